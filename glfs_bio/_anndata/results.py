@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Version of the envelope.
 _FORMAT = 1
+#: Parameters of a selection that leave some panels out.
+_CONSTRAINTS = ("include", "exclude", "limits", "platform")
 #: Packages that every number depends on.
 _NUMERICAL = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 
@@ -271,6 +273,13 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
         )
     column = adata.var[f"{key}_frequency"].dropna()
     return column.sort_values(ascending=False, kind="stable")
+
+
+def constraints_of(found: Mapping[str, Any]) -> str:
+    """Say among which panels a selection is nearly the best; empty: among all of its size."""
+    params = found.get("params", {})
+    given = (codec.restored(params.get(name, "None")) for name in _CONSTRAINTS)
+    return "" if all(one is None for one in given) else "within its constraints"
 
 
 def n_chosen(found: Mapping[str, Any]) -> int:

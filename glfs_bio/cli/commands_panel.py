@@ -64,6 +64,8 @@ def _evaluation(entry: Mapping[str, Any]) -> list[str]:
     """Return the most important results, one line each."""
     import numpy as np
 
+    from ..measures.labels import suffixed
+
     percent, random = words.percent, entry["random_preserved"]
     beside = f"; random panels preserve {percent(random.mean())}" if len(random) else ""
     lines = [
@@ -77,19 +79,22 @@ def _evaluation(entry: Mapping[str, Any]) -> list[str]:
         if name in entry:
             value, low, high = (percent(entry[f"{name}{end}"]) for end in ("", "_low", "_high"))
             lines.append(f"{said} {value} ({low} to {high})")
-    if "batches" in entry:
+    if np.isfinite(entry.get("preserved_in_batches", [])).any():
         kept = entry["preserved_in_batches"]
         least = int(np.nanargmin(kept))
         lines.append(
             f"of {len(kept)} batches, {entry['batches'][least]} is preserved least: "
             f"{percent(kept[least])}"
         )
-    if "accuracy" in entry:
-        worst = entry["per_label"].sort_values("f1", kind="stable").head(_WORST)
-        names = ", ".join(f"{name} ({f1:.2f})" for name, f1 in worst["f1"].items())
+    for reading, said in entry.get("readings", {}).items():
+        accuracy, of_all, macro_f1, f1 = (
+            suffixed(name, reading) for name in ("accuracy", "accuracy_all_genes", "macro_f1", "f1")
+        )
+        worst = entry["per_label"].sort_values(f1, kind="stable").head(_WORST)
+        names = ", ".join(f"{name} ({value:.2f})" for name, value in worst[f1].items())
         lines.append(
-            f"accuracy {entry['accuracy']:.2f} (all genes {entry['accuracy_all_genes']:.2f}), "
-            f"macro-F1 {entry['macro_f1']:.2f}; lowest F1: {names}"
+            f"{said}: accuracy {entry[accuracy]:.2f} (all genes {entry[of_all]:.2f}), "
+            f"macro-F1 {entry[macro_f1]:.2f}; lowest F1: {names}"
         )
     lines.append(
         f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
@@ -117,6 +122,8 @@ def compare(
 
     Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
     """
+    from ..measures.labels import suffixed
+
     adata = cells.load()
     entry = call(adata)
     pairs, measures = _pairs(entry), entry["table"].reset_index().convert_dtypes()
@@ -126,7 +133,9 @@ def compare(
             f"{name}: {row['n_genes']:.0f} genes preserve "
             f"{words.preserved(entry, row['preserved'])}{words.certified(row['optimality'])}"
         )
-        lines.append(f"{line}; accuracy {row['accuracy']:.2f}" if "accuracy" in row else line)
+        for reading, said in entry.get("readings", {}).items():
+            line += f"; accuracy {row[suffixed('accuracy', reading)]:.2f} ({said})"
+        lines.append(line)
     for _, row in pairs.iterrows():
         lines.append(
             f"{row['panel']} and {row['other']} share {row['shared']} genes: Jaccard index "

@@ -148,7 +148,7 @@ SHELL = door({})
 
 def percent(share: float) -> str:
     """A share as text."""
-    return f"{100 * share:.0f} %"
+    return "an unknown share" if math.isnan(share) else f"{100 * share:.0f} %"
 
 
 def preserved(entry: Mapping[str, Any], share: float) -> str:
@@ -158,9 +158,10 @@ def preserved(entry: Mapping[str, Any], share: float) -> str:
     return f"{percent(share)} of {results.preserved_of(entry)}"
 
 
-def certified(share: float) -> str:
-    """The bound on optimality, rounded down, as text; empty for NaN."""
-    return "" if math.isnan(share) else f", optimality at least {math.floor(100 * share)} %"
+def certified(share: float, among: str = "without constraints") -> str:
+    """The bound on optimality, rounded down, and among which panels; empty for NaN."""
+    least = f", optimality at least {math.floor(100 * share)} % {among}"
+    return "" if math.isnan(share) else least.rstrip()
 
 
 def summary(entry: Mapping[str, Any]) -> str:
@@ -174,7 +175,9 @@ def summary(entry: Mapping[str, Any]) -> str:
         axes = "axis" if every == [1] else "axes"
         parts.append(f"{', '.join(map(str, every))} {axes} above the noise")
     if "optimality" in entry:
-        parts[-1] += certified(entry["optimality"][-1])
+        from .._anndata import results
+
+        parts[-1] += certified(entry["optimality"][-1], results.constraints_of(entry))
     if "lam" in entry:
         parts.append(f"λ = {entry['lam']:.4g}")
     if "converged" in entry:
