@@ -137,8 +137,11 @@ def evaluate_panel(
         Normalised mutual information of 20 to 40 clusters, of at most 20,000 cells.
     ``.uns[key_added]["readings"]`` : dict of str
         With `labels`: how they were read, such as ``"15-NN, leave-one-out"``, by reading.  What
-        follows is of the nearest cells; of LapRLS it is there with the ending ``_laprls``, as
-        ``accuracy_laprls``, ``confusion_laprls``, or the column ``recall_laprls``.
+        follows is of the nearest cells.  Of LapRLS there are ``accuracy_laprls``,
+        ``accuracy_all_genes_laprls``, ``macro_f1_laprls``, ``rare_f1_laprls`` and
+        ``confusion_laprls``, and columns with this ending in ``per_label``: ``recall_laprls``,
+        ``precision_laprls``, ``f1_laprls``, ``confused_with_laprls``, ``confused_share_laprls`` and
+        ``too_few_laprls``.
     ``.uns[key_added]["n_labelled"]`` : int
         Number of cells with a label.
     ``.uns[key_added]["n_neighbors_of_labels"]`` : int
