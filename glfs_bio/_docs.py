@@ -47,12 +47,16 @@ result of ``sc.tl.rank_genes_groups``, of which the first 10 genes of each group
     "<key>": """\
 key : str, default "glfs"
     Key of the selection.""",
-    "<evaluation key>": """\
-key : str, default "glfs_evaluation"
-    The `key_added` of ``tl.evaluate_panel``.""",
+    "<key of the last>": """\
+key : str, default None
+    The `key_added` of ``{0}``.  None: that of its last result.""",
     "<key_added>": """\
 key_added : str, default {0}
     Key of ``.uns``.""",
+    "<key_added of a panel>": """\
+key_added : str, default None
+    Key of ``.uns``.  None: that of the panel and ``_{0}``, such as ``"glfs_{0}"``, which is also
+    that of a list.""",
     "<layer>": """\
 layer : str, default None
     Layer to use instead of ``.X``.""",

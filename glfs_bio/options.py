@@ -547,6 +547,13 @@ class Request:
                 f"is for {arg('method', 'glfs')} only",
                 f"leave it out with another {arg('method')}",
             )
+        if self.n_genes is None and not self.ranker.chooses_size:
+            raise InvalidValue(
+                "n_genes",
+                None,
+                f"needs a number, since {self.ranker.name} does not choose one",
+                "give a number",
+            )
 
     @cached_property
     def ranker(self) -> Method:

@@ -231,7 +231,6 @@ def select_genes(
     >>> int(adata.var["glfs_selected"].sum())
     10
     """
-    checks.keys(key_added=key_added)
     checks.flags(
         as_highly_variable=as_highly_variable, subset=subset, inplace=inplace, use_raw=use_raw
     )
@@ -270,6 +269,7 @@ def select_genes(
         layers = [read.layer_or_raw(one, layer, use_raw) for one in sets.values()]
         request = request.but(layer=layers[0])
     for one in sets.values():
+        results.key_for(one, "selection", key_added)
         if inplace:
             read.writable(one)
         if subset and inplace and one.isbacked:
@@ -453,7 +453,7 @@ def structure(
     >>> adata.varm["glfs_structure"].shape
     (765, 50)
     """
-    checks.keys(key_added=key_added)
+    results.key_for(adata, "structure", key_added)
     checks.seed(random_state)
     read.unique_names(adata)
     read.writable(adata)

@@ -226,13 +226,6 @@ def answerable(
         )
     check_sizes(shape, request.structure, [n_genes], len(candidates.genes))
     method, detection = request.ranker, candidates.detection
-    if n_genes is None and not method.chooses_size:
-        raise InvalidValue(
-            "n_genes",
-            None,
-            f"needs a number, since {method.name} does not choose one",
-            "give a number",
-        )
     check_batches(request.across, one_set=one_set)
     of_criterion = {
         "limits": candidates.rows is not None,

@@ -38,6 +38,7 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
     where = components(data, random_state)
     view = View.of(where, random_state)
     entry = results.envelope(
+        "all_genes",
         {"layer": layer, "random_state": random_state},
         made_of,
         nearest=view.nearest,

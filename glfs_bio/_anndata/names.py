@@ -46,7 +46,7 @@ from ..errors import (
 from ..options import MISSING
 from ..selection import Candidates
 from ..vendors.forms import PanelFile, is_panel_file, read_panel
-from ..vendors.names import CONTROL, current_names, versionless
+from ..vendors.names import CONTROL, known_as, versionless
 from . import read, results
 
 if TYPE_CHECKING:
@@ -305,13 +305,17 @@ class Lookup:
             plain.setdefault(_plain(name), []).append(name)
         meant = []
         for i, name in enumerate(unknown):
-            current = [gene for gene in current_names(name) if self.of(gene)]
-            if current:
-                meant.append(f"; {name} is {' or '.join(current[: HINTS.shown])}")
+            genes = known_as(name)
+            here = [own for gene in genes for own in (gene.symbol, *gene.previous) if self.of(own)]
+            if here:
+                meant.append(f"; {name} is {' or '.join(here[: HINTS.shown])}")
                 continue
             key = _plain(name)
             found = plain.get(key, [])
-            if not found and i < HINTS.compared and not versionless(name):
+            called = [gene.symbol for gene in genes if gene.symbol != name]
+            if called and not found:
+                meant.append(f"; {name} is {' or '.join(called[: HINTS.shown])}, missing too")
+            elif not (found or genes) and i < HINTS.compared and not versionless(name):
                 pool = [other for other in plain if other[:1] == key[:1]]
                 close = difflib.get_close_matches(key, pool, n=HINTS.close, cutoff=HINTS.alike)
                 close.sort(key=lambda other: -_shared(key, other))
@@ -427,7 +431,7 @@ def named(
         if isinstance(found, Named):
             return found
         panel = found
-    names = _names(panel, argument)
+    names = names_in(panel, argument)
     if isinstance(names, PanelFile):
         ids = names.table["id"]
         rows = {name: lookup.of(name, own) for name, own in zip(names, ids, strict=True)}
@@ -490,7 +494,7 @@ def _mask(
 def _items(genes: Any, argument: str) -> list[Any]:
     """Names and patterns that are asked for one by one, or those in a file."""
     if is_file(genes):
-        return _names(genes, argument)
+        return names_in(genes, argument)
     if not (isinstance(genes, str | re.Pattern) or is_several(genes)):
         raise InvalidType(
             argument, genes, f"must be gene names, patterns ({PATTERN}), a file, or a list of names"
@@ -536,7 +540,7 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
     )
 
 
-def _names(panel: Any, argument: str) -> list[str]:
+def names_in(panel: Any, argument: str) -> list[str] | PanelFile:
     """Names of a list or file, each once."""
     if isinstance(panel, str | Path):
         with naming(path=argument):

@@ -173,7 +173,9 @@ def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key:
         number[rows] = place
         kept = {name: getattr(one, name) for name in (*_ARRAYS, *_NUMBERS)}
         blocks[str(place)] = {**kept, "rank": r}
-    entry = results.envelope(structure.spec.record(), made_of, set_of_cell=number, sets=blocks)
+    entry = results.envelope(
+        "structure", structure.spec.record(), made_of, set_of_cell=number, sets=blocks
+    )
     results.store(adata, key, entry, obsm={key: cells}, varm={key: genes})
 
 

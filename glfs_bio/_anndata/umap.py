@@ -50,9 +50,9 @@ def keep(adata: AnnData, key: str, found: Maps) -> None:
     made_of = stale.made_of(adata, codec.restored(found.params["layer"]))
     packages = ("scanpy", "umap-learn")
     if found.all_genes is not None and not _is_current(adata, "umap", "X_umap"):
-        entry = results.envelope(found.params, made_of, packages)
+        entry = results.envelope("umap", found.params, made_of, packages)
         results.store(adata, "umap", entry, obsm={"X_umap": found.all_genes})
-    entry = results.envelope(found.params, made_of, packages, genes=found.genes)
+    entry = results.envelope("umap", found.params, made_of, packages, genes=found.genes)
     results.store(adata, f"umap_{key}", entry, obsm={f"X_umap_{key}": found.panel})
 
 

@@ -107,6 +107,13 @@ class Call:
         """Parameters of the structure that are given and that no selection has."""
         return [name for name in _KNOBS if name in self.given]
 
+    def check(self, **more: Any) -> None:
+        """Refuse, before cells are read, what no selection can be asked for."""
+        from ..options import Request
+
+        given = self.given | more
+        Request(**{one.name: given[one.name] for one in fields(Request) if one.name in given})
+
     def __call__(self, adata: Any, **more: Any) -> Any:
         """Call it, and return what it wrote under its key."""
         given = self.given | more
@@ -114,8 +121,11 @@ class Call:
             if _needs_structure(self.function):
                 given = self._with_structure(adata, given)
             attrgetter(self.function)(glfs_bio)(adata, **given)
-        key = more.get("key_added", self["key_added"])
-        return None if isinstance(adata, dict) else adata.uns[key]
+        if isinstance(adata, dict):
+            return None
+        from .._anndata import results
+
+        return adata.uns[results.last(adata)]
 
     def _with_structure(self, adata: AnnData, given: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments with a key in the place of the structure that options ask for.

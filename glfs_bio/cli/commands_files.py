@@ -100,9 +100,11 @@ def order(
         raise InvalidValue(
             "reference", reference, f"needs {arg('labels')} and {arg('counts')}", "name both"
         )
+    from .._anndata import results
+
     adata = cells.load()
     entry = call(adata)
-    key, overwrite = call["key_added"], written.overwrite
+    key, overwrite = results.last(adata, "order"), written.overwrite
     if order is not None:
         glfs_bio.io.write_order(adata, order, key=key, overwrite=overwrite)
     if reference is not None:
@@ -133,14 +135,12 @@ def report(
     call: Call,
     stability_key: Annotated[str | None, "Key of the stability. Default: KEY_stability."] = None,
     enrichment_key: Annotated[str | None, "Key of the enrichment. Default: KEY_enrichment."] = None,
-    evaluation_key: Annotated[
-        str | None, "Key of the evaluation. Default: KEY_evaluation or glfs_evaluation."
-    ] = None,
+    evaluation_key: Annotated[str | None, "Key of the evaluation. Default: KEY_evaluation."] = None,
     explanation_key: Annotated[
-        str | None, "Key of the explanation. Default: KEY_explanation or glfs_explanation."
+        str | None, "Key of the explanation. Default: KEY_explanation."
     ] = None,
     substitutes_key: Annotated[
-        str | None, "Key of the substitutes. Default: KEY_substitutes or glfs_substitutes."
+        str | None, "Key of the substitutes. Default: KEY_substitutes."
     ] = None,
     layer: Annotated[str | None, "Layer of the UMAPs instead of X, or raw."] = None,
     random_state: Annotated[int, "--seed", "Seed of the UMAPs."] = 0,

@@ -278,8 +278,8 @@ def enrich(source: Source, call: Call, written: Written) -> None:
     """
     if call["gene_sets"].lower().endswith(".gmt"):
         glfs_bio.io.read_gmt(call["gene_sets"])  # errors in it are reported before cells are read
-    adata, key = files.load(source), call["key_added"]
-    entry = call(adata, key_added=f"{call['key']}_enrichment" if key is None else key)
+    adata = files.load(source)
+    entry = call(adata)
     terms = entry["table"].rename_axis("term").reset_index()
     summary = (
         f"{(terms['pvals_adj'] <= 0.05).sum()} of {len(terms)} gene sets with an adjusted "

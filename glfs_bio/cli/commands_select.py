@@ -65,9 +65,10 @@ def select(
     every = dict.fromkeys(map(str, (cells.source, *(also or ()))))
     if len(every) <= len(also or ()):
         raise InvalidValue("also", also, "repeats a file", "name each dataset once")
+    objective = OBJECTIVES.made("objective", call["objective"], lam=lam)
+    call.check(objective=objective)
     sets = {one: replace(cells, source=Path(one)).load(backed=backed) for one in every}
     adata = sets[str(cells.source)]
-    objective = OBJECTIVES.made("objective", call["objective"], lam=lam)
     call(sets if also else adata, objective=objective)
     key = call["key_added"]
     chosen = adata.var[adata.var[f"{key}_selected"]].sort_values(f"{key}_rank")
@@ -90,6 +91,7 @@ def rank(cells: Cells, call: Call, table: Table = None, overwrite: Overwrite = F
     """
     from .._anndata import read, results
 
+    call.check()
     adata = cells.load()
     read.symbols(adata, call["symbols"])  # a missing column is reported before the work
     entry = call(adata, key_added="ranking")
@@ -158,10 +160,11 @@ def stability(source: Source, call: Call, written: Written) -> None:
 
     Example: glfs-bio stability panel.h5ad -o stable.h5ad --table frequencies.csv
     """
-    adata, key, to = files.load(source), call["key"], call["key_added"]
-    to = f"{key}_stability" if to in {None, key} else to
-    entry = call(adata, key_added=to)
-    frame = _frequencies(adata, key, to)
+    from .._anndata import results
+
+    adata = files.load(source)
+    entry = call(adata)
+    frame = _frequencies(adata, call["key"], results.last(adata, "stability"))
     summary = (
         f"{call['n_resamples']} selections on {entry['n_cells']} of {adata.n_obs} cells, "
         f"mean Jaccard index {entry['mean_jaccard']:.2f}, "

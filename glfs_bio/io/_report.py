@@ -26,17 +26,8 @@ if TYPE_CHECKING:
 
 #: Search for a gene, whatever the organism and the kind of name.
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
-#: Results that a report may show: who writes them, and with which entries.
-_WRITTEN_BY = {
-    "evaluation": ("tl.evaluate_panel", "preserved", "genes", "unexplained"),
-    "explanation": ("tl.explain_panel", "table"),
-    "substitutes": ("tl.substitutes", "table", "irreplaceable"),
-    "stability": ("tl.stability", "jaccard"),
-    "enrichment": ("tl.enrich", "table"),
-    "order": ("tl.order_panel", "table", "checks", "replaced"),
-}
-#: Results of a panel that may have any name: their keys, unless the name of the selection is used.
-_OF_ANY_PANEL = ("evaluation", "explanation", "substitutes", "order")
+#: Kinds of results that a report may show.
+_SHOWN = ("evaluation", "explanation", "substitutes", "stability", "enrichment", "order")
 
 
 @documented
@@ -80,9 +71,8 @@ def write_report(
     results : dict of str to str, default None
         Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"substitutes"``,
         ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
-        ``f"{key}_evaluation"`` and so on; for the first four else ``"glfs_evaluation"`` and so on,
-        if they exist.  Results of another panel or of other parameters are not shown, and the
-        report says so.
+        ``f"{key}_evaluation"`` and so on, if they exist.  Results of another panel or of other
+        parameters are not shown, and the report says so.
     umaps : bool, default None
         Whether to compute UMAPs that are not in `adata`.  None: of up to 20,000 cells; of more,
         none are drawn unless they are there.
@@ -127,7 +117,7 @@ def write_report(
     if not isinstance(results, Mapping | None):
         raise InvalidType("results", results, f"must be a {MAPPING} of names and keys, or {NONE}")
     for what in results or {}:
-        checks.one_of("results", what, _WRITTEN_BY)
+        checks.one_of("results", what, _SHOWN)
     read.check(adata)
     if labels is not None and labels not in adata.obs:
         raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
@@ -136,7 +126,7 @@ def write_report(
         adata,
         key,
         frame=frame,
-        entry=stored.entry(adata, key, "pp.select_genes", "preserved"),
+        entry=stored.entry(adata, key, "selection", "preserved"),
         called=read.symbols(adata, symbols).fillna(adata.var_names.to_series()),
         labels=labels,
         symbols=symbols,
@@ -187,21 +177,19 @@ def _results(
 ) -> dict[str, Result]:
     """Return the results in the object; `genes` are the selected genes."""
     found = {}
-    for what, written in _WRITTEN_BY.items():
+    for what in _SHOWN:
         given = named.get(what)
-        usual = [f"{key}_{what}", *([f"glfs_{what}"] if what in _OF_ANY_PANEL else [])]
-        where = next((name for name in usual if name in adata.uns), None)
-        where = where if given is None else given
-        if where is None:
+        where = f"{key}_{what}" if given is None else given
+        if given is None and where not in adata.uns:
             continue
-        entry = stored.entry(adata, where, *written, argument="results")
+        entry = stored.entry(adata, where, what, argument="results")
         unlike = _unlike(adata, key, genes, what, entry)
         if given is not None and unlike is not None:
             raise InvalidValue(
                 "results",
                 given,
                 f"is not of the selection under {arg('key', key)} ({unlike})",
-                f"run {call(written[0])} again",
+                f"run {call(stored.KINDS[what])} again",
             )
         found[what] = Result(where, entry, unlike)
     return found

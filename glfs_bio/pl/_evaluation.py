@@ -48,11 +48,10 @@ def preserved_label(entry: Mapping[str, Any]) -> str:
     return f"{results.preserved_of(entry).removeprefix('the ')} preserved"
 
 
-def evaluation(adata: AnnData, key: str) -> dict[str, Any]:
-    """Return what ``tl.evaluate_panel`` wrote."""
-    return results.current(
-        adata, key, "tl.evaluate_panel", "n_genes", "preserved", "most_preserved"
-    )
+def evaluation(adata: AnnData, key: str | None, holds: str = "kind") -> tuple[str, dict[str, Any]]:
+    """Return a key and what ``tl.evaluate_panel`` wrote under it; None: the last that `holds`."""
+    key = results.last(adata, "evaluation", key, holds=holds)
+    return key, results.current(adata, key, "evaluation")
 
 
 def read_by(entry: Mapping[str, Any], *readings: str) -> str:
@@ -67,9 +66,9 @@ def readings_of(entry: Mapping[str, Any]) -> dict[str, str]:
     return {one: said[one].partition(",")[0] for one in READINGS if one in said}
 
 
-def by_label(adata: AnnData, key: str) -> dict[str, Any]:
-    """Return what ``tl.evaluate_panel`` wrote of labels."""
-    entry = evaluation(adata, key)
+def by_label(adata: AnnData, key: str | None) -> dict[str, Any]:
+    """Return what ``tl.evaluate_panel`` wrote with labels."""
+    key, entry = evaluation(adata, key, "per_label")
     if "per_label" not in entry:
         raise NotFound(
             "key",
@@ -82,7 +81,6 @@ def by_label(adata: AnnData, key: str) -> dict[str, Any]:
 
 def _column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) -> pd.Series:
     """Return a column that ``tl.evaluate_panel`` wrote to ``.obs`` or ``.var``."""
-    evaluation(adata, key)
     frame = getattr(adata, where)
     if f"{key}_{name}" not in frame:
         raise NotFound(
@@ -95,7 +93,7 @@ def _column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) -
 def preserved(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -111,7 +109,7 @@ def preserved(
     Parameters
     ----------
     <adata with results> tl.evaluate_panel
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <palette> the panel, the selection of glfs_bio, and random panels
@@ -130,7 +128,7 @@ def preserved(
     ['this panel, 5 genes', 'selected by glfs_bio', '20 random panels']
     """
     chosen = colours(palette, VERMILLION, BLUE, GREY)
-    entry = evaluation(adata, key)
+    key, entry = evaluation(adata, key)
     if np.isnan(entry["most_preserved"]):
         raise InvalidValue(
             "key", key, "has no share of what the panel preserves, and nothing to compare it with"
@@ -192,7 +190,7 @@ def _value(values: Array) -> str:
 def labels(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -212,7 +210,7 @@ def labels(
     ----------
     adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <palette> labels, rare labels, and labels of too few cells
@@ -274,7 +272,7 @@ def labels(
 def unexplained(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     basis: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
@@ -290,7 +288,7 @@ def unexplained(
     Parameters
     ----------
     <adata with results> tl.evaluate_panel
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     basis : str, default None
         Key of ``.obsm``, with or without ``X_``.  None: ``X_umap``, or else ``X_pca``.
     <ax>
@@ -311,6 +309,7 @@ def unexplained(
     'UMAP 1'
     """
     of_values = colour_map(cmap)
+    key, entry = evaluation(adata, key)
     found = _column(adata, key, "obs", "unexplained").to_numpy(dtype=float)
     checks.texts(basis=basis, or_none=True)
     candidates = tuple(_BASES) if basis is None else (basis, f"X_{basis}")
@@ -332,7 +331,7 @@ def unexplained(
         color_map=of_values,
         vmin=0,
         vmax="p99",
-        title=f"unexplained, panel of {adata.uns[key]['n_genes']} genes",
+        title=f"unexplained, panel of {entry['n_genes']} genes",
     )
     return ax
 
@@ -341,7 +340,7 @@ def unexplained(
 def imputation(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -356,7 +355,7 @@ def imputation(
     Parameters
     ----------
     <adata with results> tl.evaluate_panel
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <palette> the bars
@@ -375,6 +374,7 @@ def imputation(
     'number of genes'
     """
     (colour,) = colours(palette, BLUE)
+    key, _ = evaluation(adata, key)
     found = _column(adata, key, "var", "r2").dropna().to_numpy(dtype=float)
     if not found.size:
         raise InvalidValue("key", key, "is of a panel that leaves no gene to be predicted")
@@ -393,7 +393,7 @@ def imputation(
 def curve(
     adata: AnnData,
     *,
-    key: str = "glfs_curve",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -410,8 +410,7 @@ def curve(
     Parameters
     ----------
     <adata with results> tl.curve
-    key : str, default "glfs_curve"
-        The `key_added` of ``tl.curve``.
+    <key of the last> tl.curve
     <ax>
     <title>
     <palette> the structure preserved, and the labels by each reading
@@ -431,7 +430,7 @@ def curve(
     of_panel, *of_readings = colours(palette, BLUE, VERMILLION, GREY)
     from matplotlib import ticker
 
-    entry = results.current(adata, key, "tl.curve", "table")
+    entry = results.current(adata, results.last(adata, "curve", key), "curve")
     table = entry["table"]
     sizes, preserved = table["n_genes"].to_numpy(), table["preserved"].to_numpy()
     most = np.minimum(preserved / table["optimality"].to_numpy(), 1.0)

@@ -103,7 +103,7 @@ def weights(
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     best = results.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
     names = gene_names(adata, best.index, symbols)
-    column, label = _shown(results.entry(adata, key, "pp.select_genes", "method"))
+    column, label = _shown(results.entry(adata, key, "selection"))
     axes = yield _columns(len(best), several=ax is None)
     _bars(axes, list(names), best[column].to_numpy(), label, colour)
     return axes[0] if len(axes) == 1 else axes
@@ -187,7 +187,7 @@ def path(
     'number of genes'
     """
     first, second = colours(palette, BLUE, VERMILLION)
-    entry = results.entry(adata, key, "pp.select_genes", "n_genes", "preserved")
+    entry = results.entry(adata, key, "selection", "preserved")
     # only the objectives of the original GLFS walk along λ
     plots = [_along_lambda, _along_size] if "path" in entry else [_along_size]
     axes = yield [5.2] * len(plots), 3.8
@@ -253,7 +253,7 @@ def stability(
     adata: AnnData,
     n_genes: int | None = None,
     *,
-    key: str = "glfs_stability",
+    key: str | None = None,
     symbols: str | None = None,
     ax: Sequence[Axes] | None = None,
     title: str | None = None,
@@ -275,8 +275,7 @@ def stability(
         Number of genes, the most frequent first, in columns of at most 50; genes of no selection
         are left out, and so are those that were included.  None: as many as were chosen, in the
         mean.
-    key : str, default "glfs_stability"
-        The `key_added` of ``tl.stability``.
+    <key of the last> tl.stability
     <shown symbols>
     ax : sequence of two matplotlib.axes.Axes, default None
         Axes to draw bars and matrix in.  None: a new figure.
@@ -300,7 +299,8 @@ def stability(
     inside, outside = colours(palette, BLUE, GREY)
     of_indices = colour_map(cmap)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    entry = results.entry(adata, key, "tl.stability", "jaccard", "n_genes")
+    key = results.last(adata, "stability", key)
+    entry = results.entry(adata, key, "stability")
     frequency = results.frequency(adata, key)
     frequency = frequency[frequency > 0]
     if frequency.empty:
@@ -357,7 +357,7 @@ def enrichment(
     adata: AnnData,
     n_terms: int = 15,
     *,
-    key: str = "glfs_enrichment",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -374,8 +374,7 @@ def enrichment(
     <adata with results> tl.enrich
     n_terms : int, default 15
         Maximum number of gene sets.  Sets without a selected gene are left out.
-    key : str, default "glfs_enrichment"
-        The `key_added` of ``tl.enrich``.
+    <key of the last> tl.enrich
     <ax>
     <title>
     <palette> significant and other gene sets
@@ -396,7 +395,8 @@ def enrichment(
     """
     checks.whole_number("n_terms", n_terms, at_least=1)
     chosen = colours(palette, BLUE, GREY)
-    table = results.current(adata, key, "tl.enrich", "table")["table"]
+    key = results.last(adata, "enrichment", key)
+    table = results.current(adata, key, "enrichment")["table"]
     overlapping = table[table["genes"].fillna("") != ""]
     table = (table if overlapping.empty else overlapping).head(n_terms)
     (ax,) = yield [7.5], 0.36 * len(table) + 1.0

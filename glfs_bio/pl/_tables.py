@@ -64,7 +64,7 @@ def measure_names(entry: Mapping[str, Any]) -> dict[str, str]:
 def comparison(
     adata: AnnData,
     *,
-    key: str = "glfs_comparison",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     cmap: str | Colormap = "Blues",
@@ -80,8 +80,7 @@ def comparison(
     Parameters
     ----------
     <adata with results> tl.compare_panels
-    key : str, default "glfs_comparison"
-        The `key_added` of ``tl.compare_panels``.
+    <key of the last> tl.compare_panels
     <ax>
     <title>
     <cmap> "Blues"
@@ -100,7 +99,7 @@ def comparison(
     ['ours', 'theirs']
     """
     of_shares = colour_map(cmap)
-    entry = results.current(adata, key, "tl.compare_panels", "table", "jaccard")
+    entry = results.current(adata, results.last(adata, "comparison", key), "comparison")
     table, called = entry["table"], measure_names(entry)
     measures = [name for name in MEASURES if name in table and table[name].notna().any()]
     values = table[measures].to_numpy(dtype=float).T
@@ -147,7 +146,7 @@ def _text(value: float, digits: int) -> str:
 def confusion(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     reading: Literal["knn", "laprls"] | None = None,
     ax: Axes | None = None,
     title: str | None = None,
@@ -165,7 +164,7 @@ def confusion(
     ----------
     adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     reading : {"knn", "laprls"}, default None
         Prediction of the labels: by nearest cells, or by LapRLS.  None: the first of the
         evaluation.  The axis says which.

@@ -289,6 +289,7 @@ def _report(
     model: GLFSLapRLSClassifier, params: dict[str, Any], categories: NDArray[Any], names: pd.Index
 ) -> dict[str, Any]:
     report = results.envelope(
+        "class",
         params,
         classes=categories[model.classes_].astype(str).astype(object),
         genes=names[model.genes_].to_numpy(dtype=object),

@@ -120,7 +120,7 @@ def compare_panels(
             f"has the name {slashed[0]!r} with a slash, which files cannot store",
             "choose another name",
         )
-    checks.keys(key_added=key_added)
+    results.key_for(adata, "comparison", key_added)
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
     inputs = Asked.of(adata, labels, readings, counts_layer, 0, 1, random_state)
@@ -149,6 +149,7 @@ def compare_panels(
     if not inplace:
         return tables
     entry = results.envelope(
+        "comparison",
         params | basis.record(),
         stale.made_of(adata, basis.structure.spec.layer, named.values()),
         **inputs.said(),

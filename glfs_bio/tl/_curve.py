@@ -121,7 +121,7 @@ def curve(
         "symbols": symbols,
     }
     checks.whole_number("max_genes", max_genes, at_least=1)
-    checks.keys(key_added=key_added)
+    results.key_for(adata, "curve", key_added)
     checks.flags(inplace=inplace)
     _check_sizes(sizes, max_genes, labels)
     layer = read.layer_or_raw(adata, layer, use_raw)
@@ -159,7 +159,7 @@ def curve(
     if not inplace:
         return table
     entry = results.envelope(
-        params | basis.record(), stale.made_of(adata, layer), **said, table=table
+        "curve", params | basis.record(), stale.made_of(adata, layer), **said, table=table
     )
     results.store(adata, key_added, entry)
     return None

@@ -170,8 +170,7 @@ def enrich(
     checks.whole_number("n_jobs", n_jobs, at_least=1)
     checks.seed(random_state)
     checks.flags(inplace=inplace)
-    if key_added is not None:
-        checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "enrichment", key_added, key)
     checks.whole_number("min_cells", min_cells, at_least=1, or_none=True)
     _check_background(background, method, min_cells)
     scores = results.scores(adata, key, symbols)
@@ -212,6 +211,7 @@ def enrich(
         "random_state": random_state,
     }
     entry = results.envelope(
+        "enrichment",
         params,
         stale.made_of(adata, codec.restored(layer), [panel]),
         packages=("gseapy",),
@@ -219,7 +219,7 @@ def enrich(
         n_selected=len(selected),
         n_background=len(universe),
     )
-    results.store(adata, f"{key}_enrichment" if key_added is None else key_added, entry)
+    results.store(adata, key_added, entry)
     return None
 
 

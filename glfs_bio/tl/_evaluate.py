@@ -55,7 +55,7 @@ def evaluate_panel(
     use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
-    key_added: str = "glfs_evaluation",
+    key_added: str | None = None,
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> dict[str, Any] | None:
@@ -86,8 +86,9 @@ def evaluate_panel(
     <use_raw>
     <symbols>
     <preserve>
-    key_added : str, default "glfs_evaluation"
-        Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.
+    key_added : str, default None
+        Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.  None: that of the
+        panel and ``_evaluation``, such as ``"glfs_evaluation"``, which is also that of a list.
     <inplace>
     random_state : int, default 0
         Seed of the random panels, the clusters, the folds and the draws of the platform.
@@ -216,7 +217,7 @@ def evaluate_panel(
         "symbols": symbols,
         "random_state": random_state,
     }
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "evaluation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
     inputs = Asked.of(adata, labels, readings, counts_layer, n_random, n_axes, random_state)
@@ -231,6 +232,7 @@ def evaluate_panel(
             lambda what: bar.update(task, advance=1, description=what),
         )
     entry = results.envelope(
+        "evaluation",
         params | found.basis.record(),
         stale.made_of(adata, found.layer, [found.named]),
         **inputs.said(),

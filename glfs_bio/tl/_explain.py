@@ -40,7 +40,7 @@ def explain_panel(
     use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
-    key_added: str = "glfs_explanation",
+    key_added: str | None = None,
     inplace: bool = True,
 ) -> pd.DataFrame | None:
     """Explain each gene of a panel: contribution, supported cell types and substitute.
@@ -59,7 +59,7 @@ def explain_panel(
     <use_raw>
     <symbols>
     <preserve>
-    <key_added> "glfs_explanation"
+    <key_added of a panel> explanation
     <inplace>
 
     Returns
@@ -100,7 +100,7 @@ def explain_panel(
     ['gene', 'preserved', 'loss']
     """
     checks.whole_number("n_labels", n_labels, at_least=1)
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "explanation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
     known = None if labels is None else columns.labels(adata, labels, "labels")
@@ -109,6 +109,7 @@ def explain_panel(
     if not inplace:
         return table
     entry = results.envelope(
+        "explanation",
         {"labels": labels, **found.basis.record()},
         stale.made_of(adata, found.layer, [found.named]),
         table=table,

@@ -42,8 +42,8 @@ def extend_panel(
     use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
-    across: Literal["mean", "worst"] = "mean",
-    key_added: str = "glfs_extended",
+    across: Literal["mean", "worst"] | None = None,
+    key_added: str | None = None,
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> pd.DataFrame | None:
@@ -75,13 +75,15 @@ def extend_panel(
     <use_raw>
     <symbols>
     <preserve>
-    across : {"mean", "worst"}, default "mean"
-        Batches that count, where `preserve` or the selection names a structure with batches:
+    across : {"mean", "worst"}, default None
+        Batches that count, where `preserve` or the selection names a structure with batches.  None:
+        those of the selection, else all.
 
         - ``"mean"``: all
         - ``"worst"``: the batch with the lowest preserved share (maximin)
-    key_added : str, default "glfs_extended"
-        Prefix of the columns in ``.var``, and key of ``.uns``.
+    key_added : str, default None
+        Prefix of the columns in ``.var``, and key of ``.uns``.  None: that of the panel and
+        ``_extended``, such as ``"glfs_extended"``, which is also that of a list.
     <inplace>
     random_state : int, default 0
         Seed of the draws of the platform.
@@ -118,7 +120,8 @@ def extend_panel(
     ['gene', 'adds', 'preserved']
     """
     checks.whole_number("n_extra", n_extra, at_least=1, or_none=True)
-    checks.keys(key_added=key_added)
+    of = results.key_of(adata, panel)
+    key_added = results.key_for(adata, "selection", key_added, of, suffix="extended")
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
     checks.seed(random_state)

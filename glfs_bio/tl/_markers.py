@@ -33,7 +33,7 @@ def markers(
     layer: str | None = None,
     use_raw: bool = False,
     symbols: str | None = None,
-    key_added: str = "glfs_markers",
+    key_added: str | None = None,
     inplace: bool = True,
 ) -> pd.DataFrame | None:
     """Find the markers of each label in a panel, and how well they distinguish it.
@@ -57,7 +57,7 @@ def markers(
         Layer to use instead of ``.X``, without negative values.
     <use_raw>
     <symbols>
-    <key_added> "glfs_markers"
+    <key_added of a panel> markers
     <inplace>
 
     Returns
@@ -100,7 +100,7 @@ def markers(
     }
     checks.whole_number("n_markers", n_markers, at_least=1)
     checks.number("beta", beta, above=0.0)
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "markers", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
     codes, categories = columns.labels(adata, labels, "labels")
@@ -119,7 +119,9 @@ def markers(
     table["markers"] = [", ".join(genes[some]) for some in table["markers"]]
     if not inplace:
         return table
-    entry = results.envelope(params, table=table, genes=_every(single, genes, categories))
+    entry = results.envelope(
+        "markers", params, table=table, genes=_every(single, genes, categories)
+    )
     results.store(adata, key_added, entry)
     return None
 

@@ -69,7 +69,7 @@ def order_panel(
     ids: str | None = None,
     species: str | None = None,
     nomenclature: Any = None,
-    key_added: str = "glfs_order",
+    key_added: str | None = None,
     inplace: bool = True,
 ) -> pd.DataFrame | None:
     """Make an order of a panel: check every gene, and replace those that cannot be ordered.
@@ -123,8 +123,9 @@ def order_panel(
         Species, as in :func:`~glfs_bio.tl.resolve_genes`.
     nomenclature : str, Path or DataFrame, default None
         Present and past names, as in :func:`~glfs_bio.tl.resolve_genes`.
-    key_added : str, default "glfs_order"
-        Prefix of the columns written to ``.var``, and key of ``.uns``.
+    key_added : str, default None
+        Prefix of the columns written to ``.var``, and key of ``.uns``.  None: that of the panel and
+        ``_order``, such as ``"glfs_order"``, which is also that of a list.
     <inplace>
 
     Returns
@@ -170,7 +171,7 @@ def order_panel(
     checks.one_of("platform", name, ORDERS)
     form = ORDERS[name]
     checks.one_of("refused", refused, _REFUSED)
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "order", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     checks.whole_number("min_probes", min_probes, at_least=1)
     if not (force is None or isinstance(force, str) or names_of.is_several(force)):
@@ -251,6 +252,7 @@ def order_panel(
     of_genes = {f"{key_added}_{name}": found.frame[name].to_numpy() for name in ("symbol", "id")}
     of_genes[f"{key_added}_orderable"] = draft.orderable
     entry = results.envelope(
+        "order",
         {"refused": refused, "min_probes": min_probes, "limits": request.limits},
         stale.made_of(adata, layer, [named]),
         table=table,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from .._anndata import target as targets
 from .._anndata.structure import specified, structure_of
 from ..criterion.panel import MeasuredPanel, Substitutions
 from ..data.threads import few_threads
-from ..errors import ADATA, Caution, InvalidValue, arg, warn
+from ..errors import ADATA, Caution, InvalidValue, Message, arg, warn
 from ..options import Preserve, Request, StructureSpec
 from ..selection import check_batches, warn_of_noise
 from ..solvers.constraints import ALONE
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..criterion.criterion import Criterion
     from ..criterion.platform import Detection
+
+
+log = logging.getLogger(__name__)
+
+#: Arguments of a selection that a call may replace without a word.
+_UNSAID = {"across", "symbols", "missing", "random_state"}
 
 
 @dataclass(frozen=True)
@@ -121,12 +128,14 @@ def asked(
     """Return the request of a selection, or of another panel (None), with fields replaced.
 
     What is None stays as it is; `preserve` may be a target, or a ``Preserve``; `layer` is that of
-    the structure.  Batches count in their mean, whatever a selection counted.
+    the structure.  Batches count in their mean, whatever a selection counted, unless `across` is
+    among the fields.
     """
     read.unique_names(adata)
     request = Request()
     if key is not None and key in adata.uns:
-        request = replace(results.request_of(adata, key), across="mean")
+        request = results.request_of(adata, key)
+    replaced = {"across": "mean"} | replaced
     given = {name: value for name, value in replaced.items() if value is not None}
     if preserve is not None:
         if not isinstance(preserve, Preserve):
@@ -135,17 +144,32 @@ def asked(
         if preserve.use_rep is not None:
             named = StructureSpec(use_rep=preserve.use_rep)
             given["structure"] = specified(adata, named)
-    request = replace(request, missing="warn", **given)
-    if layer is None:
-        return request
-    if request.structure.stored_key is not None:
-        raise InvalidValue(
-            "layer",
-            layer,
-            f"conflicts with the structure {request.structure.stored_key!r}, which has its own",
-            f"leave it out, or name another structure with {arg('preserve')}",
+    found = replace(request, missing="warn", **given)
+    if layer is not None:
+        if found.structure.stored_key is not None:
+            raise InvalidValue(
+                "layer",
+                layer,
+                f"conflicts with the structure {found.structure.stored_key!r}, which has its own",
+                f"leave it out, or name another structure with {arg('preserve')}",
+            )
+        found = found.but(layer=layer)
+    say_overridden(key, request, found)
+    return found
+
+
+def say_overridden(key: str | None, before: Request, now: Request) -> None:
+    """Say in one line which arguments of a selection a call replaces by others."""
+    asked_for = now.arguments()
+    other = [
+        arg(name)
+        for name, value in before.arguments().items()
+        if not (value is None or name in _UNSAID or repr(value) == repr(asked_for[name]))
+    ]
+    if key is not None and other:
+        log.warning(
+            Message(f"{', '.join(other)}: this call replaces what {key!r} was selected with.")
         )
-    return request.but(layer=layer)
 
 
 def basis_of(adata: AnnData, request: Request) -> Basis:

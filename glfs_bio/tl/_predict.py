@@ -98,7 +98,7 @@ def predict(
     True
     """
     read.check(adata)
-    checks.keys(key_added=key_added)
+    results.key_for(adata, "class", key_added)
     if unsure is not None:
         checks.number("unsure", unsure)
     with naming(path="model"):
@@ -142,4 +142,6 @@ def predict(
         obs[f"{key_added}_decision"] = decision[:, 0]
     else:
         obsm[f"{key_added}_decision"] = decision
-    results.store(adata, key_added, {**record, "prediction": about}, obs=obs, obsm=obsm)
+    results.store(
+        adata, key_added, {**record, "kind": "class", "prediction": about}, obs=obs, obsm=obsm
+    )

@@ -37,6 +37,7 @@ from ..errors import (
 from ..measures import stability as over_parts
 from ..options import Request, StructureSpec
 from ..pp import panel_of
+from ._panel import say_overridden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,7 +174,8 @@ def stability(
             "must be below 1, since all cells always give the same genes",
         )
     read.unique_names(adata)
-    key_added = _target(adata, key, key_added)
+    key_added = None if key_added == key else key_added  # as pp.recorded_parameters has it
+    key_added = results.key_for(adata, "stability", key_added, key)
     given = {"n_genes": n_genes, "random_state": random_state}
     given = select | {name: value for name, value in given.items() if not _is_recorded(value)}
     request = _request(adata, key, given)
@@ -205,6 +207,7 @@ def stability(
     often = np.flatnonzero(chosen.any(axis=0))
     often = often[np.argsort(-chosen[:, often].mean(axis=0), kind="stable")]
     entry = results.envelope(
+        "stability",
         {**request.arguments(), "n_resamples": n_resamples, "fraction": fraction},
         stale.made_of(adata, spec.layer),
         table=pd.DataFrame(
@@ -284,21 +287,6 @@ def _is_recorded(value: object) -> bool:
     return isinstance(value, str) and value == "recorded"
 
 
-def _target(adata: AnnData, key: str, key_added: str | None) -> str:
-    """Where to write, which is never where a selection is."""
-    if key_added is None or key_added == key:
-        return f"{key}_stability"
-    checks.keys(key_added=key_added)
-    if f"{key_added}_selected" in adata.var:
-        raise InvalidValue(
-            "key_added",
-            key_added,
-            "is the key of a selection, which would be overwritten",
-            f"choose another, or name the selection with {arg('key')}",
-        )
-    return key_added
-
-
 def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
     """Return everything that determines the genes: given, else recorded, else default."""
     request = Request()
@@ -326,12 +314,14 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
         known = ", ".join(request.arguments())
         raise InvalidType(name, given[name], "is unknown", f"choose one of {known}")
     sources = {"layer", "batch_key", "use_rep", "neighbors_key", "n_comps"}
-    if not given.keys() & sources:
-        return request.but(**given)
-    if key in adata.uns:
-        given = request.structure.arguments() | given
-    request = replace(request, structure=StructureSpec()).but(**given)
-    return replace(request, structure=specified(adata, request.structure))
+    found = request.but(**given)
+    if given.keys() & sources:
+        if key in adata.uns:
+            given = request.structure.arguments() | given
+        found = replace(request, structure=StructureSpec()).but(**given)
+        found = replace(found, structure=specified(adata, found.structure))
+    say_overridden(key if key in adata.uns else None, request, found)
+    return found
 
 
 def _lean(adata: AnnData, request: Request) -> AnnData:

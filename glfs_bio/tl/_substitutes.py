@@ -38,7 +38,7 @@ def substitutes(
     use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
-    key_added: str = "glfs_substitutes",
+    key_added: str | None = None,
     inplace: bool = True,
 ) -> pd.DataFrame | None:
     """Find the genes that can replace a gene of a panel, for example if its probes fail.
@@ -64,7 +64,7 @@ def substitutes(
     <use_raw>
     <symbols>
     <preserve>
-    <key_added> "glfs_substitutes"
+    <key_added of a panel> substitutes
     <inplace>
 
     Returns
@@ -101,7 +101,7 @@ def substitutes(
     params = {"n": n, "min_score": min_score}
     checks.whole_number("n", n, at_least=1)
     checks.number("min_score", min_score)
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "substitutes", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
     found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
@@ -125,6 +125,7 @@ def substitutes(
     if not inplace:
         return table
     entry = results.envelope(
+        "substitutes",
         params | found.basis.record(),
         stale.made_of(adata, found.layer, [found.named]),
         table=table,

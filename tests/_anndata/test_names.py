@@ -589,3 +589,18 @@ def test_a_hint_is_what_a_name_is_today_before_what_is_spelt_alike(pbmc):
     with refused(NotFound, "families") as found:
         pp.select_genes(pbmc, 3, limits=Limits(families={"B": ["CD20"]}, per_family=1))
     assert "MS4A1" in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "unsaid"),
+    [
+        ("JCHAIN", "IGJ", None),  # the data have a name of the past
+        ("PD-1", "PDCD1", "PDAP1"),  # another gene than what is spelt alike
+        ("FOXP3", None, "may be"),  # a gene that the data lack
+        ("CD3DD", "CD3D", None),
+    ],
+)
+def test_a_hint_knows_names_of_past_and_of_genes_that_are_missing(pbmc, name, said, unsaid):
+    hints = str(genes.Lookup(pbmc, None).hints([name]))
+    assert said is None or said in hints
+    assert unsaid is None or unsaid not in hints

@@ -140,7 +140,7 @@ def test_a_failure_leaves_nothing(selected, tmp_path, monkeypatch):
 
 @pytest.fixture
 def reference(selected):
-    glfs_bio.tl.resolve_genes(selected, key_added="glfs_order")
+    glfs_bio.tl.resolve_genes(selected)
     return selected
 
 
@@ -150,8 +150,8 @@ def test_reference(reference, tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         archive.extractall(tmp_path / "a")
     again = sc.read_10x_mtx(tmp_path / "a", var_names="gene_ids")
-    genes = reference.var_names[reference.var["glfs_order_id"] != ""]
-    assert list(again.var_names) == list(reference.var.loc[genes, "glfs_order_id"])
+    genes = reference.var_names[reference.var["glfs_names_id"] != ""]
+    assert list(again.var_names) == list(reference.var.loc[genes, "glfs_names_id"])
     assert list(again.var["gene_symbols"]) == list(genes)
     np.testing.assert_array_equal(again.X.toarray(), reference[:, genes].layers["counts"].toarray())
     types = pd.read_csv(tmp_path / "a" / "celltypes.csv")

@@ -431,7 +431,7 @@ def test_gene_by_gene(story, workbench):
 
 
 def test_substitutes_and_limits(story, workbench):
-    table = workbench.uns["glfs_substitutes"]["table"]
+    table = workbench.uns["mine_substitutes"]["table"]
     rows = every(section(story, "substitutes"), "tr")[1:]
     best = table[table["place"] == 1]
     assert [text(row[2]) for row in rows] == [f"<i>{name}</i>" for name in best["substitute"]]
@@ -445,7 +445,7 @@ def test_substitutes_and_limits(story, workbench):
             else f"<i>{further.substitute}</i> ({further.substitution_score:.2f})"
         )
         assert text(row[5]) == told
-    alone = workbench.uns["glfs_substitutes"]["irreplaceable"]
+    alone = workbench.uns["mine_substitutes"]["irreplaceable"]
     assert len(alone)
     assert all(f"<i>{name}</i>" in text(section(story, "substitutes")) for name in alone)
     words = text(section(story, "limits"))
@@ -514,7 +514,7 @@ def test_results_of_another_panel_are_never_shown(workbench, tmp_path):
         assert "not shown with this selection: their panel is another" in text(section(tree, name))
         assert every(section(tree, name), "table") == every(section(tree, name), "img") == []
     assert "supports" not in [text(head) for head in every(tree, "th")]
-    best = cells.uns["glfs_substitutes"]["table"].query("place <= 1")
+    best = cells.uns["mine_substitutes"]["table"].query("place <= 1")
     rows = every(section(tree, "genes"), "tr")[1:]
     told = [
         f"{one.substitute} ({one.substitution_score:.2f})"
@@ -525,7 +525,7 @@ def test_results_of_another_panel_are_never_shown(workbench, tmp_path):
 
 def test_judged_without_labels_or_embedding(workbench, tmp_path):
     cells = workbench.copy()
-    del cells.uns["mine_explanation"], cells.uns["glfs_substitutes"]
+    del cells.uns["mine_explanation"], cells.uns["mine_substitutes"]
     glfs_bio.tl.evaluate_panel(cells, "mine", n_random=0, key_added="plain")
     cells.obs = cells.obs.drop(columns="plain_unexplained")
     tree = written(cells, tmp_path / "x.html", results={"evaluation": "plain"})

@@ -9,6 +9,7 @@ from refusals import refused
 
 import glfs_bio
 from glfs_bio import Limits
+from glfs_bio._anndata import results
 from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound
 from glfs_bio.io import write_order
 from glfs_bio.tl import order_panel
@@ -41,7 +42,7 @@ def listed(adata, without=()):
 
 def ordered(adata, *args, **options):
     order_panel(adata, *args, **options)
-    return adata.uns["glfs_order"]
+    return adata.uns[results.last(adata, "order")]
 
 
 def test_order_by_rank_with_names_of_today(pbmc):
@@ -227,7 +228,7 @@ def test_add_ons_to_a_catalogue(pbmc, tmp_path):
     entry = ordered(pbmc, "glfs_extended", "xenium_v1", catalogue=path)
     assert list(entry["table"]["name"]) == list(pbmc.uns["glfs_extended"]["table"]["gene"])
     assert entry["checks"].set_index("check").loc["catalogue", "n"] == 3
-    assert not pbmc.var.loc[["CD3D", "MS4A1", "NKG7"], "glfs_order_orderable"].any()
+    assert not pbmc.var.loc[["CD3D", "MS4A1", "NKG7"], "glfs_extended_order_orderable"].any()
     # under another name too
     entry = ordered(pbmc, ["IGJ", "LYZ"], "xenium_v1", catalogue=["JCHAIN"])
     assert list(entry["table"]["gene"]) == ["LYZ"]

@@ -55,9 +55,9 @@ setGeneric("glfs_stability", signature = "x", function(
 setGeneric("glfs_evaluate_panel", signature = "x", function(
         x, panel = "glfs", labels = NULL, ..., readings = c("knn", "laprls"),
         counts_layer = NULL, platform = NULL, n_random = 20, n_axes = 5,
-        symbols = NULL, preserve = NULL, key_added = "glfs_evaluation",
-        random_state = NULL, cell_weights = NULL, use_rep = NULL, dimred = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
+        symbols = NULL, preserve = NULL, key_added = NULL, random_state = NULL,
+        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
     standardGeneric("glfs_evaluate_panel")
 })
 
@@ -71,9 +71,9 @@ setGeneric("glfs_evaluate_panel", signature = "x", function(
 setGeneric("glfs_extend_panel", signature = "x", function(
         x, panel, n_extra = NULL, ..., labels = NULL, exclude = NULL,
         limits = NULL, platform = NULL, symbols = NULL, preserve = NULL,
-        across = "mean", key_added = "glfs_extended", random_state = 0,
-        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        across = NULL, key_added = NULL, random_state = 0, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_extend_panel")
 })
 
@@ -86,9 +86,9 @@ setGeneric("glfs_extend_panel", signature = "x", function(
 #' @exportMethod glfs_substitutes
 setGeneric("glfs_substitutes", signature = "x", function(
         x, panel = "glfs", genes = NULL, n = 5, ..., exclude = NULL,
-        min_score = 0.5, symbols = NULL, preserve = NULL,
-        key_added = "glfs_substitutes", cell_weights = NULL, use_rep = NULL,
-        dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
+        min_score = 0.5, symbols = NULL, preserve = NULL, key_added = NULL,
+        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
     standardGeneric("glfs_substitutes")
 })
 
@@ -101,9 +101,9 @@ setGeneric("glfs_substitutes", signature = "x", function(
 #' @exportMethod glfs_explain_panel
 setGeneric("glfs_explain_panel", signature = "x", function(
         x, panel = "glfs", labels = NULL, ..., n_labels = 3, exclude = NULL,
-        symbols = NULL, preserve = NULL, key_added = "glfs_explanation",
-        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        symbols = NULL, preserve = NULL, key_added = NULL, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_explain_panel")
 })
 
@@ -146,8 +146,7 @@ setGeneric("glfs_curve", signature = "x", function(
 #' @exportMethod glfs_markers
 setGeneric("glfs_markers", signature = "x", function(
         x, panel, labels, ..., n_markers = 3, beta = 0.5, symbols = NULL,
-        key_added = "glfs_markers", assay.type = NULL, assay = NULL,
-        layer = NULL) {
+        key_added = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_markers")
 })
 
@@ -177,8 +176,8 @@ setGeneric("glfs_order_panel", signature = "x", function(
         catalogue = NULL, refused = "raise", exclude = NULL, limits = NULL,
         labels = NULL, counts_layer = NULL, min_probes = 1, probe_sets = NULL,
         force = NULL, symbols = NULL, ids = NULL, species = NULL,
-        nomenclature = NULL, key_added = "glfs_order", assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        nomenclature = NULL, key_added = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_order_panel")
 })
 

@@ -180,8 +180,8 @@ NULL
 #' @rdname glfs_order_panel
 #' @param path File to write. Its ending is that of the form.
 #' @param key Key of an order, or of a selection, which is then ordered as
-#'   `glfs_order_panel()` does by default. NULL: the order `"glfs_order"` where
-#'   there is one, else the selection `"glfs"`.
+#'   `glfs_order_panel()` does by default. NULL: the last order, and without one
+#'   the selection `"glfs"`.
 #' @param overwrite Whether a file that exists may be replaced.
 #' @export
 glfs_write_order <- function(x, path, platform = NULL, key = NULL,
@@ -193,7 +193,7 @@ glfs_write_order <- function(x, path, platform = NULL, key = NULL,
     parts <- if (has_samples(x))
         prepared("write_order", x, Filter(Negate(is.null),
             c(place, list(key = key))))$parts
-    orders <- orders_of(x, if (is.null(key)) "glfs_order" else key)
+    orders <- orders_of(x, last_key(x, "order", key))
     if (is.null(parts) && length(orders) == 0L)
         refuse("x", " has no order: run glfs_order_panel() first.")
     call_python(
@@ -212,7 +212,7 @@ glfs_write_order <- function(x, path, platform = NULL, key = NULL,
 #'   generator, so `set.seed()` repeats the result.
 #' @export
 glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
-    ids = "glfs_order_id", symbols = NULL, max_bytes = 2e9, random_state = NULL,
+    ids = NULL, symbols = NULL, max_bytes = 2e9, random_state = NULL,
     overwrite = FALSE) {
     check_string(path, "path")
     refuse_typos(list(labels = labels), list(substitute(labels)))

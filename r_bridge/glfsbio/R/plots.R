@@ -10,7 +10,7 @@
 #'   `glfs_plot_panel()`, of [glfs_curve()] for `glfs_plot_curve()`, of
 #'   [glfs_evaluate_panel()] with `labels` for `glfs_plot_labels()`, and of
 #'   [glfs_compare_panels()] for `glfs_plot_comparison()`.
-#' @param key Which result: its `key_added`.
+#' @param key Which result: its `key_added`. NULL: the last one.
 #' @param measures Which columns of the comparison to show. NULL: all shares, of
 #'   the structure, of the cells and of their labels.
 #' @param reading How labels were predicted: `"knn"` or `"laprls"`, see
@@ -49,7 +49,8 @@ glfs_plot_panel <- function(x, key = "glfs") {
 
 #' @rdname glfs_plot_panel
 #' @export
-glfs_plot_curve <- function(x, key = "glfs_curve") {
+glfs_plot_curve <- function(x, key = NULL) {
+    key <- last_key(x, "curve", key)
     record <- record_of(x, key, "glfs_curve", "table")
     table <- record$table
     long <- long_table(table, "n_genes", c(
@@ -68,10 +69,11 @@ glfs_plot_curve <- function(x, key = "glfs_curve") {
 
 #' @rdname glfs_plot_panel
 #' @export
-glfs_plot_labels <- function(x, key = "glfs_evaluation", reading = "knn") {
+glfs_plot_labels <- function(x, key = NULL, reading = "knn") {
     if (!isTRUE(reading %in% c("knn", "laprls")))
         refuse("reading", " must be \"knn\" or \"laprls\".")
     element <- paste0("confusion", if (reading != "knn") paste0("_", reading))
+    key <- last_key(x, "evaluation", key, element)
     record <- record_of(x, key, "glfs_evaluate_panel", element)
     counts <- record[[element]]
     table <- as.data.frame(as.table(counts / rowSums(counts)),
@@ -87,7 +89,8 @@ glfs_plot_labels <- function(x, key = "glfs_evaluation", reading = "knn") {
 
 #' @rdname glfs_plot_panel
 #' @export
-glfs_plot_comparison <- function(x, key = "glfs_comparison", measures = NULL) {
+glfs_plot_comparison <- function(x, key = NULL, measures = NULL) {
+    key <- last_key(x, "comparison", key)
     record <- record_of(x, key, "glfs_compare_panels", "table")
     table <- record$table
     all <- setdiff(names(table), c("n_genes", "n_effective"))
@@ -132,6 +135,18 @@ long_table <- function(table, by, columns) {
     }, names(columns), columns))
     long$measure <- factor(long$measure, columns)
     long[!is.na(long$value), ]
+}
+
+# The key of the last record of a kind that has an element.
+last_key <- function(x, kind, key = NULL, element = "kind") {
+    if (!is.null(key))
+        return(key)
+    usual <- paste0("glfs_", kind)
+    records <- Filter(function(one) is_record(one) &&
+        identical(one[["kind"]], kind) && !is.null(one[[element]]),
+        records_of(x, usual, "x", "a result of glfsbio"))
+    last <- which.max(vapply(records, function(one) one[["written"]], 0))
+    c(names(records)[last], usual)[1L]
 }
 
 # A record with the element that is plotted.
