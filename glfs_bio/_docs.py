@@ -35,8 +35,8 @@ readings : sequence of {{"knn", "laprls"}}, default both
 
     - ``"knn"``: majority of the 15 nearest cells, leave-one-out.  Genes count by their variance, as
       in a clustering, and a rare label can be lost that a single gene distinguishes.
-    - ``"laprls"``: LapRLS with a Gaussian kernel of the standardised genes, in 5-fold
-      cross-validation over the cells; as accurate as a logistic regression""",
+    - ``"laprls"``: a classifier, LapRLS with a Gaussian kernel of the standardised genes, in 5-fold
+      cross-validation over the cells""",
     "<layer of a panel>": """\
 layer : str, default None
     Layer to evaluate by instead of ``.X``.  None: that of the selection, and ``.X`` for other

@@ -226,7 +226,7 @@ def test_the_order_of_genes_and_the_container_change_nothing(cells):
     cells.X = cells.X.tocsc()
     other = found(cells, MARKERS[::-1], "bulk_labels")
     for name, value in one.items():
-        if np.isscalar(value):
+        if np.isscalar(value) and name != "kind":
             assert other[name] == pytest.approx(value, rel=0.01), name
     assert other["preserved"] == pytest.approx(one["preserved"], rel=1e-9)
 

@@ -15,8 +15,8 @@
 #'   Cells without a label are left out.
 #' @param readings How labels are predicted from the panel: `"knn"`, by the
 #'   majority of the 15 nearest cells, which count genes by their variance, as a
-#'   clustering does; `"laprls"`, by LapRLS in 5-fold cross-validation, which is
-#'   as accurate as a logistic regression; or both.
+#'   clustering does; `"laprls"`, by a classifier, LapRLS, in 5-fold
+#'   cross-validation; or both.
 #' @param ... Parameters of [glfs_structure()] (`block`, `n_comps`,
 #'   `neighbors_key`, `lambda1`, `n_neighbors`, `standardize`), by name, for a
 #'   structure that is computed here. Without them and `use_rep` it is that of
