@@ -160,8 +160,9 @@ def preserved(entry: Mapping[str, Any], share: float) -> str:
 
 def certified(share: float, among: str = "without constraints") -> str:
     """The bound on optimality, rounded down, and among which panels; empty for NaN."""
-    least = f", optimality at least {math.floor(100 * share)} % {among}"
-    return "" if math.isnan(share) else least.rstrip()
+    if math.isnan(share):
+        return ""
+    return f", optimality at least {math.floor(100 * share)} % {among}".rstrip()
 
 
 def summary(entry: Mapping[str, Any]) -> str:

@@ -279,6 +279,7 @@ CALLS = [
     *((draw, {"title": 5}, InvalidType) for draw in PICTURES),
     *((draw, {"figsize": 5}, InvalidType) for draw in PICTURES),
     *((draw, {"figsize": (0, 1)}, InvalidValue) for draw in PICTURES),
+    (pl.confusion, {"reading": "x"}, InvalidValue),
     *((draw, {"palette": 5}, InvalidType) for draw in COLOURED),
     *((draw, {"palette": ["x"]}, InvalidValue) for draw in COLOURED),
     *((draw, {"cmap": "x"}, InvalidValue) for draw in MAPPED),
