@@ -7,7 +7,8 @@ these records: a new field is an option there too.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from .errors import (
     InvalidValue,
     arg,
     call,
+    shortened,
     shown,
 )
 from .methods import METHODS, OBJECTIVES, Method
@@ -88,11 +90,16 @@ class Limits:
         name, or a file of them (see :func:`~glfs_bio.io.read_markers`).
     per_family : int, default None
         Maximum number of genes of a family.
+    nearly_identical : bool, default None
+        Select genes of nearly one sequence together, such as HBA1 and HBA2.  None: once one of them
+        is in, others enter only if they are included by name, since probes cannot tell them apart.
+        Sets of your own are `families` with a `per_family` of 1.
     per_type : int, default None
         Minimum number of markers of each cell type.  It needs `groupby` or `markers`.  A gene is a
-        marker of the type with its highest mean, if at least a quarter of its cells express the
-        gene and its mean there is at least twice the mean in all other cells, compared as in
-        scanpy, after ``expm1``.
+        marker of a type if at least a quarter of its cells express the gene, and its mean there is
+        at least twice that in each other type, compared as in scanpy, after ``expm1``.  A gene of
+        several types, such as CD3E of types of T cells, is a marker of none; a type without enough
+        markers is refused.
     markers : str or dict of str to list, default None
         Markers of each cell type: lists of genes by type, or a file of them (see
         :func:`~glfs_bio.io.read_markers`).
@@ -137,6 +144,7 @@ class Limits:
     expected_counts: Mapping[str, float] | None = None
     families: str | Mapping[str, Collection[str]] | None = None
     per_family: int | None = None
+    nearly_identical: bool | None = None
     per_type: int | None = None
     markers: str | Mapping[str, Collection[str]] | None = None
     together: Collection[Collection[str]] | None = None
@@ -161,6 +169,8 @@ class Limits:
         self._check_total_per_type()
         checks.whole_number("per_family", self.per_family, at_least=1, or_none=True)
         checks.whole_number("per_type", self.per_type, at_least=1, or_none=True)
+        if self.nearly_identical is not None:
+            checks.flags(nearly_identical=self.nearly_identical)
         checks.texts(or_none=True, groupby=self.groupby, counts_layer=self.counts_layer)
         if self.budget is not None:
             checks.number("budget", self.budget)
@@ -458,6 +468,10 @@ class Preserve:
         checks.texts(or_none=True, cell_weights=self.cell_weights, use_rep=self.use_rep)
 
 
+#: Parameters of a selection that a stored structure has itself.
+OF_STORED = ("layer", "batch_key", "neighbors_key", "ignore")
+
+
 @dataclass(frozen=True)
 class StructureSpec:
     """How the structure of the cells is computed: arguments of :func:`~glfs_bio.pp.structure`."""
@@ -470,6 +484,8 @@ class StructureSpec:
     batch_key: str | None = None
     use_rep: str | None = None
     neighbors_key: str | None = None
+    #: Genes that are no structure: as they are given, or names of ``.var_names``.
+    ignore: Any = None
     random_state: Any = 0
     #: Key of a structure in the object that has these parameters; None: it is computed.
     stored_key: str | None = None
@@ -479,27 +495,31 @@ class StructureSpec:
         checks.whole_number("n_neighbors", self.n_neighbors, at_least=1, or_none=True)
         checks.number("lambda1", self.lambda1)
         checks.one_of("standardize", self.standardize, ("auto", *STANDARDIZE))
+        if isinstance(self.ignore, Iterator):
+            object.__setattr__(self, "ignore", list(self.ignore))
         checks.seed(self.random_state, state_too=True)
 
     def record(self) -> dict[str, Any]:
-        """Return the parameters for ``.uns``."""
-        values = asdict(self)
+        """Return the parameters for ``.uns``, those of before `ignore` without it."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
         del values["stored_key"]
-        return {name: codec.storable(value) for name, value in values.items()}
+        ignore = values.pop("ignore")
+        kept = {name: codec.storable(value) for name, value in values.items()}
+        return kept if ignore is None else kept | {"ignore": codec.one_text(ignore)}
 
     @classmethod
     def restored(cls, record: Mapping[str, Any], stored_key: str | None = None) -> StructureSpec:
         """Return the parameters that :meth:`record` kept."""
         found = {name: codec.restored(value) for name, value in record.items()}
+        found["ignore"] = codec.with_patterns(found.get("ignore"))
         return cls(**found, stored_key=stored_key)
 
     def arguments(self) -> dict[str, Any]:
         """Return them as :func:`~glfs_bio.pp.select_genes` takes them."""
-        named = ("n_comps", "layer", "batch_key", "use_rep", "neighbors_key", "random_state")
-        given = {name: getattr(self, name) for name in named}
+        named = ("n_comps", "layer", "batch_key", "use_rep", "neighbors_key", "ignore")
+        given = {name: getattr(self, name) for name in (*named, "random_state")}
         if self.stored_key is not None:
-            given |= {"layer": None, "batch_key": None, "neighbors_key": None}
-            given["use_rep"] = self.stored_key
+            given |= dict.fromkeys(OF_STORED) | {"use_rep": self.stored_key}
         return given
 
 
@@ -593,8 +613,9 @@ class Request:
         of_structure = {one.name for one in fields(StructureSpec)}
         for name, value in arguments.items():
             if name not in own | of_structure:
-                known = ", ".join(self.arguments())
-                raise InvalidType(name, value, "is unknown", f"choose one of {known}")
+                known = self.arguments()
+                remedy = place_of(name, value, known) or f"choose one of {', '.join(known)}"
+                raise InvalidType(name, value, "is unknown", remedy)
         spec = {name: value for name, value in arguments.items() if name in of_structure}
         rest = {name: value for name, value in arguments.items() if name in own}
         if spec:
@@ -615,6 +636,21 @@ class Request:
             if name in found:
                 found[name] = registry.restored(name, found[name])
         return cls(**found, structure=structure)
+
+
+#: Records in which the parameters of a function may have fields, by the argument that takes them.
+_RECORDS: dict[str, type] = {"limits": Limits, "platform": Platform}
+
+
+def place_of(name: str, value: object, taken: Collection[str]) -> str:
+    """Say where an argument belongs that a function with others does not take; ``""``: nowhere."""
+    for argument, record in _RECORDS.items():
+        if argument in taken and name in {one.name for one in fields(record)}:
+            return f"pass it as {argument}={record.__name__}({name}={shortened(value)})"
+    if name in {one.name for one in fields(StructureSpec)} - {"stored_key"}:
+        return f"pass it to {call('pp.structure')}, and name its key in {arg('use_rep')}"
+    close = get_close_matches(name, taken, n=1, cutoff=0.7)
+    return f"{close[0]} may be meant" if close else ""
 
 
 def _names_or_mapping(name: str, value: object, what: str) -> None:

@@ -22,7 +22,7 @@ from .solvers.constrained import select_within
 from .solvers.greedy import select
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -49,18 +49,19 @@ class Candidates:
     rows: Rows | None = None
     #: What the target platform is to the genes.
     detection: Detection = field(default_factory=Detection)
+    #: Genes of nearly one sequence, by set: once one of a set is in, others enter last.
+    alike: Mapping[str, Index] = field(default_factory=dict)
     #: What was named and is not there.
     missing: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, n_features: int, include: ArrayLike = (), genes: ArrayLike | None = None) -> Self:
-        """Return candidates among so many genes, by index; None: all."""
-        allowed = np.ones(n_features, dtype=bool)
-        if genes is not None:
-            allowed = np.isin(np.arange(n_features), genes)
+    def of(cls, n_features: int, include: ArrayLike = (), ignore: ArrayLike = ()) -> Self:
+        """Return candidates among so many genes, by index: all but those to ignore."""
         included = np.zeros(n_features, dtype=bool)
         included[_indices(include, n_features)] = True
-        return cls(allowed, included)
+        allowed = np.ones(n_features, dtype=bool)
+        allowed[_indices(ignore, n_features, "ignore")] = False
+        return cls(allowed | included, included)
 
     @cached_property
     def genes(self) -> Index:
@@ -73,17 +74,17 @@ class Candidates:
         return np.flatnonzero(self.included)
 
 
-def _indices(include: ArrayLike, n_features: int) -> Index:
-    genes = np.unique(include)
+def _indices(given: ArrayLike, n_features: int, argument: str = "include") -> Index:
+    genes = np.unique(given)
     if not len(genes):
         return np.empty(0, dtype=np.intp)
     if genes.dtype.kind not in "iu":
-        raise InvalidType("include", NO_VALUE, f"has dtype {genes.dtype}", "give indices of genes")
+        raise InvalidType(argument, NO_VALUE, f"has dtype {genes.dtype}", "give indices of genes")
     genes = genes.astype(np.intp)
     outside = genes[(genes < 0) | (genes >= n_features)]
     if len(outside):
         raise InvalidValue(
-            "include", NO_VALUE, f"has gene {outside[-1]}, but there are {n_features} genes"
+            argument, NO_VALUE, f"has gene {outside[-1]}, but there are {n_features} genes"
         )
     return genes
 
@@ -340,7 +341,10 @@ def best_panel(
         minimised = criterion
         if detection.varies:
             minimised = OnPlatform(criterion, detection, random_state=random_state)
-        choose = select if rows is None else partial(select_within, rows=rows)
+        choose = partial(select, alike=list(candidates.alike.values()))
+        if rows is not None:
+            rows = rows.apart(candidates.alike, candidates.include)
+            choose = partial(select_within, rows=rows)
         panel = choose(minimised, n_genes, include=candidates.include, candidates=genes)
         if detection.varies:
             info["preserved_on_platform"] = panel.preserved[: panel.n_selected]

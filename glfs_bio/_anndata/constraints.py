@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: A marker of a type is expressed by at least this share of its cells, and its mean there is at
-#: least so many times that in all other cells.  The share is the default of
-#: ``sc.tl.filter_rank_genes_groups``.
+#: A marker of a type is expressed by at least this share of its cells, the default of
+#: ``sc.tl.filter_rank_genes_groups``, and its mean there is at least so many times that in each
+#: other type: against all other cells, genes of all T cells would be markers of one type of these.
 _SHARE, _FOLD = 0.25, 2.0
 #: Means below this count as this, where they are divided by one another.
 _LEAST_MEAN = 1e-9
@@ -155,6 +155,7 @@ def rows(
         found += _of_single_genes(expression, limits)
         if limits.per_type is not None and limits.markers is None:
             markers = _markers_found(expression, types, logarithms=not read.looks_like_counts(data))
+            _enough_markers(markers, limits.per_type)
             found += _per_type(markers, limits.per_type)
     groups = None if limits.together is None else _together(genes, limits.together)
     return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None, groups=groups)
@@ -330,17 +331,30 @@ def _per_type(markers: Mapping[str, Index], per_type: int) -> Iterator[Row]:
 
 def _markers_found(expression: _Expression, types: _Types, *, logarithms: bool) -> dict[str, Index]:
     """Genes that are markers of each type, as :class:`~glfs_bio.Limits` says."""
-    means, shares, sizes = expression.means[:, 1:], expression.shares[:, 1:], types.sizes
+    means = _log_mean(expression.means[:, 1:], logarithms)
     highest = means.argmax(axis=1)
-    markers: dict[str, Index] = {}
-    for kind, name in enumerate(types.names):
-        of_type, n_cells = means[:, kind], sizes[1 + kind]
-        total = expression.means[:, 0] * sizes[0] - of_type * n_cells
-        rest = total / max(sizes[0] - n_cells, 1)
-        fold = _log_mean(of_type, logarithms) - _log_mean(rest, logarithms)
-        marker = (highest == kind) & (shares[:, kind] >= _SHARE) & (fold >= np.log(_FOLD))
-        markers[name] = np.flatnonzero(marker)
-    return markers
+    every = np.arange(len(means))
+    shares = expression.shares[every, 1 + highest]
+    others = means.copy()
+    others[every, highest] = -np.inf
+    fold = means[every, highest] - others.max(axis=1)
+    marker = (shares >= _SHARE) & (fold >= np.log(_FOLD))
+    return {
+        name: np.flatnonzero(marker & (highest == kind)) for kind, name in enumerate(types.names)
+    }
+
+
+def _enough_markers(markers: Mapping[str, Index], per_type: int) -> None:
+    """Refuse more markers of a type than there are."""
+    few = [f"{name} ({len(genes)})" for name, genes in markers.items() if len(genes) < per_type]
+    if few:
+        raise InvalidValue(
+            "per_type",
+            per_type,
+            f"is more than these types have of markers, genes of {_FOLD:g} times the mean of every "
+            f"other type: {listed(few)}",
+            f"merge types that are alike, or list their markers in {arg('markers')}",
+        )
 
 
 def _log_mean(means: Array, logarithms: bool) -> Array:

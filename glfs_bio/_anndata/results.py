@@ -60,13 +60,18 @@ def key_of(adata: AnnData, panel: object) -> str:
 
 
 def key_for(
-    adata: AnnData, kind: str, key_added: str | None, of: str = KEY, *, suffix: str | None = None
+    adata: AnnData,
+    kind: str,
+    key_added: Any,
+    of: str | None = None,
+    *,
+    suffix: str | None = None,
 ) -> str:
-    """Return where a result of the panel under `of` is written, where nothing else of ours is."""
+    """Return where a result is written, where nothing else of ours is; None: by its panel, `of`."""
     read.check(adata)
-    key = f"{of}_{suffix or kind}" if key_added is None else key_added
+    key = key_added if key_added is not None or of is None else f"{of}_{suffix or kind}"
     checks.keys(key_added=key)
-    there = _kind(adata.uns.get(key))
+    there = kind_of(adata.uns.get(key))
     if there is None:
         there = next((other for other in KINDS if key == f"{KEY}_{other}"), None)
     if there not in (None, kind):
@@ -76,7 +81,7 @@ def key_for(
             f"is the key of a result of {call(KINDS[there])}, which would be lost",
             "choose another key",
         )
-    return key
+    return str(key)
 
 
 def last(
@@ -89,13 +94,13 @@ def last(
     of_kind = {
         name: int(one["written"])
         for name, one in adata.uns.items()
-        if (found := _kind(one)) is not None and kind in (None, found) and holds in one
+        if (found := kind_of(one)) is not None and kind in (None, found) and holds in one
     }
     return max(of_kind, key=lambda name: of_kind[name], default=f"{KEY}_{kind}")
 
 
-def _kind(entry: Any) -> str | None:
-    """The kind of a stored result; None for what others wrote."""
+def kind_of(entry: Any) -> str | None:
+    """Return the kind of a stored result; None for what others wrote."""
     known = isinstance(entry, Mapping) and "written" in entry and entry.get("kind") in KINDS
     return str(entry["kind"]) if known else None
 
@@ -205,7 +210,7 @@ def store(
             place = getattr(adata, part)  # of a view another one after each
             frame = part in ("obs", "var")
             place[name] = _column(named[name], place.index) if frame else named[name]
-    written = [int(one["written"]) for one in adata.uns.values() if _kind(one) is not None]
+    written = [int(one["written"]) for one in adata.uns.values() if kind_of(one) is not None]
     adata.uns[key] = kept(entry) | {"written": max(written, default=0) + 1}
 
 
@@ -256,7 +261,7 @@ def entry(
     if key not in adata.uns:
         raise NotFound(argument, key, f"is not in {UNS}", f"run {call(writer)} first")
     found: dict[str, Any] = adata.uns[key]
-    if _kind(found) != kind:
+    if kind_of(found) != kind:
         raise NotFound(
             argument, key, f"is not a result of {call(writer)}", "run it, or choose another key"
         )

@@ -75,7 +75,7 @@ def maps(
     With `random_state` None, a stored UMAP with any parameters is used, else one with the seed 0.
     """
     needs("A UMAP", "scanpy")
-    expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
+    read.row_matrix(adata, layer)  # refuses a layer, before anything is computed
     params = {"layer": codec.storable(layer), "random_state": random_state or 0}
     with progress() as bar:
         task = bar.add_task("UMAP by the panel", total=None)
@@ -84,7 +84,7 @@ def maps(
             params = kept
             panel = np.asarray(adata.obsm[f"X_umap_{key}"])
         else:
-            where = coordinates(expression, np.arange(expression.shape[1]))
+            where = coordinates(values(adata, genes, layer), np.arange(len(genes)))
             panel = _umap(where, params["random_state"])
         if len(genes) == adata.n_vars:
             return Maps(panel, None, genes, params)

@@ -111,14 +111,12 @@ def order(
         glfs_bio.io.write_reference(
             adata, reference, labels, counts_layer=counts, ids=f"{key}_id", overwrite=overwrite
         )
-    for check in entry["checks"].itertuples():
-        result = f"{check.n} {check.about}" if check.checked else "not checked"
-        note(f"{check.check}: {result}" + (f" ({check.genes})" if check.n else ""))
+    call.show()
     written.put(adata, entry["table"])
 
 
 #: Results of other functions that a report shows.
-_RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes")
+_RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes", "markers")
 
 
 @command(
@@ -142,6 +140,7 @@ def report(
     substitutes_key: Annotated[
         str | None, "Key of the substitutes. Default: KEY_substitutes."
     ] = None,
+    markers_key: Annotated[str | None, "Key of the markers. Default: KEY_markers."] = None,
     layer: Annotated[str | None, "Layer of the UMAPs instead of X, or raw."] = None,
     random_state: Annotated[int, "--seed", "Seed of the UMAPs."] = 0,
     keep: Annotated[
@@ -162,7 +161,10 @@ def report(
         glfs_bio.tl.panel_umap(adata, call["key"], layer=layer, random_state=random_state)
     if keep is not None:
         files.put_cells(adata, keep, overwrite=overwrite)
-    keys = (stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key)
+    keys = (
+        *(stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key),
+        markers_key,
+    )
     results = {what: key for what, key in zip(_RESULTS, keys, strict=True) if key is not None}
     with files.replacing(output, ".html", overwrite=overwrite) as name:
         glfs_bio.io.write_report(adata, name, results=results, **call.given)

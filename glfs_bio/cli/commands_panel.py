@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from pathlib import Path  # noqa: TC003 - the annotations are read
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import glfs_bio
 
+from .._anndata import summaries
 from ..errors import OBS, InvalidValue, arg
 from . import files, values, words
 from .command import Call, command
 from .files import Backed, Cells, File, Source, Written
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-
-#: Labels that the summary names.
-_WORST = 3
 _TABLE = File("w", tuple(files.TABLES))
 
 
@@ -57,56 +50,7 @@ def evaluate(
     beside = {unexplained: entry["unexplained"]}
     if per_label is not None:
         beside[per_label] = entry["per_label"].reset_index()
-    written.put(adata, measures, *_evaluation(entry), beside=beside)
-
-
-def _evaluation(entry: Mapping[str, Any]) -> list[str]:
-    """Return the most important results, one line each."""
-    import numpy as np
-
-    from ..measures.labels import suffixed
-
-    percent, random = words.percent, entry["random_preserved"]
-    beside = f"; random panels preserve {percent(random.mean())}" if len(random) else ""
-    lines = [
-        f"{entry['n_genes']} genes preserve {words.preserved(entry, entry['preserved'])}"
-        f"{words.certified(entry['optimality'])}{beside}"
-    ]
-    for name, said in {
-        "preserved_on_platform": "on the platform they preserve",
-        "accuracy_on_platform": "accuracy there:",
-    }.items():
-        if name in entry:
-            value, low, high = (percent(entry[f"{name}{end}"]) for end in ("", "_low", "_high"))
-            lines.append(f"{said} {value} ({low} to {high})")
-    if np.isfinite(entry.get("preserved_in_batches", [])).any():
-        kept = entry["preserved_in_batches"]
-        least = int(np.nanargmin(kept))
-        lines.append(
-            f"of {len(kept)} batches, {entry['batches'][least]} is preserved least: "
-            f"{percent(kept[least])}"
-        )
-    for reading, said in entry.get("readings", {}).items():
-        accuracy, of_all, macro_f1, f1 = (
-            suffixed(name, reading) for name in ("accuracy", "accuracy_all_genes", "macro_f1", "f1")
-        )
-        worst = entry["per_label"].sort_values(f1, kind="stable").head(_WORST)
-        names = ", ".join(f"{name} ({value:.2f})" for name, value in worst[f1].items())
-        lines.append(
-            f"{said}: accuracy {entry[accuracy]:.2f} (all genes {entry[of_all]:.2f}), "
-            f"macro-F1 {entry[macro_f1]:.2f}; lowest F1: {names}"
-        )
-    lines.append(
-        f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
-        f"structure of unmeasured genes {entry['imputed']:.2f}"
-    )
-    if "counts_share" in entry:
-        lines.append(f"{percent(entry['counts_share'])} of all counts are of the panel")
-    first = entry["unexplained"].iloc[0]
-    genes = " against ".join(first[side] for side in ("genes_up", "genes_down") if first[side])
-    where = f", in {first['labels']}" if first.get("labels") else ""
-    lines.append(f"largest unexplained axis: {genes}{where}")
-    return lines
+    written.put(adata, measures, *call.said, beside=beside)
 
 
 @command("tl.compare_panels")
@@ -122,39 +66,10 @@ def compare(
 
     Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
     """
-    from ..measures.labels import suffixed
-
     adata = cells.load()
     entry = call(adata)
-    pairs, measures = _pairs(entry), entry["table"].reset_index().convert_dtypes()
-    lines = []
-    for name, row in entry["table"].iterrows():
-        line = (
-            f"{name}: {row['n_genes']:.0f} genes preserve "
-            f"{words.preserved(entry, row['preserved'])}{words.certified(row['optimality'])}"
-        )
-        for reading, said in entry.get("readings", {}).items():
-            line += f"; accuracy {row[suffixed('accuracy', reading)]:.2f} ({said})"
-        lines.append(line)
-    for _, row in pairs.iterrows():
-        lines.append(
-            f"{row['panel']} and {row['other']} share {row['shared']} genes: Jaccard index "
-            f"{row['jaccard']:.2f}, with substitutes {row['jaccard_with_substitutes']:.2f}"
-        )
-    written.put(adata, measures, *lines, beside={overlaps: pairs})
-
-
-def _pairs(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the overlap of each pair of panels, one row per pair."""
-    import pandas as pd
-
-    names = ("shared", "jaccard", "jaccard_with_substitutes")
-    return pd.DataFrame(
-        [
-            {"panel": one, "other": other, **{name: found[name].loc[one, other] for name in names}}
-            for one, other in combinations(found["shared"].index, 2)
-        ]
-    )
+    pairs, measures = summaries.pairs(entry), entry["table"].reset_index().convert_dtypes()
+    written.put(adata, measures, *call.said, beside={overlaps: pairs})
 
 
 @command("tl.explain_panel")
@@ -168,9 +83,9 @@ def explain(cells: Cells, call: Call, written: Written) -> None:
     frame = words.in_symbols(entry["table"], adata, call["symbols"])
     least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
     summary = (
-        f"{len(frame)} genes preserve {words.preserved(entry, frame['preserved'].iloc[-1])}; "
-        f"largest contribution {most['gene']} ({words.percent(most['loss'])}), "
-        f"smallest {least['gene']} ({words.percent(least['loss'])})"
+        f"{len(frame)} genes preserve {summaries.preserved(entry, frame['preserved'].iloc[-1])}; "
+        f"largest contribution {most['gene']} ({summaries.percent(most['loss'])}), "
+        f"smallest {least['gene']} ({summaries.percent(least['loss'])})"
     )
     written.put(adata, frame, summary)
 
@@ -197,12 +112,7 @@ def markers(cells: Cells, call: Call, written: Written) -> None:
     """
     adata = cells.load()
     frame = call(adata)["table"]
-    worst = frame.loc[frame["f_beta"].idxmin()]
-    summary = (
-        f"mean F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f}; lowest "
-        f"{worst['label']} ({worst['f_beta']:.2f})"
-    )
-    written.put(adata, frame, summary)
+    written.put(adata, frame, *call.said)
 
 
 @command(

@@ -16,7 +16,7 @@ from .._files import as_path, check_target, replacing
 from .._progress import progress
 from ..errors import MAPPING, NONE, OBS, InvalidType, InvalidValue, NotFound, arg, call, listed
 from . import _sections
-from ._sections import Result, Subject
+from ._subject import Result, Subject, inches
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 #: Search for a gene, whatever the organism and the kind of name.
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
 #: Kinds of results that a report may show.
-_SHOWN = ("evaluation", "explanation", "substitutes", "stability", "enrichment", "order")
+_SHOWN = (
+    *("evaluation", "explanation", "substitutes", "markers", "stability", "enrichment", "order"),
+)
 
 
 @documented
@@ -46,10 +48,12 @@ def write_report(
 ) -> None:
     """Write a report of a selection as one HTML file that opens without network.
 
-    It holds a summary; the UMAP of the panel next to that of all genes; a sortable table of the
-    selected genes; the evaluation of the panel and the variation that it leaves unexplained; why
-    each gene is in it; substitutes; constraints; the structure preserved by the first genes, and
-    the path along λ where there is one; stability; significant gene sets; parameters and versions.
+    It holds a summary; the UMAP of the panel next to that of all genes; the contributions of the
+    selected genes, and a sortable table of them; with `labels`, a dot plot of the genes by type and
+    the markers of each type; the evaluation of the panel and the variation that it leaves
+    unexplained; why each gene is in it; substitutes; constraints; the structure preserved by the
+    first genes, and the path along λ where there is one; stability; significant gene sets; the
+    order, with its checks; parameters and versions.
     What :func:`~glfs_bio.tl.evaluate_panel`, :func:`~glfs_bio.tl.explain_panel` and other functions
     compute is there if it is in `adata`.  The same `adata` gives the same file.
 
@@ -64,13 +68,13 @@ def write_report(
         File to write, ``.html``.
     <key>
     labels : str, default None
-        Column of ``.obs`` that colours the cells.
+        Column of ``.obs`` that colours the cells, and groups them where it has labels.
     symbols : str, default None
         Column of ``.var`` with the names to show.  None: ``.var_names``, as for genes without a
         name.
     results : dict of str to str, default None
         Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"substitutes"``,
-        ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
+        ``"markers"``, ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
         ``f"{key}_evaluation"`` and so on, if they exist.  Results of another panel or of other
         parameters are not shown, and the report says so.
     umaps : bool, default None
@@ -134,7 +138,10 @@ def write_report(
         results=_results(adata, key, frame.index, results or {}),
         umaps=umaps,
     )
-    text = _page(subject, title)
+    from matplotlib import style
+
+    with style.context("default"):  # a page is white wherever it was made
+        text = _page(subject, title)
     with replacing(path, overwrite=overwrite) as name:
         name.write_text(text, encoding="utf-8")
 
@@ -150,7 +157,7 @@ def _page(subject: Subject, title: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for show in (_sections.plain, _sections.digits, _sections.percent):
+    for show in (_sections.plain, _sections.digits, _sections.percent, inches):
         environment.filters[show.__name__] = show
     environment.filters["target"] = stored.preserved_of
 

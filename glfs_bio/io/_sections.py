@@ -7,18 +7,15 @@ both and add it to ``SECTIONS``, which is in the order of the page.
 
 from __future__ import annotations
 
-import base64
-import io
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 
-from .. import _signatures, codec, pl
+from .. import _signatures, codec, pl, tl
 from .._anndata import results as stored
 from .._anndata import umap
 from ..cells.graph import MOST_EXACT
@@ -27,17 +24,15 @@ from ..measures.labels import READINGS, suffixed
 from ..options import Limits
 from ..pl._evaluation import read_by, readings_of
 from ..pl._tables import measure_names
+from ._subject import Subject, image, picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anndata import AnnData
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 log = logging.getLogger(__name__)
 
-_DPI = 130
 #: Inches of a UMAP.
 _MAP = (4.2, 3.9)
 #: Gene sets matter up to this adjusted p-value; most of them in the table and in the picture.
@@ -52,8 +47,8 @@ _OF_TERMS = {
     "pvals": "p",
     "pvals_adj": "adjusted p",
 }
-#: Most genes in the pictures of weights and of stability, that names stay readable on a page.
-_BARS, _FREQUENT = 50, 100
+#: Most genes in the pictures of contributions and of stability, that names stay readable on a page.
+_BARS, _FREQUENT = 100, 100
 #: Longest list that is shown in full.
 _ITEMS = 20
 #: Significant digits of a result.
@@ -114,65 +109,6 @@ _OF_MEASURES = {
 }
 
 
-@dataclass(frozen=True)
-class Result:
-    """A further result: its key, what is under it, and why it is not of the selection, if so."""
-
-    key: str
-    entry: dict[str, Any]
-    unlike: str | None = None
-
-
-@dataclass(frozen=True)
-class Subject:
-    """Selection of a report, and how to show it."""
-
-    adata: AnnData
-    key: str
-    #: The selected genes, the best first.
-    frame: pd.DataFrame
-    entry: dict[str, Any]
-    #: Names of all genes.
-    called: pd.Series
-    labels: str | None
-    symbols: str | None
-    link: str | None
-    results: Mapping[str, Result]
-    #: Whether UMAPs are computed that are not in `adata`; None: of so many cells as is fast.
-    umaps: bool | None
-
-    def result(self, what: str) -> Result | None:
-        """Return a result of this selection; None if it is missing or of another one."""
-        found = self.results.get(what)
-        return None if found is None or found.unlike is not None else found
-
-    def of_another(self, what: str) -> dict[str, Any] | None:
-        """Return the section that says of which selection a result is; None without one."""
-        found = self.results.get(what)
-        if found is None or found.unlike is None:
-            return None
-        return {"of_another": {"key": found.key, "unlike": found.unlike}}
-
-    def renamed(self, text: str, separator: str) -> list[str]:
-        """Names of genes in a text, as they are called."""
-        return [str(self.called.get(name, name)) for name in text.split(separator) if name]
-
-
-def picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """Return a plot of ``glfs_bio.pl`` as the address of an inline PNG."""
-    return _image(np.ravel(draw(*args, show=False, **kwargs))[0].figure)
-
-
-def _image(figure: Figure) -> str:
-    """A figure as the address of an inline PNG; it is closed."""
-    from matplotlib import pyplot as plt
-
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=_DPI, bbox_inches="tight", metadata={"Software": None})
-    plt.close(figure)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
-
-
 def cells(subject: Subject) -> dict[str, Any]:
     """UMAPs by all genes and by the panel, in pictures of their own, with a legend in text."""
     from matplotlib import pyplot as plt
@@ -205,7 +141,7 @@ def cells(subject: Subject) -> dict[str, Any]:
         "labels": subject.labels,
         "only_panel": only_panel,
         "groups": _legend(axes[-1]),
-        "pictures": [_image(figure) for figure in figures],
+        "pictures": [image(figure) for figure in figures],
     }
 
 
@@ -223,6 +159,43 @@ def _legend(ax: Axes) -> dict[str, str]:
     return {name: to_hex(colour) for name, colour in zip(names, colours, strict=True)}
 
 
+def types(subject: Subject) -> dict[str, Any] | None:
+    """The genes by cell type."""
+    if not subject.is_grouped:
+        return None
+    rows: Any = pl.dotplot(
+        *(subject.adata, str(subject.labels)),
+        key=subject.key,
+        symbols=subject.symbols,
+        show=False,
+    )
+    return {"labels": subject.labels, "picture": image(rows[0]["mainplot_ax"].figure)}
+
+
+def markers(subject: Subject) -> dict[str, Any] | None:
+    """The markers of each type; of few cells they are computed if they are not there."""
+    result = subject.result("markers")
+    if result is not None:
+        adata, key = subject.adata, result.key
+    elif not subject.is_grouped or subject.adata.n_obs > MOST_EXACT:
+        return subject.of_another("markers")
+    else:
+        adata, key = subject.of_panel(), "markers"
+        if adata.X.min() < 0:
+            return None
+        tl.markers(adata, list(adata.var_names), str(subject.labels), key_added=key)
+    entry = adata.uns[key]
+    return {
+        "labels": entry["params"]["labels"],
+        "rows": [
+            {**row, "markers": subject.renamed(str(row["markers"]), ", ")}
+            for row in entry["table"].to_dict("records")
+        ],
+        "beta": entry["params"]["beta"],
+        "picture": picture(pl.markers, adata, key=key, symbols=subject.symbols),
+    }
+
+
 def genes(subject: Subject) -> dict[str, Any]:
     """The table of genes, and the contribution of each."""
     rows = _rows(subject)
@@ -236,7 +209,7 @@ def genes(subject: Subject) -> dict[str, Any]:
         "some_substitutes": "substitute" in rows[0],
         "n_bars": min(_BARS, len(subject.frame)),
         "picture": picture(
-            pl.weights, subject.adata, _BARS, key=subject.key, symbols=subject.symbols
+            pl.contributions, subject.adata, _BARS, key=subject.key, symbols=subject.symbols
         ),
     }
 
@@ -448,6 +421,8 @@ def parameters(subject: Subject) -> dict[str, Any]:
 SECTIONS: dict[str, Callable[[Subject], dict[str, Any] | None]] = {
     "Cells": cells,
     "Genes": genes,
+    "Genes by type": types,
+    "Markers": markers,
     "Evaluation": quality,
     "Unexplained variation": unexplained,
     "Why each gene": explanation,

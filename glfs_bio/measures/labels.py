@@ -12,6 +12,7 @@ recall.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array, Index
+
+log = logging.getLogger(__name__)
 
 #: How labels can be read; what is kept of those after the first has their names.
 READINGS = ("knn", "laprls")
@@ -357,7 +360,10 @@ def singles(values: Array, codes: Index, n_labels: int, beta: float) -> Single:
     means = np.array([values[codes == label].mean(axis=0) for label in range(n_labels)])
     total = means.sum(axis=0)
     on_target = np.divide(means, total, out=np.zeros_like(means), where=total > 0)
-    for gene in np.flatnonzero(np.ptp(values, axis=0) > 0):
+    varying = np.flatnonzero(np.ptp(values, axis=0) > 0)
+    for done, gene in enumerate(varying):
+        fields = {"stage": "markers", "n_done": done, "n_all": len(varying)}
+        log.info("%d of %d genes tried as markers", done, len(varying), extra=fields)
         for label in range(n_labels):
             precision, recall, thresholds = precision_recall_curve(codes == label, values[:, gene])
             # The lowest threshold has all cells on, and the last point none.

@@ -19,6 +19,7 @@ from ._figure import (
     beside,
     colour_map,
     colours,
+    ink,
     legend,
     name_places,
     plot,
@@ -140,8 +141,8 @@ def preserved(
         # next to one another, whatever their order
         across = place + np.random.default_rng(0).permutation(spread)
         ax.plot(values, across, ls="", clip_on=False, zorder=3, **style)
-    ax.axvspan(most, 1.0, color="#EBEBEB", lw=0)
-    ax.axvline(most, color="black", lw=1, ls="--")
+    ax.axvspan(most, 1.0, color=ink(), alpha=0.08, lw=0)
+    ax.axvline(most, color=ink(), lw=1, ls="--")
     ax.set(xlim=(0, 1), xlabel=preserved_label(entry))
     ax.spines[["top", "right", "left"]].set_visible(False)
     size = name_places(ax, list(strips))
@@ -246,7 +247,7 @@ def labels(
         for name, (colour, those) in kinds.items()
         if those.any()
     ]
-    style: dict[str, Any] = {"ls": "", "mec": "black", "clip_on": False}
+    style: dict[str, Any] = {"ls": "", "mec": ink(), "clip_on": False}
     f1 = table[column["f1"]]
     handles += ax.plot(
         f1, place, marker="o", ms=5, mfc="white", zorder=4, label=f"F1, {called}", **style
@@ -254,7 +255,7 @@ def labels(
     for reading, name in others:
         values, label = table[suffixed("recall", reading)], f"recall, {name}"
         handles += ax.plot(
-            values, place, marker="D", ms=4, mfc="black", zorder=5, label=label, **style
+            values, place, marker="D", ms=4, mfc=ink(), zorder=5, label=label, **style
         )
     ax.set(
         xlim=(0, 1),
@@ -381,7 +382,7 @@ def imputation(
     lowest, median = min(0.0, float(found.min())), float(np.median(found))
     (ax,) = yield [5.0], 3.4
     ax.hist(found, bins=_N_BINS, range=(lowest, 1.0), color=colour)
-    line = ax.axvline(median, color="black", ls=":", label=f"median {median:.2f}")
+    line = ax.axvline(median, color=ink(), ls=":", label=f"median {median:.2f}")
     ax.set(xlabel=f"R² of {found.size:,} unmeasured genes", ylabel="number of genes")
     ax.set_xlim(lowest, 1.0)
     ax.spines[["top", "right"]].set_visible(False)

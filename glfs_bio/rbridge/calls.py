@@ -22,6 +22,7 @@ from .. import io, pp, tl
 from .._anndata import all_genes, columns, read
 from .._anndata import structure as structures
 from .._extras import needs
+from .._progress import collected
 from ..errors import (
     NO_VALUE,
     Caution,
@@ -78,7 +79,8 @@ def answer(target: str, arguments: Any) -> Any:
 
     try:
         given = values.read(arguments)
-        with session.interruptible(), _caught(said["warnings"], said["messages"]):
+        # R's objects are what they print, so that a summary would only be printed beside them
+        with session.interruptible(), _caught(said["warnings"], said["messages"]), collected():
             value = TARGETS[target](**given)
         # Here, so that what has no plain form is an error as any other.
         return plain(True, value=value)

@@ -38,3 +38,7 @@ __all__ = [
     "stability",
     "substitutes",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

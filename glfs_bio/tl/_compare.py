@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .. import checks
-from .._anndata import names, read, results, stale
+from .. import checks, options
+from .._anndata import names, read, results, stale, summaries
 from .._docs import documented
-from .._progress import progress
+from .._progress import progress, tell
 from ..criterion.panel import n_matched
 from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, arg, call
 from ..measures.labels import READINGS
-from ..options import StructureSpec
 from ._evaluate import N_STEPS, AllGenes, Asked, evaluated
 from ._panel import Found, asked, basis_of
 
@@ -132,7 +131,7 @@ def compare_panels(
     rows, found = {}, {}
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS * len(panels))
-        all_genes = AllGenes.of(adata, basis.structure.spec.layer, inputs)
+        all_genes = AllGenes.of(adata, basis.structure.spec, inputs)
         for name, panel in named.items():
             one = found[name] = Found(panel, basis)
             entry, _, _ = evaluated(
@@ -156,6 +155,7 @@ def compare_panels(
         **tables,
     )
     results.store(adata, key_added, entry)
+    tell(*summaries.comparison(entry))
     return None
 
 
@@ -184,14 +184,17 @@ def _basis(
                 f"compare them by that of the matrix with {arg('preserve', 'structure')}, or by "
                 f"one that use_rep of {call('Preserve')} names",
             )
-        if layer is None and len(layers) > 1:
+        named = isinstance(preserve, options.Preserve) and preserve.use_rep is not None
+        if layer is None and len(layers) > 1 and not named:
             raise InvalidValue(
                 "panels",
                 NO_VALUE,
                 f"has the selections {first!r} and {other!r}, which are of different layers",
                 f"name one for all with {arg('layer')}",
             )
-        replaced["structure"] = StructureSpec(layer=next(iter(layers)) if layer is None else layer)
+        replaced["structure"] = options.StructureSpec(
+            layer=next(iter(layers)) if layer is None else layer
+        )
     preserve = "structure" if preserve is None else preserve
     request = asked(adata, first, symbols=symbols, preserve=preserve, layer=layer, **replaced)
     return basis_of(adata, request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, names, read, results, stale
+from .._anndata import alike, columns, constraints, names, read, results, stale, summaries
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..errors import NO_VALUE, InvalidValue, arg, naming
 from ..measures import labels as readers
 from ..measures.cells import columns as columns_of
@@ -29,10 +31,13 @@ if TYPE_CHECKING:
     from ..labels import Labels
     from ..options import Limits, Preserve
 
+log = logging.getLogger(__name__)
+
 #: Sizes at which labels are predicted, where none are given.
 _SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
 
+@with_bar
 @documented
 def curve(
     adata: AnnData,
@@ -128,8 +133,9 @@ def curve(
     known, readings = columns.read_by(adata, labels, readings)
     request = asked(adata, symbols=symbols, preserve=preserve, layer=layer, limits=limits)
     basis = basis_of(adata, request)
-    layer = basis.structure.spec.layer
-    genes = names.choose(adata, include, exclude, symbols=symbols)
+    spec = basis.structure.spec
+    layer = spec.layer
+    genes = names.choose(adata, include, exclude, ignore=spec.ignore, symbols=symbols)
     candidates = genes.genes
     if max_genes > len(candidates):
         raise InvalidValue(
@@ -139,7 +145,8 @@ def curve(
             "ask for fewer",
         )
     rows = constraints.rows(adata, limits, layer=layer, allowed=genes.allowed, symbols=symbols)
-    panel = best_panel(basis.criterion, max_genes, replace(genes, rows=rows))
+    genes = alike.apart(adata, replace(genes, rows=rows), basis.request)
+    panel = best_panel(basis.criterion, max_genes, genes)
     order = candidates[panel.order[: panel.n_selected]]
     table = pd.DataFrame(
         {
@@ -162,6 +169,7 @@ def curve(
         "curve", params | basis.record(), stale.made_of(adata, layer), **said, table=table
     )
     results.store(adata, key_added, entry)
+    tell(summaries.curve(table))
     return None
 
 
@@ -196,7 +204,9 @@ def _predict(
     measured = ("accuracy", "macro_f1")
     table[[readers.suffixed(name, reading) for reading in readings for name in measured]] = np.nan
     data = data[:, order]  # to cut panels out of these columns is quicker than out of all
-    for size in sizes:
+    for done, size in enumerate(sizes):
+        fields = {"stage": "predicting labels", "n_done": done, "n_all": len(sizes)}
+        log.info("labels are predicted by %d genes", size, extra=fields)
         if size <= len(order):
             genes = np.arange(size)
             values = readers.standardised(columns_of(data, genes))

@@ -14,6 +14,7 @@ from .. import checks, codec
 from .._anndata import names, read, results, stale
 from .._docs import documented
 from .._extras import needs
+from .._progress import with_bar
 from ..data.matrix import RowMatrix
 from ..errors import (
     MAPPING,
@@ -44,6 +45,7 @@ _ORGANISMS = ("human", "mouse", "yeast", "fly", "fish", "worm")
 _LIBRARIES, _PATIENCE, _SIMILAR = "https://maayanlab.cloud/Enrichr/", 5.0, 5
 
 
+@with_bar
 @documented
 def enrich(
     adata: AnnData,

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, read, results, stale
+from .._anndata import columns, read, results, stale, summaries
 from .._anndata.all_genes import view_of_all_genes
 from .._docs import documented
-from .._progress import progress
+from .._progress import progress, tell
 from ..criterion.platform import OnPlatform
 from ..errors import naming
 from ..measures import cells as measures
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .._anndata.target import Preserve as Given
     from .._typing import Array, Index, Matrix
     from ..labels import Labels
-    from ..options import Platform, Preserve
+    from ..options import Platform, Preserve, StructureSpec
     from ._panel import Found
 
 #: Steps that the progress is shown by.
@@ -226,7 +226,7 @@ def evaluate_panel(
         found = find(
             adata, panel, symbols=symbols, preserve=preserve, layer=layer, platform=platform
         )
-        all_genes = AllGenes.of(adata, found.layer, inputs)
+        all_genes = AllGenes.of(adata, found.basis.structure.spec, inputs)
         entry, of_cells, r2 = evaluated(
             *(adata, found, inputs, all_genes),
             lambda what: bar.update(task, advance=1, description=what),
@@ -243,6 +243,7 @@ def evaluate_panel(
         return dict(results.kept(entry))
     columns = {"obs": {f"{key_added}_unexplained": of_cells}, "var": {f"{key_added}_r2": r2}}
     results.store(adata, key_added, entry, **columns)
+    tell(*summaries.evaluation(entry))
     return None
 
 
@@ -309,9 +310,9 @@ class AllGenes:
     accuracy: dict[str, float]
 
     @classmethod
-    def of(cls, adata: AnnData, layer: str | None, inputs: Asked) -> AllGenes:
+    def of(cls, adata: AnnData, spec: StructureSpec, inputs: Asked) -> AllGenes:
         """Return it as it is stored, or else compute it."""
-        view = view_of_all_genes(adata, layer, inputs.random_state)
+        view = view_of_all_genes(adata, spec, inputs.random_state)
         scores = inputs.scores(view, view.coordinates)
         return cls(view, {reading: one.accuracy for reading, one in scores.items()})
 

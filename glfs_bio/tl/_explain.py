@@ -10,6 +10,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, read, results, stale
 from .._docs import documented
+from .._progress import with_bar
 from ..criterion.panel import MIN_SCORE
 from ._panel import find, substitutions
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _NAMED_BY = 3
 
 
+@with_bar
 @documented
 def explain_panel(
     adata: AnnData,

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, names, read, results
+from .._anndata import alike, columns, constraints, names, read, results, summaries
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..pp import request_to_keep
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ._panel import Found
 
 
+@with_bar
 @documented
 def extend_panel(
     adata: AnnData,
@@ -164,13 +166,15 @@ def extend_panel(
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)
     results.store(adata, key_added, entry, var=frame)
+    tell(summaries.extension(entry))
     return None
 
 
 def _candidates(adata: AnnData, found: Found) -> Candidates:
     """All genes but those excluded, of which those of the panel are in whatever holds of them."""
     request, detection = found.basis.request, found.basis.detection
-    out = names.not_to_choose(adata, request.exclude, symbols=request.symbols)
+    ignore = found.basis.structure.spec.ignore
+    out = names.not_to_choose(adata, request.exclude, ignore=ignore, symbols=request.symbols)
     if detection.orderable is not None:
         out |= ~detection.orderable
     genes = Candidates.of(adata.n_vars, found.genes)
@@ -183,7 +187,8 @@ def _candidates(adata: AnnData, found: Found) -> Candidates:
         detection=detection,
         symbols=request.symbols,
     )
-    return replace(genes, rows=None if rows is None else rows.sparing(found.genes))
+    genes = replace(genes, rows=None if rows is None else rows.sparing(found.genes))
+    return alike.apart(adata, genes, request)
 
 
 def _added(

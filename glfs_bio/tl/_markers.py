@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, names, read, results
+from .._anndata import columns, names, read, results, stale, summaries
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..errors import NO_VALUE, InvalidValue, arg
 from ..measures import cells as measures
 from ..measures.labels import combination, singles
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..measures.labels import Single
 
 
+@with_bar
 @documented
 def markers(
     adata: AnnData,
@@ -76,6 +78,7 @@ def markers(
     See Also
     --------
     explain_panel : Explain each gene of a panel.
+    glfs_bio.pl.markers : Plot the markers of each label.
 
     References
     ----------
@@ -119,10 +122,11 @@ def markers(
     table["markers"] = [", ".join(genes[some]) for some in table["markers"]]
     if not inplace:
         return table
-    entry = results.envelope(
-        "markers", params, table=table, genes=_every(single, genes, categories)
-    )
+    made_of = stale.made_of(adata, layer, [named])
+    every = _every(single, genes, categories)
+    entry = results.envelope("markers", params, made_of, table=table, genes=every)
     results.store(adata, key_added, entry)
+    tell(summaries.markers(table))
     return None
 
 

@@ -11,17 +11,19 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from .. import checks
-from .._anndata import columns, constraints, read, results, stale
+from .._anndata import alike as nearly
+from .._anndata import columns, constraints, read, results, stale, summaries
 from .._anndata import names as names_of
 from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..criterion.panel import MeasuredPanel
 from ..data.threads import few_threads
 from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed
 from ..selection import Candidates, best_panel
 from ..vendors.names import NOT_FOUND
-from ..vendors.orders import ABUNDANT, HOMOLOGOUS, ORDERS
+from ..vendors.orders import ABUNDANT, ORDERS
 from ._explain import explained
 from ._panel import Found, asked, basis_of
 from ._resolve import CHANGED, resolved
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Genes
     from .._typing import Index
     from ..criterion.criterion import Criterion
-    from ..options import Limits, Platform
+    from ..options import Limits, Platform, Request
     from ..solvers.constraints import Rows
     from ..vendors.orders import OrderForm
     from ._resolve import Resolution
@@ -49,6 +51,7 @@ _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
 _LABELS = 3
 
 
+@with_bar
 @documented
 def order_panel(
     adata: AnnData,
@@ -187,11 +190,13 @@ def order_panel(
         nomenclature=nomenclature,
         known=named.ids_of_rows,
     )
-    excluded = names_of.not_to_choose(adata, exclude, symbols=symbols)
+    request = asked(adata, named.key, limits=limits, symbols=symbols)
+    request = names_of.settled(adata, request, "ignore")
+    ignore = request.structure.ignore
+    excluded = names_of.not_to_choose(adata, exclude, ignore=ignore, symbols=symbols)
     if named.key is not None:
         excluded |= adata.var[f"{named.key}_score"].isna().to_numpy()
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
-    request = asked(adata, named.key, limits=limits, symbols=symbols)
     layer = request.structure.layer
     rows = constraints.rows(
         adata, request.limits, layer=layer, allowed=~excluded, symbols=request.symbols
@@ -217,7 +222,7 @@ def order_panel(
         stale.check_genes(adata, named.key, "panel")
         basis = basis_of(adata, request)
     if basis is not None and len(bad) and refused == "replace":
-        items = draft.replaced(basis.criterion, excluded)
+        items = draft.replaced(adata, request, basis.criterion, excluded)
     if items.empty:
         raise InvalidValue("panel", NO_VALUE, "has no gene to order", "name other genes")
     items["gene"] = items["symbol"].where(items["symbol"] != "", items["name"])
@@ -262,6 +267,7 @@ def order_panel(
         species=found.resolver.species,
     )
     results.store(adata, key_added, entry, var=of_genes)
+    tell(*summaries.order(entry))
     return None
 
 
@@ -411,7 +417,13 @@ class Draft:
         """Whether each gene of the data could be ordered."""
         return np.asarray(self.every["fault"] == "", dtype=bool)
 
-    def replaced(self, criterion: Criterion, excluded: NDArray[np.bool_]) -> pd.DataFrame:
+    def replaced(
+        self,
+        adata: AnnData,
+        request: Request,
+        criterion: Criterion,
+        excluded: NDArray[np.bool_],
+    ) -> pd.DataFrame:
         """The genes that are asked for, each that is refused replaced.
 
         Those that come in preserve most beside the genes that stay.  Which of them is in the place
@@ -436,6 +448,7 @@ class Draft:
         may[stay] = True
         rows = None if self.rows is None else self.rows.sparing(stay)
         candidates = replace(Candidates.of(len(may), stay), allowed=may, rows=rows)
+        candidates = nearly.apart(adata, candidates, request)
         panel = best_panel(criterion, len(stay) + len(bad), candidates)
         new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
         score = np.zeros((len(bad), len(new)))
@@ -494,16 +507,15 @@ def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _alike(table: pd.DataFrame, items: pd.DataFrame, found: Resolution) -> dict[str, list[int]]:
-    """Places of genes of one family: of the table of genes, or of those that are alike."""
+    """Places of genes by what they share: a family of the table of genes, or nearly a sequence."""
     members: dict[str, list[int]] = {}
     families = found.resolver.genes.get("family")
     for at, place in enumerate(items["place"]):
         if families is not None and place >= 0 and families[place]:
-            members.setdefault(families[place], []).append(at)
-        for name in HOMOLOGOUS:
-            family = names_of.family(name)
-            if table["gene"][at] in family or table["id"][at] in family:
-                members.setdefault(name, []).append(at)
+            members.setdefault(f"the family {families[place]}", []).append(at)
+        of_set = nearly.set_of(table["gene"][at]) or nearly.set_of(table["id"][at])
+        if of_set is not None:
+            members.setdefault(f"nearly the sequence of {of_set}", []).append(at)
     return {name: places for name, places in members.items() if len(places) > 1}
 
 
@@ -532,9 +544,9 @@ def _notes(
             note.append(f"{item.name} {NOT_FOUND[item.found]}")
         if item.row < 0:
             note.append("not in the data")
-    for family, places in alike.items():
+    for shared, places in alike.items():
         for at in places:
-            notes[at].append(f"{len(places)} genes of the family {family}")
+            notes[at].append(f"{len(places)} genes of {shared}")
     for at, share in abundant.items():
         notes[at].append(f"{share:.0%} of the counts of the order")
     return ["; ".join(note) for note in notes]
@@ -568,7 +580,7 @@ def _checks(
         "catalogue": ("on the catalogue, and not ordered", draft.not_ordered),
         "limits": ("limits on the whole panel that are not met", short),
         "families": (
-            "with others of their family, which probes may take for one another",
+            "of nearly one sequence, which probes cannot tell apart, or of a family of the list",
             list(table["gene"][of_family]),
         ),
         "abundance": (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import constraints, names, read, results, stale
+from .._anndata import alike, constraints, names, read, results, stale
 from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import specified, structure_of
@@ -142,8 +142,9 @@ def asked(
             preserve = Preserve(preserve)
         given |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
         if preserve.use_rep is not None:
-            named = StructureSpec(use_rep=preserve.use_rep)
-            given["structure"] = specified(adata, named)
+            named = specified(adata, StructureSpec(use_rep=preserve.use_rep))
+            ignore = named.ignore if named.stored_key else request.structure.ignore
+            given["structure"] = replace(named, ignore=ignore)
     found = replace(request, missing="warn", **given)
     if layer is not None:
         if found.structure.stored_key is not None:
@@ -174,9 +175,10 @@ def say_overridden(key: str | None, before: Request, now: Request) -> None:
 
 def basis_of(adata: AnnData, request: Request) -> Basis:
     """Return what panels of a request are evaluated by."""
-    spec = request.structure
+    plain = names.settled(adata, request, "ignore")
+    spec = plain.structure
     _warn_of_other_genes(adata)
-    target = targets.resolve(adata, request)
+    target = targets.resolve(adata, plain)
     detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
     check_batches(request.across, one_set=spec.batch_key is None)
     structure = structure_of(adata, spec)
@@ -226,11 +228,13 @@ def substitutions(
     neither is a gene that could not be selected, nor one with which its limits would not hold.
     """
     lost, score = found.measured.substitutions(leaving)
-    out = names.not_to_choose(adata, exclude, symbols=symbols)
     key, basis = found.named.key, found.basis
+    ignore = basis.structure.spec.ignore
+    out = names.not_to_choose(adata, exclude, ignore=ignore, symbols=symbols)
     if key is not None:
         out |= adata.var[f"{key}_score"].isna().to_numpy()
     out[found.genes] = True
+    out |= alike.beside(adata, found.genes, basis.request)
     score[:, out] = -np.inf
     limits, detection = basis.request.limits, basis.detection
     rows = constraints.rows(

@@ -13,6 +13,7 @@ from .._anndata import classifier, read, results
 from .._anndata.classifier import Classifier
 from .._anndata.classifier_file import read_classifier
 from .._docs import documented
+from .._progress import with_bar
 from ..errors import NO_VALUE, Caution, InvalidValue, arg, naming, warn
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Missing
 
 
+@with_bar
 @documented
 def predict(
     adata: AnnData,

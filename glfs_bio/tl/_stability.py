@@ -15,11 +15,12 @@ from anndata import AnnData
 from joblib import Parallel, delayed
 
 from .. import checks
-from .._anndata import read, results, stale
+from .._anndata import read, results, stale, summaries
 from .._anndata import target as targets
+from .._anndata.names import settled
 from .._anndata.structure import specified, structure_of
 from .._docs import documented
-from .._progress import progress
+from .._progress import progress, tell
 from ..data.threads import one_thread
 from ..errors import (
     ADATA,
@@ -35,7 +36,7 @@ from ..errors import (
     warn,
 )
 from ..measures import stability as over_parts
-from ..options import Request, StructureSpec
+from ..options import OF_STORED, Request, StructureSpec, place_of
 from ..pp import panel_of
 from ._panel import say_overridden
 
@@ -225,6 +226,7 @@ def stability(
         structure=spec.record(),
     )
     results.store(adata, key_added, entry, var=columns)
+    tell(summaries.stability(entry, adata.n_obs, consensus, np.asarray(panel, dtype=bool)))
 
 
 def _selections(
@@ -265,7 +267,8 @@ def _with_substitutes(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)  # the selections have said it
-        target = targets.resolve(adata, replace(request, missing="ignore"))
+        request = settled(adata, replace(request, missing="ignore"))
+        target = targets.resolve(adata, request)
         criterion = structure_of(adata, request.structure).criterion(target)
     frequency = np.full(adata.n_vars, np.nan)
     genes, free = np.flatnonzero(panel), panel & ~included
@@ -311,11 +314,11 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
             f"run {call('pp.select_genes')} first, or give parameters, such as {arg('n_genes')}",
         )
     for name in given.keys() - request.arguments().keys():
-        known = ", ".join(request.arguments())
-        raise InvalidType(name, given[name], "is unknown", f"choose one of {known}")
-    sources = {"layer", "batch_key", "use_rep", "neighbors_key", "n_comps"}
+        known = request.arguments()
+        remedy = place_of(name, given[name], known) or f"choose one of {', '.join(known)}"
+        raise InvalidType(name, given[name], "is unknown", remedy)
     found = request.but(**given)
-    if given.keys() & sources:
+    if given.keys() & {*OF_STORED, "use_rep", "n_comps"}:
         if key in adata.uns:
             given = request.structure.arguments() | given
         found = replace(request, structure=StructureSpec()).but(**given)

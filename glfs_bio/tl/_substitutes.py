@@ -11,6 +11,7 @@ from .. import checks
 from .._anndata import names as names_of
 from .._anndata import read, results, stale
 from .._docs import documented
+from .._progress import with_bar
 from ..criterion.panel import MIN_SCORE
 from ..errors import NO_VALUE, InvalidValue, listed
 from ._panel import find, substitutions
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ._panel import Found
 
 
+@with_bar
 @documented
 def substitutes(
     adata: AnnData,

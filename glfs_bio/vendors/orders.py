@@ -35,8 +35,6 @@ _CELLS = 2_000
 _COMPRESSION = 5
 #: Share of the room that cells are chosen for, as cells differ.
 _ROOM = 0.95
-#: Families whose members are so alike in sequence that probes may take one for another.
-HOMOLOGOUS = ("ribosomal", "haemoglobin", "tcr", "bcr", "heat_shock")
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def test_it_tells_what_was_selected(tree, panel):
     for name, version in panel.uns["glfs"]["versions"].items():
         assert f"{name}{version}" in words.replace(" ", "")
     assert [section.get("id") for section in every(tree, "section")] == [
-        *("cells", "genes", "choice", "stability", "enrichment", "parameters")
+        *("cells", "genes", "types", "markers", "choice", "stability", "enrichment", "parameters")
     ]
 
 
@@ -209,9 +209,63 @@ def test_numbers_have_three_digits_to_read_and_all_to_sort(tree):
     assert any(len(cell.get("data-value")) > 10 for cell in cells)
 
 
+def test_genes_by_type_and_markers(tree, panel):
+    """Computed for the page, as nobody has asked for them before."""
+    assert "markers" not in panel.uns
+    found = section(tree, "markers")
+    genes = list(panel.var_names[panel.var["glfs_selected"]])
+    table = glfs_bio.tl.markers(panel, genes, "bulk_labels", inplace=False).set_index("label")
+    for row in every(every(found, "tbody")[0], "tr"):
+        known = table.loc[text(row[0])]
+        named = panel.var["symbol"].get(known["markers"].split(", ")).dropna()
+        assert text(row[2]) == (", ".join(named) or "none")
+        assert float(row[3].get("data-value")) == pytest.approx(known["f_beta"])
+    for name in ("types", "markers"):
+        assert len(every(section(tree, name), "img")) == 1
+
+
+def test_markers_that_are_there_are_shown(panel, tmp_path):
+    cells = panel.copy()
+    glfs_bio.tl.markers(cells, "glfs", "phase", n_markers=1)
+    write_report(cells, tmp_path / "x.html", labels="bulk_labels", umaps=False)
+    tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "x.html").read_text("utf-8"))
+    rows = every(every(section(tree, "markers"), "tbody")[0], "tr")
+    assert [text(row[0]) for row in rows] == list(cells.uns["glfs_markers"]["table"]["label"])
+    glfs_bio.tl.markers(cells, ["LYZ", "CD3D"], "phase")
+    write_report(cells, tmp_path / "y.html", umaps=False)
+    tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "y.html").read_text("utf-8"))
+    assert "not shown with this selection" in text(section(tree, "markers"))
+    assert section(tree, "types") is None
+
+
+def test_numbers_are_no_types(panel, tmp_path):
+    write_report(panel, tmp_path / "x.html", labels="percent_mito", umaps=False)
+    tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "x.html").read_text("utf-8"))
+    assert section(tree, "types") is None
+    assert section(tree, "markers") is None
+
+
+def test_the_page_is_the_same_whatever_the_look_of_pictures(panel, tmp_path):
+    pages = []
+    for style in ("default", "dark_background"):
+        with plt.style.context(style):
+            write_report(panel, tmp_path / f"{style}.html", umaps=False)
+        pages.append((tmp_path / f"{style}.html").read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_dark_and_print_have_colours_of_their_own(page):
+    source = page.read_text(encoding="utf-8")
+    dark = source.split("@media screen and (prefers-color-scheme: dark)")[1].split("\n}")[0]
+    for name in re.findall(r"(--\w+):", source.split(":root {")[1].split("}")[0]):
+        assert name in dark
+    assert "@media print" in source
+    assert not re.findall(r"#[0-9a-f]{3,6}", source.split("</style>")[0].split("* { box")[1])
+
+
 def test_nothing_is_loaded(page, tree):
     sources = [image.get("src") for image in every(tree, "img")]
-    assert len(sources) == 6
+    assert len(sources) == 8
     for source in sources:
         kind, data = source.split(",", 1)
         assert kind == "data:image/png;base64"
@@ -252,7 +306,7 @@ def test_the_papers_objective_and_other_methods(pbmc, tmp_path, options):
     words = text(tree)
     assert "of the structure" in words
     assert "best panel" not in words
-    assert "Weights of the selected genes" in words
+    assert "Contributions of the selected genes" in words
     assert ("the objective along λ" in words) == ("objective" in options)
 
 
@@ -266,7 +320,8 @@ def test_the_papers_objective_and_other_methods(pbmc, tmp_path, options):
         ({"symbols": "nope"}, KeyError, "symbols"),
         ({"results": {"stability": "nope"}}, KeyError, "results"),
         ({"results": {"enrichment": "nope"}}, KeyError, "results"),
-        ({"results": {"markers": "nope"}}, ValueError, "results"),
+        ({"results": {"markers": "nope"}}, KeyError, "results"),
+        ({"results": {"nothing": "nope"}}, ValueError, "results"),
         ({"results": "glfs_stability"}, TypeError, "results"),
         ({"link": "javascript:alert('{gene}')"}, ValueError, "link"),
         ({"link": "https://example.org"}, ValueError, "link"),

@@ -81,4 +81,5 @@ def evaluated(_pbmc):
     tl.curve(adata, 15, "bulk_labels", sizes=[5, 10])
     tl.compare_panels(adata, {"ours": "glfs", "theirs": ["LYZ", "CD3D", "NKG7"]}, "bulk_labels")
     tl.enrich(adata, {"MHC": ["HLA-DRA", "HLA-DRB1", "CD74"], "T": ["CD3D", "CD3E"]})
+    tl.markers(adata, "glfs", "bulk_labels")
     return adata

@@ -38,9 +38,12 @@ WORKBENCH = (*JUDGED, pl.curve, pl.comparison)
 MAPPED = (pl.comparison, pl.confusion, pl.unexplained, pl.stability, pl.panel)
 COLOURED = (
     *(pl.preserved, pl.labels, pl.imputation, pl.curve, pl.path, pl.weights, pl.enrichment),
-    pl.stability,
+    *(pl.stability, pl.contributions, pl.markers),
 )
-PICTURES = (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel, *WORKBENCH)
+PICTURES = (
+    *(pl.path, pl.weights, pl.contributions, pl.stability, pl.enrichment, pl.panel, pl.markers),
+    *WORKBENCH,
+)
 
 #: Arguments that all functions of the workbench have, and what is wrong with them.
 COMMON = [
@@ -144,6 +147,8 @@ OF_WORKBENCH = [
         ({"layer": "x"}, NotFound),
         ({"use_raw": True}, InvalidValue),
         ({"batch_key": "x"}, NotFound),
+        ({"ignore": 5}, InvalidType),
+        ({"symbols": "x"}, NotFound),
         ({"key_added": 5}, InvalidType),
         SEED,
     ]),
@@ -186,6 +191,7 @@ CALLS = [
     (tl.classify, OF_LABELS | {"include": ["zz"]}, NotFound),
     (tl.classify, OF_LABELS | {"exclude": "CD3D", "include": ["CD3D"] * 2}, InvalidValue),
     (tl.classify, OF_LABELS | {"exclude": 5}, InvalidType),
+    (tl.classify, OF_LABELS | {"ignore": 5}, InvalidType),
     (tl.classify, OF_LABELS | {"symbols": "x"}, NotFound),
     (tl.classify, OF_LABELS | {"batch_key": "x"}, NotFound),
     (tl.predict, {"model": 5}, InvalidType),
@@ -272,7 +278,7 @@ CALLS = [
     (pl.path, {"ax": 5}, InvalidType),
     *((draw, {"save": 5}, InvalidType) for draw in PICTURES),
     *((draw, {"save": "x.nope"}, InvalidValue) for draw in PICTURES),
-    *((draw, {"save": "weights"}, InvalidValue) for draw in PICTURES),
+    *((draw, {"save": "no/ending"}, InvalidValue) for draw in PICTURES),
     *((draw, {"save": ".nope"}, InvalidValue) for draw in PICTURES),
     *((draw, {"save": "a\0.png"}, InvalidValue) for draw in PICTURES),
     *((draw, {"show": "x"}, InvalidType) for draw in PICTURES),
@@ -294,6 +300,27 @@ CALLS = [
     (pl.weights, {"key": "x"}, NotFound),
     (pl.weights, {"symbols": "x"}, NotFound),
     (pl.weights, {"ax": "x"}, InvalidType),
+    (pl.contributions, {"n_genes": 0}, InvalidValue),
+    (pl.contributions, {"key": "x"}, NotFound),
+    (pl.contributions, {"symbols": "x"}, NotFound),
+    (pl.contributions, {"ax": "x"}, InvalidType),
+    (pl.markers, {"symbols": "x"}, NotFound),
+    (pl.markers, {"key": "x"}, NotFound),
+    (pl.markers, {"key": "glfs"}, NotFound),
+    (pl.markers, {"ax": "x"}, InvalidType),
+    (pl.dotplot, {"labels": "x"}, NotFound),
+    (pl.dotplot, {"labels": None}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "key": "x"}, NotFound),
+    (pl.dotplot, {"labels": "louvain", "n_genes": 0}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "cmap": "x"}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "save": "x.nope"}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "symbols": "x"}, NotFound),
+    (pl.dotplot, {"labels": "louvain", "palette": ["x"]}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "title": 5}, InvalidType),
+    (pl.dotplot, {"labels": "louvain", "figsize": 5}, InvalidType),
+    (pl.dotplot, {"labels": "louvain", "show": "x"}, InvalidType),
+    (pl.panel, {"ncols": 0}, InvalidValue),
+    (pl.panel, {"legend_loc": "x"}, InvalidValue),
     (pl.stability, {"n_genes": 0}, InvalidValue),
     (pl.stability, {"key": "glfs"}, NotFound),
     (pl.stability, {"ax": [1, 2, 3]}, InvalidType),
@@ -417,6 +444,7 @@ FUNCTIONS = [
     (tl.curve, ()),
     (tl.panel_umap, ()),
     (pp.structure, ()),
+    (pl.dotplot, ("louvain",)),
     *((function, ()) for function in PICTURES),
     *((getattr(io, f"write_{what}"), (f"x.{end}",)) for what, end in (
         ("gene_list", "txt"), ("rnk", "rnk"), ("gmt", "gmt"), ("report", "html"))),

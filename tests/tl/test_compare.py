@@ -70,6 +70,9 @@ def test_selections_of_different_layers_need_one(cells):
         tl.compare_panels(cells, panels, preserve="structure")
     tl.compare_panels(cells, panels, preserve="structure", layer="twice")
     assert cells.uns["glfs_comparison"]["made_of"]["layer"] == "twice"
+    pp.structure(cells, n_comps=20, key_added="mine")
+    tl.compare_panels(cells, panels, preserve=Preserve(use_rep="mine"))
+    assert cells.uns["glfs_comparison"]["made_of"]["layer"] == "None"
 
 
 def test_both_readings_are_compared(cells):

@@ -264,10 +264,13 @@ def test_too_abundant_genes(selected):
 
 
 def test_alike_genes_are_noted(pbmc):
-    alike = [name for name in pbmc.var_names if name.startswith("RPL")][:2]
-    entry = ordered(pbmc, [*alike, "CD3D"], "merscope")
+    ribosomal = [name for name in pbmc.var_names if name.startswith("RPL")][:2]
+    entry = ordered(pbmc, ["HLA-DRB1", "HLA-DRB5", *ribosomal, "CD3D"], "merscope")
     noted = entry["checks"].set_index("check").loc["families"]
-    assert noted["n"] == 2
+    assert noted["genes"] == "HLA-DRB1, HLA-DRB5"
+    noted = entry["table"].set_index("gene")["note"]
+    assert "sequence" in noted["HLA-DRB1"]
+    assert not noted[ribosomal].any()
 
 
 def test_sheet_says_why(selected):

@@ -9,12 +9,12 @@
 #' @exportMethod glfs_select_genes
 setGeneric("glfs_select_genes", signature = "x", function(
         x, n_genes = NULL, ..., preserve = "structure", cell_weights = NULL,
-        include = NULL, exclude = NULL, limits = NULL, platform = NULL,
-        block = NULL, across = "mean", method = "glfs", objective = "error",
-        use_rep = NULL, neighbors_key = NULL, n_comps = 50, symbols = NULL,
-        missing = "raise", key_added = "glfs", subset = FALSE, random_state = 0,
-        lam = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
+        include = NULL, exclude = NULL, ignore = NULL, limits = NULL,
+        platform = NULL, block = NULL, across = "mean", method = "glfs",
+        objective = "error", use_rep = NULL, neighbors_key = NULL, n_comps = 50,
+        symbols = NULL, missing = "raise", key_added = "glfs", subset = FALSE,
+        random_state = 0, lam = NULL, dimred = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
     standardGeneric("glfs_select_genes")
 })
 
@@ -26,9 +26,10 @@ setGeneric("glfs_select_genes", signature = "x", function(
 #' @exportMethod glfs_structure
 setGeneric("glfs_structure", signature = "x", function(
         x, ..., n_comps = 50, use_rep = NULL, neighbors_key = NULL,
-        n_neighbors = NULL, lambda1 = 100, standardize = "auto", block = NULL,
-        key_added = "glfs_structure", random_state = 0, dimred = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
+        n_neighbors = NULL, lambda1 = 100, standardize = "auto", ignore = NULL,
+        symbols = NULL, block = NULL, key_added = "glfs_structure",
+        random_state = 0, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_structure")
 })
 
@@ -190,7 +191,7 @@ setGeneric("glfs_order_panel", signature = "x", function(
 setGeneric("glfs_classify", signature = "x", function(
         x, labels, n_genes = NULL, ..., train = NULL, graph = "auto",
         lambda1 = 0.1, lambda2 = 10, n_comps = "auto", include = NULL,
-        exclude = NULL, symbols = NULL, block = NULL, cv = 10,
+        exclude = NULL, ignore = NULL, symbols = NULL, block = NULL, cv = 10,
         key_added = "glfs_class", random_state = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
     standardGeneric("glfs_classify")
@@ -230,9 +231,9 @@ glfs_limits <- function(
         min_cells_in_type = NULL, max_cells_in_type = NULL,
         max_total_per_cell = NULL, max_total_per_type = NULL,
         max_total_per_bit = NULL, expected_counts = NULL, families = NULL,
-        per_family = NULL, per_type = NULL, markers = NULL, together = NULL,
-        priority = NULL, groupby = NULL, counts_layer = NULL, cost = NULL,
-        budget = NULL) {
+        per_family = NULL, nearly_identical = NULL, per_type = NULL,
+        markers = NULL, together = NULL, priority = NULL, groupby = NULL,
+        counts_layer = NULL, cost = NULL, budget = NULL) {
     options_of("limits", given())
 }
 

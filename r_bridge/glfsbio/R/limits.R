@@ -37,10 +37,13 @@
 #'   value is in none), a named list of names of genes, or the name of a file.
 #'   They need `per_family`.
 #' @param per_family Most genes of one family. It needs `families`.
+#' @param nearly_identical TRUE: genes of nearly one sequence, such as HBA1 and
+#'   HBA2, may be selected together. NULL: one of them, as probes cannot tell
+#'   them apart, unless others are included by name.
 #' @param per_type Least number of markers of each type. It needs `groupby` or
-#'   `markers`. A gene is a marker of the type in which its mean is highest, if
-#'   at least a quarter of the cells of that type express it and its mean there
-#'   is at least twice that in all other cells together.
+#'   `markers`. A gene is a marker of a type if at least a quarter of its cells
+#'   express it, and its mean there is at least twice that in each other type.
+#'   A type without enough markers is an error.
 #' @param markers Markers of each type instead: a named list of names of genes,
 #'   or the name of a file. They need `per_type`.
 #' @param priority Factor, 0 or more, by which the gain of a gene is multiplied:

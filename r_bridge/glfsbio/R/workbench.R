@@ -130,6 +130,9 @@ NULL
 #' @param n_neighbors Neighbours of a sample in the graph. NULL: 15; of fewer
 #'   than 300 samples a twentieth of them, and at least 8.
 #' @param lambda1 Weight of the graph.
+#' @param ignore Genes that do not count as structure, as in
+#'   [glfs_select_genes()].
+#' @param symbols Column of `rowData()` with further names of the genes.
 #' @param standardize Units of the genes: `"noise"` (noise-standardised),
 #'   `"unit"` (variance 1), NULL, or `"auto"`.
 #' @param key_added Name of the record.
