@@ -33,6 +33,18 @@ labels : {0}
     Column of ``.obs`` with labels of the cells, such as cell types: categories, texts, whole
     numbers or booleans.  Cells without one are left out: it is missing, −1, or a text like
     ``"nan"``.""",
+    "<readings>": """\
+readings : sequence of {{"knn", "laprls"}}, default both
+    Prediction of labels from the panel:
+
+    - ``"knn"``: majority of the 15 nearest cells, leave-one-out.  Genes count by their variance, as
+      in a clustering, and a rare label can be lost that a single gene distinguishes.
+    - ``"laprls"``: a classifier, LapRLS with a Gaussian kernel of the standardised genes, in 5-fold
+      cross-validation over the cells""",
+    "<layer of a panel>": """\
+layer : str, default None
+    Layer to evaluate by instead of ``.X``.  None: that of the selection, and ``.X`` for other
+    panels.""",
     "<panel>": """\
 Gene names, one name, a file, or a key: of a selection, of a boolean column of ``.var``, or of a
 result of ``sc.tl.rank_genes_groups``, of which the first 10 genes of each group are the panel.""",

@@ -1,8 +1,8 @@
 """Genes of nearly one sequence, of which a panel needs one: probes cannot tell them apart.
 
-The file ``nearly_identical.tsv`` lists them by sets: products of recent duplications, by the symbols
-of HGNC and MGI, whose probes and short reads are known to be taken for one another.  It was put
-together by hand, not from sequences, and is not complete.
+The file ``nearly_identical.tsv`` lists them by sets: products of recent duplications, by their
+symbols of HGNC and MGI, whose probes and short reads are known to be taken for one another.  It was
+put together by hand, not from sequences, and is not complete.
 """
 
 from __future__ import annotations

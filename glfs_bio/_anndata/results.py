@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Version of the envelope.
 _FORMAT = 2
+#: Parameters of a selection that leave some panels out.
+_CONSTRAINTS = ("include", "exclude", "limits", "platform")
 #: The function that writes each kind of result.  One of a panel is under the key of the panel and
 #: its kind, such as ``"glfs_evaluation"``, unless a call names another key.
 KINDS = {
@@ -355,6 +357,18 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
         )
     column = adata.var[f"{key}_frequency"].dropna()
     return column.sort_values(ascending=False, kind="stable")
+
+
+def constraints_of(found: Mapping[str, Any]) -> str:
+    """Say among which panels a selection is nearly the best; empty: among all of its size."""
+    params = found.get("params", {})
+    given = (codec.restored(params.get(name, "None")) for name in _CONSTRAINTS)
+    return "" if all(one is None for one in given) else "within its constraints"
+
+
+def n_chosen(found: Mapping[str, Any]) -> int:
+    """Return how many genes the selections of a ``tl.stability`` chose, in the mean."""
+    return round(float(np.mean(found["n_genes"]))) - int(found.get("n_included", 0))
 
 
 def preserved_of(found: Mapping[str, Any]) -> str:

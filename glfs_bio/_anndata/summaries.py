@@ -18,7 +18,7 @@ _SHARES = (0.25, 0.5, 0.9)
 
 def percent(share: float) -> str:
     """Return a share as text."""
-    return f"{100 * share:.0f} %"
+    return "an unknown share" if math.isnan(share) else f"{100 * share:.0f} %"
 
 
 def preserved(entry: Mapping[str, Any], share: float) -> str:
@@ -28,9 +28,11 @@ def preserved(entry: Mapping[str, Any], share: float) -> str:
     return f"{percent(share)} of {results.preserved_of(entry)}"
 
 
-def certified(share: float) -> str:
-    """Return the bound on optimality, rounded down, as text; empty for NaN."""
-    return "" if math.isnan(share) else f", optimality at least {math.floor(100 * share)} %"
+def certified(share: float, among: str = "without constraints") -> str:
+    """Return the bound on optimality, rounded down, and among which panels; empty for NaN."""
+    if math.isnan(share):
+        return ""
+    return f", optimality at least {math.floor(100 * share)} % {among}".rstrip()
 
 
 def selection(entry: Mapping[str, Any]) -> str:
@@ -44,7 +46,9 @@ def selection(entry: Mapping[str, Any]) -> str:
         axes = "axis" if every == [1] else "axes"
         parts.append(f"{', '.join(map(str, every))} {axes} above the noise")
     if "optimality" in entry:
-        parts[-1] += certified(entry["optimality"][-1])
+        from . import results
+
+        parts[-1] += certified(entry["optimality"][-1], results.constraints_of(entry))
     if "lam" in entry:
         parts.append(f"λ = {entry['lam']:.4g}")
     if "converged" in entry:
@@ -55,6 +59,8 @@ def selection(entry: Mapping[str, Any]) -> str:
 def evaluation(entry: Mapping[str, Any]) -> list[str]:
     """Return the most important results, one line each."""
     import numpy as np
+
+    from ..measures.labels import suffixed
 
     random = entry["random_preserved"]
     beside = f"; random panels preserve {percent(random.mean())}" if len(random) else ""
@@ -69,19 +75,22 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
         if name in entry:
             value, low, high = (percent(entry[f"{name}{end}"]) for end in ("", "_low", "_high"))
             lines.append(f"{said} {value} ({low} to {high})")
-    if "batches" in entry:
+    if np.isfinite(entry.get("preserved_in_batches", [])).any():
         kept = entry["preserved_in_batches"]
         least = int(np.nanargmin(kept))
         lines.append(
             f"of {len(kept)} batches, {entry['batches'][least]} is preserved least: "
             f"{percent(kept[least])}"
         )
-    if "accuracy" in entry:
-        worst = entry["per_label"].sort_values("f1", kind="stable").head(_WORST)
-        names = ", ".join(f"{name} ({f1:.2f})" for name, f1 in worst["f1"].items())
+    for reading, said in entry.get("readings", {}).items():
+        accuracy, of_all, macro_f1, f1 = (
+            suffixed(name, reading) for name in ("accuracy", "accuracy_all_genes", "macro_f1", "f1")
+        )
+        worst = entry["per_label"].sort_values(f1, kind="stable").head(_WORST)
+        names = ", ".join(f"{name} ({value:.2f})" for name, value in worst[f1].items())
         lines.append(
-            f"accuracy {entry['accuracy']:.2f} (all genes {entry['accuracy_all_genes']:.2f}), "
-            f"macro-F1 {entry['macro_f1']:.2f}; lowest F1: {names}"
+            f"{said}: accuracy {entry[accuracy]:.2f} (all genes {entry[of_all]:.2f}), "
+            f"macro-F1 {entry[macro_f1]:.2f}; lowest F1: {names}"
         )
     lines.append(
         f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
@@ -98,13 +107,17 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
 
 def comparison(entry: Mapping[str, Any]) -> list[str]:
     """Return what each panel preserves and each pair shares, one line each."""
+    from ..measures.labels import suffixed
+
     lines = []
     for name, row in entry["table"].iterrows():
         line = (
             f"{name}: {row['n_genes']:.0f} genes preserve "
             f"{preserved(entry, row['preserved'])}{certified(row['optimality'])}"
         )
-        lines.append(f"{line}; accuracy {row['accuracy']:.2f}" if "accuracy" in row else line)
+        for reading, said in entry.get("readings", {}).items():
+            line += f"; accuracy {row[suffixed('accuracy', reading)]:.2f} ({said})"
+        lines.append(line)
     for _, row in pairs(entry).iterrows():
         lines.append(
             f"{row['panel']} and {row['other']} share {row['shared']} genes: Jaccard index "

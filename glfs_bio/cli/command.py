@@ -375,6 +375,8 @@ def _default(parameter: Parameter, called: Mapping[str, words.Spelling]) -> str:
             r"\bNone(?: or \S+)?: (.+?)(?=\.\s|\.?$)", " ".join(parameter.text.split())
         )
         value = _plain(meaning[1], called) if meaning else None
+    if isinstance(value, list | tuple):
+        value = ",".join(value)
     shown = value is not None and value is not REQUIRED and not isinstance(value, bool)
     return f" Default: {value}." if shown else ""
 

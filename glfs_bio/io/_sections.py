@@ -13,19 +13,22 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
+import pandas as pd
 
 from .. import _signatures, codec, pl, tl
+from .._anndata import results as stored
 from .._anndata import umap
 from ..cells.graph import MOST_EXACT
 from ..errors import Message, arg, call
+from ..measures.labels import READINGS, suffixed
 from ..options import Limits
-from ..pl._tables import MEASURES
+from ..pl._evaluation import read_by, readings_of
+from ..pl._tables import measure_names
 from ._subject import Subject, image, picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
     from matplotlib.axes import Axes
 
 log = logging.getLogger(__name__)
@@ -86,15 +89,20 @@ _OF_FACTS = {
 #: What a reader has to know of measures.
 _OF_MEASURES = {
     "preserved": "0: no gene, 1: all genes",
-    "optimality": "of the structure preserved by the best panel of this size, without constraints",
     "preserved_on_platform": "on the target platform: the mean or the worst of its draws",
     "knn_preservation": "share of {n_neighbors} neighbours in all genes found again in the panel",
     "cluster_preservation_coarse": "NMI of 5 to 10 clusters by the panel and by all genes",
     "cluster_preservation_fine": "NMI of 20 to 40 clusters by the panel and by all genes",
-    "accuracy": "of {n_neighbors_of_labels} nearest neighbours in the panel",
-    "accuracy_all_genes": "of as many in 50 principal components of all genes",
-    "macro_f1": "mean F1 of the labels",
-    "rare_f1": "mean F1 of labels of at most 5 % of the cells",
+    **{
+        suffixed(name, reading): f"{meaning}, by {{readings[{reading}]}}"
+        for reading in READINGS
+        for name, meaning in {
+            "accuracy": "cells whose label the panel predicts",
+            "accuracy_all_genes": "the same, from 50 principal components of all genes",
+            "macro_f1": "mean F1 of the labels",
+            "rare_f1": "mean F1 of labels of at most 5 % of the cells",
+        }.items()
+    },
     "imputed": "of the structured variation of the genes that are not in the panel",
     "mean_correlation": "absolute, mean over pairs of genes: high in a redundant panel",
     "n_effective": "number of uncorrelated genes that would be as diverse",
@@ -214,7 +222,7 @@ def quality(subject: Subject) -> dict[str, Any] | None:
     if result is None:
         return subject.of_another("evaluation")
     adata, key, entry = subject.adata, result.key, result.entry
-    with_labels = "per_label" in entry
+    with_labels, table = "per_label" in entry, entry.get("per_label", pd.DataFrame())
     random = np.ravel(entry["random_preserved"])
     return {
         "entry": entry,
@@ -222,15 +230,26 @@ def quality(subject: Subject) -> dict[str, Any] | None:
         "n_random": random.size,
         "measures": [
             (called, entry[name], _OF_MEASURES[name].format_map(entry))
-            for name, called in MEASURES.items()
+            for name, called in measure_names(entry).items()
             if name in _OF_MEASURES and name in entry and np.isfinite(entry[name])
         ],
         "labels": str(entry["params"]["labels"]) if with_labels else None,
+        "readings": {suffixed("", one): name for one, name in readings_of(entry).items()},
+        "read_by": read_by(entry) if with_labels else None,
+        "too_few": {
+            said: list(table.index[table[suffixed("too_few", one)].astype(bool)])
+            for one, said in entry.get("readings", {}).items()
+        },
         "per_label": _per_label(entry) if with_labels else [],
         "some_counts": "counts_per_label" in entry,
-        "preserved": picture(pl.preserved, adata, key=key),
+        "preserved": picture(pl.preserved, adata, key=key)
+        if np.isfinite(entry["most_preserved"])
+        else None,
         "recall": picture(pl.labels, adata, key=key) if with_labels else None,
-        "confusion": picture(pl.confusion, adata, key=key) if with_labels else None,
+        "confusions": {
+            said: picture(pl.confusion, adata, key=key, reading=one)
+            for one, said in entry.get("readings", {}).items()
+        },
         "imputation": picture(pl.imputation, adata, key=key)
         if f"{key}_r2" in adata.var and adata.var[f"{key}_r2"].notna().any()
         else None,
@@ -332,14 +351,16 @@ def stability(subject: Subject) -> dict[str, Any] | None:
     if result is None:
         return subject.of_another("stability")
     adata, key, entry = subject.adata, result.key, result.entry
-    size = min(_FREQUENT, max(round(float(np.mean(entry["n_genes"]))), 1))
+    size = min(_FREQUENT, stored.n_chosen(entry))
     consensus = adata.var_names[adata.var[f"{key}_consensus"].astype(bool)]
     return {
         "entry": entry,
         "n_consensus": len(consensus),
         "out": list(subject.called.loc[subject.frame.index.difference(consensus, sort=False)]),
         "instead": list(subject.called.loc[consensus.difference(subject.frame.index, sort=False)]),
-        "picture": picture(pl.stability, adata, size, key=key, symbols=subject.symbols),
+        "picture": picture(pl.stability, adata, size, key=key, symbols=subject.symbols)
+        if size
+        else None,
     }
 
 
@@ -383,7 +404,7 @@ def order(subject: Subject) -> dict[str, Any] | None:
         "checks": entry["checks"].to_dict("records"),
         "replaced": entry["replaced"].to_dict("records"),
         "expected": [
-            (MEASURES.get(name, name), expected[name], meaning)
+            (measure_names(expected).get(name, name), expected[name], meaning)
             for name, meaning in _OF_PLATFORM.items()
             if name in expected
         ],
@@ -426,6 +447,7 @@ def lead(subject: Subject) -> dict[str, Any]:
         "n_cells": subject.adata.n_obs,
         "entry": subject.entry,
         "optimality": best if np.isfinite(best) else None,
+        "within": stored.constraints_of(subject.entry),
     }
 
 

@@ -11,6 +11,7 @@ from anndata import AnnData
 from .. import checks
 from .._anndata import results
 from ..errors import OBSM, InvalidValue, NotFound, arg, call, listed, shown
+from ..measures.labels import READINGS, suffixed
 from ._figure import (
     BLUE,
     GREY,
@@ -52,6 +53,18 @@ def evaluation(adata: AnnData, key: str | None, holds: str = "kind") -> tuple[st
     """Return a key and what ``tl.evaluate_panel`` wrote under it; None: the last that `holds`."""
     key = results.last(adata, "evaluation", key, holds=holds)
     return key, results.current(adata, key, "evaluation")
+
+
+def read_by(entry: Mapping[str, Any], *readings: str) -> str:
+    """Return how labels were read, by some readings or all, and of how many cells."""
+    said = [entry["readings"][reading] for reading in readings or readings_of(entry)]
+    return f"{'; '.join(said)}; {entry['n_labelled']:,} cells"
+
+
+def readings_of(entry: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the readings of a result are called, in their order: ``"15-NN"``."""
+    said = entry.get("readings", {})
+    return {one: said[one].partition(",")[0] for one in READINGS if one in said}
 
 
 def by_label(adata: AnnData, key: str | None) -> dict[str, Any]:
@@ -117,6 +130,10 @@ def preserved(
     """
     chosen = colours(palette, VERMILLION, BLUE, GREY)
     key, entry = evaluation(adata, key)
+    if np.isnan(entry["most_preserved"]):
+        raise InvalidValue(
+            "key", key, "has no share of what the panel preserves, and nothing to compare it with"
+        )
     strips, most = _strips(entry, *chosen), float(entry["most_preserved"])
     (ax,) = yield [6.6], 0.36 * len(strips) + 1.2
     for place, (values, style) in enumerate(strips.values()):
@@ -184,9 +201,11 @@ def labels(
 ) -> Drawing[Axes]:
     """Bars of the recall of every label, the best first, with F1 and the number of cells.
 
-    The recall of a label is the share of its cells that the nearest cells of the panel, usually 15,
-    give that label.  Rare labels, of at most 5 % of the cells, have another colour.  Grey are those
-    of so few cells that they could never be a majority, whatever the panel.
+    The recall of a label is the share of its cells whose label is predicted.  Bars and F1 are of
+    the nearest cells, diamonds of LapRLS, if both have read the cells; the axis says how.  A label
+    with a short bar and a diamond far to the right can be told apart, but not by nearest cells.
+    Rare labels, of at most 5 % of the cells, have another colour.  Grey are those of so few cells
+    that no panel could predict them well.
 
     Parameters
     ----------
@@ -212,25 +231,37 @@ def labels(
     """
     usual, rare, few = colours(palette, BLUE, VERMILLION, GREY)
     entry = by_label(adata, key)
-    table = entry["per_label"].sort_values("recall", ascending=False, kind="stable")
-    is_few, is_rare = (table[name].to_numpy(dtype=bool) for name in ("too_few", "rare"))
+    (first, called), *others = readings_of(entry).items()
+    column = {name: suffixed(name, first) for name in ("recall", "f1", "too_few")}
+    table = entry["per_label"].sort_values(column["recall"], ascending=False, kind="stable")
+    is_few, is_rare = (table[name].to_numpy(dtype=bool) for name in (column["too_few"], "rare"))
     kinds = {
         "recall": (usual, ~is_rare & ~is_few),
         "recall, rare": (rare, is_rare & ~is_few),
         "recall, too few cells": (few, is_few),
     }
-    place, recall = np.arange(len(table)), table["recall"].to_numpy()
-    (ax,) = yield [6.2], 0.26 * len(table) + 1.2
+    place, recall = np.arange(len(table)), table[column["recall"]].to_numpy()
+    (ax,) = yield [6.2], 0.26 * len(table) + 1.4
     handles: list[Any] = [
         ax.barh(place[those], recall[those], height=0.72, color=colour, label=name)
         for name, (colour, those) in kinds.items()
         if those.any()
     ]
+    style: dict[str, Any] = {"ls": "", "mec": ink(), "clip_on": False}
+    f1 = table[column["f1"]]
     handles += ax.plot(
-        *(table["f1"], place, "o"), ms=5, mfc="white", mec=ink(), clip_on=False, zorder=4
+        f1, place, marker="o", ms=5, mfc="white", zorder=4, label=f"F1, {called}", **style
     )
-    handles[-1].set_label("F1")
-    ax.set(xlim=(0, 1), xlabel=f"recall and F1, panel of {entry['n_genes']} genes")
+    for reading, name in others:
+        values, label = table[suffixed("recall", reading)], f"recall, {name}"
+        handles += ax.plot(
+            values, place, marker="D", ms=4, mfc=ink(), zorder=5, label=label, **style
+        )
+    ax.set(
+        xlim=(0, 1),
+        xlabel=f"recall (bars: {called}) and F1, panel of {entry['n_genes']} genes; "
+        f"{read_by(entry)}",
+    )
     ax.spines[["top", "right"]].set_visible(False)
     size = name_places(ax, list(table.index.astype(str)))
     beside(ax, [f"{n:,} cells" for n in table["n_cells"]], size)
@@ -374,7 +405,8 @@ def curve(
     """Draw the structure preserved against the number of genes.
 
     The band above the line ends at the upper bound: no panel of that size preserves more.  Where
-    labels were predicted, accuracy and macro-F1 are on a second axis on the right.
+    labels were predicted, accuracy and macro-F1 of each reading of the cells are on a second axis
+    on the right, which says how they were read.
 
     Parameters
     ----------
@@ -382,7 +414,7 @@ def curve(
     <key of the last> tl.curve
     <ax>
     <title>
-    <palette> the structure preserved, and the labels
+    <palette> the structure preserved, and the labels by each reading
     <figsize, show, save>
 
     <returned axes> the axes of the structure preserved
@@ -396,7 +428,7 @@ def curve(
     >>> ax.get_xlabel()
     'number of genes'
     """
-    of_panel, of_labels = colours(palette, BLUE, VERMILLION)
+    of_panel, *of_readings = colours(palette, BLUE, VERMILLION, GREY)
     from matplotlib import ticker
 
     entry = results.current(adata, results.last(adata, "curve", key), "curve")
@@ -416,13 +448,16 @@ def curve(
     ax.set(xlabel="number of genes", xlim=(0, 1.02 * sizes[-1]), ylim=(0, 1.02))
     ax.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))
     ax.spines[["top", "right"]].set_visible(False)
-    if "accuracy" in table:
-        those = table.dropna(subset="accuracy")
-        right = right_axis(ax, "labels, leave-one-out", of_labels)
+    if readings := readings_of(entry):
+        right = right_axis(ax, f"labels; {read_by(entry)}", of_readings[0])
         right.set_ylim(0, 1.02)
-        x = those["n_genes"]
-        style: dict[str, Any] = {"ms": 4, "lw": 1, "color": of_labels}
-        handles += right.plot(x, those["accuracy"], "o-", label="accuracy", **style)
-        handles += right.plot(x, those["macro_f1"], "s--", mfc="white", label="macro-F1", **style)
+        for (reading, name), colour in zip(readings.items(), of_readings, strict=False):
+            accuracy, macro_f1 = (suffixed(one, reading) for one in ("accuracy", "macro_f1"))
+            those = table.dropna(subset=accuracy)
+            x, style = those["n_genes"], {"ms": 4, "lw": 1, "color": colour}
+            handles += right.plot(x, those[accuracy], "o-", label=f"accuracy, {name}", **style)
+            handles += right.plot(
+                x, those[macro_f1], "s--", mfc="white", label=f"macro-F1, {name}", **style
+            )
     legend(ax, handles)
     return ax

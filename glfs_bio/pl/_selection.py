@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import checks
 from .._anndata import results, stale
+from ..errors import InvalidValue
 from ._evaluation import preserved_label
 from ._figure import (
     BLUE,
@@ -358,7 +359,8 @@ def stability(
     <adata with results> tl.stability
     n_genes : int, default None
         Number of genes, the most frequent first, in columns of at most 50; genes of no selection
-        are left out.  None: the mean size of the selections.
+        are left out, and so are those that were included.  None: as many as were chosen, in the
+        mean.
     <key of the last> tl.stability
     <shown symbols>
     ax : sequence of two matplotlib.axes.Axes, default None
@@ -386,8 +388,10 @@ def stability(
     key = results.last(adata, "stability", key)
     entry = results.entry(adata, key, "stability")
     frequency = results.frequency(adata, key)
-    size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
-    frequency = frequency[frequency > 0].head(size)
+    frequency = frequency[frequency > 0]
+    if frequency.empty:
+        raise InvalidValue("key", key, "is of a panel in which all genes were included")
+    frequency = frequency.head(results.n_chosen(entry) if n_genes is None else n_genes)
     names = gene_names(adata, frequency.index, symbols)
     widths, height = _columns(len(frequency), several=ax is None, per_column=_MOST_PER_COLUMN)
     axes = yield [*widths, 3.2], max(height, 4.2)

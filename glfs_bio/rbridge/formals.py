@@ -125,6 +125,8 @@ def _default(name: str, one: Parameter) -> str:
 def _in_r(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "NULL", True: "TRUE", False: "FALSE"}[value]
+    if isinstance(value, tuple):
+        return f"c({', '.join(map(_in_r, value))})"
     return json.dumps(value) if isinstance(value, str) else f"{value:g}"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, expression, results, stale
+from .._anndata import columns, expression, read, results, stale
 from .._anndata import names as names_of
 from .._docs import documented
 from .._progress import with_bar
@@ -46,6 +46,8 @@ def explain_panel(
     *,
     n_labels: int = 3,
     exclude: Genes | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str | None = None,
@@ -65,6 +67,8 @@ def explain_panel(
         Maximum number of labels to name per gene.
     exclude : str, pattern or list, default None
         Genes that cannot be a substitute, as in :func:`substitutes`.
+    <layer of a panel>
+    <use_raw>
     <symbols>
     <preserve>
     <key_added of a panel> explanation
@@ -122,8 +126,9 @@ def explain_panel(
     checks.whole_number("n_labels", n_labels, at_least=1)
     key_added = results.key_for(adata, "explanation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
+    layer = read.layer_or_raw(adata, layer, use_raw)
     known = None if labels is None else columns.labels(adata, labels, "labels")
-    found = find(adata, panel, symbols=symbols, preserve=preserve)
+    found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
     had_to = must_haves(adata, found.named)
     why = explained(adata, found, known, n_labels, barred=barred, had_to=had_to)
@@ -167,7 +172,7 @@ def explained(
     with found.few_threads():
         instead = replacements(adata, found, genes, barred)
         axis, share = _axes(found.measured, names)
-        preserved = found.basis.criterion.preserved(genes)
+        preserved = found.preserved
         supports = None if known is None else _Supports.of(found, known)
     best = listed_of(names, genes, instead, 1)
     table = pd.DataFrame({"gene": names[genes]})

@@ -16,7 +16,7 @@ from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..pp import request_to_keep
 from ..selection import best_panel
-from ._panel import beside, find
+from ._panel import beside, find, preserved_by
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -40,6 +40,8 @@ def extend_panel(
     exclude: Genes | None = None,
     limits: Limits | None = None,
     platform: Platform | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     across: Literal["mean", "worst"] | None = None,
@@ -71,6 +73,8 @@ def extend_panel(
         Names that are missing in the data cost nothing.
     platform : Platform, default None
         Target platform.  None: the platform of the selection.
+    <layer of a panel>
+    <use_raw>
     <symbols>
     <preserve>
     across : {"mean", "worst"}, default None
@@ -121,6 +125,7 @@ def extend_panel(
     of = results.key_of(adata, panel)
     key_added = results.key_for(adata, "selection", key_added, of, suffix="extended")
     checks.flags(inplace=inplace)
+    layer = read.layer_or_raw(adata, layer, use_raw)
     checks.seed(random_state)
     read.unique_names(adata)
     known = None if labels is None else columns.labels(adata, labels, "labels")
@@ -129,6 +134,7 @@ def extend_panel(
         panel,
         symbols=symbols,
         preserve=preserve,
+        layer=layer,
         exclude=exclude,
         limits=limits,
         platform=platform,
@@ -173,7 +179,7 @@ def _added(
         {
             "gene": adata.var_names[order[size:]],
             "adds": np.diff(preserved)[size - 1 :],
-            "preserved": preserved[size:],
+            "preserved": preserved_by(basis.criterion, order)[size:],
         }
     )
     if known is not None:

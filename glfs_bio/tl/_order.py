@@ -231,6 +231,7 @@ def order_panel(
         )
     basis = None
     if form.explains or (len(bad) and refused == "replace"):
+        stale.check_genes(adata, named.key, "panel")
         basis = basis_of(adata, request)
     if basis is not None and len(bad) and refused == "replace":
         items = draft.replaced(adata, request, basis.criterion, excluded)

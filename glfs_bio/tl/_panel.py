@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from .._anndata import alike, constraints, names, read, results
+from .._anndata import alike, constraints, names, read, results, stale
 from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import specified, structure_of
 from ..criterion.panel import MeasuredPanel
 from ..criterion.platform import Detection
 from ..data.threads import few_threads
-from ..errors import NO_VALUE, InvalidValue, Message, arg, listed
+from ..errors import ADATA, NO_VALUE, Caution, InvalidValue, Message, arg, listed, warn
 from ..options import Preserve, Request, StructureSpec
 from ..selection import Candidates, check_batches, warn_of_noise
 from ..solvers.constraints import ALONE
@@ -88,6 +88,16 @@ class Found:
         return few_threads(self.basis.criterion.rank)
 
     @cached_property
+    def preserved(self) -> Array:
+        """Preserved share of the first genes each."""
+        return preserved_by(self.basis.criterion, self.genes)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether these are all genes that vary, with which nothing can be compared."""
+        return bool(are_all(self.basis.criterion, self.genes)[-1])
+
+    @cached_property
     def measured(self) -> MeasuredPanel:
         """The panel with E once its genes are measured."""
         return MeasuredPanel(self.basis.criterion, self.genes)
@@ -104,15 +114,17 @@ def find(
     *,
     symbols: str | None = None,
     preserve: Any = None,
+    layer: str | None = None,
     **replaced: Any,
 ) -> Found:
     """Find the genes of a panel, and what it is evaluated by.
 
     Names that are not in the data are left out with a warning.  `replaced` are fields of the
-    request that the panel brings along; None is one that stays.
+    request that the panel brings along; None is one that stays, and so is a `layer`.
     """
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
-    request = asked(adata, named.key, preserve=preserve, symbols=symbols, **replaced)
+    stale.check_genes(adata, named.key, "panel")
+    request = asked(adata, named.key, preserve=preserve, layer=layer, symbols=symbols, **replaced)
     return Found(named, basis_of(adata, request))
 
 
@@ -121,12 +133,14 @@ def asked(
     key: str | None = None,
     *,
     preserve: Any = None,
+    layer: str | None = None,
     **replaced: Any,
 ) -> Request:
     """Return the request of a selection, or of another panel (None), with fields replaced.
 
-    What is None stays as it is; `preserve` may be a target, or a ``Preserve``.  Batches count in
-    their mean, whatever a selection counted, unless `across` is among the fields.
+    What is None stays as it is; `preserve` may be a target, or a ``Preserve``; `layer` is that of
+    the structure.  Batches count in their mean, whatever a selection counted, unless `across` is
+    among the fields.
     """
     read.unique_names(adata)
     request = Request()
@@ -143,6 +157,15 @@ def asked(
             ignore = named.ignore if named.stored_key else request.structure.ignore
             given["structure"] = replace(named, ignore=ignore)
     found = replace(request, missing="warn", **given)
+    if layer is not None:
+        if found.structure.stored_key is not None:
+            raise InvalidValue(
+                "layer",
+                layer,
+                f"conflicts with the structure {found.structure.stored_key!r}, which has its own",
+                f"leave it out, or name another structure with {arg('preserve')}",
+            )
+        found = found.but(layer=layer)
     say_overridden(key, request, found)
     return found
 
@@ -165,6 +188,7 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     """Return what panels of a request are evaluated by."""
     plain = names.settled(adata, request, "ignore")
     spec = plain.structure
+    _warn_of_other_genes(adata)
     target = targets.resolve(adata, plain)
     detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
     check_batches(request.across, one_set=spec.batch_key is None)
@@ -173,6 +197,37 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     criterion = structure.criterion(target, worst=worst, efficiency=detection.noise)
     warn_of_noise(criterion)
     return Basis(request, structure, criterion, detection)
+
+
+def are_all(criterion: Criterion, order: Index) -> NDArray[np.bool_]:
+    """Return whether the first genes each are all that vary: these preserve all, whatever it is."""
+    varying = np.any([one.variance > 0 for one in criterion.sets], axis=0)
+    return np.asarray(np.cumsum(varying[order]) == varying.sum())
+
+
+def preserved_by(criterion: Criterion, order: Index) -> Array:
+    """Return the preserved shares of the first genes each; NaN where these are all that vary."""
+    is_all = are_all(criterion, order)
+    if is_all.any():
+        warn(
+            Caution(
+                f"The panel has all genes of {ADATA} that vary, and would preserve all of their "
+                "structure in any case: its shares are missing. Use an object with more genes."
+            )
+        )
+    return np.where(is_all, np.nan, criterion.preserved(order))
+
+
+def _warn_of_other_genes(adata: AnnData) -> None:
+    """Warn where results are of more genes than there are."""
+    before = stale.most_genes(adata)
+    if before > adata.n_vars:
+        warn(
+            Caution(
+                f"{ADATA} has {adata.n_vars} genes, and results of {before}: what is preserved is "
+                "now a share of the structure of these alone. Use the object with all genes."
+            )
+        )
 
 
 @dataclass(frozen=True)

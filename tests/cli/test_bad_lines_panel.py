@@ -102,6 +102,7 @@ DATA = [
     (f"{EVALUATE} --labels nope", "--labels nope"),
     (f"{EVALUATE} --counts-layer nope", "--counts-layer nope"),
     (f"{EVALUATE} --n-random -1", "--n-random -1"),
+    *((f"{line} --readings knn,svm", "--readings svm") for line in (EVALUATE, COMPARE, CURVE)),
     (f"{EVALUATE} --n-axes 0", "--n-axes 0"),
     *((f"{EVALUATE} {words}", told) for words, told in PLATFORM),
     ("extend empty.h5ad glfs --genes no/g.txt", "no"),

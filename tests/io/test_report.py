@@ -19,7 +19,7 @@ from refusals import refused
 import glfs_bio
 from glfs_bio.errors import FileExists, InvalidValue
 from glfs_bio.io import write_report
-from glfs_bio.pl._tables import MEASURES
+from glfs_bio.pl._tables import measure_names
 
 ODD = "<script>document.title='owned'</script>"
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -439,14 +439,25 @@ def test_how_good_the_panel_is(story, workbench):
     low, high = 100 * entry["random_preserved"].min(), 100 * entry["random_preserved"].max()
     assert f"20 random panels of this size preserve {low:.1f} % to {high:.1f} %" in words
     assert f"no panel of 8 genes preserves more than {100 * entry['most_preserved']:.1f} %" in words
-    assert f"{MEASURES['accuracy']}{entry['accuracy']:#.3g}" in words.replace(
-        "accuracy ", "accuracy"
-    )
-    assert len(every(quality, "img")) == 4
+    for name in ("accuracy", "accuracy_laprls"):
+        assert f"{measure_names(entry)[name]}{entry[name]:#.3g}" in words.replace("NN ", "NN")
+    assert len(every(quality, "img")) == 5
     rows = every(every(quality, "table")[1], "tr")[1:]
-    recall = [float(row[2].get("data-value")) for row in rows]
-    assert recall == list(entry["per_label"]["recall"])
+    for column, name in ((2, "recall"), (6, "recall_laprls")):
+        recall = [float(row[column].get("data-value")) for row in rows]
+        assert recall == list(entry["per_label"][name])
     assert "(rare)" in words
+    captions = " ".join(text(one) for one in every(quality, "figcaption"))
+    for said in entry["readings"].values():
+        assert said in captions
+    assert f"{entry['n_labelled']} cells" in words
+
+
+def test_one_optimality_is_said_and_of_what(story):
+    """That of the selection, within the constraints that it had."""
+    (_, after) = text(story).split("of what the best panel of 8 genes preserves")
+    assert after.split()[:3] == ["within", "its", "constraints."]
+    assert "optimality" not in text(section(story, "quality"))
 
 
 def test_unexplained_variation(story, workbench):

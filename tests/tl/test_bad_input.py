@@ -59,18 +59,20 @@ COUNTS = ({"counts_layer": "x"}, NotFound)
 EXCLUDE = ({"exclude": 5}, InvalidType)
 LIMITS = ({"limits": 5}, InvalidType)
 PLATFORM = ({"platform": 0.5}, InvalidType)
+MATRIX = [({"layer": "x"}, NotFound), ({"use_raw": True}, InvalidValue)]
+READINGS = ({"readings": ["x"]}, InvalidValue)
 OF_REFERENCE = {"path": "x.zip", "labels": "phase", "ids": "glfs_selected"}
 TWO = {"panels": {"a": "glfs", "b": "glfs"}}
 #: function, what its calls have in common, rows
 OF_WORKBENCH = [
     (tl.evaluate_panel, {}, [
-        PANEL, LABELS, COUNTS, SEED, PRESERVE, *COMMON,
+        PANEL, LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON,
         PLATFORM,
         ({"n_random": -1}, InvalidValue),
         ({"n_axes": 0}, InvalidValue),
     ]),
     (tl.extend_panel, {"panel": "glfs", "n_extra": 2}, [
-        PANEL, LABELS, EXCLUDE, SEED, LIMITS, PRESERVE, *COMMON,
+        PANEL, LABELS, EXCLUDE, SEED, LIMITS, PRESERVE, *MATRIX, *COMMON,
         ({"n_extra": 0}, InvalidValue),
         ({"across": "best"}, InvalidValue),
         ({"across": "worst"}, InvalidValue),
@@ -103,7 +105,7 @@ OF_WORKBENCH = [
         ({"min_probes": 0}, InvalidValue),
     ]),
     (tl.substitutes, {}, [
-        PANEL, EXCLUDE, PRESERVE, *COMMON,
+        PANEL, EXCLUDE, PRESERVE, *MATRIX, *COMMON,
         ({"genes": ["zz"]}, InvalidValue),
         ({"n": 0}, InvalidValue),
         ({"min_score": -1}, InvalidValue),
@@ -128,19 +130,18 @@ OF_WORKBENCH = [
         ({"labels": 5}, InvalidType),
         ({"n_markers": 0}, InvalidValue),
         ({"beta": 0}, InvalidValue),
-        ({"layer": "x"}, NotFound),
-        ({"use_raw": True}, InvalidValue),
+        *MATRIX,
     ]),
     (tl.explain_panel, {}, [
-        PANEL, LABELS, EXCLUDE, PRESERVE, *COMMON, ({"n_labels": 0}, InvalidValue),
+        PANEL, LABELS, EXCLUDE, PRESERVE, *MATRIX, *COMMON, ({"n_labels": 0}, InvalidValue),
     ]),
     (tl.compare_panels, TWO, [
-        LABELS, COUNTS, SEED, PRESERVE, *COMMON,
+        LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON,
         ({"panels": ["a", "b"]}, InvalidType),
         ({"panels": {"a/b": "glfs", "c": "glfs"}}, InvalidValue),
     ]),
     (tl.curve, {"max_genes": 5}, [
-        LABELS, EXCLUDE, LIMITS, PRESERVE, *COMMON,
+        LABELS, READINGS, EXCLUDE, LIMITS, PRESERVE, *MATRIX, *COMMON,
         ({"max_genes": 0}, InvalidValue),
         ({"labels": "louvain", "sizes": [0]}, InvalidValue),
         ({"include": 5}, InvalidType),
@@ -300,6 +301,7 @@ CALLS = [
     *((draw, {"title": 5}, InvalidType) for draw in PICTURES),
     *((draw, {"figsize": 5}, InvalidType) for draw in PICTURES),
     *((draw, {"figsize": (0, 1)}, InvalidValue) for draw in PICTURES),
+    (pl.confusion, {"reading": "x"}, InvalidValue),
     *((draw, {"palette": 5}, InvalidType) for draw in COLOURED),
     *((draw, {"palette": ["x"]}, InvalidValue) for draw in COLOURED),
     *((draw, {"cmap": "x"}, InvalidValue) for draw in MAPPED),

@@ -54,9 +54,9 @@ setGeneric("glfs_stability", signature = "x", function(
 #' @export
 #' @exportMethod glfs_evaluate_panel
 setGeneric("glfs_evaluate_panel", signature = "x", function(
-        x, panel = "glfs", labels = NULL, ..., counts_layer = NULL,
-        platform = NULL, n_random = 20, n_axes = 5, symbols = NULL,
-        preserve = NULL, key_added = NULL, random_state = NULL,
+        x, panel = "glfs", labels = NULL, ..., readings = c("knn", "laprls"),
+        counts_layer = NULL, platform = NULL, n_random = 20, n_axes = 5,
+        symbols = NULL, preserve = NULL, key_added = NULL, random_state = NULL,
         cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
     standardGeneric("glfs_evaluate_panel")
@@ -146,10 +146,11 @@ setGeneric("glfs_explain_gene", signature = "x", function(
 #' @export
 #' @exportMethod glfs_compare_panels
 setGeneric("glfs_compare_panels", signature = "x", function(
-        x, panels, labels = NULL, ..., counts_layer = NULL, symbols = NULL,
-        preserve = NULL, key_added = "glfs_comparison", random_state = NULL,
-        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        x, panels, labels = NULL, ..., readings = c("knn", "laprls"),
+        counts_layer = NULL, symbols = NULL, preserve = NULL,
+        key_added = "glfs_comparison", random_state = NULL, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_compare_panels")
 })
 
@@ -160,8 +161,9 @@ setGeneric("glfs_compare_panels", signature = "x", function(
 #' @export
 #' @exportMethod glfs_curve
 setGeneric("glfs_curve", signature = "x", function(
-        x, max_genes = 200, labels = NULL, ..., sizes = NULL, include = NULL,
-        exclude = NULL, limits = NULL, symbols = NULL, preserve = NULL,
+        x, max_genes = 200, labels = NULL, ..., sizes = NULL,
+        readings = c("knn", "laprls"), include = NULL, exclude = NULL,
+        limits = NULL, symbols = NULL, preserve = NULL,
         key_added = "glfs_curve", cell_weights = NULL, use_rep = NULL,
         dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_curve")

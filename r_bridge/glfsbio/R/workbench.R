@@ -13,6 +13,10 @@
 #' @param labels One label per cell, such as its type: a vector, or the name of
 #'   a column of `colData()`, `pData()` or the metadata of a Seurat object.
 #'   Cells without a label are left out.
+#' @param readings How labels are predicted from the panel: `"knn"`, by the
+#'   majority of the 15 nearest cells, which count genes by their variance, as a
+#'   clustering does; `"laprls"`, by a classifier, LapRLS, in 5-fold
+#'   cross-validation; or both.
 #' @param ... Parameters of [glfs_structure()] (`block`, `n_comps`,
 #'   `neighbors_key`, `lambda1`, `n_neighbors`, `standardize`), by name, for a
 #'   structure that is computed here. Without them and `use_rep` it is that of
@@ -30,8 +34,8 @@
 #'   in [glfs_select_genes()]. NULL: those of the selection, and the structure
 #'   for other panels.
 #' @param key_added Name of the record, and prefix of the columns.
-#' @param random_state Seed of the random panels, the clusters and the draws of
-#'   the platform. NULL: drawn from R's generator, so `set.seed()` repeats the
+#' @param random_state Seed of the random panels, the clusters, the folds and the
+#'   draws of the platform. NULL: drawn from R's generator, so `set.seed()` repeats the
 #'   result.
 #'
 #' @return The object, with a record in `metadata(x)$glfs_evaluation`,
@@ -48,24 +52,27 @@
 #' @section The record:
 #' - Of the structure: `preserved`; `optimality`, a lower bound: the panel
 #'   preserves at least this fraction of what the best panel of this size would
-#'   preserve; `best_preserved`, that of the panel of [glfs_select_genes()] of
+#'   preserve without constraints; `best_preserved`, that of the panel of [glfs_select_genes()] of
 #'   this size, and `most_preserved`, which no panel of this size exceeds;
 #'   `random_preserved`, of random panels; `batches` and `preserved_in_batches`,
-#'   with batches.
+#'   with batches. All are NA for a panel of all genes that vary.
 #' - Of the cells as the panel shows them: `knn_preservation`, the share of each
 #'   cell's neighbours (`n_neighbors`: 15, of few cells fewer) in 50 principal components of all genes that are found
 #'   again in the panel; `cluster_preservation_coarse` and
 #'   `cluster_preservation_fine`, normalised mutual information of 5 to 10 and
 #'   of 20 to 40 clusters in both.
-#' - With `labels`, of leave-one-out prediction from the nearest cells
-#'   (`n_neighbors_of_labels`: 15, of small groups fewer):
+#' - With `labels`, `readings`, how they were predicted, in words, and
+#'   `n_labelled`, of how many cells. Of leave-one-out prediction from the
+#'   nearest cells (`n_neighbors_of_labels`: 15, of small groups fewer), and of
+#'   LapRLS with the ending `_laprls`, also of the columns of `per_label`:
 #'   `accuracy`, and `accuracy_all_genes` in 50 principal components of all
 #'   genes; `macro_f1`, the mean F1 of the labels, and `rare_f1`, that of labels
 #'   with at most 5 % of the cells; `confusion`, numbers of cells, labels x
 #'   predictions; and `per_label`, a DataFrame with a row per label: `n_cells`,
 #'   `recall`, `precision`, `f1`, `confused_with` (the other label that is
 #'   predicted most often, or ""), `confused_share` (for this share of its cells),
-#'   `rare`, and `too_few` (too few cells to be most of the nearest).
+#'   `rare`, and `too_few` (too few cells to be most of the nearest, or for one
+#'   in each fold).
 #' - Of the genes: `imputed`, the median of `glfs_evaluation_r2`;
 #'   `mean_correlation` and `n_effective`, an effective number, of those of the
 #'   panel. With `counts_layer` `counts_share`, the counts of the panel divided
@@ -347,14 +354,16 @@ NULL
 #'   [glfs_evaluate_panel()].
 #' @param preserve,cell_weights Target of the panels and weight of each cell, as
 #'   in [glfs_select_genes()]. NULL: the structure, and all cells alike.
-#'   Selections of different structures are compared by one that `use_rep` or
-#'   its parameters name.
+#'   Selections of different structures are compared by that of the matrix if
+#'   `preserve` is given, as `"structure"`, or by one that `use_rep` or its
+#'   parameters name.
 #' @param random_state Seed of the clusters and the draws of a platform. NULL:
 #'   drawn from R's generator, so `set.seed()` repeats the result.
 #' @return The object, with a record in `metadata(x)$glfs_comparison`,
 #'   `notes(x)` or `Misc(x)`; for a matrix, the record. It has the DataFrames
 #'
-#'   - `table`, one row per panel: every number of [glfs_evaluate_panel()].
+#'   - `table`, one row per panel: every number of [glfs_evaluate_panel()], whose
+#'     `readings` and `n_labelled` are there too.
 #'   - `shared`, panels x panels: genes in common.
 #'   - `jaccard`: their number, divided by the number of genes in either.
 #'   - `jaccard_with_substitutes`: the same where a gene may be matched with a
@@ -416,9 +425,10 @@ NULL
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row
 #'   per size: `n_genes`; `gene`, which is added; `adds`, the share of the
 #'   structure that it adds; `preserved` and `optimality`, as in
-#'   [glfs_select_genes()]; and with `labels` `accuracy` and `macro_f1` of
-#'   leave-one-out prediction from the nearest cells, NA at other sizes than
-#'   `sizes`.
+#'   [glfs_select_genes()]; and with `labels` `accuracy` and `macro_f1` of the
+#'   nearest cells, and `accuracy_laprls` and `macro_f1_laprls`, as in
+#'   [glfs_evaluate_panel()], NA at other sizes than `sizes`. `readings` and
+#'   `n_labelled` are those of [glfs_evaluate_panel()].
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_curve(glfs_example(), 20)
