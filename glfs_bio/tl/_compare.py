@@ -16,7 +16,7 @@ from ..criterion.panel import n_matched
 from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, arg, call
 from ..measures.labels import READINGS
 from ._evaluate import N_STEPS, AllGenes, Asked, evaluated
-from ._panel import Found, asked, basis_of
+from ._panel import Found, asked, basis_of, say_overridden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -197,7 +197,9 @@ def _basis(
         )
     preserve = "structure" if preserve is None else preserve
     request = asked(adata, first, symbols=symbols, preserve=preserve, layer=layer, **replaced)
-    return basis_of(adata, request)
+    basis = basis_of(adata, request)
+    say_overridden(adata, first, request)
+    return basis
 
 
 def _overlaps(panels: Mapping[str, Found]) -> dict[str, pd.DataFrame]:

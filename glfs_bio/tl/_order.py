@@ -21,7 +21,7 @@ from ..vendors.names import NOT_FOUND
 from ..vendors.orders import ABUNDANT, ORDERS
 from ._draft import Draft
 from ._explain import explained
-from ._panel import Found, asked, basis_of, must_haves
+from ._panel import Found, asked, basis_of, must_haves, say_overridden
 from ._resolve import CHANGED, resolved
 from ._sheet import completed, spares
 
@@ -48,7 +48,7 @@ _LABELS = 3
 def order_panel(
     adata: AnnData,
     panel: Any = "glfs",
-    platform: str | Platform = "sheet",
+    platform: str | Platform | None = None,
     *,
     genes: Any = None,
     catalogue: Any = None,
@@ -81,10 +81,10 @@ def order_panel(
     panel : str, Path or list of str, default "glfs"
         <panel>
         Names that are missing in the data are ordered too.
-    platform : str or Platform, default "sheet"
+    platform : str or Platform, default None
         Whose order it is: ``"xenium_v1"``, ``"xenium_prime"``, ``"merscope"``, ``"cosmx"``, or
         ``"sheet"``, which is that of no vendor; or a platform of such a name, whose genes alone can
-        be ordered.
+        be ordered.  None: the platform of the selection, else ``"sheet"``.
     genes : str, Path, DataFrame or list of str, default None
         Genes for which probes can be made, as in :func:`~glfs_bio.tl.resolve_genes`: the vendor's
         list.  None: whether there are probes is not checked, as a note says, except by a `platform`
@@ -170,21 +170,23 @@ def order_panel(
     >>> adata.uns["glfs_order"]["table"]["gene"].tolist()[:3]
     ['CST3', 'HLA-DRA', 'FCGR3A']
     """
-    name: Any = getattr(platform, "name", platform)
-    checks.one_of("platform", name, ORDERS)
-    form = ORDERS[name]
+    if platform is not None:
+        checks.one_of("platform", getattr(platform, "name", platform), ORDERS)
     checks.one_of("refused", refused, _REFUSED)
     key_added = results.key_for(adata, "order", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     checks.whole_number("min_probes", min_probes, at_least=1)
     checks.whole_number("backups", backups, at_least=0)
+    if not (force is None or isinstance(force, str) or names_of.is_several(force)):
+        raise InvalidType("force", force, f"must be a list of names of genes, or {NONE}")
+    named = names_of.named(adata, panel, symbols=symbols)
+    request = asked(adata, named.key, limits=limits, symbols=symbols)
+    name, on_platform = _platform(platform, request.platform)
+    form = ORDERS[name]
     if backups and not form.explains:
         raise InvalidValue(
             "backups", backups, f"is for the order sheet, and this is a {form.title}"
         )
-    if not (force is None or isinstance(force, str) or names_of.is_several(force)):
-        raise InvalidType("force", force, f"must be a list of names of genes, or {NONE}")
-    named = names_of.named(adata, panel, symbols=symbols)
     known = None if labels is None else columns.labels(adata, labels, "labels")
     found = resolved(
         adata,
@@ -195,7 +197,6 @@ def order_panel(
         nomenclature=nomenclature,
         known=named.ids_of_rows,
     )
-    request = asked(adata, named.key, limits=limits, symbols=symbols)
     request = names_of.settled(adata, request, "ignore")
     ignore = request.structure.ignore
     excluded = names_of.not_to_choose(adata, exclude, ignore=ignore, symbols=symbols)
@@ -207,16 +208,7 @@ def order_panel(
         adata, request.limits, layer=layer, allowed=~excluded, symbols=request.symbols
     )
     draft = Draft.of(adata, named, found, form, min_probes=min_probes)
-    if not isinstance(platform, str):
-        on_platform = platforms.of_genes(adata, platform, layer, symbols)
-        draft = draft.only(on_platform.orderable)
-    if not draft.probes_checked:
-        log.warning(
-            Message(
-                "No list of genes with probes was given, so it was not checked which genes can be "
-                f"ordered: name it with {arg('genes')}. {form.where_listed}"
-            )
-        )
+    draft = draft.only(platforms.of_genes(adata, on_platform, layer, symbols).orderable)
     if catalogue is not None:
         draft = draft.without(adata, catalogue, symbols)
     draft = draft.checked(rows)
@@ -269,6 +261,14 @@ def order_panel(
     table["note"] = _notes(table, every, alike, abundant)
     if form.explains:
         table = completed(adata, named, table, every, why)
+    say_overridden(adata, named.key, request)
+    if not draft.probes_checked:
+        log.warning(
+            Message(
+                "No list of genes with probes was given, so it was not checked which genes can be "
+                f"ordered: name it with {arg('genes')}. {form.where_listed}"
+            )
+        )
     if not inplace:
         return table
     of_genes = {f"{key_added}_{name}": found.frame[name].to_numpy() for name in ("symbol", "id")}
@@ -291,6 +291,18 @@ def order_panel(
     results.store(adata, key_added, entry, var=of_genes)
     tell(*summaries.order(entry))
     return None
+
+
+def _platform(
+    given: str | Platform | None, of_selection: Platform | None
+) -> tuple[str, Platform | None]:
+    """Whose order it is, and whose genes can be ordered: None is the platform of the selection."""
+    of_both = of_selection if given is None or isinstance(given, str) else given
+    own = getattr(of_both, "name", None)
+    name: Any = getattr(given, "name", given)
+    if name is None:
+        name = own if own in ORDERS else "sheet"
+    return name, of_both if own in (None, name) else None
 
 
 def _as_in_file(items: pd.DataFrame, named: Named, probe_sets: Any, force: Any) -> tuple[Any, Any]:

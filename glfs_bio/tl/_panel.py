@@ -125,7 +125,9 @@ def find(
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
     stale.check_genes(adata, named.key, "panel")
     request = asked(adata, named.key, preserve=preserve, layer=layer, symbols=symbols, **replaced)
-    return Found(named, basis_of(adata, request))
+    found = Found(named, basis_of(adata, request))
+    say_overridden(adata, named.key, request)
+    return found
 
 
 def asked(
@@ -166,19 +168,21 @@ def asked(
                 f"leave it out, or name another structure with {arg('preserve')}",
             )
         found = found.but(layer=layer)
-    say_overridden(key, request, found)
     return found
 
 
-def say_overridden(key: str | None, before: Request, now: Request) -> None:
-    """Say in one line which arguments of a selection a call replaces by others."""
+def say_overridden(adata: AnnData, key: str | None, now: Request) -> None:
+    """Say in one line which arguments of a selection a call replaced by others."""
+    if key is None or key not in adata.uns:
+        return
+    before = results.request_of(adata, key)
     asked_for = now.arguments()
     other = [
         arg(name)
         for name, value in before.arguments().items()
         if not (value is None or name in _UNSAID or repr(value) == repr(asked_for[name]))
     ]
-    if key is not None and other:
+    if other:
         log.warning(
             Message(f"{', '.join(other)}: this call replaces what {key!r} was selected with.")
         )

@@ -323,7 +323,7 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
             given = request.structure.arguments() | given
         found = replace(request, structure=StructureSpec()).but(**given)
         found = replace(found, structure=specified(adata, found.structure))
-    say_overridden(key if key in adata.uns else None, request, found)
+    say_overridden(adata, key, found)
     return found
 
 

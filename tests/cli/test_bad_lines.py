@@ -117,6 +117,7 @@ DATA = [
     ("classify panel.h5ad --labels louvain --cv 1", "--cv 1"),
     ("classify panel.h5ad --labels louvain --include nope", "--include"),
     ("classify panel.h5ad --labels louvain --exclude .*RP", ".*RP"),
+    ("classify panel.h5ad --labels louvain --ignore nope", "--ignore"),
     ("classify panel.h5ad --labels louvain --symbols nope", "--symbols nope"),
     ("classify panel.h5ad --labels louvain --batch-key nope", "--batch-key nope"),
     ("classify panel.h5ad --labels louvain --model m.pkl", "--model m.pkl"),

@@ -51,7 +51,7 @@ LIMITS = [
     ("--families nope --per-family 1", "--families"),
     ("--families no.gmt --per-family 1", "no.gmt"),
     ("--per-family 1", "--per-family"),
-    ("--per-type 999 --groupby louvain", "per_type=999"),
+    ("--per-type 999 --groupby louvain", "--per-type 999"),
     ("--per-type 1 --markers no.gmt", "no.gmt"),
     ("--priority nope", "--priority nope"),
     ("--groupby louvain", "--groupby louvain"),
@@ -160,16 +160,23 @@ DATA = [
         for line in (EVALUATE, EXTEND, "substitutes cells.h5ad glfs", COMPARE, CURVE)
         for words, told in STRUCTURE[:1]
     ),
+    *(
+        (f"{line} --ignore nope", "--ignore")
+        for line in (EVALUATE, EXTEND, "substitutes cells.h5ad glfs", COMPARE, CURVE)
+    ),
+    ("explain cells.h5ad glfs --ignore nope", "--ignore"),
+    ("replace cells.h5ad CD3D,LYZ --failed LYZ --ignore nope", "--ignore"),
+    ("gene cells.h5ad glfs --gene CD8A --ignore nope", "--ignore"),
     *((f"{EXTEND} --n-extra 2 {words}", told) for words, told in LIMITS),
     *((f"{line} {words}", told) for line in (CURVE, SELECT) for words, told in LIMITS[3:4]),
     *((f"{EXTEND} --n-extra 2 {words}", told) for words, told in TOTALS),
     *((f"{CURVE} --max-genes 5 {words}", told) for words, told in TOTALS),
-    (f"{CURVE} --max-genes 5 --per-type 999 --groupby louvain", "per_type=999"),
+    (f"{CURVE} --max-genes 5 --per-type 999 --groupby louvain", "--per-type 999"),
     (f"{SELECT} --n-genes 5 --cost 2 --budget -1", "--budget -1.0"),
 ]
 
 #: Options that take no value.
-NOTHING_WRONG = {"--log1p", "--overwrite", "--debug", "--help"}
+NOTHING_WRONG = {"--log1p", "--nearly-identical", "--overwrite", "--debug", "--help"}
 
 
 @pytest.fixture(scope="module")

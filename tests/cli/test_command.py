@@ -109,7 +109,9 @@ def test_the_options_are_the_parameters(name):
         assert option.required == (one.default is REQUIRED or one.name in {"panel", "panels"})
         shown = one.default not in (REQUIRED, None, False) and option.param_type_name == "option"
         if shown and one.name not in {"preserve", "random_state"}:
-            assert f"Default: {one.default}." in option.help, one.name
+            several = isinstance(one.default, tuple)
+            default = ",".join(one.default) if several else one.default
+            assert f"Default: {default}." in option.help, one.name
 
 
 @pytest.mark.parametrize("name", COMMANDS)

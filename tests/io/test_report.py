@@ -530,6 +530,7 @@ LIMITS = {
     "expected_counts": {"expected_counts": {"LYZ": 3.0}, **COUNTS},
     "families": {"families": {"one": ["LYZ", "CD3D"]}, "per_family": 1},
     "per_family": {"families": "family", "per_family": 1},
+    "nearly_identical": {"nearly_identical": True},
     "per_type": {"per_type": 2, **TYPES},
     "markers": {"markers": {"B": ["CD79A"]}, "per_type": 1},
     "together": {"together": [["LYZ", "CD3D"], ["CD79A", "CD74", "CD3E"]]},

@@ -80,7 +80,6 @@ def test_without_labels_and_with_negative_values(cells):
     assert table["expressed"].between(0, 1).all()
     cells.X = cells.X.toarray() - cells.X.toarray().mean(axis=0)
     with pytest.warns(Caution, match="scaled"):
-        pp.structure(cells)
-    scaled = tl.explain_panel(cells, PANEL, "bulk_labels", inplace=False)
+        scaled = tl.explain_panel(cells, PANEL, "bulk_labels", inplace=False)
     assert scaled["expressed"].isna().all()
     assert (scaled["expressed_in"] == "").all()

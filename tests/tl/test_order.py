@@ -8,7 +8,7 @@ import pytest
 from refusals import refused
 
 import glfs_bio
-from glfs_bio import Limits
+from glfs_bio import Limits, Platform
 from glfs_bio._anndata import results
 from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound
 from glfs_bio.io import write_order
@@ -391,3 +391,12 @@ def test_where_genes_of_a_sheet_are_from(pbmc, tmp_path):
     assert list(table["group"]) == ["T", "M"]
     assert list(table["must_have"]) == [True, False]
     assert set(table["source"]) == {"included", "listed"}
+
+
+def test_the_platform_of_the_selection_is_that_of_the_order(pbmc):
+    can = [name for name in pbmc.var_names if not name.startswith("HLA")]
+    xenium = Platform("xenium_v1", genes=can)
+    glfs_bio.pp.select_genes(pbmc, 5, platform=xenium)
+    assert ordered(pbmc)["platform"] == "xenium_v1"
+    glfs_bio.pp.select_genes(pbmc, 5)
+    assert ordered(pbmc)["platform"] == "sheet"

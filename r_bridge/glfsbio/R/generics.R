@@ -203,12 +203,12 @@ setGeneric("glfs_resolve_genes", signature = "x", function(
 #' @export
 #' @exportMethod glfs_order_panel
 setGeneric("glfs_order_panel", signature = "x", function(
-        x, panel = "glfs", platform = "sheet", ..., genes = NULL,
-        catalogue = NULL, refused = "raise", exclude = NULL, limits = NULL,
-        labels = NULL, backups = 0, counts_layer = NULL, min_probes = 1,
-        probe_sets = NULL, force = NULL, symbols = NULL, ids = NULL,
-        species = NULL, nomenclature = NULL, key_added = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
+        x, panel = "glfs", platform = NULL, ..., genes = NULL, catalogue = NULL,
+        refused = "raise", exclude = NULL, limits = NULL, labels = NULL,
+        backups = 0, counts_layer = NULL, min_probes = 1, probe_sets = NULL,
+        force = NULL, symbols = NULL, ids = NULL, species = NULL,
+        nomenclature = NULL, key_added = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_order_panel")
 })
 
