@@ -5,6 +5,7 @@ Functions write to the object that they get and have no `copy`: pass ``adata.cop
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +20,7 @@ from ._anndata.join import data_sets, join
 from ._anndata.stale import made_of_all
 from ._anndata.structure import KEY, compute, specified, store, structure_of
 from ._docs import documented
-from .errors import InvalidValue, arg, naming
+from .errors import InvalidValue, Message, arg, listed, naming
 from .options import Request, StructureSpec
 from .selection import answerable, rank_genes
 from .solvers.greedy import LARGEST
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
     from ._anndata.target import Preserve
     from .methods import Method
     from .options import Limits, Platform
+
+log = logging.getLogger(__name__)
+
+#: A gene without which a panel preserves less by no more than this share adds nothing.
+_NOTHING = 1e-6
 
 __all__ = ["recorded_parameters", "select_genes", "structure"]
 
@@ -105,7 +111,7 @@ def select_genes(
         ``"controls"``.  Excluded genes still belong to the structure; blanks, negative controls
         and spike-ins do not, and are selected only if they are included by name.
     limits : Limits, default None
-        Constraints on expression, total counts, families, markers per type and cost.
+        Constraints on expression, counts, families, groups of genes, markers per type and cost.
     platform : Platform, default None
         Target platform: orderable genes, detection efficiency, codebook.
     batch_key : str, default None
@@ -196,6 +202,9 @@ def select_genes(
         Connected components of the graph; the maximum over batches.
     ``.uns[key_added]["assay_noise"]`` : float
         Assumed noise variance of the target platform; the mean over batches.
+    ``.uns[key_added]["ruled_out"]`` : DataFrame, at most 20 rows
+        Genes that `limits` rule out on their own and that alone would preserve most: ``gene``;
+        ``limit``; ``preserved``, the share of the target that the gene alone would preserve.
     ``.uns[key_added]["missing"]`` : str
         Names in `include` and `exclude` that are missing in the data, if any.
     ``.uns[key_added]["method"]``, ``["objective"]`` : str
@@ -286,6 +295,7 @@ def select_genes(
         joined, asked = join(sets, request)
         frame, entry = panel_of(joined, asked, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
+    _report(frame, entry, key_added)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
         frame["highly_variable"] = chosen
@@ -296,6 +306,19 @@ def select_genes(
         if subset:
             one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
     return None
+
+
+def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
+    """Log which strong genes limits rule out, and which genes that must be in add nothing."""
+    constraints.say_ruled_out(entry.get("ruled_out"))
+    idle = frame[f"{key}_included"] & (frame[f"{key}_loss"].abs() < _NOTHING)
+    if idle.any():
+        log.warning(
+            Message(
+                f"{arg('include')} has genes without which the panel preserves as much: "
+                f"{listed(frame.index[idle])}."
+            )
+        )
 
 
 def panel_of(
@@ -344,6 +367,7 @@ def panel_of(
             batch=inputs.batch,
             cells=cells,
         )
+    panel = constraints.named(adata, panel)
     frame = results.columns_of(panel, candidates, adata.var_names, key)
     asked = request_to_keep(adata, request if recorded is None else recorded, frame, key)
     missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}

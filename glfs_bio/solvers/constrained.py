@@ -34,8 +34,6 @@ log = logging.getLogger(__name__)
 
 #: A gene that uses nothing counts as if it used this share of what the least other one uses.
 _FREE = 1e-9
-#: Programmes that are solved to know whether a panel can be completed beside a gene.
-_PROGRAMMES = 200
 #: Where fewer genes preserve more than those that were asked for by this share, it is said.
 _NOTABLE = 0.01
 #: A gene that gains less than this share of the error gains nothing.
@@ -107,14 +105,18 @@ class Limited(Greedy):
         """Least number of genes of a panel that holds these and meets all lower limits."""
         return len(self.picked) + len(self._completed(self._used, self._open, len(self._open)))
 
-    def fill(self, n_genes: int, *, worthwhile: bool = False) -> None:
+    def fill(
+        self, n_genes: int, *, worthwhile: bool = False, rest: list[int] | None = None
+    ) -> None:
         """Let genes enter until there are `n_genes`, or none fits.
 
         Lower limits are met where they can be; :meth:`fewest` says whether they can.  `worthwhile`
-        ends it where no gene gains anything and all lower limits are met.
+        ends it where no gene gains anything and all lower limits are met.  `rest` is known to
+        complete the panel; then these genes enter, and others that can be in the place of one.
         """
-        barred, tried = np.zeros(self.n_genes, dtype=bool), 0
-        rest = self._completed(self._used, self._open, n_genes - len(self.picked))
+        barred, known = np.zeros(self.n_genes, dtype=bool), rest is not None
+        if rest is None:
+            rest = self._completed(self._used, self._open, n_genes - len(self.picked))
         while len(self.picked) < n_genes:
             if self.complete:
                 rest = []
@@ -128,8 +130,8 @@ class Limited(Greedy):
                 break
             genes = self._set_of.get(gene, [gene])
             following = self._rest_with(genes, rest, n_genes)
-            if following is None and tried < _PROGRAMMES:
-                following, tried = self._rest_after(genes, n_genes), tried + 1
+            if following is None:
+                following = self._rest_after(genes, n_genes, cheapest=known)
             if following is None and len(genes) > 1:
                 barred[genes] = True
                 continue
@@ -218,12 +220,17 @@ class Limited(Greedy):
         out = int(np.argmax(np.where(fine, self._rows.use[rest], -1.0)))
         return [*rest[:out], *rest[out + 1 :]]
 
-    def _rest_after(self, genes: Sequence[int] | Index, n_genes: int) -> list[int] | None:
-        """Genes that complete the panel once some have entered; None where none do."""
+    def _rest_after(
+        self, genes: Sequence[int] | Index, n_genes: int, *, cheapest: bool
+    ) -> list[int] | None:
+        """Genes that complete the panel once some have entered; None where none do, or not the
+        `cheapest`.
+        """
         places = n_genes - len(self.picked) - len(genes)
         open_ = self._open.copy()
         open_[genes] = False
-        return self._rows.completion(self._used + self._rows.sums(genes), open_, places)
+        used = self._used + self._rows.sums(genes)
+        return (self._rows.cheapest if cheapest else self._rows.completion)(used, open_, places)
 
 
 def _best(gains: Array, value: Array, may: Mask) -> int | None:
@@ -255,9 +262,9 @@ def select_within(
     The panel is smaller than `n_genes` where no panel of so many is found within the limits; None:
     the fewest genes that preserve :data:`.greedy.SHARE`, or, where there is a budget, all that fit
     and gain something.  Panels of different sizes are not nested where limits hold genes back:
-    there genes are chosen anew by gain for what they use up of a budget or a total (:data:`THRIFTS`), with
-    places kept where too few come in, and the genes of the best panel are exchanged
-    (:mod:`.exchanges`).  By Ψ of :mod:`~glfs_bio.criterion.across`, where the worst set counts.
+    there genes are chosen anew by gain for what they use up of a budget or a total
+    (:data:`THRIFTS`), with places kept where too few come in, and the genes of the best panel are
+    exchanged (:mod:`.exchanges`), where the worst set counts by Ψ of :mod:`..criterion.across`.
     """
     given = candidates
     candidates = np.flatnonzero(rows.whole(np.isin(np.arange(rows.n_genes), candidates)))
@@ -410,16 +417,17 @@ class _Search:
         """The panels of some choices, made anew with places kept where they are too small, that are
         as large as limits allow; what cannot be had is said.
         """
-        size = most = max(len(way.picked) for way in ways)
+        largest = max((way.picked for way in ways), key=len)
+        size = most = len(largest)
         if size < n_genes:
-            size, most = self._sizes(self.rows, n_genes)
-        rows = self.rows.of_size(size)
+            larger, most = self._largest(self.rows, n_genes)
+            largest = max(largest, larger, key=len)
+        size = len(largest)
         found = list(ways)
-        for way in ways:
-            if len(way.picked) < size:
-                found.append(self.start(rows, thrift=way.thrift))
-                found[-1].fill(size)
-        size = max(len(way.picked) for way in found)
+        for way in (way for way in ways if len(way.picked) < size):
+            anew = self.start(self.rows.of_size(size), thrift=way.thrift)
+            anew.fill(size, rest=[gene for gene in largest if anew.open[gene]])
+            found.append(anew)
         if size < n_genes:
             blamed = self._blamed(n_genes, most)
             log.warning(
@@ -433,12 +441,12 @@ class _Search:
             )
         return [way.picked for way in found if len(way.picked) == size]
 
-    def _sizes(self, rows: Rows, n_genes: int) -> tuple[int, int]:
-        """Genes of the largest panel of at most `n_genes`: so many at least, and at most."""
+    def _largest(self, rows: Rows, n_genes: int) -> tuple[list[int], int]:
+        """The largest panel that is found of at most `n_genes`, and how large one could be."""
         fixed = rows.with_partners(self.fixed)
         open_ = ~np.isin(np.arange(rows.n_genes), fixed)
-        least, most = rows.largest(rows.sums(fixed), open_, n_genes - len(fixed))
-        return least + len(fixed), most + len(fixed)
+        found, most = rows.largest(rows.sums(fixed), open_, n_genes - len(fixed))
+        return [*fixed.tolist(), *found], most + len(fixed)
 
     def _blamed(self, n_genes: int, most: int) -> str:
         """Limits without any of which a larger panel than of `most` genes might be."""
@@ -446,7 +454,7 @@ class _Search:
         for limit in tuple(blamed):
             fewer = [one for one in blamed if one != limit]
             some = [row for row, one in enumerate(self.rows.limits) if one in fewer]
-            if self._sizes(self.rows.some(some), n_genes)[1] <= most:
+            if self._largest(self.rows.some(some), n_genes)[1] <= most:
                 blamed = fewer
         return " and ".join(blamed) or "together"
 

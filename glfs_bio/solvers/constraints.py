@@ -320,21 +320,27 @@ class Rows:
                 return [int(gene) for gene in chosen]
         return None
 
-    def largest(self, used: Array, open_: Mask, places: int) -> tuple[int, int]:
-        """How many more genes a panel can hold, at most `places`: so many at least, and at most.
+    def cheapest(self, used: Array, open_: Mask, places: int) -> list[int] | None:
+        """So many more genes that take least of the limits; None where they are not within them."""
+        genes = self._that_fit(used, open_, np.ones(self.n_genes, dtype=bool))
+        chosen = None if self.groups is not None else self._cheapest(used, genes, places)
+        return chosen.tolist() if chosen is not None and self._fit(used, chosen) else None
 
-        Its arguments are those of :meth:`completion`.  The numbers differ only where the programme
-        is not solved within :data:`_NODES`.
+    def largest(self, used: Array, open_: Mask, places: int) -> tuple[list[int], int]:
+        """As many more genes as a panel can hold, at most `places`, and how many could be at most.
+
+        Its arguments are those of :meth:`completion`.  There are fewer genes than could be only
+        where the programme is not solved within :data:`_NODES`.
         """
         genes = self._that_fit(used, open_, np.ones(self.n_genes, dtype=bool))
         if not len(genes) or places < 1:
-            return 0, 0
-        least, most = 0, min(places, len(genes))
+            return [], 0
+        most = min(places, len(genes))
         if self.groups is None:
             while (chosen := self._cheapest(used, genes, most)) is None:
                 most -= 1
             if self._fit(used, chosen):
-                return most, most
+                return chosen.tolist(), most
         cheap = self._taken(used, genes)
         cheap = -1.0 + cheap / (1.0 + cheap.max()) / (2.0 * len(genes))
         for share in (1.0, _TIGHTER):
@@ -345,9 +351,8 @@ class Rows:
                 break
             chosen = genes[found.x > 0.5]
             if self._fit(used, chosen):
-                least = len(chosen)
-                break
-        return least, max(least, most)
+                return chosen.tolist(), max(most, len(chosen))
+        return [], most
 
     def _fit(self, used: Array, chosen: Index) -> bool:
         """Whether all limits hold with some genes beside those that sum to `used`."""
@@ -362,7 +367,7 @@ class Rows:
         least = np.sort(self._dense[np.ix_(binding, genes)], axis=1)[:, :n].sum(axis=1)
         if (least > (self.most - used)[binding]).any():
             return None
-        return genes[np.argsort(self._taken(used, genes), kind="stable")[:n]]
+        return np.asarray(genes[np.argsort(self._taken(used, genes), kind="stable")[:n]])
 
     def _that_fit(self, used: Array, open_: Mask, among: Mask) -> Index:
         """Some of the genes, with their partners, that fit beside others."""

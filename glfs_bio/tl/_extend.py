@@ -14,7 +14,7 @@ from .._docs import documented
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..pp import request_to_keep
-from ..selection import Candidates, best_panel
+from ..selection import Candidates, best_panel, strongest_out
 from ._panel import find
 
 if TYPE_CHECKING:
@@ -144,6 +144,9 @@ def extend_panel(
             "n_extra", n_extra, f"is more than the {n_open} candidate genes", "ask for fewer"
         )
     panel = best_panel(basis.criterion, request.n_genes, candidates, random_state=random_state)
+    out = strongest_out(basis.criterion, candidates.ruled_out)
+    panel = constraints.named(adata, replace(panel, info=panel.info | out))
+    constraints.say_ruled_out(panel.info.get("ruled_out"))
     order = candidates.genes[panel.order[: panel.n_selected]]
     added = _added(adata, found, order, panel.preserved, known)
     if not inplace:
@@ -174,7 +177,10 @@ def _candidates(adata: AnnData, found: Found) -> Candidates:
         detection=detection,
         symbols=request.symbols,
     )
-    return replace(genes, rows=None if rows is None else rows.sparing(found.genes))
+    if rows is None:
+        return genes
+    rows = rows.sparing(found.genes)
+    return replace(genes, rows=rows, ruled_out=constraints.ruled_out(rows, genes))
 
 
 def _added(
