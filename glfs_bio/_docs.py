@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import textwrap
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from .errors import NO_VALUE, InvalidType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,18 +33,34 @@ labels : {0}
     Column of ``.obs`` with labels of the cells, such as cell types: categories, texts, whole
     numbers or booleans.  Cells without one are left out: it is missing, −1, or a text like
     ``"nan"``.""",
+    "<readings>": """\
+readings : sequence of {{"knn", "laprls"}}, default both
+    Prediction of labels from the panel:
+
+    - ``"knn"``: majority of the 15 nearest cells, leave-one-out.  Genes count by their variance, as
+      in a clustering, and a rare label can be lost that a single gene distinguishes.
+    - ``"laprls"``: a classifier, LapRLS with a Gaussian kernel of the standardised genes, in 5-fold
+      cross-validation over the cells""",
+    "<layer of a panel>": """\
+layer : str, default None
+    Layer to evaluate by instead of ``.X``.  None: that of the selection, and ``.X`` for other
+    panels.""",
     "<panel>": """\
 Gene names, one name, a file, or a key: of a selection, of a boolean column of ``.var``, or of a
 result of ``sc.tl.rank_genes_groups``, of which the first 10 genes of each group are the panel.""",
     "<key>": """\
 key : str, default "glfs"
     Key of the selection.""",
-    "<evaluation key>": """\
-key : str, default "glfs_evaluation"
-    The `key_added` of ``tl.evaluate_panel``.""",
+    "<key of the last>": """\
+key : str, default None
+    The `key_added` of ``{0}``.  None: that of its last result.""",
     "<key_added>": """\
 key_added : str, default {0}
     Key of ``.uns``.""",
+    "<key_added of a panel>": """\
+key_added : str, default None
+    Key of ``.uns``.  None: that of the panel and ``_{0}``, such as ``"glfs_{0}"``, which is also
+    that of a list.""",
     "<layer>": """\
 layer : str, default None
     Layer to use instead of ``.X``.""",
@@ -84,7 +104,9 @@ show : bool, default None
     Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless `ax`
     or `save` is given.
 save : str, Path or bool, default None
-    File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.""",
+    File to write.  As in scanpy, a text is appended to the name of the plot, and may end with a
+    format, all in ``scanpy.settings.figdir``: ``"_mine.pdf"``, ``".pdf"``, or True for the name
+    alone.  A Path, or a text with a folder such as ``"./mine.pdf"``, is written as given.""",
     "<params and versions>": """\
 ``.uns[key_added]["params"]`` : dict
     Arguments of the call.
@@ -99,11 +121,26 @@ _PLACEHOLDER = re.compile(r"^( *)(<[a-z_, ]+>)(?: (.+))?$", re.MULTILINE)
 
 
 def documented(function: Function) -> Function:
-    """Fill shared descriptions into the docstring of a function, with the indentation there."""
+    """Fill shared descriptions into the docstring of a function, with the indentation there, and
+    say of an argument that it does not take where it belongs.
+    """
 
     def text(found: re.Match[str]) -> str:
         indent, name, detail = found.groups()
         return textwrap.indent(SHARED[name].format(detail), indent)
 
     function.__doc__ = _PLACEHOLDER.sub(text, function.__doc__ or "") or None
-    return function
+    parameters = inspect.signature(function).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return function
+
+    @wraps(function)
+    def called(*args: Any, **given: Any) -> Any:
+        for name in given.keys() - parameters.keys():
+            from .options import place_of
+
+            problem = f"is no argument of {function.__name__}"
+            raise InvalidType(name, NO_VALUE, problem, place_of(name, given[name], parameters))
+        return function(*args, **given)
+
+    return cast("Function", called)

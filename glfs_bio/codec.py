@@ -46,6 +46,12 @@ def storable(value: Any) -> Any:
     return np.array([str(storable(item)) for item in items], dtype=object)
 
 
+def one_text(names: Any) -> str:
+    """Return names and patterns, or one, as one text, which compares as a whole."""
+    items = [names] if isinstance(names, str | re.Pattern) else list(names)
+    return _JSON + json.dumps([storable(item) for item in items])
+
+
 def record(options: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that are set, as ``.uns`` keeps them."""
     kept = {}

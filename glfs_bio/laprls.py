@@ -24,7 +24,7 @@ from .data.threads import few_threads
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ._typing import Array, Matrix
+    from ._typing import Array, Index, Matrix
 
 SIDES = ("primal", "dual")
 
@@ -84,6 +84,41 @@ def _dual(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors
 
 def _dense(product: Matrix) -> Array:
     return np.asarray(product.toarray() if sparse.issparse(product) else product)
+
+
+def held_out(
+    data: Matrix,
+    targets: Array,
+    smoother: sparse.csr_array,
+    fold: Index,
+    *,
+    lambda1: float,
+    lambda2: float,
+    sample_weight: Array,
+) -> Array:
+    """Values of every sample by the fit to all folds but its own, shape (n_samples, n_targets).
+
+    `fold`, shape (n_samples,), numbers the folds from 0.  The data are dense, centred, and have
+    fewer features than samples.  Sums over each fold give all fits; w_0 is the weight of a feature
+    that is 1, and is in no penalty.
+    """
+    folds = [np.flatnonzero(fold == k) for k in range(fold.max() + 1)]
+    weighed = sample_weight[:, None] * targets
+    n_weights = data.shape[1] + 1
+    penalty, grams, right = np.zeros((n_weights, n_weights)), [], []
+    with few_threads(data.shape[1]):
+        for rows in folds:
+            own = np.column_stack([data[rows], np.ones(len(rows))]).astype(np.float64)
+            penalty[:-1, :-1] += own[:, :-1].T @ (lambda1 * (smoother[rows] @ data))
+            grams.append(own.T @ (sample_weight[rows, None] * own))
+            right.append(own.T @ weighed[rows])
+        penalty[np.diag_indices(n_weights - 1)] += lambda2
+        found = np.empty(targets.shape)
+        for k, rows in enumerate(folds):
+            left = penalty + sum(grams[:k]) + sum(grams[k + 1 :])
+            coef = linalg.solve(left, sum(right[:k]) + sum(right[k + 1 :]), assume_a="pos")
+            found[rows] = data[rows] @ coef[:-1] + coef[-1]
+    return found
 
 
 def class_graph(labels: npt.NDArray[Any]) -> sparse.csr_array:

@@ -7,7 +7,8 @@ these records: a new field is an option there too.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from .errors import (
     InvalidValue,
     arg,
     call,
+    shortened,
     shown,
 )
 from .methods import METHODS, OBJECTIVES, Method
@@ -58,20 +60,18 @@ class Limits:
     Attributes
     ----------
     min_mean : float, default None
-        Minimum mean expression of a gene over all cells, in the matrix of the selection: of
-        logarithms there.
+        Minimum mean expression of a gene, in the matrix of the selection (of logarithms).
     max_mean : float, default None
-        Maximum mean expression of a gene over all cells, in the matrix of the selection: of
-        logarithms there.
+        Maximum mean expression of a gene, in the matrix of the selection (of logarithms).
     min_cells : float, default None
         Minimum share of all cells that express a gene, from 0 to 1.
     max_cells : float, default None
         Maximum share of all cells that express a gene, from 0 to 1.
     min_counts : float, default None
-        Minimum raw counts of a gene in a cell, as a mean over all cells.  It needs `counts_layer`.
-        With a `platform`, limits on counts are on those that it detects, by its efficiency.
+        Minimum mean raw counts of a gene in a cell.  It needs `counts_layer`.  Limits on counts are
+        on those that a `platform` detects by its efficiency.
     max_counts : float, default None
-        Maximum raw counts of a gene in a cell, as a mean over all cells.  It needs `counts_layer`.
+        Maximum mean raw counts of a gene in a cell.  It needs `counts_layer`.
     min_mean_in_type : float, default None
         Minimum mean expression of a gene in at least one cell type.  It needs `groupby`.
     max_mean_in_type : float, default None
@@ -81,11 +81,11 @@ class Limits:
     max_cells_in_type : float, default None
         Maximum share of the cells of each type that express a gene.  It needs `groupby`.
     min_counts_in_type : float, default None
-        Minimum raw counts of a gene in a cell, as a mean over the cells of at least one type.  It
-        needs `groupby` and `counts_layer`.
+        Minimum mean raw counts of a gene in at least one cell type.  It needs `groupby` and
+        `counts_layer`.
     max_counts_in_type : float, default None
-        Maximum raw counts of a gene in a cell, as a mean over the cells of each type.  It needs
-        `groupby` and `counts_layer`.
+        Maximum mean raw counts of a gene in each cell type.  It needs `groupby` and
+        `counts_layer`.
     max_total_per_cell : float, default None
         Maximum raw counts of the whole panel in a cell, as a mean over all cells.  It needs
         `counts_layer`.  In imaging, crowded molecules cannot be resolved.
@@ -105,18 +105,20 @@ class Limits:
     per_family : int, default None
         Maximum number of genes of a family.
     groups : str or dict of str to list, default None
-        Groups of genes, such as the lineages of a panel sheet: column of ``.var``, missing for
-        genes without a group, lists of genes by name, or a file of them (see
-        :func:`~glfs_bio.io.read_markers`).
+        Groups of genes, such as lineages of a panel sheet, given as `families` are.
     per_group : dict of str to int or pair of int, default None
-        Number of genes of a group, by its name: a minimum and a maximum, as in
-        ``{"T cells": (2, 10), "B cells": (1, None)}``, or one number for exactly so many.  It needs
-        `groups`.
+        Number of genes of groups: minimum and maximum, as in ``{"T cells": (2, 10), "B cells": (1,
+        None)}``, or one number for exactly so many.  It needs `groups`.
+    nearly_identical : bool, default None
+        Select genes of nearly one sequence together, such as HBA1 and HBA2.  None: once one of them
+        is in, others enter only if they are included by name, since probes cannot tell them apart.
+        Sets of your own are `families` with a `per_family` of 1.
     per_type : int, default None
         Minimum number of markers of each cell type.  It needs `groupby` or `markers`.  A gene is a
-        marker of the type with its highest mean, if at least a quarter of its cells express the
-        gene and its mean there is at least twice the mean in all other cells, compared as in
-        scanpy, after ``expm1``.
+        marker of a type if at least a quarter of its cells express the gene, and its mean there is
+        at least twice that in each other type, compared as in scanpy, after ``expm1``.  A gene of
+        several types, such as CD3E of types of T cells, is a marker of none; a type without enough
+        markers is refused.
     markers : str or dict of str to list, default None
         Markers of each cell type: lists of genes by type, or a file of them (see
         :func:`~glfs_bio.io.read_markers`).
@@ -167,6 +169,7 @@ class Limits:
     per_family: int | None = None
     groups: str | Mapping[str, Collection[str]] | None = None
     per_group: Mapping[str, int | tuple[int | None, int | None]] | None = None
+    nearly_identical: bool | None = None
     per_type: int | None = None
     markers: str | Mapping[str, Collection[str]] | None = None
     together: Collection[Collection[str]] | None = None
@@ -191,6 +194,8 @@ class Limits:
         self._check_total_per_type()
         checks.whole_number("per_family", self.per_family, at_least=1, or_none=True)
         checks.whole_number("per_type", self.per_type, at_least=1, or_none=True)
+        if self.nearly_identical is not None:
+            checks.flags(nearly_identical=self.nearly_identical)
         checks.texts(or_none=True, groupby=self.groupby, counts_layer=self.counts_layer)
         if self.budget is not None:
             checks.number("budget", self.budget)
@@ -495,6 +500,10 @@ class Preserve:
         checks.texts(or_none=True, cell_weights=self.cell_weights, use_rep=self.use_rep)
 
 
+#: Parameters of a selection that a stored structure has itself.
+OF_STORED = ("layer", "batch_key", "neighbors_key", "ignore")
+
+
 @dataclass(frozen=True)
 class StructureSpec:
     """How the structure of the cells is computed: arguments of :func:`~glfs_bio.pp.structure`."""
@@ -507,6 +516,8 @@ class StructureSpec:
     batch_key: str | None = None
     use_rep: str | None = None
     neighbors_key: str | None = None
+    #: Genes that are no structure: as they are given, or names of ``.var_names``.
+    ignore: Any = None
     random_state: Any = 0
     #: Key of a structure in the object that has these parameters; None: it is computed.
     stored_key: str | None = None
@@ -516,27 +527,31 @@ class StructureSpec:
         checks.whole_number("n_neighbors", self.n_neighbors, at_least=1, or_none=True)
         checks.number("lambda1", self.lambda1)
         checks.one_of("standardize", self.standardize, ("auto", *STANDARDIZE))
+        if isinstance(self.ignore, Iterator):
+            object.__setattr__(self, "ignore", list(self.ignore))
         checks.seed(self.random_state, state_too=True)
 
     def record(self) -> dict[str, Any]:
-        """Return the parameters for ``.uns``."""
-        values = asdict(self)
+        """Return the parameters for ``.uns``, those of before `ignore` without it."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
         del values["stored_key"]
-        return {name: codec.storable(value) for name, value in values.items()}
+        ignore = values.pop("ignore")
+        kept = {name: codec.storable(value) for name, value in values.items()}
+        return kept if ignore is None else kept | {"ignore": codec.one_text(ignore)}
 
     @classmethod
     def restored(cls, record: Mapping[str, Any], stored_key: str | None = None) -> StructureSpec:
         """Return the parameters that :meth:`record` kept."""
         found = {name: codec.restored(value) for name, value in record.items()}
+        found["ignore"] = codec.with_patterns(found.get("ignore"))
         return cls(**found, stored_key=stored_key)
 
     def arguments(self) -> dict[str, Any]:
         """Return them as :func:`~glfs_bio.pp.select_genes` takes them."""
-        named = ("n_comps", "layer", "batch_key", "use_rep", "neighbors_key", "random_state")
-        given = {name: getattr(self, name) for name in named}
+        named = ("n_comps", "layer", "batch_key", "use_rep", "neighbors_key", "ignore")
+        given = {name: getattr(self, name) for name in (*named, "random_state")}
         if self.stored_key is not None:
-            given |= {"layer": None, "batch_key": None, "neighbors_key": None}
-            given["use_rep"] = self.stored_key
+            given |= dict.fromkeys(OF_STORED) | {"use_rep": self.stored_key}
         return given
 
 
@@ -584,6 +599,13 @@ class Request:
                 f"is for {arg('method', 'glfs')} only",
                 f"leave it out with another {arg('method')}",
             )
+        if self.n_genes is None and not self.ranker.chooses_size:
+            raise InvalidValue(
+                "n_genes",
+                None,
+                f"needs a number, since {self.ranker.name} does not choose one",
+                "give a number",
+            )
 
     @cached_property
     def ranker(self) -> Method:
@@ -623,8 +645,9 @@ class Request:
         of_structure = {one.name for one in fields(StructureSpec)}
         for name, value in arguments.items():
             if name not in own | of_structure:
-                known = ", ".join(self.arguments())
-                raise InvalidType(name, value, "is unknown", f"choose one of {known}")
+                known = self.arguments()
+                remedy = place_of(name, value, known) or f"choose one of {', '.join(known)}"
+                raise InvalidType(name, value, "is unknown", remedy)
         spec = {name: value for name, value in arguments.items() if name in of_structure}
         rest = {name: value for name, value in arguments.items() if name in own}
         if spec:
@@ -645,6 +668,21 @@ class Request:
             if name in found:
                 found[name] = registry.restored(name, found[name])
         return cls(**found, structure=structure)
+
+
+#: Records in which the parameters of a function may have fields, by the argument that takes them.
+_RECORDS: dict[str, type] = {"limits": Limits, "platform": Platform}
+
+
+def place_of(name: str, value: object, taken: Collection[str]) -> str:
+    """Say where an argument belongs that a function with others does not take; ``""``: nowhere."""
+    for argument, record in _RECORDS.items():
+        if argument in taken and name in {one.name for one in fields(record)}:
+            return f"pass it as {argument}={record.__name__}({name}={shortened(value)})"
+    if name in {one.name for one in fields(StructureSpec)} - {"stored_key"}:
+        return f"pass it to {call('pp.structure')}, and name its key in {arg('use_rep')}"
+    close = get_close_matches(name, taken, n=1, cutoff=0.7)
+    return f"{close[0]} may be meant" if close else ""
 
 
 def _names_or_mapping(name: str, value: object, what: str) -> None:

@@ -13,15 +13,17 @@ import numpy as np
 from anndata import AnnData
 
 from . import checks, codec
-from ._anndata import constraints, names, read, results
+from ._anndata import alike, constraints, names, read, results, summaries
 from ._anndata import platform as platforms
 from ._anndata import target as targets
 from ._anndata.join import data_sets, join
 from ._anndata.stale import made_of_all
 from ._anndata.structure import KEY, compute, specified, store, structure_of
 from ._docs import documented
+from ._progress import tell, with_bar
 from .errors import InvalidValue, Message, arg, listed, naming
 from .options import Request, StructureSpec
+from .panel import adds_nothing
 from .selection import answerable, rank_genes
 from .solvers.greedy import LARGEST
 
@@ -37,12 +39,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: A gene without which a panel preserves less by no more than this share adds nothing.
-_NOTHING = 1e-6
-
 __all__ = ["recorded_parameters", "select_genes", "structure"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
+@with_bar
 @documented
 def select_genes(
     adata: AnnData | Sequence[AnnData] | Mapping[str, AnnData],
@@ -52,6 +56,7 @@ def select_genes(
     cell_weights: str | None = None,
     include: Genes | None = None,
     exclude: Genes | None = None,
+    ignore: Genes | None = None,
     limits: Limits | None = None,
     platform: Platform | None = None,
     batch_key: str | None = None,
@@ -107,9 +112,14 @@ def select_genes(
     include, exclude : str, pattern or list, default None
         Genes that must, or cannot, be selected: names, compiled patterns, boolean columns of
         ``.var``, or families: ``"mitochondrial"``, ``"ribosomal"``, ``"haemoglobin"``, ``"tcr"``,
-        ``"bcr"``, ``"sex"``, ``"cell_cycle"``, ``"heat_shock"``, ``"dissociation"``,
-        ``"controls"``.  Excluded genes still belong to the structure; blanks, negative controls
+        ``"bcr"``, ``"sex"``, ``"cell_cycle"``, ``"proliferation"``, ``"housekeeping"``,
+        ``"heat_shock"``, ``"dissociation"``, ``"controls"``.  Excluded genes still belong to the
+        structure, so that genes that vary with them come in their place; blanks, negative controls
         and spike-ins do not, and are selected only if they are included by name.
+    ignore : str, pattern or list, default None
+        Genes, as in `exclude`, that neither count as structure nor can be selected.  What is
+        preserved is then of the structure of the others.  Genes that are in `include` too are in
+        the panel, and add nothing to it.
     limits : Limits, default None
         Constraints on expression, counts, families, groups of genes, markers per type and cost.
     platform : Platform, default None
@@ -240,7 +250,6 @@ def select_genes(
     >>> int(adata.var["glfs_selected"].sum())
     10
     """
-    checks.keys(key_added=key_added)
     checks.flags(
         as_highly_variable=as_highly_variable, subset=subset, inplace=inplace, use_raw=use_raw
     )
@@ -263,6 +272,7 @@ def select_genes(
             batch_key=batch_key,
             use_rep=use_rep,
             neighbors_key=neighbors_key,
+            ignore=ignore,
             random_state=random_state,
         ),
     )
@@ -279,6 +289,7 @@ def select_genes(
         layers = [read.layer_or_raw(one, layer, use_raw) for one in sets.values()]
         request = request.but(layer=layers[0])
     for one in sets.values():
+        results.key_for(one, "selection", key_added)
         if inplace:
             read.writable(one)
         if subset and inplace and one.isbacked:
@@ -305,18 +316,20 @@ def select_genes(
         results.store(one, key_added, entry, var=results.spread(frame, one.var_names))
         if subset:
             one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
+    tell(summaries.selection(entry))
     return None
 
 
 def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
     """Log which strong genes limits rule out, and which genes that must be in add nothing."""
     constraints.say_ruled_out(entry.get("ruled_out"))
-    idle = frame[f"{key}_included"] & (frame[f"{key}_loss"].abs() < _NOTHING)
+    panel = frame[frame[f"{key}_selected"]]
+    idle = panel[f"{key}_included"].to_numpy() & adds_nothing(panel[f"{key}_loss"].to_numpy())
     if idle.any():
         log.warning(
             Message(
-                f"{arg('include')} has genes without which the panel preserves as much: "
-                f"{listed(frame.index[idle])}."
+                f"{arg('include')} has genes that add nothing to the panel: "
+                f"{listed(panel.index[idle])}."
             )
         )
 
@@ -330,9 +343,12 @@ def panel_of(
     the names of another object; None: this one.
     """
     read.unique_names(adata)
+    recorded = request if recorded is None else recorded
+    request = names.settled(adata, request)
     spec = request.structure
     candidates = names.choose(
         *(adata, request.include, request.exclude),
+        ignore=spec.ignore,
         symbols=request.symbols,
         missing=request.missing,
     )
@@ -342,6 +358,7 @@ def panel_of(
         candidates = replace(candidates, detection=detection)
     if request.platform is not None or request.limits is not None:
         candidates = constraints.within(adata, candidates, request)
+    candidates = alike.apart(adata, candidates, request)
     wanted = None if request.is_plain else targets.resolve(adata, request)
     answerable(request, candidates, wanted, adata.shape, one_set=inputs.batch is None)
     cells = None
@@ -369,7 +386,7 @@ def panel_of(
         )
     panel = constraints.named(adata, panel)
     frame = results.columns_of(panel, candidates, adata.var_names, key)
-    asked = request_to_keep(adata, request if recorded is None else recorded, frame, key)
+    asked = request_to_keep(adata, recorded, frame, key)
     missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}
     return frame, results.selected(panel, asked, **missing)
 
@@ -380,8 +397,8 @@ def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: 
     `frame` has the columns of ``.var`` that stand for a platform.
     """
     kept: dict[str, Any] = {}
-    for name in ("include", "exclude"):
-        genes = getattr(request, name)
+    lists = {"include": request.include, "exclude": request.exclude}
+    for name, genes in (lists | {"ignore": request.structure.ignore}).items():
         if genes is not None:
             kept[name] = names.out_of_file(adata, genes, symbols=request.symbols)
     if not request.is_plain:
@@ -390,9 +407,10 @@ def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: 
         kept["limits"] = constraints.with_lists(adata, request.limits)
     if request.platform is not None:
         kept["platform"] = platforms.recorded(request.platform, frame, key)
-    return replace(request, **kept) if kept else request
+    return request.but(**kept) if kept else request
 
 
+@with_bar
 @documented
 def structure(
     adata: AnnData,
@@ -403,8 +421,10 @@ def structure(
     n_neighbors: int | None = None,
     lambda1: float = 100.0,
     standardize: Literal["auto", "noise", "unit"] | None = "auto",
+    ignore: Genes | None = None,
     layer: str | None = None,
     use_raw: bool = False,
+    symbols: str | None = None,
     batch_key: str | None = None,
     key_added: str = KEY,
     random_state: int | None = 0,
@@ -438,8 +458,11 @@ def structure(
         - ``"unit"``: unit variance
         - ``None``: as in the matrix
         - ``"auto"``: ``"noise"`` for the default criterion
+    ignore : str, pattern or list, default None
+        Genes that do not count as structure, as in :func:`select_genes`.
     <layer>
     <use_raw>
+    <symbols>
     batch_key : str, default None
         Column of ``.obs`` with the batch.  Each batch has its own subspace and graph.
     key_added : str, default "glfs_structure"
@@ -477,7 +500,7 @@ def structure(
     >>> adata.varm["glfs_structure"].shape
     (765, 50)
     """
-    checks.keys(key_added=key_added)
+    results.key_for(adata, "structure", key_added)
     checks.seed(random_state)
     read.unique_names(adata)
     read.writable(adata)
@@ -490,8 +513,11 @@ def structure(
         n_neighbors=n_neighbors,
         lambda1=lambda1,
         standardize=standardize,
+        ignore=ignore,
         random_state=random_state,
     )
+    read.symbols(adata, symbols)
+    spec = names.settled(adata, Request(symbols=symbols, structure=spec)).structure
     inputs = read.inputs(adata, spec)
     store(adata, compute(adata, inputs, spec), made_of_all(adata, inputs, spec), key_added)
 

@@ -52,20 +52,21 @@ class Candidates:
     rows: Rows | None = None
     #: What the target platform is to the genes.
     detection: Detection = field(default_factory=Detection)
+    #: Genes of nearly one sequence, by set: once one of a set is in, others enter last.
+    alike: Mapping[str, Index] = field(default_factory=dict)
     #: What was named and is not there.
     missing: tuple[Any, ...] = ()
     #: Genes that a limit rules out on their own, by index, with the limit; they are not allowed.
     ruled_out: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, n_features: int, include: ArrayLike = (), genes: ArrayLike | None = None) -> Self:
-        """Return candidates among so many genes, by index; None: all."""
-        allowed = np.ones(n_features, dtype=bool)
-        if genes is not None:
-            allowed = np.isin(np.arange(n_features), genes)
+    def of(cls, n_features: int, include: ArrayLike = (), ignore: ArrayLike = ()) -> Self:
+        """Return candidates among so many genes, by index: all but those to ignore."""
         included = np.zeros(n_features, dtype=bool)
         included[_indices(include, n_features)] = True
-        return cls(allowed, included)
+        allowed = np.ones(n_features, dtype=bool)
+        allowed[_indices(ignore, n_features, "ignore")] = False
+        return cls(allowed | included, included)
 
     @cached_property
     def genes(self) -> Index:
@@ -78,17 +79,17 @@ class Candidates:
         return np.flatnonzero(self.included)
 
 
-def _indices(include: ArrayLike, n_features: int) -> Index:
-    genes = np.unique(include)
+def _indices(given: ArrayLike, n_features: int, argument: str = "include") -> Index:
+    genes = np.unique(given)
     if not len(genes):
         return np.empty(0, dtype=np.intp)
     if genes.dtype.kind not in "iu":
-        raise InvalidType("include", NO_VALUE, f"has dtype {genes.dtype}", "give indices of genes")
+        raise InvalidType(argument, NO_VALUE, f"has dtype {genes.dtype}", "give indices of genes")
     genes = genes.astype(np.intp)
     outside = genes[(genes < 0) | (genes >= n_features)]
     if len(outside):
         raise InvalidValue(
-            "include", NO_VALUE, f"has gene {outside[-1]}, but there are {n_features} genes"
+            argument, NO_VALUE, f"has gene {outside[-1]}, but there are {n_features} genes"
         )
     return genes
 
@@ -244,13 +245,6 @@ def answerable(
         )
     check_sizes(shape, request.structure, [n_genes], len(candidates.genes))
     method, detection = request.ranker, candidates.detection
-    if n_genes is None and not method.chooses_size:
-        raise InvalidValue(
-            "n_genes",
-            None,
-            f"needs a number, since {method.name} does not choose one",
-            "give a number",
-        )
     check_batches(request.across, one_set=one_set)
     of_criterion = {
         "limits": candidates.rows is not None,
@@ -365,7 +359,10 @@ def best_panel(
         minimised = criterion
         if detection.varies:
             minimised = OnPlatform(criterion, detection, random_state=random_state)
-        choose = select if rows is None else partial(select_within, rows=rows)
+        choose = partial(select, alike=list(candidates.alike.values()))
+        if rows is not None:
+            rows = rows.apart(candidates.alike, candidates.include)
+            choose = partial(select_within, rows=rows)
         panel = choose(minimised, n_genes, include=candidates.include, candidates=genes)
         if detection.varies:
             info["preserved_on_platform"] = panel.preserved[: panel.n_selected]

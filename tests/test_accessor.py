@@ -51,6 +51,26 @@ def test_every_function_of_an_object_is_a_method(pbmc):
     assert pickle.loads(pickle.dumps(pbmc)).glfs.select_genes
 
 
+@accessors
+def test_it_tells_what_is_there(pbmc):
+    assert "no selection" in repr(pbmc.glfs)
+    pbmc.glfs.select_genes(5)
+    pbmc.glfs.select_genes(3, key_added="mine")
+    pbmc.glfs.curve(4)
+    told = repr(pbmc.glfs)
+    for key, number in (("glfs", 5), ("mine", 3)):
+        share = pbmc.uns[key]["preserved"][-1]
+        assert f"{key}: {number} of 765 genes, {100 * share:.0f} % of the structure" in told
+    assert "glfs_curve" in told.split("results:")[1]
+    assert "neighbors" not in told  # of scanpy
+    assert "evaluate_panel" in told
+    assert "contributions" in repr(pbmc.glfs.pl)
+    assert max(map(len, told.splitlines())) <= 88
+    assert not any(
+        name.startswith("_") for thing in (pbmc.glfs, pbmc.glfs.pl) for name in dir(thing)
+    )
+
+
 ORDERS = {
     "anndata after": "import sys, glfs_bio; assert 'anndata' not in sys.modules; import anndata",
     "anndata before": "import anndata, glfs_bio",

@@ -51,6 +51,12 @@ def test_every_public_module_is_looked_at():
     assert modules <= set(MODULES)
 
 
+@pytest.mark.parametrize("module", MODULES)
+def test_dir_shows_what_is_public(module):
+    home = importlib.import_module(f"glfs_bio.{module}".rstrip("."))
+    assert set(dir(home)) - {"__version__"} == set(home.__all__)
+
+
 @pytest.mark.parametrize("name", public())
 def test_there_is_an_example(name):
     examples = doctest.DocTestParser().get_examples(inspect.getdoc(public()[name]))

@@ -127,3 +127,31 @@ def test_class_graph_joins_the_samples_of_a_class():
     expected = np.zeros((5, 5))
     expected[[0, 2, 1, 4], [2, 0, 4, 1]] = 1.0
     np.testing.assert_array_equal(laprls.class_graph(np.array(list("babca"))).toarray(), expected)
+
+
+@pytest.mark.parametrize("lambda1", [0.0, 0.3])
+def test_held_out_samples_against_each_fit(lambda1):
+    """The values of a fold are those of the normal equations of the others, solved alone."""
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(40, 4))
+    data -= data.mean(axis=0)
+    targets, weight = rng.normal(size=(40, 2)), rng.uniform(0.5, 2.0, 40)
+    weight[::7] = 0.0
+    fold = rng.integers(0, 3, 40)
+    graph = sparse.random(40, 40, 0.2, random_state=0, format="csr")
+    smoother = laplacian(sparse.csr_array(graph + graph.T))
+    found = laprls.held_out(
+        data, targets, smoother, fold, lambda1=lambda1, lambda2=0.7, sample_weight=weight
+    )
+    for k in range(3):
+        j = np.where(fold == k, 0.0, weight)
+        ones = np.column_stack([data, np.ones(40)])
+        left = ones.T @ (j[:, None] * ones)
+        left[:4, :4] += lambda1 * data.T @ (smoother @ data) + 0.7 * np.eye(4)
+        coef = np.linalg.solve(left, ones.T @ (j[:, None] * targets))
+        np.testing.assert_allclose(found[fold == k], (ones @ coef)[fold == k])
+        if lambda1 == 0.0:
+            weights, level = laprls.solve(
+                data, targets, smoother, lambda1=0.0, lambda2=0.7, sample_weight=j
+            )
+            np.testing.assert_allclose(found[fold == k], (data @ weights + level)[fold == k])

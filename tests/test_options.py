@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from glfs_bio import pp
+from glfs_bio import pp, tl
 from glfs_bio.errors import InvalidType, InvalidValue
 from glfs_bio.options import Limits, Platform, Preserve, Request
 
@@ -129,3 +129,23 @@ def test_fields_of_a_request_are_replaced():
     assert (other.n_genes, other.structure.layer, other.structure.n_comps) == (9, "x", 7)
     assert other.exclude == ["A"]
     assert request.n_genes == 5
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "told"),
+    [
+        (pp.select_genes, {"max_mean": 3}, "limits=Limits(max_mean=3)"),
+        (pp.select_genes, {"efficiency": 0.5}, "platform=Platform(efficiency=0.5)"),
+        (pp.select_genes, {"lambda1": 3.0}, "pp.structure"),
+        (pp.select_genes, {"exlude": "CD3D"}, "exclude"),
+        (tl.extend_panel, {"panel": ["LYZ"], "per_type": 2}, "limits=Limits(per_type=2)"),
+        (tl.stability, {"n_genes": 5, "max_mean": 3}, "limits=Limits(max_mean=3)"),
+    ],
+)
+def test_where_an_argument_belongs(pbmc, function, given, told):
+    with refused(
+        InvalidType, next(name for name in given if name not in ("panel", "n_genes"))
+    ) as caught:
+        function(pbmc, **given)
+    assert told in str(caught.value)
+    assert isinstance(caught.value, TypeError)

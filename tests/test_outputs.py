@@ -42,8 +42,14 @@ CALLS = {
     "tl.explain_panel": lambda adata: tl.explain_panel(adata, "glfs", LABELS),
     "tl.extend_panel": lambda adata: tl.extend_panel(adata, ["CD3D", "none"], 3, labels=LABELS),
     "tl.substitutes": tl.substitutes,
+    "tl.replace_genes": lambda adata: tl.replace_genes(
+        adata, ["CD3D", "none"], ["CD3D", "LYZ", "none", "nor"]
+    ),
+    "tl.explain_gene": lambda adata: tl.explain_gene(adata, ["CD3D", "LYZ"], "glfs", LABELS),
     "tl.resolve_genes": tl.resolve_genes,
-    "tl.order_panel": lambda adata: tl.order_panel(adata, ["CD3D", "LYZ"], counts_layer="counts"),
+    "tl.order_panel": lambda adata: tl.order_panel(
+        adata, ["CD3D", "LYZ"], counts_layer="counts", labels=LABELS, backups=1
+    ),
     "tl.curve": lambda adata: tl.curve(adata, 10, LABELS),
     "tl.markers": lambda adata: tl.markers(adata, "glfs", LABELS),
     "tl.stability": lambda adata: tl.stability(adata, key="glfs_extended", n_resamples=2),
@@ -98,7 +104,8 @@ def _without(name: str, keys: set[str]) -> str:
 def outputs(name: str) -> str:
     """Return what a docstring says of outputs, and the page of all records."""
     own = [" ".join(one) for one in section(attrgetter(name)(glfs_bio), "Returns")]
-    more = {"tl.extend_panel": "pp.select_genes", "tl.predict": "tl.classify"}.get(name)
+    selects = dict.fromkeys(("tl.extend_panel", "tl.replace_genes"), "pp.select_genes")
+    more = {**selects, "tl.predict": "tl.classify"}.get(name)
     return "\n".join([PAGE.read_text("utf-8"), *own, outputs(more) if more else ""])
 
 

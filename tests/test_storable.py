@@ -38,9 +38,18 @@ CALLS = {
     "explain_panel": lambda adata: tl.explain_panel(adata, "glfs", "type"),
     "extend_panel": lambda adata: tl.extend_panel(adata, ["g1", "none"], 3, labels="type"),
     "substitutes": tl.substitutes,
+    "replace_genes": lambda adata: tl.replace_genes(
+        adata, ["g2", "none"], ["g1", "g2", "none", "nor"]
+    ),
+    "explain_gene": lambda adata: tl.explain_gene(adata, ["g1", "g50"], "glfs", "type"),
     "resolve_genes": lambda adata: tl.resolve_genes(adata, symbols="symbol"),
     "order_panel": lambda adata: tl.order_panel(
-        adata, ["g1", "g12"], symbols="symbol", counts_layer="counts", refused="drop"
+        *(adata, ["g1", "g12"]),
+        symbols="symbol",
+        counts_layer="counts",
+        refused="drop",
+        labels="type",
+        backups=1,
     ),
     "curve": lambda adata: tl.curve(adata, 5, "type"),
     "markers": lambda adata: tl.markers(adata, "glfs", "type"),
@@ -165,6 +174,8 @@ LINES = {
     "explain": "IN glfs --labels type",
     "extend": "IN glfs --n-extra 2 --labels type",
     "substitutes": "IN glfs",
+    "replace": "IN glfs --failed g1",
+    "gene": "IN glfs --gene g1,g50 --labels type",
     "curve": "IN --max-genes 5 --labels type",
     "markers": "IN glfs --labels type",
     "stability": "IN --n-resamples 2",

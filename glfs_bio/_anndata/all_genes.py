@@ -19,14 +19,18 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array
+    from ..options import StructureSpec
 
 #: Where it is kept, in ``.obsm`` and ``.uns``.
 KEY = "glfs_all_genes"
 
 
-def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | None) -> View:
-    """Return the view in principal components of all genes: the stored one, or a new one."""
-    data = read.without_controls(adata, RowMatrix(read.matrix(adata, layer)))
+def view_of_all_genes(adata: AnnData, spec: StructureSpec, random_state: int | None) -> View:
+    """Return the view in principal components of all genes of a structure: the stored one, or a new
+    one.
+    """
+    layer = spec.layer
+    data = read.heard(adata, RowMatrix(read.matrix(adata, layer)), spec.ignore)
     made_of = {
         "matrix": stale.checksum_of_matrix(adata, data, layer),
         "random_state": codec.storable(random_state),
@@ -38,6 +42,7 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
     where = components(data, random_state)
     view = View.of(where, random_state)
     entry = results.envelope(
+        "all_genes",
         {"layer": layer, "random_state": random_state},
         made_of,
         nearest=view.nearest,

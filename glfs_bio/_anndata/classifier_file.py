@@ -65,7 +65,7 @@ def write_classifier(
     check_target(path, overwrite=overwrite)
     if path.suffix.lower() != ".json":
         raise InvalidValue("path", str(path), "must end with .json")
-    entry = results.entry(adata, key, "tl.classify", "classes")
+    entry = results.entry(adata, key, "class")
     Classifier.of(entry, "key", key)
     kept = {name: _plain(entry[name]) for name in (*PARTS, *_ABOUT) if name in entry}
     params = {

@@ -19,14 +19,17 @@ from ..errors import (
     NotFound,
     arg,
     listed,
+    shown,
 )
 from ..labels import Labels, as_numbers, coded, is_whole, n_folds
 from ..measures import cells
+from ..measures import labels as by_panel
 from ..measures.cells import N_NEIGHBORS
-from ..measures.labels import n_neighbors_of
 from .read import find
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anndata import AnnData
     from numpy.typing import NDArray
 
@@ -123,24 +126,74 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
         _log_folds(classes, counts, cv)
 
 
-def log_neighbors(known: Labels | None, n_cells: int | None = None) -> None:
-    """Log where labels are predicted, or cells compared, by fewer nearest cells than usual."""
-    if known is not None:
-        k = n_neighbors_of(known.codes)
-        if k < N_NEIGHBORS:
-            log.warning(
-                Message(
-                    f"{arg('labels')} has small groups: labels are predicted from the nearest "
-                    f"{k} cells, instead of {N_NEIGHBORS}."
-                    if k
-                    else f"{arg('labels')} has no label of two cells, and none can be predicted."
-                )
-            )
-    if n_cells is not None and cells.n_neighbors_of(n_cells) < N_NEIGHBORS:
+def read_by(
+    adata: AnnData, name: str | None, readings: Sequence[str]
+) -> tuple[Labels | None, list[str]]:
+    """A column of ``.obs`` as labels to be predicted, if any, and the readings in their order.
+
+    What is unusual for want of cells is logged.
+    """
+    given = [readings] if isinstance(readings, str) else list(readings)
+    for reading in given:
+        checks.one_of("readings", reading, by_panel.READINGS)
+    if not given:
+        raise InvalidValue(
+            "readings", NO_VALUE, "is empty", f"choose from {shown(*by_panel.READINGS)}"
+        )
+    used = [reading for reading in by_panel.READINGS if reading in given]
+    if name is None:
+        return None, used
+    known = labels(adata, name, "labels")
+    _log_few(known, used)
+    return known, used
+
+
+def said(known: Labels, readings: Sequence[str]) -> dict[str, Any]:
+    """Return how labels are read, and of how many cells, for ``.uns``."""
+    return {
+        "readings": by_panel.said(readings, known.codes),
+        "n_labelled": int(np.sum(known.codes >= 0)),
+    }
+
+
+def log_neighbors(n_cells: int) -> None:
+    """Log where cells are compared by fewer nearest cells than usual."""
+    if cells.n_neighbors_of(n_cells) < N_NEIGHBORS:
         log.warning(
             Message(
                 f"The nearest {cells.n_neighbors_of(n_cells)} of {n_cells} cells are compared, "
                 f"instead of {N_NEIGHBORS}."
+            )
+        )
+
+
+def _log_few(known: Labels, readings: Sequence[str]) -> None:
+    """Log where labels are predicted by fewer cells than usual, or cannot be."""
+    codes, names = known.codes, np.array(known.names, dtype=object)
+    sizes = np.bincount(codes[codes >= 0], minlength=len(names))
+    if sizes.max() < 2:
+        log.warning(
+            Message(f"{arg('labels')} has no label of two cells, and none can be predicted.")
+        )
+        return
+    k = by_panel.n_neighbors_of(codes)
+    if k < N_NEIGHBORS and "knn" in readings:
+        log.warning(
+            Message(
+                f"{arg('labels')} has small groups: labels are predicted from the nearest {k} "
+                f"cells, instead of {N_NEIGHBORS}."
+            )
+        )
+    few = {
+        called: names[sizes < by_panel.fewest(reading, codes)]
+        for reading, called in by_panel.said(readings, codes).items()
+    }
+    texts = [f"{called}: {listed(those)}" for called, those in few.items() if len(those)]
+    if texts:
+        log.warning(
+            Message(
+                f"{arg('labels')} has labels of too few cells to be predicted well by any panel "
+                f"({'; '.join(texts)}): their recall says little."
             )
         )
 

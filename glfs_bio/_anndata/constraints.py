@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: A marker of a type is expressed by at least this share of its cells, and its mean there is at
-#: least so many times that in all other cells.  The share is the default of
-#: ``sc.tl.filter_rank_genes_groups``.
+#: A marker of a type is expressed by at least this share of its cells, the default of
+#: ``sc.tl.filter_rank_genes_groups``, and its mean there is at least so many times that in each
+#: other type: against all other cells, genes of all T cells would be markers of one type of these.
 _SHARE, _FOLD = 0.25, 2.0
 #: A gene that limits rule out is named if it alone preserves this share; so many are.
 _STRONG, _SAID = 0.01, 3
@@ -56,7 +56,7 @@ _STRONG, _SAID = 0.01, 3
 _LEAST_MEAN = 1e-9
 
 
-class _Expression(NamedTuple):
+class Expression(NamedTuple):
     """Means, and shares of the cells that express a gene: shape (n_genes, 1 + n_types).
 
     The first column is over all cells, the others over the cells of one type each.
@@ -66,7 +66,7 @@ class _Expression(NamedTuple):
     shares: Array
 
 
-class _Types(NamedTuple):
+class Types(NamedTuple):
     """Types of cells: their names, and the cells of each; all cells are in the first column.
 
     Whether a cell is of a type is 0 or 1, shape (n_cells, 1 + n_types).
@@ -195,7 +195,8 @@ def rows(
         expression = _measured(data, types)
         found += _of_single_genes({"mean": expression.means, "cells": expression.shares}, limits)
         if limits.per_type is not None and limits.markers is None:
-            markers = _markers_found(expression, types, logarithms=not read.looks_like_counts(data))
+            markers = markers_found(expression, types, logarithms=not read.looks_like_counts(data))
+            _enough_markers(markers, limits.per_type)
             found += _per_type(markers, limits.per_type)
     groups = None if limits.together is None else _together(genes, limits.together)
     return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None, groups=groups)
@@ -268,7 +269,7 @@ def _of_single_genes(measures: Mapping[str, Array], limits: Limits) -> Iterator[
         yield _upper(f"{name}={bound:g}", "", out.astype(float), 0.0)
 
 
-def _counted(genes: Lookup, limits: Limits, types: _Types, detection: Detection) -> Array:
+def _counted(genes: Lookup, limits: Limits, types: Types, detection: Detection) -> Array:
     """Mean counts that the platform detects of each gene, shape (n_genes, 1 + n_types)."""
     counts = read.counts(genes.adata, str(limits.counts_layer))
     means = counts.weighted_sums(types.cells) / types.sizes
@@ -287,7 +288,7 @@ def _counted(genes: Lookup, limits: Limits, types: _Types, detection: Detection)
     return np.asarray(means)
 
 
-def _totals(means: Array, limits: Limits, types: _Types, detection: Detection) -> Iterator[Row]:
+def _totals(means: Array, limits: Limits, types: Types, detection: Detection) -> Iterator[Row]:
     """Rows for the mean total of the panel's counts, over all cells, those of a type, and bits."""
     if limits.max_total_per_cell is not None:
         limit = f"max_total_per_cell={limits.max_total_per_cell:g}"
@@ -406,19 +407,40 @@ def _per_type(markers: Mapping[str, Index], per_type: int) -> Iterator[Row]:
         yield Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), lower=float(per_type))
 
 
-def _markers_found(expression: _Expression, types: _Types, *, logarithms: bool) -> dict[str, Index]:
+def markers_found(expression: Expression, types: Types, *, logarithms: bool) -> dict[str, Index]:
     """Genes that are markers of each type, as :class:`~glfs_bio.Limits` says."""
-    means, shares, sizes = expression.means[:, 1:], expression.shares[:, 1:], types.sizes
+    means = _log_mean(expression.means[:, 1:], logarithms)
     highest = means.argmax(axis=1)
-    markers: dict[str, Index] = {}
-    for kind, name in enumerate(types.names):
-        of_type, n_cells = means[:, kind], sizes[1 + kind]
-        total = expression.means[:, 0] * sizes[0] - of_type * n_cells
-        rest = total / max(sizes[0] - n_cells, 1)
-        fold = _log_mean(of_type, logarithms) - _log_mean(rest, logarithms)
-        marker = (highest == kind) & (shares[:, kind] >= _SHARE) & (fold >= np.log(_FOLD))
-        markers[name] = np.flatnonzero(marker)
-    return markers
+    every = np.arange(len(means))
+    shares = expression.shares[every, 1 + highest]
+    others = means.copy()
+    others[every, highest] = -np.inf
+    fold = means[every, highest] - others.max(axis=1)
+    marker = (shares >= _SHARE) & (fold >= np.log(_FOLD))
+    return {
+        name: np.flatnonzero(marker & (highest == kind)) for kind, name in enumerate(types.names)
+    }
+
+
+def _enough_markers(markers: Mapping[str, Index], per_type: int) -> None:
+    """Refuse more markers of a type than there are."""
+    few = [f"{name} ({len(genes)})" for name, genes in markers.items() if len(genes) < per_type]
+    if few:
+        raise InvalidValue(
+            "per_type",
+            per_type,
+            f"is more than these types have of markers, genes of {_FOLD:g} times the mean of every "
+            f"other type: {listed(few)}",
+            f"merge types that are alike, or list their markers in {arg('markers')}",
+        )
+
+
+def log_folds(expression: Expression, types: Types, *, logarithms: bool) -> Array:
+    """Logarithm of each mean in a type over that in all other cells, shape (n_genes, n_types)."""
+    means, sizes = expression.means[:, 1:], types.sizes
+    total = expression.means[:, :1] * sizes[0] - means * sizes[1:]
+    rest = total / np.maximum(sizes[0] - sizes[1:], 1)
+    return _log_mean(means, logarithms) - _log_mean(rest, logarithms)
 
 
 def _log_mean(means: Array, logarithms: bool) -> Array:
@@ -427,14 +449,14 @@ def _log_mean(means: Array, logarithms: bool) -> Array:
     return np.asarray(means + np.log(-np.expm1(-means)) if logarithms else np.log(means))
 
 
-def _types(adata: AnnData, groupby: str | None) -> _Types:
+def _types(adata: AnnData, groupby: str | None) -> Types:
     """All cells, and those of each type in a column of ``.obs``."""
     every = np.ones((adata.n_obs, 1))
     if groupby is None:
-        return _Types([], every)
+        return Types([], every)
     codes, names = columns.labels(adata, groupby, "groupby")
     each = codes[:, None] == np.arange(len(names))
-    return _Types([str(name) for name in names], np.hstack([every, each]))
+    return Types([str(name) for name in names], np.hstack([every, each]))
 
 
 def _needs_expression(limits: Limits) -> bool:
@@ -443,9 +465,9 @@ def _needs_expression(limits: Limits) -> bool:
     return found or any(getattr(limits, name) is not None for name in of_genes)
 
 
-def _measured(data: RowMatrix, types: _Types) -> _Expression:
+def _measured(data: RowMatrix, types: Types) -> Expression:
     (sums, expressed), _ = data.sweep(_sums, types.cells)
-    return _Expression(np.asarray(sums) / types.sizes, np.asarray(expressed) / types.sizes)
+    return Expression(np.asarray(sums) / types.sizes, np.asarray(expressed) / types.sizes)
 
 
 def _sums(block: Matrix, rows: slice, cells: Array) -> tuple[tuple[Array, Array], Matrix]:

@@ -13,7 +13,7 @@ import difflib
 import logging
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import takewhile
@@ -46,14 +46,16 @@ from ..errors import (
 from ..options import MISSING
 from ..selection import Candidates
 from ..vendors.forms import PanelFile, is_panel_file, read_panel
-from ..vendors.names import CONTROL, current_names, versionless
+from ..vendors.names import CONTROL, known_as, versionless
 from . import read, results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from anndata import AnnData
     from numpy.typing import NDArray
+
+    from ..options import Request
 
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]
@@ -87,6 +89,12 @@ SOURCES = {
     "H. H. Kampinga et al., Cell Stress Chaperones 14, 105 (2009)",
     "dissociation": "genes that dissociation of the tissue induces: S. C. van den Brink et al., "
     "Nat. Methods 14, 935 (2017), in mouse; the human genes of the same names",
+    "housekeeping": "genes that are expressed in all tissues: 2,176 human ones of HRT Atlas, B. W. "
+    "Hounkpe et al., Nucleic Acids Res. 49, D947 (2021), whose names mouse shares; and ACTB, B2M, "
+    "FTH1 and FTL of L.-L. Hsiao et al., Physiol. Genomics 7, 97 (2001), whose amounts vary more",
+    "proliferation": "cell_cycle, the genes of both hallmarks E2F targets and G2M checkpoint of A. "
+    "Liberzon et al., Cell Syst. 1, 417 (2015) that are neither housekeeping nor MYC, and markers "
+    "of dividing cells: M. L. Whitfield et al., Nat. Rev. Cancer 6, 99 (2006)",
     CONTROLS: "no genes: blanks and negative controls of imaging (K. H. Chen et al., Science 348, "
     "aaa6090 (2015)), spike-ins of sequencing (ERCC, BMC Genomics 6, 150 (2005))",
 }
@@ -120,6 +128,8 @@ class Hints:
     #: Hints that are looked for, and that the message shows
     close: int = 10
     shown: int = 2
+    #: Letters from which the beginning of a family is one
+    beginning: int = 3
 
 
 HINTS = Hints()
@@ -192,12 +202,16 @@ class Family:
         return self.pattern is not None and self.pattern.fullmatch(name) is not None
 
 
+def members(file: str) -> Iterator[dict[str, str]]:
+    """Rows of a file of families: ``family``, ``symbol`` and ``ensembl_id``, or ``""``."""
+    text = files(__package__).joinpath(file).read_text(encoding="utf-8")
+    return csv.DictReader(text.splitlines(), delimiter="\t")
+
+
 @cache
 def family(name: str) -> Family:
     """One of :data:`SOURCES`."""
-    text = files(__package__).joinpath("families.tsv").read_text(encoding="utf-8")
-    table = csv.DictReader(text.splitlines(), delimiter="\t")
-    rows = [row for row in table if row["family"] == name]
+    rows = [row for row in members("families.tsv") if row["family"] == name]
     return Family(
         frozenset(row["symbol"].upper() for row in rows),
         frozenset(row["ensembl_id"] for row in rows) - {""},
@@ -305,13 +319,21 @@ class Lookup:
             plain.setdefault(_plain(name), []).append(name)
         meant = []
         for i, name in enumerate(unknown):
-            current = [gene for gene in current_names(name) if self.of(gene)]
-            if current:
-                meant.append(f"; {name} is {' or '.join(current[: HINTS.shown])}")
+            begun = [one for one in SOURCES if one.startswith(name.casefold())]
+            if begun and len(name) >= HINTS.beginning:
+                meant.append(f"; {name} may be the family {begun[0]}")
+                continue
+            genes = known_as(name)
+            here = [own for gene in genes for own in (gene.symbol, *gene.previous) if self.of(own)]
+            if here:
+                meant.append(f"; {name} is {' or '.join(here[: HINTS.shown])}")
                 continue
             key = _plain(name)
             found = plain.get(key, [])
-            if not found and i < HINTS.compared and not versionless(name):
+            called = [gene.symbol for gene in genes if gene.symbol != name]
+            if called and not found:
+                meant.append(f"; {name} is {' or '.join(called[: HINTS.shown])}, missing too")
+            elif not (found or genes) and i < HINTS.compared and not versionless(name):
                 pool = [other for other in plain if other[:1] == key[:1]]
                 close = difflib.get_close_matches(key, pool, n=HINTS.close, cutoff=HINTS.alike)
                 close.sort(key=lambda other: -_shared(key, other))
@@ -327,20 +349,43 @@ class Lookup:
         return self._symbols is None and not are_ids and 2 * have > len(self.by_name)
 
 
+def settled(adata: AnnData, request: Request, missing: Missing | None = None) -> Request:
+    """Return a request whose structure has the genes to ignore by their names in ``.var_names``;
+    `missing` None: that of the request.
+    """
+    spec = request.structure
+    if spec.ignore is None or spec.stored_key is not None:
+        return request
+    lookup = Lookup(adata, request.symbols)
+    found, absent = _mask(lookup, spec.ignore, "ignore")
+    missing = request.missing if missing is None else missing
+    _report("ignore", _without_families("ignore", absent, lookup, missing), lookup, missing)
+    names = tuple(map(str, adata.var_names[found]))
+    return replace(request, structure=replace(spec, ignore=names or None))
+
+
+def _silent(adata: AnnData, ignore: Collection[str] | None) -> NDArray[np.bool_]:
+    """Genes that are no structure: controls, and those to ignore, by their names."""
+    out = read.controls(adata)
+    return out if ignore is None else out | adata.var_names.isin(ignore)
+
+
 def choose(
     adata: AnnData,
     include: Genes | None,
     exclude: Genes | None,
     *,
+    ignore: Collection[str] | None = None,
     symbols: str | None = None,
     missing: Missing = "raise",
 ) -> Candidates:
-    """Return the genes that two arguments leave."""
+    """Return the genes that two arguments leave, and genes to ignore, by their names."""
     checks.one_of("missing", missing, MISSING)
-    controls = read.controls(adata)
-    if include is None and exclude is None and symbols is None:
+    controls, silent = read.controls(adata), _silent(adata, ignore)
+    plain = include is None and exclude is None and symbols is None
+    if plain and not (ignore is not None and silent.all()):
         _tell_of(adata, controls, missing)
-        return Candidates(~controls, np.zeros_like(controls))
+        return Candidates(~silent, np.zeros_like(controls))
     lookup = Lookup(adata, symbols)
     excluded, not_excluded = _mask(lookup, exclude, "exclude")
     included, not_included = _mask(lookup, include, "include")
@@ -356,18 +401,34 @@ def choose(
             "remove them from one of the two",
         )
     _tell_of(adata, controls & ~included & ~excluded, missing)
-    allowed = ~excluded & (included | ~controls)
+    allowed = ~excluded & (included | ~silent)
     if not allowed.any():
-        raise InvalidValue("exclude", NO_VALUE, "leaves no candidate gene", "exclude fewer genes")
+        out = "exclude" if ignore is None else "ignore"
+        raise InvalidValue(out, NO_VALUE, "leaves no candidate gene", "name fewer genes")
+    without = included & silent & ~controls
+    if without.any():
+        log.warning(
+            Message(
+                f"{arg('include')}: {listed(adata.var_names[without])} add nothing to what is "
+                f"preserved, since {arg('ignore')} has them too."
+            )
+        )
     return Candidates(allowed, included, missing=tuple(absent))
 
 
 def not_to_choose(
-    adata: AnnData, exclude: Genes | None, *, symbols: str | None = None, missing: Missing = "warn"
+    adata: AnnData,
+    exclude: Genes | None,
+    *,
+    ignore: Collection[str] | None = None,
+    symbols: str | None = None,
+    missing: Missing = "warn",
 ) -> NDArray[np.bool_]:
-    """Genes that cannot come into a panel: controls, and those of an argument."""
+    """Genes that cannot come into a panel: controls, those of an argument, and those to ignore, by
+    their names.
+    """
     checks.one_of("missing", missing, MISSING)
-    out = read.controls(adata)
+    out = _silent(adata, ignore)
     if exclude is None:
         return out
     lookup = Lookup(adata, symbols)
@@ -427,7 +488,7 @@ def named(
         if isinstance(found, Named):
             return found
         panel = found
-    names = _names(panel, argument)
+    names = names_in(panel, argument)
     if isinstance(names, PanelFile):
         ids = names.table["id"]
         rows = {name: lookup.of(name, own) for name, own in zip(names, ids, strict=True)}
@@ -445,6 +506,12 @@ def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> An
     found = named(adata, genes, symbols=symbols)
     of_rows = {name: list(adata.var_names[list(rows)]) for name, rows in found.rows.items()}
     return [one for name, called in of_rows.items() for one in called or [name]]
+
+
+def together(adata: AnnData, *given: Genes | None, symbols: str | None = None) -> list[Item] | None:
+    """Genes of several values of one argument, as one value; None: there are none."""
+    asked = [out_of_file(adata, genes, symbols=symbols) for genes in given if genes is not None]
+    return list(dict.fromkeys(item for genes in asked for item in _items(genes, ""))) or None
 
 
 def is_file(genes: Any) -> bool:
@@ -490,7 +557,7 @@ def _mask(
 def _items(genes: Any, argument: str) -> list[Any]:
     """Names and patterns that are asked for one by one, or those in a file."""
     if is_file(genes):
-        return _names(genes, argument)
+        return names_in(genes, argument)
     if not (isinstance(genes, str | re.Pattern) or is_several(genes)):
         raise InvalidType(
             argument, genes, f"must be gene names, patterns ({PATTERN}), a file, or a list of names"
@@ -528,15 +595,17 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
         )
         return
     unknown = any(isinstance(item, str) for item in absent)
+    of_selections = argument in {"include", "exclude", "preserve"}
+    ignore = f", or ignore them with {arg('missing', 'warn')}" if of_selections else ""
     raise (NotFound if unknown else InvalidValue)(
         argument,
         NO_VALUE,
         f"has names that are missing in {lookup.where}: {names}",
-        f"correct them, or ignore them with {arg('missing', 'warn')}{hints}",
+        f"correct them{ignore}{hints}",
     )
 
 
-def _names(panel: Any, argument: str) -> list[str]:
+def names_in(panel: Any, argument: str) -> list[str] | PanelFile:
     """Names of a list or file, each once."""
     if isinstance(panel, str | Path):
         with naming(path=argument):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -77,15 +77,34 @@ class Recognition:
     largest_logarithm: float = 30.0
     #: No logarithm and hardly a scaled value exceeds it
     largest: float = 500.0
+    #: Larger values are expression that is not log-transformed where so many are zero; raw
+    #: intensities of microarrays are nowhere zero
+    zeros: float = 0.05
     #: Logarithms of logarithms of counts are smaller
     twice: float = 3.0
     #: Counts in some unit: how near to a whole number the ratio of a value to the smallest of its
     #: cell is, and for what share of them
     whole: float = 0.05
     nearly_all: float = 0.95
+    #: Scaled values: share of the genes whose zeros became one negative value
+    mostly: float = 0.5
 
 
 RECOGNITION = Recognition()
+#: What is said of a matrix that is not log-normalised, by its state; see :func:`state`.
+STATES = {
+    "counts": f"looks like raw counts (whole numbers): {LOG_NORMALISE}",
+    "normalised": "looks normalised and not log-transformed: transform it once with log1p, or name "
+    f"a log-normalised layer with {arg('layer')}",
+    "twice": "looks log-transformed twice: transform it once, or name a log-normalised layer with "
+    f"{arg('layer')}",
+    "scaled": "looks scaled, with negative values in place of zeros, which hides the difference "
+    "between expressed genes and noise: select before scaling, or name a log-normalised layer with "
+    f"{arg('layer')}",
+    "intensities": "has values that are too large for log-normalised expression, like raw "
+    "microarray intensities: set values below 20 to 20 and take log2 first, or name a "
+    f"log-normalised layer with {arg('layer')}",
+}
 
 
 @dataclass(frozen=True)
@@ -96,28 +115,19 @@ class Inputs:
     representation: Array | None
     graph: Matrix | None
     batch: NDArray[Any] | None
+    #: One of :data:`STATES`; None: log-normalised, as far as can be seen.
+    state: str | None
 
 
 def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
-    """Read what parameters name; warns of values that are not log-normalised."""
-    data = without_controls(adata, row_matrix(adata, named.layer))
-    if looks_like_counts(data):
-        warn(Caution(f"The matrix looks like raw counts (whole numbers): {LOG_NORMALISE}."))
-    elif logged_twice(data):
-        warn(
-            Caution(
-                "The matrix looks log-transformed twice: transform it once, or name a "
-                f"log-normalised layer with {arg('layer')}."
-            )
+    """Read what parameters name, `ignore` by rows; warns of values that are not log-normalised."""
+    data = heard(adata, row_matrix(adata, named.layer), named.ignore)
+    found = state(data)
+    if found is not None:
+        raw = (
+            f", such as {arg('layer', RAW)}" if found == "scaled" and adata.raw is not None else ""
         )
-    elif looks_like_intensities(data):
-        warn(
-            Caution(
-                "The matrix has values that are too large for log-normalised expression, like "
-                "raw microarray intensities: set values below 20 to 20 and take log2 first, or "
-                f"name a log-normalised layer with {arg('layer')}."
-            )
-        )
+        warn(Caution(f"The matrix {STATES[found]}{raw}."))
     if named.batch_key is not None and named.neighbors_key is not None:
         raise InvalidValue(
             "neighbors_key",
@@ -130,6 +140,7 @@ def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
         None if named.use_rep is None else representation(adata, named.use_rep),
         None if named.neighbors_key is None else graph(adata, named.neighbors_key),
         None if named.batch_key is None else batches(adata, named.batch_key),
+        found,
     )
 
 
@@ -289,10 +300,14 @@ def controls(adata: AnnData) -> NDArray[np.bool_]:
     return found
 
 
-def without_controls(adata: AnnData, data: RowMatrix) -> RowMatrix:
-    """A matrix of these genes in which controls are silent: they are no structure."""
-    silent = np.flatnonzero(controls(adata))
-    return RowMatrix(data, silent=silent) if len(silent) else data
+def heard(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> RowMatrix:
+    """A matrix of these genes in which controls, and genes to ignore by their names, are silent:
+    they are no structure.
+    """
+    out = controls(adata)
+    if ignore:
+        out |= adata.var_names.isin(ignore)
+    return RowMatrix(data, silent=np.flatnonzero(out)) if out.any() else data
 
 
 def in_memory(adata: AnnData, layer: str | None) -> Any:
@@ -329,6 +344,30 @@ def least(data: RowMatrix) -> float:
     return float(found)
 
 
+def state(data: Any) -> str | None:
+    """Return which of :data:`STATES` the first values are in; None: log-normalised, or what cannot
+    be told from it.
+    """
+    values = _first_values(data)
+    if not len(values):
+        return None
+    if looks_like_counts(data):
+        return "counts"
+    if logged_twice(data):
+        return "twice"
+    some = _first_rows(data)
+    if values.min() < 0:
+        if _looks_scaled(some):
+            return "scaled"
+    elif _multiples(_expressed(some)):
+        return "normalised"
+    if np.abs(values).max() <= RECOGNITION.largest:
+        return None
+    expressed = some.nnz if sparse.issparse(some) else np.count_nonzero(some)
+    zeros = 1.0 - expressed / np.prod(some.shape)
+    return "normalised" if values.min() >= 0 and zeros > RECOGNITION.zeros else "intensities"
+
+
 def looks_like_counts(data: Any) -> bool:
     """Whether the first values are whole, not negative, and not just zero and one."""
     values = _first_values(data)
@@ -353,36 +392,47 @@ def may_be_counts(data: Any) -> bool:
 
 
 def logged_twice(data: Any) -> bool:
-    """Whether ``log1p`` was applied twice to counts: once undone, they are no multiples yet.
-
-    Counts of a cell are whole multiples of its smallest, whatever they are normalised by.
-    """
-    if isinstance(data, RowMatrix):
-        data = data.first(RECOGNITION.rows)
-    if sparse.issparse(data):
-        data = np.split(data.data, data.tocsr().indptr[1:-1])
-    rows = [row[row > 0] for row in data]
-    rows = [
-        row.astype(np.float64) for row in rows if len(row) > 1 and row.max() < RECOGNITION.twice
-    ]
-    if not rows:
-        return False
+    """Whether ``log1p`` was applied twice to counts: once undone, they are no multiples yet."""
+    rows = [row for row in _expressed(_first_rows(data)) if row.max() < RECOGNITION.twice]
     once = [np.expm1(row) for row in rows]
     return not _multiples(once) and _multiples([np.expm1(row) for row in once])
 
 
+def _first_rows(data: Any) -> Matrix:
+    """The first rows, in memory."""
+    if isinstance(data, RowMatrix):
+        return data.first(RECOGNITION.rows)
+    return (data.tocsr() if sparse.issparse(data) else np.asarray(data))[: RECOGNITION.rows]
+
+
+def _expressed(some: Matrix) -> list[Array]:
+    """Positive values of each row that has several."""
+    rows = np.split(some.data, some.indptr[1:-1]) if sparse.issparse(some) else some
+    positive = [row[row > 0].astype(np.float64) for row in rows]
+    return [row for row in positive if len(row) > 1]
+
+
 def _multiples(rows: list[Array]) -> bool:
-    """Whether nearly all numbers of nearly all rows are whole multiples of their smallest."""
+    """Whether nearly all numbers of nearly all rows are whole multiples of their smallest.
+
+    Counts of a cell are, whatever they are normalised by.
+    """
+    if not rows:
+        return False
     ratios = np.concatenate([row / row.min() for row in rows])
     ratios = ratios[(ratios > 1.0 + RECOGNITION.whole) & (ratios < RECOGNITION.largest)]
     whole = np.abs(ratios - np.round(ratios)) < RECOGNITION.whole
     return bool(len(ratios) >= RECOGNITION.rows and whole.mean() > RECOGNITION.nearly_all)
 
 
-def looks_like_intensities(data: Any) -> bool:
-    """Whether the first values are too far from zero for logarithms, and for units of noise."""
-    values = _first_values(data)
-    return bool(len(values) and np.abs(values).max() > RECOGNITION.largest)
+def _looks_scaled(some: Matrix) -> bool:
+    """Whether the smallest value of most genes is negative, and that of several cells: what
+    ``sc.pp.scale`` makes of zeros.
+    """
+    dense = some.toarray() if sparse.issparse(some) else some
+    least = dense.min(axis=0)
+    of_zeros = (least < 0) & ((dense == least).sum(axis=0) > 1)
+    return bool(of_zeros.mean() > RECOGNITION.mostly)
 
 
 def mask(

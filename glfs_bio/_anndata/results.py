@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, codec
-from ..errors import UNS, VAR, InvalidValue, NotFound, call
+from ..errors import UNS, VAR, InvalidValue, NotFound, call, listed
 from ..options import Request, StructureSpec
 from . import read, stale
 
@@ -23,12 +23,91 @@ if TYPE_CHECKING:
     from ..selection import Candidates
 
 #: Version of the envelope.
-_FORMAT = 1
+_FORMAT = 2
+#: Parameters of a selection that leave some panels out.
+_CONSTRAINTS = ("include", "exclude", "limits", "platform")
+#: The function that writes each kind of result.  One of a panel is under the key of the panel and
+#: its kind, such as ``"glfs_evaluation"``, unless a call names another key.
+KINDS = {
+    "selection": "pp.select_genes",
+    "structure": "pp.structure",
+    "all_genes": "tl.evaluate_panel",
+    "umap": "tl.panel_umap",
+    "evaluation": "tl.evaluate_panel",
+    "explanation": "tl.explain_panel",
+    "gene": "tl.explain_gene",
+    "substitutes": "tl.substitutes",
+    "markers": "tl.markers",
+    "stability": "tl.stability",
+    "enrichment": "tl.enrich",
+    "order": "tl.order_panel",
+    "curve": "tl.curve",
+    "comparison": "tl.compare_panels",
+    "names": "tl.resolve_genes",
+    "class": "tl.classify",
+}
+#: Of selections under no other key, and of panels that have none.
+KEY = "glfs"
 #: Packages that every number depends on.
 _NUMERICAL = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 
 
+def key_of(adata: AnnData, panel: object) -> str:
+    """Return the key of a panel, :data:`KEY` for one that is a list, a gene or a file."""
+    if not isinstance(panel, str):
+        return KEY
+    found = f"{panel}_selected" in adata.var or panel in adata.var or panel in adata.uns
+    return panel if found else KEY
+
+
+def key_for(
+    adata: AnnData,
+    kind: str,
+    key_added: Any,
+    of: str | None = None,
+    *,
+    suffix: str | None = None,
+) -> str:
+    """Return where a result is written, where nothing else of ours is; None: by its panel, `of`."""
+    read.check(adata)
+    key = key_added if key_added is not None or of is None else f"{of}_{suffix or kind}"
+    checks.keys(key_added=key)
+    there = kind_of(adata.uns.get(key))
+    if there is None:
+        there = next((other for other in KINDS if key == f"{KEY}_{other}"), None)
+    if there not in (None, kind):
+        raise InvalidValue(
+            "key_added",
+            key,
+            f"is the key of a result of {call(KINDS[there])}, which would be lost",
+            "choose another key",
+        )
+    return str(key)
+
+
+def last(
+    adata: AnnData, kind: str | None = None, key: str | None = None, *, holds: str = "kind"
+) -> str:
+    """Return `key`; None: that of the last result of a kind, or of any, that `holds` something."""
+    if key is not None:
+        return key
+    read.check(adata)
+    of_kind = {
+        name: int(one["written"])
+        for name, one in adata.uns.items()
+        if (found := kind_of(one)) is not None and kind in (None, found) and holds in one
+    }
+    return max(of_kind, key=lambda name: of_kind[name], default=f"{KEY}_{kind}")
+
+
+def kind_of(entry: Any) -> str | None:
+    """Return the kind of a stored result; None for what others wrote."""
+    known = isinstance(entry, Mapping) and "written" in entry and entry.get("kind") in KINDS
+    return str(entry["kind"]) if known else None
+
+
 def envelope(
+    kind: str,
     params: Mapping[str, Any],
     made_of: Mapping[str, Any] | None = None,
     packages: Iterable[str] = (),
@@ -37,6 +116,7 @@ def envelope(
     """Return a result as ``.uns`` keeps it, with what it was asked for and is of, and versions."""
     entry = {
         **content,
+        "kind": kind,
         "params": {name: codec.storable(value) for name, value in params.items()},
         "versions": versions(*packages),
         "format": _FORMAT,
@@ -99,6 +179,7 @@ def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
     shares = {"preserved": panel.preserved, "optimality": panel.optimality}
     found: dict[str, Any] = {name: values for name, values in shares.items() if len(values)}
     return envelope(
+        "selection",
         request.arguments(),
         structure=request.structure.record(),
         n_genes=panel.n_selected,
@@ -130,7 +211,8 @@ def store(
             place = getattr(adata, part)  # of a view another one after each
             frame = part in ("obs", "var")
             place[name] = _column(named[name], place.index) if frame else named[name]
-    adata.uns[key] = kept(entry)
+    written = [int(one["written"]) for one in adata.uns.values() if kind_of(one) is not None]
+    adata.uns[key] = kept(entry) | {"written": max(written, default=0) + 1}
 
 
 def kept(value: Any) -> Any:
@@ -171,39 +253,43 @@ def _column(values: Any, index: pd.Index) -> pd.Series:
 
 
 def entry(
-    adata: AnnData, key: str, writer: str, *needs: str, argument: str = "key"
+    adata: AnnData, key: str, kind: str, *needs: str, argument: str = "key"
 ) -> dict[str, Any]:
-    """Return ``.uns[key]``, as `writer` left it there; `argument` is what named it."""
+    """Return the result of a kind in ``.uns[key]``; `argument` is what named it."""
+    writer = KINDS[kind]
     read.check(adata)
     checks.texts(or_none=False, **{argument: key})
     if key not in adata.uns:
         raise NotFound(argument, key, f"is not in {UNS}", f"run {call(writer)} first")
     found: dict[str, Any] = adata.uns[key]
-    missing = [name for name in needs if not (isinstance(found, Mapping) and name in found)]
-    if missing:
+    if kind_of(found) != kind:
+        raise NotFound(
+            argument, key, f"is not a result of {call(writer)}", "run it, or choose another key"
+        )
+    if missing := [name for name in needs if name not in found]:
         raise NotFound(
             argument,
             key,
-            f"is not a result of {call(writer)}, since {', '.join(missing)} is missing",
-            "run it, or choose another key",
+            f"has no {listed(missing)}",
+            f"run {call(writer)} again, or choose another",
         )
     return found
 
 
 def current(
-    adata: AnnData, key: str, writer: str, *needs: str, argument: str = "key"
+    adata: AnnData, key: str, kind: str, *needs: str, argument: str = "key"
 ) -> dict[str, Any]:
-    """Return ``.uns[key]``, of the selection and the matrix that there are."""
-    found = entry(adata, key, writer, *needs, argument=argument)
+    """Return the result of a kind in ``.uns[key]``, of the selection and matrix that there are."""
+    found = entry(adata, key, kind, *needs, argument=argument)
     why = stale.stale(adata, found)
     if why is not None:
-        raise InvalidValue(argument, key, f"is outdated: {why}", f"run {call(writer)} again")
+        raise InvalidValue(argument, key, f"is outdated: {why}", f"run {call(KINDS[kind])} again")
     return found
 
 
 def request_of(adata: AnnData, key: str) -> Request:
     """Return what the selection under `key` was asked for, with the structure that it was given."""
-    found = entry(adata, key, "pp.select_genes", "params", "structure", "n_tested")
+    found = entry(adata, key, "selection")
     named = codec.restored(found["params"].get("use_rep"))
     stored = named in adata.uns and named in adata.varm
     spec = StructureSpec.restored(found["structure"], stored_key=named if stored else None)
@@ -271,6 +357,18 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
         )
     column = adata.var[f"{key}_frequency"].dropna()
     return column.sort_values(ascending=False, kind="stable")
+
+
+def constraints_of(found: Mapping[str, Any]) -> str:
+    """Say among which panels a selection is nearly the best; empty: among all of its size."""
+    params = found.get("params", {})
+    given = (codec.restored(params.get(name, "None")) for name in _CONSTRAINTS)
+    return "" if all(one is None for one in given) else "within its constraints"
+
+
+def n_chosen(found: Mapping[str, Any]) -> int:
+    """Return how many genes the selections of a ``tl.stability`` chose, in the mean."""
+    return round(float(np.mean(found["n_genes"]))) - int(found.get("n_included", 0))
 
 
 def preserved_of(found: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import codec
+from ..errors import ADATA, InvalidValue
 from . import read
 
 if TYPE_CHECKING:
@@ -112,6 +113,37 @@ def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None
     if not differences and not limited and entry["n_tested"] != chosen["n_tested"]:
         differences.append(f"{entry['n_tested']} genes to choose from and not {chosen['n_tested']}")
     return ", ".join(differences) or None
+
+
+def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
+    """Refuse a selection from genes of which some have left the object.
+
+    The others preserve all of the structure that is left, whatever they preserve of the cells.
+    """
+    n_tested = int(adata.uns.get(key, {}).get("n_tested", 0))
+    if key is None or f"{key}_rank" not in adata.var:
+        return
+    n_left = int(adata.var[f"{key}_rank"].notna().sum())
+    if n_left < n_tested:
+        raise InvalidValue(
+            argument,
+            key,
+            f"is a selection from {n_tested} genes, but {ADATA} has {n_left} of them",
+            "use the object with all genes",
+        )
+
+
+def most_genes(adata: AnnData) -> int:
+    """Return the largest number of genes that a selection or a structure in the object is of."""
+    found = [0]
+    for key, one in adata.uns.items():
+        if not isinstance(one, Mapping):
+            continue
+        if "n_tested" in one and f"{key}_rank" in adata.var:
+            found.append(int(one["n_tested"]))
+        elif {"sets", "set_of_cell"} <= one.keys():
+            found.append(np.size(one["sets"]["0"]["variance"]))
+    return max(found)
 
 
 def panel_of(entry: Mapping[str, Any]) -> list[str] | None:

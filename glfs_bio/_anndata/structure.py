@@ -12,7 +12,7 @@ from .. import checks
 from ..cells import noise
 from ..cells.cells import Cells, build_problems, split
 from ..errors import MATRIX, Caution, InvalidValue, arg, call, naming, warn
-from ..options import StructureSpec
+from ..options import OF_STORED, StructureSpec
 from ..selection import criterion_of
 from . import read, results, stale
 
@@ -67,7 +67,7 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
     checks.texts(or_none=True, use_rep=spec.use_rep)
     if spec.use_rep is None or not _is_structure(adata.uns.get(spec.use_rep)):
         return spec
-    for name in ("layer", "batch_key", "neighbors_key"):
+    for name in OF_STORED:
         if getattr(spec, name) is not None:
             raise InvalidValue(
                 name,
@@ -118,7 +118,7 @@ def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structu
             graph=inputs.graph,
             batch=inputs.batch,
         )
-    if not (read.looks_like_counts(inputs.data) or read.looks_like_intensities(inputs.data)):
+    if inputs.state is None:
         _warn_of_one_gene(adata, sets)
         _warn_of_scaled(sets, has_raw=adata.raw is not None)
     rows: tuple[Any, ...] = (np.arange(adata.n_obs),)
@@ -173,7 +173,9 @@ def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key:
         number[rows] = place
         kept = {name: getattr(one, name) for name in (*_ARRAYS, *_NUMBERS)}
         blocks[str(place)] = {**kept, "rank": r}
-    entry = results.envelope(structure.spec.record(), made_of, set_of_cell=number, sets=blocks)
+    entry = results.envelope(
+        "structure", structure.spec.record(), made_of, set_of_cell=number, sets=blocks
+    )
     results.store(adata, key, entry, obsm={key: cells}, varm={key: genes})
 
 

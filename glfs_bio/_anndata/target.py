@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ from ..vendors import forms, sheets
 from . import columns, names
 
 if TYPE_CHECKING:
+    import pandas as pd
     from anndata import AnnData
 
     from .._typing import Array
@@ -53,6 +54,7 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     """Return what a request asks for; None where it is the structure, all cells counting alike."""
     preserve, cell_weights = request.preserve, request.cell_weights
     called: Any = {"symbols": request.symbols, "missing": request.missing}
+    ignore = request.structure.ignore
     checks.texts(cell_weights=cell_weights, or_none=True)
     if request.is_plain:
         return None
@@ -69,7 +71,10 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
                 f"for genes, use a {BOOLEAN} column of {VAR}, or a file",
             )
         checks.number("preserve", share, above=0.0)
-        terms.append((_term(adata, what, **called), float(share)))
+        term = _term(adata, what, **called)
+        if isinstance(term, GenesTerm) and ignore is not None:
+            _refuse_ignored(adata.var_names[term.genes], ignore)
+        terms.append((term, float(share)))
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
     named = isinstance(preserve, str | Mapping)
@@ -81,6 +86,18 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
             )
         )
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
+
+
+def _refuse_ignored(names: pd.Index, ignore: Collection[str]) -> None:
+    """Refuse genes to preserve that are no structure."""
+    both = names[names.isin(ignore)]
+    if len(both):
+        raise InvalidValue(
+            "preserve",
+            NO_VALUE,
+            f"has genes that {arg('ignore')} has too: {listed(both)}",
+            "remove them from one of the two",
+        )
 
 
 def sources(request: Request) -> dict[str, str]:

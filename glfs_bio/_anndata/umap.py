@@ -50,9 +50,9 @@ def keep(adata: AnnData, key: str, found: Maps) -> None:
     made_of = stale.made_of(adata, codec.restored(found.params["layer"]))
     packages = ("scanpy", "umap-learn")
     if found.all_genes is not None and not _is_current(adata, "umap", "X_umap"):
-        entry = results.envelope(found.params, made_of, packages)
+        entry = results.envelope("umap", found.params, made_of, packages)
         results.store(adata, "umap", entry, obsm={"X_umap": found.all_genes})
-    entry = results.envelope(found.params, made_of, packages, genes=found.genes)
+    entry = results.envelope("umap", found.params, made_of, packages, genes=found.genes)
     results.store(adata, f"umap_{key}", entry, obsm={f"X_umap_{key}": found.panel})
 
 
@@ -75,7 +75,7 @@ def maps(
     With `random_state` None, a stored UMAP with any parameters is used, else one with the seed 0.
     """
     needs("A UMAP", "scanpy")
-    expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
+    read.row_matrix(adata, layer)  # refuses a layer, before anything is computed
     params = {"layer": codec.storable(layer), "random_state": random_state or 0}
     with progress() as bar:
         task = bar.add_task("UMAP by the panel", total=None)
@@ -84,7 +84,7 @@ def maps(
             params = kept
             panel = np.asarray(adata.obsm[f"X_umap_{key}"])
         else:
-            where = coordinates(expression, np.arange(expression.shape[1]))
+            where = coordinates(values(adata, genes, layer), np.arange(len(genes)))
             panel = _umap(where, params["random_state"])
         if len(genes) == adata.n_vars:
             return Maps(panel, None, genes, params)

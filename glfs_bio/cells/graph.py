@@ -75,6 +75,17 @@ def knn_graph(
     return sparse.csr_array(distances.maximum(distances.T))
 
 
+def joined(near: Index) -> sparse.csr_array:
+    """Graph of cells, joined alike when either is among the nearest of the other.
+
+    Shapes: `near` (n_cells, n_neighbors), nearest other cells.
+    """
+    n_cells, n_neighbors = near.shape
+    ends = np.arange(0, near.size + 1, n_neighbors)
+    graph = sparse.csr_array((np.ones(near.size), near.ravel(), ends), shape=(n_cells, n_cells))
+    return sparse.csr_array(graph.maximum(graph.T))
+
+
 def approximate_distances(
     cells: Array, n_neighbors: int, random_state: int | None
 ) -> sparse.csr_array:

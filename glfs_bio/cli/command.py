@@ -14,10 +14,11 @@ import typer
 
 import glfs_bio
 
+from .._progress import collected
 from .._signatures import REQUIRED, Parameter, kept, parameters, written
 from . import files, values, words
 from .files import File
-from .stderr import progress, reported
+from .stderr import note, reported
 from .values import As
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ class Call:
     def __init__(self, function: str, given: dict[str, Any]) -> None:
         self.function = function
         self.given = given
+        #: What the function told of its result, one line each.
+        self.said: list[str] = []
 
     def __getitem__(self, name: str) -> Any:
         """A value that is given, or Python's default."""
@@ -107,15 +110,30 @@ class Call:
         """Parameters of the structure that are given and that no selection has."""
         return [name for name in _KNOBS if name in self.given]
 
+    def check(self, **more: Any) -> None:
+        """Refuse, before cells are read, what no selection can be asked for."""
+        from ..options import Request
+
+        given = self.given | more
+        Request(**{one.name: given[one.name] for one in fields(Request) if one.name in given})
+
     def __call__(self, adata: Any, **more: Any) -> Any:
         """Call it, and return what it wrote under its key."""
         given = self.given | more
-        with progress():
+        with collected() as self.said:
             if _needs_structure(self.function):
                 given = self._with_structure(adata, given)
             attrgetter(self.function)(glfs_bio)(adata, **given)
-        key = more.get("key_added", self["key_added"])
-        return None if isinstance(adata, dict) else adata.uns[key]
+        if isinstance(adata, dict):
+            return None
+        from .._anndata import results
+
+        return adata.uns[results.last(adata)]
+
+    def show(self) -> None:
+        """Print what it told."""
+        for line in self.said:
+            note(line)
 
     def _with_structure(self, adata: AnnData, given: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments with a key in the place of the structure that options ask for.
@@ -129,6 +147,7 @@ class Call:
         if self.function == _SELECT:
             if not self.knobs:
                 return given
+            asked["symbols"] = given.get("symbols")
             glfs_bio.pp.structure(adata, **asked, key_added=_STRUCTURE)
             return others | seed | {"use_rep": _STRUCTURE}
         if "random_state" in kept(self.function):
@@ -146,6 +165,7 @@ class Call:
             made = results.request_of(adata, panel)
             spec = {name: one for name, one in vars(made.structure).items() if name != "stored_key"}
         if asked:
+            asked["symbols"] = given.get("symbols")
             glfs_bio.pp.structure(adata, **(spec | asked), key_added=_STRUCTURE)
         if "preserve" in others:
             made = Request(preserve=others["preserve"])
@@ -318,7 +338,7 @@ def _of_structure() -> dict[str, Parameter]:
     return {
         name: select.get(name, one)
         for name, one in kept("pp.structure").items()
-        if name not in _NOT_HERE | {"key_added"}
+        if name not in _NOT_HERE | {"key_added", "symbols"}
     }
 
 
@@ -355,6 +375,8 @@ def _default(parameter: Parameter, called: Mapping[str, words.Spelling]) -> str:
             r"\bNone(?: or \S+)?: (.+?)(?=\.\s|\.?$)", " ".join(parameter.text.split())
         )
         value = _plain(meaning[1], called) if meaning else None
+    if isinstance(value, list | tuple):
+        value = ",".join(value)
     shown = value is not None and value is not REQUIRED and not isinstance(value, bool)
     return f" Default: {value}." if shown else ""
 

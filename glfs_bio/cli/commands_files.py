@@ -100,23 +100,23 @@ def order(
         raise InvalidValue(
             "reference", reference, f"needs {arg('labels')} and {arg('counts')}", "name both"
         )
+    from .._anndata import results
+
     adata = cells.load()
     entry = call(adata)
-    key, overwrite = call["key_added"], written.overwrite
+    key, overwrite = results.last(adata, "order"), written.overwrite
     if order is not None:
         glfs_bio.io.write_order(adata, order, key=key, overwrite=overwrite)
     if reference is not None:
         glfs_bio.io.write_reference(
             adata, reference, labels, counts_layer=counts, ids=f"{key}_id", overwrite=overwrite
         )
-    for check in entry["checks"].itertuples():
-        result = f"{check.n} {check.about}" if check.checked else "not checked"
-        note(f"{check.check}: {result}" + (f" ({check.genes})" if check.n else ""))
+    call.show()
     written.put(adata, entry["table"])
 
 
 #: Results of other functions that a report shows.
-_RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes")
+_RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes", "markers")
 
 
 @command(
@@ -133,15 +133,14 @@ def report(
     call: Call,
     stability_key: Annotated[str | None, "Key of the stability. Default: KEY_stability."] = None,
     enrichment_key: Annotated[str | None, "Key of the enrichment. Default: KEY_enrichment."] = None,
-    evaluation_key: Annotated[
-        str | None, "Key of the evaluation. Default: KEY_evaluation or glfs_evaluation."
-    ] = None,
+    evaluation_key: Annotated[str | None, "Key of the evaluation. Default: KEY_evaluation."] = None,
     explanation_key: Annotated[
-        str | None, "Key of the explanation. Default: KEY_explanation or glfs_explanation."
+        str | None, "Key of the explanation. Default: KEY_explanation."
     ] = None,
     substitutes_key: Annotated[
-        str | None, "Key of the substitutes. Default: KEY_substitutes or glfs_substitutes."
+        str | None, "Key of the substitutes. Default: KEY_substitutes."
     ] = None,
+    markers_key: Annotated[str | None, "Key of the markers. Default: KEY_markers."] = None,
     layer: Annotated[str | None, "Layer of the UMAPs instead of X, or raw."] = None,
     random_state: Annotated[int, "--seed", "Seed of the UMAPs."] = 0,
     keep: Annotated[
@@ -162,7 +161,10 @@ def report(
         glfs_bio.tl.panel_umap(adata, call["key"], layer=layer, random_state=random_state)
     if keep is not None:
         files.put_cells(adata, keep, overwrite=overwrite)
-    keys = (stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key)
+    keys = (
+        *(stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key),
+        markers_key,
+    )
     results = {what: key for what, key in zip(_RESULTS, keys, strict=True) if key is not None}
     with files.replacing(output, ".html", overwrite=overwrite) as name:
         glfs_bio.io.write_report(adata, name, results=results, **call.given)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from pathlib import Path  # noqa: TC003 - the annotations are read
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import glfs_bio
 
+from .._anndata import summaries
 from ..errors import OBS, InvalidValue, arg
 from . import files, values, words
 from .command import Call, command
 from .files import Backed, Cells, File, Source, Written
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-
-#: Labels that the summary names.
-_WORST = 3
 _TABLE = File("w", tuple(files.TABLES))
 
 
@@ -57,51 +50,7 @@ def evaluate(
     beside = {unexplained: entry["unexplained"]}
     if per_label is not None:
         beside[per_label] = entry["per_label"].reset_index()
-    written.put(adata, measures, *_evaluation(entry), beside=beside)
-
-
-def _evaluation(entry: Mapping[str, Any]) -> list[str]:
-    """Return the most important results, one line each."""
-    import numpy as np
-
-    percent, random = words.percent, entry["random_preserved"]
-    beside = f"; random panels preserve {percent(random.mean())}" if len(random) else ""
-    lines = [
-        f"{entry['n_genes']} genes preserve {words.preserved(entry, entry['preserved'])}"
-        f"{words.certified(entry['optimality'])}{beside}"
-    ]
-    for name, said in {
-        "preserved_on_platform": "on the platform they preserve",
-        "accuracy_on_platform": "accuracy there:",
-    }.items():
-        if name in entry:
-            value, low, high = (percent(entry[f"{name}{end}"]) for end in ("", "_low", "_high"))
-            lines.append(f"{said} {value} ({low} to {high})")
-    if "batches" in entry:
-        kept = entry["preserved_in_batches"]
-        least = int(np.nanargmin(kept))
-        lines.append(
-            f"of {len(kept)} batches, {entry['batches'][least]} is preserved least: "
-            f"{percent(kept[least])}"
-        )
-    if "accuracy" in entry:
-        worst = entry["per_label"].sort_values("f1", kind="stable").head(_WORST)
-        names = ", ".join(f"{name} ({f1:.2f})" for name, f1 in worst["f1"].items())
-        lines.append(
-            f"accuracy {entry['accuracy']:.2f} (all genes {entry['accuracy_all_genes']:.2f}), "
-            f"macro-F1 {entry['macro_f1']:.2f}; lowest F1: {names}"
-        )
-    lines.append(
-        f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
-        f"structure of unmeasured genes {entry['imputed']:.2f}"
-    )
-    if "counts_share" in entry:
-        lines.append(f"{percent(entry['counts_share'])} of all counts are of the panel")
-    first = entry["unexplained"].iloc[0]
-    genes = " against ".join(first[side] for side in ("genes_up", "genes_down") if first[side])
-    where = f", in {first['labels']}" if first.get("labels") else ""
-    lines.append(f"largest unexplained axis: {genes}{where}")
-    return lines
+    written.put(adata, measures, *call.said, beside=beside)
 
 
 @command("tl.compare_panels")
@@ -119,38 +68,13 @@ def compare(
     """
     adata = cells.load()
     entry = call(adata)
-    pairs, measures = _pairs(entry), entry["table"].reset_index().convert_dtypes()
-    lines = []
-    for name, row in entry["table"].iterrows():
-        line = (
-            f"{name}: {row['n_genes']:.0f} genes preserve "
-            f"{words.preserved(entry, row['preserved'])}{words.certified(row['optimality'])}"
-        )
-        lines.append(f"{line}; accuracy {row['accuracy']:.2f}" if "accuracy" in row else line)
-    for _, row in pairs.iterrows():
-        lines.append(
-            f"{row['panel']} and {row['other']} share {row['shared']} genes: Jaccard index "
-            f"{row['jaccard']:.2f}, with substitutes {row['jaccard_with_substitutes']:.2f}"
-        )
-    written.put(adata, measures, *lines, beside={overlaps: pairs})
-
-
-def _pairs(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the overlap of each pair of panels, one row per pair."""
-    import pandas as pd
-
-    names = ("shared", "jaccard", "jaccard_with_substitutes")
-    return pd.DataFrame(
-        [
-            {"panel": one, "other": other, **{name: found[name].loc[one, other] for name in names}}
-            for one, other in combinations(found["shared"].index, 2)
-        ]
-    )
+    pairs, measures = summaries.pairs(entry), entry["table"].reset_index().convert_dtypes()
+    written.put(adata, measures, *call.said, beside={overlaps: pairs})
 
 
 @command("tl.explain_panel")
 def explain(cells: Cells, call: Call, written: Written) -> None:
-    """Explain each gene of a panel: contribution, labels, substitute; prints TSV.
+    """Explain each gene of a panel: role, expression, loss, substitute; prints TSV.
 
     Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
     """
@@ -159,9 +83,9 @@ def explain(cells: Cells, call: Call, written: Written) -> None:
     frame = words.in_symbols(entry["table"], adata, call["symbols"])
     least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
     summary = (
-        f"{len(frame)} genes preserve {words.preserved(entry, frame['preserved'].iloc[-1])}; "
-        f"largest contribution {most['gene']} ({words.percent(most['loss'])}), "
-        f"smallest {least['gene']} ({words.percent(least['loss'])})"
+        f"{len(frame)} genes preserve {summaries.preserved(entry, frame['preserved'].iloc[-1])}; "
+        f"largest contribution {most['gene']} ({summaries.percent(most['loss'])}), "
+        f"smallest {least['gene']} ({summaries.percent(least['loss'])})"
     )
     written.put(adata, frame, summary)
 
@@ -174,10 +98,51 @@ def substitutes(cells: Cells, call: Call, written: Written) -> None:
     """
     adata = cells.load()
     entry = call(adata)
-    none, every = entry["irreplaceable"], entry["groups"]["gene"]
+    none, needless = len(entry["irreplaceable"]), len(entry["needless"])
+    every = len(entry["groups"])
     shown = words.in_symbols(entry["table"], adata, call["symbols"])
-    summary = f"{len(every) - len(none)} of {len(every)} genes have a substitute"
+    summary = f"{every - none - needless} of {every} genes have an acceptable substitute"
+    if needless:
+        summary += f", and {needless} add nothing"
     written.put(adata, shown.replace({"substitute": {"": "none"}}), summary)
+
+
+@command("tl.replace_genes", failed=("--failed", values.AS["panel"]))
+def replace(
+    cells: Cells,
+    call: Call,
+    written: Written,
+    genes: Annotated[
+        Path | None, "File for the panel with the new genes, one gene per line.", File("w")
+    ] = None,
+) -> None:
+    """Replace genes of a panel within its constraints; prints each with its replacement as TSV.
+
+    Example: glfs-bio replace panel.h5ad glfs --failed CD3D,LYZ,NKG7 -o again.h5ad
+    """
+    from .._anndata import read, results
+
+    adata = cells.load()
+    entry = call(adata)
+    table = entry["table"]
+    if genes is not None:
+        called = read.symbols(adata, call["symbols"]).dropna().to_dict()
+        ranked = results.ranked(adata, results.last(adata, "selection")).index
+        every = [called.get(name, name) for name in (*ranked, *entry.get("absent", ()))]
+        files.put_names(every, genes, overwrite=written.overwrite)
+    written.put(adata, words.in_symbols(table, adata, call["symbols"]), *call.said)
+
+
+@command("tl.explain_gene", genes=("--gene", values.AS["panel"]))
+def gene(cells: Cells, call: Call, written: Written) -> None:
+    """Explain why genes are in a panel, or are not; prints one row per gene as TSV.
+
+    Example: glfs-bio gene panel.h5ad glfs --gene IL7R,CCR7 --labels cell_type
+    """
+    adata = cells.load()
+    table = call(adata)["table"]
+    shown = words.in_symbols(table, adata, call["symbols"])
+    written.put(adata, shown.drop(columns="summary"), *call.said)
 
 
 @command("tl.markers")
@@ -188,12 +153,7 @@ def markers(cells: Cells, call: Call, written: Written) -> None:
     """
     adata = cells.load()
     frame = call(adata)["table"]
-    worst = frame.loc[frame["f_beta"].idxmin()]
-    summary = (
-        f"mean F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f}; lowest "
-        f"{worst['label']} ({worst['f_beta']:.2f})"
-    )
-    written.put(adata, frame, summary)
+    written.put(adata, frame, *call.said)
 
 
 @command(
@@ -269,8 +229,8 @@ def enrich(source: Source, call: Call, written: Written) -> None:
     """
     if call["gene_sets"].lower().endswith(".gmt"):
         glfs_bio.io.read_gmt(call["gene_sets"])  # errors in it are reported before cells are read
-    adata, key = files.load(source), call["key_added"]
-    entry = call(adata, key_added=f"{call['key']}_enrichment" if key is None else key)
+    adata = files.load(source)
+    entry = call(adata)
     terms = entry["table"].rename_axis("term").reset_index()
     summary = (
         f"{(terms['pvals_adj'] <= 0.05).sum()} of {len(terms)} gene sets with an adjusted "

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 #: All methods, of which the description in Python names those of the package.
 _METHOD = replace(kept("pp.select_genes")["method"], text=f"Method: {', '.join(METHODS)}.")
-#: Preserved shares for which the summary of a curve has the panel size.
-_SHARES = (0.25, 0.5, 0.9)
 
 
 @command("pp.select_genes", n_genes="-n --n-genes", method=_METHOD)
@@ -65,23 +63,26 @@ def select(
     every = dict.fromkeys(map(str, (cells.source, *(also or ()))))
     if len(every) <= len(also or ()):
         raise InvalidValue("also", also, "repeats a file", "name each dataset once")
+    objective = OBJECTIVES.made("objective", call["objective"], lam=lam)
+    call.check(objective=objective)
     sets = {one: replace(cells, source=Path(one)).load(backed=backed) for one in every}
     adata = sets[str(cells.source)]
-    objective = OBJECTIVES.made("objective", call["objective"], lam=lam)
     call(sets if also else adata, objective=objective)
     key = call["key_added"]
     chosen = adata.var[adata.var[f"{key}_selected"]].sort_values(f"{key}_rank")
     names = chosen.index.to_frame(name="gene")
     if output is not None:
         files.put_cells(adata, output, overwrite=overwrite)
-    note(words.summary(adata.uns[key]))
+    call.show()
     if genes is not None or not files.is_one(output):
         called = words.in_symbols(names, adata, call["symbols"])["gene"]
         files.put_names(called, genes, overwrite=overwrite)
 
 
 @command(
-    "pp.select_genes", only=("method", "n_genes", "exclude", "symbols", "missing"), method=_METHOD
+    "pp.select_genes",
+    only=("method", "n_genes", "exclude", "ignore", "symbols", "missing"),
+    method=_METHOD,
 )
 def rank(cells: Cells, call: Call, table: Table = None, overwrite: Overwrite = False) -> None:
     """Rank all genes by one method; prints gene, score, rank, weight and loss, best first.
@@ -90,13 +91,14 @@ def rank(cells: Cells, call: Call, table: Table = None, overwrite: Overwrite = F
     """
     from .._anndata import read, results
 
+    call.check()
     adata = cells.load()
     read.symbols(adata, call["symbols"])  # a missing column is reported before the work
-    entry = call(adata, key_added="ranking")
+    call(adata, key_added="ranking")
     frame = results.ranked(adata, "ranking", only="tested").rename_axis("gene").reset_index()
     frame = words.in_symbols(frame, adata, call["symbols"])
     frame["rank"] = frame["rank"].astype(int)
-    note(f"{call['method']}: {words.summary(entry)}")
+    note(f"{call['method']}: {call.said[0]}")
     columns = ["gene", "score", "rank", "weight", "loss"]
     files.put_table(frame[columns], table, overwrite=overwrite)
 
@@ -126,8 +128,7 @@ def extend(
         called = read.symbols(adata, symbols).dropna().to_dict()
         every = [called.get(name, name) for name in (*given, *added["gene"])]
         files.put_names(every, genes, overwrite=written.overwrite)
-    summary = f"{len(added)} genes added: {words.summary(entry)}"
-    written.put(adata, words.in_symbols(added, adata, symbols), summary)
+    written.put(adata, words.in_symbols(added, adata, symbols), *call.said)
 
 
 @command("tl.curve")
@@ -138,16 +139,7 @@ def curve(cells: Cells, call: Call, written: Written) -> None:
     """
     adata = cells.load()
     frame = words.in_symbols(call(adata)["table"], adata, call["symbols"])
-    last = len(frame) - 1
-    reached = [frame["preserved"] >= share for share in _SHARES]
-    sizes = [
-        (one.idxmax(), share) for one, share in zip(reached, _SHARES, strict=True) if one.any()
-    ]
-    parts = [
-        f"{frame['n_genes'][row]} genes preserve {words.percent(share)}"
-        for row, share in [*sizes, (last, frame["preserved"][last])]
-    ]
-    written.put(adata, frame, "; ".join(parts))
+    written.put(adata, frame, *call.said)
 
 
 @command("tl.stability", n_genes=None)
@@ -158,17 +150,12 @@ def stability(source: Source, call: Call, written: Written) -> None:
 
     Example: glfs-bio stability panel.h5ad -o stable.h5ad --table frequencies.csv
     """
-    adata, key, to = files.load(source), call["key"], call["key_added"]
-    to = f"{key}_stability" if to in {None, key} else to
-    entry = call(adata, key_added=to)
-    frame = _frequencies(adata, key, to)
-    summary = (
-        f"{call['n_resamples']} selections on {entry['n_cells']} of {adata.n_obs} cells, "
-        f"mean Jaccard index {entry['mean_jaccard']:.2f}, "
-        f"{(frame['selected'] & frame['consensus']).sum()} of {frame['selected'].sum()} genes "
-        "in the consensus panel"
-    )
-    written.put(adata, frame, summary)
+    from .._anndata import results
+
+    adata = files.load(source)
+    call(adata)
+    frame = _frequencies(adata, call["key"], results.last(adata, "stability"))
+    written.put(adata, frame, *call.said)
 
 
 def _frequencies(adata: AnnData, key: str, key_added: str) -> pd.DataFrame:
@@ -227,7 +214,7 @@ def demo(
         f"{_N_GENES} genes selected by glfs_bio": panel,
         f"{_N_GENES} highly variable genes": cells[:, variable],
     }.items():
-        typer.echo(f"  {name:<28}{_label_accuracy(subset):.3f}")
+        typer.echo(f"  {name:<30} {_label_accuracy(subset):.3f}")
 
     files.put_cells(panel, h5ad, overwrite=overwrite)
     glfs_bio.io.write_gene_list(cells, txt, overwrite=overwrite)

@@ -238,6 +238,11 @@ AS = {
         "Genes: a file, or names with commas between them. Several targets: repeat the option, "
         "each with its weight as NAME=WEIGHT.",
     ),
+    "readings": As(
+        list[str],
+        lambda words, _: [name.strip() for word in words for name in word.split(",")],
+        "With commas between them; may be repeated.",
+    ),
     "layer": As(str, help="raw: .raw."),
     "n_comps": As(int, lambda number, _: number or None, "0: full rank."),
     "int | Literal['auto']": As(str, _components_or_auto, "0: full rank."),

@@ -7,13 +7,12 @@ Python's ``n_genes=0``, ``adata.obs`` and ``glfs_bio.tl.stability(adata)`` are `
 from __future__ import annotations
 
 import ast
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import Door, shortened
 
@@ -28,7 +27,9 @@ _COMMANDS = {
     "structure": "explain -o",
     "evaluate_panel": "evaluate",
     "extend_panel": "extend",
+    "explain_gene": "gene",
     "explain_panel": "explain",
+    "replace_genes": "replace",
     "order_panel": "order",
     "compare_panels": "compare",
     "estimate_efficiency": "efficiency",
@@ -146,42 +147,6 @@ def _plain(text: str) -> str:
 SHELL = door({})
 
 
-def percent(share: float) -> str:
-    """A share as text."""
-    return f"{100 * share:.0f} %"
-
-
-def preserved(entry: Mapping[str, Any], share: float) -> str:
-    """The preserved share of the target, as text."""
-    from .._anndata import results
-
-    return f"{percent(share)} of {results.preserved_of(entry)}"
-
-
-def certified(share: float) -> str:
-    """The bound on optimality, rounded down, as text; empty for NaN."""
-    return "" if math.isnan(share) else f", optimality at least {math.floor(100 * share)} %"
-
-
-def summary(entry: Mapping[str, Any]) -> str:
-    """The result of a selection, as one line."""
-    parts = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
-    parts.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
-    if "n_axes" in entry:
-        import numpy as np
-
-        every = [int(one) for one in np.atleast_1d(entry["n_axes"])]  # of each set of cells
-        axes = "axis" if every == [1] else "axes"
-        parts.append(f"{', '.join(map(str, every))} {axes} above the noise")
-    if "optimality" in entry:
-        parts[-1] += certified(entry["optimality"][-1])
-    if "lam" in entry:
-        parts.append(f"λ = {entry['lam']:.4g}")
-    if "converged" in entry:
-        parts.append("converged" if entry["converged"] else "NOT converged")
-    return ", ".join(parts)
-
-
 def in_symbols(frame: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.DataFrame:
     """A table whose genes are called by a column of ``.var``, where it has a name."""
     from .._anndata import read
@@ -189,5 +154,5 @@ def in_symbols(frame: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.D
     if symbols is None:
         return frame
     names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
-    columns = [name for name in ("gene", "substitute") if name in frame]
+    columns = [name for name in ("gene", "substitute", "replaced_by", "replaces") if name in frame]
     return frame.assign(**{name: frame[name].map(names) for name in columns})

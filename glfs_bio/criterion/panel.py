@@ -178,6 +178,17 @@ class MeasuredPanel:
             shares.append(left / np.mean(np.einsum("ij,ij->i", cells, cells)))
         return shares
 
+    def gains(self) -> Array:
+        """Return what every gene would add to the panel, a second measurement of its own too, as a
+        share of what all genes preserve, shape (n_genes,).
+        """
+        total = np.zeros(self.criterion.n_genes)
+        for block, posterior in zip(self.criterion.blocks, self.posteriors, strict=True):
+            u = block.genes @ posterior.covariance
+            lengths = np.einsum("ij,ij->i", u, block.genes)
+            total += np.einsum("ij,ij->i", u * block.weights, u) / (1.0 + lengths)
+        return np.asarray(total / self.criterion.scale)
+
     def substitutions(self, leaving: Index | None = None) -> Substitutions:
         """Replace genes i of the panel (None: all), one at a time, by every other gene j.
 

@@ -6,3 +6,7 @@ from ._golub import golub
 from ._simulate import simulate
 
 __all__ = ["golub", "simulate"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,3 +7,7 @@ from ._glfs_laprls import GLFSLapRLSClassifier, fewest_genes
 from ._laprls import LapRLSClassifier
 
 __all__ = ["GLFS", "GLFSLapRLSClassifier", "LapRLSClassifier", "SupervisedGLFS", "fewest_genes"]
+
+
+def __dir__() -> list[str]:
+    return __all__

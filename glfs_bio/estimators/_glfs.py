@@ -20,6 +20,7 @@ from .. import checks
 from ..cells.cells import build_problems
 from ..criterion.criterion import Criterion, Target
 from ..criterion.targets import ExpressionTerm, LabelsTerm, ValuesTerm
+from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, InvalidValue
 from ..labels import check_classes, is_labelled
 from ..laprls import class_graph
@@ -172,6 +173,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         representation: ArrayLike | None = None,
         batch: ArrayLike | None = None,
         include: ArrayLike | None = None,
+        ignore: ArrayLike | None = None,
     ) -> GLFS:
         """Select genes.
 
@@ -190,6 +192,9 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Batch of each cell; genes that only separate batches gain nothing.
         include : array of int, default None
             Indices of genes that must be selected; they come first.
+        ignore : array of int, default None
+            Indices of genes that neither count as structure nor can be selected, unless they are in
+            `include`.
 
         Returns
         -------
@@ -207,16 +212,20 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             X,
             ensure_min_samples=3,
         )
+        n_features = X.shape[1]
+        candidates = Candidates.of(
+            n_features, *(() if genes is None else genes for genes in (include, ignore))
+        )
         panel = rank_genes(
-            X,
+            X if ignore is None else silenced(X, ignore),
             self._request(),
-            candidates=Candidates.of(X.shape[1], () if include is None else include),
+            candidates=candidates,
             target=self._target(y, X.shape[0]),
             graph=graph,
             representation=representation,
             batch=batch,
         )
-        self._take(panel)
+        self._take(panel, candidates)
         return self
 
     def fit_transform(self, X: Matrix, y: ArrayLike | None = None, **fit_params: Any) -> Any:
@@ -278,11 +287,17 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names = ("objective", "lambda1", "standardize", "n_comps", "n_neighbors", "random_state")
         return Request.of(self.n_genes, **{name: getattr(self, name) for name in names})
 
-    def _take(self, panel: Panel) -> None:
-        self.weights_ = panel.weights
-        self.losses_ = panel.losses
-        self.scores_ = panel.scores
-        self.ranking_ = panel.ranks
+    def _take(self, panel: Panel, candidates: Candidates) -> None:
+        """Keep a panel of candidates; genes to ignore come last, below all scores."""
+        genes, n_features = candidates.genes, len(candidates.allowed)
+        lowest = panel.scores.min() - 1.0
+        self.weights_, self.losses_ = np.zeros(n_features), np.zeros(n_features)
+        self.weights_[genes], self.losses_[genes] = panel.weights, panel.losses
+        self.scores_ = lowest - np.arange(n_features)
+        self.scores_[genes] = panel.scores
+        self.ranking_ = np.arange(1, n_features + 1)
+        self.ranking_[genes] = panel.ranks
+        self.ranking_[~candidates.allowed] = np.arange(len(genes) + 1, n_features + 1)
         self.n_selected_ = panel.n_selected
         self.preserved_ = panel.preserved
         if len(panel.optimality):
@@ -375,7 +390,8 @@ class SupervisedGLFS(GLFS):
             return self
         problem = self._problem(*self._labelled(X, labels), [self.n_genes])
         panel = self.method.panels(problem, [self.n_genes])[0]
-        self._take(measured(panel, Criterion([problem]), np.arange(len(problem.variance))))
+        every = Candidates.of(len(problem.variance))
+        self._take(measured(panel, Criterion([problem]), every.genes), every)
         return self
 
     def panels(self, X: Matrix, y: ArrayLike, sizes: Sequence[int]) -> list[Panel]:
@@ -434,6 +450,13 @@ class SupervisedGLFS(GLFS):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def silenced(X: Matrix, ignore: ArrayLike) -> Matrix:
+    """Return the matrix with zeros for some genes."""
+    silent = Candidates.of(X.shape[1], ignore=ignore).allowed
+    found: Matrix = RowMatrix(X, silent=np.flatnonzero(~silent)).source
+    return found
 
 
 def _no_target(estimator: GLFS, values: str) -> InvalidValue:

@@ -18,6 +18,7 @@ from ..cells import noise
 from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, arg, listed
 from ..labels import batch_names, check_classes, is_labelled, n_folds
 from ..laprls import class_graph
+from ..selection import Candidates
 from ._glfs import GLFS, SupervisedGLFS
 from ._input import validated
 from ._laprls import LapRLSClassifier
@@ -119,7 +120,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     n_labelled_ : int
         Number of samples with a label.
     selector_ : GLFS
-        Selector, fitted to all samples.
+        Selector, fitted to all samples, of the genes that are not ignored.
     classifier_ : LapRLSClassifier
         Classifier, fitted to all samples.
 
@@ -168,6 +169,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         *,
         batch: ArrayLike | None = None,
         include: ArrayLike | None = None,
+        ignore: ArrayLike | None = None,
     ) -> GLFSLapRLSClassifier:
         """Choose the number of genes, then select and fit.
 
@@ -184,6 +186,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             samples are joined to those of their class and batch.
         include : array of int, default None
             Indices of genes that must be selected; they come first.
+        ignore : array of int, default None
+            Indices of genes that are not used at all.
 
         Returns
         -------
@@ -208,7 +212,19 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         labelled = is_labelled(labels)
         self.classes_ = check_classes(labels[labelled])
         self.n_samples_, self.n_labelled_ = len(labels), int(labelled.sum())
+        kept = Candidates.of(X.shape[1], ignore=() if ignore is None else ignore).genes
         given = None if include is None else np.unique(include)
+        if given is not None and ignore is not None:
+            if len(both := np.intersect1d(given, ignore)):
+                raise InvalidValue(
+                    "include",
+                    NO_VALUE,
+                    f"has genes that {arg('ignore')} has too: {listed(both)}",
+                    "remove them from one of the two",
+                )
+            given = np.searchsorted(kept, given)
+        if len(kept) < X.shape[1]:
+            X = X[:, kept]
         self.tried_ = self._numbers(X.shape[1], 0 if given is None else len(given))
         self.n_genes_ = int(self.tried_[0])
         if batch is not None and np.shape(batch) != labels.shape:
@@ -224,8 +240,9 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.cv_errors_ = np.sum(errors, axis=0)
             self.n_genes_ = int(self.tried_[np.argmin(self.cv_errors_)])
         self.selector_ = _fitted(selector, self.n_genes_, X, labels, batch=blocks, include=given)
-        self.genes_ = np.argsort(self.selector_.ranking_)[: self.n_genes_]
-        self.classifier_ = self._classify(X, labels, self.genes_, _beta(self.selector_))
+        best = np.argsort(self.selector_.ranking_)[: self.n_genes_]
+        self.classifier_ = self._classify(X, labels, best, _beta(self.selector_))
+        self.genes_ = kept[best]
         return self
 
     def decision_function(self, X: Matrix) -> Array:

@@ -5,3 +5,7 @@ from __future__ import annotations
 from .objective import Exact, Printed
 
 __all__ = ["Exact", "Printed"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -31,3 +31,7 @@ __all__ = [
     "write_report",
     "write_rnk",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     GeneSet = tuple[str, str, str, Iterable[str]]
 
 #: Columns of an explanation that a gene list does not have of its own.
-_EXPLAINED = ("axis", "supports", "substitute", "substitution_score", "loss_with_substitute")
+_EXPLAINED = (
+    *("role", "expressed", "expressed_in", "axis", "supports", "substitute"),
+    *("substitution_score", "acceptable", "loss_with_substitute"),
+)
 
 
 @documented
@@ -150,9 +153,7 @@ def _write_lines(path: Path, lines: Iterable[str], *, overwrite: bool) -> None:
 
 def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
     """Return the columns of an explanation of the genes of a selection."""
-    entry = results.current(
-        adata, explanation_key, "tl.explain_panel", "table", argument="explanation_key"
-    )
+    entry = results.current(adata, explanation_key, "explanation", argument="explanation_key")
     table = entry["table"].set_index("gene")
     selected = results.ranked(adata, key).index
     if set(table.index) != set(selected):
@@ -231,7 +232,7 @@ def write_gmt(
     key: str | Iterable[str] | None = "glfs",
     groups: Mapping[str, Iterable[str]] | None = None,
     thresholds: float | Iterable[float] = (),
-    stability_key: str = "glfs_stability",
+    stability_key: str | None = None,
     symbols: str | None = None,
     overwrite: bool = False,
 ) -> None:
@@ -251,8 +252,8 @@ def write_gmt(
         Frequencies in (0, 1].  Each gives a gene set ``f"{stability_key}_{threshold:g}"`` of the
         genes with at least this frequency in :func:`~glfs_bio.tl.stability`, the most frequent
         first.
-    stability_key : str, default "glfs_stability"
-        Key of the stability.
+    stability_key : str, default None
+        Key of the stability.  None: that of the last.
     symbols : str, default None
         Column of ``.var`` with the names to write; genes without a name are left out.  None:
         ``.var_names``.
@@ -283,7 +284,7 @@ def write_gmt(
     ):
         if not isinstance(value, kinds):
             raise InvalidType(name, value, f"cannot be a {type(value).__name__}")
-    checks.texts(stability_key=stability_key)
+    checks.texts(stability_key=stability_key, or_none=True)
     keys = [] if key is None else [key] if isinstance(key, str) else list(key)
     cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
     called = read.symbols(adata, symbols)
@@ -292,7 +293,7 @@ def write_gmt(
     for argument, name, description, genes in [
         *(("key", one, about, results.ranked(adata, one).index) for one in keys),
         *_groups(Lookup(adata, symbols), groups or {}),
-        *_frequent(adata, cuts, stability_key),
+        *_frequent(adata, cuts, results.last(adata, "stability", stability_key)),
     ]:
         if name in lines:
             raise InvalidValue(argument, name, "names two gene sets", "give each a name of its own")

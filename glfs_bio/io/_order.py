@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Where an order is, and a selection that can be ordered.
-_ORDER, _SELECTION = "glfs_order", "glfs"
 #: What 10x Genomics takes.
 _LARGEST = 2e9
 
@@ -57,8 +55,7 @@ def write_order(
         Form to write, one of these.  None: that of the order.
     key : str, default None
         Key of an order, or of a selection, which is then ordered as ``tl.order_panel`` does by
-        default.  None: the order ``"glfs_order"`` where there is one, else the selection
-        ``"glfs"``.
+        default.  None: the last order, and without one the selection ``"glfs"``.
     <overwrite>
 
     Raises
@@ -90,10 +87,11 @@ def write_order(
     if name is not None:
         checks.one_of("platform", name, orders.ORDERS)
     if key is None:
-        key = _ORDER if _ORDER in adata.uns else _SELECTION
+        key = results.last(adata, "order")
+        key = key if key in adata.uns else results.KEY
     stored = f"{key}_selected" not in adata.var
     if stored:
-        entry = results.current(adata, key, "tl.order_panel", "table", "platform")
+        entry = results.current(adata, key, "order")
         name = str(entry["platform"]) if name is None else name
     else:
         name = "sheet" if name is None else name
@@ -124,7 +122,7 @@ def write_reference(
     labels: str,
     *,
     counts_layer: str = "counts",
-    ids: str = "glfs_order_id",
+    ids: str | None = None,
     symbols: str | None = None,
     max_bytes: float = _LARGEST,
     random_state: int | None = 0,
@@ -146,9 +144,9 @@ def write_reference(
         Column of ``.obs`` with the cell types; cells without one are left out.
     counts_layer : str, default "counts"
         Layer of raw counts, or ``"X"``.
-    ids : str, default "glfs_order_id"
-        Column of ``.var`` with Ensembl ids, such as :func:`~glfs_bio.tl.order_panel` and
-        :func:`~glfs_bio.tl.resolve_genes` write; genes without one are left out.
+    ids : str, default None
+        Column of ``.var`` with Ensembl ids; genes without one are left out.  None: that of the last
+        :func:`~glfs_bio.tl.order_panel`, else of :func:`~glfs_bio.tl.resolve_genes`.
     symbols : str, default None
         Column of ``.var`` with symbols.  None: ``.var_names``.
     max_bytes : float, default 2e9
@@ -171,7 +169,7 @@ def write_reference(
     >>> glfs_bio.tl.resolve_genes(adata)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "reference.zip"
-    ...     glfs_bio.io.write_reference(adata, path, "bulk_labels", ids="glfs_names_id")
+    ...     glfs_bio.io.write_reference(adata, path, "bulk_labels")
     ...     zipfile.ZipFile(path).namelist()
     ['matrix.mtx.gz', 'features.tsv.gz', 'barcodes.tsv.gz', 'celltypes.csv']
     """
@@ -184,7 +182,10 @@ def write_reference(
     read.unique_names(adata)
     checks.texts(symbols=symbols, or_none=True)
     codes, categories = columns.labels(adata, labels)
-    checks.texts(ids=ids)
+    checks.texts(ids=ids, or_none=True)
+    if ids is None:
+        order = results.last(adata, "order")
+        ids = f"{order if order in adata.uns else results.last(adata, 'names')}_id"
     with naming(symbols="ids"):
         gene_ids = read.symbols(adata, ids).fillna("").to_numpy()
     names = adata.var_names if symbols is None else read.find(adata, "var", symbols, "symbols")

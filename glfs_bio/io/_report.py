@@ -16,7 +16,7 @@ from .._files import as_path, check_target, replacing
 from .._progress import progress
 from ..errors import MAPPING, NONE, OBS, InvalidType, InvalidValue, NotFound, arg, call, listed
 from . import _sections
-from ._sections import Result, Subject
+from ._subject import Result, Subject, inches
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,17 +26,10 @@ if TYPE_CHECKING:
 
 #: Search for a gene, whatever the organism and the kind of name.
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
-#: Results that a report may show: who writes them, and with which entries.
-_WRITTEN_BY = {
-    "evaluation": ("tl.evaluate_panel", "preserved", "genes", "unexplained"),
-    "explanation": ("tl.explain_panel", "table"),
-    "substitutes": ("tl.substitutes", "table", "irreplaceable"),
-    "stability": ("tl.stability", "jaccard"),
-    "enrichment": ("tl.enrich", "table"),
-    "order": ("tl.order_panel", "table", "checks", "replaced"),
-}
-#: Results of a panel that may have any name: their keys, unless the name of the selection is used.
-_OF_ANY_PANEL = ("evaluation", "explanation", "substitutes", "order")
+#: Kinds of results that a report may show.
+_SHOWN = (
+    *("evaluation", "explanation", "substitutes", "markers", "stability", "enrichment", "order"),
+)
 
 
 @documented
@@ -55,10 +48,12 @@ def write_report(
 ) -> None:
     """Write a report of a selection as one HTML file that opens without network.
 
-    It holds a summary; the UMAP of the panel next to that of all genes; a sortable table of the
-    selected genes; the evaluation of the panel and the variation that it leaves unexplained; why
-    each gene is in it; substitutes; constraints; the structure preserved by the first genes, and
-    the path along λ where there is one; stability; significant gene sets; parameters and versions.
+    It holds a summary; the UMAP of the panel next to that of all genes; the contributions of the
+    selected genes, and a sortable table of them; with `labels`, a dot plot of the genes by type and
+    the markers of each type; the evaluation of the panel and the variation that it leaves
+    unexplained; why each gene is in it; substitutes; constraints; the structure preserved by the
+    first genes, and the path along λ where there is one; stability; significant gene sets; the
+    order, with its checks; parameters and versions.
     What :func:`~glfs_bio.tl.evaluate_panel`, :func:`~glfs_bio.tl.explain_panel` and other functions
     compute is there if it is in `adata`.  The same `adata` gives the same file.
 
@@ -73,16 +68,15 @@ def write_report(
         File to write, ``.html``.
     <key>
     labels : str, default None
-        Column of ``.obs`` that colours the cells.
+        Column of ``.obs`` that colours the cells, and groups them where it has labels.
     symbols : str, default None
         Column of ``.var`` with the names to show.  None: ``.var_names``, as for genes without a
         name.
     results : dict of str to str, default None
         Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"substitutes"``,
-        ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
-        ``f"{key}_evaluation"`` and so on; for the first four else ``"glfs_evaluation"`` and so on,
-        if they exist.  Results of another panel or of other parameters are not shown, and the
-        report says so.
+        ``"markers"``, ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
+        ``f"{key}_evaluation"`` and so on, if they exist.  Results of another panel or of other
+        parameters are not shown, and the report says so.
     umaps : bool, default None
         Whether to compute UMAPs that are not in `adata`.  None: of up to 20,000 cells; of more,
         none are drawn unless they are there.
@@ -127,7 +121,7 @@ def write_report(
     if not isinstance(results, Mapping | None):
         raise InvalidType("results", results, f"must be a {MAPPING} of names and keys, or {NONE}")
     for what in results or {}:
-        checks.one_of("results", what, _WRITTEN_BY)
+        checks.one_of("results", what, _SHOWN)
     read.check(adata)
     if labels is not None and labels not in adata.obs:
         raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
@@ -136,7 +130,7 @@ def write_report(
         adata,
         key,
         frame=frame,
-        entry=stored.entry(adata, key, "pp.select_genes", "preserved"),
+        entry=stored.entry(adata, key, "selection", "preserved"),
         called=read.symbols(adata, symbols).fillna(adata.var_names.to_series()),
         labels=labels,
         symbols=symbols,
@@ -144,7 +138,10 @@ def write_report(
         results=_results(adata, key, frame.index, results or {}),
         umaps=umaps,
     )
-    text = _page(subject, title)
+    from matplotlib import style
+
+    with style.context("default"):  # a page is white wherever it was made
+        text = _page(subject, title)
     with replacing(path, overwrite=overwrite) as name:
         name.write_text(text, encoding="utf-8")
 
@@ -160,7 +157,7 @@ def _page(subject: Subject, title: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for show in (_sections.plain, _sections.digits, _sections.percent):
+    for show in (_sections.plain, _sections.digits, _sections.percent, inches):
         environment.filters[show.__name__] = show
     environment.filters["target"] = stored.preserved_of
 
@@ -187,21 +184,19 @@ def _results(
 ) -> dict[str, Result]:
     """Return the results in the object; `genes` are the selected genes."""
     found = {}
-    for what, written in _WRITTEN_BY.items():
+    for what in _SHOWN:
         given = named.get(what)
-        usual = [f"{key}_{what}", *([f"glfs_{what}"] if what in _OF_ANY_PANEL else [])]
-        where = next((name for name in usual if name in adata.uns), None)
-        where = where if given is None else given
-        if where is None:
+        where = f"{key}_{what}" if given is None else given
+        if given is None and where not in adata.uns:
             continue
-        entry = stored.entry(adata, where, *written, argument="results")
+        entry = stored.entry(adata, where, what, argument="results")
         unlike = _unlike(adata, key, genes, what, entry)
         if given is not None and unlike is not None:
             raise InvalidValue(
                 "results",
                 given,
                 f"is not of the selection under {arg('key', key)} ({unlike})",
-                f"run {call(written[0])} again",
+                f"run {call(stored.KINDS[what])} again",
             )
         found[what] = Result(where, entry, unlike)
     return found

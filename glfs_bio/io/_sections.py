@@ -7,34 +7,32 @@ both and add it to ``SECTIONS``, which is in the order of the page.
 
 from __future__ import annotations
 
-import base64
-import io
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
+import pandas as pd
 
-from .. import _signatures, codec, pl
+from .. import _signatures, codec, pl, tl
+from .._anndata import results as stored
 from .._anndata import umap
 from ..cells.graph import MOST_EXACT
 from ..errors import Message, arg, call
+from ..measures.labels import READINGS, suffixed
 from ..options import Limits
-from ..pl._tables import MEASURES
+from ..pl._evaluation import read_by, readings_of
+from ..pl._tables import measure_names
+from ._subject import Subject, image, picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
-    from anndata import AnnData
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 log = logging.getLogger(__name__)
 
-_DPI = 130
 #: Inches of a UMAP.
 _MAP = (4.2, 3.9)
 #: Gene sets matter up to this adjusted p-value; most of them in the table and in the picture.
@@ -49,8 +47,8 @@ _OF_TERMS = {
     "pvals": "p",
     "pvals_adj": "adjusted p",
 }
-#: Most genes in the pictures of weights and of stability, that names stay readable on a page.
-_BARS, _FREQUENT = 50, 100
+#: Most genes in the pictures of contributions and of stability, that names stay readable on a page.
+_BARS, _FREQUENT = 100, 100
 #: Longest list that is shown in full.
 _ITEMS = 20
 #: Significant digits of a result.
@@ -65,6 +63,8 @@ _OF_ORDER = {
     "efficiency": "efficiency",
     "mean_count": "mean count",
 }
+#: And those of a sheet.
+_OF_SHEET = {"group": "group", "source": "source", "backup_of": "backup of"}
 #: What is forecast for the platform.
 _OF_PLATFORM = {
     "preserved_on_platform": "mean or worst of the draws of efficiencies and failures",
@@ -90,80 +90,26 @@ _OF_FACTS = {
 #: What a reader has to know of measures.
 _OF_MEASURES = {
     "preserved": "0: no gene, 1: all genes",
-    "optimality": "of the structure preserved by the best panel of this size, without constraints",
     "preserved_on_platform": "on the target platform: the mean or the worst of its draws",
     "knn_preservation": "share of {n_neighbors} neighbours in all genes found again in the panel",
     "cluster_preservation_coarse": "NMI of 5 to 10 clusters by the panel and by all genes",
     "cluster_preservation_fine": "NMI of 20 to 40 clusters by the panel and by all genes",
-    "accuracy": "of {n_neighbors_of_labels} nearest neighbours in the panel",
-    "accuracy_all_genes": "of as many in 50 principal components of all genes",
-    "macro_f1": "mean F1 of the labels",
-    "rare_f1": "mean F1 of labels of at most 5 % of the cells",
+    **{
+        suffixed(name, reading): f"{meaning}, by {{readings[{reading}]}}"
+        for reading in READINGS
+        for name, meaning in {
+            "accuracy": "cells whose label the panel predicts",
+            "accuracy_all_genes": "the same, from 50 principal components of all genes",
+            "macro_f1": "mean F1 of the labels",
+            "rare_f1": "mean F1 of labels of at most 5 % of the cells",
+        }.items()
+    },
     "imputed": "of the structured variation of the genes that are not in the panel",
     "mean_correlation": "absolute, mean over pairs of genes: high in a redundant panel",
     "n_effective": "number of uncorrelated genes that would be as diverse",
     "counts_share": "counts of the panel, of those of all genes",
     "counts_spearman": "rank correlation of the panel's total in a cell with that of all genes",
 }
-
-
-@dataclass(frozen=True)
-class Result:
-    """A further result: its key, what is under it, and why it is not of the selection, if so."""
-
-    key: str
-    entry: dict[str, Any]
-    unlike: str | None = None
-
-
-@dataclass(frozen=True)
-class Subject:
-    """Selection of a report, and how to show it."""
-
-    adata: AnnData
-    key: str
-    #: The selected genes, the best first.
-    frame: pd.DataFrame
-    entry: dict[str, Any]
-    #: Names of all genes.
-    called: pd.Series
-    labels: str | None
-    symbols: str | None
-    link: str | None
-    results: Mapping[str, Result]
-    #: Whether UMAPs are computed that are not in `adata`; None: of so many cells as is fast.
-    umaps: bool | None
-
-    def result(self, what: str) -> Result | None:
-        """Return a result of this selection; None if it is missing or of another one."""
-        found = self.results.get(what)
-        return None if found is None or found.unlike is not None else found
-
-    def of_another(self, what: str) -> dict[str, Any] | None:
-        """Return the section that says of which selection a result is; None without one."""
-        found = self.results.get(what)
-        if found is None or found.unlike is None:
-            return None
-        return {"of_another": {"key": found.key, "unlike": found.unlike}}
-
-    def renamed(self, text: str, separator: str) -> list[str]:
-        """Names of genes in a text, as they are called."""
-        return [str(self.called.get(name, name)) for name in text.split(separator) if name]
-
-
-def picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """Return a plot of ``glfs_bio.pl`` as the address of an inline PNG."""
-    return _image(np.ravel(draw(*args, show=False, **kwargs))[0].figure)
-
-
-def _image(figure: Figure) -> str:
-    """A figure as the address of an inline PNG; it is closed."""
-    from matplotlib import pyplot as plt
-
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=_DPI, bbox_inches="tight", metadata={"Software": None})
-    plt.close(figure)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
 def cells(subject: Subject) -> dict[str, Any]:
@@ -198,7 +144,7 @@ def cells(subject: Subject) -> dict[str, Any]:
         "labels": subject.labels,
         "only_panel": only_panel,
         "groups": _legend(axes[-1]),
-        "pictures": [_image(figure) for figure in figures],
+        "pictures": [image(figure) for figure in figures],
     }
 
 
@@ -216,6 +162,43 @@ def _legend(ax: Axes) -> dict[str, str]:
     return {name: to_hex(colour) for name, colour in zip(names, colours, strict=True)}
 
 
+def types(subject: Subject) -> dict[str, Any] | None:
+    """The genes by cell type."""
+    if not subject.is_grouped:
+        return None
+    rows: Any = pl.dotplot(
+        *(subject.adata, str(subject.labels)),
+        key=subject.key,
+        symbols=subject.symbols,
+        show=False,
+    )
+    return {"labels": subject.labels, "picture": image(rows[0]["mainplot_ax"].figure)}
+
+
+def markers(subject: Subject) -> dict[str, Any] | None:
+    """The markers of each type; of few cells they are computed if they are not there."""
+    result = subject.result("markers")
+    if result is not None:
+        adata, key = subject.adata, result.key
+    elif not subject.is_grouped or subject.adata.n_obs > MOST_EXACT:
+        return subject.of_another("markers")
+    else:
+        adata, key = subject.of_panel(), "markers"
+        if adata.X.min() < 0:
+            return None
+        tl.markers(adata, list(adata.var_names), str(subject.labels), key_added=key)
+    entry = adata.uns[key]
+    return {
+        "labels": entry["params"]["labels"],
+        "rows": [
+            {**row, "markers": subject.renamed(str(row["markers"]), ", ")}
+            for row in entry["table"].to_dict("records")
+        ],
+        "beta": entry["params"]["beta"],
+        "picture": picture(pl.markers, adata, key=key, symbols=subject.symbols),
+    }
+
+
 def genes(subject: Subject) -> dict[str, Any]:
     """The table of genes, and the contribution of each."""
     rows = _rows(subject)
@@ -229,7 +212,7 @@ def genes(subject: Subject) -> dict[str, Any]:
         "some_substitutes": "substitute" in rows[0],
         "n_bars": min(_BARS, len(subject.frame)),
         "picture": picture(
-            pl.weights, subject.adata, _BARS, key=subject.key, symbols=subject.symbols
+            pl.contributions, subject.adata, _BARS, key=subject.key, symbols=subject.symbols
         ),
     }
 
@@ -240,7 +223,7 @@ def quality(subject: Subject) -> dict[str, Any] | None:
     if result is None:
         return subject.of_another("evaluation")
     adata, key, entry = subject.adata, result.key, result.entry
-    with_labels = "per_label" in entry
+    with_labels, table = "per_label" in entry, entry.get("per_label", pd.DataFrame())
     random = np.ravel(entry["random_preserved"])
     return {
         "entry": entry,
@@ -248,15 +231,26 @@ def quality(subject: Subject) -> dict[str, Any] | None:
         "n_random": random.size,
         "measures": [
             (called, entry[name], _OF_MEASURES[name].format_map(entry))
-            for name, called in MEASURES.items()
+            for name, called in measure_names(entry).items()
             if name in _OF_MEASURES and name in entry and np.isfinite(entry[name])
         ],
         "labels": str(entry["params"]["labels"]) if with_labels else None,
+        "readings": {suffixed("", one): name for one, name in readings_of(entry).items()},
+        "read_by": read_by(entry) if with_labels else None,
+        "too_few": {
+            said: list(table.index[table[suffixed("too_few", one)].astype(bool)])
+            for one, said in entry.get("readings", {}).items()
+        },
         "per_label": _per_label(entry) if with_labels else [],
         "some_counts": "counts_per_label" in entry,
-        "preserved": picture(pl.preserved, adata, key=key),
+        "preserved": picture(pl.preserved, adata, key=key)
+        if np.isfinite(entry["most_preserved"])
+        else None,
         "recall": picture(pl.labels, adata, key=key) if with_labels else None,
-        "confusion": picture(pl.confusion, adata, key=key) if with_labels else None,
+        "confusions": {
+            said: picture(pl.confusion, adata, key=key, reading=one)
+            for one, said in entry.get("readings", {}).items()
+        },
         "imputation": picture(pl.imputation, adata, key=key)
         if f"{key}_r2" in adata.var and adata.var[f"{key}_r2"].notna().any()
         else None,
@@ -296,6 +290,7 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
     return {
         "rows": rows.to_dict("records"),
         "some_support": "supports" in table,
+        "some_labels": "expressed_in" in table,
     }
 
 
@@ -313,8 +308,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
                 "name": subject.called[gene],
                 "best": subject.called[best["substitute"]],
                 "further": [
-                    f"{subject.called[one['substitute']]} ({one['substitution_score']:.2f})"
-                    for one in further
+                    f"{subject.called[one['substitute']]} ({_scored(one)})" for one in further
                 ],
             }
         )
@@ -322,6 +316,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
         "min_score": result.entry["params"]["min_score"],
         "rows": rows,
         "alone": list(subject.called.loc[list(result.entry["irreplaceable"])]),
+        "needless": list(subject.called.loc[list(result.entry["needless"])]),
     }
 
 
@@ -358,14 +353,16 @@ def stability(subject: Subject) -> dict[str, Any] | None:
     if result is None:
         return subject.of_another("stability")
     adata, key, entry = subject.adata, result.key, result.entry
-    size = min(_FREQUENT, max(round(float(np.mean(entry["n_genes"]))), 1))
+    size = min(_FREQUENT, stored.n_chosen(entry))
     consensus = adata.var_names[adata.var[f"{key}_consensus"].astype(bool)]
     return {
         "entry": entry,
         "n_consensus": len(consensus),
         "out": list(subject.called.loc[subject.frame.index.difference(consensus, sort=False)]),
         "instead": list(subject.called.loc[consensus.difference(subject.frame.index, sort=False)]),
-        "picture": picture(pl.stability, adata, size, key=key, symbols=subject.symbols),
+        "picture": picture(pl.stability, adata, size, key=key, symbols=subject.symbols)
+        if size
+        else None,
     }
 
 
@@ -405,10 +402,11 @@ def order(subject: Subject) -> dict[str, Any] | None:
         "entry": entry,
         "genes": entry["table"].to_dict("records"),
         "columns": {name: text for name, text in _OF_ORDER.items() if name in entry["table"]},
+        "texts": {name: text for name, text in _OF_SHEET.items() if name in entry["table"]},
         "checks": entry["checks"].to_dict("records"),
         "replaced": entry["replaced"].to_dict("records"),
         "expected": [
-            (MEASURES.get(name, name), expected[name], meaning)
+            (measure_names(expected).get(name, name), expected[name], meaning)
             for name, meaning in _OF_PLATFORM.items()
             if name in expected
         ],
@@ -429,6 +427,8 @@ def parameters(subject: Subject) -> dict[str, Any]:
 SECTIONS: dict[str, Callable[[Subject], dict[str, Any] | None]] = {
     "Cells": cells,
     "Genes": genes,
+    "Genes by type": types,
+    "Markers": markers,
     "Evaluation": quality,
     "Unexplained variation": unexplained,
     "Why each gene": explanation,
@@ -449,6 +449,7 @@ def lead(subject: Subject) -> dict[str, Any]:
         "n_cells": subject.adata.n_obs,
         "entry": subject.entry,
         "optimality": best if np.isfinite(best) else None,
+        "within": stored.constraints_of(subject.entry),
     }
 
 
@@ -522,9 +523,14 @@ def of_genes(subject: Subject) -> dict[str, pd.Series]:
 
 def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
     """The best substitute of each gene, with its score; none where there is none."""
-    scores = table["substitution_score"].map(" ({:.2f})".format)
+    scores = [f" ({_scored(row)})" for row in table.to_dict("records")]
     texts = table["substitute"].map(subject.called) + scores
     return texts.where(table["substitute"].fillna("") != "", "none")
+
+
+def _scored(row: Mapping[Any, Any]) -> str:
+    """The score of a substitute, and whether it is too low."""
+    return f"{row['substitution_score']:.2f}{'' if row['acceptable'] else ', weak'}"
 
 
 def _per_label(entry: dict[str, Any]) -> list[dict[str, Any]]:

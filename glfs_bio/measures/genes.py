@@ -156,6 +156,25 @@ def imputed(sets: Sequence[Cells], panel: Index) -> Imputed:
     return Imputed(of_structure, reliable * of_structure)
 
 
+def predictors(sets: Sequence[Cells], panel: Index, genes: Index) -> Array:
+    """What each gene of the panel accounts for of R² of others, shape (len(genes), len(panel)).
+
+    The measured gene i predicts gene j with the weight ``w_ij = c_iᵀ Ẽ c_j / (n σ_i²)``, and
+    ``R_j² = Σ_i w_ij c_iᵀ c_j / c_jᵀ c_j``, with the letters of :func:`imputed`.
+    """
+    explained = np.zeros((len(genes), len(panel)))
+    structured = np.zeros(len(genes))
+    for one in sets:
+        places, measured, precision = _precision(one, panel)
+        others = one.projections[genes]
+        weights = np.linalg.solve(precision, measured.T).T @ others.T
+        explained[:, places] += (weights * (measured @ others.T)).T
+        structured += np.sum(others**2, axis=1)
+    return np.asarray(
+        np.divide(explained.T, structured, out=np.zeros_like(explained.T), where=structured > 0).T
+    )
+
+
 def _by_label(
     taken: Array, everything: Array, share: float, codes: Index, names: Sequence[str]
 ) -> pd.DataFrame:
@@ -204,13 +223,18 @@ def _follow(taken: Array, everything: Array) -> float:
 
 
 def _left(one: Cells, panel: Index) -> Array:
-    """``c_jᵀ P c_j`` of every gene."""
-    noisy = panel[one.residuals[panel] > 0]  # the others are constant
-    scale = np.sqrt(one.n_cells * one.residuals[noisy])
-    measured = one.projections[noisy] / scale[:, None]
-    precision = np.eye(one.projections.shape[1]) + measured.T @ measured
+    """``c_jᵀ Ẽ c_j`` of every gene."""
+    _, _, precision = _precision(one, panel)
     half = np.linalg.solve(np.linalg.cholesky(precision), one.projections.T)
     return np.asarray(np.sum(half**2, axis=0))
+
+
+def _precision(one: Cells, panel: Index) -> tuple[Index, Array, Array]:
+    """Places of the genes of the panel that are not constant, ``c_i / √(n σ_i²)``, and ``Ẽ⁻¹``."""
+    places = np.flatnonzero(one.residuals[panel] > 0)
+    noisy = panel[places]
+    measured = one.projections[noisy] / np.sqrt(one.n_cells * one.residuals[noisy])[:, None]
+    return places, measured, np.eye(one.projections.shape[1]) + measured.T @ measured
 
 
 def _total(of_sets: Iterable[Array]) -> Array:

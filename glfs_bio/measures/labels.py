@@ -1,5 +1,10 @@
 """Labels that a panel distinguishes and mixes up, and its genes as markers of labels.
 
+Labels are read in two ways.  Nearest cells (kNN) say whether cells of a label lie together, every
+gene counting by its variance: rare labels that a few genes tell apart are lost among many others.
+LapRLS learns which genes tell labels apart, as those who will annotate the data do: it is the
+kernel form (Belkin, Niyogi and Sindhwani 2006) with landmarks (Williams and Seeger 2001).
+
 A marker is as NS-Forest (Aevermann et al. 2021) has it: each gene is on from a threshold up, a
 label is known by a few genes that are all on, and the F-beta score with β = ½ weighs precision over
 recall.
@@ -7,12 +12,14 @@ recall.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics import (
     confusion_matrix,
     fbeta_score,
@@ -22,28 +29,42 @@ from sklearn.metrics import (
     recall_score,
 )
 
+from .. import laprls
+from ..cells.graph import joined, laplacian
+from ..data import threads as pools
 from ..errors import NO_VALUE, InvalidValue
 from .cells import N_NEIGHBORS, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from .._typing import Array, Index
 
+log = logging.getLogger(__name__)
+
+#: How labels can be read; what is kept of those after the first has their names.
+READINGS = ("knn", "laprls")
 #: Labels that are too small for the neighbourhood may have this share of the cells, as accuracy is
 #: still that of the panel.
 _TOO_SMALL = 0.1
 #: A rare label has at most this share of the labelled cells.
 RARE = 0.05
+#: LapRLS is as accurate as a logistic regression with these, at a fifth of its time; with a kernel
+#: that is linear it is not ("How labels are read" in ``benchmarks/ARCHIVE.md``).  Folds; landmarks;
+#: width of the kernel exp(−width ‖x − z‖² / total variance); both penalties; and the power of the
+#: size of a label that its cells are weighed by: −1 gives up large labels for small ones.
+N_FOLDS, _LANDMARKS, _WIDTH, _LAMBDA1, _LAMBDA2, _POWER = 5, 500, 0.1, 0.01, 0.01, -0.5
+#: Columns of labels that are the same by every reading.
+_OF_LABELS = ["n_cells", "rare"]
 #: So many of the best single genes of a label are combined.
 CONSIDERED = 6
 
 
 @dataclass(frozen=True)
 class LabelScores:
-    """How well nearest cells of a panel predict the labels."""
+    """How well a reading of a panel predicts the labels."""
 
     #: Code of the label predicted for every cell; −1 where the cell has no label
     predicted: Index
@@ -56,13 +77,10 @@ class LabelScores:
     #: A row a label: ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with``: the other
     #: label that is predicted for most of its cells (``""`` where there is none),
     #: ``confused_share``: the share of its cells that this is, ``rare``, and ``too_few``: whether
-    #: nearest cells of its own could never be a majority, as it has so few cells.  Recall of such a
-    #: label says little of the panel; that of a label of one cell is always 0.
+    #: it has fewer cells than :func:`fewest`.  Recall of such a label says little of the panel.
     per_label: pd.DataFrame
     #: Numbers of cells: rows are labels, columns what is predicted
     confusion: pd.DataFrame
-    #: Nearest cells that predict; 0 where no label has two cells, and the scores are NaN
-    n_neighbors: int
 
 
 def n_neighbors_of(codes: Index) -> int:
@@ -75,9 +93,77 @@ def n_neighbors_of(codes: Index) -> int:
     sizes = np.sort(np.bincount(codes[codes >= 0]))
     counting = sizes[np.cumsum(sizes) > _TOO_SMALL * sizes.sum()]
     if not len(counting) or counting[0] - 1 > N_NEIGHBORS // 2:
-        return N_NEIGHBORS
+        return min(N_NEIGHBORS, max(int(sizes.sum()) - 1, 0))
     several = counting[counting > 1]
     return int(several[0] - 1) if len(several) else 0
+
+
+def n_folds_of(codes: Index) -> int:
+    """Number of folds: :data:`N_FOLDS`, or as many as the largest label has cells; 0 for one."""
+    largest = int(np.bincount(codes[codes >= 0]).max(initial=0))
+    return min(N_FOLDS, largest) if largest > 1 else 0
+
+
+def fewest(reading: str, codes: Index) -> int:
+    """Fewest cells of a label with which a reading says something of the panel.
+
+    Nearest cells of its own can be a majority, or each fold has one of them.
+    """
+    if reading == "knn":
+        return n_neighbors_of(codes) // 2 + 2
+    return max(n_folds_of(codes), 2)
+
+
+def said(readings: Sequence[str], codes: Index) -> dict[str, str]:
+    """Return how cells are read, in words: what it is called, a comma, and how it is validated."""
+    words = {
+        "knn": f"{n_neighbors_of(codes)}-NN, leave-one-out",
+        "laprls": f"LapRLS, {n_folds_of(codes)}-fold cross-validation",
+    }
+    return {reading: words[reading] for reading in readings}
+
+
+def suffixed(name: str, reading: str) -> str:
+    """Return what a measure is called by a reading."""
+    return name if reading == READINGS[0] else f"{name}_{reading}"
+
+
+def kept(scores: Mapping[str, LabelScores]) -> dict[str, Any]:
+    """Return what results keep of readings: numbers, ``per_label`` and ``confusion``."""
+    found: dict[str, Any] = {}
+    tables: list[pd.DataFrame] = []
+    for reading, one in scores.items():
+        for name in ("accuracy", "macro_f1", "rare_f1"):
+            found[suffixed(name, reading)] = getattr(one, name)
+        found[suffixed("confusion", reading)] = one.confusion.to_numpy()
+        table = one.per_label
+        called = {name: suffixed(name, reading) for name in table if name not in _OF_LABELS}
+        tables.append(table.drop(columns=_OF_LABELS if tables else []).rename(columns=called))
+    return found | {"per_label": pd.concat(tables, axis=1)}
+
+
+def scores_by(
+    readings: Sequence[str],
+    where: Array,
+    values: Array,
+    codes: Index,
+    names: Sequence[str],
+    *,
+    near: Index | None = None,
+    random_state: int | None = 0,
+) -> dict[str, LabelScores]:
+    """Return the scores of some readings: nearest cells in `where`, LapRLS of `values`.
+
+    Shapes: (n_cells, r) and (n_cells, n_values).
+    """
+    near = nearest(where, random_state=random_state) if near is None else near
+    found = {}
+    for reading in readings:
+        if reading == "knn":
+            found[reading] = label_scores(where, codes, names, near=near)
+        else:
+            found[reading] = laprls_scores(values, codes, names, near, random_state=random_state)
+    return found
 
 
 def label_scores(
@@ -94,27 +180,104 @@ def label_scores(
     :func:`n_neighbors_of`.  Of labels with equally many votes that of the nearer cell wins.
     `near`, from :func:`~glfs_bio.measures.cells.nearest`, is used where all cells have labels.
     """
-    labelled = np.flatnonzero(codes >= 0)
-    if len(codes) != len(where) or len(labelled) < 2:
-        raise InvalidValue(
-            "codes",
-            NO_VALUE,
-            f"has {len(codes)} labels for {len(where)} cells, {len(labelled)} of them not missing",
-            "give one for each cell, and at least two",
-        )
+    labelled = _labelled(codes, len(where))
     used = n_neighbors_of(codes) if n_neighbors is None else n_neighbors
     if near is None or len(labelled) < len(codes):
         near = nearest(where[labelled], max(used, 1))
-    near = near[:, : max(used, 1)]
     own = codes[labelled]
-    votes = _majority(own[near])
+    votes = _majority(own[near[:, : max(used, 1)]])
+    return _scores(codes, labelled, votes, names, used // 2 + 2, possible=used > 0)
+
+
+@pools.one_thread_of_blas()
+def laprls_scores(
+    values: Array,
+    codes: Index,
+    names: Sequence[str],
+    near: Index,
+    *,
+    random_state: int | None = 0,
+) -> LabelScores:
+    """Predict the label of every cell by LapRLS of the cells in other folds.
+
+    Cells whose label is held out, or missing, are in the graph alone.  Folds are stratified, and
+    the largest value of one label against the rest predicts.
+
+    Shapes: `values` (n_cells, n_values), in units that count alike; `near` as of
+    :func:`~glfs_bio.measures.cells.nearest`.
+    """
+    labelled = _labelled(codes, len(values))
+    n_folds = n_folds_of(codes)
+    draw = np.random.default_rng(random_state)
+    order = draw.permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
+    fold = np.empty(len(codes), dtype=np.intp)
+    fold[order] = np.arange(len(codes)) % max(n_folds, 2)
+    own = codes[labelled]
+    weights = np.zeros(len(codes))
+    weights[labelled] = (np.bincount(own)[own] / len(own)) ** _POWER
+    features = _features(values, fold, draw)
+    found = laprls.held_out(
+        features,
+        np.asarray(codes[:, None] == np.unique(own), dtype=float),
+        laplacian(joined(near)).astype(features.dtype),
+        fold,
+        lambda1=_LAMBDA1,
+        lambda2=_LAMBDA2,
+        sample_weight=weights / weights[labelled].mean(),
+    )
+    votes = np.unique(own)[found[labelled].argmax(axis=1)]
+    few = fewest("laprls", codes)
+    return _scores(codes, labelled, votes, names, few, possible=n_folds > 0)
+
+
+def standardised(values: Array) -> Array:
+    """Values of genes of variance 1, and 0 for a gene that is the same in all cells."""
+    deviation = values.std(axis=0)
+    centred = values - values.mean(axis=0)
+    zeros = np.zeros_like(centred)
+    return np.asarray(np.divide(centred, deviation, out=zeros, where=deviation > 0))
+
+
+def _features(values: Array, fold: Index, draw: np.random.Generator) -> Array:
+    """Centred coordinates of the cells in the space of the kernel, by landmarks among them."""
+    variance = float(values.var(axis=0).sum())
+    model = Nystroem(
+        gamma=_WIDTH / variance if variance > 0 else 1.0,
+        n_components=min(_LANDMARKS, len(values)),
+        random_state=int(draw.integers(2**31)),
+    ).fit(values)
+    features = np.empty((len(values), model.n_components), dtype=np.float32)
+    for k in np.unique(fold):  # a part at a time: the kernel has double precision
+        features[fold == k] = model.transform(values[fold == k])
+    return np.asarray(features - features.mean(axis=0), dtype=features.dtype)
+
+
+def _labelled(codes: Index, n_cells: int) -> Index:
+    """Cells with labels."""
+    labelled = np.flatnonzero(codes >= 0)
+    if len(codes) != n_cells or len(labelled) < 2:
+        raise InvalidValue(
+            "codes",
+            NO_VALUE,
+            f"has {len(codes)} labels for {n_cells} cells, {len(labelled)} of them not missing",
+            "give one for each cell, and at least two",
+        )
+    return labelled
+
+
+def _scores(
+    codes: Index, labelled: Index, votes: Index, names: Sequence[str], few: int, *, possible: bool
+) -> LabelScores:
+    """Return the scores of what is predicted for the labelled cells; NaN where nothing can be."""
+    own = codes[labelled]
     predicted = np.full(len(codes), -1, dtype=np.intp)
     predicted[labelled] = votes
     present = np.unique(own)
     per_label, confusion = _tables(own, votes, present, [names[code] for code in present])
-    per_label["too_few"] = per_label["n_cells"] - 1 <= near.shape[1] // 2
+    per_label["too_few"] = per_label["n_cells"] < few
     rare = per_label.loc[per_label["rare"], "f1"]
-    can_be = 1.0 if used else np.nan  # predicted
+    can_be = 1.0 if possible else np.nan  # predicted
     return LabelScores(
         predicted=predicted,
         accuracy=float(np.mean(votes == own)) * can_be,
@@ -122,7 +285,6 @@ def label_scores(
         rare_f1=float(rare.mean()) * can_be if len(rare) else float("nan"),
         per_label=per_label,
         confusion=confusion,
-        n_neighbors=near.shape[1] if used else 0,
     )
 
 
@@ -198,7 +360,10 @@ def singles(values: Array, codes: Index, n_labels: int, beta: float) -> Single:
     means = np.array([values[codes == label].mean(axis=0) for label in range(n_labels)])
     total = means.sum(axis=0)
     on_target = np.divide(means, total, out=np.zeros_like(means), where=total > 0)
-    for gene in np.flatnonzero(np.ptp(values, axis=0) > 0):
+    varying = np.flatnonzero(np.ptp(values, axis=0) > 0)
+    for done, gene in enumerate(varying):
+        fields = {"stage": "markers", "n_done": done, "n_all": len(varying)}
+        log.info("%d of %d genes tried as markers", done, len(varying), extra=fields)
         for label in range(n_labels):
             precision, recall, thresholds = precision_recall_curve(codes == label, values[:, gene])
             # The lowest threshold has all cells on, and the last point none.

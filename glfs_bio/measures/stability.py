@@ -25,21 +25,30 @@ def jaccard(chosen: NDArray[np.bool_]) -> Array:
     """
     shared = chosen.astype(float) @ chosen.T.astype(float)
     sizes = np.diag(shared)
-    return np.asarray(shared / (sizes[:, None] + sizes - shared))
+    return _over(shared, sizes[:, None] + sizes - shared)
 
 
-def jaccard_with_substitutes(criterion: Criterion, panels: Sequence[Index]) -> Array:
+def jaccard_with_substitutes(
+    criterion: Criterion, panels: Sequence[Index], included: NDArray[np.bool_]
+) -> Array:
     """The same where a gene may be matched with one that stands in for it: (parts, parts).
 
     A gene stands in for another in one of the two panels, as the cells of `criterion` have it.
+    Genes that are `included`, shape (genes,), are of each panel and not counted.
     """
     stands_in = [MeasuredPanel(criterion, panel).substitutes() for panel in panels]
-    found = np.ones((len(panels), len(panels)))
+    counted = [panel[~included[panel]] for panel in panels]
+    shared = np.diag([float(len(panel)) for panel in counted])
     for one, other in combinations(range(len(panels)), 2):
-        first, second = panels[one], panels[other]
-        shared = n_matched(first, second, stands_in[one] + stands_in[other])
-        found[one, other] = found[other, one] = shared / (len(first) + len(second) - shared)
-    return found
+        both = stands_in[one] + stands_in[other]
+        shared[one, other] = shared[other, one] = n_matched(counted[one], counted[other], both)
+    sizes = np.diag(shared)
+    return _over(shared, sizes[:, None] + sizes - shared)
+
+
+def _over(shared: Array, either: Array) -> Array:
+    """Shares, NaN of nothing."""
+    return np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)
 
 
 def with_substitutes(criterion: Criterion, panel: Index, chosen: NDArray[np.bool_]) -> Array:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from ._evaluation import curve, imputation, labels, preserved, unexplained
 from ._panel import panel
-from ._selection import enrichment, path, stability, weights
+from ._selection import contributions, enrichment, path, stability, weights
 from ._tables import comparison, confusion
+from ._types import dotplot, markers
 
 __all__ = [
     "comparison",
     "confusion",
+    "contributions",
     "curve",
+    "dotplot",
     "enrichment",
     "imputation",
     "labels",
+    "markers",
     "panel",
     "path",
     "preserved",
@@ -21,3 +25,7 @@ __all__ = [
     "unexplained",
     "weights",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

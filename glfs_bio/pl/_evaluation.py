@@ -11,6 +11,7 @@ from anndata import AnnData
 from .. import checks
 from .._anndata import results
 from ..errors import OBSM, InvalidValue, NotFound, arg, call, listed, shown
+from ..measures.labels import READINGS, suffixed
 from ._figure import (
     BLUE,
     GREY,
@@ -18,6 +19,7 @@ from ._figure import (
     beside,
     colour_map,
     colours,
+    ink,
     legend,
     name_places,
     plot,
@@ -47,16 +49,27 @@ def preserved_label(entry: Mapping[str, Any]) -> str:
     return f"{results.preserved_of(entry).removeprefix('the ')} preserved"
 
 
-def evaluation(adata: AnnData, key: str) -> dict[str, Any]:
-    """Return what ``tl.evaluate_panel`` wrote."""
-    return results.current(
-        adata, key, "tl.evaluate_panel", "n_genes", "preserved", "most_preserved"
-    )
+def evaluation(adata: AnnData, key: str | None, holds: str = "kind") -> tuple[str, dict[str, Any]]:
+    """Return a key and what ``tl.evaluate_panel`` wrote under it; None: the last that `holds`."""
+    key = results.last(adata, "evaluation", key, holds=holds)
+    return key, results.current(adata, key, "evaluation")
 
 
-def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:
-    """Return ``per_label`` and ``confusion`` of ``tl.evaluate_panel``, in one order."""
-    entry = evaluation(adata, key)
+def read_by(entry: Mapping[str, Any], *readings: str) -> str:
+    """Return how labels were read, by some readings or all, and of how many cells."""
+    said = [entry["readings"][reading] for reading in readings or readings_of(entry)]
+    return f"{'; '.join(said)}; {entry['n_labelled']:,} cells"
+
+
+def readings_of(entry: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the readings of a result are called, in their order: ``"15-NN"``."""
+    said = entry.get("readings", {})
+    return {one: said[one].partition(",")[0] for one in READINGS if one in said}
+
+
+def by_label(adata: AnnData, key: str | None) -> dict[str, Any]:
+    """Return what ``tl.evaluate_panel`` wrote with labels."""
+    key, entry = evaluation(adata, key, "per_label")
     if "per_label" not in entry:
         raise NotFound(
             "key",
@@ -64,12 +77,11 @@ def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:
             "is of a panel that was evaluated without labels",
             f"run {call('tl.evaluate_panel')} with {arg('labels')}",
         )
-    return entry["per_label"], np.asarray(entry["confusion"], dtype=float)
+    return entry
 
 
 def _column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) -> pd.Series:
     """Return a column that ``tl.evaluate_panel`` wrote to ``.obs`` or ``.var``."""
-    evaluation(adata, key)
     frame = getattr(adata, where)
     if f"{key}_{name}" not in frame:
         raise NotFound(
@@ -82,7 +94,7 @@ def _column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) -
 def preserved(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -98,7 +110,7 @@ def preserved(
     Parameters
     ----------
     <adata with results> tl.evaluate_panel
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <palette> the panel, the selection of glfs_bio, and random panels
@@ -117,7 +129,11 @@ def preserved(
     ['this panel, 5 genes', 'selected by glfs_bio', '20 random panels']
     """
     chosen = colours(palette, VERMILLION, BLUE, GREY)
-    entry = evaluation(adata, key)
+    key, entry = evaluation(adata, key)
+    if np.isnan(entry["most_preserved"]):
+        raise InvalidValue(
+            "key", key, "has no share of what the panel preserves, and nothing to compare it with"
+        )
     strips, most = _strips(entry, *chosen), float(entry["most_preserved"])
     (ax,) = yield [6.6], 0.36 * len(strips) + 1.2
     for place, (values, style) in enumerate(strips.values()):
@@ -125,8 +141,8 @@ def preserved(
         # next to one another, whatever their order
         across = place + np.random.default_rng(0).permutation(spread)
         ax.plot(values, across, ls="", clip_on=False, zorder=3, **style)
-    ax.axvspan(most, 1.0, color="#EBEBEB", lw=0)
-    ax.axvline(most, color="black", lw=1, ls="--")
+    ax.axvspan(most, 1.0, color=ink(), alpha=0.08, lw=0)
+    ax.axvline(most, color=ink(), lw=1, ls="--")
     ax.set(xlim=(0, 1), xlabel=preserved_label(entry))
     ax.spines[["top", "right", "left"]].set_visible(False)
     size = name_places(ax, list(strips))
@@ -175,7 +191,7 @@ def _value(values: Array) -> str:
 def labels(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -185,15 +201,17 @@ def labels(
 ) -> Drawing[Axes]:
     """Bars of the recall of every label, the best first, with F1 and the number of cells.
 
-    The recall of a label is the share of its cells that the nearest cells of the panel, usually 15,
-    give that label.  Rare labels, of at most 5 % of the cells, have another colour.  Grey are those
-    of so few cells that they could never be a majority, whatever the panel.
+    The recall of a label is the share of its cells whose label is predicted.  Bars and F1 are of
+    the nearest cells, diamonds of LapRLS, if both have read the cells; the axis says how.  A label
+    with a short bar and a diamond far to the right can be told apart, but not by nearest cells.
+    Rare labels, of at most 5 % of the cells, have another colour.  Grey are those of so few cells
+    that no panel could predict them well.
 
     Parameters
     ----------
     adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <palette> labels, rare labels, and labels of too few cells
@@ -212,25 +230,38 @@ def labels(
     10
     """
     usual, rare, few = colours(palette, BLUE, VERMILLION, GREY)
-    table = by_label(adata, key)[0].sort_values("recall", ascending=False, kind="stable")
-    is_few, is_rare = (table[name].to_numpy(dtype=bool) for name in ("too_few", "rare"))
+    entry = by_label(adata, key)
+    (first, called), *others = readings_of(entry).items()
+    column = {name: suffixed(name, first) for name in ("recall", "f1", "too_few")}
+    table = entry["per_label"].sort_values(column["recall"], ascending=False, kind="stable")
+    is_few, is_rare = (table[name].to_numpy(dtype=bool) for name in (column["too_few"], "rare"))
     kinds = {
         "recall": (usual, ~is_rare & ~is_few),
         "recall, rare": (rare, is_rare & ~is_few),
         "recall, too few cells": (few, is_few),
     }
-    place, recall = np.arange(len(table)), table["recall"].to_numpy()
-    (ax,) = yield [6.2], 0.26 * len(table) + 1.2
+    place, recall = np.arange(len(table)), table[column["recall"]].to_numpy()
+    (ax,) = yield [6.2], 0.26 * len(table) + 1.4
     handles: list[Any] = [
         ax.barh(place[those], recall[those], height=0.72, color=colour, label=name)
         for name, (colour, those) in kinds.items()
         if those.any()
     ]
+    style: dict[str, Any] = {"ls": "", "mec": ink(), "clip_on": False}
+    f1 = table[column["f1"]]
     handles += ax.plot(
-        *(table["f1"], place, "o"), ms=5, mfc="white", mec="black", clip_on=False, zorder=4
+        f1, place, marker="o", ms=5, mfc="white", zorder=4, label=f"F1, {called}", **style
     )
-    handles[-1].set_label("F1")
-    ax.set(xlim=(0, 1), xlabel=f"recall and F1, panel of {adata.uns[key]['n_genes']} genes")
+    for reading, name in others:
+        values, label = table[suffixed("recall", reading)], f"recall, {name}"
+        handles += ax.plot(
+            values, place, marker="D", ms=4, mfc=ink(), zorder=5, label=label, **style
+        )
+    ax.set(
+        xlim=(0, 1),
+        xlabel=f"recall (bars: {called}) and F1, panel of {entry['n_genes']} genes; "
+        f"{read_by(entry)}",
+    )
     ax.spines[["top", "right"]].set_visible(False)
     size = name_places(ax, list(table.index.astype(str)))
     beside(ax, [f"{n:,} cells" for n in table["n_cells"]], size)
@@ -242,7 +273,7 @@ def labels(
 def unexplained(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     basis: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
@@ -258,7 +289,7 @@ def unexplained(
     Parameters
     ----------
     <adata with results> tl.evaluate_panel
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     basis : str, default None
         Key of ``.obsm``, with or without ``X_``.  None: ``X_umap``, or else ``X_pca``.
     <ax>
@@ -279,6 +310,7 @@ def unexplained(
     'UMAP 1'
     """
     of_values = colour_map(cmap)
+    key, entry = evaluation(adata, key)
     found = _column(adata, key, "obs", "unexplained").to_numpy(dtype=float)
     checks.texts(basis=basis, or_none=True)
     candidates = tuple(_BASES) if basis is None else (basis, f"X_{basis}")
@@ -300,7 +332,7 @@ def unexplained(
         color_map=of_values,
         vmin=0,
         vmax="p99",
-        title=f"unexplained, panel of {adata.uns[key]['n_genes']} genes",
+        title=f"unexplained, panel of {entry['n_genes']} genes",
     )
     return ax
 
@@ -309,7 +341,7 @@ def unexplained(
 def imputation(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -324,7 +356,7 @@ def imputation(
     Parameters
     ----------
     <adata with results> tl.evaluate_panel
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <palette> the bars
@@ -343,13 +375,14 @@ def imputation(
     'number of genes'
     """
     (colour,) = colours(palette, BLUE)
+    key, _ = evaluation(adata, key)
     found = _column(adata, key, "var", "r2").dropna().to_numpy(dtype=float)
     if not found.size:
         raise InvalidValue("key", key, "is of a panel that leaves no gene to be predicted")
     lowest, median = min(0.0, float(found.min())), float(np.median(found))
     (ax,) = yield [5.0], 3.4
     ax.hist(found, bins=_N_BINS, range=(lowest, 1.0), color=colour)
-    line = ax.axvline(median, color="black", ls=":", label=f"median {median:.2f}")
+    line = ax.axvline(median, color=ink(), ls=":", label=f"median {median:.2f}")
     ax.set(xlabel=f"R² of {found.size:,} unmeasured genes", ylabel="number of genes")
     ax.set_xlim(lowest, 1.0)
     ax.spines[["top", "right"]].set_visible(False)
@@ -361,7 +394,7 @@ def imputation(
 def curve(
     adata: AnnData,
     *,
-    key: str = "glfs_curve",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -372,16 +405,16 @@ def curve(
     """Draw the structure preserved against the number of genes.
 
     The band above the line ends at the upper bound: no panel of that size preserves more.  Where
-    labels were predicted, accuracy and macro-F1 are on a second axis on the right.
+    labels were predicted, accuracy and macro-F1 of each reading of the cells are on a second axis
+    on the right, which says how they were read.
 
     Parameters
     ----------
     <adata with results> tl.curve
-    key : str, default "glfs_curve"
-        The `key_added` of ``tl.curve``.
+    <key of the last> tl.curve
     <ax>
     <title>
-    <palette> the structure preserved, and the labels
+    <palette> the structure preserved, and the labels by each reading
     <figsize, show, save>
 
     <returned axes> the axes of the structure preserved
@@ -395,10 +428,10 @@ def curve(
     >>> ax.get_xlabel()
     'number of genes'
     """
-    of_panel, of_labels = colours(palette, BLUE, VERMILLION)
+    of_panel, *of_readings = colours(palette, BLUE, VERMILLION, GREY)
     from matplotlib import ticker
 
-    entry = results.current(adata, key, "tl.curve", "table")
+    entry = results.current(adata, results.last(adata, "curve", key), "curve")
     table = entry["table"]
     sizes, preserved = table["n_genes"].to_numpy(), table["preserved"].to_numpy()
     most = np.minimum(preserved / table["optimality"].to_numpy(), 1.0)
@@ -415,13 +448,16 @@ def curve(
     ax.set(xlabel="number of genes", xlim=(0, 1.02 * sizes[-1]), ylim=(0, 1.02))
     ax.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))
     ax.spines[["top", "right"]].set_visible(False)
-    if "accuracy" in table:
-        those = table.dropna(subset="accuracy")
-        right = right_axis(ax, "labels, leave-one-out", of_labels)
+    if readings := readings_of(entry):
+        right = right_axis(ax, f"labels; {read_by(entry)}", of_readings[0])
         right.set_ylim(0, 1.02)
-        x = those["n_genes"]
-        style: dict[str, Any] = {"ms": 4, "lw": 1, "color": of_labels}
-        handles += right.plot(x, those["accuracy"], "o-", label="accuracy", **style)
-        handles += right.plot(x, those["macro_f1"], "s--", mfc="white", label="macro-F1", **style)
+        for (reading, name), colour in zip(readings.items(), of_readings, strict=False):
+            accuracy, macro_f1 = (suffixed(one, reading) for one in ("accuracy", "macro_f1"))
+            those = table.dropna(subset=accuracy)
+            x, style = those["n_genes"], {"ms": 4, "lw": 1, "color": colour}
+            handles += right.plot(x, those[accuracy], "o-", label=f"accuracy, {name}", **style)
+            handles += right.plot(
+                x, those[macro_f1], "s--", mfc="white", label=f"macro-F1, {name}", **style
+            )
     legend(ax, handles)
     return ax

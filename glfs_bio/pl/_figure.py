@@ -36,12 +36,13 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from numpy.typing import NDArray
 
-    #: Widths of axes beside one another and their height, in inches, as the content needs.
-    Size = tuple[Sequence[float], float]
+    #: Widths of axes and their height, in inches, as the content needs.  Several such rows, of as
+    #: many axes each, stand beside and below one another: so many of them beside.
+    Size = tuple[Sequence[float], float] | tuple[Sequence[Sequence[float]], float, int]
     #: What a plot is before :func:`plot` has made a function of it.
     Drawing = Generator[Size | None, list[Axes], Drawn]
 
-#: Arguments that every plot has, and that :func:`plot` alone reads.
+#: Arguments that plots have, and that :func:`plot` alone reads; not all can be drawn in given axes.
 _OF_ALL = ("ax", "title", "figsize", "show", "save")
 
 
@@ -61,16 +62,19 @@ class Look:
     #: Mean width of a letter, and height of a line, relative to the size of the text.
     letter: float = 0.55
     line: float = 1.2
-    #: Distance of the lines of a legend, relative to the letters; inches of a column of it, and of
-    #: the axes that it leaves room for.
+    #: Distance of the lines of a legend, relative to the letters; inches of what stands beside a
+    #: name in it, of it at most, and of the axes that it leaves room for.
     spaced: float = 1.65
-    column: float = 1.2
+    handle: float = 0.4
+    widest: float = 8.0
     least: float = 2.2
     #: Letters of the longest name of a row, and of that in narrow axes.
     letters: int = 32
     few_letters: int = 16
     #: Area of all points of a map, in square points, as in scanpy.
     points: float = 120_000.0
+    #: Points that a vector file draws one by one; of more it has a picture.
+    most_vectors: int = 20_000
     #: Length of a line of a label or of a legend, relative to the side of the axes.
     wrap: float = 1.1
     #: Inches around axes.
@@ -90,8 +94,6 @@ MUTED = (
     *("#332288", "#88CCEE", "#44AA99", "#117733", "#999933"),
     *("#DDCC77", "#CC6677", "#882255", "#AA4499", "#000000"),
 )
-#: Columns of the legends of scanpy at most.
-_COLUMNS = 3
 #: The longest list of separate colours among the maps of matplotlib.
 _LISTED = 20
 
@@ -113,10 +115,10 @@ def plot(function: Callable[Given, Drawing[Drawn]]) -> Callable[Given, Drawn | N
     def drawn(*args: Given.args, **kwargs: Given.kwargs) -> Drawn | None:
         drawing = function(*args, **kwargs)
         given: dict[str, Any] = {**(function.__kwdefaults__ or {}), **kwargs}
-        ax, title, figsize, show, save = (given[name] for name in _OF_ALL)
+        ax, title, figsize, show, save = (given.get(name) for name in _OF_ALL)
         _check(title, figsize, show)
         kind = [str(given["kind"])] if "kind" in given else []
-        file = _file(save, "_".join(["glfs", function.__name__, *kind])) if save else None
+        file = _file(save, "_".join(["glfs", function.__name__, *kind]))
         size = next(drawing)
         from matplotlib import pyplot as plt
         from scanpy import settings
@@ -134,8 +136,8 @@ def plot(function: Callable[Given, Drawing[Drawn]]) -> Callable[Given, Drawn | N
         if file is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
             with replacing(file, overwrite=True) as part:
-                figure.savefig(part, bbox_inches="tight", dpi=LOOK.dpi)
-        if show or (show is None and ax is None and not save and settings.autoshow):
+                figure.savefig(part, bbox_inches="tight", dpi=_dpi())
+        if show or (show is None and ax is None and file is None and settings.autoshow):
             plt.show()
             return None
         return found
@@ -156,24 +158,43 @@ def _check(title: Any, figsize: Any, show: Any) -> None:
             checks.number("figsize", size, above=0.0)
 
 
-def _file(save: str | Path | Literal[True], name: str) -> Path:
-    """File to write, which has this name where none is given; its format is one of matplotlib."""
+def _file(save: str | Path | bool | None, name: str) -> Path | None:
+    """File to write, as in scanpy: a text is appended to the name of the plot, in ``figdir``.
+
+    A path, or a text with a folder in it, is a file.  The format is one of matplotlib's.
+    """
     from matplotlib.backend_bases import FigureCanvasBase
     from scanpy import settings
 
-    named = Path(settings.figdir) / f"{name}.{settings.file_format_figs}"
+    save = settings.autosave if save is None else save
+    if not save:
+        return None
+    usual = f".{settings.file_format_figs}"
     if save is True:
-        return named
+        return Path(settings.figdir) / f"{name}{settings.plot_suffix}{usual}"
     path = as_path(save, "save")
-    bare = str(save) == path.name and path.name.startswith(".") and not path.suffix  # ".pdf"
-    formats = FigureCanvasBase.get_supported_filetypes()
-    ending = path.name if bare else path.suffix
-    if ending.lower().lstrip(".") not in formats:
-        endings = [f".{one}" for one in sorted(formats)]
-        raise InvalidValue(
-            "save", str(save), "has an unknown ending", f"use one of {shown(*endings)}"
-        )
-    return named.with_suffix(ending) if bare else path
+    is_file = not isinstance(save, str) or Path(save).name != save
+    formats = {f".{one}" for one in FigureCanvasBase.get_supported_filetypes()}
+    # of a text ".pdf" is an ending, and ".2" is none
+    ending = path.suffix or (path.name if path.name.startswith(".") else "")
+    if ending.lower() not in formats:
+        if is_file or ending[1:].isalpha():
+            raise InvalidValue(
+                "save", str(save), "has an unknown ending", f"use one of {shown(*sorted(formats))}"
+            )
+        ending = ""
+    if is_file:
+        return path
+    added = path.name.removesuffix(ending)
+    return Path(settings.figdir) / f"{name}{added}{settings.plot_suffix}{ending or usual}"
+
+
+def _dpi() -> float:
+    """Dots per inch of a file: those of matplotlib, unless they are few, as in scanpy."""
+    from matplotlib import rcParams
+
+    asked = rcParams["savefig.dpi"]
+    return LOOK.dpi if isinstance(asked, str) else max(float(asked), LOOK.dpi)
 
 
 def _result(drawing: Drawing[Drawn], axes: list[Axes]) -> Drawn:
@@ -194,22 +215,9 @@ def _axes(
     Text and grid are ours meanwhile.  At the end labels are broken to fit, and the title is put
     above all.
     """
-    from matplotlib import pyplot as plt
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    widths, height = size
-    given = None if ax is None else _given(ax, len(widths))
+    given = None if ax is None else _given(ax, int(np.size(size[0])))
     with _look(LOOK.font if given is None else _font(given)):
-        if given is None:
-            _, new = plt.subplots(
-                1,
-                len(widths),
-                figsize=figsize or (sum(widths), height),
-                layout=ConstrainedLayoutEngine(w_pad=LOOK.pad),
-                squeeze=False,
-                width_ratios=widths,
-            )
-        axes = list(new.ravel()) if given is None else given
+        axes = _new(size, figsize) if given is None else given
         others = {id(ax) for one in axes for ax in one.figure.axes} - set(map(id, axes))
         for one in axes:
             _plain(one)
@@ -221,6 +229,31 @@ def _axes(
                     _fit(one)
         if title is not None:
             _entitle(title, axes, own=given is None)
+
+
+def _new(size: Size, figsize: tuple[float, float] | None) -> list[Axes]:
+    """Axes in a new figure; rows of them are laid out each by itself, with what stands around."""
+    from matplotlib import pyplot as plt
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    widths: Any
+    widths, height, n_beside = (*size, 1)[:3]
+    rows = [widths] if np.ndim(widths) == 1 else widths
+    n_beside = min(n_beside, len(rows))
+    n_below = -(-len(rows) // n_beside)
+    ratios = [max(map(sum, rows[place::n_beside])) for place in range(n_beside)]
+    whole: Any = plt.figure(
+        figsize=figsize or (sum(ratios), n_below * height),
+        layout=ConstrainedLayoutEngine(w_pad=LOOK.pad),
+    )
+    places = [whole]
+    if len(rows) > 1:
+        places = whole.subfigures(n_below, n_beside, squeeze=False, width_ratios=ratios).ravel()
+    every = [
+        place.subplots(1, len(row), squeeze=False, width_ratios=row)[0]
+        for place, row in zip(places, rows, strict=False)
+    ]
+    return [one for row in every for one in row]
 
 
 def _given(ax: Any, number: int) -> list[Axes]:
@@ -292,6 +325,18 @@ def extent(ax: Axes) -> tuple[float, float]:
     return box.width * scale, box.height * scale
 
 
+def ink() -> str:
+    """Return the colour of text, in which lines are seen on the figures that the caller has."""
+    from matplotlib import rcParams
+
+    return str(rcParams["text.color"])
+
+
+def literal(name: object) -> str:
+    """Return a name as scanpy shows it: with two dollars it would be a formula."""
+    return str(name).replace("$", r"\$")
+
+
 def place(ax: Axes) -> tuple[float, float]:
     """Return the width and the height that axes have with all around them, in inches."""
     spec = ax.get_subplotspec()
@@ -326,7 +371,7 @@ def _break(text: Any, points: float) -> None:
 def _entitle(title: str, axes: Sequence[Axes], *, own: bool) -> None:
     """Put a title above the axes, or above the figure where it has several."""
     if own and len(axes) > 1:
-        axes[0].figure.suptitle(title, parse_math=False)
+        axes[0].figure.figure.suptitle(title, parse_math=False)
         return
     first = axes[0]
     named = [title, first.get_title()] if len(axes) > 1 else [title]
@@ -408,13 +453,20 @@ def scatter(
             **options,
         )
     ax.set(xlabel=f"{name} 1", ylabel=f"{name} 2")
+    if cells.n_obs > LOOK.most_vectors:
+        for points in ax.collections:
+            points.set_rasterized(True)
     _legend_beside(ax, sharing)
 
 
-def legend_width(n_groups: int, height: float) -> float:
-    """Return the inches that axes are wider for the legend of more groups than scanpy expects."""
-    more = -(-n_groups // _rows_of_legend(height)) - _COLUMNS
-    return min(max(more, 0), _COLUMNS) * LOOK.column
+def legend_width(names: Sequence[object], height: float) -> float:
+    """Return the inches that axes are wider for the legend of groups."""
+    if not len(names):
+        return 0.0
+    letters = min(max(len(str(one)) for one in names), LOOK.letters)
+    column = LOOK.handle + letters * LOOK.letter * LOOK.small * LOOK.font / POINTS_OF_INCH
+    n_columns = -(-len(names) // _rows_of_legend(height))
+    return min(n_columns * column, LOOK.widest)
 
 
 def _rows_of_legend(height: float) -> int:

@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .. import checks, codec
-from .._anndata import columns, read, results, umap
-from ..errors import NO_VALUE, OBS, InvalidValue, NotFound, arg, listed
-from ._figure import MUTED, colour_map, colours, gene_names, legend_width, plot, scatter
+from .. import checks
+from .._anndata import read, umap
+from ..errors import NO_VALUE, OBS, InvalidValue, arg
+from ._cells import cells_of, check_labels, colour_groups, genes_of
+from ._figure import colour_map, gene_names, legend_width, literal, plot, scatter
+from ._types import by_type, dots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,14 +26,15 @@ if TYPE_CHECKING:
     from ._figure import Drawing
 
 _KINDS = ("umap", "heatmap", "dotplot")
+_LEGENDS = ("right margin", "on data", "none")
 #: Up to so many genes a heat map names them in letters of the usual size.
 _FEW = 60
 #: Cells of a group in a heat map: at most so many times those of the smallest, or so many.
 _RATIO, _FEWEST = 3, 20
-#: Genes in a row of a dot plot, inches of a dot with the space to the next, and of its legend.
-_PER_ROW, _DOT, _LEGEND = 50, 0.26, 2.0
-#: Area of the largest dot, in square points, and space between rows, in heights of a row.
-_AREA, _BETWEEN = 150.0, 0.5
+#: Inches of a UMAP with all around it.
+_WIDTH, _HEIGHT = 4.6, 4.2
+#: Points of white around names on a map.
+_OUTLINE = 2
 
 
 @plot
@@ -44,6 +47,8 @@ def panel(
     n_genes: int | None = None,
     symbols: str | None = None,
     keep: bool = False,
+    ncols: int = 4,
+    legend_loc: Literal["right margin", "on data", "none"] = "right margin",
     ax: Sequence[Axes] | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -67,9 +72,11 @@ def panel(
             keeps in `adata` are drawn if they are of these genes and this matrix; otherwise they
             are computed.  Where the panel has all genes of `adata`, there is only that of the
             panel.
-        ``"heatmap"``, ``"dotplot"``
-            Those of scanpy, every gene scaled from 0 to 1, genes ordered by the group in which they
-            are highest; the heat map shows a random part of large groups.
+        ``"heatmap"``
+            That of scanpy, every gene scaled from 0 to 1, genes ordered by the group in which they
+            are highest; it shows a random part of large groups.
+        ``"dotplot"``
+            That of :func:`dotplot`.
     <key>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.
@@ -77,6 +84,10 @@ def panel(
     keep : bool, default False
         Whether to keep UMAPs that are computed in `adata`, as :func:`~glfs_bio.tl.panel_umap` does,
         for the next call.  If False, `adata` is not changed.
+    ncols : int, default 4
+        Number of UMAPs in a row; those of one of `labels` stay together.
+    legend_loc : {"right margin", "on data", "none"}, default "right margin"
+        Where the groups are named: beside the last map of a column, on every map, or nowhere.
     ax : sequence of matplotlib.axes.Axes, default None
         An axes for each UMAP, first those by all genes and by the panel of the first of `labels`.
         scanpy draws the other kinds in figures of their own.
@@ -88,7 +99,11 @@ def panel(
     Returns
     -------
     None if the figure was shown, else the axes: a list of the UMAPs, scanpy's dictionary for a heat
-    map, and for a dot plot a list of such dictionaries, one for each row of 50 genes.
+    map, and for a dot plot a list of such dictionaries.
+
+    See Also
+    --------
+    dotplot : Dot plot of the genes by type.
 
     Examples
     --------
@@ -102,36 +117,41 @@ def panel(
     of_values = colour_map(cmap)
     checks.flags(keep=keep)
     checks.one_of("kind", kind, _KINDS)
-    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
+    checks.one_of("legend_loc", legend_loc, _LEGENDS)
+    checks.whole_number("ncols", ncols, at_least=1)
     shown = [labels] if labels is None or isinstance(labels, str) else list(labels)
+    if labels is None and kind != "umap":
+        raise InvalidValue(
+            "kind", kind, "needs labels", f"name a column of {OBS} as {arg('labels')}"
+        )
     for one in shown:
-        _check_labels(adata, one, kind)
+        check_labels(adata, one, grouping=kind != "umap")
     if ax is not None and kind != "umap":
         raise InvalidValue(
             "ax", NO_VALUE, f"is for UMAPs, and scanpy draws {arg('kind', kind)} in a figure"
         )
     if len(shown) > 1 and kind != "umap":
         raise InvalidValue("labels", NO_VALUE, f"are several, and {arg('kind', kind)} has one")
-    genes = results.ranked(adata, key).index[:n_genes]
-    # in which the genes were selected
-    layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
-    every = [_cells(adata, genes, one, layer, symbols, palette, kind) for one in shown]
+    genes, layer = genes_of(adata, key, n_genes)
     if kind != "umap":
+        cells, name = cells_of(adata, genes, shown[0], layer, symbols, palette)
         yield None
-        draw = _heatmap if kind == "heatmap" else _dotplot
-        return draw(every[0][0], str(every[0][1]), of_values, figsize)
+        draw = _heatmap if kind == "heatmap" else dots
+        return draw(cells, str(name), of_values, figsize)
+    every = _coloured(adata, shown, layer, symbols, palette)
     found = umap.maps(adata, key, genes, layer)
     if keep:
         umap.keep(adata, key, found)
     maps = {f"panel of {len(genes):,} genes": found.panel}
     if found.all_genes is not None:
         maps = {f"all {adata.n_vars:,} genes": found.all_genes, **maps}
-    widths = [
-        4.8 + (legend_width(_n_groups(cells, name), 4.2) if last else 0.0)
-        for cells, name in every
-        for last in [False] * (len(maps) - 1) + [True]
-    ]
-    axes = yield widths, 4.2
+    beside = legend_loc == "right margin"
+    # maps of a row are alike, and what stands beside the last takes from all
+    widths = []
+    for cells, name in every:
+        more = legend_width(_groups(cells, name), _HEIGHT) if beside else 0.0
+        widths.append([_WIDTH + more / len(maps)] * len(maps))
+    axes = yield widths, _HEIGHT, max(ncols // len(maps), 1)
     drawn = product(every, maps.items())
     for one_ax, ((cells, name), (called, coordinates)) in zip(axes, drawn, strict=True):
         last = called == [*maps][-1]
@@ -140,93 +160,44 @@ def panel(
             sharing=len(maps),
             color=name,
             color_map=of_values,
-            legend_loc="right margin" if last else "none",
+            legend_loc=legend_loc if last or not beside else "none",
+            legend_fontoutline=None if beside else _OUTLINE,
             colorbar_loc="right" if last else None,
-            title=called,
+            title=called if name is None else f"{literal(name)}, {called}",
         )
     return axes
 
 
-def _n_groups(cells: AnnData, name: str | None) -> int:
-    """How many groups a legend has."""
+def _groups(cells: AnnData, name: str | None) -> Sequence[object]:
+    """The groups of a legend."""
     groups = None if name is None else getattr(cells.obs[name], "cat", None)
-    return 0 if groups is None else len(groups.categories)
+    return () if groups is None else list(groups.categories)
 
 
-def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
-    if labels is None:
-        if kind != "umap":
-            raise InvalidValue(
-                "kind", kind, "needs labels", f"name a column of {OBS} as {arg('labels')}"
-            )
-    elif labels not in adata.obs and (kind != "umap" or labels not in adata.var_names):
-        raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
-    elif kind != "umap":
-        columns.labels(adata, labels)
-
-
-def _cells(
+def _coloured(
     adata: AnnData,
-    genes: pd.Index,
-    labels: str | None,
+    shown: Sequence[str | None],
     layer: str | None,
     symbols: str | None,
     palette: Any,
-    kind: str,
-) -> tuple[AnnData, str | None]:
-    """The cells with the genes of the panel only, under the names to show; and of the labels."""
+) -> list[tuple[AnnData, str | None]]:
+    """The cells for each of what colours them, and its name to show; genes are read together."""
+    genes = pd.Index([one for one in dict.fromkeys(shown) if one and one not in adata.obs])
+    of_genes = (
+        dict(zip(genes, umap.values(adata, genes, layer).T, strict=True)) if len(genes) else {}
+    )
     called = gene_names(adata, genes, symbols)
-    cells = AnnData(
-        umap.values(adata, genes, layer),
-        obs=pd.DataFrame(index=adata.obs_names),
-        var=pd.DataFrame(index=pd.Index(called.to_numpy(dtype=str)).str.replace("$", r"\$")),
-    )
-    cells.var_names_make_unique()
-    if labels is None:
-        return cells, None
-    name = labels if labels not in cells.var_names else f"{labels} (cells)"
-    if labels in adata.obs:
-        column: Any = read.find(adata, "obs", labels, "labels")
-        if kind != "umap" and not isinstance(column.dtype, pd.CategoricalDtype):
-            column = pd.Categorical.from_codes(*columns.labels(adata, labels))
-        cells.obs[name] = column
-        _colour(cells, name, adata.uns.get(f"{labels}_colors"), palette)
-    else:
-        of_gene = umap.values(adata, pd.Index([labels]), layer)
-        cells.obs[name] = of_gene.ravel().astype(np.float64)
-    return cells, name
-
-
-def _colour(cells: AnnData, labels: str, stored: Sequence[str] | None, palette: Any) -> None:
-    """The colours that are asked for, or the groups' own; else ours, for as many as we have."""
-    if pd.api.types.is_float_dtype(cells.obs[labels]):
-        return
-    groups = cells.obs[labels].astype("category")
-    if palette is not None or stored is None or len(stored) != len(groups.cat.categories):
-        groups = groups.cat.remove_unused_categories()
-        stored = MUTED[: len(groups.cat.categories)]
-    # with two dollars a name would be a formula
-    groups = groups.cat.rename_categories(
-        [str(one).replace("$", r"\$") for one in groups.cat.categories]
-    )
-    cells.obs[labels] = groups
-    number = len(groups.cat.categories)
-    if palette is not None:
-        from matplotlib.colors import to_hex
-
-        stored = [to_hex(one) for one in colours(palette, *[""] * number)]
-    if len(stored) == number:
-        cells.uns[f"{labels}_colors"] = list(stored)
-
-
-def _by_group(cells: AnnData, labels: str) -> list[str]:
-    """Genes by the group in which they are highest, the highest first within it."""
-    groups = cells.obs[labels].cat.remove_unused_categories()
-    means = pd.DataFrame(cells.X, columns=cells.var_names).groupby(groups.to_numpy()).mean()
-    means = means.reindex(groups.cat.categories)
-    scaled = means / means.max().where(means.max() > 0, 1.0)
-    group, others = means.to_numpy().argmax(axis=0), scaled.sum().to_numpy()
-    return list(cells.var_names[np.lexsort((others, group))])
+    found: list[tuple[AnnData, str | None]] = []
+    for one in shown:
+        cells, name = AnnData(obs=pd.DataFrame(index=adata.obs_names)), one
+        if one in of_genes:
+            name = str(called[one])
+            cells.obs[name] = of_genes[one].astype(np.float64)
+        elif one is not None:
+            cells.obs[one] = read.find(adata, "obs", one, "labels")
+            colour_groups(cells, one, adata.uns.get(f"{one}_colors"), palette)
+        found.append((cells, name))
+    return found
 
 
 def _balanced(cells: AnnData, labels: str) -> AnnData:
@@ -243,7 +214,7 @@ def _heatmap(
 ) -> dict[str, Axes]:
     import scanpy as sc
 
-    genes, cells = _by_group(every, labels), _balanced(every, labels)
+    genes, cells = list(by_type(every, labels).index), _balanced(every, labels)
     few = len(genes) <= _FEW
     rows = max(0.4 * cells.obs[labels].nunique(), 2.0)
     axes: dict[str, Axes] = sc.pl.heatmap(
@@ -258,34 +229,3 @@ def _heatmap(
     )
     axes["heatmap_ax"].tick_params(axis="x", labelsize=9 if few else 6)
     return axes
-
-
-def _dotplot(
-    cells: AnnData, labels: str, cmap: Colormap, figsize: tuple[float, float] | None
-) -> list[dict[str, Axes]]:
-    import scanpy as sc
-    from matplotlib import pyplot as plt
-
-    genes = _by_group(cells, labels)
-    rows = -(-len(genes) // _PER_ROW)
-    in_row = -(-len(genes) // rows)
-    dots = max(_DOT * cells.obs[labels].nunique(), 2.0)
-    size = figsize or (3.6 + _DOT * in_row, rows * (1.6 + dots))
-    figure, axes = plt.subplots(rows, 1, figsize=size, squeeze=False)
-    figure.subplots_adjust(hspace=_BETWEEN)
-    drawn = []
-    for i, ax in enumerate(axes.ravel()):
-        dotplot = sc.pl.dotplot(
-            cells,
-            genes[i * in_row : (i + 1) * in_row],
-            labels,
-            standard_scale="var",
-            cmap=cmap,
-            dot_max=1.0,
-            ax=ax,
-            return_fig=True,
-        )
-        dotplot.legend(width=_LEGEND).style(largest_dot=_AREA)
-        dotplot.make_figure()
-        drawn.append(dotplot.get_axes())
-    return drawn

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import checks
 from .._anndata import results, stale
+from ..errors import InvalidValue
 from ._evaluation import preserved_label
 from ._figure import (
     BLUE,
@@ -20,6 +21,7 @@ from ._figure import (
     colours,
     extent,
     gene_names,
+    ink,
     legend,
     name_places,
     plot,
@@ -39,17 +41,76 @@ if TYPE_CHECKING:
     from .._typing import Array
     from ._figure import Drawing
 
-#: Bars of genes in a column.
-_PER_COLUMN = 50
-#: Inches of a column, of a bar with the space to the next, of what stands above and below the
-#: bars, and of the height of a figure at least.
-_COLUMN, _BAR, _MARGIN, _LEAST = 2.6, 0.17, 0.9, 2.4
-#: Where the largest is so many times the smallest, bars in several columns are on a log scale.
-_WIDE = 50.0
+#: Bars of genes in a column: so many, and more rather than a further column where there are four.
+_PER_COLUMN, _MOST_PER_COLUMN, _COLUMNS = 13, 50, 4
+#: Inches of a column, of the only one, of a bar with the space to the next, of what stands above
+#: and below the bars, and of the height of a figure at least.
+_COLUMN, _ALONE, _BAR, _MARGIN, _LEAST = 3.0, 4.4, 0.17, 0.9, 2.4
+#: Room for the numbers beside bars, as a share of the largest bar.
+_NUMBERS = 0.22
 #: Letters of a line above the bars, and of a line of the name of a gene set.
 _ABOVE, _OF_TERM = 34, 42
 #: Gene sets are significant up to this adjusted p-value.
 _LEVEL = 0.05
+
+
+@plot
+def contributions(
+    adata: AnnData,
+    n_genes: int | None = None,
+    *,
+    key: str = "glfs",
+    symbols: str | None = None,
+    ax: Axes | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Drawing[Axes | list[Axes]]:
+    """Draw the contribution of each selected gene, the best gene first.
+
+    The contribution, or loss, is the share of the target that is no longer preserved without the
+    gene.  Contributions do not add up: what two genes say of the same cells is lost only without
+    both.
+
+    Parameters
+    ----------
+    <adata with a selection>
+    n_genes : int, default None
+        Number of genes, the best first.  None: every selected gene, in columns.
+    <key>
+    <shown symbols>
+    ax : matplotlib.axes.Axes, default None
+        Axes to draw all bars in.  None: a new figure.
+    <title>
+    <palette> the bars
+    <figsize, show, save>
+
+    <returned axes> the axes, or a list of them for several columns
+
+    See Also
+    --------
+    weights : Draw the weights of the relaxation.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.pp.select_genes(adata, n_genes=10)
+    >>> ax = glfs_bio.pl.contributions(adata, show=False)
+    >>> len(ax.patches)
+    10
+    """
+    (colour,) = colours(palette, BLUE)
+    best = _best(adata, key, n_genes)
+    names = gene_names(adata, best.index, symbols)
+    entry = results.entry(adata, key, "selection")
+    axes = yield _columns(len(best), several=ax is None)
+    losses = best["loss"].to_numpy()
+    label = f"contribution: loss of {results.preserved_of(entry)} without the gene"
+    _bars(axes, list(names), losses, label, colour, texts=[_percent(loss) for loss in losses])
+    return axes[0] if len(axes) == 1 else axes
 
 
 @plot
@@ -66,19 +127,18 @@ def weights(
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Drawing[Axes | list[Axes]]:
-    """Draw the contribution of each selected gene, the best gene first.
+    """Draw the weight β of each selected gene, the best gene first.
 
-    With ``objective="error"``, the default of ``select_genes``, that is the loss: the share of the
-    structure that is no longer preserved without the gene.  Weights would say little there, since
-    most genes of the panel have weight 1.  With the objectives of the original GLFS and with other
-    methods it is the weight that the method gave the gene.  The axis says which.
+    With ``objective="error"``, the default of ``select_genes``, that is the weight in the convex
+    relaxation, from 0 to 1, which gives the bound: most genes of a good panel have weight 1.  With
+    the objectives of the original GLFS and with other methods it is the weight that the method gave
+    the gene.  The axis says which.
 
     Parameters
     ----------
     <adata with a selection>
     n_genes : int, default None
-        Number of genes, the best first.  None: every selected gene.  They are in columns of at most
-        50, with a log scale where the bars of several columns are too unlike for another.
+        Number of genes, the best first.  None: every selected gene, in columns.
     <key>
     <shown symbols>
     ax : matplotlib.axes.Axes, default None
@@ -88,6 +148,10 @@ def weights(
     <figsize, show, save>
 
     <returned axes> the axes, or a list of them for several columns
+
+    See Also
+    --------
+    contributions : Draw what is lost without each gene.
 
     Examples
     --------
@@ -99,46 +163,69 @@ def weights(
     10
     """
     (colour,) = colours(palette, BLUE)
-    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    best = results.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
+    best = _best(adata, key, n_genes)
     names = gene_names(adata, best.index, symbols)
-    column, label = _shown(results.entry(adata, key, "pp.select_genes", "method"))
+    entry = results.entry(adata, key, "selection")
+    if entry.get("objective") == "error":
+        label = "weight β of the relaxation"
+    else:
+        label = "weight β" if "objective" in entry else f"weight by {entry['method']}"
     axes = yield _columns(len(best), several=ax is None)
-    _bars(axes, list(names), best[column].to_numpy(), label, colour)
+    _bars(axes, list(names), best["weight"].to_numpy(), label, colour)
     return axes[0] if len(axes) == 1 else axes
 
 
-def _shown(entry: dict[str, Any]) -> tuple[str, str]:
-    """Column of the selection that says most of a gene, and its name on the axis."""
-    if entry.get("objective") == "error":
-        return "loss", "contribution (loss)"
-    return "weight", "weight β" if "objective" in entry else f"weight by {entry['method']}"
+def _best(adata: AnnData, key: str, n_genes: int | None) -> pd.DataFrame:
+    """The first genes of a selection."""
+    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
+    return results.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
 
 
-def _columns(n_bars: int, *, several: bool) -> tuple[list[float], float]:
+def _percent(share: float) -> str:
+    """A share with two digits that matter, or the smallest that is told from none."""
+    if 0 < share < 1e-4:
+        return "< 0.01 %"
+    return f"{float(f'{100 * share:.2g}'):g} %"
+
+
+def _columns(
+    n_bars: int, *, several: bool, per_column: int = _PER_COLUMN
+) -> tuple[list[float], float]:
     """Widths of the columns, and their height, of so many bars; in inches."""
-    height = max(_BAR * min(n_bars, _PER_COLUMN) + _MARGIN, _LEAST)
-    return [_COLUMN] * (-(-n_bars // _PER_COLUMN) if several else 1), height
+    few = min(-(-n_bars // per_column), _COLUMNS)
+    number = max(few, -(-n_bars // _MOST_PER_COLUMN)) if several else 1
+    height = max(_BAR * min(-(-n_bars // number), _MOST_PER_COLUMN) + _MARGIN, _LEAST)
+    return [_ALONE] if number == 1 else [_COLUMN] * number, height
 
 
 def _bars(
-    axes: Sequence[Axes], names: Sequence[str], values: Array, label: str, colour: Any
+    axes: Sequence[Axes],
+    names: Sequence[str],
+    values: Array,
+    label: str,
+    colour: Any,
+    *,
+    texts: Sequence[str] = (),
 ) -> None:
-    """Draw bars from the top of the first column to the foot of the last."""
+    """Draw bars from the top of the first column to the foot of the last, with texts beside."""
+    from matplotlib import ticker
+
     n_rows = -(-len(names) // len(axes))
     tiny = np.finfo(float).tiny
     lowest, largest = min(float(np.min(values)), 0.0), max(float(np.max(values)), 0.0)
     largest = largest if largest > lowest else tiny
-    smallest = float(np.min(values, where=values > tiny, initial=largest))
-    wide = len(axes) > 1 and lowest == 0 and largest > _WIDE * smallest
     for i, ax in enumerate(axes):
         part = slice(i * n_rows, (i + 1) * n_rows)
-        ax.barh(np.arange(len(names[part])), values[part], height=0.75, color=colour)
+        bars = ax.barh(np.arange(len(names[part])), values[part], height=0.75, color=colour)
         ax.set(xlim=(1.05 * lowest, 1.05 * largest), xlabel=label)
-        if wide:
-            ax.set(xscale="log", xlim=(smallest / 2, 1.5 * largest), xlabel=f"{label}, log scale")
         ax.spines[["top", "right"]].set_visible(False)
-        name_places(ax, names[part], n_places=n_rows)
+        size = name_places(ax, names[part], n_places=n_rows)
+        if texts:
+            ax.set_xlim(right=(1 + _NUMBERS) * largest)
+            ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.3g} %")
+            ax.xaxis.set_major_locator(ticker.MaxNLocator(4))
+            if len(ax.get_yticks()) == len(bars):  # where names are left out, so are numbers
+                ax.bar_label(bars, texts[part], padding=3, fontsize=size)
 
 
 @plot
@@ -186,7 +273,7 @@ def path(
     'number of genes'
     """
     first, second = colours(palette, BLUE, VERMILLION)
-    entry = results.entry(adata, key, "pp.select_genes", "n_genes", "preserved")
+    entry = results.entry(adata, key, "selection", "preserved")
     # only the objectives of the original GLFS walk along λ
     plots = [_along_lambda, _along_size] if "path" in entry else [_along_size]
     axes = yield [5.2] * len(plots), 3.8
@@ -203,8 +290,8 @@ def _along_lambda(ax: Axes, entry: dict[str, Any], first: Any, second: Any) -> N
         walk["lam"], walk["objective"], "s--", ms=2.5, lw=1, color=second, label="objective"
     )
     label = f"selected: {count} genes at λ = {entry['lam']:.2g}"
-    selected = ax.axvline(entry["lam"], color="black", ls=":", label=label)
-    ax.plot(entry["lam"], count, "D", ms=7, mfc="none", mec="black")
+    selected = ax.axvline(entry["lam"], color=ink(), ls=":", label=label)
+    ax.plot(entry["lam"], count, "D", ms=7, mfc="none", mec=ink())
     ax.set(xscale="log", xlabel="λ", ylim=(0, 1.07 * max(*walk["n_genes"], count)))
     _ticks(ax, float(max(walk["lam"]) / min(walk["lam"])))
     ax.set_ylabel("genes with a weight", color=first)
@@ -223,8 +310,8 @@ def _along_size(ax: Axes, entry: dict[str, Any], first: Any, second: Any) -> Non
     best = np.asarray(entry.get("optimality", np.nan))
     if np.isfinite(best).any():
         lines += _shares(ax, best, "s--", second, "optimality (lower bound)")
-    lines.append(ax.axvline(count, color="black", ls=":", label=f"selected: {count} genes"))
-    ax.plot(count, preserved[count - 1], "D", ms=7, mfc="none", mec="black")
+    lines.append(ax.axvline(count, color=ink(), ls=":", label=f"selected: {count} genes"))
+    ax.plot(count, preserved[count - 1], "D", ms=7, mfc="none", mec=ink())
     ax.set(xlabel="number of genes", ylabel="share", ylim=(0, 1.05))
     ax.set_xlim(0, 1.03 * len(preserved) + 0.2)
     ax.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))
@@ -252,7 +339,7 @@ def stability(
     adata: AnnData,
     n_genes: int | None = None,
     *,
-    key: str = "glfs_stability",
+    key: str | None = None,
     symbols: str | None = None,
     ax: Sequence[Axes] | None = None,
     title: str | None = None,
@@ -272,9 +359,9 @@ def stability(
     <adata with results> tl.stability
     n_genes : int, default None
         Number of genes, the most frequent first, in columns of at most 50; genes of no selection
-        are left out.  None: the mean size of the selections.
-    key : str, default "glfs_stability"
-        The `key_added` of ``tl.stability``.
+        are left out, and so are those that were included.  None: as many as were chosen, in the
+        mean.
+    <key of the last> tl.stability
     <shown symbols>
     ax : sequence of two matplotlib.axes.Axes, default None
         Axes to draw bars and matrix in.  None: a new figure.
@@ -298,12 +385,15 @@ def stability(
     inside, outside = colours(palette, BLUE, GREY)
     of_indices = colour_map(cmap)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    entry = results.entry(adata, key, "tl.stability", "jaccard", "n_genes")
+    key = results.last(adata, "stability", key)
+    entry = results.entry(adata, key, "stability")
     frequency = results.frequency(adata, key)
-    size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
-    frequency = frequency[frequency > 0].head(size)
+    frequency = frequency[frequency > 0]
+    if frequency.empty:
+        raise InvalidValue("key", key, "is of a panel in which all genes were included")
+    frequency = frequency.head(results.n_chosen(entry) if n_genes is None else n_genes)
     names = gene_names(adata, frequency.index, symbols)
-    widths, height = _columns(len(frequency), several=ax is None)
+    widths, height = _columns(len(frequency), several=ax is None, per_column=_MOST_PER_COLUMN)
     axes = yield [*widths, 3.2], max(height, 4.2)
     *bars, last = axes
     _bars(bars, list(names), frequency.to_numpy(), "selection frequency", inside)
@@ -353,7 +443,7 @@ def enrichment(
     adata: AnnData,
     n_terms: int = 15,
     *,
-    key: str = "glfs_enrichment",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -370,8 +460,7 @@ def enrichment(
     <adata with results> tl.enrich
     n_terms : int, default 15
         Maximum number of gene sets.  Sets without a selected gene are left out.
-    key : str, default "glfs_enrichment"
-        The `key_added` of ``tl.enrich``.
+    <key of the last> tl.enrich
     <ax>
     <title>
     <palette> significant and other gene sets
@@ -392,7 +481,8 @@ def enrichment(
     """
     checks.whole_number("n_terms", n_terms, at_least=1)
     chosen = colours(palette, BLUE, GREY)
-    table = results.current(adata, key, "tl.enrich", "table")["table"]
+    key = results.last(adata, "enrichment", key)
+    table = results.current(adata, key, "enrichment")["table"]
     overlapping = table[table["genes"].fillna("") != ""]
     table = (table if overlapping.empty else overlapping).head(n_terms)
     (ax,) = yield [7.5], 0.36 * len(table) + 1.0

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from .. import checks
 from .._anndata import results
-from ._evaluation import by_label
+from ..measures.labels import READINGS, suffixed
+from ._evaluation import by_label, read_by, readings_of
 from ._figure import LOOK, colour_bar, colour_map, extent, name_places, plot, short
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from anndata import AnnData
@@ -21,18 +23,22 @@ if TYPE_CHECKING:
     from .._typing import Array
     from ._figure import Drawing
 
-#: Measures of a panel, in the order to show them.
+#: Measures of a panel, in the order to show them; readings of labels have their names.
 MEASURES = {
     "preserved": "structure preserved",
     "preserved_on_platform": "preserved, on the platform",
-    "optimality": "optimality (lower bound)",
+    "optimality": "optimality without constraints",
     "knn_preservation": "kNN preservation",
     "cluster_preservation_coarse": "cluster preservation, coarse",
     "cluster_preservation_fine": "cluster preservation, fine",
-    "accuracy": "label accuracy",
-    "accuracy_all_genes": "label accuracy, all genes",
-    "macro_f1": "label macro-F1",
-    "rare_f1": "F1 of rare labels",
+    "accuracy": "label accuracy, {knn}",
+    "accuracy_all_genes": "accuracy, all genes, {knn}",
+    "macro_f1": "label macro-F1, {knn}",
+    "rare_f1": "F1 of rare labels, {knn}",
+    "accuracy_laprls": "label accuracy, {laprls}",
+    "accuracy_all_genes_laprls": "accuracy, all genes, {laprls}",
+    "macro_f1_laprls": "label macro-F1, {laprls}",
+    "rare_f1_laprls": "F1 of rare labels, {laprls}",
     "imputed": "imputation R², median",
     "counts_spearman": "correlation with total counts",
     "n_genes": "number of genes",
@@ -48,11 +54,17 @@ _LETTERS, _LEAST = 24, 0.005
 _DARK, _LINES = 0.5, "#E6E6E6"
 
 
+def measure_names(entry: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the measures of a result are called."""
+    called = dict.fromkeys(READINGS, "") | readings_of(entry)
+    return {name: text.format_map(called) for name, text in MEASURES.items()}
+
+
 @plot
 def comparison(
     adata: AnnData,
     *,
-    key: str = "glfs_comparison",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     cmap: str | Colormap = "Blues",
@@ -63,13 +75,12 @@ def comparison(
     """Heat map of the measures of two or more panels, with their values.
 
     Colours are from 0 to 1, and the best panel by each measure is bold.  Below are measures that
-    are better neither high nor low, without a colour.
+    are better neither high nor low, without a colour.  The axis says how labels were read.
 
     Parameters
     ----------
     <adata with results> tl.compare_panels
-    key : str, default "glfs_comparison"
-        The `key_added` of ``tl.compare_panels``.
+    <key of the last> tl.compare_panels
     <ax>
     <title>
     <cmap> "Blues"
@@ -88,7 +99,8 @@ def comparison(
     ['ours', 'theirs']
     """
     of_shares = colour_map(cmap)
-    table = results.current(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
+    entry = results.current(adata, results.last(adata, "comparison", key), "comparison")
+    table, called = entry["table"], measure_names(entry)
     measures = [name for name in MEASURES if name in table and table[name].notna().any()]
     values = table[measures].to_numpy(dtype=float).T
     is_share = np.array([name in _SHARES for name in measures])
@@ -97,12 +109,14 @@ def comparison(
         [share and len(set(row)) > 1 and text == row[int(np.nanargmax(of_row))] for text in row]
         for share, row, of_row in zip(is_share, texts, values, strict=True)
     ]
-    names = short(list(table.index.astype(str)), _LETTERS)
-    (ax,) = yield [0.8 * len(table) + 3.0], 0.3 * len(measures) + 1.7
+    names, readings = short(list(table.index.astype(str)), _LETTERS), readings_of(entry)
+    (ax,) = yield [0.8 * len(table) + 3.0], 0.3 * len(measures) + (2.3 if readings else 1.7)
+    if readings:
+        ax.set_xlabel(f"labels: {read_by(entry)}")
     _heat_map(
         ax,
         np.where(is_share[:, None], values, np.nan),
-        [MEASURES[name] for name in measures],
+        [called[name] for name in measures],
         names,
         texts,
         of_shares,
@@ -132,7 +146,8 @@ def _text(value: float, digits: int) -> str:
 def confusion(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
+    reading: Literal["knn", "laprls"] | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     cmap: str | Colormap = "Blues",
@@ -149,7 +164,10 @@ def confusion(
     ----------
     adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
+    reading : {"knn", "laprls"}, default None
+        Prediction of the labels: by nearest cells, or by LapRLS.  None: the first of the
+        evaluation.  The axis says which.
     <ax>
     <title>
     <cmap> "Blues"
@@ -168,13 +186,20 @@ def confusion(
     (10, 10)
     """
     of_shares = colour_map(cmap)
-    table, counts = by_label(adata, key)
-    names = list(table.index.astype(str))
+    entry = by_label(adata, key)
+    readings = list(readings_of(entry))
+    by: str = readings[0] if reading is None else reading
+    checks.one_of("reading", by, readings)
+    counts = np.asarray(entry[suffixed("confusion", by)], dtype=float)
+    names = list(entry["per_label"].index.astype(str))
     shares = counts / counts.sum(axis=1, keepdims=True)
     texts = [[f"{100 * share:.0f}" if share >= _LEAST else "" for share in row] for row in shares]
     size = max(0.32 * len(counts), 2.6)
     (ax,) = yield [size + 2.4], size + 2.2
-    ax.set(xlabel="predicted label, % of the cells", ylabel="label")
+    ax.set(
+        xlabel=f"predicted label, % of the cells; {read_by(entry, by)}",
+        ylabel="label",
+    )
     _heat_map(ax, shares, names, names, texts, of_shares, bar="share of the cells of a label")
     return ax
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["from_sce", "register", "to_sce"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def register() -> None:
     """Connect the R package ``glfsbio`` of this process with this Python.
 

@@ -22,6 +22,7 @@ from .. import io, pp, tl
 from .._anndata import all_genes, columns, read
 from .._anndata import structure as structures
 from .._extras import needs
+from .._progress import collected
 from ..errors import (
     NO_VALUE,
     Caution,
@@ -78,7 +79,8 @@ def answer(target: str, arguments: Any) -> Any:
 
     try:
         given = values.read(arguments)
-        with session.interruptible(), _caught(said["warnings"], said["messages"]):
+        # R's objects are what they print, so that a summary would only be printed beside them
+        with session.interruptible(), _caught(said["warnings"], said["messages"]), collected():
             value = TARGETS[target](**given)
         # Here, so that what has no plain form is an error as any other.
         return plain(True, value=value)
@@ -384,7 +386,8 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     panel = io.read_panel(path, **options)
     words = panel.table.select_dtypes(object).columns  # of a workbook also numbers
     table = panel.table.astype(dict.fromkeys(words, str))
-    names = {name: values.strings(getattr(panel, name)) for name in ("controls", "repeated")}
+    left = ("controls", "repeated", "backups")
+    names = {name: values.strings(getattr(panel, name)) for name in left}
     about = {"form": panel.form, **names, "codebook": panel.codebook, "about": panel.about}
     return objects.record_for_r({"table": table}) | {"about": about}
 

@@ -26,7 +26,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "evaluate_panel": tl.evaluate_panel,
     "extend_panel": tl.extend_panel,
     "substitutes": tl.substitutes,
+    "replace_genes": tl.replace_genes,
     "explain_panel": tl.explain_panel,
+    "explain_gene": tl.explain_gene,
     "compare_panels": tl.compare_panels,
     "curve": tl.curve,
     "markers": tl.markers,
@@ -40,7 +42,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform}
 #: Functions whose `preserve` R has in several arguments, and parameters of a structure as others.
 EVALUATING = frozenset(
-    {"evaluate_panel", "extend_panel", "substitutes", "explain_panel", "compare_panels", "curve"}
+    {
+        *("evaluate_panel", "extend_panel", "substitutes", "replace_genes", "explain_panel"),
+        *("explain_gene", "compare_panels", "curve"),
+    }
 )
 #: Classes that have a method of every function.
 CLASSES = ("ANY", "SummarizedExperiment", "SingleCellExperiment", "ExpressionSet", "Seurat")
@@ -120,6 +125,8 @@ def _default(name: str, one: Parameter) -> str:
 def _in_r(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "NULL", True: "TRUE", False: "FALSE"}[value]
+    if isinstance(value, tuple):
+        return f"c({', '.join(map(_in_r, value))})"
     return json.dumps(value) if isinstance(value, str) else f"{value:g}"
 
 

@@ -51,11 +51,13 @@ _TEXTS = {
     ("table", "codewords"): "|",
     ("table", "limits"): ", ",
     ("table", "note"): "; ",
+    ("table", "backup_of"): ", ",
     ("checks", "genes"): ", ",
 }
 #: Columns of tables that are names with shares in one text, by the column of the shares.
 _WITH_SHARES = {
     ("table", "supports"): "support_shares",
+    ("table", "predicted_by"): "predictor_shares",
     ("unexplained", "labels"): "label_shares",
     ("pairs", "genes"): "gene_shares",
 }

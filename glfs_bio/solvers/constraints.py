@@ -19,7 +19,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from ..errors import NO_VALUE, InvalidValue, arg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -251,6 +251,28 @@ class Rows:
         short, packed = self._dense[used < self.lower], self._dense[uses]
         less_met = (short <= short[:, [gene]]).all(axis=0)
         return np.asarray(less_met & (packed >= packed[:, [gene]]).all(axis=0))
+
+    def apart(self, alike: Mapping[str, Index], include: Index) -> Rows:
+        """The same limits, with one gene at most of each of some sets, or those of `include`."""
+        if not alike:
+            return self
+        limit = "nearly_identical"
+        more = Rows.of(
+            (
+                Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), upper=max(1.0, n))
+                for name, genes in alike.items()
+                for n in [float(np.isin(genes, include).sum())]
+            ),
+            self.n_genes,
+        )
+        return replace(
+            self,
+            matrix=sparse.csr_array(sparse.vstack([self.matrix, more.matrix], format="csr")),
+            lower=np.append(self.lower, more.lower),
+            upper=np.append(self.upper, more.upper),
+            limits=self.limits + more.limits,
+            names=self.names + more.names,
+        )
 
     def only(self, genes: Index) -> Rows:
         """The same limits on some of the genes."""

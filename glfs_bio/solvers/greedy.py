@@ -48,7 +48,8 @@ class Greedy:
     """Genes one by one, each the one that gains most beside those before it, by one of
     :data:`CRITERIA`.
 
-    Gains on several sets of cells add up, or are joined by `across`.
+    Gains on several sets of cells add up, or are joined by `across`.  Of genes that are `alike` one
+    enters, and others after all the rest.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Greedy:
         criterion: str = "trace",
         *,
         across: Largest | None = None,
+        alike: Sequence[Index] = (),
     ) -> None:
         self._genes = [block.genes for block in blocks]
         # E and E W E of each set of cells
@@ -76,6 +78,9 @@ class Greedy:
         self._criterion = criterion
         self._across = across
         self._open = np.ones(len(blocks[0].genes), dtype=bool)
+        self._alike = {int(gene): genes for genes in alike for gene in genes}
+        #: Genes like one that is in, which enter last
+        self.barred = np.zeros_like(self._open)
         #: Genes in the order in which they entered
         self.picked: list[int] = []
         #: What each of them gained
@@ -97,7 +102,8 @@ class Greedy:
         if among is not None:
             allowed[np.setdiff1d(np.arange(len(allowed)), among)] = False
         while len(self.picked) < n_genes and allowed.any():
-            gains = np.where(allowed, self.waiting, -np.inf)
+            first = allowed & ~self.barred if among is None else allowed
+            gains = np.where(first if first.any() else allowed, self.waiting, -np.inf)
             gene = int(np.argmax(gains))
             self.picked.append(gene)
             self.gains.append(float(gains[gene]))
@@ -107,10 +113,12 @@ class Greedy:
     def enter(self, gene: int) -> None:
         """Measure a gene."""
         self._open[gene] = False
+        if gene in self._alike:
+            self.barred[self._alike[gene]] = True
         self._update(gene, 1.0)
 
     def leave(self, gene: int) -> None:
-        """Measure a gene no more, ``E ← E + E g gᵀE/(1 − gᵀE g)``."""
+        """Measure a gene no more, ``E ← E + E g gᵀE/(1 − gᵀE g)``; genes like it stay barred."""
         self._open[gene] = True
         self._update(gene, -1.0)
 
@@ -182,16 +190,18 @@ def select(
     *,
     include: Index,
     candidates: Index,
+    alike: Sequence[Index] = (),
 ) -> Panel:
     """Choose genes one by one, each the one that lowers F most beside those before it, among sorted
-    candidates with those of `include` among them.
+    candidates with those of `include` among them, and one of each set that is `alike`.
 
     Panels are nested: the first k genes are the panel of k genes, whatever the number asked for.
     `preserved` is of all genes that were tried, which are more than the panel for ``n_genes=None``.
     """
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed = np.searchsorted(candidates, include)
-    greedy = Greedy(blocks, across=criterion.across())
+    here = [np.searchsorted(candidates, genes) for genes in alike]
+    greedy = Greedy(blocks, across=criterion.across(), alike=here)
     greedy.grow(len(fixed), among=fixed)
     greedy.grow(max(min(LARGEST, len(candidates)), len(fixed)) if n_genes is None else n_genes)
     order = candidates[greedy.picked]
@@ -199,7 +209,7 @@ def select(
     n_selected = enough(preserved, len(fixed)) if n_genes is None else n_genes
     chosen = np.asarray(greedy.picked[:n_selected])
     waiting = np.zeros(criterion.n_genes)
-    waiting[candidates] = greedy.waiting
+    waiting[candidates] = np.where(greedy.barred, 0.0, greedy.waiting)
     beta = np.zeros(criterion.n_genes)
     beta[include] = 1.0
     share = np.full(n_selected, np.nan)

@@ -10,11 +10,13 @@ import pandas as pd
 from .. import checks
 from .._anndata import classifier, columns, names, read, results
 from .._docs import documented
+from .._progress import with_bar
 from ..data.matrix import RowMatrix, moments
 from ..errors import Caution, InvalidValue, arg, listed, naming, warn
 from ..estimators._glfs_laprls import SELECTORS, GLFSLapRLSClassifier, default_selector
 from ..estimators._laprls import LapRLSClassifier
 from ..labels import check_classes
+from ..options import Request, StructureSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from .._typing import Index
 
 
+@with_bar
 @documented
 def classify(
     adata: AnnData,
@@ -39,6 +42,7 @@ def classify(
     n_comps: int | Literal["auto"] | None = "auto",
     include: Genes | None = None,
     exclude: Genes | None = None,
+    ignore: Genes | None = None,
     symbols: str | None = None,
     batch_key: str | None = None,
     layer: str | None = None,
@@ -81,9 +85,9 @@ def classify(
     n_comps : int, None or "auto", default "auto"
         Number of principal components in the selection.  None: full rank.  ``"auto"``: full rank
         for at most 100 cells, otherwise 50.
-    include, exclude : str, pattern or list, default None
+    include, exclude, ignore : str, pattern or list, default None
         Genes that must, or cannot, be selected, as in :func:`~glfs_bio.pp.select_genes`.  Excluded
-        genes are not used at all.
+        and ignored genes are not used at all.
     symbols : str, default None
         Column of ``.var`` with gene names for `include` and `exclude`.  The classifier stores the
         symbols of its genes.
@@ -184,6 +188,7 @@ def classify(
         "n_comps": n_comps,
         "include": include,
         "exclude": exclude,
+        "ignore": ignore,
         "symbols": symbols,
         "batch_key": batch_key,
         "layer": layer,
@@ -195,7 +200,9 @@ def classify(
     _check_parameters(params)
     data = read.matrix(adata, layer)
     batch = read.batches(adata, batch_key)
-    chosen = names.choose(adata, include, exclude, symbols=symbols)
+    spec = StructureSpec(ignore=ignore)
+    ignored = names.settled(adata, Request(symbols=symbols, structure=spec)).structure.ignore
+    chosen = names.choose(adata, include, exclude, ignore=ignored, symbols=symbols)
     called = read.symbols(adata, symbols) if symbols else None
     if n_genes is not None:
         checks.whole_numbers("n_genes", n_genes, at_most=int(chosen.allowed.sum()))
@@ -289,6 +296,7 @@ def _report(
     model: GLFSLapRLSClassifier, params: dict[str, Any], categories: NDArray[Any], names: pd.Index
 ) -> dict[str, Any]:
     report = results.envelope(
+        "class",
         params,
         classes=categories[model.classes_].astype(str).astype(object),
         genes=names[model.genes_].to_numpy(dtype=object),

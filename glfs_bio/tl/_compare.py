@@ -9,15 +9,18 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, options
-from .._anndata import names, results, stale
+from .._anndata import names, read, results, stale, summaries
 from .._docs import documented
-from .._progress import progress
+from .._progress import progress, tell
 from ..criterion.panel import n_matched
-from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, call
-from ._evaluate import N_STEPS, Asked, evaluated
+from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, arg, call
+from ..measures.labels import READINGS
+from ._evaluate import N_STEPS, AllGenes, Asked, evaluated
 from ._panel import Found, asked, basis_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anndata import AnnData
 
     from .._anndata.names import Named
@@ -34,7 +37,10 @@ def compare_panels(
     panels: Mapping[str, Any],
     labels: str | None = None,
     *,
+    readings: Sequence[str] = READINGS,
     counts_layer: str | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str = "glfs_comparison",
@@ -50,16 +56,21 @@ def compare_panels(
         At least two panels by name.  Each is a list of gene names, one name, a file, or a key: of a
         selection, of a boolean column of ``.var``, or of a result of ``sc.tl.rank_genes_groups``.
     <labels> str, default None
+    <readings>
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``, for the share of the counts that each panel takes.
+    <layer of a panel>
+    <use_raw>
     <symbols>
     preserve : str, list, dict or Preserve, default None
         Target of all panels, as in :func:`~glfs_bio.pp.select_genes`.  None: the structure, by the
-        parameters that the selections among the panels have in common.
+        parameters that the selections among the panels have in common.  If these differ, a target
+        is needed, which is then evaluated by the structure of the matrix, or by the one that a
+        :class:`~glfs_bio.Preserve` names.
     <key_added> "glfs_comparison"
     <inplace>
     random_state : int, default 0
-        Seed of the clusters.
+        Seed of the clusters and the folds.
 
     Returns
     -------
@@ -67,6 +78,8 @@ def compare_panels(
 
     ``.uns[key_added]["table"]`` : DataFrame, one row per panel
         All numbers of :func:`evaluate_panel`.
+    ``.uns[key_added]["readings"]``, ``["n_labelled"]`` : dict of str, int
+        With `labels`: how they were read, and of how many cells, as in :func:`evaluate_panel`.
     ``.uns[key_added]["shared"]`` : DataFrame of int, n_panels × n_panels
         Number of shared genes.
     ``.uns[key_added]["jaccard"]`` : DataFrame of float, n_panels × n_panels
@@ -91,6 +104,7 @@ def compare_panels(
     """
     params = {
         "labels": labels,
+        "readings": readings,
         "random_state": random_state,
     }
     if not isinstance(panels, Mapping) or len(panels) < _FEWEST:
@@ -105,23 +119,26 @@ def compare_panels(
             f"has the name {slashed[0]!r} with a slash, which files cannot store",
             "choose another name",
         )
-    checks.keys(key_added=key_added)
+    results.key_for(adata, "comparison", key_added)
     checks.flags(inplace=inplace)
-    inputs = Asked.of(adata, labels, counts_layer, 0, 1, random_state)
+    layer = read.layer_or_raw(adata, layer, use_raw)
+    inputs = Asked.of(adata, labels, readings, counts_layer, 0, 1, random_state)
     named = {
         str(name): names.panel(adata, panel, symbols=symbols, missing="warn", argument="panels")
         for name, panel in panels.items()
     }
-    basis = _basis(adata, named, symbols, preserve)
+    basis = _basis(adata, named, symbols, preserve, layer)
     rows, found = {}, {}
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS * len(panels))
+        all_genes = AllGenes.of(adata, basis.structure.spec, inputs)
         for name, panel in named.items():
             one = found[name] = Found(panel, basis)
             entry, _, _ = evaluated(
                 adata,
                 one,
                 inputs,
+                all_genes,
                 lambda what, name=name: bar.update(  # type: ignore[misc]
                     task, advance=1, description=f"{name}: {what}"
                 ),
@@ -131,32 +148,56 @@ def compare_panels(
     if not inplace:
         return tables
     entry = results.envelope(
+        "comparison",
         params | basis.record(),
         stale.made_of(adata, basis.structure.spec.layer, named.values()),
+        **inputs.said(),
         **tables,
     )
     results.store(adata, key_added, entry)
+    tell(*summaries.comparison(entry))
     return None
 
 
 def _basis(
-    adata: AnnData, panels: Mapping[str, Named], symbols: str | None, preserve: Any
+    adata: AnnData,
+    panels: Mapping[str, Named],
+    symbols: str | None,
+    preserve: Any,
+    layer: str | None,
 ) -> Basis:
     """Return the criterion for all panels, by the structure that their selections have."""
     keys = [one.key for one in panels.values() if one.key is not None and one.key in adata.uns]
-    own = {key: adata.uns[key]["structure"] for key in keys}
-    first = next(iter(own), None)
-    named = isinstance(preserve, options.Preserve) and preserve.use_rep is not None
-    for key, structure in own.items():
-        if first is not None and structure != own[first] and not named:
+    for key in keys:
+        stale.check_genes(adata, key, "panels")
+    first = next(iter(keys), None)
+    own = {key: results.request_of(adata, key).structure for key in keys}
+    other = next((key for key in keys if own[key].record() != own[keys[0]].record()), None)
+    replaced = {}
+    if other is not None:
+        layers = {one.layer for one in own.values()}
+        if preserve is None:
             raise InvalidValue(
                 "panels",
                 NO_VALUE,
-                f"has the selections {first!r} and {key!r}, which are of different structures",
-                f"name one structure for all with use_rep of {call('Preserve')}",
+                f"has the selections {first!r} and {other!r}, which are of different structures",
+                f"compare them by that of the matrix with {arg('preserve', 'structure')}, or by "
+                f"one that use_rep of {call('Preserve')} names",
             )
+        named = isinstance(preserve, options.Preserve) and preserve.use_rep is not None
+        if layer is None and len(layers) > 1 and not named:
+            raise InvalidValue(
+                "panels",
+                NO_VALUE,
+                f"has the selections {first!r} and {other!r}, which are of different layers",
+                f"name one for all with {arg('layer')}",
+            )
+        replaced["structure"] = options.StructureSpec(
+            layer=next(iter(layers)) if layer is None else layer
+        )
     preserve = "structure" if preserve is None else preserve
-    return basis_of(adata, asked(adata, first, symbols=symbols, preserve=preserve))
+    request = asked(adata, first, symbols=symbols, preserve=preserve, layer=layer, **replaced)
+    return basis_of(adata, request)
 
 
 def _overlaps(panels: Mapping[str, Found]) -> dict[str, pd.DataFrame]:

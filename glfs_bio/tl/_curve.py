@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,15 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, names, read, results, stale
+from .._anndata import alike, columns, constraints, names, read, results, stale, summaries
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..errors import NO_VALUE, InvalidValue, arg, naming
+from ..measures import labels as readers
+from ..measures.cells import columns as columns_of
 from ..measures.cells import coordinates
-from ..measures.labels import label_scores
 from ..selection import best_panel
-from ._panel import asked, basis_of
+from ._panel import asked, basis_of, preserved_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,10 +31,13 @@ if TYPE_CHECKING:
     from ..labels import Labels
     from ..options import Limits, Preserve
 
+log = logging.getLogger(__name__)
+
 #: Sizes at which labels are predicted, where none are given.
 _SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
 
+@with_bar
 @documented
 def curve(
     adata: AnnData,
@@ -39,9 +45,12 @@ def curve(
     labels: str | None = None,
     *,
     sizes: Sequence[int] | None = None,
+    readings: Sequence[str] = readers.READINGS,
     include: Genes | None = None,
     exclude: Genes | None = None,
     limits: Limits | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str = "glfs_curve",
@@ -60,12 +69,15 @@ def curve(
         Column of ``.obs`` with labels to predict from the panels.
     sizes : list of int, default None
         Panel sizes for the prediction of labels.  None: sizes from 5 to `max_genes`.
+    <readings>
     include : str, pattern or list, default None
         Genes that must be selected, as in :func:`~glfs_bio.pp.select_genes`.
     exclude : str, pattern or list, default None
         Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.
     limits : Limits, default None
         Constraints, as in :func:`~glfs_bio.pp.select_genes`.
+    <layer>
+    <use_raw>
     <symbols>
     <preserve>
     <key_added> "glfs_curve"
@@ -78,8 +90,11 @@ def curve(
     ``.uns[key_added]["table"]`` : DataFrame, one row per size
         ``n_genes``, the size; ``gene``, the gene that is added; ``adds``, the share of the target
         that it adds; ``preserved``, the preserved share; ``optimality``, its lower bound relative
-        to the best panel.  With `labels`, ``accuracy`` and ``macro_f1`` of leave-one-out prediction
-        from the nearest cells, as in :func:`evaluate_panel`, NaN for sizes that are not in `sizes`.
+        to the best panel.  With `labels`, ``accuracy`` and ``macro_f1`` of the nearest cells, and
+        ``accuracy_laprls`` and ``macro_f1_laprls``, as in :func:`evaluate_panel`; NaN for sizes
+        that are not in `sizes`.
+    ``.uns[key_added]["readings"]``, ``["n_labelled"]`` : dict of str, int
+        With `labels`: how they were read, and of how many cells, as in :func:`evaluate_panel`.
     <params and versions>
 
     Raises
@@ -104,20 +119,23 @@ def curve(
         "max_genes": max_genes,
         "labels": labels,
         "sizes": sizes,
+        "readings": readings,
         "include": include,
         "exclude": exclude,
         "limits": limits,
         "symbols": symbols,
     }
     checks.whole_number("max_genes", max_genes, at_least=1)
-    checks.keys(key_added=key_added)
+    results.key_for(adata, "curve", key_added)
     checks.flags(inplace=inplace)
     _check_sizes(sizes, max_genes, labels)
-    known = None if labels is None else columns.labels(adata, labels, "labels")
-    columns.log_neighbors(known)
-    basis = basis_of(adata, asked(adata, symbols=symbols, preserve=preserve, limits=limits))
-    layer = basis.structure.spec.layer
-    genes = names.choose(adata, include, exclude, symbols=symbols)
+    layer = read.layer_or_raw(adata, layer, use_raw)
+    known, readings = columns.read_by(adata, labels, readings)
+    request = asked(adata, symbols=symbols, preserve=preserve, layer=layer, limits=limits)
+    basis = basis_of(adata, request)
+    spec = basis.structure.spec
+    layer = spec.layer
+    genes = names.choose(adata, include, exclude, ignore=spec.ignore, symbols=symbols)
     candidates = genes.genes
     if max_genes > len(candidates):
         raise InvalidValue(
@@ -127,24 +145,31 @@ def curve(
             "ask for fewer",
         )
     rows = constraints.rows(adata, limits, layer=layer, allowed=genes.allowed, symbols=symbols)
-    panel = best_panel(basis.criterion, max_genes, replace(genes, rows=rows))
+    genes = alike.apart(adata, replace(genes, rows=rows), basis.request)
+    panel = best_panel(basis.criterion, max_genes, genes)
     order = candidates[panel.order[: panel.n_selected]]
     table = pd.DataFrame(
         {
             "n_genes": np.arange(1, len(order) + 1),
             "gene": adata.var_names[order],
             "adds": np.diff(panel.preserved, prepend=0.0),
-            "preserved": panel.preserved,
+            "preserved": preserved_by(basis.criterion, order),
             "optimality": panel.optimality,
         }
     )
+    table.loc[table["preserved"].isna(), ["adds", "optimality"]] = np.nan
+    said = {}
     if known is not None:
         data = read.matrix(adata, layer)
-        _predict(table, data, order, known, _SIZES if sizes is None else sizes)
+        said = columns.said(known, readings)
+        _predict(table, data, order, known, _SIZES if sizes is None else sizes, readings)
     if not inplace:
         return table
-    entry = results.envelope(params | basis.record(), stale.made_of(adata, layer), table=table)
+    entry = results.envelope(
+        "curve", params | basis.record(), stale.made_of(adata, layer), **said, table=table
+    )
     results.store(adata, key_added, entry)
+    tell(summaries.curve(table))
     return None
 
 
@@ -168,14 +193,27 @@ def _check_sizes(sizes: Sequence[int] | None, max_genes: int, labels: str | None
 
 
 def _predict(
-    table: pd.DataFrame, data: Matrix, order: Index, known: Labels, sizes: Sequence[int]
+    table: pd.DataFrame,
+    data: Matrix,
+    order: Index,
+    known: Labels,
+    sizes: Sequence[int],
+    readings: Sequence[str],
 ) -> None:
     """Write how well labels are predicted by panels of some sizes."""
-    table["accuracy"] = table["macro_f1"] = np.nan
+    measured = ("accuracy", "macro_f1")
+    table[[readers.suffixed(name, reading) for reading in readings for name in measured]] = np.nan
     data = data[:, order]  # to cut panels out of these columns is quicker than out of all
-    for size in sizes:
+    for done, size in enumerate(sizes):
+        fields = {"stage": "predicting labels", "n_done": done, "n_all": len(sizes)}
+        log.info("labels are predicted by %d genes", size, extra=fields)
         if size <= len(order):
-            where = coordinates(data, np.arange(size))
+            genes = np.arange(size)
+            values = readers.standardised(columns_of(data, genes))
             with naming(codes="labels"):
-                found = label_scores(where, known.codes, known.names)
-            table.loc[size - 1, ["accuracy", "macro_f1"]] = found.accuracy, found.macro_f1
+                found = readers.scores_by(
+                    readings, coordinates(data, genes), values, known.codes, known.names
+                )
+            for reading, scores in found.items():
+                for name in measured:
+                    table.loc[size - 1, readers.suffixed(name, reading)] = getattr(scores, name)

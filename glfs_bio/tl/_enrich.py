@@ -14,6 +14,7 @@ from .. import checks, codec
 from .._anndata import names, read, results, stale
 from .._docs import documented
 from .._extras import needs
+from .._progress import with_bar
 from ..data.matrix import RowMatrix
 from ..errors import (
     MAPPING,
@@ -44,6 +45,7 @@ _ORGANISMS = ("human", "mouse", "yeast", "fly", "fish", "worm")
 _LIBRARIES, _PATIENCE, _SIMILAR = "https://maayanlab.cloud/Enrichr/", 5.0, 5
 
 
+@with_bar
 @documented
 def enrich(
     adata: AnnData,
@@ -170,8 +172,7 @@ def enrich(
     checks.whole_number("n_jobs", n_jobs, at_least=1)
     checks.seed(random_state)
     checks.flags(inplace=inplace)
-    if key_added is not None:
-        checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "enrichment", key_added, key)
     checks.whole_number("min_cells", min_cells, at_least=1, or_none=True)
     _check_background(background, method, min_cells)
     scores = results.scores(adata, key, symbols)
@@ -212,6 +213,7 @@ def enrich(
         "random_state": random_state,
     }
     entry = results.envelope(
+        "enrichment",
         params,
         stale.made_of(adata, codec.restored(layer), [panel]),
         packages=("gseapy",),
@@ -219,7 +221,7 @@ def enrich(
         n_selected=len(selected),
         n_background=len(universe),
     )
-    results.store(adata, f"{key}_enrichment" if key_added is None else key_added, entry)
+    results.store(adata, key_added, entry)
     return None
 
 

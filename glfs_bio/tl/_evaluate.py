@@ -9,29 +9,29 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, read, results, stale
+from .._anndata import columns, read, results, stale, summaries
 from .._anndata.all_genes import view_of_all_genes
 from .._docs import documented
-from .._progress import progress
+from .._progress import progress, tell
 from ..criterion.platform import OnPlatform
 from ..errors import naming
 from ..measures import cells as measures
+from ..measures import labels as readers
 from ..measures.cells import View
 from ..measures.genes import imputed, redundancy, totals
-from ..measures.labels import label_scores
 from ..solvers.greedy import select
 from ..vendors import forecast
 from ._panel import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from anndata import AnnData
 
     from .._anndata.target import Preserve as Given
     from .._typing import Array, Index, Matrix
     from ..labels import Labels
-    from ..options import Platform, Preserve
+    from ..options import Platform, Preserve, StructureSpec
     from ._panel import Found
 
 #: Steps that the progress is shown by.
@@ -46,13 +46,16 @@ def evaluate_panel(
     panel: Any = "glfs",
     labels: str | None = None,
     *,
+    readings: Sequence[str] = readers.READINGS,
     counts_layer: str | None = None,
     platform: Platform | None = None,
     n_random: int = 20,
     n_axes: int = 5,
+    layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
-    key_added: str = "glfs_evaluation",
+    key_added: str | None = None,
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> dict[str, Any] | None:
@@ -69,6 +72,7 @@ def evaluate_panel(
     panel : str, list or path, default "glfs"
         <panel>
     <labels> str, default None
+    <readings>
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``, for the share of the counts that the panel takes.
     platform : Platform, default None
@@ -78,22 +82,26 @@ def evaluate_panel(
         Number of random panels of the same size, from genes that vary.
     n_axes : int, default 5
         Number of unexplained axes to list.
+    <layer of a panel>
+    <use_raw>
     <symbols>
     <preserve>
-    key_added : str, default "glfs_evaluation"
-        Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.
+    key_added : str, default None
+        Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.  None: that of the
+        panel and ``_evaluation``, such as ``"glfs_evaluation"``, which is also that of a list.
     <inplace>
     random_state : int, default 0
-        Seed of the random panels, the clusters and the draws of the platform.
+        Seed of the random panels, the clusters, the folds and the draws of the platform.
 
     Returns
     -------
     None, or with ``inplace=False`` the dict of ``.uns[key_added]``.  Written:
 
     ``.uns[key_added]["preserved"]`` : float
-        Preserved share of the target.
+        Preserved share of the target.  It and all shares below are NaN for a panel of all genes
+        that vary, which has nothing to be compared with.
     ``.uns[key_added]["optimality"]`` : float
-        Lower bound on ``preserved`` relative to the best panel of this size.
+        Lower bound on ``preserved`` relative to the best panel of this size without constraints.
     ``.uns[key_added]["best_preserved"]`` : float
         Preserved share of the selection of :func:`~glfs_bio.pp.select_genes` of this size.
     ``.uns[key_added]["most_preserved"]`` : float
@@ -128,13 +136,22 @@ def evaluate_panel(
         Normalised mutual information of 5 to 10 clusters in the panel and in all genes.
     ``.uns[key_added]["cluster_preservation_fine"]`` : float
         Normalised mutual information of 20 to 40 clusters, of at most 20,000 cells.
-    ``.uns[key_added]["accuracy"]`` : float
-        With `labels`: accuracy of leave-one-out prediction from the nearest cells.
+    ``.uns[key_added]["readings"]`` : dict of str
+        With `labels`: how they were read, such as ``"15-NN, leave-one-out"``, by reading.  What
+        follows is of the nearest cells.  Of LapRLS there are ``accuracy_laprls``,
+        ``accuracy_all_genes_laprls``, ``macro_f1_laprls``, ``rare_f1_laprls`` and
+        ``confusion_laprls``, and columns with this ending in ``per_label``: ``recall_laprls``,
+        ``precision_laprls``, ``f1_laprls``, ``confused_with_laprls``, ``confused_share_laprls`` and
+        ``too_few_laprls``.
+    ``.uns[key_added]["n_labelled"]`` : int
+        Number of cells with a label.
     ``.uns[key_added]["n_neighbors_of_labels"]`` : int
-        Nearest cells of this: 15.  Where labels of eight cells or fewer, which cannot be a majority
-        of 15, have more than a tenth of the cells: as many as the smallest label has other cells,
-        those that together have a tenth of the cells aside.  0, and no accuracy, if no label has
-        two cells.
+        Nearest cells that predict labels: 15.  Where labels of eight cells or fewer, which cannot
+        be a majority of 15, have more than a tenth of the cells: as many as the smallest label has
+        other cells, those that together have a tenth of the cells aside.  0, and no accuracy, if no
+        label has two cells.
+    ``.uns[key_added]["accuracy"]`` : float
+        Share of the cells whose label is predicted.
     ``.uns[key_added]["accuracy_all_genes"]`` : float
         The same in 50 principal components of all genes.
     ``.uns[key_added]["macro_f1"]`` : float
@@ -143,7 +160,8 @@ def evaluate_panel(
         Mean F1 of labels with at most 5 % of the cells.
     ``.uns[key_added]["per_label"]`` : DataFrame, one row per label
         ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with`` (``""`` for none),
-        ``confused_share``, ``rare``, and ``too_few``: too few cells for a majority.
+        ``confused_share``, ``rare``, and ``too_few``: too few cells for a majority of nearest
+        cells, or for one in each fold of LapRLS.
     ``.uns[key_added]["confusion"]`` : int, shape (n_labels, n_labels)
         Number of cells by label (rows) and prediction (columns).
     ``.uns[key_added]["imputed"]`` : float
@@ -191,6 +209,7 @@ def evaluate_panel(
     """
     params: dict[str, Any] = {
         "labels": labels,
+        "readings": readings,
         "counts_layer": counts_layer,
         "platform": platform,
         "n_random": n_random,
@@ -198,18 +217,25 @@ def evaluate_panel(
         "symbols": symbols,
         "random_state": random_state,
     }
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "evaluation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
-    inputs = Asked.of(adata, labels, counts_layer, n_random, n_axes, random_state)
+    layer = read.layer_or_raw(adata, layer, use_raw)
+    inputs = Asked.of(adata, labels, readings, counts_layer, n_random, n_axes, random_state)
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS)
-        found = find(adata, panel, symbols=symbols, preserve=preserve, platform=platform)
+        found = find(
+            adata, panel, symbols=symbols, preserve=preserve, layer=layer, platform=platform
+        )
+        all_genes = AllGenes.of(adata, found.basis.structure.spec, inputs)
         entry, of_cells, r2 = evaluated(
-            adata, found, inputs, lambda what: bar.update(task, advance=1, description=what)
+            *(adata, found, inputs, all_genes),
+            lambda what: bar.update(task, advance=1, description=what),
         )
     entry = results.envelope(
+        "evaluation",
         params | found.basis.record(),
         stale.made_of(adata, found.layer, [found.named]),
+        **inputs.said(),
         **entry,
         table=_table(entry),
     )
@@ -217,6 +243,7 @@ def evaluate_panel(
         return dict(results.kept(entry))
     columns = {"obs": {f"{key_added}_unexplained": of_cells}, "var": {f"{key_added}_r2": r2}}
     results.store(adata, key_added, entry, **columns)
+    tell(*summaries.evaluation(entry))
     return None
 
 
@@ -225,6 +252,7 @@ class Asked:
     """Labels, counts and numbers of an evaluation, read and checked: see :func:`evaluate_panel`."""
 
     labels: Labels | None
+    readings: Sequence[str]
     counts: Matrix | None
     n_random: int
     n_axes: int
@@ -235,6 +263,7 @@ class Asked:
         cls,
         adata: AnnData,
         labels: str | None,
+        readings: Sequence[str],
         counts_layer: str | None,
         n_random: int,
         n_axes: int,
@@ -245,19 +274,55 @@ class Asked:
         checks.whole_number("n_axes", n_axes, at_least=1)
         checks.seed(random_state)
         read.unique_names(adata)
-        known = None if labels is None else columns.labels(adata, labels, "labels")
-        columns.log_neighbors(known, adata.n_obs)
+        known, readings = columns.read_by(adata, labels, readings)
+        columns.log_neighbors(adata.n_obs)
         return cls(
             known,
+            readings,
             None if counts_layer is None else read.counts(adata, counts_layer).source,
             n_random,
             n_axes,
             random_state,
         )
 
+    def said(self) -> dict[str, Any]:
+        """Return how labels are read, for ``.uns``."""
+        return {} if self.labels is None else columns.said(self.labels, self.readings)
+
+    def scores(self, view: View, values: Array) -> dict[str, readers.LabelScores]:
+        """Return what the readings of a view of the cells, and of values of them, say of labels."""
+        if self.labels is None:
+            return {}
+        with naming(codes="labels"):
+            return readers.scores_by(
+                *(self.readings, view.coordinates, values, self.labels.codes, self.labels.names),
+                near=view.nearest,
+                random_state=self.random_state,
+            )
+
+
+@dataclass(frozen=True)
+class AllGenes:
+    """What panels are compared with."""
+
+    view: View
+    #: By reading.
+    accuracy: dict[str, float]
+
+    @classmethod
+    def of(cls, adata: AnnData, spec: StructureSpec, inputs: Asked) -> AllGenes:
+        """Return it as it is stored, or else compute it."""
+        view = view_of_all_genes(adata, spec, inputs.random_state)
+        scores = inputs.scores(view, view.coordinates)
+        return cls(view, {reading: one.accuracy for reading, one in scores.items()})
+
 
 def evaluated(
-    adata: AnnData, found: Found, inputs: Asked, now: Callable[[str], None]
+    adata: AnnData,
+    found: Found,
+    inputs: Asked,
+    all_genes: AllGenes,
+    now: Callable[[str], None],
 ) -> tuple[dict[str, Any], Array, Array]:
     """Return the results of :func:`evaluate_panel` for ``.uns``, ``.obs`` and ``.var``.
 
@@ -282,7 +347,6 @@ def evaluated(
         r2 = imputed(basis.structure.sets, found.genes).of_structure
         entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
         now("nearest cells and clusters")
-        all_genes = view_of_all_genes(adata, found.layer, inputs.random_state)
         entry |= _cells(found, data, inputs, all_genes)
         now("the panel's genes")
         entry |= _genes(found, data, inputs)
@@ -299,7 +363,10 @@ def _structure(found: Found, inputs: Asked) -> dict[str, Any]:
     """Return the preserved share, with the bound and random panels for comparison."""
     criterion, panel = found.basis.criterion, found.genes
     every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
-    preserved = float(criterion.preserved(panel)[-1])
+    preserved = float(found.preserved[-1])
+    if found.is_all:
+        names = ("preserved", "optimality", "best_preserved", "most_preserved")
+        return dict.fromkeys(names, np.nan) | {"random_preserved": np.empty(0)}
     best = select(criterion, len(panel), include=none, candidates=every)
     most = np.fmin(best.preserved[-1] / best.optimality[-1], 1.0)
     if not criterion.has_anything:
@@ -328,35 +395,33 @@ def _batches(adata: AnnData, found: Found) -> dict[str, Any]:
     batches: Any = read.batches(adata, structure.spec.batch_key)
     return {
         "batches": batches[[rows[0] for rows in structure.rows]].astype(object),
-        "preserved_in_batches": found.basis.criterion.preserved_in_sets(found.genes)[-1],
+        "preserved_in_batches": found.basis.criterion.preserved_in_sets(found.genes)[-1]
+        * (np.nan if found.is_all else 1.0),
     }
 
 
-def _cells(found: Found, data: Matrix, inputs: Asked, all_genes: View) -> dict[str, Any]:
+def _cells(found: Found, data: Matrix, inputs: Asked, all_genes: AllGenes) -> dict[str, Any]:
     """Compare the cells in the panel with the cells in all genes."""
     panel = View.of(measures.coordinates(data, found.genes), inputs.random_state)
     k = measures.n_neighbors_of(len(panel.nearest))
-    preserved = measures.knn_preservation(panel.nearest[:, :k], all_genes.nearest[:, :k])
-    clusters = measures.cluster_preservation(panel.clusters, all_genes.clusters)
+    near = all_genes.view.nearest
+    preserved = measures.knn_preservation(panel.nearest[:, :k], near[:, :k])
+    clusters = measures.cluster_preservation(panel.clusters, all_genes.view.clusters)
+    can_be = np.nan if found.is_all else 1.0  # compared
     entry: dict[str, Any] = {
         "n_neighbors": k,
-        "knn_preservation": float(preserved.mean()),
-        "cluster_preservation_coarse": clusters.coarse,
-        "cluster_preservation_fine": clusters.fine,
+        "knn_preservation": float(preserved.mean()) * can_be,
+        "cluster_preservation_coarse": clusters.coarse * can_be,
+        "cluster_preservation_fine": clusters.fine * can_be,
     }
     if inputs.labels is not None:
-        codes, names = inputs.labels.codes, inputs.labels.names
-        with naming(codes="labels"):
-            scores = label_scores(panel.coordinates, codes, names, near=panel.nearest)
-        entry["n_neighbors_of_labels"] = scores.n_neighbors
-        entry["accuracy"] = scores.accuracy
-        by_all = label_scores(all_genes.coordinates, codes, names, near=all_genes.nearest)
-        entry["accuracy_all_genes"] = by_all.accuracy
-        entry["macro_f1"] = scores.macro_f1
-        entry["rare_f1"] = scores.rare_f1
-        entry["per_label"] = scores.per_label
-        entry["confusion"] = scores.confusion.to_numpy()
-        entry |= _forecast(found, inputs, all_genes.nearest[:, : max(scores.n_neighbors, 1)])
+        k = readers.n_neighbors_of(inputs.labels.codes)
+        entry["n_neighbors_of_labels"] = k
+        values = readers.standardised(measures.columns(data, found.genes))
+        entry |= readers.kept(inputs.scores(panel, values))
+        for reading, accuracy in all_genes.accuracy.items():
+            entry[readers.suffixed("accuracy_all_genes", reading)] = accuracy
+        entry |= _forecast(found, inputs, near[:, : max(k, 1)])
     return entry
 
 

@@ -1,20 +1,27 @@
-"""The contribution of each gene of a panel."""
+"""Why each gene is in a panel: its role, where it is expressed, and its contribution."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import logging
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, results, stale
+from .._anndata import columns, expression, read, results, stale
+from .._anndata import names as names_of
 from .._docs import documented
-from ..criterion.panel import MIN_SCORE
-from ._panel import find, substitutions
+from .._progress import with_bar
+from ..errors import Message, listed
+from ._panel import find, must_haves, replacements
+from ._substitutes import listed_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anndata import AnnData
+    from numpy.typing import NDArray
 
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Given
@@ -22,12 +29,15 @@ if TYPE_CHECKING:
     from ..criterion.panel import MeasuredPanel, Pairs
     from ..labels import Labels
     from ..options import Preserve
-    from ._panel import Found
+    from ._panel import Found, Replacements
+
+log = logging.getLogger(__name__)
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
 
 
+@with_bar
 @documented
 def explain_panel(
     adata: AnnData,
@@ -36,12 +46,16 @@ def explain_panel(
     *,
     n_labels: int = 3,
     exclude: Genes | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
-    key_added: str = "glfs_explanation",
+    key_added: str | None = None,
     inplace: bool = True,
 ) -> pd.DataFrame | None:
-    """Explain each gene of a panel: contribution, supported cell types and substitute.
+    """Explain each gene of a panel: where it is expressed, its role, and what is lost without it.
+
+    A note names the genes that add nothing, such as must-haves that the others replace.
 
     Parameters
     ----------
@@ -53,9 +67,11 @@ def explain_panel(
         Maximum number of labels to name per gene.
     exclude : str, pattern or list, default None
         Genes that cannot be a substitute, as in :func:`substitutes`.
+    <layer of a panel>
+    <use_raw>
     <symbols>
     <preserve>
-    <key_added> "glfs_explanation"
+    <key_added of a panel> explanation
     <inplace>
 
     Returns
@@ -64,14 +80,25 @@ def explain_panel(
 
     ``.uns[key_added]["table"]`` : DataFrame, one row per gene in the order of the panel
         - ``gene``: name of the gene
+        - ``role``: what it does for the panel: ``marker of`` a label, as ``per_type`` of
+          :class:`~glfs_bio.Limits` counts markers; ``separates`` two labels; else ``axis``, which
+          follows; or ``adds nothing``.  Genes that had to be in are ``must-have``.
+        - ``expressed``: share of all cells that express it; NaN if the matrix has negative values
+        - ``expressed_in``: with `labels`, those of which at least 10 % of the cells express it, the
+          largest share first, with the mean there compared with all other cells
         - ``preserved``: preserved share of the genes up to this one
         - ``loss``: contribution, the preserved share that is lost without the gene
         - ``axis``: axis of the structure with the largest contribution, named by its genes
         - ``axis_share``: share of the contribution along this axis
-        - ``substitute``: best substitute, or ``""``
+        - ``substitute``: best substitute; ``""`` if the gene adds nothing, or none can replace it
         - ``substitution_score``: its score, see :func:`substitutes`; NaN without a substitute
+        - ``acceptable``: whether the score is at least 0.5
         - ``loss_with_substitute``: preserved share that is lost with the substitute instead
-        - ``supports``: with `labels`, the labels that the gene supports, with their shares
+        - ``supports``: with `labels`, the labels on whose cells at least 10 % of the contribution
+          falls, and more than on other cells, with their shares
+    ``.uns[key_added]["expression"]`` : DataFrame, one row per gene and label
+        With `labels`: ``gene``; ``label``; ``share`` of the cells that express it; ``mean``;
+        ``fold``, the mean compared with all other cells, after ``expm1``.
     ``.uns[key_added]["support"]`` : float, shape (n_genes, n_labels)
         Share of the contribution of each gene that falls on the cells of each label.
     ``.uns[key_added]["labels"]`` : str, shape (n_labels,)
@@ -83,6 +110,7 @@ def explain_panel(
 
     See Also
     --------
+    explain_gene : Explain why a gene is in a panel, or is not.
     substitutes : List the substitutes of each gene.
     markers : Find the markers of each label in a panel.
 
@@ -92,25 +120,41 @@ def explain_panel(
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> glfs_bio.pp.select_genes(adata, n_genes=10)
     >>> table = glfs_bio.tl.explain_panel(adata, "glfs", "bulk_labels", inplace=False)
-    >>> list(table.columns[:3])
-    ['gene', 'preserved', 'loss']
+    >>> table.set_index("gene").loc["NKG7", "role"]
+    'marker of CD56+ NK'
     """
     checks.whole_number("n_labels", n_labels, at_least=1)
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "explanation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
+    layer = read.layer_or_raw(adata, layer, use_raw)
     known = None if labels is None else columns.labels(adata, labels, "labels")
-    found = find(adata, panel, symbols=symbols, preserve=preserve)
-    table, of_labels = explained(adata, found, known, n_labels, exclude=exclude, symbols=symbols)
+    found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
+    barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
+    had_to = must_haves(adata, found.named)
+    why = explained(adata, found, known, n_labels, barred=barred, had_to=had_to)
     if not inplace:
-        return table
+        return why.table
     entry = results.envelope(
+        "explanation",
         {"labels": labels, **found.basis.record()},
         stale.made_of(adata, found.layer, [found.named]),
-        table=table,
-        **of_labels,
+        table=why.table,
+        **why.of_labels,
     )
     results.store(adata, key_added, entry)
     return None
+
+
+class Explanation(NamedTuple):
+    """Why each gene of a panel is in it."""
+
+    #: The table of :func:`explain_panel`
+    table: pd.DataFrame
+    #: What its record holds of labels
+    of_labels: dict[str, Any]
+    #: What can replace each gene, and where each is expressed
+    instead: Replacements
+    where: expression.Expression | None
 
 
 def explained(
@@ -119,55 +163,116 @@ def explained(
     known: Labels | None,
     n_labels: int,
     *,
-    exclude: Genes | None,
-    symbols: str | None,
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return the table of :func:`explain_panel`, and what its record holds of labels."""
+    barred: NDArray[np.bool_],
+    had_to: NDArray[np.bool_],
+) -> Explanation:
+    """Explain each gene: some rows of ``.var`` are no substitutes, some had to be in the panel."""
+    genes, names = found.genes, adata.var_names.to_numpy()
+    where = expression.of_genes(adata, genes, known, found.layer)
     with found.few_threads():
-        criterion, genes = found.basis.criterion, found.genes
-        names = adata.var_names.to_numpy()
-        lost, substitution_score = substitutions(adata, found, genes, exclude, symbols=symbols)
-        rows, best = np.arange(len(genes)), substitution_score.argmax(axis=1)
-        score = substitution_score[rows, best]
-        some = score >= MIN_SCORE
+        instead = replacements(adata, found, genes, barred)
         axis, share = _axes(found.measured, names)
-        table = pd.DataFrame(
-            {
-                "gene": names[genes],
-                "preserved": criterion.preserved(genes),
-                "loss": criterion.losses(genes),
-                "axis": axis,
-                "axis_share": share,
-                "substitute": np.where(some, names[best], ""),
-                "substitution_score": np.where(some, score, np.nan),
-                "loss_with_substitute": np.where(some, lost[rows, best], np.nan),
-            }
+        preserved = found.preserved
+        supports = None if known is None else _Supports.of(found, known)
+    best = listed_of(names, genes, instead, 1)
+    table = pd.DataFrame({"gene": names[genes]})
+    table["role"] = _roles(axis, instead.needless, had_to[genes], supports, where)
+    table["expressed"] = np.nan if where is None else where.shares
+    if known is not None:
+        table["expressed_in"] = [
+            "" if where is None else where.text(place, n_labels) for place in range(len(genes))
+        ]
+    table = table.assign(preserved=preserved, loss=instead.loss, axis=axis, axis_share=share)
+    of_best = ["substitute", "substitution_score", "acceptable", "loss_with_substitute"]
+    table[of_best] = best[of_best]
+    idle = genes[instead.needless]
+    _tell_of_needless(names[idle], had_to[idle])
+    if supports is None:
+        return Explanation(table, {}, instead, where)
+    table["supports"] = [
+        "" if needless else supports.text(place, n_labels)
+        for place, needless in enumerate(instead.needless)
+    ]
+    of_labels: dict[str, Any] = {
+        "support": supports.shares,
+        "labels": np.array(supports.labels, dtype=object),
+        "pairs": _pairs(supports.apart, names[genes], np.array(supports.labels, dtype=object)),
+    }
+    if where is not None:
+        of_labels["expression"] = where.table(names[genes])
+    return Explanation(table, of_labels, instead, where)
+
+
+def _tell_of_needless(genes: NDArray[Any], had_to: NDArray[np.bool_]) -> None:
+    """Name the genes that add nothing."""
+    if len(genes):
+        named = [
+            f"{gene} (must-have)" if forced else gene
+            for gene, forced in zip(genes, had_to, strict=True)
+        ]
+        log.warning(Message(f"Genes that add nothing to the panel: {listed(named, len(named))}."))
+
+
+class _Supports(NamedTuple):
+    """Which labels each gene of a panel supports, and which it separates."""
+
+    labels: list[str]
+    #: Share of all cells of each label
+    cells: Array
+    #: Share of each gene's contribution on the cells of each label, shape (n_genes, n_labels)
+    shares: Array
+    apart: Pairs
+
+    @classmethod
+    def of(cls, found: Found, known: Labels) -> Self:
+        """Return what a panel does for labels."""
+        codes, n_labels = known.codes, len(known.categories)
+        of_sets = [codes[rows] for rows in found.basis.structure.rows]
+        return cls(
+            known.names,
+            np.bincount(codes[codes >= 0], minlength=n_labels) / max(len(codes), 1),
+            found.measured.supports(of_sets, n_labels),
+            found.measured.pairs(of_sets, n_labels),
         )
-        if known is None:
-            return table, {}
-        table["supports"], of_labels = _supports(found, known, names[genes], n_labels)
-    return table, of_labels
+
+    def text(self, gene: int, most: int) -> str:
+        """Return the labels that a gene supports more than others, the largest share first."""
+        shares = self.shares[gene]
+        order = [
+            code
+            for code in np.argsort(-shares, kind="stable")
+            if shares[code] >= expression.LEAST and shares[code] > self.cells[code]
+        ]
+        return ", ".join(
+            f"{self.labels[code]} ({100 * shares[code]:.0f} %)" for code in order[:most]
+        )
+
+    def separated_by(self, gene: int) -> str:
+        """Return the pair of labels that a gene separates most, as text, or ``""``."""
+        work = np.nan_to_num(self.apart.work[:, gene])
+        if not len(work) or work.max() < expression.LEAST:
+            return ""
+        pair = int(work.argmax())
+        one, other = self.apart.first[pair], self.apart.second[pair]
+        return f"separates {self.labels[one]} from {self.labels[other]}"
 
 
-def _supports(
-    found: Found, known: Labels, genes: Any, n_labels: int
-) -> tuple[list[str], dict[str, Any]]:
-    """Return the labels that each gene supports, as text, and the records of labels."""
-    codes, categories = known
-    names = np.array(known.names, dtype=object)
-    of_sets = [codes[rows] for rows in found.basis.structure.rows]
-    shares = found.measured.supports(of_sets, len(categories))
-    cells = np.bincount(codes[codes >= 0], minlength=len(categories)) / max(len(codes), 1)
-    apart = found.measured.pairs(of_sets, len(categories))
-    texts = [_supported(row, cells, names, n_labels) for row in shares]
-    return texts, {"support": shares, "labels": names, "pairs": _pairs(apart, genes, names)}
-
-
-def _supported(shares: Array, cells: Array, categories: Any, most: int) -> str:
-    """Return the labels with the largest share relative to their size, as text."""
-    more = shares / np.maximum(cells, np.finfo(float).tiny)
-    order = [code for code in np.argsort(-more)[:most] if more[code] > 1.0]
-    return ", ".join(f"{categories[code]} ({100 * shares[code]:.0f} %)" for code in order)
+def _roles(
+    axis: Sequence[str],
+    needless: NDArray[np.bool_],
+    had_to: NDArray[np.bool_],
+    supports: _Supports | None,
+    where: expression.Expression | None,
+) -> list[str]:
+    """What each gene does for the panel, in a few words."""
+    roles = []
+    for place, along in enumerate(axis):
+        marked = "" if where is None else where.marker_of(place)
+        apart = "" if supports is None else supports.separated_by(place)
+        role = f"marker of {marked}" if marked else apart or f"axis {along}"
+        role = "adds nothing" if needless[place] else role
+        roles.append(f"must-have, {role}" if had_to[place] else role)
+    return roles
 
 
 def _pairs(apart: Pairs, genes: Any, labels: Any) -> pd.DataFrame:

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, names, read, results
+from .._anndata import columns, constraints, read, results, summaries
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..pp import request_to_keep
-from ..selection import Candidates, best_panel, strongest_out
-from ._panel import find
+from ..selection import best_panel, strongest_out
+from ._panel import beside, find, preserved_by
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ._panel import Found
 
 
+@with_bar
 @documented
 def extend_panel(
     adata: AnnData,
@@ -38,10 +40,12 @@ def extend_panel(
     exclude: Genes | None = None,
     limits: Limits | None = None,
     platform: Platform | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
-    across: Literal["mean", "worst"] = "mean",
-    key_added: str = "glfs_extended",
+    across: Literal["mean", "worst"] | None = None,
+    key_added: str | None = None,
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> pd.DataFrame | None:
@@ -69,15 +73,19 @@ def extend_panel(
         Names that are missing in the data cost nothing.
     platform : Platform, default None
         Target platform.  None: the platform of the selection.
+    <layer of a panel>
+    <use_raw>
     <symbols>
     <preserve>
-    across : {"mean", "worst"}, default "mean"
-        Batches that count, where `preserve` or the selection names a structure with batches:
+    across : {"mean", "worst"}, default None
+        Batches that count, where `preserve` or the selection names a structure with batches.  None:
+        those of the selection, else all.
 
         - ``"mean"``: all
         - ``"worst"``: the batch with the lowest preserved share (maximin)
-    key_added : str, default "glfs_extended"
-        Prefix of the columns in ``.var``, and key of ``.uns``.
+    key_added : str, default None
+        Prefix of the columns in ``.var``, and key of ``.uns``.  None: that of the panel and
+        ``_extended``, such as ``"glfs_extended"``, which is also that of a list.
     <inplace>
     random_state : int, default 0
         Seed of the draws of the platform.
@@ -114,8 +122,10 @@ def extend_panel(
     ['gene', 'adds', 'preserved']
     """
     checks.whole_number("n_extra", n_extra, at_least=1, or_none=True)
-    checks.keys(key_added=key_added)
+    of = results.key_of(adata, panel)
+    key_added = results.key_for(adata, "selection", key_added, of, suffix="extended")
     checks.flags(inplace=inplace)
+    layer = read.layer_or_raw(adata, layer, use_raw)
     checks.seed(random_state)
     read.unique_names(adata)
     known = None if labels is None else columns.labels(adata, labels, "labels")
@@ -124,6 +134,7 @@ def extend_panel(
         panel,
         symbols=symbols,
         preserve=preserve,
+        layer=layer,
         exclude=exclude,
         limits=limits,
         platform=platform,
@@ -137,15 +148,17 @@ def extend_panel(
         method="glfs",
         objective="error",
     )
-    candidates = _candidates(adata, found)
+    candidates = beside(adata, found, found.genes)
     n_open = len(candidates.genes) - size
     if n_extra is not None and n_extra > n_open:
         raise InvalidValue(
             "n_extra", n_extra, f"is more than the {n_open} candidate genes", "ask for fewer"
         )
     panel = best_panel(basis.criterion, request.n_genes, candidates, random_state=random_state)
-    out = strongest_out(basis.criterion, candidates.ruled_out)
-    panel = constraints.named(adata, replace(panel, info=panel.info | out))
+    if candidates.rows is not None:
+        out = constraints.ruled_out(candidates.rows, candidates)
+        info = panel.info | strongest_out(basis.criterion, out)
+        panel = constraints.named(adata, replace(panel, info=info))
     constraints.say_ruled_out(panel.info.get("ruled_out"))
     order = candidates.genes[panel.order[: panel.n_selected]]
     added = _added(adata, found, order, panel.preserved, known)
@@ -158,29 +171,8 @@ def extend_panel(
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)
     results.store(adata, key_added, entry, var=frame)
+    tell(summaries.extension(entry))
     return None
-
-
-def _candidates(adata: AnnData, found: Found) -> Candidates:
-    """All genes but those excluded, of which those of the panel are in whatever holds of them."""
-    request, detection = found.basis.request, found.basis.detection
-    out = names.not_to_choose(adata, request.exclude, symbols=request.symbols)
-    if detection.orderable is not None:
-        out |= ~detection.orderable
-    genes = Candidates.of(adata.n_vars, found.genes)
-    genes = replace(genes, allowed=~out | genes.included, detection=detection)
-    rows = constraints.rows(
-        adata,
-        request.limits,
-        layer=found.layer,
-        allowed=genes.allowed,
-        detection=detection,
-        symbols=request.symbols,
-    )
-    if rows is None:
-        return genes
-    rows = rows.sparing(found.genes)
-    return replace(genes, rows=rows, ruled_out=constraints.ruled_out(rows, genes))
 
 
 def _added(
@@ -192,7 +184,7 @@ def _added(
         {
             "gene": adata.var_names[order[size:]],
             "adds": np.diff(preserved)[size - 1 :],
-            "preserved": preserved[size:],
+            "preserved": preserved_by(basis.criterion, order)[size:],
         }
     )
     if known is not None:

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, names, read, results
+from .._anndata import columns, names, read, results, stale, summaries
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..errors import NO_VALUE, InvalidValue, arg
 from ..measures import cells as measures
 from ..measures.labels import combination, singles
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..measures.labels import Single
 
 
+@with_bar
 @documented
 def markers(
     adata: AnnData,
@@ -33,7 +35,7 @@ def markers(
     layer: str | None = None,
     use_raw: bool = False,
     symbols: str | None = None,
-    key_added: str = "glfs_markers",
+    key_added: str | None = None,
     inplace: bool = True,
 ) -> pd.DataFrame | None:
     """Find the markers of each label in a panel, and how well they distinguish it.
@@ -57,7 +59,7 @@ def markers(
         Layer to use instead of ``.X``, without negative values.
     <use_raw>
     <symbols>
-    <key_added> "glfs_markers"
+    <key_added of a panel> markers
     <inplace>
 
     Returns
@@ -76,6 +78,7 @@ def markers(
     See Also
     --------
     explain_panel : Explain each gene of a panel.
+    glfs_bio.pl.markers : Plot the markers of each label.
 
     References
     ----------
@@ -100,7 +103,7 @@ def markers(
     }
     checks.whole_number("n_markers", n_markers, at_least=1)
     checks.number("beta", beta, above=0.0)
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "markers", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
     codes, categories = columns.labels(adata, labels, "labels")
@@ -119,8 +122,11 @@ def markers(
     table["markers"] = [", ".join(genes[some]) for some in table["markers"]]
     if not inplace:
         return table
-    entry = results.envelope(params, table=table, genes=_every(single, genes, categories))
+    made_of = stale.made_of(adata, layer, [named])
+    every = _every(single, genes, categories)
+    entry = results.envelope("markers", params, made_of, table=table, genes=every)
     results.store(adata, key_added, entry)
+    tell(summaries.markers(table))
     return None
 
 

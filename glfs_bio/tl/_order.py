@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import linear_sum_assignment
 
 from .. import checks
-from .._anndata import columns, constraints, read, results, stale
+from .._anndata import alike as nearly
+from .._anndata import columns, constraints, read, results, stale, summaries
 from .._anndata import names as names_of
 from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._docs import documented
-from ..criterion.panel import MeasuredPanel
-from ..data.threads import few_threads
+from .._progress import tell, with_bar
 from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed
-from ..selection import Candidates, best_panel
 from ..vendors.names import NOT_FOUND
-from ..vendors.orders import ABUNDANT, HOMOLOGOUS, ORDERS
+from ..vendors.orders import ABUNDANT, ORDERS
+from ._draft import Draft
 from ._explain import explained
-from ._panel import Found, asked, basis_of
+from ._panel import Found, asked, basis_of, must_haves
 from ._resolve import CHANGED, resolved
+from ._sheet import completed, spares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from anndata import AnnData
-    from numpy.typing import NDArray
 
     from .._anndata.names import Genes
-    from .._typing import Index
-    from ..criterion.criterion import Criterion
     from ..options import Limits, Platform
-    from ..solvers.constraints import Rows
-    from ..vendors.orders import OrderForm
     from ._resolve import Resolution
 
 log = logging.getLogger(__name__)
@@ -49,6 +43,7 @@ _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
 _LABELS = 3
 
 
+@with_bar
 @documented
 def order_panel(
     adata: AnnData,
@@ -61,6 +56,7 @@ def order_panel(
     exclude: Genes | None = None,
     limits: Limits | None = None,
     labels: str | None = None,
+    backups: int = 0,
     counts_layer: str | None = None,
     min_probes: int = 1,
     probe_sets: int | Mapping[str, int] | None = None,
@@ -69,7 +65,7 @@ def order_panel(
     ids: str | None = None,
     species: str | None = None,
     nomenclature: Any = None,
-    key_added: str = "glfs_order",
+    key_added: str | None = None,
     inplace: bool = True,
 ) -> pd.DataFrame | None:
     """Make an order of a panel: check every gene, and replace those that cannot be ordered.
@@ -91,7 +87,8 @@ def order_panel(
         be ordered.
     genes : str, Path, DataFrame or list of str, default None
         Genes for which probes can be made, as in :func:`~glfs_bio.tl.resolve_genes`: the vendor's
-        list.  None: whether there are probes is not checked, except by a `platform` that has genes.
+        list.  None: whether there are probes is not checked, as a note says, except by a `platform`
+        that has genes.
     catalogue : str, Path or list of str, default None
         Panel that the order adds to, such as a predesigned one: its genes are not ordered, and
         count beside those that are.
@@ -104,8 +101,10 @@ def order_panel(
     limits : Limits, default None
         Limits that the order is checked against.  None: those of the selection.
     labels : str, default None
-        Column of ``.obs`` with labels of the cells: which of them each gene supports, for
-        ``"sheet"``.
+        Column of ``.obs`` with labels of the cells: where each gene is expressed, what it does for
+        them, and its group, for ``"sheet"``.
+    backups : int, default 0
+        Backups to list for each gene, for ``"sheet"``: its best substitutes that can be ordered.
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``: how many of the panel's molecules are those of each gene.
     min_probes : int, default 1
@@ -123,8 +122,9 @@ def order_panel(
         Species, as in :func:`~glfs_bio.tl.resolve_genes`.
     nomenclature : str, Path or DataFrame, default None
         Present and past names, as in :func:`~glfs_bio.tl.resolve_genes`.
-    key_added : str, default "glfs_order"
-        Prefix of the columns written to ``.var``, and key of ``.uns``.
+    key_added : str, default None
+        Prefix of the columns written to ``.var``, and key of ``.uns``.  None: that of the panel and
+        ``_order``, such as ``"glfs_order"``, which is also that of a list.
     <inplace>
 
     Returns
@@ -137,10 +137,14 @@ def order_panel(
         the gene that it is ordered in place of; ``n_probe_sets``; ``forced``; ``limits``, those
         that hold; where known ``efficiency`` and ``mean_count``; ``note``, what is to be looked at;
         and for ``"sheet"`` what :func:`~glfs_bio.tl.explain_panel` says, whose substitutes can be
-        ordered.  ``checks``, one row per check: ``check``; ``about``, which genes are named;
-        ``checked``; ``n`` of them; ``genes``.  ``replaced``, one row per gene that was refused:
-        ``gene``, ``reason``, ``substitute``, ``substitution_score``.  ``platform``; ``species``;
-        ``made_of``; ``params``; ``versions``.
+        ordered, and ``group``, of the file that `panel` is, else the label with the highest mean;
+        ``must_have``, a gene that had to be in; ``is_backup``, with ``backup_of``, the genes that
+        it backs up; ``source``: ``"included"``, ``"selected"``, ``"added"`` to a panel,
+        ``"replacement"``, ``"backup"``, or ``"listed"`` in a panel that is no selection.  Backups
+        stand below the panel.  ``checks``, one row per check: ``check``; ``about``, which genes are
+        named; ``checked``, whether it could be; ``n`` of them; ``genes``.  ``replaced``, one row
+        per gene that was refused: ``gene``, ``reason``, ``substitute``, ``substitution_score``.
+        ``platform``; ``species``; ``made_of``; ``params``; ``versions``.
     ``.var[f"{key_added}_symbol"]``, ``.var[f"{key_added}_id"]`` : str
         Symbol and Ensembl id of every gene, ``""`` where unknown.
     ``.var[f"{key_added}_orderable"]`` : bool
@@ -170,9 +174,14 @@ def order_panel(
     checks.one_of("platform", name, ORDERS)
     form = ORDERS[name]
     checks.one_of("refused", refused, _REFUSED)
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "order", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     checks.whole_number("min_probes", min_probes, at_least=1)
+    checks.whole_number("backups", backups, at_least=0)
+    if backups and not form.explains:
+        raise InvalidValue(
+            "backups", backups, f"is for the order sheet, and this is a {form.title}"
+        )
     if not (force is None or isinstance(force, str) or names_of.is_several(force)):
         raise InvalidType("force", force, f"must be a list of names of genes, or {NONE}")
     named = names_of.named(adata, panel, symbols=symbols)
@@ -186,19 +195,33 @@ def order_panel(
         nomenclature=nomenclature,
         known=named.ids_of_rows,
     )
-    excluded = names_of.not_to_choose(adata, exclude, symbols=symbols)
+    request = asked(adata, named.key, limits=limits, symbols=symbols)
+    request = names_of.settled(adata, request, "ignore")
+    ignore = request.structure.ignore
+    excluded = names_of.not_to_choose(adata, exclude, ignore=ignore, symbols=symbols)
     if named.key is not None:
         excluded |= adata.var[f"{named.key}_score"].isna().to_numpy()
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
-    request = asked(adata, named.key, limits=limits, symbols=symbols)
     layer = request.structure.layer
     rows = constraints.rows(
-        adata, request.limits, layer=layer, allowed=~excluded, symbols=request.symbols
+        adata,
+        request.limits,
+        layer=layer,
+        allowed=~excluded,
+        detection=platforms.of_genes(adata, request.platform, layer, request.symbols),
+        symbols=request.symbols,
     )
     draft = Draft.of(adata, named, found, form, min_probes=min_probes)
     if not isinstance(platform, str):
         on_platform = platforms.of_genes(adata, platform, layer, symbols)
         draft = draft.only(on_platform.orderable)
+    if not draft.probes_checked:
+        log.warning(
+            Message(
+                "No list of genes with probes was given, so it was not checked which genes can be "
+                f"ordered: name it with {arg('genes')}. {form.where_listed}"
+            )
+        )
     if catalogue is not None:
         draft = draft.without(adata, catalogue, symbols)
     draft = draft.checked(rows)
@@ -213,238 +236,66 @@ def order_panel(
         )
     basis = None
     if form.explains or (len(bad) and refused == "replace"):
+        stale.check_genes(adata, named.key, "panel")
         basis = basis_of(adata, request)
     if basis is not None and len(bad) and refused == "replace":
-        items = draft.replaced(basis.criterion, excluded)
+        items = draft.replaced(adata, request, basis.criterion, excluded)
     if items.empty:
         raise InvalidValue("panel", NO_VALUE, "has no gene to order", "name other genes")
-    items["gene"] = items["symbol"].where(items["symbol"] != "", items["name"])
-    replaced = _replaced(bad, items)
-    table = items[["gene", "id", "name", "found", "replaces"]].reset_index(drop=True)
-    table.insert(0, "rank", np.arange(1, len(items) + 1))
+    order = items["row"].to_numpy(dtype=np.intp)
+    why, spare = None, draft.every.iloc[:0]
+    if form.explains and basis is not None and (order >= 0).any():
+        here = order[order >= 0]
+        whole = Found(Named.of(adata, np.append(here, np.setdiff1d(draft.beside, here))), basis)
+        barred = ~draft.free(items) | excluded
+        had_to = must_haves(adata, named)
+        why = explained(adata, whole, known, _LABELS, barred=barred, had_to=had_to)
+        spare = spares(draft.every, why.instead, here, backups)
+    n_ordered = len(items)
+    every = pd.concat([items, spare], ignore_index=True)
+    every["gene"] = every["symbol"].where(every["symbol"] != "", every["name"])
+    replaced = _replaced(bad, every.iloc[:n_ordered].set_axis(items.index))
+    table = every[["gene", "id", "name", "found", "replaces"]].copy()
+    table.insert(0, "rank", np.arange(1, len(every) + 1))
     if form.most_probe_sets:
-        probe_sets, force = _as_in_file(items, named, probe_sets, force)
+        probe_sets, force = _as_in_file(every, named, probe_sets, force)
     table["n_probe_sets"] = form.probe_sets(table, probe_sets)
     table["forced"] = form.forced(table, [force] if isinstance(force, str) else list(force or ()))
     table["limits"] = "" if rows is None else ", ".join(dict.fromkeys(rows.limits))
-    order = items["row"].to_numpy(dtype=np.intp)
+    place = every["row"].to_numpy(dtype=np.intp)
     if f"{named.key}_efficiency" in adata.var:
         efficiency = adata.var[f"{named.key}_efficiency"].to_numpy(dtype=float)
-        table["efficiency"] = np.where(order >= 0, efficiency[order], np.nan)
+        table["efficiency"] = np.where(place >= 0, efficiency[place], np.nan)
     if counts is not None:
         means = counts.weighted_sums(np.full((adata.n_obs, 1), 1.0 / adata.n_obs))[:, 0]
-        table["mean_count"] = np.where(order >= 0, means[order], np.nan)
-    alike, abundant = _alike(table, items, found), _abundant(table)
-    table["note"] = _notes(table, items, alike, abundant)
-    order = order[order >= 0]
-    if form.explains and basis is not None and len(order):
-        whole = np.append(order, np.setdiff1d(draft.beside, order))
-        reasons, _ = explained(
-            *(adata, Found(Named.of(adata, whole), basis), known, _LABELS),
-            exclude=list(adata.var_names[~draft.orderable | excluded]),
-            symbols=None,
-        )
-        table = table.join(reasons.iloc[: len(order)].set_index("gene"), on="name")
+        table["mean_count"] = np.where(place >= 0, means[place], np.nan)
+    ordered = table.iloc[:n_ordered]
+    alike, abundant = _alike(ordered, every.iloc[:n_ordered], found), _abundant(ordered)
+    table["note"] = _notes(table, every, alike, abundant)
+    if form.explains:
+        table = completed(adata, named, table, every, why)
     if not inplace:
         return table
     of_genes = {f"{key_added}_{name}": found.frame[name].to_numpy() for name in ("symbol", "id")}
     of_genes[f"{key_added}_orderable"] = draft.orderable
     entry = results.envelope(
-        {"refused": refused, "min_probes": min_probes, "limits": request.limits},
+        "order",
+        {
+            "refused": refused,
+            "min_probes": min_probes,
+            "backups": backups,
+            "limits": request.limits,
+        },
         stale.made_of(adata, layer, [named]),
         table=table,
-        checks=_checks(table, draft, replaced, alike, abundant),
+        checks=_checks(ordered, draft, alike, abundant),
         replaced=replaced,
         platform=name,
         species=found.resolver.species,
     )
     results.store(adata, key_added, entry, var=of_genes)
+    tell(*summaries.order(entry))
     return None
-
-
-@dataclass(frozen=True)
-class Draft:
-    """The genes of a panel before they are ordered: which cannot be, and what replaces them."""
-
-    #: One row per gene that is asked for: its ``row`` of ``.var``, or −1; ``name`` there; what
-    #: that is, see :meth:`.Resolver.resolve`; and ``fault``, why it cannot be ordered.
-    items: pd.DataFrame
-    #: The same for all genes of the data.
-    every: pd.DataFrame
-    found: Resolution
-    rows: Rows | None = None
-    #: Rows of ``.var`` that are on the catalogue, and genes of the panel that are.
-    beside: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    not_ordered: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        adata: AnnData,
-        named: Named,
-        found: Resolution,
-        form: OrderForm,
-        *,
-        min_probes: int,
-    ) -> Draft:
-        """Look the names of a panel up, in the data and in the table of genes."""
-        strict = found.listed
-
-        def judged(frame: pd.DataFrame, ids: Sequence[str]) -> pd.DataFrame:
-            other = (pd.Series(ids, index=frame.index) != "") & (frame["id"] != ids)
-            if not strict:
-                frame = frame.assign(
-                    id=frame["id"].mask(other, ids), found=frame["found"].mask(other, "id")
-                )
-            faults = form.faults(
-                frame, strict=strict, n_probes=found.n_probes, min_probes=min_probes
-            )
-            unlisted = [f"has the id {gene_id}, which is not on the list" for gene_id in ids]
-            fault = pd.Series(faults, index=frame.index)
-            return frame.assign(fault=fault.mask(other, unlisted) if strict else fault)
-
-        known = named.ids_of_rows
-        own = [known.get(row, "") for row in range(adata.n_vars)]
-        every = judged(found.frame, own).assign(
-            name=adata.var_names.astype(object), row=np.arange(adata.n_vars)
-        )
-        absent = list(named.absent)
-        if named.key is not None:  # tl.extend_panel keeps names that are not in the data
-            absent += map(str, adata.uns.get(named.key, {}).get("absent", ()))
-        ids = named.ids(absent)
-        others = _placed(judged(found.resolver.resolve(absent, ids), ids), every)
-        if named.key is not None:
-            items = pd.concat([every.iloc[named.genes], others])
-        else:
-            at = {name: place for place, name in enumerate(absent)}
-            items = pd.concat(
-                (others.iloc[[at[name]]] if name in at else every.iloc[list(rows)]).assign(
-                    asked=name
-                )
-                for name, rows in named.rows.items()
-            )
-        return cls(items.reset_index(drop=True), every, found)
-
-    def only(self, orderable: NDArray[np.bool_] | None) -> Draft:
-        """The same where no other gene of the data can be ordered; None: all can."""
-        if orderable is None:
-            return self
-        out = np.append(~orderable, [False])  # the row of a name that is not in the data is −1
-        items, every = (
-            table.assign(
-                fault=table["fault"].mask(
-                    (table["fault"] == "") & out[table["row"]], "is no gene of the platform"
-                )
-            )
-            for table in (self.items, self.every)
-        )
-        return replace(self, items=items, every=every)
-
-    def without(self, adata: AnnData, catalogue: Any, symbols: str | None) -> Draft:
-        """The same beside a catalogue, whose genes are not ordered."""
-        other = names_of.named(adata, catalogue, symbols=symbols, argument="catalogue")
-        ids = other.ids(other.absent)
-        absent = _placed(self.found.resolver.resolve(other.absent, ids), self.every)
-        beside = np.union1d(other.genes, absent["row"][absent["row"] >= 0]).astype(np.intp)
-        places = {*absent["place"]} - {-1}
-        items, every = self.items, self.every
-        on_it = (
-            items["row"].isin(beside)
-            | items["place"].isin(places)
-            | items["name"].isin(other.absent)
-        )
-        fault = every["fault"].where(~every["row"].isin(beside), "is on the catalogue")
-        return replace(
-            self,
-            items=items[~on_it].reset_index(drop=True),
-            every=every.assign(fault=fault),
-            beside=beside,
-            not_ordered=tuple(items["name"][on_it]),
-        )
-
-    def checked(self, rows: Rows | None) -> Draft:
-        """The same with faults of genes beside those before them: the same gene, and limits."""
-        items, every = self.items.copy(), self.every
-        good = (items["fault"] == "") & (items["place"] >= 0)
-        again = good & items["place"].where(good, -1 - items.index.to_series()).duplicated()
-        items.loc[again, "fault"] = "is the gene of another name before it"
-        of_table = items["symbol"] + " (" + items["id"] + ")"
-        doubled = (items["fault"] == "") & (items["found"] == "double")
-        items.loc[doubled & items["candidates"].isin(of_table), "fault"] = NOT_FOUND["double"]
-        if rows is None:
-            return replace(self, items=items)
-        rows = rows.sparing(self.beside)
-        used = rows.sums(self.beside)
-        for at in items.index[(items["fault"] == "") & (items["row"] >= 0)]:
-            sums = used + rows.sums([items.at[at, "row"]])
-            over = [
-                name
-                for name, much, most, before in zip(rows.names, sums, rows.most, used, strict=True)
-                if much > max(most, before)
-            ]
-            if over:
-                items.loc[at, "fault"] = f"is ruled out by limits ({', '.join(over)})"
-            else:
-                used = sums
-        every = every.assign(
-            fault=every["fault"].where(
-                rows.allowed | (every["fault"] != ""), "is ruled out by limits"
-            )
-        )
-        return replace(self, items=items, every=every, rows=rows)
-
-    @property
-    def refused(self) -> pd.DataFrame:
-        """Genes that cannot be ordered."""
-        return self.items[self.items["fault"] != ""]
-
-    @property
-    def left(self) -> pd.DataFrame:
-        """The others."""
-        return self.items[self.items["fault"] == ""].assign(replaces="", score=np.nan)
-
-    @property
-    def orderable(self) -> NDArray[np.bool_]:
-        """Whether each gene of the data could be ordered."""
-        return np.asarray(self.every["fault"] == "", dtype=bool)
-
-    def replaced(self, criterion: Criterion, excluded: NDArray[np.bool_]) -> pd.DataFrame:
-        """The genes that are asked for, each that is refused replaced.
-
-        Those that come in preserve most beside the genes that stay.  Which of them is in the place
-        of which gene is decided by substitution scores, in all as large as can be.
-        """
-        bad, left = self.refused, self.left
-        stay = np.union1d(left["row"][left["row"] >= 0], self.beside).astype(np.intp)
-        may = (
-            self.orderable
-            & ~excluded
-            & ~self.every["place"].isin({*left["place"]} - {-1}).to_numpy()
-        )
-        may[bad["row"][bad["row"] >= 0].to_numpy(dtype=np.intp)] = False
-        if may.sum() < len(bad):
-            raise InvalidValue(
-                "refused",
-                "replace",
-                f"finds {int(may.sum())} other genes that could be ordered, and {len(bad)} are "
-                "needed",
-                f"pass {arg('refused', 'drop')}",
-            )
-        may[stay] = True
-        rows = None if self.rows is None else self.rows.sparing(stay)
-        candidates = replace(Candidates.of(len(may), stay), allowed=may, rows=rows)
-        panel = best_panel(criterion, len(stay) + len(bad), candidates)
-        new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
-        score = np.zeros((len(bad), len(new)))
-        with few_threads(criterion.rank):
-            for place, row in enumerate(bad["row"]):
-                if row >= 0:
-                    measured = MeasuredPanel(criterion, np.append(stay[stay != row], row))
-                    score[place] = measured.substitutions(np.array([row])).score[0, new]
-        of, by = linear_sum_assignment(np.clip(score, 0.0, 1.0), maximize=True)
-        come = self.every.iloc[new[by]].set_axis(bad.index[of])
-        come = come.assign(replaces=bad["name"].iloc[of], score=score[of, by])
-        return pd.concat([left, come]).sort_index()
 
 
 def _as_in_file(items: pd.DataFrame, named: Named, probe_sets: Any, force: Any) -> tuple[Any, Any]:
@@ -458,14 +309,6 @@ def _as_in_file(items: pd.DataFrame, named: Named, probe_sets: Any, force: Any) 
     if force is None:
         force = [gene for gene, name in asked if str(forced.get(name)).casefold() in _FORCED]
     return probe_sets or None, force
-
-
-def _placed(frame: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
-    """Names that the data do not have, in the rows of genes that are the same by other names."""
-    there = every[every["place"] >= 0].set_index("place")
-    row = frame["place"].map(there["row"]).fillna(-1).astype(int)
-    name = frame["place"].map(there["name"]).fillna(frame["name"])
-    return frame.assign(row=row, name=name)
 
 
 def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -491,16 +334,15 @@ def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _alike(table: pd.DataFrame, items: pd.DataFrame, found: Resolution) -> dict[str, list[int]]:
-    """Places of genes of one family: of the table of genes, or of those that are alike."""
+    """Places of genes by what they share: a family of the table of genes, or nearly a sequence."""
     members: dict[str, list[int]] = {}
     families = found.resolver.genes.get("family")
     for at, place in enumerate(items["place"]):
         if families is not None and place >= 0 and families[place]:
-            members.setdefault(families[place], []).append(at)
-        for name in HOMOLOGOUS:
-            family = names_of.family(name)
-            if table["gene"][at] in family or table["id"][at] in family:
-                members.setdefault(name, []).append(at)
+            members.setdefault(f"the family {families[place]}", []).append(at)
+        of_set = nearly.set_of(table["gene"][at]) or nearly.set_of(table["id"][at])
+        if of_set is not None:
+            members.setdefault(f"nearly the sequence of {of_set}", []).append(at)
     return {name: places for name, places in members.items() if len(places) > 1}
 
 
@@ -529,9 +371,9 @@ def _notes(
             note.append(f"{item.name} {NOT_FOUND[item.found]}")
         if item.row < 0:
             note.append("not in the data")
-    for family, places in alike.items():
+    for shared, places in alike.items():
         for at in places:
-            notes[at].append(f"{len(places)} genes of the family {family}")
+            notes[at].append(f"{len(places)} genes of {shared}")
     for at, share in abundant.items():
         notes[at].append(f"{share:.0%} of the counts of the order")
     return ["; ".join(note) for note in notes]
@@ -540,12 +382,11 @@ def _notes(
 def _checks(
     table: pd.DataFrame,
     draft: Draft,
-    replaced: pd.DataFrame,
     alike: Mapping[str, list[int]],
     abundant: Mapping[int, float],
 ) -> pd.DataFrame:
     """What was checked, and which genes it is about: one row per check."""
-    rows = draft.rows
+    rows, bad = draft.rows, draft.refused
     short = None
     if rows is not None:
         there = draft.every["name"].isin(table["name"]) | draft.every["row"].isin(draft.beside)
@@ -559,13 +400,17 @@ def _checks(
         ),
         "ids": ("without an Ensembl id", list(table["gene"][table["id"] == ""])),
         "refused": (
-            "that cannot be ordered: not on the list, ambiguous, doubled, or out of limits",
-            list(replaced["gene"]),
+            "that cannot be ordered, as the list has no probes for them, or too few",
+            list(bad["name"][bad["unlisted"]]) if draft.probes_checked else None,
+        ),
+        "doubtful": (
+            "that cannot be ordered, as they are ambiguous, doubled, or out of limits",
+            list(bad["name"][~bad["unlisted"]]),
         ),
         "catalogue": ("on the catalogue, and not ordered", draft.not_ordered),
         "limits": ("limits on the whole panel that are not met", short),
         "families": (
-            "with others of their family, which probes may take for one another",
+            "of nearly one sequence, which probes cannot tell apart, or of a family of the list",
             list(table["gene"][of_family]),
         ),
         "abundance": (

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
-from .._anndata import constraints, names, read, results
+from .._anndata import alike, constraints, names, read, results, stale
 from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import specified, structure_of
-from ..criterion.panel import MeasuredPanel, Substitutions
+from ..criterion.panel import MeasuredPanel
+from ..criterion.platform import Detection
 from ..data.threads import few_threads
+from ..errors import ADATA, NO_VALUE, Caution, InvalidValue, Message, arg, listed, warn
 from ..options import Preserve, Request, StructureSpec
-from ..selection import check_batches, warn_of_noise
+from ..panel import adds_nothing
+from ..selection import Candidates, check_batches, warn_of_noise
 from ..solvers.constraints import ALONE
+from ..vendors.forms import is_yes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
     from anndata import AnnData
+    from numpy.typing import NDArray
 
-    from .._anndata.names import Genes, Named
+    from .._anndata.names import Named
     from .._anndata.structure import Structure
-    from .._typing import Index
+    from .._typing import Array, Index
     from ..criterion.criterion import Criterion
-    from ..criterion.platform import Detection
+    from ..solvers.constraints import Rows
+
+log = logging.getLogger(__name__)
+
+#: Arguments of a selection that a call may replace without a word.
+_UNSAID = {"across", "symbols", "missing", "random_state"}
 
 
 @dataclass(frozen=True)
@@ -73,9 +86,24 @@ class Found:
         return few_threads(self.basis.criterion.rank)
 
     @cached_property
+    def preserved(self) -> Array:
+        """Preserved share of the first genes each."""
+        return preserved_by(self.basis.criterion, self.genes)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether these are all genes that vary, with which nothing can be compared."""
+        return bool(are_all(self.basis.criterion, self.genes)[-1])
+
+    @cached_property
     def measured(self) -> MeasuredPanel:
         """The panel with E once its genes are measured."""
         return MeasuredPanel(self.basis.criterion, self.genes)
+
+    @cached_property
+    def losses(self) -> Array:
+        """What the panel loses without each gene."""
+        return self.basis.criterion.losses(self.genes)
 
 
 def find(
@@ -84,15 +112,17 @@ def find(
     *,
     symbols: str | None = None,
     preserve: Any = None,
+    layer: str | None = None,
     **replaced: Any,
 ) -> Found:
     """Find the genes of a panel, and what it is evaluated by.
 
     Names that are not in the data are left out with a warning.  `replaced` are fields of the
-    request that the panel brings along; None is one that stays.
+    request that the panel brings along; None is one that stays, and so is a `layer`.
     """
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
-    request = asked(adata, named.key, preserve=preserve, symbols=symbols, **replaced)
+    stale.check_genes(adata, named.key, "panel")
+    request = asked(adata, named.key, preserve=preserve, layer=layer, symbols=symbols, **replaced)
     return Found(named, basis_of(adata, request))
 
 
@@ -101,32 +131,63 @@ def asked(
     key: str | None = None,
     *,
     preserve: Any = None,
+    layer: str | None = None,
     **replaced: Any,
 ) -> Request:
     """Return the request of a selection, or of another panel (None), with fields replaced.
 
-    What is None stays as it is; `preserve` may be a target, or a ``Preserve``.  Batches count in
-    their mean, whatever a selection counted.
+    What is None stays as it is; `preserve` may be a target, or a ``Preserve``; `layer` is that of
+    the structure.  Batches count in their mean, whatever a selection counted, unless `across` is
+    among the fields.
     """
     read.unique_names(adata)
     request = Request()
     if key is not None and key in adata.uns:
-        request = replace(results.request_of(adata, key), across="mean")
+        request = results.request_of(adata, key)
+    replaced = {"across": "mean"} | replaced
     given = {name: value for name, value in replaced.items() if value is not None}
     if preserve is not None:
         if not isinstance(preserve, Preserve):
             preserve = Preserve(preserve)
         given |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
         if preserve.use_rep is not None:
-            named = StructureSpec(use_rep=preserve.use_rep)
-            given["structure"] = specified(adata, named)
-    return replace(request, missing="warn", **given)
+            named = specified(adata, StructureSpec(use_rep=preserve.use_rep))
+            ignore = named.ignore if named.stored_key else request.structure.ignore
+            given["structure"] = replace(named, ignore=ignore)
+    found = replace(request, missing="warn", **given)
+    if layer is not None:
+        if found.structure.stored_key is not None:
+            raise InvalidValue(
+                "layer",
+                layer,
+                f"conflicts with the structure {found.structure.stored_key!r}, which has its own",
+                f"leave it out, or name another structure with {arg('preserve')}",
+            )
+        found = found.but(layer=layer)
+    say_overridden(key, request, found)
+    return found
+
+
+def say_overridden(key: str | None, before: Request, now: Request) -> None:
+    """Say in one line which arguments of a selection a call replaces by others."""
+    asked_for = now.arguments()
+    other = [
+        arg(name)
+        for name, value in before.arguments().items()
+        if not (value is None or name in _UNSAID or repr(value) == repr(asked_for[name]))
+    ]
+    if key is not None and other:
+        log.warning(
+            Message(f"{', '.join(other)}: this call replaces what {key!r} was selected with.")
+        )
 
 
 def basis_of(adata: AnnData, request: Request) -> Basis:
     """Return what panels of a request are evaluated by."""
-    spec = request.structure
-    target = targets.resolve(adata, request)
+    plain = names.settled(adata, request, "ignore")
+    spec = plain.structure
+    _warn_of_other_genes(adata)
+    target = targets.resolve(adata, plain)
     detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
     check_batches(request.across, one_set=spec.batch_key is None)
     structure = structure_of(adata, spec)
@@ -136,20 +197,76 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     return Basis(request, structure, criterion, detection)
 
 
-def substitutions(
-    adata: AnnData, found: Found, leaving: Index, exclude: Genes | None, *, symbols: str | None
-) -> Substitutions:
-    """Return what comes of replacing genes of a panel; the score is −∞ where that cannot be.
+def are_all(criterion: Criterion, order: Index) -> NDArray[np.bool_]:
+    """Return whether the first genes each are all that vary: these preserve all, whatever it is."""
+    varying = np.any([one.variance > 0 for one in criterion.sets], axis=0)
+    return np.asarray(np.cumsum(varying[order]) == varying.sum())
 
-    A gene of the panel, or one that is excluded, is no substitute.  Where the panel is a selection,
-    neither is a gene that could not be selected, nor one with which its limits would not hold.
+
+def preserved_by(criterion: Criterion, order: Index) -> Array:
+    """Return the preserved shares of the first genes each; NaN where these are all that vary."""
+    is_all = are_all(criterion, order)
+    if is_all.any():
+        warn(
+            Caution(
+                f"The panel has all genes of {ADATA} that vary, and would preserve all of their "
+                "structure in any case: its shares are missing. Use an object with more genes."
+            )
+        )
+    return np.where(is_all, np.nan, criterion.preserved(order))
+
+
+def _warn_of_other_genes(adata: AnnData) -> None:
+    """Warn where results are of more genes than there are."""
+    before = stale.most_genes(adata)
+    if before > adata.n_vars:
+        warn(
+            Caution(
+                f"{ADATA} has {adata.n_vars} genes, and results of {before}: what is preserved is "
+                "now a share of the structure of these alone. Use the object with all genes."
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Replacements:
+    """What comes of replacing genes of a panel, one at a time, by every gene of the data."""
+
+    #: Share that is lost without each gene, shape (len(leaving),)
+    loss: Array
+    #: Whether a gene adds nothing, so that nothing can take over from it
+    needless: NDArray[np.bool_]
+    #: Share that is lost with another gene instead, shape (len(leaving), n_genes)
+    lost: Array
+    #: Substitution score; −∞ where a gene cannot replace another, or takes nothing over
+    score: Array
+
+    def best(self, place: int, n: int) -> Index:
+        """Return at most `n` substitutes of a gene, the best first."""
+        order = np.argsort(-self.score[place], kind="stable")[:n]
+        return np.asarray(order[np.isfinite(self.score[place, order])])
+
+
+def replacements(
+    adata: AnnData, found: Found, leaving: Index, barred: NDArray[np.bool_]
+) -> Replacements:
+    """Return what comes of replacing genes of a panel by others, but for those that are `barred`.
+
+    A gene of the panel is no substitute.  Where the panel is a selection, neither is a gene that
+    could not be selected, nor one with which its limits would not hold.
     """
     lost, score = found.measured.substitutions(leaving)
-    out = names.not_to_choose(adata, exclude, symbols=symbols)
+    losses = found.losses
+    at = {int(gene): place for place, gene in enumerate(found.genes)}
+    places = np.array([at[int(gene)] for gene in leaving], dtype=np.intp)
+    needless = adds_nothing(losses)[places]
+    score[(score <= 0.0) | needless[:, None]] = -np.inf
     key, basis = found.named.key, found.basis
+    out = barred | names.not_to_choose(adata, None, ignore=basis.structure.spec.ignore)
     if key is not None:
         out |= adata.var[f"{key}_score"].isna().to_numpy()
     out[found.genes] = True
+    out |= alike.beside(adata, found.genes, basis.request)
     score[:, out] = -np.inf
     limits, detection = basis.request.limits, basis.detection
     rows = constraints.rows(
@@ -168,4 +285,90 @@ def substitutions(
         for place, gene in enumerate(leaving):
             rest = used - rows.sums([gene])
             score[place, ~(rows.within(rest) & rows.enough(rest))] = -np.inf
-    return Substitutions(lost, score)
+    return Replacements(losses[places], needless, lost, score)
+
+
+def beside(
+    adata: AnnData, found: Found, stay: Index, barred: NDArray[np.bool_] | None = None
+) -> Candidates:
+    """Return genes that may join some that stay, within all that the panel was asked for.
+
+    Those that stay are in whatever holds of them on their own.
+    """
+    request, detection = found.basis.request, found.basis.detection
+    ignore = found.basis.structure.spec.ignore
+    out = names.not_to_choose(adata, request.exclude, ignore=ignore, symbols=request.symbols)
+    if detection.orderable is not None:
+        out |= ~detection.orderable
+    if barred is not None:
+        out |= barred
+    rows = constraints.rows(
+        adata,
+        request.limits,
+        layer=found.layer,
+        allowed=~out | np.isin(np.arange(adata.n_vars), stay),
+        detection=detection,
+        symbols=request.symbols,
+    )
+    return alike.apart(adata, joining(stay, ~out, rows, detection), request)
+
+
+def joining(
+    stay: Index, may: NDArray[np.bool_], rows: Rows | None, detection: Detection | None = None
+) -> Candidates:
+    """Return genes that may join some that stay, which no limit on a single gene rules out."""
+    genes = Candidates.of(len(may), stay)
+    return replace(
+        genes,
+        allowed=may | genes.included,
+        rows=None if rows is None else rows.sparing(stay),
+        detection=Detection() if detection is None else detection,
+    )
+
+
+def in_place_of(
+    criterion: Criterion, stay: Index, gone: Sequence[int], come: Index
+) -> tuple[Index, Index, Array]:
+    """Return which of the genes that come is in the place of which that is gone, and its score.
+
+    In all the substitution scores beside those that stay are as large as can be.  A gene that is
+    gone may be none of the data (−1), which has no score.
+    """
+    score = np.full((len(gone), len(come)), np.nan)
+    with few_threads(criterion.rank):
+        for place, row in enumerate(gone):
+            if row >= 0:
+                measured = MeasuredPanel(criterion, np.append(stay[stay != row], row))
+                score[place] = measured.substitutions(np.array([row])).score[0, come]
+    of, by = linear_sum_assignment(np.clip(np.nan_to_num(score), 0.0, 1.0), maximize=True)
+    return of, by, score[of, by]
+
+
+def of_panel(adata: AnnData, found: Found, named: Named, argument: str) -> Index:
+    """Return rows of ``.var`` of some genes, which must be of the panel."""
+    strange = np.setdiff1d(named.genes, found.genes)
+    if len(strange):
+        raise InvalidValue(
+            argument,
+            NO_VALUE,
+            f"has genes that are not in the panel: {listed(adata.var_names[strange])}",
+            "choose genes of the panel",
+        )
+    return named.genes
+
+
+def absent(adata: AnnData, named: Named) -> list[str]:
+    """Return names of a panel that are not in the data; selections of ``tl`` keep theirs."""
+    kept = () if named.key is None else adata.uns.get(named.key, {}).get("absent", ())
+    return [*named.absent, *map(str, kept)]
+
+
+def must_haves(adata: AnnData, named: Named) -> NDArray[np.bool_]:
+    """Whether each row of ``.var`` had to be in a panel: of a selection, or as its file says."""
+    if named.key is not None:
+        return np.array(adata.var[f"{named.key}_included"], dtype=bool)
+    found = np.zeros(adata.n_vars, dtype=bool)
+    for name, said in named.in_file("must_have").items():
+        if is_yes(said):
+            found[list(named.rows[name])] = True
+    return found

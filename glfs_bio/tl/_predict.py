@@ -13,6 +13,7 @@ from .._anndata import classifier, read, results
 from .._anndata.classifier import Classifier
 from .._anndata.classifier_file import read_classifier
 from .._docs import documented
+from .._progress import with_bar
 from ..errors import NO_VALUE, Caution, InvalidValue, arg, naming, warn
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Missing
 
 
+@with_bar
 @documented
 def predict(
     adata: AnnData,
@@ -98,7 +100,7 @@ def predict(
     True
     """
     read.check(adata)
-    checks.keys(key_added=key_added)
+    results.key_for(adata, "class", key_added)
     if unsure is not None:
         checks.number("unsure", unsure)
     with naming(path="model"):
@@ -142,4 +144,6 @@ def predict(
         obs[f"{key_added}_decision"] = decision[:, 0]
     else:
         obsm[f"{key_added}_decision"] = decision
-    results.store(adata, key_added, {**record, "prediction": about}, obs=obs, obsm=obsm)
+    results.store(
+        adata, key_added, {**record, "kind": "class", "prediction": about}, obs=obs, obsm=obsm
+    )

@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+from anndata import AnnData
 
 from .. import checks
+from .._anndata import names as names_of
 from .._anndata import read, results
 from .._docs import documented
 from ..errors import Message, listed, naming
 from ..vendors import names
+from ..vendors.forms import PanelFile
 from ..vendors.genes import as_genes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pandas as pd
-    from anndata import AnnData
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +54,7 @@ class Resolution:
 
 @documented
 def resolve_genes(
-    adata: AnnData,
+    adata: AnnData | Any,
     genes: Any = None,
     *,
     symbols: str | None = None,
@@ -71,11 +73,11 @@ def resolve_genes(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes.
-    genes : str, Path, DataFrame or list of str, default None
-        Genes that can be found: a file (see :func:`~glfs_bio.io.read_genes`), a table such as the
-        ``.var`` of other data, or names.  None: all genes of the nomenclature.
+    adata : AnnData, list of str or path
+        Cells × genes.  Or names, as a list or in a file: the table of these is returned.
+    genes : str, Path, DataFrame, AnnData or list of str, default None
+        Genes that can be found: a file (see :func:`~glfs_bio.io.read_genes`), a table, the genes of
+        other cells, or names.  None: all genes of the nomenclature.
     symbols : str, default None
         Column of ``.var`` with symbols.  None: ``.var_names``, which may also be Ensembl ids.
     ids : str, default None
@@ -120,11 +122,25 @@ def resolve_genes(
     >>> table.set_index("name").loc["SEPT7", ["found", "symbol"]].tolist()
     ['retired', 'SEPTIN7']
     """
-    checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
+    known: dict[int, str] = {}
+    if not isinstance(adata, AnnData):
+        asked = names_of.names_in(adata, "adata")
+        adata, inplace = AnnData(var=pd.DataFrame(index=list(asked))), False
+        if isinstance(asked, PanelFile):
+            known = dict(enumerate(asked.table["id"]))
+    if isinstance(genes, AnnData):
+        genes = genes.var
+    results.key_for(adata, "names", key_added)
     checks.whole_number("min_probes", min_probes, at_least=1)
     found = resolved(
-        adata, genes, symbols=symbols, ids=ids, species=species, nomenclature=nomenclature
+        adata,
+        genes,
+        symbols=symbols,
+        ids=ids,
+        species=species,
+        nomenclature=nomenclature,
+        known=known,
     )
     _tell(found.frame)
     table = found.frame.drop(columns="place")
@@ -134,6 +150,7 @@ def resolve_genes(
     columns[f"{key_added}_orderable"] = _orderable(found, min_probes)
     table_of_genes = genes if isinstance(genes, str) else type(genes).__name__
     entry = results.envelope(
+        "names",
         {"genes": table_of_genes, "symbols": symbols, "ids": ids, "min_probes": min_probes},
         packages=("pandas",),
         table=table,

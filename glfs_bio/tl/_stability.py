@@ -15,11 +15,12 @@ from anndata import AnnData
 from joblib import Parallel, delayed
 
 from .. import checks
-from .._anndata import read, results, stale
+from .._anndata import read, results, stale, summaries
 from .._anndata import target as targets
+from .._anndata.names import settled
 from .._anndata.structure import specified, structure_of
 from .._docs import documented
-from .._progress import progress
+from .._progress import progress, tell
 from ..data.threads import one_thread
 from ..errors import (
     ADATA,
@@ -35,8 +36,9 @@ from ..errors import (
     warn,
 )
 from ..measures import stability as over_parts
-from ..options import Request, StructureSpec
+from ..options import OF_STORED, Request, StructureSpec, place_of
 from ..pp import panel_of
+from ._panel import say_overridden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +70,9 @@ def stability(
 
     The parameters are those of the selection under `key`; arguments that are given here replace
     them.
+
+    Genes that had to be selected (`include`, the given genes of :func:`extend_panel`) say nothing
+    of stability, and are counted neither in frequencies nor in Jaccard indices.
 
     Subsamples are drawn without replacement, within each batch if there is a `batch_key`.  Each has
     a structure of its own, computed from its cells.  A named `use_rep` or `neighbors_key` is used
@@ -102,24 +107,28 @@ def stability(
     None.  Written:
 
     ``.var[f"{key_added}_frequency"]`` : float
-        Share of the subsamples in which the gene is selected; NaN for excluded genes.
+        Share of the subsamples in which the gene is selected; NaN for genes that are excluded, or
+        included.
     ``.var[f"{key_added}_frequency_with_substitutes"]`` : float
         Share of the subsamples in which the gene or a substitute is selected, for genes of the
-        selection (without one, of the consensus); NaN for other genes.
+        selection (without one, of the consensus) that were chosen; NaN for other genes.
     ``.var[f"{key_added}_consensus"]`` : bool
-        Genes that are selected most often, as many as in an average subsample.
+        Genes that are selected most often, as many as in an average subsample, with those that are
+        included.
     ``.uns[key_added]["jaccard"]`` : float, shape (n_resamples, n_resamples)
-        Jaccard index of each pair of selections.
+        Jaccard index of the chosen genes of each pair of selections.
     ``.uns[key_added]["mean_jaccard"]`` : float
         Mean over the pairs.
     ``.uns[key_added]["jaccard_with_substitutes"]`` : float, shape (n_resamples, n_resamples)
         Jaccard index, if a gene also matches its substitutes.
     ``.uns[key_added]["mean_jaccard_with_substitutes"]`` : float
         Mean over the pairs.
-    ``.uns[key_added]["table"]`` : DataFrame, one row per gene that is selected at least once
+    ``.uns[key_added]["table"]`` : DataFrame, one row per gene that is chosen at least once
         ``gene`` and ``frequency``.
     ``.uns[key_added]["n_genes"]`` : int, shape (n_resamples,)
         Sizes of the selections.
+    ``.uns[key_added]["n_included"]`` : int
+        Number of genes of each that were included, and are not counted.
     ``.uns[key_added]["n_tested"]``, ``["n_cells"]`` : int
         Number of candidate genes, and of cells in a subsample.
     ``.uns[key_added]["of"]`` : str
@@ -166,7 +175,8 @@ def stability(
             "must be below 1, since all cells always give the same genes",
         )
     read.unique_names(adata)
-    key_added = _target(adata, key, key_added)
+    key_added = None if key_added == key else key_added  # as pp.recorded_parameters has it
+    key_added = results.key_for(adata, "stability", key_added, key)
     given = {"n_genes": n_genes, "random_state": random_state}
     given = select | {name: value for name, value in given.items() if not _is_recorded(value)}
     request = _request(adata, key, given)
@@ -182,21 +192,23 @@ def stability(
             "increase it",
         )
 
-    chosen, ranks = _selections(cells, parts, request, n_jobs)
+    selected, ranks, included = _selections(cells, parts, request, n_jobs)
     tested = ~np.isnan(ranks[0])
-    sizes = chosen.sum(axis=1)
+    sizes = selected.sum(axis=1)
+    chosen = selected & ~included
     jaccard = over_parts.jaccard(chosen)
-    consensus = over_parts.consensus(chosen, ranks, round(float(sizes.mean())))
-    panel = adata.var.get(f"{key}_selected", consensus)
-    grouped, matched = _with_substitutes(adata, request, np.asarray(panel, dtype=bool), chosen)
+    consensus = over_parts.consensus(selected, ranks, round(float(sizes.mean())))
+    panel = np.asarray(adata.var.get(f"{key}_selected", consensus), dtype=bool)
+    grouped, matched = _with_substitutes(adata, request, panel, selected, included)
     columns = {
-        f"{key_added}_frequency": np.where(tested, chosen.mean(axis=0), np.nan),
+        f"{key_added}_frequency": np.where(tested & ~included, chosen.mean(axis=0), np.nan),
         f"{key_added}_frequency_with_substitutes": grouped,
         f"{key_added}_consensus": consensus,
     }
     often = np.flatnonzero(chosen.any(axis=0))
     often = often[np.argsort(-chosen[:, often].mean(axis=0), kind="stable")]
     entry = results.envelope(
+        "stability",
         {**request.arguments(), "n_resamples": n_resamples, "fraction": fraction},
         stale.made_of(adata, spec.layer),
         table=pd.DataFrame(
@@ -208,17 +220,22 @@ def stability(
         jaccard_with_substitutes=matched,
         mean_jaccard_with_substitutes=_mean(matched),
         n_genes=sizes,
+        n_included=int(included.sum()),
         n_tested=int(tested.sum()),
         n_cells=len(parts[0]),
         structure=spec.record(),
     )
     results.store(adata, key_added, entry, var=columns)
+    tell(summaries.stability(entry, adata.n_obs, consensus, np.asarray(panel, dtype=bool)))
 
 
 def _selections(
     cells: AnnData, parts: list[NDArray[np.intp]], request: Request, n_jobs: int | None
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return selected genes and ranks, one row per subsample; show each warning once."""
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.bool_]]:
+    """Return selected genes and ranks, one row per subsample, and the genes that had to be in.
+
+    Each warning is shown once.
+    """
     limits = request.limits
     if limits is not None and limits.counts_layer is not None:
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
@@ -228,33 +245,38 @@ def _selections(
     n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(parts))
     with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
         found = list(bar.track(work, total=len(parts), description="selecting on parts"))
-    messages = {str(warning): warning for _, _, warned in found for warning in warned}
+    messages = {str(warning): warning for _, warned in found for warning in warned}
     for warning in messages.values():
         warn(warning)
-    chosen = np.stack([selected for selected, _, _ in found])
-    return chosen, np.stack([ranked for _, ranked, _ in found])
+    frames = [frame for frame, _ in found]
+    selected = np.stack([frame["glfs_selected"] for frame in frames])
+    ranks = np.stack([frame["glfs_rank"] for frame in frames])
+    return selected, ranks, frames[0]["glfs_included"].to_numpy()
 
 
 def _with_substitutes(
     adata: AnnData,
     request: Request,
     panel: NDArray[np.bool_],
-    chosen: NDArray[np.bool_],
+    selected: NDArray[np.bool_],
+    included: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return frequencies and Jaccard indices in which a substitute counts as the gene.
 
-    Substitutes are determined by all cells.
+    Substitutes are determined by all cells, and by all genes of a panel.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)  # the selections have said it
-        target = targets.resolve(adata, replace(request, missing="ignore"))
+        request = settled(adata, replace(request, missing="ignore"))
+        target = targets.resolve(adata, request)
         criterion = structure_of(adata, request.structure).criterion(target)
     frequency = np.full(adata.n_vars, np.nan)
-    genes = np.flatnonzero(panel)
+    genes, free = np.flatnonzero(panel), panel & ~included
     with one_thread():  # so that the result is that of any number of processes
-        frequency[genes] = over_parts.with_substitutes(criterion, genes, chosen)
+        frequency[genes] = over_parts.with_substitutes(criterion, genes, selected & ~included)
+        frequency[~free] = np.nan
         matched = over_parts.jaccard_with_substitutes(
-            criterion, [np.flatnonzero(part) for part in chosen]
+            criterion, [np.flatnonzero(part) for part in selected], included
         )
     return frequency, matched
 
@@ -266,21 +288,6 @@ def _mean(jaccard: NDArray[np.float64]) -> float:
 
 def _is_recorded(value: object) -> bool:
     return isinstance(value, str) and value == "recorded"
-
-
-def _target(adata: AnnData, key: str, key_added: str | None) -> str:
-    """Where to write, which is never where a selection is."""
-    if key_added is None or key_added == key:
-        return f"{key}_stability"
-    checks.keys(key_added=key_added)
-    if f"{key_added}_selected" in adata.var:
-        raise InvalidValue(
-            "key_added",
-            key_added,
-            "is the key of a selection, which would be overwritten",
-            f"choose another, or name the selection with {arg('key')}",
-        )
-    return key_added
 
 
 def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
@@ -298,13 +305,7 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
                 f"concatenate them, select with their names as {arg('batch_key')}, and use that "
                 "selection",
             )
-        if adata.n_vars < (n_tested := adata.uns[key]["n_tested"]):
-            raise InvalidValue(
-                "key",
-                key,
-                f"is a selection from {int(n_tested)} genes, but {ADATA} has {adata.n_vars}",
-                "use the object with all genes",
-            )
+        stale.check_genes(adata, key, "key")
     elif given.keys() <= {"random_state"}:
         raise NotFound(
             "key",
@@ -313,15 +314,17 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
             f"run {call('pp.select_genes')} first, or give parameters, such as {arg('n_genes')}",
         )
     for name in given.keys() - request.arguments().keys():
-        known = ", ".join(request.arguments())
-        raise InvalidType(name, given[name], "is unknown", f"choose one of {known}")
-    sources = {"layer", "batch_key", "use_rep", "neighbors_key", "n_comps"}
-    if not given.keys() & sources:
-        return request.but(**given)
-    if key in adata.uns:
-        given = request.structure.arguments() | given
-    request = replace(request, structure=StructureSpec()).but(**given)
-    return replace(request, structure=specified(adata, request.structure))
+        known = request.arguments()
+        remedy = place_of(name, given[name], known) or f"choose one of {', '.join(known)}"
+        raise InvalidType(name, given[name], "is unknown", remedy)
+    found = request.but(**given)
+    if given.keys() & {*OF_STORED, "use_rep", "n_comps"}:
+        if key in adata.uns:
+            given = request.structure.arguments() | given
+        found = replace(request, structure=StructureSpec()).but(**given)
+        found = replace(found, structure=specified(adata, found.structure))
+    say_overridden(key if key in adata.uns else None, request, found)
+    return found
 
 
 def _lean(adata: AnnData, request: Request) -> AnnData:
@@ -376,8 +379,8 @@ def _drawn(
 
 def _selected(
     adata: AnnData, part: NDArray[np.intp], request: Request
-) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[Warning]]:
-    """Return selected genes, ranks of all genes, and the warnings of one subsample.
+) -> tuple[pd.DataFrame, list[Warning]]:
+    """Return the selection of one subsample, a row per gene, and its warnings.
 
     One thread is used for any number of processes: more may round differently.
     """
@@ -386,7 +389,7 @@ def _selected(
         warnings.simplefilter("always")
         frame, _ = panel_of(cells, request, "glfs", keep=False)
     warned = [cast("Warning", entry.message) for entry in caught]
-    return frame["glfs_selected"].to_numpy(), frame["glfs_rank"].to_numpy(dtype=float), warned
+    return frame[["glfs_selected", "glfs_rank", "glfs_included"]], warned
 
 
 @contextmanager

@@ -34,7 +34,11 @@ _FURTHER = {
     "group": ("group",),
     "must_have": ("musthave",),
     "backup": ("isbackup", "backup"),
+    "priority": ("priority",),
+    "source": ("source",),
 }
+#: The sheets of the Jackson Laboratory's xenium-panel-convert say both in one column.
+PRIORITIES = {"must_have": "must_have", "desired": "", "backup": "backup"}
 #: Columns that say which rows are the panel, such as ``glfs_selected``, and how they say so.
 _CHOSEN = ("selected", "selection")
 _YES, _NO = ("true", "t", "yes", "1"), ("false", "f", "no", "0", "")
@@ -55,7 +59,8 @@ class PanelFile(list[str]):
     table : DataFrame
         One row per gene: ``gene``, ``id`` (one of Ensembl without its version, others as they are,
         ``""`` where the file has none), and what the file has of ``n_probe_sets``, ``codewords``,
-        ``annotation``, ``force``, ``group``, ``must_have``, ``backup`` and ``transcript``.
+        ``annotation``, ``force``, ``group``, ``must_have``, ``backup``, ``source`` and
+        ``transcript``.
     form : str
         Form of the file, such as ``"10x predesigned panel"``.
     controls : list of str, default ()
@@ -66,10 +71,12 @@ class PanelFile(list[str]):
         Bits of every gene, one column per bit, of a form that has them.
     about : dict, default None
         Name, species and tissue of the panel, where the file says them.
+    backups : list of str, default ()
+        Genes that the file has as backups of others, which are not in the panel.
 
     Attributes
     ----------
-    table, form, controls, repeated, codebook, about
+    table, form, controls, repeated, codebook, about, backups
         The parameters.
 
     Examples
@@ -93,6 +100,7 @@ class PanelFile(list[str]):
         repeated: Sequence[str] = (),
         codebook: pd.DataFrame | None = None,
         about: Mapping[str, str] | None = None,
+        backups: Sequence[str] = (),
     ) -> None:
         super().__init__(table["gene"])
         self.table = table
@@ -101,6 +109,7 @@ class PanelFile(list[str]):
         self.repeated = list(repeated)
         self.codebook = codebook
         self.about = dict(about or {})
+        self.backups = list(backups)
 
 
 @dataclass(frozen=True)
@@ -126,8 +135,9 @@ def read_panel(
     These forms are recognised: the predesigned panels of 10x Genomics
     (``Genes,Ensembl_ID,Num_Probesets,Codewords,Annotation``), its orders (``Gene,Ensembl ID,Probe
     sets,Force``) and its ``gene_panel.json``; codebooks of MERSCOPE, MERlin and others, with bits
-    in columns or in a text; gene lists of CosMx; Vizgen's designs; and the files below.  Controls
-    and blanks are no genes: they are left out, and named in a note.
+    in columns or in a text; gene lists of CosMx; Vizgen's designs; sheets of the Jackson
+    Laboratory's tools and of :func:`write_order`; and the files below.  Controls and blanks are no
+    genes: they are left out, and named in a note; so are the backups of a sheet.
 
     Parameters
     ----------
@@ -219,11 +229,20 @@ def _panel(path: Path, found: Table) -> PanelFile:
     control = np.array([names.is_control(name) for name in table["gene"]], dtype=bool)
     if found.control is not None:
         control |= np.asarray(found.control, dtype=bool)
-    genes = table[filled & ~control]
+    backup = np.zeros(len(table), dtype=bool)
+    if "backup" in table:
+        backup[:] = [is_yes(said) for said in table["backup"]]
     in_words = sheets.ending(path) == ".gmt"  # as Reactome has genes
-    headers.check_read(str(path), list(genes["gene"]), may_be_prose=in_words)
+    every = list(table["gene"][filled & ~control])
+    headers.check_read(str(path), every, may_be_prose=in_words)
+    chosen = filled & ~control & ~backup
+    genes = table[chosen]
     if genes.empty:
-        raise InvalidValue("path", str(path), "has no gene names")
+        raise InvalidValue(
+            "path",
+            str(path),
+            "has no gene that is no backup" if every else "has no gene names",
+        )
     once = ~genes["gene"].duplicated().to_numpy()
     repeated = list(dict.fromkeys(genes["gene"][~once]))
     controls = list(dict.fromkeys(table["gene"][filled & control]))
@@ -234,8 +253,10 @@ def _panel(path: Path, found: Table) -> PanelFile:
     genes["id"] = genes["id"].where(genes["id"] != "", of_name)
     bits = found.codebook
     if bits is not None:
-        bits = bits[filled & ~control][once].set_axis(list(genes["gene"]), axis=0)
-    panel = PanelFile(genes, found.form, controls, repeated, bits, found.about)
+        bits = bits[chosen][once].set_axis(list(genes["gene"]), axis=0)
+    spare = dict.fromkeys(table["gene"][filled & ~control & backup])
+    backups = [name for name in spare if name not in {*genes["gene"]}]
+    panel = PanelFile(genes, found.form, controls, repeated, bits, found.about, backups)
     _tell(str(path), panel)
     return panel
 
@@ -252,6 +273,13 @@ def _tell(path: str, panel: PanelFile) -> None:
         )
     else:
         log.info(Message(f"{path} is a file of the form {panel.form}: {n} genes."))
+    if panel.backups:
+        log.info(
+            Message(
+                f"{path} has {len(panel.backups)} backups, which are not in the panel: "
+                f"{listed(panel.backups, 3)}."
+            )
+        )
     stated = panel.about.get("num_gene_targets", "")
     if stated.isdecimal() and int(stated) != n:
         log.warning(Message(f"{path} states {stated} genes, and has {n}."))
@@ -362,16 +390,36 @@ def _table(path: Path, column: str | None, sheet: str | None) -> Table:
         table["id"] = table["id"].map(names.as_id)
         nameless = (table["gene"] == "") & ~table["id"].map(names.is_number)
         table["gene"] = table["gene"].mask(nameless, table["id"])
+    if "priority" in table:
+        table = _with_priorities(table)
     if "n_probe_sets" in table:
         table["n_probe_sets"] = headers.numbers_of(table["n_probe_sets"]).to_numpy()
     form = _form(path, rows, is_codebook=codebook is not None)
     return Table(form, table, codebook=codebook)
 
 
+def is_yes(said: object) -> bool:
+    """Whether a cell of a file says yes."""
+    return str(said).casefold() in _YES
+
+
+def _with_priorities(table: pd.DataFrame) -> pd.DataFrame:
+    """What the column of priorities says of genes in columns of its own; other ones are none."""
+    said = table["priority"].str.casefold()
+    table = table.drop(columns="priority")
+    if not said.isin([*PRIORITIES, ""]).all():
+        return table
+    meant = said.map(PRIORITIES)
+    flags = {name: np.where(meant == name, "TRUE", "FALSE") for name in PRIORITIES.values() if name}
+    return table.assign(**{name: column for name, column in flags.items() if name not in table})
+
+
 def _form(path: Path, rows: headers.Sheet, *, is_codebook: bool) -> str:
     heads = set(rows.plain)
     if is_codebook:
         return "MERSCOPE codebook" if "barcodetype" in heads else "codebook"
+    if "group" in heads and heads & {"priority", "musthave", "isbackup"}:
+        return "panel sheet"
     if heads & {*headers.PROBE_HEADS} and heads & {*_FURTHER["force"]}:
         return "10x custom gene list"
     if heads & {"numprobeset", "annotation"} and heads & set(headers.ID_HEADS):
@@ -400,7 +448,7 @@ def _chosen(path: str, rows: headers.Sheet) -> NDArray[np.bool_]:
             "leave one of them in the file",
         )
     head, column = next(iter(flags.items()))
-    found = np.array([flag in _YES for flag in column], dtype=bool)
+    found = np.array([is_yes(flag) for flag in column], dtype=bool)
     if not found.any():
         raise InvalidValue("path", path, f"has no gene whose {head!r} is true")
     log.info(Message(f"The panel of {path} is the {found.sum()} rows whose {head!r} is true."))

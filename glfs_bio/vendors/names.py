@@ -294,8 +294,8 @@ def meant_by_date(name: str) -> list[str]:
 
 
 @cache
-def current_names(name: str) -> list[str]:
-    """Return the present symbols of what is or was a symbol or an alias: ``CD20`` is MS4A1.
+def known_as(name: str) -> list[Entry]:
+    """Return the genes that a symbol, a past one or an alias is of: ``CD20`` is of MS4A1.
 
     A name with one capital, its first letter, is first looked for in mouse, others in human.
     """
@@ -305,7 +305,7 @@ def current_names(name: str) -> list[str]:
             history = history_of(one)
             for kind in (history.current, history.previous, history.aliases):
                 if entries := kind.get(key):
-                    return list(dict.fromkeys(entry.symbol for entry in entries))
+                    return list({entry.symbol: entry for entry in entries}.values())
     return []
 
 

@@ -35,8 +35,10 @@ _CELLS = 2_000
 _COMPRESSION = 5
 #: Share of the room that cells are chosen for, as cells differ.
 _ROOM = 0.95
-#: Families whose members are so alike in sequence that probes may take one for another.
-HOMOLOGOUS = ("ribosomal", "haemoglobin", "tcr", "bcr", "heat_shock")
+#: Columns of an order that are true or false.
+_FLAGS = ("forced", "must_have", "is_backup", "acceptable")
+#: Where 10x Genomics says which genes have probes.
+_OF_10X = "10x Genomics publishes it for {}, as a table of species, Ensembl ids and symbols."
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class OrderForm:
     explains: bool = False
     #: Most probe sets of a gene that can be asked for; 0: none can.
     most_probe_sets: int = 0
+    #: Where the list of genes with probes is found, in a sentence.
+    where_listed: str = "It is the list of the vendor that makes the probes."
     #: Sheets of a workbook: one before the table, and that of the table, below the title.
     above: tuple[str, str] | None = None
 
@@ -111,7 +115,12 @@ class OrderForm:
             )
 
     def write(self, table: pd.DataFrame, path: Path, *, overwrite: bool) -> None:
-        """Write an order; its names are those that :func:`.sheets.check_names` passes."""
+        """Write an order; its names are those that :func:`.sheets.check_names` passes.
+
+        Backups are written where the form says that they are.
+        """
+        if not self.explains and "is_backup" in table:
+            table = table[~table["is_backup"].to_numpy(dtype=bool)]
         content = self.columns(table)
         if self.above is None:
             sheets.write(content, path, overwrite=overwrite, sheet="order")
@@ -158,9 +167,10 @@ def _two_columns(gene: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
 
 
 def _everything(table: pd.DataFrame) -> pd.DataFrame:
+    flags = [name for name in _FLAGS if name in table]
     return table.rename(columns={"id": "ensembl_id"}).assign(
         n_probe_sets=_numbers(table["n_probe_sets"]),
-        forced=np.where(table["forced"], "TRUE", "FALSE"),
+        **{name: np.where(table[name], "TRUE", "FALSE") for name in flags},
     )
 
 
@@ -172,14 +182,33 @@ def _numbers(n_probe_sets: pd.Series) -> list[str]:
 #: genes to send, and that of CosMx is laid out as the lists that it publishes.
 ORDERS = {
     "xenium_v1": OrderForm(
-        "10x custom gene list (Xenium v1)", (".csv",), _xenium, needs_ids=True, most_probe_sets=8
+        "10x custom gene list (Xenium v1)",
+        (".csv",),
+        _xenium,
+        needs_ids=True,
+        most_probe_sets=8,
+        where_listed=_OF_10X.format("Xenium v1"),
     ),
     "xenium_prime": OrderForm(
-        "10x custom gene list (Xenium Prime)", (".csv",), _xenium, needs_ids=True, most_probe_sets=6
+        "10x custom gene list (Xenium Prime)",
+        (".csv",),
+        _xenium,
+        needs_ids=True,
+        most_probe_sets=6,
+        where_listed=_OF_10X.format("Xenium Prime"),
     ),
-    "merscope": OrderForm("MERSCOPE gene table", (".csv",), _two_columns("Gene")),
+    "merscope": OrderForm(
+        "MERSCOPE gene table",
+        (".csv",),
+        _two_columns("Gene"),
+        where_listed="The export of Vizgen's design portal has the target regions of each gene.",
+    ),
     "cosmx": OrderForm(
-        "CosMx gene list", (".xlsx",), _two_columns("Display Name"), above=("About", "Genes")
+        "CosMx gene list",
+        (".xlsx",),
+        _two_columns("Display Name"),
+        where_listed="None is public: ask the vendor.",
+        above=("About", "Genes"),
     ),
     "sheet": OrderForm("order sheet", (".csv", ".tsv", ".xlsx"), _everything, explains=True),
 }

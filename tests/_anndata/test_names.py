@@ -302,6 +302,8 @@ IN = {
     "cell_cycle": "MKI67 TOP2A PCNA MCM5 Mki67 PIMREG FAM64A JPT1 HN1 CENPU MLF1IP",
     "heat_shock": "HSPA1A HSPA8 HSP90AA1 HSP90B1 HSPB1 HSPD1 HSPE1 HSPH1 DNAJB1 Hspa1b",
     "dissociation": "FOS Fos JUNB EGR1 HSPA1A Cyr61 CCN1 Ccrn4l NOCT MT2A Mt1 H3F3B H3-3B",
+    "housekeeping": "EEF1A1 NACA GAPDH FTL FTH1 TMSB4X ACTB B2M Gapdh Ftl1 Eef1a1 ENSG00000111640",
+    "proliferation": "MKI67 TOP2A PCNA CCNB1 CCNA2 TK1 PCLAF KIAA0101 Mki67 H2AZ1 H2AFZ STMN1",
     "controls": "Blank-0 BLANK_0006 blank001 Blank.12 notarget1 NoTarget-002 NegPrb1 NegPrb10 "
     "Negative3 NegControlProbe_00042 NegControlCodeword_0500 NegProbe-WTX antisense_PROKR2 "
     "UnassignedCodeword_0001 DeprecatedCodeword_0321 Intergenic_Region_12 SystemControl12 "
@@ -319,6 +321,8 @@ OUT = {
     "cell_cycle": "GAPDH CCND1",
     "heat_shock": "HSPG2 HSPBP1 HSPBAP1 HSF1 DNAJC1 HSPE1-MOB4 DNAJA2-DT",
     "dissociation": "GAPDH FOSL1 MT1X",
+    "housekeeping": "MALAT1 CD3D LYZ CD74 HLA-DRA INS IL7R Ptprc",
+    "proliferation": "GAPDH MYC CCND1 CDKN1A CD3D Hmga2",
     "controls": "NEGR1 BLNK ERCC1 ERCC6L2 NOTCH1 FOXP3-AS1 DEPDC1 POSTN NEGATIVE CTRL ANTXR1",
 }
 
@@ -351,7 +355,7 @@ def test_ids_and_symbols_agree(real):
         by_symbol = {symbol for symbol, _ in pairs if symbol in members}
         by_id = {symbol for symbol, ensembl in pairs if ensembl in members}
         assert by_symbol <= by_id
-        assert all(re.search(r"\.\d+$", symbol) for symbol in by_id - by_symbol)
+        assert all(re.search(r"[.-]\d+$", symbol) for symbol in by_id - by_symbol)
         assert by_symbol or name in {"tcr", "bcr"}  # this annotation has no segments
 
 
@@ -589,3 +593,18 @@ def test_a_hint_is_what_a_name_is_today_before_what_is_spelt_alike(pbmc):
     with refused(NotFound, "families") as found:
         pp.select_genes(pbmc, 3, limits=Limits(families={"B": ["CD20"]}, per_family=1))
     assert "MS4A1" in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "unsaid"),
+    [
+        ("JCHAIN", "IGJ", None),  # the data have a name of the past
+        ("PD-1", "PDCD1", "PDAP1"),  # another gene than what is spelt alike
+        ("FOXP3", None, "may be"),  # a gene that the data lack
+        ("CD3DD", "CD3D", None),
+    ],
+)
+def test_a_hint_knows_names_of_past_and_of_genes_that_are_missing(pbmc, name, said, unsaid):
+    hints = str(genes.Lookup(pbmc, None).hints([name]))
+    assert said is None or said in hints
+    assert unsaid is None or unsaid not in hints

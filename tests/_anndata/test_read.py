@@ -129,6 +129,52 @@ def test_logarithms_are_taken_once(target):
     assert len(cautions(twice)) == 1
 
 
+def as_normalised(adata):
+    adata.X = adata.X.expm1()
+
+
+def as_counts(adata):
+    adata.X = adata.X.expm1().rint()
+
+
+def as_twice(adata):
+    adata.X = adata.X.log1p()
+
+
+def as_scaled(adata):
+    adata.X = adata.X.toarray()
+    sc.pp.scale(adata)
+
+
+def as_transcripts_per_million(adata):
+    adata.X = adata.X.expm1() * 1e3
+    adata.X.data *= np.random.default_rng(0).uniform(0.5, 2.0, adata.X.nnz)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix, sparse.csc_matrix])
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (as_normalised, "normalised"),
+        (as_counts, "counts"),
+        (as_twice, "twice"),
+        (as_scaled, "scaled"),
+        (as_transcripts_per_million, "normalised"),
+    ],
+)
+def test_the_state_of_the_matrix_is_called_by_its_name(pbmc, container, change, word):
+    pbmc.raw = pbmc.copy()
+    change(pbmc)
+    values = pbmc.X.toarray() if sparse.issparse(pbmc.X) else pbmc.X
+    pbmc.X = container(values)
+    pbmc.layers["changed"] = pbmc.X
+    for options in ({}, {"layer": "changed"}):
+        (said,) = cautions(pbmc, **options)
+        assert word in said
+        assert "microarray" not in said
+    pp.select_genes(pbmc, 5, layer="raw")  # warnings are errors
+
+
 def test_no_message_for_what_is_right(pbmc, real):
     assert not logged_twice(pbmc.X)
     pp.select_genes(pbmc, 5)  # warnings are errors

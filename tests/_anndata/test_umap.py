@@ -203,7 +203,7 @@ def test_the_best_genes_alone(adata, count):
 def test_one_map_where_there_are_only_genes_of_the_panel(adata, count):
     panel = adata[:, adata.var["glfs_selected"]].copy()
     (ax,) = pl.panel(panel, "bulk_labels", show=False)
-    assert ax.get_title() == "panel of 8 genes"
+    assert ax.get_title() == "bulk_labels, panel of 8 genes"
     assert ax.get_legend() is not None
     assert count() == 1
     del panel.obsm["X_umap"]

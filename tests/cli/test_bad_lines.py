@@ -282,7 +282,8 @@ def test_data_or_values(folder, only_own_options, line, named):
 
 #: Commands with rows in a file of their own.
 ELSEWHERE = {
-    *("compare", "curve", "evaluate", "explain", "extend", "markers", "order", "substitutes"),
+    *("compare", "curve", "evaluate", "explain", "extend", "gene", "markers", "order"),
+    *("replace", "substitutes"),
 }
 LIMITS = {"counts_layer", "cost", "budget", *(field.name for field in fields(Limits))}
 #: Options that take no value.

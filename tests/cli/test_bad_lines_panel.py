@@ -43,6 +43,13 @@ LIMITS = [
     ("--max-mean-in-type -1", "--max-mean-in-type -1.0"),
     ("--min-cells-in-type 2", "--min-cells-in-type 2.0"),
     ("--max-cells-in-type 2", "--max-cells-in-type 2.0"),
+    ("--min-counts 3 --max-counts 2 --counts-layer X", "--min-counts 3.0"),
+    ("--max-counts 2", "--counts-layer"),
+    ("--min-counts-in-type 1 --counts-layer X", "--groupby"),
+    ("--max-counts-in-type -1 --counts-layer X", "--max-counts-in-type -1.0"),
+    ("--groups nope --per-group T=1", "--groups nope"),
+    ("--groups nope --per-group T=3:1", "--per-group"),
+    ("--per-group T", "--per-group T"),
     ("--max-total-per-cell 9", "--counts-layer"),
     ("--max-total-per-cell 9 --counts-layer nope", "--counts-layer nope"),
     ("--max-total-per-type x", "--max-total-per-type x"),
@@ -102,6 +109,7 @@ DATA = [
     (f"{EVALUATE} --labels nope", "--labels nope"),
     (f"{EVALUATE} --counts-layer nope", "--counts-layer nope"),
     (f"{EVALUATE} --n-random -1", "--n-random -1"),
+    *((f"{line} --readings knn,svm", "--readings svm") for line in (EVALUATE, COMPARE, CURVE)),
     (f"{EVALUATE} --n-axes 0", "--n-axes 0"),
     *((f"{EVALUATE} {words}", told) for words, told in PLATFORM),
     ("extend empty.h5ad glfs --genes no/g.txt", "no"),
@@ -121,6 +129,12 @@ DATA = [
     ),
     *((f"{CURVE} {words}", told) for words, told in (PRESERVE[0], PRESERVE[3], PRESERVE[-1])),
     *((f"{SELECT} --n-genes 5 {words}", told) for words, told in PLATFORM),
+    ("replace cells.h5ad glfs --failed CD8a", "CD8A"),
+    ("replace cells.h5ad CD3D,LYZ --failed CD8A", "CD8A"),
+    ("replace cells.h5ad CD3D,LYZ --failed LYZ --across worst", "--across worst"),
+    ("replace cells.h5ad CD3D,LYZ --failed LYZ --genes no/g.txt", "no"),
+    ("gene cells.h5ad glfs --gene CD8a", "CD8A"),
+    ("gene cells.h5ad glfs --gene CD8A --n-labels 0", "--n-labels 0"),
     ("substitutes cells.h5ad glfs --replace CD8a", "CD8A"),
     ("substitutes cells.h5ad CD3D,LYZ --replace CD8A", "CD8A"),
     ("substitutes cells.h5ad glfs -n 0", "--n 0"),
@@ -200,7 +214,11 @@ def test_data_or_values(folder, only_own_options, line, named):
 
 
 @pytest.mark.parametrize(
-    "name", ["evaluate", "extend", "substitutes", "explain", "markers", "compare", "curve"]
+    "name",
+    [
+        *("evaluate", "extend", "substitutes", "replace", "explain", "gene", "markers"),
+        *("compare", "curve"),
+    ],
 )
 def test_every_option_has_a_row(name):
     words = {word for line, _ in DATA for word in line.replace("=", " ").split()}

@@ -22,13 +22,15 @@ FUNCTIONS = {
     "evaluate": glfs_bio.tl.evaluate_panel,
     "extend": glfs_bio.tl.extend_panel,
     "substitutes": glfs_bio.tl.substitutes,
+    "replace": glfs_bio.tl.replace_genes,
     "explain": glfs_bio.tl.explain_panel,
+    "gene": glfs_bio.tl.explain_gene,
     "markers": glfs_bio.tl.markers,
     "compare": glfs_bio.tl.compare_panels,
     "curve": glfs_bio.tl.curve,
 }
 #: Those that need the structure.
-JUDGING = [name for name in FUNCTIONS if name != "markers"]
+JUDGING = [name for name in FUNCTIONS if name not in ("markers", "replace", "gene")]
 CATALOGUE = ["LYZ", "CD3D", "CD79A", "NKG7"]
 
 
@@ -276,10 +278,36 @@ def test_substitutes(run, cells):
     )
     assert list(frame["substitute"]) == list(table["substitute"])
     assert list(frame) == list(table)
-    assert "of 2 genes have a substitute" in result.stderr
+    assert "of 2 genes have an acceptable substitute" in result.stderr
     everyone = read_table(run("substitutes", "cells.h5ad", "catalogue", "--symbols", "id"))
     assert set(everyone["gene"]) == {f"id {gene}" for gene in CATALOGUE}
     assert everyone["substitute"].str.startswith("id ").all()
+
+
+def test_replace(run, cells):
+    words = ("--failed", "CD3D,LYZ", "--exclude", "CD3E", "--genes", "new.txt")
+    result = run("replace", "cells.h5ad", "catalogue.csv", *words, "-o", "out.h5ad")
+    frame = read_table(result)
+    table = expected("replace", cells, ["CD3D", "LYZ"], CATALOGUE, exclude="CD3E")
+    assert list(frame["replaced_by"]) == list(table["replaced_by"])
+    assert "CD3D by " in result.stderr
+    out = ad.read_h5ad("out.h5ad")
+    new = {"CD79A", "NKG7", *table["replaced_by"]}
+    assert set(out.var_names[out.var["glfs_replaced_selected"]]) == new
+    assert set(Path("new.txt").read_text().split()) == new
+    again = run("replace", "out.h5ad", "glfs_replaced", "--failed", "CD79A", "--symbols", "id")
+    assert read_table(again)["gene"].tolist() == ["id CD79A"]
+    assert "MS4A1" in run("replace", "cells.h5ad", "catalogue", "--failed", "CD20").stderr
+
+
+def test_gene(run, cells):
+    words = ("--gene", "LYZ,CD3E", "--labels", "louvain")
+    result = run("gene", "cells.h5ad", "catalogue", *words)
+    frame = read_table(result)
+    table = expected("gene", cells, ["LYZ", "CD3E"], "catalogue", "louvain")
+    assert list(frame) == [name for name in table if name != "summary"]
+    assert frame["adds"].to_numpy() == pytest.approx(table["adds"].to_numpy(), rel=1e-6)
+    assert all(text in result.stderr for text in table["summary"])
 
 
 def test_explain(run, cells):

@@ -65,3 +65,9 @@ def test_overwriting_must_be_asked_for(run):
 
 def test_version(run):
     assert run("--version").stdout.strip() == glfs_bio.__version__
+
+
+def test_what_no_selection_can_be_asked_for_is_refused_before_cells_are_read(run, tmp_path):
+    path = tmp_path / "never_read.h5ad"
+    path.write_text("no cells")
+    assert "n-genes" in run("rank", str(path), "--method", "variance").stderr

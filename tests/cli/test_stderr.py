@@ -1,50 +1,13 @@
-"""Lines on stderr, and the bar of progress."""
+"""Lines on stderr."""
 
 from __future__ import annotations
 
-import logging
-
 import anndata as ad
 import pytest
-from rich.progress import Progress
+import scanpy as sc
 from typer.testing import CliRunner
 
-import glfs_bio
-from glfs_bio.cli import app, stderr
-
-
-def test_progress_of_every_stage():
-    """The path counts genes down, the bound counts them up to nobody knows how many."""
-    stages = stderr._Stages(Progress())
-
-    def shown(logger="glfs_bio.glfs2014.path", **extra):
-        stages.emit(logging.makeLogRecord({"name": logger, **extra}))
-        task = stages.bar.tasks[0]
-        return task.description, task.completed, task.total
-
-    assert shown(stage="reading cells", n_done=20, n_all=50) == ("reading cells", 20, 50)
-    begun = stages.bar.tasks[0].start_time
-    assert shown(stage="reading cells", n_done=9, n_all=50) == ("reading cells", 9, 50)
-    assert stages.bar.tasks[0].start_time > begun  # what is left is told from the new stage alone
-    assert shown(n_genes=100) == ("100 genes left", 0, 100)
-    assert shown(n_genes=30) == ("30 genes left", 70, 100)
-    bound = "computing the bound on optimality: 12 genes"
-    assert shown("glfs_bio.solvers.bound", n_genes=12) == (bound, 0, None)
-
-
-@pytest.mark.parametrize("options", [{}, {"objective": "exact"}])
-def test_the_bar_follows_a_selection(pbmc, options):
-    stages = stderr._Stages(Progress())
-    logger = logging.getLogger("glfs_bio")
-    logger.addHandler(stages)
-    logger.setLevel(logging.INFO)
-    try:
-        glfs_bio.pp.select_genes(pbmc, 10, **options)
-    finally:
-        logger.removeHandler(stages)
-        logger.setLevel(logging.NOTSET)
-    told = stages.bar.tasks[0].description
-    assert ("left" if options else "bound") in told
+from glfs_bio.cli import app
 
 
 def test_notes_are_said_as_warnings_are(tmp_path, monkeypatch, clusters):
@@ -58,3 +21,29 @@ def test_notes_are_said_as_warnings_are(tmp_path, monkeypatch, clusters):
     notes = [line for line in result.stderr.splitlines() if "connected components" in line]
     assert len(notes) == 1
     assert notes[0].startswith("glfs-bio: Note: The graph of the cells has ")
+
+
+@pytest.mark.parametrize("verbosity", [0, 1, 3])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["select", "cells.h5ad", "--n-genes", "3"],
+        ["evaluate", "cells.h5ad", "genes.txt"],
+        ["extend", "cells.h5ad", "genes.txt", "--n-extra", "1"],
+    ],
+)
+def test_a_result_is_said_once(tmp_path, monkeypatch, clusters, command, verbosity):
+    """By the shell, whatever a notebook would hear."""
+    monkeypatch.chdir(tmp_path)
+    cells = ad.AnnData(clusters)
+    cells.write_h5ad("cells.h5ad")
+    (tmp_path / "genes.txt").write_text("0\n1\n")
+    before = sc.settings.verbosity
+    sc.settings.verbosity = verbosity
+    try:
+        result = CliRunner().invoke(app, [*command, "--n-comps", "5"])
+    finally:
+        sc.settings.verbosity = before
+    assert result.exit_code == 0, result.stderr
+    said = [line for line in result.stderr.splitlines() if "% of the structure" in line]
+    assert len(said) == 1

@@ -59,6 +59,21 @@ def test_what_is_written_is_read_back(selected, tmp_path, platform):
     assert {one.suffix for one in tmp_path.iterdir()} == {f".{ending}" for ending in endings}
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx"])
+def test_backups_are_written_and_not_read_into_the_panel(selected, tmp_path, ending):
+    order_panel(selected, "glfs", backups=2, labels="bulk_labels")
+    table = selected.uns["glfs_order"]["table"]
+    write_order(selected, tmp_path / f"a.{ending}")
+    panel = read_panel(tmp_path / f"a.{ending}")
+    assert panel.form == "panel sheet"
+    assert panel == list(table["gene"][~table["is_backup"]])
+    assert panel.backups == list(table["gene"][table["is_backup"]])
+    assert list(panel.table["group"]) == list(table["group"][~table["is_backup"]])
+    assert set(panel.table["must_have"]) == {"FALSE"}
+    write_order(selected, tmp_path / "b.csv", "xenium_v1")
+    assert read_panel(tmp_path / "b.csv") == panel
+
+
 def test_form_of_10x(selected, tmp_path):
     first, second = best_first(selected)[:2]
     order_panel(selected, "glfs", "xenium_v1", probe_sets={first: 3}, force=second)
@@ -140,7 +155,7 @@ def test_a_failure_leaves_nothing(selected, tmp_path, monkeypatch):
 
 @pytest.fixture
 def reference(selected):
-    glfs_bio.tl.resolve_genes(selected, key_added="glfs_order")
+    glfs_bio.tl.resolve_genes(selected)
     return selected
 
 
@@ -150,8 +165,8 @@ def test_reference(reference, tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         archive.extractall(tmp_path / "a")
     again = sc.read_10x_mtx(tmp_path / "a", var_names="gene_ids")
-    genes = reference.var_names[reference.var["glfs_order_id"] != ""]
-    assert list(again.var_names) == list(reference.var.loc[genes, "glfs_order_id"])
+    genes = reference.var_names[reference.var["glfs_names_id"] != ""]
+    assert list(again.var_names) == list(reference.var.loc[genes, "glfs_names_id"])
     assert list(again.var["gene_symbols"]) == list(genes)
     np.testing.assert_array_equal(again.X.toarray(), reference[:, genes].layers["counts"].toarray())
     types = pd.read_csv(tmp_path / "a" / "celltypes.csv")

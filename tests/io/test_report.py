@@ -19,7 +19,7 @@ from refusals import refused
 import glfs_bio
 from glfs_bio.errors import FileExists, InvalidValue
 from glfs_bio.io import write_report
-from glfs_bio.pl._tables import MEASURES
+from glfs_bio.pl._tables import measure_names
 
 ODD = "<script>document.title='owned'</script>"
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -84,7 +84,7 @@ def test_it_tells_what_was_selected(tree, panel):
     for name, version in panel.uns["glfs"]["versions"].items():
         assert f"{name}{version}" in words.replace(" ", "")
     assert [section.get("id") for section in every(tree, "section")] == [
-        *("cells", "genes", "choice", "stability", "enrichment", "parameters")
+        *("cells", "genes", "types", "markers", "choice", "stability", "enrichment", "parameters")
     ]
 
 
@@ -209,9 +209,63 @@ def test_numbers_have_three_digits_to_read_and_all_to_sort(tree):
     assert any(len(cell.get("data-value")) > 10 for cell in cells)
 
 
+def test_genes_by_type_and_markers(tree, panel):
+    """Computed for the page, as nobody has asked for them before."""
+    assert "markers" not in panel.uns
+    found = section(tree, "markers")
+    genes = list(panel.var_names[panel.var["glfs_selected"]])
+    table = glfs_bio.tl.markers(panel, genes, "bulk_labels", inplace=False).set_index("label")
+    for row in every(every(found, "tbody")[0], "tr"):
+        known = table.loc[text(row[0])]
+        named = panel.var["symbol"].get(known["markers"].split(", ")).dropna()
+        assert text(row[2]) == (", ".join(named) or "none")
+        assert float(row[3].get("data-value")) == pytest.approx(known["f_beta"])
+    for name in ("types", "markers"):
+        assert len(every(section(tree, name), "img")) == 1
+
+
+def test_markers_that_are_there_are_shown(panel, tmp_path):
+    cells = panel.copy()
+    glfs_bio.tl.markers(cells, "glfs", "phase", n_markers=1)
+    write_report(cells, tmp_path / "x.html", labels="bulk_labels", umaps=False)
+    tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "x.html").read_text("utf-8"))
+    rows = every(every(section(tree, "markers"), "tbody")[0], "tr")
+    assert [text(row[0]) for row in rows] == list(cells.uns["glfs_markers"]["table"]["label"])
+    glfs_bio.tl.markers(cells, ["LYZ", "CD3D"], "phase")
+    write_report(cells, tmp_path / "y.html", umaps=False)
+    tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "y.html").read_text("utf-8"))
+    assert "not shown with this selection" in text(section(tree, "markers"))
+    assert section(tree, "types") is None
+
+
+def test_numbers_are_no_types(panel, tmp_path):
+    write_report(panel, tmp_path / "x.html", labels="percent_mito", umaps=False)
+    tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "x.html").read_text("utf-8"))
+    assert section(tree, "types") is None
+    assert section(tree, "markers") is None
+
+
+def test_the_page_is_the_same_whatever_the_look_of_pictures(panel, tmp_path):
+    pages = []
+    for style in ("default", "dark_background"):
+        with plt.style.context(style):
+            write_report(panel, tmp_path / f"{style}.html", umaps=False)
+        pages.append((tmp_path / f"{style}.html").read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_dark_and_print_have_colours_of_their_own(page):
+    source = page.read_text(encoding="utf-8")
+    dark = source.split("@media screen and (prefers-color-scheme: dark)")[1].split("\n}")[0]
+    for name in re.findall(r"(--\w+):", source.split(":root {")[1].split("}")[0]):
+        assert name in dark
+    assert "@media print" in source
+    assert not re.findall(r"#[0-9a-f]{3,6}", source.split("</style>")[0].split("* { box")[1])
+
+
 def test_nothing_is_loaded(page, tree):
     sources = [image.get("src") for image in every(tree, "img")]
-    assert len(sources) == 6
+    assert len(sources) == 8
     for source in sources:
         kind, data = source.split(",", 1)
         assert kind == "data:image/png;base64"
@@ -252,7 +306,7 @@ def test_the_papers_objective_and_other_methods(pbmc, tmp_path, options):
     words = text(tree)
     assert "of the structure" in words
     assert "best panel" not in words
-    assert "Weights of the selected genes" in words
+    assert "Contributions of the selected genes" in words
     assert ("the objective along λ" in words) == ("objective" in options)
 
 
@@ -266,7 +320,8 @@ def test_the_papers_objective_and_other_methods(pbmc, tmp_path, options):
         ({"symbols": "nope"}, KeyError, "symbols"),
         ({"results": {"stability": "nope"}}, KeyError, "results"),
         ({"results": {"enrichment": "nope"}}, KeyError, "results"),
-        ({"results": {"markers": "nope"}}, ValueError, "results"),
+        ({"results": {"markers": "nope"}}, KeyError, "results"),
+        ({"results": {"nothing": "nope"}}, ValueError, "results"),
         ({"results": "glfs_stability"}, TypeError, "results"),
         ({"link": "javascript:alert('{gene}')"}, ValueError, "link"),
         ({"link": "https://example.org"}, ValueError, "link"),
@@ -384,14 +439,25 @@ def test_how_good_the_panel_is(story, workbench):
     low, high = 100 * entry["random_preserved"].min(), 100 * entry["random_preserved"].max()
     assert f"20 random panels of this size preserve {low:.1f} % to {high:.1f} %" in words
     assert f"no panel of 8 genes preserves more than {100 * entry['most_preserved']:.1f} %" in words
-    assert f"{MEASURES['accuracy']}{entry['accuracy']:#.3g}" in words.replace(
-        "accuracy ", "accuracy"
-    )
-    assert len(every(quality, "img")) == 4
+    for name in ("accuracy", "accuracy_laprls"):
+        assert f"{measure_names(entry)[name]}{entry[name]:#.3g}" in words.replace("NN ", "NN")
+    assert len(every(quality, "img")) == 5
     rows = every(every(quality, "table")[1], "tr")[1:]
-    recall = [float(row[2].get("data-value")) for row in rows]
-    assert recall == list(entry["per_label"]["recall"])
+    for column, name in ((2, "recall"), (6, "recall_laprls")):
+        recall = [float(row[column].get("data-value")) for row in rows]
+        assert recall == list(entry["per_label"][name])
     assert "(rare)" in words
+    captions = " ".join(text(one) for one in every(quality, "figcaption"))
+    for said in entry["readings"].values():
+        assert said in captions
+    assert f"{entry['n_labelled']} cells" in words
+
+
+def test_one_optimality_is_said_and_of_what(story):
+    """That of the selection, within the constraints that it had."""
+    (_, after) = text(story).split("of what the best panel of 8 genes preserves")
+    assert after.split()[:3] == ["within", "its", "constraints."]
+    assert "optimality" not in text(section(story, "quality"))
 
 
 def test_unexplained_variation(story, workbench):
@@ -412,18 +478,23 @@ def test_gene_by_gene(story, workbench):
     for row, gene in zip(rows, ranked.index, strict=True):
         assert text(row[3]) == table.loc[gene, "supports"]
         best = table.loc[gene]
-        offered = f"<i>{best['substitute']}</i> ({best['substitution_score']:.2f})"
+        weak = "" if best["acceptable"] else ", weak"
+        offered = f"<i>{best['substitute']}</i> ({best['substitution_score']:.2f}{weak})"
         assert text(row[4]) == (offered if best["substitute"] else "none")
     why = every(section(story, "explanation"), "tr")[1:]
-    assert [float(row[2].get("data-value")) for row in why] == list(table["loss"])
-    assert [text(row[5]) for row in why] == list(table["supports"])
+    assert [text(row[1]) for row in why] == list(table["role"])
+    assert [text(row[2]) for row in why] == list(table["expressed_in"])
+    assert [float(row[4].get("data-value")) for row in why] == list(table["loss"])
+    assert [text(row[7]) for row in why] == list(table["supports"])
 
 
 def test_substitutes_and_limits(story, workbench):
-    table = workbench.uns["glfs_substitutes"]["table"]
+    table = workbench.uns["mine_substitutes"]["table"]
     rows = every(section(story, "substitutes"), "tr")[1:]
     best = table[table["place"] == 1]
-    assert [text(row[2]) for row in rows] == [f"<i>{name}</i>" for name in best["substitute"]]
+    assert [text(row[2]) for row in rows] == [
+        f"<i>{one.substitute}</i>{'' if one.acceptable else ', weak'}" for one in best.itertuples()
+    ]
     assert [float(row[3].get("data-value")) for row in rows] == list(best["substitution_score"])
     second = table[table["place"] == 2].set_index("gene")
     for row, gene in zip(rows, best["gene"], strict=True):
@@ -431,13 +502,16 @@ def test_substitutes_and_limits(story, workbench):
         told = (
             ""
             if further is None
-            else f"<i>{further.substitute}</i> ({further.substitution_score:.2f})"
+            else f"<i>{further.substitute}</i> ({further.substitution_score:.2f}"
+            f"{'' if further.acceptable else ', weak'})"
         )
         assert text(row[5]) == told
-    alone = workbench.uns["glfs_substitutes"]["irreplaceable"]
+    alone = workbench.uns["mine_substitutes"]["irreplaceable"]
     assert len(alone)
     assert all(f"<i>{name}</i>" in text(section(story, "substitutes")) for name in alone)
     words = text(section(story, "limits"))
+    strongest = workbench.uns["mine"]["ruled_out"]["gene"][0]
+    assert strongest in words
     assert "max_mean2.5maximum mean expression of a gene" in words
     assert "CD3D: 2" in words
     assert "budget" not in words
@@ -445,6 +519,10 @@ def test_substitutes_and_limits(story, workbench):
 
 #: Of each limit a value, and what it needs.
 TYPES, COUNTS = {"groupby": "bulk_labels"}, {"max_total_per_cell": 9.5, "counts_layer": "X"}
+GROUPS = {
+    "groups": {"T": ["LYZ", "CD3D"], "B": ["CD79A"]},
+    "per_group": {"T": (1, 9), "B": (1, None)},
+}
 LIMITS = {
     **{name: {name: 0.125} for name in ("min_mean", "max_mean", "min_cells", "max_cells")},
     **{
@@ -452,12 +530,20 @@ LIMITS = {
         for name in ("min_mean_in_type", "max_mean_in_type", "min_cells_in_type")
     },
     "max_cells_in_type": {"max_cells_in_type": 0.125, **TYPES},
+    **{name: {name: 0.125, "counts_layer": "X"} for name in ("min_counts", "max_counts")},
+    **{
+        name: {name: 0.125, "counts_layer": "X", **TYPES}
+        for name in ("min_counts_in_type", "max_counts_in_type")
+    },
     "max_total_per_cell": COUNTS,
     "max_total_per_type": {"max_total_per_type": {"B": 9.5}, "counts_layer": "X", **TYPES},
     "max_total_per_bit": {"max_total_per_bit": 9.5, "counts_layer": "X"},
     "expected_counts": {"expected_counts": {"LYZ": 3.0}, **COUNTS},
     "families": {"families": {"one": ["LYZ", "CD3D"]}, "per_family": 1},
     "per_family": {"families": "family", "per_family": 1},
+    "groups": GROUPS,
+    "per_group": GROUPS,
+    "nearly_identical": {"nearly_identical": True},
     "per_type": {"per_type": 2, **TYPES},
     "markers": {"markers": {"B": ["CD79A"]}, "per_type": 1},
     "together": {"together": [["LYZ", "CD3D"], ["CD79A", "CD74", "CD3E"]]},
@@ -503,18 +589,18 @@ def test_results_of_another_panel_are_never_shown(workbench, tmp_path):
         assert "not shown with this selection: their panel is another" in text(section(tree, name))
         assert every(section(tree, name), "table") == every(section(tree, name), "img") == []
     assert "supports" not in [text(head) for head in every(tree, "th")]
-    best = cells.uns["glfs_substitutes"]["table"].query("place <= 1")
+    best = cells.uns["mine_substitutes"]["table"].query("place <= 1")
     rows = every(section(tree, "genes"), "tr")[1:]
     told = [
-        f"{one.substitute} ({one.substitution_score:.2f})"
-        for one in best.query("place > 0").itertuples()
+        f"{one.substitute} ({one.substitution_score:.2f}{'' if one.acceptable else ', weak'})"
+        for one in best.itertuples()
     ]
-    assert {text(row[3]) for row in rows} == {*told, "none"}
+    assert {text(row[3]) for row in rows} == {*told}
 
 
 def test_judged_without_labels_or_embedding(workbench, tmp_path):
     cells = workbench.copy()
-    del cells.uns["mine_explanation"], cells.uns["glfs_substitutes"]
+    del cells.uns["mine_explanation"], cells.uns["mine_substitutes"]
     glfs_bio.tl.evaluate_panel(cells, "mine", n_random=0, key_added="plain")
     cells.obs = cells.obs.drop(columns="plain_unexplained")
     tree = written(cells, tmp_path / "x.html", results={"evaluation": "plain"})

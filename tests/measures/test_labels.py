@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 from refusals import refused
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, fbeta_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from glfs_bio.errors import InvalidValue
 from glfs_bio.measures.cells import coordinates, nearest
-from glfs_bio.measures.labels import combination, label_scores, n_neighbors_of, singles
+from glfs_bio.measures.labels import (
+    combination,
+    kept,
+    label_scores,
+    laprls_scores,
+    n_folds_of,
+    n_neighbors_of,
+    scores_by,
+    singles,
+    standardised,
+)
 
 
 @pytest.fixture
@@ -131,7 +144,6 @@ def test_small_groups_have_fewer_neighbors(sizes, used):
     assert n_neighbors_of(codes) == used
     assert n_neighbors_of(np.append(codes, -1)) == used
     scores = label_scores(where, codes, [f"l{k}" for k in range(len(sizes))])
-    assert scores.n_neighbors == min(used, len(codes) - 1)
     if not used:
         assert np.isnan([scores.accuracy, scores.macro_f1, scores.rare_f1]).all()
     else:
@@ -148,6 +160,85 @@ def test_labels_that_cannot_be_used(blood):
         label_scores(where, codes[1:], names)
     with refused(InvalidValue, "codes"):
         label_scores(where, np.full(700, -1), names)
+
+
+def read(values, codes, names, **options):
+    """LapRLS of values, with the graph of their nearest cells."""
+    return laprls_scores(standardised(values), codes, names, nearest(values), **options)
+
+
+def test_laprls_is_as_accurate_as_logistic_regression(pbmc):
+    panel = np.argsort(-pbmc.X.toarray().var(axis=0))[:40]
+    values = pbmc.X.toarray()[:, panel].astype(float)
+    codes, names = pd.factorize(pbmc.obs["bulk_labels"].astype(str), sort=True)
+    scores = read(values, codes, list(names))
+    model = LogisticRegression(max_iter=300)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of labels with fewer cells than folds
+        predicted = cross_val_predict(model, standardised(values), codes, cv=folds)
+    assert scores.accuracy > accuracy_score(codes, predicted) - 0.02
+    assert scores.macro_f1 > f1_score(codes, predicted, average="macro") - 0.05
+
+
+def test_a_rare_label_that_one_gene_tells_apart():
+    """Nearest cells lose it among the variance of other genes; a classifier does not."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1], [480, 20])
+    values = rng.normal(5.0, 1.0, (500, 30))
+    values[:, 0] = codes + rng.uniform(0.0, 0.2, 500)
+    where = coordinates(values, np.arange(30))
+    assert label_scores(where, codes, ["usual", "rare"]).per_label.loc["rare", "recall"] < 0.2
+    assert read(values, codes, ["usual", "rare"]).per_label.loc["rare", "recall"] > 0.6
+
+
+def test_no_cell_is_read_by_its_own_label():
+    """Labels without any relation to the cells are not predicted."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(300, 5))
+    codes = rng.integers(0, 2, 300)
+    assert read(values, codes, ["a", "b"]).accuracy < 0.6
+    near = nearest(values)
+    twins = np.repeat(values[:100], 2, axis=0)  # the other of a pair tells
+    codes = np.repeat(rng.integers(0, 2, 100), 2)
+    assert len(near) == 300
+    assert read(twins, codes, ["a", "b"]).accuracy > 0.6
+
+
+def test_readings_of_cells_without_labels(blood):
+    where, codes, names = blood
+    some = codes.copy()
+    some[::3] = -1
+    scores = scores_by(["knn", "laprls"], where, where, some, names)
+    for one in scores.values():
+        assert (one.predicted[some < 0] == -1).all()
+        assert (one.predicted[some >= 0] >= 0).all()
+        assert one.confusion.to_numpy().sum() == (some >= 0).sum()
+    table = kept(scores)["per_label"]
+    assert not table.columns.duplicated().any()
+    np.testing.assert_array_equal(table["recall"], scores["knn"].per_label["recall"])
+    np.testing.assert_array_equal(table["recall_laprls"], scores["laprls"].per_label["recall"])
+
+
+@pytest.mark.parametrize("sizes", [[6, 6], [3, 3, 3, 3], [2] * 20, [60, 4, 1], [700, 2]])
+def test_laprls_of_few_cells(sizes):
+    """Labels of two cells or more can be predicted; of one cell none is learnt."""
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng(0)
+    values = 100.0 * np.eye(len(sizes))[codes] + rng.normal(size=(len(codes), len(sizes)))
+    scores = laprls_scores(values, codes, [f"l{k}" for k in range(len(sizes))], nearest(values))
+    several = np.array(sizes) > 1
+    assert (scores.per_label.loc[several, "recall"] == 1).all()
+    assert (scores.per_label.loc[~several, "recall"] == 0).all()
+    few = np.array(sizes) < n_folds_of(codes)
+    np.testing.assert_array_equal(scores.per_label["too_few"], few)
+
+
+def test_values_that_say_nothing(blood):
+    _, codes, names = blood
+    constant = np.ones((700, 2))
+    scores = read(constant, codes, names)
+    assert np.isfinite(scores.accuracy)
 
 
 BETA = 0.5

@@ -20,6 +20,10 @@ def test_jaccard_by_sets(chosen):
     assert jaccard(chosen) == pytest.approx(np.array(expected))
 
 
+def test_nothing_chosen_has_no_index():
+    assert np.isnan(jaccard(np.zeros((2, 4), dtype=bool))).all()
+
+
 @given(st.permutations(range(6)), st.integers(1, 5))
 @settings(max_examples=20, deadline=None)
 def test_ties_go_to_the_best_rank(order, size):

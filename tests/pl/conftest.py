@@ -45,6 +45,7 @@ def _panel(_pbmc):
         "jaccard": jaccard,
         "mean_jaccard": 0.5,
         "n_genes": np.full(20, 200),
+        **{"kind": "stability", "written": 9},
     }
     adata.var["symbol"] = [f"symbol{i}" for i in range(adata.n_vars)]
     return adata
@@ -58,10 +59,10 @@ def panel(_panel):
 @pytest.fixture(scope="session")
 def _judged(_pbmc):
     adata = _pbmc.copy()
-    tl.evaluate_panel(adata, PANEL, "bulk_labels", platform=Platform(failure=0.2))
     tl.evaluate_panel(adata, PANEL, n_random=0, key_added="plain")
-    tl.curve(adata, 20, "bulk_labels", sizes=[5, 10, 20])
+    tl.evaluate_panel(adata, PANEL, "bulk_labels", platform=Platform(failure=0.2))
     tl.curve(adata, 8, key_added="short")
+    tl.curve(adata, 20, "bulk_labels", sizes=[5, 10, 20])
     panels = {"ours": PANEL, "theirs": [*PANEL[:2], "GNLY", "HLA-DRA"], "$a$ " * 20: ["LYZ"]}
     tl.compare_panels(adata, panels, "bulk_labels")
     return adata
@@ -80,4 +81,5 @@ def evaluated(_pbmc):
     tl.curve(adata, 15, "bulk_labels", sizes=[5, 10])
     tl.compare_panels(adata, {"ours": "glfs", "theirs": ["LYZ", "CD3D", "NKG7"]}, "bulk_labels")
     tl.enrich(adata, {"MHC": ["HLA-DRA", "HLA-DRB1", "CD74"], "T": ["CD3D", "CD3E"]})
+    tl.markers(adata, "glfs", "bulk_labels")
     return adata

@@ -9,10 +9,11 @@ from matplotlib.colors import same_color
 from pictures import apart, names
 from refusals import refused
 
-from glfs_bio import pl
-from glfs_bio.errors import InvalidValue, NotFound
+from glfs_bio import pl, tl
+from glfs_bio.errors import Caution, InvalidValue, NotFound
 from glfs_bio.pl._figure import BLUE, GREY, VERMILLION
 
+PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 OF_EVALUATION = [pl.labels, pl.confusion, pl.unexplained, pl.imputation, pl.preserved]
 EVERY = [*OF_EVALUATION, pl.curve, pl.comparison]
 
@@ -24,8 +25,10 @@ def test_labels_from_the_best_to_the_worst(judged):
     assert names(ax.get_yticklabels()) == list(ranked.index)
     bars = sorted(ax.patches, key=lambda bar: bar.get_y())
     np.testing.assert_allclose([bar.get_width() for bar in bars], ranked["recall"])
-    (points,) = ax.lines
+    points, diamonds = ax.lines
     np.testing.assert_allclose(points.get_xdata(), ranked["f1"])
+    np.testing.assert_allclose(diamonds.get_xdata(), ranked["recall_laprls"])
+    np.testing.assert_array_equal(points.get_ydata(), diamonds.get_ydata())
     assert [text.get_text() for text in ax.texts] == [f"{n} cells" for n in ranked["n_cells"]]
     for bar, (_, one) in zip(bars, ranked.iterrows(), strict=True):
         colour = GREY if one["too_few"] else VERMILLION if one["rare"] else BLUE
@@ -33,6 +36,51 @@ def test_labels_from_the_best_to_the_worst(judged):
     assert ranked["rare"].any()
     assert "recall, rare" in names(ax.get_legend().get_texts())
     assert apart(ax)
+
+
+def test_captions_say_how_cells_were_read(judged):
+    def told(ax, said):
+        """Whether the labels of the axes say all of this, in whatever lines."""
+        texts = [one.get_xlabel() + one.get_ylabel() for one in ax.figure.axes]
+        return all("".join(one.split()) in "".join(" ".join(texts).split()) for one in said)
+
+    said = judged.uns["glfs_evaluation"]["readings"]
+    for draw in (pl.labels, pl.comparison, pl.curve):
+        assert told(draw(judged, show=False), [*said.values(), "700 cells"])
+    for reading, other in (("knn", "laprls"), ("laprls", "knn")):
+        ax = pl.confusion(judged, reading=reading, show=False)
+        assert told(ax, [said[reading], "700 cells"])
+        assert not told(ax, [said[other]])
+
+
+def test_one_reading_alone(judged):
+    tl.evaluate_panel(judged, PANEL, "bulk_labels", n_random=0, readings=["laprls"])
+    entry = judged.uns["glfs_evaluation"]
+    ax = pl.labels(judged, show=False)
+    (points,) = ax.lines
+    ranked = entry["per_label"].sort_values("recall_laprls", ascending=False, kind="stable")
+    np.testing.assert_allclose(points.get_xdata(), ranked["f1_laprls"])
+    assert "NN" not in ax.get_xlabel()
+    shares = np.asarray(pl.confusion(judged, show=False).images[0].get_array())
+    np.testing.assert_allclose(shares.diagonal(), entry["per_label"]["recall_laprls"])
+    with refused(InvalidValue, "reading"):
+        pl.confusion(judged, reading="knn")
+    tl.curve(judged, 10, "bulk_labels", sizes=[5, 10], readings=["laprls"])
+    assert pl.curve(judged, show=False)
+    tl.compare_panels(judged, {"a": PANEL, "b": PANEL[:2]}, "bulk_labels", readings=["laprls"])
+    told = names(pl.comparison(judged, show=False).get_yticklabels())
+    assert any("LapRLS" in one for one in told)
+    assert not any("NN," in one for one in told)
+
+
+def test_a_panel_of_all_genes_has_no_shares_to_draw(judged):
+    few = judged[:, PANEL].copy()
+    few.uns.clear()
+    with pytest.warns(Caution):
+        tl.evaluate_panel(few, PANEL, "bulk_labels")
+    with refused(InvalidValue, "key"):
+        pl.preserved(few, show=False)
+    assert pl.labels(few, show=False)
 
 
 def test_labels_of_too_few_cells_have_another_colour(judged):
@@ -53,6 +101,7 @@ def test_thirty_labels_have_room(judged):
     table = pd.DataFrame(
         {"n_cells": 1000, "recall": 1.0, "f1": 1.0, "rare": False, "too_few": False}, index=labels
     )
+    table["recall_laprls"] = 0.9
     judged.uns["glfs_evaluation"] |= {"confusion": counts, "per_label": table}
     for draw in (pl.labels, pl.confusion):
         ax = draw(judged, show=False)
@@ -136,7 +185,8 @@ def test_curve_with_band_and_accuracy(judged):
     np.testing.assert_array_equal(right.lines[0].get_xdata(), [5, 10, 20])
     np.testing.assert_array_equal(right.lines[0].get_ydata(), table["accuracy"].dropna())
     assert names(ax.get_legend().get_texts()) == [
-        *("preserved", "up to the upper bound", "accuracy", "macro-F1")
+        *("preserved", "up to the upper bound", "accuracy, 15-NN", "macro-F1, 15-NN"),
+        *("accuracy, LapRLS", "macro-F1, LapRLS"),
     ]
     assert apart(ax)
     plain = pl.curve(judged, key="short", show=False)

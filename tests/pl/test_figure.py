@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -11,10 +15,11 @@ from refusals import refused
 
 from glfs_bio import pl
 from glfs_bio.errors import InvalidType, InvalidValue
+from glfs_bio.pl._figure import LOOK
 
 ONE = [
     *(pl.preserved, pl.labels, pl.confusion, pl.weights, pl.path, pl.curve, pl.comparison),
-    *(pl.unexplained, pl.imputation, pl.enrichment),
+    *(pl.unexplained, pl.imputation, pl.enrichment, pl.contributions, pl.markers),
 ]
 OF_EVALUATION = [pl.labels, pl.confusion, pl.unexplained, pl.imputation, pl.preserved]
 EVERY = [*OF_EVALUATION, pl.curve, pl.comparison]
@@ -23,9 +28,19 @@ EVERY = [*OF_EVALUATION, pl.curve, pl.comparison]
 @pytest.fixture
 def settings():
     """scanpy's settings, put back afterwards; their class has no deleter that monkeypatch needs."""
-    before = sc.settings.figdir, sc.settings.autoshow
+    names = ("figdir", "autoshow", "autosave", "plot_suffix", "file_format_figs")
+    before = {name: getattr(sc.settings, name) for name in names}
     yield sc.settings
-    sc.settings.figdir, sc.settings.autoshow = before
+    for name, value in before.items():
+        setattr(sc.settings, name, value)
+
+
+@pytest.fixture
+def mapped_by_scanpy(evaluated, panel):
+    """Cells with a UMAP of scanpy, a selection and an evaluation."""
+    adata = evaluated.copy()
+    adata.obsm["X_umap"] = panel.obsm["X_umap"]
+    return adata
 
 
 def texts(ax):
@@ -83,7 +98,11 @@ def test_title_and_size_of_a_figure(evaluated, draw):
 
 
 @pytest.mark.parametrize(
-    "draw", [pl.labels, pl.weights, pl.path, pl.curve, pl.imputation, pl.enrichment, pl.preserved]
+    "draw",
+    [
+        *(pl.labels, pl.weights, pl.contributions, pl.path, pl.curve, pl.imputation),
+        *(pl.enrichment, pl.preserved, pl.markers),
+    ],
 )
 def test_colours_of_a_caller(evaluated, draw):
     for palette in (["red", "lime", "blue"], "tab10"):
@@ -123,19 +142,64 @@ def test_shown_saved_or_in_axes_of_the_caller(judged, draw, monkeypatch, tmp_pat
     assert plt.get_fignums() == open_before
 
 
-def test_saved_where_it_is_said(panel, tmp_path, settings):
+def test_a_path_is_written_as_given(panel, tmp_path, settings, monkeypatch):
     settings.figdir = tmp_path / "figures"
+    monkeypatch.chdir(tmp_path)
     pl.weights(panel, save=tmp_path / "mine.png")
+    pl.weights(panel, save=Path("bare.png"))
     pl.path(panel, save=str(tmp_path / "mine.svg"))
-    pl.enrichment(panel, save=True)
-    pl.stability(panel, save=".svg")
-    pl.panel(panel, "bulk_labels", kind="dotplot", save=tmp_path / "dots.png")
+    pl.path(panel, save="./here.png")
+    pl.dotplot(panel, "bulk_labels", save="new/dots.png")
     found = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
-    assert found == {
-        *("mine.png", "mine.svg", "dots.png"),
-        f"figures/glfs_enrichment.{sc.settings.file_format_figs}",
-        "figures/glfs_stability.svg",
-    }
+    assert found == {"mine.png", "bare.png", "mine.svg", "here.png", "new/dots.png"}
+
+
+@pytest.mark.parametrize("save", [True, "_mine", "_mine.svg", ".svg", "mine.png", "_v1.2", ".5"])
+def test_saved_as_scanpy_does(mapped_by_scanpy, tmp_path, settings, monkeypatch, save):
+    """A text is appended to the name of the plot, in the folder and with the suffix of scanpy."""
+    monkeypatch.chdir(tmp_path)
+    settings.plot_suffix = "_of_mine"
+    settings.file_format_figs = "png"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        sc.pl.umap(mapped_by_scanpy, save=save, show=False)
+    (theirs,) = (tmp_path / "figures").iterdir()
+    pl.weights(mapped_by_scanpy, save=save)
+    (ours,) = set((tmp_path / "figures").iterdir()) - {theirs}
+    assert ours.name == theirs.name.replace("umap", "glfs_weights", 1)
+    assert [file.name for file in tmp_path.iterdir()] == ["figures"]
+
+
+def test_saved_where_scanpy_saves_all(panel, tmp_path, settings):
+    settings.figdir, settings.autosave = tmp_path, True
+    pl.weights(panel)
+    pl.weights(panel, save=False)
+    assert [file.stem for file in tmp_path.iterdir()] == ["glfs_weights"]
+
+
+@pytest.mark.parametrize("save", ["no_ending/x", "x.nope", Path("bare"), ".nope"])
+def test_a_file_needs_a_known_ending(panel, save, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with refused(InvalidValue, "save"):
+        pl.weights(panel, save=save)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_many_points_are_a_picture_in_a_vector_file(mapped_by_scanpy, tmp_path, monkeypatch):
+    monkeypatch.setattr("glfs_bio.pl._figure.LOOK", replace(LOOK, most_vectors=100))
+    ax = pl.unexplained(mapped_by_scanpy, save=tmp_path / "points.svg")
+    assert all(points.get_rasterized() for points in ax.collections)
+    assert (tmp_path / "points.svg").read_text("utf-8").count("<image") >= 1
+
+
+@pytest.mark.parametrize("draw", [pl.path, pl.preserved, pl.imputation, pl.labels, pl.markers])
+def test_lines_are_seen_on_a_dark_figure(evaluated, draw):
+    with plt.style.context("dark_background"):
+        ax = draw(evaluated, show=False)
+        background = mpl.colors.to_rgb(ax.get_facecolor())
+        for line in ax.lines:
+            for colour in (line.get_color(), line.get_markeredgecolor()):
+                assert not same_color(mpl.colors.to_rgb(colour), background) or colour == "none"
 
 
 def test_saved_from_axes_in_a_part_of_a_figure(panel, tmp_path):

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from glfs_bio import io as glfs_io
 from glfs_bio import pl, pp, tl
+from glfs_bio._anndata import umap
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
 from glfs_bio.pl._figure import MUTED
 from glfs_bio.pp import select_genes
@@ -29,7 +30,9 @@ def test_panel_beside_all_genes(panel):
     panel = panel[::5].copy()
     before = set(panel.obsm), set(panel.uns), list(panel.obs)
     left, right = pl.panel(panel, "bulk_labels", show=False)
-    assert [left.get_title(), right.get_title()] == ["all 765 genes", "panel of 10 genes"]
+    assert [left.get_title(), right.get_title()] == [
+        *("bulk_labels, all 765 genes", "bulk_labels, panel of 10 genes")
+    ]
     points = left.collections[0].get_offsets()
     assert {tuple(p) for p in np.round(points, 4)} == {
         tuple(p) for p in np.round(panel.obsm["X_umap"], 4)
@@ -123,13 +126,64 @@ def test_whole_numbers_are_groups(mapped, kind):
 
 
 def test_several_columns_and_genes(mapped):
-    axes = pl.panel(mapped, ["bulk_labels", "percent_mito", "CD3D"], show=False)
+    mapped.var["symbol"] = mapped.var_names.to_series().replace({"CD3D": "$a$ CD3 $"})
+    named = ["bulk_labels", "percent_mito", "CD3D"]
+    axes = pl.panel(mapped, named, symbols="symbol", show=False)
     assert len(axes) == 6
+    told = [ax.get_title().replace("\\", "") for ax in axes]
+    assert [one.split(", ")[0] for one in told[::2]] == ["bulk_labels", "percent_mito", "$a$ CD3 $"]
+    shown = axes[4].collections[0].get_array()
+    np.testing.assert_allclose(np.sort(shown), np.sort(mapped[:, "CD3D"].X.toarray().ravel()))
     drawn()
     with refused(NotFound, "labels"):
         pl.panel(mapped, ["bulk_labels", "nothing"], show=False)
     with refused(InvalidValue, "labels"):
         pl.panel(mapped, ["bulk_labels", "phase"], kind="dotplot", show=False)
+
+
+@pytest.mark.parametrize(("ncols", "beside"), [(1, 2), (2, 2), (3, 2), (4, 4), (6, 6), (20, 10)])
+def test_maps_stand_in_rows(mapped, ncols, beside):
+    """Those by all genes and by the panel stay together."""
+    named = ["CD3D", "LYZ", "NKG7", "percent_mito", "phase"]
+    axes = pl.panel(mapped, named, ncols=ncols, show=False)
+    axes[0].figure.figure.canvas.draw()
+    boxes = [ax.get_window_extent() for ax in axes]
+    heights = [round(box.y0, 1) for box in boxes]
+    assert heights.count(max(heights)) == min(beside, 10)
+    for left, right in zip(boxes[::2], boxes[1::2], strict=True):
+        assert (left.y0, left.width) == pytest.approx((right.y0, right.width))
+        assert left.x1 < right.x0
+    pl.panel(mapped, named, show=False, title="A title", figsize=(9, 5))
+    drawn()
+
+
+def test_names_on_the_map(mapped):
+    axes = pl.panel(mapped, "bulk_labels", legend_loc="on data", show=False)
+    groups = set(mapped.obs["bulk_labels"].cat.categories)
+    for ax in axes:
+        assert {text.get_text() for text in ax.texts} == groups
+        assert ax.get_legend() is None
+    for ax in pl.panel(mapped, "bulk_labels", legend_loc="none", show=False):
+        assert not ax.texts
+        assert ax.get_legend() is None
+
+
+@pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])
+def test_the_matrix_is_read_once(mapped, kind, monkeypatch):
+    """Of maps that are kept, only the genes that colour them."""
+    read, values = [], umap.values
+
+    def counted(adata, genes, layer):
+        read.append(list(genes))
+        return values(adata, genes, layer)
+
+    monkeypatch.setattr(umap, "values", counted)
+    shown = ["bulk_labels", "CD3D", "LYZ", "CD3D"] if kind == "umap" else "bulk_labels"
+    pl.panel(mapped, shown, kind=kind, show=False)
+    assert len(read) == 1
+    assert kind != "umap" or read == [["CD3D", "LYZ"]]
+    pl.panel(mapped, "bulk_labels", show=False)
+    assert len(read) == 1
 
 
 @pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
-from pictures import SETS, best_first, labels_apart, rows
+from pictures import SETS, apart, best_first, labels_apart, rows
 from refusals import refused
 
 from glfs_bio import pl, pp, tl
@@ -14,14 +14,26 @@ from glfs_bio.pp import select_genes
 from glfs_bio.tl import enrich
 
 
-def test_weights(panel):
-    ax = pl.weights(panel, show=False)
+def test_contributions(panel):
+    ax = pl.contributions(panel, show=False)
     ranked = best_first(panel)
     assert rows(ax) == list(ranked.index)
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], ranked["glfs_loss"])
-    assert ax.get_xlabel() == "contribution (loss)"
+    assert "structure" in ax.get_xlabel()
     assert ax.get_ylim()[0] > ax.get_ylim()[1]
     assert labels_apart(ax.get_yticklabels())
+    assert all("%" in text.get_text() for text in (*ax.texts, *ax.get_xticklabels()))
+    assert len(ax.texts) == 10
+    assert apart(ax)
+
+
+def test_weights_are_weights(panel):
+    """Those of the relaxation, not what is lost without a gene."""
+    ax = pl.weights(panel, show=False)
+    ranked = best_first(panel)
+    assert rows(ax) == list(ranked.index)
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], ranked["glfs_weight"])
+    assert "β" in ax.get_xlabel()
 
 
 @pytest.mark.parametrize(
@@ -154,11 +166,18 @@ def test_path_of_other_methods_and_of_nothing_but_included_genes(panel):
         assert told == ["structure preserved", f"selected: {panel.uns[key]['n_genes']} genes"]
 
 
-def test_small_weights_are_seen_in_several_columns(panel):
-    panel.var["many_loss"] *= np.where(panel.var["many_rank"] > 100, 1e-3, 1.0)
-    axes = pl.weights(panel, key="many", show=False)
-    assert {ax.get_xscale() for ax in axes} == {"log"}
-    assert all(bar.get_width() > ax.get_xlim()[0] > 0 for ax in axes for bar in ax.patches)
+@pytest.mark.parametrize("number", [0, 1e-9, 3e-6, 1])
+def test_contributions_are_on_a_linear_axis(panel, number):
+    """Small ones are read off the numbers beside them."""
+    panel.var["many_loss"] = np.where(panel.var["many_rank"] > 100, number, 0.2)
+    axes = pl.contributions(panel, key="many", show=False)
+    assert {ax.get_xscale() for ax in axes} == {"linear"}
+    assert len({ax.get_xlim() for ax in axes}) == 1
+    told = {0: "0 %", 1e-9: "< 0.01 %", 3e-6: "< 0.01 %", 1: "100 %"}
+    assert axes[-1].texts[-1].get_text() == told[number]
+    alone = pl.contributions(panel, key="many", ax=plt.figure().add_subplot())
+    assert len(alone.patches) == 200
+    assert not alone.texts  # no room for them
 
 
 def test_genes_that_were_never_selected_have_no_bar(panel):

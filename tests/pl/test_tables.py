@@ -5,7 +5,7 @@ from matplotlib import pyplot as plt
 from pictures import apart, names
 
 from glfs_bio import pl
-from glfs_bio.pl._tables import MEASURES
+from glfs_bio.pl._tables import measure_names
 
 
 def test_confusion_rows_are_recall(judged):
@@ -26,38 +26,40 @@ def test_confusion_rows_are_recall(judged):
 def test_comparison_of_measures_and_panels(judged):
     ax = pl.comparison(judged, show=False)
     table = judged.uns["glfs_comparison"]["table"]
+    called = measure_names(judged.uns["glfs_comparison"])
     assert names(ax.get_xticklabels())[:2] == ["ours", "theirs"]
     rows = names(ax.get_yticklabels())
-    assert MEASURES["n_effective"] in rows
+    assert called["n_effective"] in rows
     cells = {tuple(map(int, text.get_position())): text for text in ax.texts}
-    place = rows.index(MEASURES["accuracy"])
+    place = rows.index(called["accuracy"])
     values = [f"{value:.2f}" for value in table["accuracy"]]
     assert [cells[panel, place].get_text() for panel in range(3)] == values
     weights = [cells[panel, place].get_fontweight() for panel in range(3)]
     assert weights[int(np.argmax(table["accuracy"]))] == "bold"
     assert weights.count("bold") < 3
-    assert [cells[panel, rows.index(MEASURES["n_genes"])].get_text() for panel in range(3)] == [
+    assert [cells[panel, rows.index(called["n_genes"])].get_text() for panel in range(3)] == [
         "5",
         "4",
         "1",
     ]
     shares = np.asarray(ax.images[0].get_array().filled(np.nan))
     np.testing.assert_allclose(
-        shares[rows.index(MEASURES["preserved"])], table["preserved"].astype(float)
+        shares[rows.index(called["preserved"])], table["preserved"].astype(float)
     )
-    assert np.isnan(shares[rows.index(MEASURES["n_genes"])]).all()
+    assert np.isnan(shares[rows.index(called["n_genes"])]).all()
     assert apart(ax)
 
 
 def test_measures_of_no_panel_are_left_out_and_missing_ones_blank(judged):
     table = judged.uns["glfs_comparison"]["table"]
+    called = measure_names(judged.uns["glfs_comparison"])
     table["rare_f1"] = np.nan
     table.loc["ours", "imputed"] = np.nan
     ax = pl.comparison(judged, show=False)
     rows = names(ax.get_yticklabels())
-    assert MEASURES["rare_f1"] not in rows
+    assert called["rare_f1"] not in rows
     cells = {tuple(map(int, text.get_position())): text.get_text() for text in ax.texts}
-    assert cells[0, rows.index(MEASURES["imputed"])] == ""
+    assert cells[0, rows.index(called["imputed"])] == ""
 
 
 def test_a_heat_map_without_room_for_numbers_has_a_colour_bar(evaluated):

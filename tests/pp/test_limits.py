@@ -131,14 +131,14 @@ def test_a_hundred_means_a_hundred(counted, caplog):
 
 
 def test_a_hundred_of_kang(real):
-    """A panel of 84 genes was all that a greedy choice found, and preserved 0.8038."""
+    """A panel of 94 genes was all that a greedy choice found, and preserved 0.7994."""
     cells = real("kang_ifnb13999")
     cells.layers["counts"] = cells.X.copy()
     sc.pp.normalize_total(cells)
     sc.pp.log1p(cells)
     pp.select_genes(cells, 100, limits=Limits(max_total_per_cell=100, counts_layer="counts"))
     assert cells.uns["glfs"]["n_genes"] == 100
-    assert cells.uns["glfs"]["preserved"][-1] > 0.8038
+    assert cells.uns["glfs"]["preserved"][-1] > 0.7995
 
 
 def test_a_budget_is_spent(counted):
@@ -190,11 +190,7 @@ def test_the_record_makes_the_same_selection(counted, tmp_path):
         ({"platform": Platform(failure="none")}, NotFound, "failure"),
         ({"platform": 0.5}, InvalidType, "platform"),
         ({"limits": Limits(max_mean=1e-9)}, InvalidValue, "limits"),
-        (
-            {"limits": Limits(per_type=4, groupby="bulk_labels")},
-            InvalidValue,
-            "limits",
-        ),
+        ({"limits": Limits(per_type=2, groupby="bulk_labels")}, InvalidValue, "per_type"),
         ({"method": "variance", "platform": Platform(failure=0.1)}, InvalidValue, "platform"),
         ({"objective": "exact", "limits": Limits(cost=1.0, budget=2)}, InvalidValue, "limits"),
     ],

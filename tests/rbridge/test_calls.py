@@ -85,6 +85,18 @@ CALLS = {
         lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], 3, min_score=0.5),
         "glfs_substitutes",
     ),
+    "replace": (
+        "glfs_replace_genes(x, c('LYZ', 'nothing'), c(panel, 'nothing'), exclude = 'ribosomal')",
+        lambda adata: tl.replace_genes(
+            adata, ["LYZ", "nothing"], [*PANEL, "nothing"], exclude="ribosomal"
+        ),
+        "glfs_replaced",
+    ),
+    "explain a gene": (
+        "glfs_explain_gene(x, 'CD3E', panel, 'bulk_labels')",
+        lambda adata: tl.explain_gene(adata, ["CD3E"], PANEL, GROUPS),
+        "glfs_gene",
+    ),
     "explain": (
         "glfs_explain_panel(x, panel, 'bulk_labels', n_labels = 2)",
         lambda adata: tl.explain_panel(adata, PANEL, GROUPS, n_labels=2),
@@ -107,6 +119,8 @@ CALLS = {
             limits = glfs_limits(counts_layer = 'counts',
                 max_total_per_type = c('CD19+ B' = 60, 'CD56+ NK' = 40), groupby = 'bulk_labels',
                 families = list(one = 'CST3', hla = c('HLA-DRA', 'HLA-DRB1')), per_family = 1,
+                groups = list('T cells' = c('CD8A', 'IL7R', 'LDHB'), B = c('CD79B', 'MS4A1')),
+                per_group = list('T cells' = c(1, Inf), B = 1), max_counts = 25,
                 priority = c(LYZ = 2), per_type = 1))""",
         lambda adata: pp.select_genes(
             adata,
@@ -120,6 +134,9 @@ CALLS = {
                 groupby=GROUPS,
                 families={"one": ["CST3"], "hla": ["HLA-DRA", "HLA-DRB1"]},
                 per_family=1,
+                groups={"T cells": ["CD8A", "IL7R", "LDHB"], "B": ["CD79B", "MS4A1"]},
+                per_group={"T cells": (1, None), "B": 1},
+                max_counts=25,
                 priority={"LYZ": 2},
                 per_type=1,
             ),

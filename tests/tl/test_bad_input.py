@@ -38,9 +38,12 @@ WORKBENCH = (*JUDGED, pl.curve, pl.comparison)
 MAPPED = (pl.comparison, pl.confusion, pl.unexplained, pl.stability, pl.panel)
 COLOURED = (
     *(pl.preserved, pl.labels, pl.imputation, pl.curve, pl.path, pl.weights, pl.enrichment),
-    pl.stability,
+    *(pl.stability, pl.contributions, pl.markers),
 )
-PICTURES = (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel, *WORKBENCH)
+PICTURES = (
+    *(pl.path, pl.weights, pl.contributions, pl.stability, pl.enrichment, pl.panel, pl.markers),
+    *WORKBENCH,
+)
 
 #: Arguments that all functions of the workbench have, and what is wrong with them.
 COMMON = [
@@ -56,18 +59,20 @@ COUNTS = ({"counts_layer": "x"}, NotFound)
 EXCLUDE = ({"exclude": 5}, InvalidType)
 LIMITS = ({"limits": 5}, InvalidType)
 PLATFORM = ({"platform": 0.5}, InvalidType)
+MATRIX = [({"layer": "x"}, NotFound), ({"use_raw": True}, InvalidValue)]
+READINGS = ({"readings": ["x"]}, InvalidValue)
 OF_REFERENCE = {"path": "x.zip", "labels": "phase", "ids": "glfs_selected"}
 TWO = {"panels": {"a": "glfs", "b": "glfs"}}
 #: function, what its calls have in common, rows
 OF_WORKBENCH = [
     (tl.evaluate_panel, {}, [
-        PANEL, LABELS, COUNTS, SEED, PRESERVE, *COMMON,
+        PANEL, LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON,
         PLATFORM,
         ({"n_random": -1}, InvalidValue),
         ({"n_axes": 0}, InvalidValue),
     ]),
     (tl.extend_panel, {"panel": "glfs", "n_extra": 2}, [
-        PANEL, LABELS, EXCLUDE, SEED, LIMITS, PRESERVE, *COMMON,
+        PANEL, LABELS, EXCLUDE, SEED, LIMITS, PRESERVE, *MATRIX, *COMMON,
         ({"n_extra": 0}, InvalidValue),
         ({"across": "best"}, InvalidValue),
         ({"across": "worst"}, InvalidValue),
@@ -83,6 +88,7 @@ OF_WORKBENCH = [
         ({"catalogue": 5}, InvalidType),
         ({"refused": "x"}, InvalidValue),
         ({"min_probes": 0.5}, InvalidType),
+        ({"backups": -1}, InvalidValue),
         ({"platform": "xenium_v1", "probe_sets": "x"}, InvalidType),
         ({"platform": "xenium_v1", "force": 5}, InvalidType),
         ({"platform": "xenium_v1", "force": [5]}, NotFound),
@@ -99,29 +105,43 @@ OF_WORKBENCH = [
         ({"min_probes": 0}, InvalidValue),
     ]),
     (tl.substitutes, {}, [
-        PANEL, EXCLUDE, PRESERVE, *COMMON,
+        PANEL, EXCLUDE, PRESERVE, *MATRIX, *COMMON,
         ({"genes": ["zz"]}, InvalidValue),
         ({"n": 0}, InvalidValue),
         ({"min_score": -1}, InvalidValue),
+    ]),
+    (tl.replace_genes, {"panel": ["CD3D", "LYZ"], "failed": "CD3D"}, [
+        PANEL, EXCLUDE, PRESERVE, *COMMON,
+        ({"failed": ["zz"]}, InvalidValue),
+        ({"failed": "NKG7"}, InvalidValue),
+        ({"failed": 5}, InvalidType),
+        ({"limits": 5}, InvalidType),
+        ({"across": "worst"}, InvalidValue),
+        ({"random_state": "x"}, InvalidType),
+    ]),
+    (tl.explain_gene, {"panel": ["CD3D"], "genes": "LYZ"}, [
+        PANEL, LABELS, PRESERVE, *COMMON,
+        ({"genes": ["zz"]}, InvalidValue),
+        ({"genes": 5}, InvalidType),
+        ({"n_labels": 0}, InvalidValue),
     ]),
     (tl.markers, {"panel": ["CD3D"], "labels": "bulk_labels"}, [
         PANEL, LABELS, *COMMON,
         ({"labels": 5}, InvalidType),
         ({"n_markers": 0}, InvalidValue),
         ({"beta": 0}, InvalidValue),
-        ({"layer": "x"}, NotFound),
-        ({"use_raw": True}, InvalidValue),
+        *MATRIX,
     ]),
     (tl.explain_panel, {}, [
-        PANEL, LABELS, EXCLUDE, PRESERVE, *COMMON, ({"n_labels": 0}, InvalidValue),
+        PANEL, LABELS, EXCLUDE, PRESERVE, *MATRIX, *COMMON, ({"n_labels": 0}, InvalidValue),
     ]),
     (tl.compare_panels, TWO, [
-        LABELS, COUNTS, SEED, PRESERVE, *COMMON,
+        LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON,
         ({"panels": ["a", "b"]}, InvalidType),
         ({"panels": {"a/b": "glfs", "c": "glfs"}}, InvalidValue),
     ]),
     (tl.curve, {"max_genes": 5}, [
-        LABELS, EXCLUDE, LIMITS, PRESERVE, *COMMON,
+        LABELS, READINGS, EXCLUDE, LIMITS, PRESERVE, *MATRIX, *COMMON,
         ({"max_genes": 0}, InvalidValue),
         ({"labels": "louvain", "sizes": [0]}, InvalidValue),
         ({"include": 5}, InvalidType),
@@ -143,6 +163,8 @@ OF_WORKBENCH = [
         ({"layer": "x"}, NotFound),
         ({"use_raw": True}, InvalidValue),
         ({"batch_key": "x"}, NotFound),
+        ({"ignore": 5}, InvalidType),
+        ({"symbols": "x"}, NotFound),
         ({"key_added": 5}, InvalidType),
         SEED,
     ]),
@@ -185,6 +207,7 @@ CALLS = [
     (tl.classify, OF_LABELS | {"include": ["zz"]}, NotFound),
     (tl.classify, OF_LABELS | {"exclude": "CD3D", "include": ["CD3D"] * 2}, InvalidValue),
     (tl.classify, OF_LABELS | {"exclude": 5}, InvalidType),
+    (tl.classify, OF_LABELS | {"ignore": 5}, InvalidType),
     (tl.classify, OF_LABELS | {"symbols": "x"}, NotFound),
     (tl.classify, OF_LABELS | {"batch_key": "x"}, NotFound),
     (tl.predict, {"model": 5}, InvalidType),
@@ -271,13 +294,14 @@ CALLS = [
     (pl.path, {"ax": 5}, InvalidType),
     *((draw, {"save": 5}, InvalidType) for draw in PICTURES),
     *((draw, {"save": "x.nope"}, InvalidValue) for draw in PICTURES),
-    *((draw, {"save": "weights"}, InvalidValue) for draw in PICTURES),
+    *((draw, {"save": "no/ending"}, InvalidValue) for draw in PICTURES),
     *((draw, {"save": ".nope"}, InvalidValue) for draw in PICTURES),
     *((draw, {"save": "a\0.png"}, InvalidValue) for draw in PICTURES),
     *((draw, {"show": "x"}, InvalidType) for draw in PICTURES),
     *((draw, {"title": 5}, InvalidType) for draw in PICTURES),
     *((draw, {"figsize": 5}, InvalidType) for draw in PICTURES),
     *((draw, {"figsize": (0, 1)}, InvalidValue) for draw in PICTURES),
+    (pl.confusion, {"reading": "x"}, InvalidValue),
     *((draw, {"palette": 5}, InvalidType) for draw in COLOURED),
     *((draw, {"palette": ["x"]}, InvalidValue) for draw in COLOURED),
     *((draw, {"cmap": "x"}, InvalidValue) for draw in MAPPED),
@@ -292,6 +316,27 @@ CALLS = [
     (pl.weights, {"key": "x"}, NotFound),
     (pl.weights, {"symbols": "x"}, NotFound),
     (pl.weights, {"ax": "x"}, InvalidType),
+    (pl.contributions, {"n_genes": 0}, InvalidValue),
+    (pl.contributions, {"key": "x"}, NotFound),
+    (pl.contributions, {"symbols": "x"}, NotFound),
+    (pl.contributions, {"ax": "x"}, InvalidType),
+    (pl.markers, {"symbols": "x"}, NotFound),
+    (pl.markers, {"key": "x"}, NotFound),
+    (pl.markers, {"key": "glfs"}, NotFound),
+    (pl.markers, {"ax": "x"}, InvalidType),
+    (pl.dotplot, {"labels": "x"}, NotFound),
+    (pl.dotplot, {"labels": None}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "key": "x"}, NotFound),
+    (pl.dotplot, {"labels": "louvain", "n_genes": 0}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "cmap": "x"}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "save": "x.nope"}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "symbols": "x"}, NotFound),
+    (pl.dotplot, {"labels": "louvain", "palette": ["x"]}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "title": 5}, InvalidType),
+    (pl.dotplot, {"labels": "louvain", "figsize": 5}, InvalidType),
+    (pl.dotplot, {"labels": "louvain", "show": "x"}, InvalidType),
+    (pl.panel, {"ncols": 0}, InvalidValue),
+    (pl.panel, {"legend_loc": "x"}, InvalidValue),
     (pl.stability, {"n_genes": 0}, InvalidValue),
     (pl.stability, {"key": "glfs"}, NotFound),
     (pl.stability, {"ax": [1, 2, 3]}, InvalidType),
@@ -409,12 +454,15 @@ FUNCTIONS = [
     (io.write_order, ("x.csv",)),
     (io.write_reference, ("x.zip", "bulk_labels")),
     (tl.substitutes, (["CD3D"],)),
+    (tl.replace_genes, ("CD3D", ["CD3D", "LYZ"])),
+    (tl.explain_gene, ("CD3D", ["CD3D"])),
     (tl.explain_panel, (["CD3D"],)),
     (tl.markers, (["CD3D"], "bulk_labels")),
     (tl.compare_panels, ({"a": ["CD3D"], "b": ["LYZ"]},)),
     (tl.curve, ()),
     (tl.panel_umap, ()),
     (pp.structure, ()),
+    (pl.dotplot, ("louvain",)),
     *((function, ()) for function in PICTURES),
     *((getattr(io, f"write_{what}"), (f"x.{end}",)) for what, end in (
         ("gene_list", "txt"), ("rnk", "rnk"), ("gmt", "gmt"), ("report", "html"))),

@@ -43,3 +43,43 @@ def test_selections_of_different_structures_are_not_compared(cells):
     pp.structure(cells, n_comps=20, key_added="mine")
     tl.compare_panels(cells, panels, preserve=Preserve(use_rep="mine"))
     assert list(cells.uns["glfs_comparison"]["table"].index) == ["one", "two"]
+
+
+@pytest.mark.parametrize("preserve", ["structure", "expression", "bulk_labels"])
+def test_a_target_is_enough_for_selections_of_different_structures(cells, preserve):
+    """They are compared by the structure of the matrix, as lists of the same genes are."""
+    cells.obs["batch"] = np.tile(["a", "b"], 350)
+    pp.select_genes(cells, 5)
+    pp.select_genes(cells, 5, batch_key="batch", key_added="other")
+    for keys in (["glfs", "other"], ["other", "glfs"]):
+        panels = {key: key for key in keys}
+        table = tl.compare_panels(cells, panels, preserve=preserve, inplace=False)["table"]
+        lists = {key: list(cells.var_names[cells.var[f"{key}_selected"]]) for key in keys}
+        listed = tl.compare_panels(cells, lists, preserve=preserve, inplace=False)["table"]
+        np.testing.assert_allclose(
+            table["preserved"].astype(float), listed["preserved"].astype(float)
+        )
+
+
+def test_selections_of_different_layers_need_one(cells):
+    cells.layers["twice"] = 2.0 * cells.X
+    pp.select_genes(cells, 5)
+    pp.select_genes(cells, 5, layer="twice", key_added="other")
+    panels = {"one": "glfs", "two": "other"}
+    with refused(InvalidValue, "panels"):
+        tl.compare_panels(cells, panels, preserve="structure")
+    tl.compare_panels(cells, panels, preserve="structure", layer="twice")
+    assert cells.uns["glfs_comparison"]["made_of"]["layer"] == "twice"
+    pp.structure(cells, n_comps=20, key_added="mine")
+    tl.compare_panels(cells, panels, preserve=Preserve(use_rep="mine"))
+    assert cells.uns["glfs_comparison"]["made_of"]["layer"] == "None"
+
+
+def test_both_readings_are_compared(cells):
+    panels = {"one": PANEL, "two": PANEL[:2]}
+    tl.compare_panels(cells, panels, "bulk_labels")
+    entry = cells.uns["glfs_comparison"]
+    alone = tl.evaluate_panel(cells, PANEL, "bulk_labels", inplace=False)
+    for name in ("accuracy", "accuracy_laprls", "macro_f1_laprls", "accuracy_all_genes_laprls"):
+        assert entry["table"].loc["one", name] == alone[name]
+    assert entry["readings"] == alone["readings"]

@@ -29,3 +29,20 @@ def test_curve(cells):
         tl.curve(cells, 5, sizes=[3])
     with refused(InvalidValue, "max_genes"):
         tl.curve(cells, 1000)
+
+
+def test_both_readings_along_the_curve(cells):
+    tl.curve(cells, 10, "bulk_labels", sizes=[10])
+    entry = cells.uns["glfs_curve"]
+    pp.select_genes(cells, 10)
+    alone = tl.evaluate_panel(cells, "glfs", "bulk_labels", inplace=False)
+    last = entry["table"].iloc[-1]
+    for name in ("accuracy", "macro_f1", "accuracy_laprls", "macro_f1_laprls"):
+        assert last[name] == pytest.approx(alone[name], abs=0.02)  # the order of genes is another
+        assert entry["table"][name].isna().sum() == 9
+    assert entry["readings"] == alone["readings"]
+    assert entry["n_labelled"] == 700
+    one = tl.curve(cells, 5, "bulk_labels", sizes=[5], readings=["laprls"], inplace=False)
+    assert "accuracy" not in one
+    with refused(InvalidValue, "readings"):
+        tl.curve(cells, 5, "bulk_labels", readings=["none"])

@@ -37,11 +37,15 @@ def test_a_panel_beside_random_ones_and_the_best(cells):
     assert list(entry["genes"]) == MARKERS
 
 
-def test_all_genes_keep_all(cells):
-    entry = found(cells, cells.var_names, "bulk_labels", n_random=0)
-    assert entry["preserved"] == pytest.approx(1.0)
-    assert entry["knn_preservation"] > 0.95
-    assert np.isnan(entry["imputed"])
+def test_all_genes_are_compared_with_nothing(cells):
+    """They keep all, whatever it is; labels are predicted from them as from others."""
+    with pytest.warns(Caution, match="all genes"):
+        entry = found(cells, cells.var_names, "bulk_labels")
+    shares = ["preserved", "optimality", "best_preserved", "most_preserved", "knn_preservation"]
+    assert np.isnan([entry[name] for name in (*shares, "imputed")]).all()
+    assert entry["random_preserved"].size == 0
+    assert 0.5 < entry["accuracy"] < 1
+    assert 0.5 < entry["accuracy_laprls"] < 1
 
 
 def test_labels(cells):
@@ -53,6 +57,138 @@ def test_labels(cells):
     assert entry["accuracy"] == pytest.approx(np.trace(entry["confusion"]) / cells.n_obs)
     assert entry["accuracy"] < entry["accuracy_all_genes"] < 1.0
     assert "labels" in entry["unexplained"]
+
+
+def test_labels_are_read_twice(cells):
+    """By nearest cells, and by a classifier in cross-validation: each with all its measures."""
+    entry = found(cells, labels="bulk_labels", n_random=0)
+    assert entry["readings"] == {
+        "knn": "15-NN, leave-one-out",
+        "laprls": "LapRLS, 5-fold cross-validation",
+    }
+    assert entry["n_labelled"] == 700
+    table = entry["per_label"]
+    for end in ("", "_laprls"):
+        counts = entry[f"confusion{end}"]
+        assert entry[f"accuracy{end}"] == pytest.approx(np.trace(counts) / 700)
+        assert entry[f"macro_f1{end}"] == pytest.approx(table[f"f1{end}"].mean())
+        recall = counts.diagonal() / counts.sum(axis=1)
+        np.testing.assert_allclose(table[f"recall{end}"], recall)
+        assert entry[f"accuracy_all_genes{end}"] > entry[f"accuracy{end}"]
+    again = found(cells, labels="bulk_labels", n_random=0)
+    np.testing.assert_array_equal(entry["confusion_laprls"], again["confusion_laprls"])
+    other = found(cells, labels="bulk_labels", n_random=0, random_state=1)
+    assert (entry["confusion_laprls"] != other["confusion_laprls"]).any()
+
+
+@pytest.mark.parametrize("reading", ["knn", "laprls"])
+def test_one_reading(cells, reading):
+    both = found(cells, labels="bulk_labels", n_random=0)
+    one = found(cells, labels="bulk_labels", n_random=0, readings=[reading])
+    assert set(one["readings"]) == {reading}
+    end = "" if reading == "knn" else "_laprls"
+    assert one[f"accuracy{end}"] == both[f"accuracy{end}"]
+    other = "_laprls" if reading == "knn" else ""
+    assert not {f"accuracy{other}", f"confusion{other}"} & one.keys()
+    assert f"recall{other}" not in one["per_label"]
+    assert {"n_cells", "rare", f"too_few{end}"} <= set(one["per_label"])
+    named = found(cells, labels="bulk_labels", n_random=0, readings=reading)
+    assert set(named["readings"]) == {reading}
+
+
+@pytest.fixture
+def subset(pbmc):
+    """An object that was cut to its panel."""
+    pp.select_genes(pbmc, 10)
+    return pbmc[:, pbmc.var["glfs_selected"]].copy()
+
+
+OF_PANELS = {
+    "evaluate": lambda adata, panel: tl.evaluate_panel(adata, panel),
+    "explain": lambda adata, panel: tl.explain_panel(adata, panel),
+    "substitutes": lambda adata, panel: tl.substitutes(adata, panel),
+    "extend": lambda adata, panel: tl.extend_panel(adata, panel, 1),
+}
+
+
+@pytest.mark.parametrize("call", OF_PANELS.values(), ids=list(OF_PANELS))
+@pytest.mark.parametrize("n_others", [0, 300])
+def test_a_selection_is_not_evaluated_without_its_candidates(pbmc, call, n_others):
+    """In the genes of the panel alone, and in others that are left, such as variable genes."""
+    pp.select_genes(pbmc, 10)
+    kept = pbmc.var["glfs_selected"] | (np.arange(pbmc.n_vars) < n_others)
+    some = pbmc[:, kept].copy()
+    before = set(some.uns), set(some.var)
+    with refused(InvalidValue, "panel"):
+        call(some, "glfs")
+    assert (set(some.uns), set(some.var)) == before
+
+
+def test_a_subset_in_other_calls(subset):
+    with refused(InvalidValue, "panels"):
+        tl.compare_panels(subset, {"one": [subset.var_names[0]], "two": "glfs"})
+    with refused(InvalidValue, "key"):
+        tl.stability(subset)
+    with pytest.warns(Caution) as caught:
+        table = tl.curve(subset, 10, inplace=False)
+    assert {"object with all genes" in str(one.message) for one in caught} >= {True}
+    assert table["preserved"].iloc[:9].between(0, 1).all()
+    assert np.isnan(table["preserved"].iloc[9])
+    with pytest.warns(Caution):
+        entry = found(subset, list(subset.var_names))
+    assert np.isnan(entry["preserved"])
+    with pytest.warns(Caution):
+        explained = tl.explain_panel(subset, list(subset.var_names), inplace=False)
+    assert np.isnan(explained["preserved"].iloc[-1])
+
+
+def test_a_list_in_a_subset_says_of_what_its_shares_are(cells):
+    some = cells[:, :300].copy()
+    genes = list(some.var_names[:5])
+    with pytest.warns(Caution, match="300 genes"):
+        found(some, genes, n_random=0)
+    fresh = some.copy()
+    fresh.uns.clear()
+    found(fresh, genes, n_random=0)
+
+
+def test_logs_in_a_layer(pbmc):
+    """A list is evaluated by a layer, or by .raw, as by a matrix of the same values."""
+    expected = found(pbmc.copy(), labels="bulk_labels", n_random=2)
+    pbmc.layers["logs"] = pbmc.X.copy()
+    pbmc.raw = pbmc.copy()
+    pbmc.X = np.round(np.expm1(pbmc.X.toarray()))
+    for where in ({"layer": "logs"}, {"use_raw": True}):
+        entry = found(pbmc, labels="bulk_labels", n_random=2, **where)
+        pd.testing.assert_frame_equal(entry["table"], expected["table"])
+    tables = {
+        name: call(pbmc, MARKERS, layer="logs", inplace=False)
+        for name, call in {"explain": tl.explain_panel, "substitutes": tl.substitutes}.items()
+    }
+    tables["extend"] = tl.extend_panel(pbmc, MARKERS, 2, layer="logs", inplace=False)
+    tables["curve"] = tl.curve(pbmc, 5, layer="logs", inplace=False)
+    panels = {"one": MARKERS, "two": MARKERS[:3]}
+    tables["compare"] = tl.compare_panels(pbmc, panels, layer="logs", inplace=False)["table"]
+    pbmc.X = pbmc.layers["logs"]
+    others = {
+        "explain": tl.explain_panel(pbmc, MARKERS, inplace=False),
+        "substitutes": tl.substitutes(pbmc, MARKERS, inplace=False),
+        "extend": tl.extend_panel(pbmc, MARKERS, 2, inplace=False),
+        "curve": tl.curve(pbmc, 5, inplace=False),
+        "compare": tl.compare_panels(pbmc, panels, inplace=False)["table"],
+    }
+    for name, table in tables.items():
+        pd.testing.assert_frame_equal(table, others[name], obj=name)
+
+
+def test_a_layer_conflicts_with_a_named_structure(cells):
+    cells.layers["logs"] = cells.X
+    pp.structure(cells, n_comps=20, key_added="mine")
+    with refused(InvalidValue, "layer"):
+        found(cells, layer="logs", preserve=Preserve(use_rep="mine"))
+    pp.select_genes(cells, 5, use_rep="mine")
+    with refused(InvalidValue, "layer"):
+        found(cells, "glfs", layer="logs")
 
 
 def test_what_is_written(cells, tmp_path):
@@ -90,7 +226,7 @@ def test_the_order_of_genes_and_the_container_change_nothing(cells):
     cells.X = cells.X.tocsc()
     other = found(cells, MARKERS[::-1], "bulk_labels")
     for name, value in one.items():
-        if np.isscalar(value):
+        if np.isscalar(value) and name != "kind":
             assert other[name] == pytest.approx(value, rel=0.01), name
     assert other["preserved"] == pytest.approx(one["preserved"], rel=1e-9)
 
@@ -138,6 +274,10 @@ def test_batches_of_a_selection(pbmc):
         ({"n_random": -1}, InvalidValue),
         ({"n_axes": 0}, InvalidValue),
         ({"key_added": ""}, InvalidValue),
+        ({"readings": ["svm"]}, InvalidValue),
+        ({"readings": []}, InvalidValue),
+        ({"layer": "none"}, NotFound),
+        ({"use_raw": True}, InvalidValue),
         ({"panel": []}, InvalidValue),
         ({"panel": "none"}, NotFound),
         ({"panel": 3}, InvalidType),
@@ -196,6 +336,11 @@ def test_groups_smaller_than_the_neighborhood(sizes, caplog):
     noise = found(adata, ["g150", "g151"], n_random=0)
     assert noise["knn_preservation"] < 0.8 < entry["knn_preservation"]
     small = max(sizes) < 9
+    assert entry["accuracy_laprls"] == 1.0
+    n_folds = min(5, max(sizes))
+    assert f"{n_folds}-fold" in entry["readings"]["laprls"]
+    few = np.array(sizes) < n_folds
+    np.testing.assert_array_equal(entry["per_label"]["too_few_laprls"], few)
     assert entry["n_neighbors_of_labels"] == (min(sizes) - 1 if small else 15)
     assert not entry["per_label"]["too_few"].any()
     assert any("small groups" in text for text in caplog.messages) == small
@@ -212,14 +357,20 @@ def test_no_label_of_two_cells(caplog):
     assert np.isnan([entry["accuracy"], entry["accuracy_all_genes"], entry["macro_f1"]]).all()
     assert entry["n_neighbors_of_labels"] == 0
     assert entry["per_label"]["too_few"].all()
+    assert np.isnan([entry["accuracy_laprls"], entry["accuracy_all_genes_laprls"]]).all()
+    assert entry["per_label"]["too_few_laprls"].all()
     assert any("none can be predicted" in text for text in caplog.messages)
     adata.obs["group"] = ["one", *[None] * 11]
     with refused(InvalidValue, "labels"):
         found(adata, ["g1", "g40"], "group")
 
 
-def test_ordinary_cells_have_fifteen_neighbors(cells):
+def test_ordinary_cells_have_fifteen_neighbors(cells, caplog):
     cells.obs["rare"] = np.where(np.arange(700) < 6, "rare", cells.obs["bulk_labels"].astype(str))
     entry = found(cells, labels="rare", n_random=0)
     assert entry["n_neighbors"] == entry["n_neighbors_of_labels"] == 15
     assert entry["per_label"].loc["rare", "too_few"]
+    assert not entry["per_label"].loc["rare", "too_few_laprls"]
+    told = [text for text in caplog.messages if "too few cells" in text]
+    assert len(told) == 1
+    assert "rare" in told[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import anndata as ad
 import numpy as np
 import pytest
@@ -30,3 +32,52 @@ def test_explanations(cells, tmp_path):
     cells.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad").uns["glfs_explanation"]["table"]
     assert list(again["supports"]) == list(table["supports"])
+
+
+def test_roles_and_expression(cells):
+    tl.explain_panel(cells, PANEL, "bulk_labels")
+    entry = cells.uns["glfs_explanation"]
+    table, numbers = entry["table"].set_index("gene"), entry["expression"]
+    assert table.loc["CD79A", "role"] == "marker of CD19+ B"
+    assert table.loc["CD79A", "expressed_in"].startswith("CD19+ B 99 % (")
+    values = cells[:, "CD79A"].to_df()["CD79A"]
+    of_b = cells.obs["bulk_labels"] == "CD19+ B"
+    row = numbers.set_index(["gene", "label"]).loc[("CD79A", "CD19+ B")]
+    assert row["share"] == pytest.approx((values[of_b] > 0).mean())
+    fold = np.expm1(values[of_b].mean()) / np.expm1(values[~of_b].mean())
+    assert row["fold"] == pytest.approx(fold, rel=1e-4)
+    assert table.loc["CD79A", "expressed"] == pytest.approx((values > 0).mean())
+    assert len(numbers) == len(PANEL) * cells.obs["bulk_labels"].nunique()
+
+
+def test_nothing_below_a_tenth_and_the_largest_first(cells):
+    table = tl.explain_panel(cells, PANEL, "bulk_labels", n_labels=20, inplace=False)
+    for column, share in (("supports", r"\((\d+) %\)"), ("expressed_in", r" (\d+) % \(")):
+        for text in table[column]:
+            shares = [int(one) for one in re.findall(share, text)]
+            assert shares == sorted(shares, reverse=True)
+            assert not shares or min(shares) >= 10
+
+
+def test_must_haves_that_add_nothing_are_named(cells, caplog):
+    pp.select_genes(cells, 10, include=["CD4", "CD3D"])
+    table = tl.explain_panel(cells, "glfs", "bulk_labels", inplace=False).set_index("gene")
+    assert table.loc["CD4", "role"] == "must-have, adds nothing"
+    assert table.loc["CD3D", "role"].startswith("must-have, ")
+    assert not table["role"].drop(["CD4", "CD3D"]).str.contains("must-have").any()
+    assert table.loc["CD4", "substitute"] == table.loc["CD4", "supports"] == ""
+    told = [one.getMessage() for one in caplog.records if "add nothing" in one.getMessage()]
+    assert len(told) == 1
+    assert "CD4" in told[0]
+    assert "CD3D" not in told[0]
+
+
+def test_without_labels_and_with_negative_values(cells):
+    table = tl.explain_panel(cells, PANEL, inplace=False)
+    assert table["role"].str.startswith("axis ").all()
+    assert "expressed_in" not in table
+    assert table["expressed"].between(0, 1).all()
+    cells.X = cells.X.toarray() - cells.X.toarray().mean(axis=0)
+    scaled = tl.explain_panel(cells, PANEL, "bulk_labels", inplace=False)
+    assert scaled["expressed"].isna().all()
+    assert (scaled["expressed_in"] == "").all()

@@ -116,3 +116,20 @@ def test_genes_that_are_missing_are_kept_in_mind(cells):
     with pytest.warns(Caution):
         tl.extend_panel(cells, [*PANEL, "NotAGene"], 2)
     assert list(cells.uns["glfs_extended"]["absent"]) == ["NotAGene"]
+
+
+def test_a_call_that_overrides_says_so(pbmc, caplog):
+    pp.select_genes(pbmc, 5, limits=Limits(max_mean=2.0), exclude="ribosomal")
+    tl.extend_panel(pbmc, "glfs", 2)
+    assert "replaces" not in caplog.text
+    tl.extend_panel(pbmc, "glfs", 2, limits=Limits(max_mean=3.0))
+    (said,) = [one for one in caplog.messages if "replaces" in one]
+    assert "limits" in said
+    assert "exclude" not in said
+
+
+def test_the_worst_batch_counts_as_in_the_selection(pbmc):
+    pbmc.obs["half"] = np.where(np.arange(pbmc.n_obs) % 2, "a", "b")
+    pp.select_genes(pbmc, 5, batch_key="half", across="worst")
+    tl.extend_panel(pbmc, "glfs", 3)
+    assert pbmc.uns["glfs_extended"]["params"]["across"] == "worst"

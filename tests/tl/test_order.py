@@ -9,6 +9,7 @@ from refusals import refused
 
 import glfs_bio
 from glfs_bio import Limits
+from glfs_bio._anndata import results
 from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound
 from glfs_bio.io import write_order
 from glfs_bio.tl import order_panel
@@ -41,7 +42,7 @@ def listed(adata, without=()):
 
 def ordered(adata, *args, **options):
     order_panel(adata, *args, **options)
-    return adata.uns["glfs_order"]
+    return adata.uns[results.last(adata, "order")]
 
 
 def test_order_by_rank_with_names_of_today(pbmc):
@@ -227,7 +228,7 @@ def test_add_ons_to_a_catalogue(pbmc, tmp_path):
     entry = ordered(pbmc, "glfs_extended", "xenium_v1", catalogue=path)
     assert list(entry["table"]["name"]) == list(pbmc.uns["glfs_extended"]["table"]["gene"])
     assert entry["checks"].set_index("check").loc["catalogue", "n"] == 3
-    assert not pbmc.var.loc[["CD3D", "MS4A1", "NKG7"], "glfs_order_orderable"].any()
+    assert not pbmc.var.loc[["CD3D", "MS4A1", "NKG7"], "glfs_extended_order_orderable"].any()
     # under another name too
     entry = ordered(pbmc, ["IGJ", "LYZ"], "xenium_v1", catalogue=["JCHAIN"])
     assert list(entry["table"]["gene"]) == ["LYZ"]
@@ -244,6 +245,22 @@ def test_limits_refuse_the_later_gene(pbmc):
     assert list(entry["table"]["name"])[:2] == ["CD3E", "LYZ"]
     assert "CD3G" not in set(entry["table"]["name"])
     assert entry["table"]["limits"][0] == "per_family=1"
+
+
+@pytest.mark.parametrize(
+    ("limits", "platform"),
+    [
+        ({"max_counts": 3}, {"efficiency": 0.3}),
+        ({"max_total_per_bit": 20}, {"codebook": True}),
+    ],
+)
+def test_limits_hold_as_the_platform_of_the_selection_counts(selected, limits, platform):
+    if "codebook" in platform:
+        words = ["0011", "0101", "1001", "0110", "1010", "1100"]
+        platform = {"codebook": {g: words[i % 6] for i, g in enumerate(selected.var_names)}}
+    limits = Limits(**limits, counts_layer="counts")
+    glfs_bio.pp.select_genes(selected, 12, limits=limits, platform=glfs_bio.Platform(**platform))
+    assert len(order_panel(selected, "glfs", "xenium_v1", inplace=False)) == 12
 
 
 def test_too_abundant_genes(selected):
@@ -263,10 +280,13 @@ def test_too_abundant_genes(selected):
 
 
 def test_alike_genes_are_noted(pbmc):
-    alike = [name for name in pbmc.var_names if name.startswith("RPL")][:2]
-    entry = ordered(pbmc, [*alike, "CD3D"], "merscope")
+    ribosomal = [name for name in pbmc.var_names if name.startswith("RPL")][:2]
+    entry = ordered(pbmc, ["HLA-DRB1", "HLA-DRB5", *ribosomal, "CD3D"], "merscope")
     noted = entry["checks"].set_index("check").loc["families"]
-    assert noted["n"] == 2
+    assert noted["genes"] == "HLA-DRB1, HLA-DRB5"
+    noted = entry["table"].set_index("gene")["note"]
+    assert "sequence" in noted["HLA-DRB1"]
+    assert not noted[ribosomal].any()
 
 
 def test_sheet_says_why(selected):
@@ -316,3 +336,74 @@ def test_genes_that_are_forced_or_counted_are_on_the_order(selected):
     for argument, value in (("force", ["nope"]), ("probe_sets", {"nope": 1})):
         with refused(NotFound, argument):
             order_panel(selected, "glfs", "xenium_v1", **{argument: value})
+
+
+def checked(entry):
+    return entry["checks"].set_index("check")["checked"].to_dict()
+
+
+def test_what_was_not_checked_says_so(selected, caplog):
+    entry = ordered(selected, "glfs", "xenium_v1")
+    assert not checked(entry)["refused"]
+    assert checked(entry)["doubtful"]
+    assert sum("No list of genes" in one.getMessage() for one in caplog.records) == 1
+    assert "Xenium v1" in caplog.text
+    caplog.clear()
+    gone = best_first(selected)[:1]
+    entry = ordered(selected, "glfs", "xenium_v1", genes=listed(selected, gone), refused="drop")
+    assert checked(entry)["refused"]
+    row = entry["checks"].set_index("check").loc["refused"]
+    assert (row["n"], row["genes"]) == (1, gone[0])
+    platform = glfs_bio.Platform("merscope", genes=[*selected.var_names])
+    assert checked(ordered(selected, "glfs", platform))["refused"]
+    assert "No list of genes" not in caplog.text
+
+
+def test_what_limits_refuse_is_no_want_of_probes(pbmc):
+    limits = Limits(families={"T": ["CD3D", "CD3E"]}, per_family=1)
+    entry = ordered(pbmc, ["CD3D", "CD3E"], "merscope", limits=limits, refused="drop")
+    rows = entry["checks"].set_index("check")
+    assert rows.loc["doubtful", "genes"] == "CD3E"
+    assert rows.loc["refused", "n"] == 0
+
+
+def test_backups_can_be_ordered(selected):
+    gone = glfs_bio.tl.substitutes(selected, "glfs", n=1, inplace=False)["substitute"][0]
+    vendor = listed(selected, [gone])
+    before = ordered(selected, "glfs", genes=vendor)["table"]
+    table = ordered(selected, "glfs", genes=vendor, backups=2, labels="bulk_labels")["table"]
+    panel, spare = table[~table["is_backup"]], table[table["is_backup"]]
+    assert list(panel["name"]) == list(before["name"]) == best_first(selected)
+    assert (spare["source"] == "backup").all()
+    assert not set(spare["name"]) & set(panel["name"])
+    assert spare["name"].is_unique
+    assert gone not in set(spare["name"])
+    assert selected.var.loc[spare["name"], "glfs_order_orderable"].all()
+    backed = [gene for text in spare["backup_of"] for gene in text.split(", ")]
+    assert set(backed) == set(panel["name"])
+    assert max(backed.count(gene) for gene in backed) <= 2
+    assert list(table["rank"]) == list(range(1, len(table) + 1))
+    assert table["group"].isin(selected.obs["bulk_labels"].unique()).all()
+    with refused(InvalidValue, "backups"):
+        order_panel(selected, "glfs", "xenium_v1", backups=1)
+
+
+def test_where_genes_of_a_sheet_are_from(pbmc, tmp_path):
+    glfs_bio.pp.select_genes(pbmc, 6, include=["CD8A"])
+    gone = best_first(pbmc)[-1]
+    table = ordered(pbmc, "glfs", genes=listed(pbmc, [gone]), refused="replace")["table"]
+    table = table.set_index("name")
+    assert table.loc["CD8A", "source"] == "included"
+    assert list(table.index[table["must_have"]]) == ["CD8A"]
+    assert set(table["source"]) == {"included", "selected", "replacement"}
+    glfs_bio.tl.extend_panel(pbmc, ["CD3D", "LYZ"], 2)
+    sources = ordered(pbmc, "glfs_extended")["table"].set_index("name")["source"]
+    assert sources[["CD3D", "LYZ"]].eq("included").all()
+    assert sources.drop(["CD3D", "LYZ"]).eq("added").all()
+    path = tmp_path / "panel.csv"
+    path.write_text("gene,group,must_have,is_backup\nCD3D,T,TRUE,\nLYZ,M,,\nCD3E,T,,TRUE\n")
+    table = ordered(pbmc, path)["table"]
+    assert list(table["name"]) == ["CD3D", "LYZ"]
+    assert list(table["group"]) == ["T", "M"]
+    assert list(table["must_have"]) == [True, False]
+    assert set(table["source"]) == {"included", "listed"}

@@ -82,3 +82,13 @@ def test_kang_with_a_list_of_all_that_are_named_today(real):
     assert counts["symbol"] > 11_000
     changed = table[table["found"] == "retired"].set_index("name")["symbol"]
     assert (changed["CPSF3L"], changed["IL8"]) == ("INTS11", "CXCL8")
+
+
+def test_a_list_in_the_genes_of_other_cells(tmp_path):
+    data = cells(["MS4A1", "IGJ", "CD3D"])
+    table = resolve_genes(["CD20", "JCHAIN", "no gene"], data)
+    assert list(table["symbol"]) == ["MS4A1", "IGJ", ""]
+    assert list(data.var) == []
+    path = tmp_path / "list.csv"
+    path.write_text("gene,Ensembl ID\nmine,ENSG00000167286\nCD20,\n")
+    assert list(resolve_genes(path, data)["symbol"]) == ["CD3D", "MS4A1"]

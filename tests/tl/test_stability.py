@@ -74,6 +74,38 @@ def test_it_is_selection_on_parts_of_the_cells(pbmc, monkeypatch):
     assert pbmc.uns["glfs_stability"]["mean_jaccard"] == pytest.approx(jaccard)
 
 
+@pytest.mark.parametrize("forced", [["g30"], ["g30", "g31", "g32", "g33"]])
+def test_genes_that_had_to_be_in_are_not_counted(adata, forced):
+    """Indices and frequencies are those of the chosen genes alone, whatever else was forced."""
+    select_genes(adata, 6 + len(forced), include=forced)
+    quiet(adata)
+    entry, frequency = adata.uns["glfs_stability"], adata.var["glfs_stability_frequency"]
+    assert frequency[forced].isna().all()
+    assert adata.var.loc[forced, "glfs_stability_frequency_with_substitutes"].isna().all()
+    assert frequency.sum() == pytest.approx(6)
+    assert not set(forced) & set(entry["table"]["gene"])
+    assert entry["n_included"] == len(forced)
+    assert adata.var.loc[forced, "glfs_stability_consensus"].all()
+    every = []  # by hand
+    for part in module._drawn(adata, module._request(adata, "glfs", {}).structure, 0.5, 4):
+        own = ad.AnnData(adata.X[part], var=adata.var[[]])
+        select_genes(own, 6 + len(forced), include=forced)
+        every.append(set(own.var_names[own.var["glfs_selected"]]) - set(forced))
+    one, two = every[:2]
+    assert entry["jaccard"][0, 1] == pytest.approx(len(one & two) / len(one | two))
+    matched = entry["jaccard_with_substitutes"]
+    assert (matched >= entry["jaccard"] - 1e-12).all()
+    assert (matched <= 1).all()
+
+
+def test_nothing_is_stable_of_a_panel_that_was_given(adata):
+    select_genes(adata, 3, include=["g1", "g30", "g31"])
+    quiet(adata)
+    entry = adata.uns["glfs_stability"]
+    assert np.isnan([entry["mean_jaccard"], entry["mean_jaccard_with_substitutes"]]).all()
+    assert entry["table"].empty
+
+
 def written(adata, key="glfs_stability"):
     columns = [f"{key}_frequency", f"{key}_consensus"]
     return adata.var[columns].to_numpy(dtype=float), adata.uns[key]["jaccard"]
@@ -104,7 +136,7 @@ def test_parameters_are_those_of_the_selection(adata):
     kept = adata.uns["mine"]["params"]
     for name in given:
         np.testing.assert_array_equal(entry["params"][name], kept[name])
-    assert adata.var.loc["g30", "mine_stability_frequency"] == 1
+    assert np.isnan(adata.var.loc["g30", "mine_stability_frequency"])
     quiet(adata, key="mine", key_added="others", n_comps=4, random_state=4)
     assert adata.uns["others"]["params"]["n_comps"] == 4
     assert list(adata.uns["others"]["n_genes"]) == [7] * 4
@@ -176,8 +208,8 @@ def test_consensus_is_what_most_parts_have(pbmc, monkeypatch):
 
     def spy(*arguments):
         found = original(*arguments)
-        chosen.append(found[0])
-        ranks.append(found[1])
+        chosen.append(found[0]["glfs_selected"].to_numpy())
+        ranks.append(found[0]["glfs_rank"].to_numpy())
         return found
 
     monkeypatch.setattr(module, "_selected", spy)

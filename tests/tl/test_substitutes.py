@@ -41,22 +41,36 @@ def test_groups_of_genes_that_stand_in(cells):
         assert (members or [""])[0] == first.loc[gene, "substitute"]
 
 
-def test_only_genes_that_take_over_enough_are_offered(cells):
-    every = tl.substitutes(cells, PANEL, n=700, min_score=0.0, inplace=False)
-    tl.substitutes(cells, PANEL, n=700)
+def test_weak_substitutes_are_listed_and_flagged(cells):
+    tl.substitutes(cells, PANEL)
     entry = cells.uns["glfs_substitutes"]
-    offered = entry["table"][entry["table"]["place"] > 0]
-    assert len(entry["irreplaceable"])
-    pairs = list(zip(offered["gene"], offered["substitute"], strict=True))
-    enough = every[every["substitution_score"] >= 0.5]
-    assert pairs == list(zip(enough["gene"], enough["substitute"], strict=True))
-    none = entry["table"][entry["table"]["place"] == 0]
-    assert set(none["gene"]) == set(entry["irreplaceable"]) == set(PANEL) - set(offered["gene"])
-    assert (none["substitute"] == "").all()
-    assert none["substitution_score"].isna().all()
-    why = tl.explain_panel(cells, PANEL, inplace=False).set_index("gene")["substitute"]
-    first = entry["table"][entry["table"]["place"] <= 1].set_index("gene")["substitute"]
-    assert (why == first[why.index]).all()
+    table = entry["table"]
+    assert (table.groupby("gene").size() == 3).all()
+    assert (table["acceptable"] == (table["substitution_score"] >= 0.5)).all()
+    assert table["acceptable"].any()
+    assert not table["acceptable"].all()
+    assert (table["substitution_score"] > 0).all()
+    none = set(PANEL) - set(table["gene"][table["acceptable"]])
+    assert set(entry["irreplaceable"]) == none
+    assert not len(entry["needless"])
+    first = table[table["place"] == 1].set_index("gene")
+    why = tl.explain_panel(cells, PANEL, inplace=False).set_index("gene")
+    columns = ["substitute", "substitution_score", "acceptable"]
+    assert why[columns].equals(first.loc[why.index, columns])
+
+
+def test_what_adds_nothing_has_no_substitute(cells):
+    pp.select_genes(cells, 10, include=["CD4"])
+    tl.substitutes(cells)
+    entry = cells.uns["glfs_substitutes"]
+    blank = entry["table"].set_index("gene").loc["CD4"]
+    assert (blank["substitute"], blank["place"]) == ("", 0)
+    assert np.isnan(blank["substitution_score"])
+    assert not blank["acceptable"]
+    assert list(entry["needless"]) == ["CD4"]
+    assert "CD4" not in entry["irreplaceable"]
+    alone = tl.substitutes(cells, "glfs", ["CD4"], inplace=False)
+    assert list(alone["substitute"]) == [""]
 
 
 def test_limits_hold_with_a_substitute(cells):
@@ -68,8 +82,8 @@ def test_limits_hold_with_a_substitute(cells):
     limits = Limits(max_total_per_cell=0.6 * most, counts_layer="counts")
     pp.select_genes(cells, 12, limits=limits)
     panel = list(cells.var_names[cells.var["glfs_selected"]])
-    limited = tl.substitutes(cells, "glfs", n=50, min_score=0.05, inplace=False)
-    free = tl.substitutes(cells, panel, n=50, min_score=0.05, inplace=False)
+    limited = tl.substitutes(cells, "glfs", n=700, inplace=False)
+    free = tl.substitutes(cells, panel, n=700, inplace=False)
     offered = limited[limited["place"] > 0]
     assert 0 < len(offered) < (free["place"] > 0).sum()
     for row in offered.itertuples():

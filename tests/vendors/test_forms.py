@@ -535,6 +535,29 @@ def test_groups_and_backups(write):
     assert list(found) == ["T", "TRUE", "FALSE"]
 
 
+def test_backups_are_not_in_the_panel(write):
+    head = "Gene,Group,Must have,Is backup\n"
+    panel = read_panel(write("a.csv", f"{head}CD3D,T,yes,no\nCD3E,T,,Yes\nLYZ,M,,\nLYZ,M,,x1\n"))
+    assert panel == ["CD3D", "LYZ"]
+    assert panel.backups == ["CD3E"]
+    assert panel.form == "panel sheet"
+    with refused(InvalidValue, "path"):
+        read_panel(write("b.csv", f"{head}CD3E,T,,TRUE\n"))
+
+
+def test_priorities_of_the_jackson_laboratory(write):
+    head = "ensembl_id,gene_symbol,group,priority,custom\n"
+    rows = "ENSG00000167286,CD3D,T,must_have,false\nENSG00000198851,CD3E,T,backup,false\n"
+    panel = read_panel(write("a.csv", f"{head}{rows}ENSG00000090382,LYZ,M,desired,false\n"))
+    assert panel == ["CD3D", "LYZ"]
+    assert panel.backups == ["CD3E"]
+    assert list(panel.table["must_have"]) == ["TRUE", "FALSE"]
+    assert "priority" not in panel.table
+    other = read_panel(write("b.csv", "gene,priority\nCD3D,1\nCD3E,2\n"))
+    assert other == ["CD3D", "CD3E"]
+    assert not other.backups
+
+
 BITS = [[1, 1, 0, 0], [0, 1, 1, 0]]
 CODEBOOKS = {
     "merlin": "name,id,bit1,bit2,bit3,bit4\nCD3D,ENST1,1,1,0,0\nMS4A1,ENST2,0,1,1,0\n"
@@ -764,8 +787,9 @@ def test_strict_workbooks(tmp_path):
 def test_numbers_of_workbooks(tmp_path):
     rows = [["GeneID", "is backup"], [109979.0, True], [914, False]]
     panel = read_panel(workbook(tmp_path / "a.xlsx", Genes=rows))
-    assert panel == ["109979", "914"]
-    assert list(panel.table["backup"]) == ["TRUE", "FALSE"]
+    assert panel == ["914"]
+    assert panel.backups == ["109979"]
+    assert list(panel.table["backup"]) == ["FALSE"]
 
 
 def test_our_own_table_of_all_candidates(pbmc, tmp_path):

@@ -129,7 +129,7 @@ def test_names_in_a_text(text, expected):
     ],
 )
 def test_what_a_name_is_today(name, expected):
-    assert names.current_names(name) == expected
+    assert [gene.symbol for gene in names.known_as(name)] == expected
 
 
 @pytest.mark.parametrize(

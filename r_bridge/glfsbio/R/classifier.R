@@ -30,8 +30,8 @@
 #' @param n_comps Principal components that span the structure in the selection;
 #'   NULL: without PCA; `"auto"`: without PCA up to 100 samples, 50 components
 #'   above.
-#' @param include,exclude As in [glfs_select_genes()]. Excluded genes take no
-#'   part.
+#' @param include,exclude,ignore As in [glfs_select_genes()]. Excluded and
+#'   ignored genes take no part.
 #' @param symbols Column of `rowData()` with further names of the genes, which
 #'   are kept with the classifier.
 #' @param cv Number of folds, where the number of genes is chosen.

@@ -9,12 +9,12 @@
 #' @exportMethod glfs_select_genes
 setGeneric("glfs_select_genes", signature = "x", function(
         x, n_genes = NULL, ..., preserve = "structure", cell_weights = NULL,
-        include = NULL, exclude = NULL, limits = NULL, platform = NULL,
-        block = NULL, across = "mean", method = "glfs", objective = "error",
-        use_rep = NULL, neighbors_key = NULL, n_comps = 50, symbols = NULL,
-        missing = "raise", key_added = "glfs", subset = FALSE, random_state = 0,
-        lam = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
+        include = NULL, exclude = NULL, ignore = NULL, limits = NULL,
+        platform = NULL, block = NULL, across = "mean", method = "glfs",
+        objective = "error", use_rep = NULL, neighbors_key = NULL, n_comps = 50,
+        symbols = NULL, missing = "raise", key_added = "glfs", subset = FALSE,
+        random_state = 0, lam = NULL, dimred = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
     standardGeneric("glfs_select_genes")
 })
 
@@ -26,9 +26,10 @@ setGeneric("glfs_select_genes", signature = "x", function(
 #' @exportMethod glfs_structure
 setGeneric("glfs_structure", signature = "x", function(
         x, ..., n_comps = 50, use_rep = NULL, neighbors_key = NULL,
-        n_neighbors = NULL, lambda1 = 100, standardize = "auto", block = NULL,
-        key_added = "glfs_structure", random_state = 0, dimred = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
+        n_neighbors = NULL, lambda1 = 100, standardize = "auto", ignore = NULL,
+        symbols = NULL, block = NULL, key_added = "glfs_structure",
+        random_state = 0, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_structure")
 })
 
@@ -53,9 +54,9 @@ setGeneric("glfs_stability", signature = "x", function(
 #' @export
 #' @exportMethod glfs_evaluate_panel
 setGeneric("glfs_evaluate_panel", signature = "x", function(
-        x, panel = "glfs", labels = NULL, ..., counts_layer = NULL,
-        platform = NULL, n_random = 20, n_axes = 5, symbols = NULL,
-        preserve = NULL, key_added = "glfs_evaluation", random_state = NULL,
+        x, panel = "glfs", labels = NULL, ..., readings = c("knn", "laprls"),
+        counts_layer = NULL, platform = NULL, n_random = 20, n_axes = 5,
+        symbols = NULL, preserve = NULL, key_added = NULL, random_state = NULL,
         cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
     standardGeneric("glfs_evaluate_panel")
@@ -71,9 +72,9 @@ setGeneric("glfs_evaluate_panel", signature = "x", function(
 setGeneric("glfs_extend_panel", signature = "x", function(
         x, panel, n_extra = NULL, ..., labels = NULL, exclude = NULL,
         limits = NULL, platform = NULL, symbols = NULL, preserve = NULL,
-        across = "mean", key_added = "glfs_extended", random_state = 0,
-        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        across = NULL, key_added = NULL, random_state = 0, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_extend_panel")
 })
 
@@ -85,11 +86,26 @@ setGeneric("glfs_extend_panel", signature = "x", function(
 #' @export
 #' @exportMethod glfs_substitutes
 setGeneric("glfs_substitutes", signature = "x", function(
-        x, panel = "glfs", genes = NULL, n = 5, ..., exclude = NULL,
-        min_score = 0.5, symbols = NULL, preserve = NULL,
-        key_added = "glfs_substitutes", cell_weights = NULL, use_rep = NULL,
-        dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
+        x, panel = "glfs", genes = NULL, n = 3, ..., exclude = NULL,
+        min_score = 0.5, symbols = NULL, preserve = NULL, key_added = NULL,
+        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
     standardGeneric("glfs_substitutes")
+})
+
+#' @rdname glfs_replace_genes
+#' @aliases glfs_replace_genes,ANY-method
+#'   glfs_replace_genes,SummarizedExperiment-method
+#'   glfs_replace_genes,SingleCellExperiment-method
+#'   glfs_replace_genes,ExpressionSet-method glfs_replace_genes,Seurat-method
+#' @export
+#' @exportMethod glfs_replace_genes
+setGeneric("glfs_replace_genes", signature = "x", function(
+        x, failed, panel = "glfs", ..., exclude = NULL, limits = NULL,
+        platform = NULL, symbols = NULL, preserve = NULL, across = NULL,
+        key_added = NULL, random_state = 0, cell_weights = NULL, use_rep = NULL,
+        dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
+    standardGeneric("glfs_replace_genes")
 })
 
 #' @rdname glfs_explain_panel
@@ -101,10 +117,25 @@ setGeneric("glfs_substitutes", signature = "x", function(
 #' @exportMethod glfs_explain_panel
 setGeneric("glfs_explain_panel", signature = "x", function(
         x, panel = "glfs", labels = NULL, ..., n_labels = 3, exclude = NULL,
-        symbols = NULL, preserve = NULL, key_added = "glfs_explanation",
-        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        symbols = NULL, preserve = NULL, key_added = NULL, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_explain_panel")
+})
+
+#' @rdname glfs_explain_gene
+#' @aliases glfs_explain_gene,ANY-method
+#'   glfs_explain_gene,SummarizedExperiment-method
+#'   glfs_explain_gene,SingleCellExperiment-method
+#'   glfs_explain_gene,ExpressionSet-method glfs_explain_gene,Seurat-method
+#' @export
+#' @exportMethod glfs_explain_gene
+setGeneric("glfs_explain_gene", signature = "x", function(
+        x, genes, panel = "glfs", labels = NULL, ..., n_labels = 3,
+        symbols = NULL, preserve = NULL, key_added = NULL, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
+    standardGeneric("glfs_explain_gene")
 })
 
 #' @rdname glfs_compare_panels
@@ -115,10 +146,11 @@ setGeneric("glfs_explain_panel", signature = "x", function(
 #' @export
 #' @exportMethod glfs_compare_panels
 setGeneric("glfs_compare_panels", signature = "x", function(
-        x, panels, labels = NULL, ..., counts_layer = NULL, symbols = NULL,
-        preserve = NULL, key_added = "glfs_comparison", random_state = NULL,
-        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        x, panels, labels = NULL, ..., readings = c("knn", "laprls"),
+        counts_layer = NULL, symbols = NULL, preserve = NULL,
+        key_added = "glfs_comparison", random_state = NULL, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_compare_panels")
 })
 
@@ -129,8 +161,9 @@ setGeneric("glfs_compare_panels", signature = "x", function(
 #' @export
 #' @exportMethod glfs_curve
 setGeneric("glfs_curve", signature = "x", function(
-        x, max_genes = 200, labels = NULL, ..., sizes = NULL, include = NULL,
-        exclude = NULL, limits = NULL, symbols = NULL, preserve = NULL,
+        x, max_genes = 200, labels = NULL, ..., sizes = NULL,
+        readings = c("knn", "laprls"), include = NULL, exclude = NULL,
+        limits = NULL, symbols = NULL, preserve = NULL,
         key_added = "glfs_curve", cell_weights = NULL, use_rep = NULL,
         dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_curve")
@@ -144,8 +177,7 @@ setGeneric("glfs_curve", signature = "x", function(
 #' @exportMethod glfs_markers
 setGeneric("glfs_markers", signature = "x", function(
         x, panel, labels, ..., n_markers = 3, beta = 0.5, symbols = NULL,
-        key_added = "glfs_markers", assay.type = NULL, assay = NULL,
-        layer = NULL) {
+        key_added = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_markers")
 })
 
@@ -173,10 +205,10 @@ setGeneric("glfs_resolve_genes", signature = "x", function(
 setGeneric("glfs_order_panel", signature = "x", function(
         x, panel = "glfs", platform = "sheet", ..., genes = NULL,
         catalogue = NULL, refused = "raise", exclude = NULL, limits = NULL,
-        labels = NULL, counts_layer = NULL, min_probes = 1, probe_sets = NULL,
-        force = NULL, symbols = NULL, ids = NULL, species = NULL,
-        nomenclature = NULL, key_added = "glfs_order", assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        labels = NULL, backups = 0, counts_layer = NULL, min_probes = 1,
+        probe_sets = NULL, force = NULL, symbols = NULL, ids = NULL,
+        species = NULL, nomenclature = NULL, key_added = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_order_panel")
 })
 
@@ -189,7 +221,7 @@ setGeneric("glfs_order_panel", signature = "x", function(
 setGeneric("glfs_classify", signature = "x", function(
         x, labels, n_genes = NULL, ..., train = NULL, graph = "auto",
         lambda1 = 0.1, lambda2 = 10, n_comps = "auto", include = NULL,
-        exclude = NULL, symbols = NULL, block = NULL, cv = 10,
+        exclude = NULL, ignore = NULL, symbols = NULL, block = NULL, cv = 10,
         key_added = "glfs_class", random_state = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
     standardGeneric("glfs_classify")
@@ -231,9 +263,10 @@ glfs_limits <- function(
         min_counts_in_type = NULL, max_counts_in_type = NULL,
         max_total_per_cell = NULL, max_total_per_type = NULL,
         max_total_per_bit = NULL, expected_counts = NULL, families = NULL,
-        per_family = NULL, groups = NULL, per_group = NULL, per_type = NULL,
-        markers = NULL, together = NULL, priority = NULL, groupby = NULL,
-        counts_layer = NULL, cost = NULL, budget = NULL) {
+        per_family = NULL, groups = NULL, per_group = NULL,
+        nearly_identical = NULL, per_type = NULL, markers = NULL,
+        together = NULL, priority = NULL, groupby = NULL, counts_layer = NULL,
+        cost = NULL, budget = NULL) {
     options_of("limits", given())
 }
 
@@ -248,8 +281,9 @@ glfs_platform <- function(
 
 generic_functions <- c(
     "select_genes", "structure", "stability", "evaluate_panel", "extend_panel",
-    "substitutes", "explain_panel", "compare_panels", "curve", "markers",
-    "resolve_genes", "order_panel", "classify", "predict", "laprls"
+    "substitutes", "replace_genes", "explain_panel", "explain_gene",
+    "compare_panels", "curve", "markers", "resolve_genes", "order_panel",
+    "classify", "predict", "laprls"
 )
 
 object_classes <- c(

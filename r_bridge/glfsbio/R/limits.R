@@ -48,10 +48,13 @@
 #' @param per_group Least and most genes of a group: a named list of pairs, such
 #'   as `list("T cells" = c(2, 10), "B cells" = c(1, Inf))`, or of numbers for
 #'   exactly so many. It needs `groups`.
+#' @param nearly_identical TRUE: genes of nearly one sequence, such as HBA1 and
+#'   HBA2, may be selected together. NULL: one of them, as probes cannot tell
+#'   them apart, unless others are included by name.
 #' @param per_type Least number of markers of each type. It needs `groupby` or
-#'   `markers`. A gene is a marker of the type in which its mean is highest, if
-#'   at least a quarter of the cells of that type express it and its mean there
-#'   is at least twice that in all other cells together.
+#'   `markers`. A gene is a marker of a type if at least a quarter of its cells
+#'   express it, and its mean there is at least twice that in each other type.
+#'   A type without enough markers is an error.
 #' @param markers Markers of each type instead: a named list of names of genes,
 #'   or the name of a file. They need `per_type`.
 #' @param priority Factor, 0 or more, by which the gain of a gene is multiplied:

@@ -96,6 +96,8 @@ NULL
 #'   lists the types that each gene supports. For `glfs_write_reference()`
 #'   needed: the reference holds the types, and cells without a type are not in
 #'   it.
+#' @param backups Backups to list for each gene, for `"sheet"`: its best
+#'   substitutes that can be ordered.
 #' @param counts_layer Matrix of raw counts: an assay, an element of
 #'   `assayData`, or a layer of a Seurat assay. For `glfs_order_panel()`
 #'   optional: the order has the `mean_count` of each gene, and notes genes with
@@ -130,7 +132,11 @@ NULL
 #'   CharacterList of those that hold; where known `efficiency` and
 #'   `mean_count`; `note`, a CharacterList of what is to be looked at; and for
 #'   `"sheet"` what [glfs_explain_panel()] tells of a gene, whose substitutes
-#'   can be ordered, with `support_shares`, a NumericList, beside `supports`.
+#'   can be ordered, with `support_shares`, a NumericList, beside `supports`;
+#'   `group`, of the file that `panel` is, else the type with the highest mean;
+#'   `must_have`; `is_backup`, with `backup_of`, a CharacterList; and `source`:
+#'   `"included"`, `"selected"`, `"added"`, `"replacement"`, `"backup"` or
+#'   `"listed"`. Backups stand below the panel.
 #' - `checks`, a DataFrame, one row per check: `check`; `about`, which genes are
 #'   named; `checked`, whether it could be; `n` of them; `genes`, a
 #'   CharacterList.
@@ -180,8 +186,8 @@ NULL
 #' @rdname glfs_order_panel
 #' @param path File to write. Its ending is that of the form.
 #' @param key Key of an order, or of a selection, which is then ordered as
-#'   `glfs_order_panel()` does by default. NULL: the order `"glfs_order"` where
-#'   there is one, else the selection `"glfs"`.
+#'   `glfs_order_panel()` does by default. NULL: the last order, and without one
+#'   the selection `"glfs"`.
 #' @param overwrite Whether a file that exists may be replaced.
 #' @export
 glfs_write_order <- function(x, path, platform = NULL, key = NULL,
@@ -193,7 +199,7 @@ glfs_write_order <- function(x, path, platform = NULL, key = NULL,
     parts <- if (has_samples(x))
         prepared("write_order", x, Filter(Negate(is.null),
             c(place, list(key = key))))$parts
-    orders <- orders_of(x, if (is.null(key)) "glfs_order" else key)
+    orders <- orders_of(x, last_key(x, "order", key))
     if (is.null(parts) && length(orders) == 0L)
         refuse("x", " has no order: run glfs_order_panel() first.")
     call_python(
@@ -212,7 +218,7 @@ glfs_write_order <- function(x, path, platform = NULL, key = NULL,
 #'   generator, so `set.seed()` repeats the result.
 #' @export
 glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
-    ids = "glfs_order_id", symbols = NULL, max_bytes = 2e9, random_state = NULL,
+    ids = NULL, symbols = NULL, max_bytes = 2e9, random_state = NULL,
     overwrite = FALSE) {
     check_string(path, "path")
     refuse_typos(list(labels = labels), list(substitute(labels)))
@@ -250,7 +256,8 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
 #'   genes as row names: `gene`; `id`, `""` where the file has none; and what
 #'   the file has of `n_probe_sets`; `codewords`, a CharacterList; `annotation`;
 #'   `force`; `group`; `must_have`; `backup`; `transcript`. Its `metadata()` are `form`, what the
-#'   file is; `controls`, the names that are left out; `repeated`, the genes
+#'   file is; `controls`, the names that are left out; `backups`, those of
+#'   other genes, which are left out; `repeated`, the genes
 #'   that the file has more than once; `codebook`, a DataFrame of 0 and 1, genes
 #'   x bits, for [glfs_platform()], or NULL; and `about`, name, species and
 #'   tissue of the panel, where the file says them.

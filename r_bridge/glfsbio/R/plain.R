@@ -197,10 +197,18 @@ plain_parts <- function(matrix, genes, var, obs, reduced = list(),
 # Of the records of selections what tells how they were made; and structures.
 plain_records <- function(records) {
     told <- c("params", "n_tested", "structure")
+    more <- c("kind", "written", "absent", "table", "data_sets")
+    # Of a table of genes that came: which, and how.
+    came <- c("gene", "adds", "replaced_by")
+    records <- lapply(records, function(record) {
+        if (is_record(record) && !is.null(record$table))
+            record$table <- as.list(record$table[intersect(came, names(record$table))])
+        record
+    })
     has <- function(names) function(x) is_record(x) && all(names %in% names(x))
     selections <- lapply(
         Filter(has(told), records), function(record) plain_argument(
-            record[intersect(c(told, "data_sets"), names(record))], "metadata"
+            record[intersect(c(told, more), names(record))], "metadata"
         )
     )
     structures <- lapply(

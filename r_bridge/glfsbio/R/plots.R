@@ -10,9 +10,11 @@
 #'   `glfs_plot_panel()`, of [glfs_curve()] for `glfs_plot_curve()`, of
 #'   [glfs_evaluate_panel()] with `labels` for `glfs_plot_labels()`, and of
 #'   [glfs_compare_panels()] for `glfs_plot_comparison()`.
-#' @param key Which result: its `key_added`.
+#' @param key Which result: its `key_added`. NULL: the last one.
 #' @param measures Which columns of the comparison to show. NULL: all shares, of
 #'   the structure, of the cells and of their labels.
+#' @param reading How labels were predicted: `"knn"` or `"laprls"`, see
+#'   [glfs_evaluate_panel()].
 #' @return A ggplot object.
 #'
 #'   - `glfs_plot_panel()`: the genes in the order in which they were chosen,
@@ -47,38 +49,50 @@ glfs_plot_panel <- function(x, key = "glfs") {
 
 #' @rdname glfs_plot_panel
 #' @export
-glfs_plot_curve <- function(x, key = "glfs_curve") {
-    table <- record_of(x, key, "glfs_curve", "table")$table
+glfs_plot_curve <- function(x, key = NULL) {
+    key <- last_key(x, "curve", key)
+    record <- record_of(x, key, "glfs_curve", "table")
+    table <- record$table
     long <- long_table(table, "n_genes", c(
         preserved = "structure preserved",
-        accuracy = "labels predicted (accuracy)",
-        macro_f1 = "labels predicted (macro-F1)"
+        accuracy = "accuracy of labels, nearest cells",
+        macro_f1 = "macro-F1 of labels, nearest cells",
+        accuracy_laprls = "accuracy of labels, LapRLS",
+        macro_f1_laprls = "macro-F1 of labels, LapRLS"
     ))
     plot_of(long, "n_genes", "value", colour = "measure") +
         ggplot2::geom_line() +
         ggplot2::geom_point(size = 1) +
         share_axis("share") +
-        ggplot2::labs(x = "genes", colour = NULL)
+        ggplot2::labs(x = "genes", colour = NULL, caption = read_by(record))
 }
 
 #' @rdname glfs_plot_panel
 #' @export
-glfs_plot_labels <- function(x, key = "glfs_evaluation") {
-    counts <- record_of(x, key, "glfs_evaluate_panel", "confusion")$confusion
+glfs_plot_labels <- function(x, key = NULL, reading = "knn") {
+    if (!isTRUE(reading %in% c("knn", "laprls")))
+        refuse("reading", " must be \"knn\" or \"laprls\".")
+    element <- paste0("confusion", if (reading != "knn") paste0("_", reading))
+    key <- last_key(x, "evaluation", key, element)
+    record <- record_of(x, key, "glfs_evaluate_panel", element)
+    counts <- record[[element]]
     table <- as.data.frame(as.table(counts / rowSums(counts)),
         responseName = "share")
     plot_of(table, "predicted", "label", fill = "share") +
         ggplot2::geom_tile() +
         ggplot2::scale_fill_viridis_c(limits = 0:1) +
         ggplot2::scale_y_discrete(limits = rev) +
+        ggplot2::labs(caption = read_by(record, reading)) +
         ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90,
             hjust = 1, vjust = 0.5))
 }
 
 #' @rdname glfs_plot_panel
 #' @export
-glfs_plot_comparison <- function(x, key = "glfs_comparison", measures = NULL) {
-    table <- record_of(x, key, "glfs_compare_panels", "table")$table
+glfs_plot_comparison <- function(x, key = NULL, measures = NULL) {
+    key <- last_key(x, "comparison", key)
+    record <- record_of(x, key, "glfs_compare_panels", "table")
+    table <- record$table
     all <- setdiff(names(table), c("n_genes", "n_effective"))
     if (is.null(measures))
         measures <- all
@@ -91,7 +105,17 @@ glfs_plot_comparison <- function(x, key = "glfs_comparison", measures = NULL) {
     plot_of(long, "value", "measure", colour = "panel") +
         ggplot2::geom_point(size = 2) +
         ggplot2::scale_y_discrete(limits = rev) +
-        ggplot2::labs(x = NULL, y = NULL, colour = NULL)
+        ggplot2::labs(x = NULL, y = NULL, colour = NULL,
+            caption = read_by(record))
+}
+
+# How labels were predicted, and of how many cells; NULL where they were not.
+read_by <- function(record, readings = names(record$readings)) {
+    if (is.null(record$readings))
+        return(NULL)
+    said <- unlist(record$readings[readings], use.names = FALSE)
+    paste0("Labels by ", paste(said, collapse = "; "), "; ",
+        record$n_labelled, " cells.")
 }
 
 plot_of <- function(table, x, y, ...) {
@@ -113,6 +137,18 @@ long_table <- function(table, by, columns) {
     long[!is.na(long$value), ]
 }
 
+# The key of the last record of a kind that has an element.
+last_key <- function(x, kind, key = NULL, element = "kind") {
+    if (!is.null(key))
+        return(key)
+    usual <- paste0("glfs_", kind)
+    records <- Filter(function(one) is_record(one) &&
+        identical(one[["kind"]], kind) && !is.null(one[[element]]),
+        records_of(x, usual, "x", "a result of glfsbio"))
+    last <- which.max(vapply(records, function(one) one[["written"]], 0))
+    c(names(records)[last], usual)[1L]
+}
+
 # A record with the element that is plotted.
 record_of <- function(x, key, writer, element) {
     if (!requireNamespace("ggplot2", quietly = TRUE))
@@ -126,7 +162,7 @@ record_of <- function(x, key, writer, element) {
         refuse(
             "x", " has no ", element, " under \"", key, "\": run ", writer,
             "()",
-            if (element == "confusion") " with labels", " first."
+            if (startsWith(element, "confusion")) " with labels", " first."
         )
     record
 }

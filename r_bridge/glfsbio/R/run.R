@@ -77,7 +77,8 @@ prepared <- function(target, x, options) {
         panel = check_panel, panels = check_panels, preserve = check_preserve,
         limits = check_limits, model = check_model, BPPARAM = check_workers,
         catalogue = check_catalogue, nomenclature = check_nomenclature,
-        genes = if (target == "substitutes") identity else check_genes
+        genes = if (target %in% c("substitutes", "explain_gene"))
+            identity else check_genes
     )
     # Not `$`, which would take `panels` for `panel`.
     for (name in intersect(names(options), names(checks)))

@@ -31,8 +31,12 @@
 #' @param include,exclude Genes that must be, or cannot be, in the panel: names,
 #'   logical columns of `rowData()`, or families of human and mouse genes:
 #'   `"mitochondrial"`, `"ribosomal"`, `"haemoglobin"`, `"tcr"`, `"bcr"`,
-#'   `"sex"`, `"cell_cycle"`, `"heat_shock"`, `"dissociation"`. For genes by
-#'   pattern pass `grep("^AC[0-9]", rownames(x), value = TRUE)`.
+#'   `"sex"`, `"cell_cycle"`, `"proliferation"`, `"housekeeping"`,
+#'   `"heat_shock"`, `"dissociation"`. For genes by pattern pass
+#'   `grep("^AC[0-9]", rownames(x), value = TRUE)`.
+#' @param ignore Genes, as in `exclude`, that neither count as structure nor can
+#'   be selected. Genes that are in `include` too are in the panel, and add
+#'   nothing to what it preserves.
 #' @param limits Constraints on the panel, costs and a budget: see
 #'   [glfs_limits()]. NULL: none.
 #' @param platform Target platform, its detection efficiency and failures: see
@@ -79,8 +83,9 @@
 #'   minimises a variance with a penalty `lam` on the weights of the genes.
 #'   `objective = "printed"` takes the last formula of that paper.
 #'
-#'   Genes in `exclude` cannot be selected, and still count as structure. To
-#'   ignore genes altogether, subset the object.
+#'   Genes in `exclude` cannot be selected, and still count as structure, so
+#'   that genes that vary with them come in their place. Genes in `ignore` do
+#'   not count.
 #'
 #'   `x` may also be a list of objects. It gives one panel for all of them,
 #'   which is written to each, and returns a list of the same names. Genes are

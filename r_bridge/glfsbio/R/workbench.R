@@ -13,6 +13,10 @@
 #' @param labels One label per cell, such as its type: a vector, or the name of
 #'   a column of `colData()`, `pData()` or the metadata of a Seurat object.
 #'   Cells without a label are left out.
+#' @param readings How labels are predicted from the panel: `"knn"`, by the
+#'   majority of the 15 nearest cells, which count genes by their variance, as a
+#'   clustering does; `"laprls"`, by a classifier, LapRLS, in 5-fold
+#'   cross-validation; or both.
 #' @param ... Parameters of [glfs_structure()] (`block`, `n_comps`,
 #'   `neighbors_key`, `lambda1`, `n_neighbors`, `standardize`), by name, for a
 #'   structure that is computed here. Without them and `use_rep` it is that of
@@ -30,8 +34,8 @@
 #'   in [glfs_select_genes()]. NULL: those of the selection, and the structure
 #'   for other panels.
 #' @param key_added Name of the record, and prefix of the columns.
-#' @param random_state Seed of the random panels, the clusters and the draws of
-#'   the platform. NULL: drawn from R's generator, so `set.seed()` repeats the
+#' @param random_state Seed of the random panels, the clusters, the folds and the
+#'   draws of the platform. NULL: drawn from R's generator, so `set.seed()` repeats the
 #'   result.
 #'
 #' @return The object, with a record in `metadata(x)$glfs_evaluation`,
@@ -48,24 +52,27 @@
 #' @section The record:
 #' - Of the structure: `preserved`; `optimality`, a lower bound: the panel
 #'   preserves at least this fraction of what the best panel of this size would
-#'   preserve; `best_preserved`, that of the panel of [glfs_select_genes()] of
+#'   preserve without constraints; `best_preserved`, that of the panel of [glfs_select_genes()] of
 #'   this size, and `most_preserved`, which no panel of this size exceeds;
 #'   `random_preserved`, of random panels; `batches` and `preserved_in_batches`,
-#'   with batches.
+#'   with batches. All are NA for a panel of all genes that vary.
 #' - Of the cells as the panel shows them: `knn_preservation`, the share of each
 #'   cell's neighbours (`n_neighbors`: 15, of few cells fewer) in 50 principal components of all genes that are found
 #'   again in the panel; `cluster_preservation_coarse` and
 #'   `cluster_preservation_fine`, normalised mutual information of 5 to 10 and
 #'   of 20 to 40 clusters in both.
-#' - With `labels`, of leave-one-out prediction from the nearest cells
-#'   (`n_neighbors_of_labels`: 15, of small groups fewer):
+#' - With `labels`, `readings`, how they were predicted, in words, and
+#'   `n_labelled`, of how many cells. Of leave-one-out prediction from the
+#'   nearest cells (`n_neighbors_of_labels`: 15, of small groups fewer), and of
+#'   LapRLS with the ending `_laprls`, also of the columns of `per_label`:
 #'   `accuracy`, and `accuracy_all_genes` in 50 principal components of all
 #'   genes; `macro_f1`, the mean F1 of the labels, and `rare_f1`, that of labels
 #'   with at most 5 % of the cells; `confusion`, numbers of cells, labels x
 #'   predictions; and `per_label`, a DataFrame with a row per label: `n_cells`,
 #'   `recall`, `precision`, `f1`, `confused_with` (the other label that is
 #'   predicted most often, or ""), `confused_share` (for this share of its cells),
-#'   `rare`, and `too_few` (too few cells to be most of the nearest).
+#'   `rare`, and `too_few` (too few cells to be most of the nearest, or for one
+#'   in each fold).
 #' - Of the genes: `imputed`, the median of `glfs_evaluation_r2`;
 #'   `mean_correlation` and `n_effective`, an effective number, of those of the
 #'   panel. With `counts_layer` `counts_share`, the counts of the panel divided
@@ -123,6 +130,9 @@ NULL
 #' @param n_neighbors Neighbours of a sample in the graph. NULL: 15; of fewer
 #'   than 300 samples a twentieth of them, and at least 8.
 #' @param lambda1 Weight of the graph.
+#' @param ignore Genes that do not count as structure, as in
+#'   [glfs_select_genes()].
+#' @param symbols Column of `rowData()` with further names of the genes.
 #' @param standardize Units of the genes: `"noise"` (noise-standardised),
 #'   `"unit"` (variance 1), NULL, or `"auto"`.
 #' @param key_added Name of the record.
@@ -193,23 +203,25 @@ NULL
 #' @inheritParams glfs_evaluate_panel
 #' @param genes Names of genes of the panel to replace. NULL: each of them, one
 #'   at a time.
-#' @param n Number of substitutes for each gene.
+#' @param n Largest number of substitutes for each gene.
 #' @param exclude Genes that cannot be a substitute, as in
 #'   [glfs_select_genes()].
-#' @param min_score Least substitution score.
+#' @param min_score Least substitution score of an acceptable substitute. Those
+#'   with a lower score are listed too, and flagged.
 #' @return The object, with a record in `metadata(x)$glfs_substitutes`,
 #'   `notes(x)` or `Misc(x)`; for a matrix, the record. Its `table` is a
 #'   DataFrame with up to `n` rows per gene, the best substitute first; a gene
-#'   without one has a row with `""`:
+#'   that adds nothing, or that no gene can replace, has a row with `""`:
 #'
 #'   - `gene`, `substitute`, and `place`, 1 for the best, 0 for none.
 #'   - `substitution_score`: 1 is as good as a second measurement of the gene; a
-#'     copy with less noise is above 1.
+#'     copy with less noise is above 1. `acceptable`: it is at least `min_score`.
 #'   - `loss` and `loss_with_substitute`: share of the structure that is lost
 #'     without the gene, and when the substitute takes its place. Below zero the
 #'     panel is better with the substitute.
 #'
-#'   `irreplaceable` has the genes without a substitute.
+#'   `irreplaceable` has the genes without an acceptable substitute, and
+#'   `needless` those that add nothing.
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
@@ -218,10 +230,79 @@ NULL
 #' @name glfs_substitutes
 NULL
 
+#' Replace genes of a panel
+#'
+#' The genes leave, such as those whose probes failed, and as many others enter:
+#' those that together preserve most beside the genes that stay, within
+#' everything that the panel was chosen with. Genes that left do not come back
+#' when the panel is extended or changed again.
+#'
+#' @inheritParams glfs_extend_panel
+#' @param failed Names of genes of the panel to replace, a logical column of
+#'   `rowData()`, or a file.
+#' @param panel Names of genes; or one string: the key of a selection of `x`, a
+#'   logical column of `rowData()`, a file, or a single gene; or a table of
+#'   [glfs_read_panel()], which tells the forms of files. The default is the
+#'   selection of [glfs_select_genes()].
+#' @param exclude Further genes that cannot enter, as in [glfs_select_genes()].
+#' @param limits Constraints: see [glfs_limits()]. NULL: those of the selection.
+#' @param across `"mean"` over the batches, or `"worst"`: maximin over the
+#'   batches. NULL: as in the selection.
+#' @return The value of [glfs_select_genes()], under the key `glfs_replaced`.
+#'   All functions that take the key of a selection take this one. Its record
+#'   has besides
+#'
+#'   - `table`: a DataFrame, one row per gene that left: `gene`; `replaced_by`;
+#'     `substitution_score`, as in [glfs_substitutes()]; `preserved_before` and
+#'     `preserved_after`, the share of the structure before and after this and
+#'     all exchanges above it.
+#'   - `absent`: names of the panel that are not in the data, if any.
+#' @inheritSection glfs_evaluate_panel Errors
+#' @examples
+#' x <- glfs_select_genes(glfs_example(), n_genes = 10)
+#' x <- glfs_replace_genes(x, c("NKG7", "CD79A"))
+#' S4Vectors::metadata(x)$glfs_replaced$table
+#' @name glfs_replace_genes
+NULL
+
+#' Explain why a gene is in a panel, or is not
+#'
+#' Its rank, the genes of the panel that predict it, what it would add, and what
+#' it would cost in the place of another gene.
+#'
+#' @inheritParams glfs_evaluate_panel
+#' @param genes Names of genes.
+#' @param n_labels Most labels to name for a gene.
+#' @return The object, with a record in `metadata(x)$glfs_gene`, `notes(x)` or
+#'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row per
+#'   gene:
+#'
+#'   - `gene`, and `summary`, the row in a sentence.
+#'   - `selected`; `rank`, NaN if it was no candidate; `why_not`, why it is not
+#'     in the panel.
+#'   - `r2`: share of its structure that the panel predicts; `predicted_by` and
+#'     `predictor_shares`: a CharacterList of the genes that account for most of
+#'     it, and a NumericList of their shares.
+#'   - `adds`: share of the structure that it would add, or adds.
+#'   - `replaces` and `price`: the gene in whose place it would cost least, and
+#'     the share that is lost then; below zero the panel is better with it.
+#'   - `expressed`, and with `labels` `expressed_in`, as in
+#'     [glfs_explain_panel()].
+#'
+#'   `n_candidates` is the number of genes that could be selected; `expression`,
+#'   with `labels`, is that of [glfs_explain_panel()].
+#' @inheritSection glfs_evaluate_panel Errors
+#' @examples
+#' x <- glfs_select_genes(glfs_example(), n_genes = 10)
+#' x <- glfs_explain_gene(x, c("LYZ", "CD3E"))
+#' S4Vectors::metadata(x)$glfs_gene$table$summary
+#' @name glfs_explain_gene
+NULL
+
 #' Explain each gene of a panel
 #'
-#' For every gene the loss without it, the labels that it supports, and its
-#' substitute.
+#' For every gene where it is expressed, its role in the panel, the loss without
+#' it, and its best substitute. A message names the genes that add nothing.
 #'
 #' @inheritParams glfs_evaluate_panel
 #' @param n_labels Most labels to name for a gene.
@@ -231,17 +312,25 @@ NULL
 #'   `notes(x)` or `Misc(x)`; for a matrix, the record. Its `table` is a
 #'   DataFrame, one row per gene in the panel's order:
 #'
-#'   - `gene`, and `preserved`: structure preserved by the genes up to this one.
+#'   - `gene`, and `role`: `marker of` a label, `separates` two labels, `axis`, or
+#'     `adds nothing`; `must-have` for a gene that had to be in.
+#'   - `expressed`: share of all cells that express it; with `labels`
+#'     `expressed_in`, the labels of which at least 10 % of the cells do, the
+#'     largest share first, with the mean compared with all other cells.
+#'   - `preserved`: structure preserved by the genes up to this one.
 #'   - `loss`: share of the structure that is lost without the gene.
 #'   - `axis` and `axis_share`: the direction of variation between the cells to
 #'     which the gene contributes most, a CharacterList of the genes that vary
 #'     most along it, and the share of the contribution along it.
-#'   - `substitute`, `substitution_score` and `loss_with_substitute`: its best
-#'     substitute, as in [glfs_substitutes()].
+#'   - `substitute`, `substitution_score`, `acceptable` and
+#'     `loss_with_substitute`: its best substitute, as in [glfs_substitutes()].
 #'   - `supports` and `support_shares`, with `labels`: a CharacterList of the
 #'     labels that it supports, the first most, and a NumericList of the shares
-#'     of its contribution that fall on them.
+#'     of its contribution that fall on them, of at least 10 %.
 #'
+#'   `expression`, with `labels`, is a DataFrame, one row per gene and label:
+#'   `gene`; `label`; `share` of the cells that express it; `mean`; `fold`, the
+#'   mean compared with all other cells.
 #'   `support`, with `labels`, is a matrix, genes x labels: the share of a
 #'   gene's contribution that falls on a label. `pairs`, with `labels`, is a
 #'   DataFrame, one row per pair, the pair that is distinguished worst first:
@@ -265,14 +354,16 @@ NULL
 #'   [glfs_evaluate_panel()].
 #' @param preserve,cell_weights Target of the panels and weight of each cell, as
 #'   in [glfs_select_genes()]. NULL: the structure, and all cells alike.
-#'   Selections of different structures are compared by one that `use_rep` or
-#'   its parameters name.
+#'   Selections of different structures are compared by that of the matrix if
+#'   `preserve` is given, as `"structure"`, or by one that `use_rep` or its
+#'   parameters name.
 #' @param random_state Seed of the clusters and the draws of a platform. NULL:
 #'   drawn from R's generator, so `set.seed()` repeats the result.
 #' @return The object, with a record in `metadata(x)$glfs_comparison`,
 #'   `notes(x)` or `Misc(x)`; for a matrix, the record. It has the DataFrames
 #'
-#'   - `table`, one row per panel: every number of [glfs_evaluate_panel()].
+#'   - `table`, one row per panel: every number of [glfs_evaluate_panel()], whose
+#'     `readings` and `n_labelled` are there too.
 #'   - `shared`, panels x panels: genes in common.
 #'   - `jaccard`: their number, divided by the number of genes in either.
 #'   - `jaccard_with_substitutes`: the same where a gene may be matched with a
@@ -334,9 +425,10 @@ NULL
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row
 #'   per size: `n_genes`; `gene`, which is added; `adds`, the share of the
 #'   structure that it adds; `preserved` and `optimality`, as in
-#'   [glfs_select_genes()]; and with `labels` `accuracy` and `macro_f1` of
-#'   leave-one-out prediction from the nearest cells, NA at other sizes than
-#'   `sizes`.
+#'   [glfs_select_genes()]; and with `labels` `accuracy` and `macro_f1` of the
+#'   nearest cells, and `accuracy_laprls` and `macro_f1_laprls`, as in
+#'   [glfs_evaluate_panel()], NA at other sizes than `sizes`. `readings` and
+#'   `n_labelled` are those of [glfs_evaluate_panel()].
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_curve(glfs_example(), 20)

@@ -1,0 +1,67 @@
+"""Genes of nearly one sequence, of which a panel needs one: probes cannot tell them apart.
+
+The file ``nearly_identical.tsv`` lists them by sets: products of recent duplications, by their
+symbols of HGNC and MGI, whose probes and short reads are known to be taken for one another.  It was
+put together by hand, not from sequences, and is not complete.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import names, read
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+    from numpy.typing import NDArray
+
+    from .._typing import Index
+    from ..options import Limits, Request
+    from ..selection import Candidates
+
+_FILE = "nearly_identical.tsv"
+
+
+@cache
+def _sets() -> dict[str, str]:
+    """The set of each symbol and Ensembl id, called by its first gene."""
+    rows = list(names.members(_FILE))
+    found = {row["symbol"]: row["family"] for row in rows}
+    return found | {row["ensembl_id"]: row["family"] for row in rows if row["ensembl_id"]}
+
+
+def set_of(name: str) -> str | None:
+    """Return the set that a symbol or an Ensembl id is in, by the name of its first gene."""
+    return _sets().get(name.partition(".")[0] if name.startswith("ENS") else name)
+
+
+def sets(adata: AnnData, limits: Limits | None, symbols: str | None) -> dict[str, Index]:
+    """Return rows of which a panel holds one, by set; none where limits say otherwise."""
+    if limits is not None and limits.nearly_identical:
+        return {}
+    found: dict[str, list[int]] = {}
+    for column in {None, symbols}:
+        for row, name in enumerate(read.symbols(adata, column)):
+            of_set = set_of(name) if isinstance(name, str) else None
+            if of_set is not None:
+                found.setdefault(of_set, []).append(row)
+    return {name: np.unique(rows).astype(np.intp) for name, rows in found.items()}
+
+
+def apart(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
+    """Return candidates of which one of each set enters."""
+    among = sets(adata, request.limits, request.symbols)
+    here = {name: rows[genes.allowed[rows]] for name, rows in among.items()}
+    return replace(genes, alike={name: rows for name, rows in here.items() if len(rows) > 1})
+
+
+def beside(adata: AnnData, panel: Index, request: Request) -> NDArray[np.bool_]:
+    """Return whether each gene is like one of a panel."""
+    found = np.zeros(adata.n_vars, dtype=bool)
+    for rows in sets(adata, request.limits, request.symbols).values():
+        found[rows] = np.isin(rows, panel).any()
+    return found

@@ -1,0 +1,193 @@
+"""Results in a line or a few: for a notebook, and for the shell."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+#: Labels that the summary of an evaluation names.
+_WORST = 3
+#: Preserved shares for which the summary of a curve has the panel size.
+_SHARES = (0.25, 0.5, 0.9)
+
+
+def percent(share: float) -> str:
+    """Return a share as text."""
+    return "an unknown share" if math.isnan(share) else f"{100 * share:.0f} %"
+
+
+def preserved(entry: Mapping[str, Any], share: float) -> str:
+    """Return the preserved share of the target, as text."""
+    from . import results
+
+    return f"{percent(share)} of {results.preserved_of(entry)}"
+
+
+def certified(share: float, among: str = "without constraints") -> str:
+    """Return the bound on optimality, rounded down, and among which panels; empty for NaN."""
+    if math.isnan(share):
+        return ""
+    return f", optimality at least {math.floor(100 * share)} % {among}".rstrip()
+
+
+def selection(entry: Mapping[str, Any]) -> str:
+    """Return the result of a selection, as one line."""
+    parts = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
+    parts.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
+    if "n_axes" in entry:
+        import numpy as np
+
+        every = [int(one) for one in np.atleast_1d(entry["n_axes"])]  # of each set of cells
+        axes = "axis" if every == [1] else "axes"
+        parts.append(f"{', '.join(map(str, every))} {axes} above the noise")
+    if "optimality" in entry:
+        from . import results
+
+        parts[-1] += certified(entry["optimality"][-1], results.constraints_of(entry))
+    if "lam" in entry:
+        parts.append(f"λ = {entry['lam']:.4g}")
+    if "converged" in entry:
+        parts.append("converged" if entry["converged"] else "NOT converged")
+    return ", ".join(parts)
+
+
+def evaluation(entry: Mapping[str, Any]) -> list[str]:
+    """Return the most important results, one line each."""
+    import numpy as np
+
+    from ..measures.labels import suffixed
+
+    random = entry["random_preserved"]
+    beside = f"; random panels preserve {percent(random.mean())}" if len(random) else ""
+    lines = [
+        f"{entry['n_genes']} genes preserve {preserved(entry, entry['preserved'])}"
+        f"{certified(entry['optimality'])}{beside}"
+    ]
+    for name, said in {
+        "preserved_on_platform": "on the platform they preserve",
+        "accuracy_on_platform": "accuracy there:",
+    }.items():
+        if name in entry:
+            value, low, high = (percent(entry[f"{name}{end}"]) for end in ("", "_low", "_high"))
+            lines.append(f"{said} {value} ({low} to {high})")
+    if np.isfinite(entry.get("preserved_in_batches", [])).any():
+        kept = entry["preserved_in_batches"]
+        least = int(np.nanargmin(kept))
+        lines.append(
+            f"of {len(kept)} batches, {entry['batches'][least]} is preserved least: "
+            f"{percent(kept[least])}"
+        )
+    for reading, said in entry.get("readings", {}).items():
+        accuracy, of_all, macro_f1, f1 = (
+            suffixed(name, reading) for name in ("accuracy", "accuracy_all_genes", "macro_f1", "f1")
+        )
+        worst = entry["per_label"].sort_values(f1, kind="stable").head(_WORST)
+        names = ", ".join(f"{name} ({value:.2f})" for name, value in worst[f1].items())
+        lines.append(
+            f"{said}: accuracy {entry[accuracy]:.2f} (all genes {entry[of_all]:.2f}), "
+            f"macro-F1 {entry[macro_f1]:.2f}; lowest F1: {names}"
+        )
+    lines.append(
+        f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
+        f"structure of unmeasured genes {entry['imputed']:.2f}"
+    )
+    if "counts_share" in entry:
+        lines.append(f"{percent(entry['counts_share'])} of all counts are of the panel")
+    first = entry["unexplained"].iloc[0]
+    genes = " against ".join(first[side] for side in ("genes_up", "genes_down") if first[side])
+    where = f", in {first['labels']}" if first.get("labels") else ""
+    lines.append(f"largest unexplained axis: {genes}{where}")
+    return lines
+
+
+def comparison(entry: Mapping[str, Any]) -> list[str]:
+    """Return what each panel preserves and each pair shares, one line each."""
+    from ..measures.labels import suffixed
+
+    lines = []
+    for name, row in entry["table"].iterrows():
+        line = (
+            f"{name}: {row['n_genes']:.0f} genes preserve "
+            f"{preserved(entry, row['preserved'])}{certified(row['optimality'])}"
+        )
+        for reading, said in entry.get("readings", {}).items():
+            line += f"; accuracy {row[suffixed('accuracy', reading)]:.2f} ({said})"
+        lines.append(line)
+    for _, row in pairs(entry).iterrows():
+        lines.append(
+            f"{row['panel']} and {row['other']} share {row['shared']} genes: Jaccard index "
+            f"{row['jaccard']:.2f}, with substitutes {row['jaccard_with_substitutes']:.2f}"
+        )
+    return lines
+
+
+def pairs(found: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the overlap of each pair of panels, one row per pair."""
+    from itertools import combinations
+
+    import pandas as pd
+
+    names = ("shared", "jaccard", "jaccard_with_substitutes")
+    return pd.DataFrame(
+        [
+            {"panel": one, "other": other, **{name: found[name].loc[one, other] for name in names}}
+            for one, other in combinations(found["shared"].index, 2)
+        ]
+    )
+
+
+def markers(frame: pd.DataFrame) -> str:
+    """Return how well the markers of labels distinguish them, as one line."""
+    worst = frame.loc[frame["f_beta"].idxmin()]
+    return (
+        f"mean F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f}; lowest "
+        f"{worst['label']} ({worst['f_beta']:.2f})"
+    )
+
+
+def extension(entry: Mapping[str, Any]) -> str:
+    """Return what genes that were added make of a panel, as one line."""
+    return f"{len(entry['table'])} genes added: {selection(entry)}"
+
+
+def replacement(table: pd.DataFrame) -> str:
+    """Return what genes were replaced by, and at what price, as one line."""
+    pairs = ", ".join(f"{row.gene} by {row.replaced_by or 'none'}" for row in table.itertuples())
+    before, after = table["preserved_before"].iloc[0], table["preserved_after"].iloc[-1]
+    return f"{pairs}: preserved {percent(before)} before, {percent(after)} after"
+
+
+def curve(frame: pd.DataFrame) -> str:
+    """Return how many genes preserve some shares, as one line."""
+    last = len(frame) - 1
+    reached = [frame["preserved"] >= share for share in _SHARES]
+    sizes = [
+        (one.idxmax(), share) for one, share in zip(reached, _SHARES, strict=True) if one.any()
+    ]
+    return "; ".join(
+        f"{frame['n_genes'][row]} genes preserve {percent(share)}"
+        for row, share in [*sizes, (last, frame["preserved"][last])]
+    )
+
+
+def stability(entry: Mapping[str, Any], n_cells: int, consensus: Any, selected: Any) -> str:
+    """Return the agreement of the selections in subsamples, as one line."""
+    return (
+        f"{len(entry['n_genes'])} selections on {entry['n_cells']} of {n_cells} cells, "
+        f"mean Jaccard index {entry['mean_jaccard']:.2f}, {(selected & consensus).sum()} of "
+        f"{selected.sum()} genes in the consensus panel"
+    )
+
+
+def order(entry: Mapping[str, Any]) -> list[str]:
+    """Return what was checked of an order, and what was found, one line each."""
+    lines = []
+    for check in entry["checks"].itertuples():
+        result = f"{check.n} {check.about}" if check.checked else "not checked"
+        lines.append(f"{check.check}: {result}" + (f" ({check.genes})" if check.n else ""))
+    return lines

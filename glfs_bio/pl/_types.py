@@ -1,0 +1,237 @@
+"""The genes of a panel by cell type: where each is on, and which mark a type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._anndata import read, results
+from ._cells import cells_of, check_labels, genes_of
+from ._figure import (
+    BLUE,
+    LOOK,
+    POINTS_OF_INCH,
+    VERMILLION,
+    beside,
+    colour_map,
+    colours,
+    ink,
+    legend,
+    name_places,
+    plot,
+    short,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from anndata import AnnData
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+    from ._figure import Drawing
+
+#: A gene marks the type of its highest mean if that of every other type is at most such a share.
+_ELSEWHERE = 0.5
+#: What genes are called that mark no type.
+_SEVERAL = "several types"
+#: Genes in a row of a dot plot, inches of a dot with the space to the next, of the legend, and of
+#: the names of genes.
+_PER_ROW, _DOT, _LEGEND, _NAMES = 50, 0.26, 2.0, 0.9
+#: Area of the largest dot, in square points, and letters of the name of a group.
+_AREA, _LETTERS = 150.0, 20
+
+
+@plot
+def dotplot(
+    adata: AnnData,
+    labels: str,
+    *,
+    key: str = "glfs",
+    n_genes: int | None = None,
+    symbols: str | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    cmap: str | Colormap = "Reds",
+    figsize: tuple[float, float] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Drawing[list[dict[str, Axes]]]:
+    """Dot plot of the genes of a panel by cell type, drawn by scanpy.
+
+    The size of a dot is the share of the cells of a type that express the gene, and its colour the
+    mean expression, scaled from 0 to 1 for each gene.  Genes stand under the type that they mark,
+    in which their mean is at least twice that in any other type, the most specific first; others
+    are of several types.
+
+    Parameters
+    ----------
+    <adata with a selection>
+    labels : str
+        Column of ``.obs`` that groups the cells.
+    <key>
+    n_genes : int, default None
+        Number of genes, the best first.  None: every selected gene, in rows of 50.
+    <shown symbols>
+    <title>
+    <palette> the groups
+    <cmap> "Reds"
+    <figsize, show, save>
+
+    Returns
+    -------
+    None if the figure was shown, else scanpy's dictionary of axes for each row of 50 genes.
+
+    See Also
+    --------
+    markers : Plot the markers of each label.
+    panel : UMAPs and a heat map.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.pp.select_genes(adata, n_genes=10)
+    >>> (axes,) = glfs_bio.pl.dotplot(adata, "bulk_labels", show=False)
+    >>> len(axes["mainplot_ax"].get_xticklabels())
+    10
+    """
+    of_values = colour_map(cmap)
+    check_labels(adata, labels, grouping=True)
+    genes, layer = genes_of(adata, key, n_genes)
+    cells, name = cells_of(adata, genes, labels, layer, symbols, palette)
+    yield None
+    return dots(cells, str(name), of_values, figsize)
+
+
+def by_type(cells: AnnData, labels: str) -> pd.DataFrame:
+    """Return the genes in the order to show them, with the ``type`` of the highest mean of each.
+
+    Within a type the most specific is first; ``marks`` says whether a gene is one of its markers.
+    """
+    groups = cells.obs[labels].cat.remove_unused_categories()
+    means = pd.DataFrame(cells.X, columns=cells.var_names).groupby(groups.to_numpy()).mean()
+    means = means.reindex(groups.cat.categories)
+    scaled = means / means.max().where(means.max() > 0, 1.0)
+    place, elsewhere = means.to_numpy().argmax(axis=0), scaled.sum().to_numpy() - 1.0
+    others = np.sort(scaled.to_numpy(), axis=0)[-2] if len(scaled) > 1 else np.zeros(len(place))
+    marks = (others <= _ELSEWHERE) & (means.max() > 0)
+    found = pd.DataFrame({"type": groups.cat.categories[place], "marks": marks.to_numpy()})
+    found = found.set_index(cells.var_names)
+    return found.iloc[np.lexsort((elsewhere, place))]
+
+
+def dots(
+    cells: AnnData, labels: str, cmap: Colormap, figsize: tuple[float, float] | None
+) -> list[dict[str, Axes]]:
+    """Draw genes under the types that they mark, in rows."""
+    import scanpy as sc
+    from matplotlib import pyplot as plt
+
+    every = by_type(cells, labels)
+    every = pd.concat([every[every["marks"]], every[~every["marks"]]])
+    called = every["type"].astype(str).where(every["marks"], _SEVERAL).to_numpy()
+    n_rows = -(-len(every) // _PER_ROW)
+    in_row = -(-len(every) // n_rows)
+    groups = short(list(called), _LETTERS)
+    above = LOOK.letter * LOOK.font / POINTS_OF_INCH * max(map(len, groups))
+    between = above + _NAMES
+    height = max(_DOT * cells.obs[labels].nunique(), 2.0)
+    size = figsize or (3.6 + _DOT * in_row, n_rows * (between + height))
+    figure, axes = plt.subplots(n_rows, 1, figsize=size, squeeze=False)
+    whole = n_rows * (between + height)
+    figure.subplots_adjust(bottom=_NAMES / whole, top=1 - above / whole, hspace=between / height)
+    drawn = []
+    for i, ax in enumerate(axes.ravel()):
+        part = slice(i * in_row, (i + 1) * in_row)
+        starts = np.flatnonzero(np.append(True, called[part][1:] != called[part][:-1]))
+        ends = np.append(starts[1:], len(called[part])) - 1
+        plotted = sc.pl.dotplot(
+            cells,
+            list(every.index[part]),
+            labels,
+            standard_scale="var",
+            cmap=cmap,
+            dot_max=1.0,
+            var_group_positions=[*zip(starts.tolist(), ends.tolist(), strict=True)],
+            var_group_labels=[groups[part][start] for start in starts],
+            var_group_rotation=90,
+            ax=ax,
+            return_fig=True,
+        )
+        plotted.legend(
+            colorbar_title="Mean expression,\nscaled by gene",
+            size_title="Cells with\nthe gene (%)",
+            width=_LEGEND,
+        ).style(largest_dot=_AREA)
+        plotted.make_figure()
+        drawn.append(plotted.get_axes())
+    return drawn
+
+
+@plot
+def markers(
+    adata: AnnData,
+    *,
+    key: str | None = None,
+    symbols: str | None = None,
+    ax: Axes | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Drawing[Axes]:
+    """Bars of the F-beta score of the markers of each label, with precision and recall.
+
+    The markers, which are all on in a cell of the label, stand on the right.  A label without any
+    has no marker of its own in the panel.
+
+    Parameters
+    ----------
+    <adata with results> tl.markers
+    <key of the last> tl.markers
+    <shown symbols>
+    <ax>
+    <title>
+    <palette> the bars, and the points
+    <figsize, show, save>
+
+    <returned axes> the axes
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.tl.markers(adata, ["CD79A", "CD3D", "LYZ", "NKG7"], "bulk_labels")
+    >>> ax = glfs_bio.pl.markers(adata, show=False)
+    >>> len(ax.patches)
+    10
+    """
+    of_bars, of_points = colours(palette, BLUE, VERMILLION)
+    table = results.current(adata, results.last(adata, "markers", key), "markers")["table"]
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
+    (ax,) = yield [7.0], 0.28 * len(table) + 1.2
+    place = np.arange(len(table))
+    handles: list[Any] = [
+        ax.barh(place, table["f_beta"], height=0.72, color=of_bars, label="F-beta")
+    ]
+    style: dict[str, Any] = {"ls": "", "mfc": "white", "mec": ink(), "clip_on": False, "zorder": 4}
+    handles += ax.plot(table["precision"], place, marker="o", ms=5, label="precision", **style)
+    style |= {"mfc": of_points}
+    handles += ax.plot(table["recall"], place, marker="s", ms=4.5, label="recall", **style)
+    ax.set(xlim=(0, 1), xlabel="cells in which all markers are on")
+    ax.spines[["top", "right"]].set_visible(False)
+    size = name_places(ax, list(table["label"].astype(str)))
+    texts = [", ".join(named(text, called)) or "no marker" for text in table["markers"]]
+    beside(ax, texts, size)
+    legend(ax, handles)
+    return ax
+
+
+def named(text: str, called: pd.Series) -> list[str]:
+    """Return the names to show of genes with commas between them."""
+    return [str(called.get(one, one)) for one in str(text).split(", ") if one]

@@ -1,0 +1,147 @@
+"""Genes that neither count as structure nor can be selected."""
+
+from __future__ import annotations
+
+import re
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+from refusals import refused
+from scipy import sparse
+
+from glfs_bio import GLFS, Preserve, pp, tl
+from glfs_bio.errors import InvalidValue, NotFound
+from glfs_bio.estimators import GLFSLapRLSClassifier
+
+NOISY = ["RPL3", "RPS6", "RPLP0", "x1"]
+WORDS = ["ribosomal", re.compile("^x1$")]
+
+
+@pytest.fixture
+def both():
+    """Cells of three types, and the same with four genes that vary more between other groups."""
+    rng = np.random.default_rng(0)
+    rate = np.repeat(rng.gamma(1.0, 2.0, size=(3, 60)), 30, axis=0)
+    clean = ad.AnnData(np.log1p(rng.poisson(rate)).astype(float))
+    clean.var_names = [f"g{i}" for i in range(60)]
+    clean.obs["type"] = np.repeat(["a", "b", "c"], 30)
+    group = np.tile([0.0, 40.0], 45)[:, None]
+    values = np.log1p(rng.poisson(1.0 + group * np.ones(4))).astype(float)
+    more = ad.AnnData(values, obs=clean.obs)
+    more.var_names = NOISY
+    return clean, ad.concat([more, clean], axis=1, merge="same")
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix, sparse.csc_array])
+@pytest.mark.parametrize(
+    "options", [{}, {"preserve": "type"}, {"preserve": "expression"}, {"method": "variance"}]
+)
+def test_as_if_they_were_not_there(both, container, options):
+    clean, adata = both
+    adata.X = container(adata.X)
+    pp.select_genes(clean, 5, **options)
+    pp.select_genes(adata, 5, ignore=WORDS, **options)
+    of_genes = adata.var.loc[clean.var_names]
+    np.testing.assert_array_equal(of_genes["glfs_rank"], clean.var["glfs_rank"])
+    assert adata.var.loc[NOISY, "glfs_score"].isna().all()
+    np.testing.assert_allclose(
+        adata.uns["glfs"]["preserved"], clean.uns["glfs"]["preserved"], rtol=1e-6
+    )
+
+
+def test_excluded_genes_still_count(both):
+    clean, adata = both
+    pp.select_genes(clean, 5)
+    pp.select_genes(adata, 5, exclude=WORDS)
+    assert adata.uns["glfs"]["preserved"][-1] < 0.9 * clean.uns["glfs"]["preserved"][-1]
+
+
+def test_a_panel_brings_them_along(both, tmp_path):
+    clean, adata = both
+    pp.select_genes(clean, 5)
+    pp.select_genes(adata, 5, ignore=WORDS)
+    path = tmp_path / "cells.h5ad"
+    adata.write_h5ad(path)
+    found = []
+    for one in (clean, adata, ad.read_h5ad(path)):
+        given = tl.evaluate_panel(one, "glfs", "type", n_random=0, inplace=False)
+        tl.extend_panel(one, "glfs", 4)
+        tl.stability(one, n_resamples=2)
+        table = tl.substitutes(one, "glfs", min_score=0.0, inplace=False)
+        found.append(
+            {
+                "extended": set(one.var_names[one.var["glfs_extended_selected"]]),
+                "often": set(one.uns["glfs_stability"]["table"]["gene"]),
+                "substitutes": set(table["substitute"]),
+                **{k: round(float(given[k]), 6) for k in ("preserved", "knn_preservation")},
+            }
+        )
+    assert found[0] == found[1] == found[2]
+    assert pp.recorded_parameters(adata)["ignore"] == WORDS
+
+
+def test_another_structure(both):
+    _, adata = both
+    pp.structure(adata, ignore=WORDS, key_added="mine")
+    assert (adata.uns["mine"]["sets"]["0"]["variance"][:4] == 0).all()
+    pp.select_genes(adata, 5, ignore=WORDS, key_added="named")
+    pp.select_genes(adata, 5, key_added="plain")
+    assert (adata.uns["glfs_structure"]["sets"]["0"]["variance"][:4] > 0).all()
+    pp.select_genes(adata, 5, use_rep="mine", key_added="stored")
+    pd.testing.assert_series_equal(
+        adata.var["stored_rank"], adata.var["named_rank"], check_names=False
+    )
+    by_mine = tl.evaluate_panel(
+        adata, "plain", preserve=Preserve(use_rep="mine"), n_random=0, inplace=False
+    )
+    assert by_mine["preserved"] > 0
+    with refused(InvalidValue, "ignore"):
+        pp.select_genes(adata, 5, use_rep="mine", ignore="x1")
+
+
+def test_included_and_ignored(both, caplog):
+    _, adata = both
+    pp.select_genes(adata, 5, include=["RPL3"], ignore=WORDS)
+    assert adata.var["glfs_selected"]["RPL3"]
+    assert adata.uns["glfs"]["preserved"][0] == 0
+    assert "RPL3" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "argument"),
+    [
+        ({"ignore": ["x2"]}, NotFound, "ignore"),
+        ({"ignore": "mito"}, NotFound, "ignore"),
+        ({"ignore": re.compile(".")}, InvalidValue, "ignore"),
+        ({"ignore": "x1", "preserve": ["x1", "g3"]}, InvalidValue, "preserve"),
+    ],
+)
+def test_refused(both, options, kind, argument):
+    _, adata = both
+    with refused(kind, argument):
+        pp.select_genes(adata, 5, **options)
+    assert not adata.uns
+
+
+def test_the_beginning_of_a_family_is_told(both):
+    _, adata = both
+    with refused(NotFound, "exclude") as caught:
+        pp.select_genes(adata, 5, exclude="mito")
+    assert "mitochondrial" in str(caught.value)
+
+
+def test_estimators_and_classes(both):
+    clean, adata = both
+    chosen = GLFS(5, n_comps=10).fit(adata.X, ignore=[0, 1, 2, 3])
+    assert chosen.get_support(indices=True).min() > 3
+    assert sorted(chosen.ranking_) == list(range(1, 65))
+    alone = GLFS(5, n_comps=10).fit(clean.X)
+    np.testing.assert_array_equal(chosen.ranking_[4:], alone.ranking_)
+    labels = clean.obs["type"].to_numpy()
+    model = GLFSLapRLSClassifier([2, 3], cv=3).fit(adata.X, labels, ignore=[0, 1, 2, 3])
+    assert model.genes_.min() > 3
+    assert (model.predict(adata.X) == labels).mean() > 0.9
+    tl.classify(adata, "type", n_genes=3, ignore=WORDS)
+    assert not set(adata.uns["glfs_class"]["genes"]) & set(NOISY)

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+from pictures import apart, drawn, labels_apart, names
+from refusals import refused
+
+from glfs_bio import pl, pp, tl
+from glfs_bio.errors import InvalidValue
+from glfs_bio.pl._types import by_type
+
+GROUPS = ["a", "b", "c"]
+#: Means of the genes in the groups; what each marks.
+GENES = {
+    "of_b": ([0, 4, 0], "b"),
+    "of_c": ([1, 0, 4], "c"),
+    "more_of_c": ([0, 0, 4], "c"),
+    "everywhere": ([4, 4, 4], None),
+    "of_a_and_b": ([4, 3, 0], None),
+    "of_a": ([3, 1, 0], "a"),
+    "nowhere": ([0, 0, 0], None),
+}
+
+
+@pytest.fixture
+def few():
+    codes = np.repeat(range(3), 4)
+    means = np.array([mean for mean, _ in GENES.values()], dtype=np.float32)
+    obs = pd.DataFrame(
+        {"type": pd.Categorical.from_codes(codes, GROUPS)}, index=map(str, range(12))
+    )
+    return ad.AnnData(means.T[codes], obs=obs, var=pd.DataFrame(index=list(GENES)))
+
+
+def test_a_gene_marks_the_type_that_it_is_on_in_alone(few):
+    found = by_type(few, "type")
+    marked = {gene: row.type if row.marks else None for gene, row in found.iterrows()}
+    assert marked == {gene: kind for gene, (_, kind) in GENES.items()} | {
+        "nowhere": marked["nowhere"]
+    }
+    of_types = [gene for gene in found.index if marked[gene] and gene != "nowhere"]
+    assert of_types == ["of_a", "of_b", "more_of_c", "of_c"]
+
+
+def test_one_type_alone(few):
+    few.obs["type"] = pd.Categorical(["a"] * 12)
+    assert set(by_type(few, "type")["type"]) == {"a"}
+
+
+def test_genes_stand_under_their_types(panel):
+    axes = pl.dotplot(panel, "bulk_labels", key="many", show=False)
+    assert [len(row["mainplot_ax"].get_xticklabels()) for row in axes] == [50] * 4
+    assert labels_apart(*(row["mainplot_ax"].get_xticklabels() for row in axes))
+    told = [names(row["gene_group_ax"].texts) for row in axes]
+    every = [name for row in told for name in row]
+    assert "several types" in every
+    types = list(panel.obs["bulk_labels"].cat.categories)
+    places = [types.index(name) for name in every if name in types]
+    assert places == sorted(places)
+    assert len(types) > len(set(places)) > 3
+    drawn()
+
+
+def test_dots_with_symbols_and_options(panel):
+    options = {"symbols": "symbol", "title": "Blood", "cmap": "Blues", "palette": "tab20"}
+    (axes,) = pl.dotplot(panel, "bulk_labels", n_genes=5, show=False, **options)
+    genes = names(axes["mainplot_ax"].get_xticklabels())
+    assert len(genes) == 5
+    assert all(name.startswith("symbol") for name in genes)
+    assert axes["mainplot_ax"].figure.get_suptitle() == "Blood"
+    panel.obs["numbers"] = np.arange(700) % 3
+    (axes,) = pl.dotplot(panel, "numbers", show=False)
+    assert names(axes["mainplot_ax"].get_yticklabels()) == ["0", "1", "2"]
+    with refused(TypeError, "labels"):
+        pl.dotplot(panel, "percent_mito")
+
+
+def test_markers_of_each_label(panel):
+    tl.markers(panel, "glfs", "bulk_labels")
+    table = panel.uns["glfs_markers"]["table"]
+    ax = pl.markers(panel, show=False)
+    assert names(ax.get_yticklabels()) == list(table["label"])
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["f_beta"])
+    precision, recall = (line.get_xdata() for line in ax.lines)
+    np.testing.assert_allclose(precision, table["precision"])
+    np.testing.assert_allclose(recall, table["recall"])
+    assert names(ax.texts) == list(table["markers"].where(table["markers"] != "", "no marker"))
+    assert apart(ax)
+    called = names(pl.markers(panel, symbols="symbol", show=False).texts)
+    assert all(one.startswith("symbol") for one in called)
+
+
+def test_markers_of_another_selection_are_refused(panel):
+    tl.markers(panel, "glfs", "bulk_labels")
+    pp.select_genes(panel, 4)
+    with refused(InvalidValue, "key"):
+        pl.markers(panel)
