@@ -44,6 +44,8 @@ def replace_genes(
     exclude: Genes | None = None,
     limits: Limits | None = None,
     platform: Platform | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     across: Literal["mean", "worst"] | None = None,
@@ -73,6 +75,8 @@ def replace_genes(
         budget) are those of the whole panel; limits on single genes hold for those that enter.
     platform : Platform, default None
         Target platform.  None: the platform of the selection.
+    <layer of a panel>
+    <use_raw>
     <symbols>
     <preserve>
     across : {"mean", "worst"}, default None
@@ -131,6 +135,7 @@ def replace_genes(
         limits=limits,
         platform=platform,
         across=across,
+        layer=read.layer_or_raw(adata, layer, use_raw),
     )
     missing = absent(adata, found.named)
     gone, gone_absent = _leaving(adata, found, failed, missing, symbols)

@@ -116,6 +116,9 @@ OF_WORKBENCH = [
         ({"failed": "NKG7"}, InvalidValue),
         ({"failed": 5}, InvalidType),
         ({"limits": 5}, InvalidType),
+        ({"platform": 5}, InvalidType),
+        ({"layer": "x"}, NotFound),
+        ({"use_raw": "yes"}, InvalidType),
         ({"across": "worst"}, InvalidValue),
         ({"random_state": "x"}, InvalidType),
     ]),
@@ -124,6 +127,8 @@ OF_WORKBENCH = [
         ({"genes": ["zz"]}, InvalidValue),
         ({"genes": 5}, InvalidType),
         ({"n_labels": 0}, InvalidValue),
+        ({"layer": "x"}, NotFound),
+        ({"use_raw": "yes"}, InvalidType),
     ]),
     (tl.markers, {"panel": ["CD3D"], "labels": "bulk_labels"}, [
         PANEL, LABELS, *COMMON,
@@ -477,8 +482,10 @@ def test_every_function_of_cells_has_a_row():
 
 @pytest.mark.parametrize(("call", "arguments"), FUNCTIONS)
 def test_other_objects(refuses, folder, call, arguments):
+    takes_names = call is tl.resolve_genes  # also in a file
     for thing in (np.ones((4, 4)), None, "cells.h5ad"):
-        refuses(lambda: call(thing, *arguments), None, InvalidType, "adata")  # noqa: B023
+        kind = InvalidValue if takes_names and thing == "cells.h5ad" else InvalidType
+        refuses(lambda: call(thing, *arguments), None, kind, "adata")  # noqa: B023
 
 
 #: call, kind of refusal, argument

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from glfs_bio import pp, tl
+from glfs_bio.errors import Caution
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
 
@@ -78,6 +79,8 @@ def test_without_labels_and_with_negative_values(cells):
     assert "expressed_in" not in table
     assert table["expressed"].between(0, 1).all()
     cells.X = cells.X.toarray() - cells.X.toarray().mean(axis=0)
+    with pytest.warns(Caution, match="scaled"):
+        pp.structure(cells)
     scaled = tl.explain_panel(cells, PANEL, "bulk_labels", inplace=False)
     assert scaled["expressed"].isna().all()
     assert (scaled["expressed_in"] == "").all()
