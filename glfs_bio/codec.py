@@ -95,7 +95,7 @@ def _plain(value: Any) -> Any:
     """Return what JSON can hold of dicts and lists of names and numbers."""
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, str | Real):
+    if value is None or isinstance(value, str | Real):
         return value
     if isinstance(value, Collection):
         return [_plain(item) for item in value]

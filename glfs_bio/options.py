@@ -33,18 +33,21 @@ STANDARDIZE = ("noise", "unit", None)
 ACROSS = ("mean", "worst")
 MISSING = ("raise", "warn", "ignore")
 
-_SHARES = ("min_cells", "max_cells", "min_cells_in_type", "max_cells_in_type")
-_MEANS = ("min_mean", "max_mean", "min_mean_in_type", "max_mean_in_type")
-#: Limits on the counts of the whole panel.
+#: Limits on what is measured of a single gene, over all cells and in types of them: its mean, the
+#: share of the cells that express it, its mean raw counts.
+_OF_MEASURES = {
+    measure: [f"{side}_{measure}{where}" for where in ("", "_in_type") for side in ("min", "max")]
+    for measure in ("mean", "cells", "counts")
+}
+#: Limits on single genes.
+OF_GENES = tuple(name for names in _OF_MEASURES.values() for name in names)
+#: Limits on the counts of the whole panel, and on counts.
 _TOTALS = ("max_total_per_cell", "max_total_per_type", "max_total_per_bit")
+_OF_COUNTS = (*_OF_MEASURES["counts"], *_TOTALS)
 #: Limits that are stated for types of cells.
-_OF_TYPES = (
-    "min_mean_in_type",
-    "max_mean_in_type",
-    "min_cells_in_type",
-    "max_cells_in_type",
-    "max_total_per_type",
-)
+_OF_TYPES = (*(name for name in OF_GENES if name.endswith("_in_type")), "max_total_per_type")
+#: Lists of genes by name, with what they change nothing without.
+LISTS = {"families": "per_family", "groups": "per_group", "markers": "per_type"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,13 +60,18 @@ class Limits:
     Attributes
     ----------
     min_mean : float, default None
-        Minimum mean expression of a gene over all cells, in the matrix of the selection.
+        Minimum mean expression of a gene, in the matrix of the selection (of logarithms).
     max_mean : float, default None
-        Maximum mean expression of a gene over all cells, in the matrix of the selection.
+        Maximum mean expression of a gene, in the matrix of the selection (of logarithms).
     min_cells : float, default None
         Minimum share of all cells that express a gene, from 0 to 1.
     max_cells : float, default None
         Maximum share of all cells that express a gene, from 0 to 1.
+    min_counts : float, default None
+        Minimum mean raw counts of a gene in a cell.  It needs `counts_layer`.  Limits on counts are
+        on those that a `platform` detects by its efficiency.
+    max_counts : float, default None
+        Maximum mean raw counts of a gene in a cell.  It needs `counts_layer`.
     min_mean_in_type : float, default None
         Minimum mean expression of a gene in at least one cell type.  It needs `groupby`.
     max_mean_in_type : float, default None
@@ -72,6 +80,12 @@ class Limits:
         Minimum share of the cells of at least one type that express a gene.  It needs `groupby`.
     max_cells_in_type : float, default None
         Maximum share of the cells of each type that express a gene.  It needs `groupby`.
+    min_counts_in_type : float, default None
+        Minimum mean raw counts of a gene in at least one cell type.  It needs `groupby` and
+        `counts_layer`.
+    max_counts_in_type : float, default None
+        Maximum mean raw counts of a gene in each cell type.  It needs `groupby` and
+        `counts_layer`.
     max_total_per_cell : float, default None
         Maximum raw counts of the whole panel in a cell, as a mean over all cells.  It needs
         `counts_layer`.  In imaging, crowded molecules cannot be resolved.
@@ -83,13 +97,18 @@ class Limits:
         cells.  It needs `counts_layer`, and a platform with a codebook.
     expected_counts : dict of str to float, default None
         Expected counts in a cell, as a mean over all cells, of genes whose counts the data cannot
-        tell, such as markers of missing cell types.  They replace the means of these genes in
-        limits on totals.
+        tell, such as markers of missing cell types.  They replace the means of these genes over all
+        cells in limits on counts.
     families : str or dict of str to list, default None
         Gene families: column of ``.var``, missing for genes without a family, lists of genes by
         name, or a file of them (see :func:`~glfs_bio.io.read_markers`).
     per_family : int, default None
         Maximum number of genes of a family.
+    groups : str or dict of str to list, default None
+        Groups of genes, such as lineages of a panel sheet, given as `families` are.
+    per_group : dict of str to int or pair of int, default None
+        Number of genes of groups: minimum and maximum, as in ``{"T cells": (2, 10), "B cells": (1,
+        None)}``, or one number for exactly so many.  It needs `groups`.
     nearly_identical : bool, default None
         Select genes of nearly one sequence together, such as HBA1 and HBA2.  None: once one of them
         is in, others enter only if they are included by name, since probes cannot tell them apart.
@@ -112,7 +131,7 @@ class Limits:
     groupby : str, default None
         Column of ``.obs`` with the cell types.
     counts_layer : str, default None
-        Layer of raw counts for limits on totals; ``"X"`` for ``.X``.
+        Layer of raw counts for limits on counts; ``"X"`` for ``.X``.
     cost : float, str or dict of str to float, default None
         Cost of a gene: one number, a column of ``.var``, or numbers by gene.  It needs `budget`.
     budget : float, default None
@@ -134,16 +153,22 @@ class Limits:
     max_mean: float | None = None
     min_cells: float | None = None
     max_cells: float | None = None
+    min_counts: float | None = None
+    max_counts: float | None = None
     min_mean_in_type: float | None = None
     max_mean_in_type: float | None = None
     min_cells_in_type: float | None = None
     max_cells_in_type: float | None = None
+    min_counts_in_type: float | None = None
+    max_counts_in_type: float | None = None
     max_total_per_cell: float | None = None
     max_total_per_type: float | Mapping[str, float] | None = None
     max_total_per_bit: float | None = None
     expected_counts: Mapping[str, float] | None = None
     families: str | Mapping[str, Collection[str]] | None = None
     per_family: int | None = None
+    groups: str | Mapping[str, Collection[str]] | None = None
+    per_group: Mapping[str, int | tuple[int | None, int | None]] | None = None
     nearly_identical: bool | None = None
     per_type: int | None = None
     markers: str | Mapping[str, Collection[str]] | None = None
@@ -155,13 +180,13 @@ class Limits:
     budget: float | None = None
 
     def __post_init__(self) -> None:
-        for name in (*_MEANS, *_SHARES, "max_total_per_cell", "max_total_per_bit"):
+        for name in (*OF_GENES, "max_total_per_cell", "max_total_per_bit"):
             value = getattr(self, name)
             if value is not None:
                 checks.number(name, value)
-                if name in _SHARES and value > 1:
+                if name in _OF_MEASURES["cells"] and value > 1:
                     raise InvalidValue(name, value, "must be a share of the cells, from 0 to 1")
-        for name in (*_MEANS, *_SHARES):
+        for name in OF_GENES:
             upper = "max" + name[3:]
             least, most = getattr(self, name), getattr(self, upper)
             if name.startswith("min") and None not in (least, most) and least > most:
@@ -174,17 +199,21 @@ class Limits:
         checks.texts(or_none=True, groupby=self.groupby, counts_layer=self.counts_layer)
         if self.budget is not None:
             checks.number("budget", self.budget)
-        for name in ("families", "markers"):
+        for name in LISTS:
             if isinstance(value := getattr(self, name), PathLike):
                 object.__setattr__(self, name, str(value))
-        _names_or_mapping("families", self.families, f"a column of {VAR} or of a file")
-        _names_or_mapping("markers", self.markers, "a file")
+            what = "a file" if name == "markers" else f"a column of {VAR} or of a file"
+            _names_or_mapping(name, getattr(self, name), what)
         _names_or_mapping("priority", self.priority, f"a column of {VAR}")
         if self.expected_counts is not None:
             _mapping("expected_counts", self.expected_counts)
-        for name in ("families", "markers"):
+        for name in LISTS:
             if isinstance(value := getattr(self, name), Mapping):
                 _check_lists(name, value)
+        if self.per_group is not None:
+            _mapping("per_group", self.per_group)
+            numbers = {str(name): _least_and_most(name, n) for name, n in self.per_group.items()}
+            object.__setattr__(self, "per_group", numbers)
         for name in ("priority", "expected_counts"):
             if isinstance(value := getattr(self, name), Mapping):
                 for gene, number in value.items():
@@ -201,7 +230,7 @@ class Limits:
     @property
     def needs_counts(self) -> bool:
         """Whether a limit needs raw counts."""
-        return any(getattr(self, name) is not None for name in _TOTALS)
+        return any(getattr(self, name) is not None for name in _OF_COUNTS)
 
     def record(self) -> dict[str, Any]:
         """Return the limits that are set, for ``.uns``; dicts and lists as JSON."""
@@ -242,7 +271,10 @@ class Limits:
 
     def _check_partners(self) -> None:
         """No limit without what it needs, and nothing that changes nothing."""
-        for one, other in (("families", "per_family"), ("cost", "budget")):
+        for one, other in (
+            *((one, other) for one, other in LISTS.items() if one != "markers"),
+            ("cost", "budget"),
+        ):
             for name, partner in ((one, other), (other, one)):
                 if getattr(self, name) is not None and getattr(self, partner) is None:
                     raise InvalidValue(
@@ -259,20 +291,20 @@ class Limits:
             raise InvalidValue(
                 "counts_layer",
                 None,
-                "is needed for limits on totals, which are on raw counts",
+                "is needed for limits on raw counts",
                 f'name their layer, or "X" where {MATRIX} holds them',
             )
         if self.counts_layer is not None and not self.needs_counts:
             raise InvalidValue(
                 "counts_layer",
                 self.counts_layer,
-                f"changes nothing: it is for limits on totals ({', '.join(_TOTALS)})",
+                f"changes nothing: it is for limits on counts ({', '.join(_OF_COUNTS)})",
             )
         if self.expected_counts is not None and not self.needs_counts:
             raise InvalidValue(
                 "expected_counts",
                 NO_VALUE,
-                f"changes nothing: it is for limits on totals ({', '.join(_TOTALS)})",
+                f"changes nothing: it is for limits on counts ({', '.join(_OF_COUNTS)})",
             )
         if self.needs_types and self.groupby is None:
             names = [name for name in (*_OF_TYPES, "per_type") if getattr(self, name) is not None]
@@ -666,6 +698,31 @@ def _mapping(name: str, value: object) -> None:
         raise InvalidType(name, value, f"must be a {MAPPING}")
     if not value:
         raise InvalidValue(name, value, "is empty", "leave it out")
+
+
+def _least_and_most(name: object, number: object) -> tuple[int | None, int | None]:
+    """Least and most genes of a group, from two numbers or one; None is no limit."""
+    called = f"per_group[{str(name)!r}]"
+    pair = number.tolist() if hasattr(number, "tolist") else number
+    if not isinstance(pair, tuple | list):
+        pair = (pair, pair)
+    if len(pair) != 2:
+        raise InvalidValue(called, number, "must be a number, or a minimum and a maximum")
+    least, most = (_whole_or_none(one) for one in pair)
+    for one in (least, most):
+        checks.whole_number(called, one, at_least=0, or_none=True)
+    if (least is None or not least) and most is None:
+        raise InvalidValue(called, number, "is no limit", "give a minimum or a maximum")
+    if least is not None and most is not None and least > most:
+        raise InvalidValue(called, number, "has a minimum above the maximum")
+    return least, most
+
+
+def _whole_or_none(number: Any) -> Any:
+    """A number as Python has it: R has no other than decimal ones beside infinity."""
+    if number == float("inf"):
+        return None
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 def _check_lists(name: str, lists: Mapping[Any, Any]) -> None:

@@ -10,8 +10,13 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from ._typing import Array, Index
     from .criterion.criterion import Criterion
+
+#: A gene adds nothing to a panel if less is lost without it than this share of the mean loss.
+_NOTHING = 0.01
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,11 @@ def measured(panel: Panel, criterion: Criterion, candidates: Index) -> Panel:
     losses = np.zeros(len(candidates))
     losses[chosen] = criterion.losses(candidates[chosen])
     return replace(panel, losses=losses, preserved=criterion.preserved(candidates[chosen]))
+
+
+def adds_nothing(losses: Array) -> NDArray[np.bool_]:
+    """Whether each gene of a panel adds nothing, by the losses of all."""
+    return np.asarray(losses <= _NOTHING * losses.mean())
 
 
 def by_value(values: Array, n_genes: int, include: Index, **info: Any) -> Panel:

@@ -5,6 +5,7 @@ Functions write to the object that they get and have no `copy`: pass ``adata.cop
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,8 +21,9 @@ from ._anndata.stale import made_of_all
 from ._anndata.structure import KEY, compute, specified, store, structure_of
 from ._docs import documented
 from ._progress import tell, with_bar
-from .errors import InvalidValue, arg, naming
+from .errors import InvalidValue, Message, arg, listed, naming
 from .options import Request, StructureSpec
+from .panel import adds_nothing
 from .selection import answerable, rank_genes
 from .solvers.greedy import LARGEST
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from ._anndata.target import Preserve
     from .methods import Method
     from .options import Limits, Platform
+
+log = logging.getLogger(__name__)
 
 __all__ = ["recorded_parameters", "select_genes", "structure"]
 
@@ -117,7 +121,7 @@ def select_genes(
         preserved is then of the structure of the others.  Genes that are in `include` too are in
         the panel, and add nothing to it.
     limits : Limits, default None
-        Constraints on expression, total counts, families, markers per type and cost.
+        Constraints on expression, counts, families, groups of genes, markers per type and cost.
     platform : Platform, default None
         Target platform: orderable genes, detection efficiency, codebook.
     batch_key : str, default None
@@ -208,6 +212,9 @@ def select_genes(
         Connected components of the graph; the maximum over batches.
     ``.uns[key_added]["assay_noise"]`` : float
         Assumed noise variance of the target platform; the mean over batches.
+    ``.uns[key_added]["ruled_out"]`` : DataFrame, at most 20 rows
+        Genes that `limits` rule out on their own and that alone would preserve most: ``gene``;
+        ``limit``; ``preserved``, the share of the target that the gene alone would preserve.
     ``.uns[key_added]["missing"]`` : str
         Names in `include` and `exclude` that are missing in the data, if any.
     ``.uns[key_added]["method"]``, ``["objective"]`` : str
@@ -299,6 +306,7 @@ def select_genes(
         joined, asked = join(sets, request)
         frame, entry = panel_of(joined, asked, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
+    _report(frame, entry, key_added)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
         frame["highly_variable"] = chosen
@@ -310,6 +318,20 @@ def select_genes(
             one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
     tell(summaries.selection(entry))
     return None
+
+
+def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
+    """Log which strong genes limits rule out, and which genes that must be in add nothing."""
+    constraints.say_ruled_out(entry.get("ruled_out"))
+    panel = frame[frame[f"{key}_selected"]]
+    idle = panel[f"{key}_included"].to_numpy() & adds_nothing(panel[f"{key}_loss"].to_numpy())
+    if idle.any():
+        log.warning(
+            Message(
+                f"{arg('include')} has genes that add nothing to the panel: "
+                f"{listed(panel.index[idle])}."
+            )
+        )
 
 
 def panel_of(
@@ -362,6 +384,7 @@ def panel_of(
             batch=inputs.batch,
             cells=cells,
         )
+    panel = constraints.named(adata, panel)
     frame = results.columns_of(panel, candidates, adata.var_names, key)
     asked = request_to_keep(adata, recorded, frame, key)
     missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}

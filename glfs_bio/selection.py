@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pandas as pd
 
 from . import checks
 from .cells.cells import build_problems, split
@@ -19,7 +20,7 @@ from .errors import ADATA, MATRIX, NO_VALUE, Caution, InvalidType, InvalidValue,
 from .methods import METHODS, Method
 from .panel import Panel, measured
 from .solvers.constrained import select_within
-from .solvers.greedy import select
+from .solvers.greedy import Greedy, select
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 _FEWEST_CELLS = 3
 #: Less than this share of what should be preserved is nothing.
 _NOTHING = 1e-6
+#: So many of the genes that limits rule out are listed.
+_STRONGEST = 20
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class Candidates:
     alike: Mapping[str, Index] = field(default_factory=dict)
     #: What was named and is not there.
     missing: tuple[Any, ...] = ()
+    #: Genes that a limit rules out on their own, by index, with the limit; they are not allowed.
+    ruled_out: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, n_features: int, include: ArrayLike = (), ignore: ArrayLike = ()) -> Self:
@@ -142,7 +147,20 @@ def rank_genes(
         labels = [label for label, _ in split(batch, n_cells)]
         about["batches"] = np.array(labels, dtype=object)
         about["preserved_in_batches"] = criterion.preserved_in_sets(chosen)
+    about |= strongest_out(criterion, candidates.ruled_out)
     return replace(panel, info={**panel.info, **about})
+
+
+def strongest_out(criterion: Criterion, ruled_out: Mapping[int, str]) -> dict[str, Any]:
+    """Genes that limits rule out which alone would preserve most, by index; none where none are."""
+    if not ruled_out:
+        return {}
+    genes = np.array(list(ruled_out))
+    gains = Greedy(criterion.on(genes), across=criterion.across()).waiting
+    genes = genes[np.argsort(-gains, kind="stable")[:_STRONGEST]]
+    alone = [float(criterion.preserved(genes[[place]])[0]) for place in range(len(genes))]
+    limits = [ruled_out[gene] for gene in genes.tolist()]
+    return {"ruled_out": pd.DataFrame({"gene": genes, "limit": limits, "preserved": alone})}
 
 
 def _ranked(

@@ -32,6 +32,19 @@ from glfs_bio.options import Limits, Platform, Preserve, Request
             "max_total_per_type['B']",
         ),
         ({"counts_layer": "c"}, InvalidValue, "counts_layer"),
+        ({"max_counts": 1}, InvalidValue, "counts_layer"),
+        ({"max_counts": -1, "counts_layer": "c"}, InvalidValue, "max_counts"),
+        ({"min_counts": 2, "max_counts": 1, "counts_layer": "c"}, InvalidValue, "min_counts"),
+        ({"max_counts_in_type": 1, "counts_layer": "c"}, InvalidValue, "max_counts_in_type"),
+        ({"groups": "g"}, InvalidValue, "groups"),
+        ({"groups": {"T": "x"}, "per_group": {"T": 1}}, InvalidType, "groups"),
+        ({"per_group": {"T": 1}}, InvalidValue, "per_group"),
+        ({"groups": "g", "per_group": 2}, InvalidType, "per_group"),
+        ({"groups": "g", "per_group": {}}, InvalidValue, "per_group"),
+        ({"groups": "g", "per_group": {"T": (3, 1)}}, InvalidValue, "per_group['T']"),
+        ({"groups": "g", "per_group": {"T": (1, 2, 3)}}, InvalidValue, "per_group['T']"),
+        ({"groups": "g", "per_group": {"T": (None, None)}}, InvalidValue, "per_group['T']"),
+        ({"groups": "g", "per_group": {"T": 2.5}}, InvalidType, "per_group['T']"),
         ({"counts_layer": "c", "max_mean": 1}, InvalidValue, "counts_layer"),
         ({"per_type": 0, "groupby": "k"}, InvalidValue, "per_type"),
         ({"per_type": 1}, InvalidValue, "per_type"),
@@ -54,6 +67,23 @@ from glfs_bio.options import Limits, Platform, Preserve, Request
 def test_limits_check_themselves(arguments, kind, argument):
     with refused(kind, argument):
         Limits(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (2, (2, 2)),
+        ((1, None), (1, None)),
+        ([None, 4], (None, 4)),
+        (np.array([1.0, np.inf]), (1, None)),  # as R has it
+        (np.int64(3), (3, 3)),
+        ((0, 0), (0, 0)),
+    ],
+)
+def test_numbers_of_a_group(given, meant):
+    limits = Limits(groups="lineage", per_group={"T": given})
+    assert limits.per_group == {"T": meant}
+    assert Limits.restored(limits.record()) == limits
 
 
 def test_a_platform_that_changes_nothing_is_refused():

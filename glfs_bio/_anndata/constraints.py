@@ -26,7 +26,7 @@ from ..errors import (
     naming,
     shown,
 )
-from ..options import Limits
+from ..options import LISTS, OF_GENES, Limits
 from ..solvers.constraints import BROKEN, Row, Rows, check
 from ..vendors.forecast import loads
 from ..vendors.markers import read_markers
@@ -34,13 +34,14 @@ from . import columns, read
 from .names import Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._typing import Array, Index, Matrix
     from ..options import Request
+    from ..panel import Panel
     from ..selection import Candidates
 
 log = logging.getLogger(__name__)
@@ -49,6 +50,8 @@ log = logging.getLogger(__name__)
 #: ``sc.tl.filter_rank_genes_groups``, and its mean there is at least so many times that in each
 #: other type: against all other cells, genes of all T cells would be markers of one type of these.
 _SHARE, _FOLD = 0.25, 2.0
+#: A gene that limits rule out is named if it alone preserves this share; so many are.
+_STRONG, _SAID = 0.01, 3
 #: Means below this count as this, where they are divided by one another.
 _LEAST_MEAN = 1e-9
 
@@ -95,11 +98,46 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     )
     if found is None:
         return genes
-    genes = narrowed(adata, genes, found, request.n_genes)
+    genes = narrowed(
+        adata, replace(genes, ruled_out=ruled_out(found, genes)), found, request.n_genes
+    )
     weighed = found.budget or found.lower.any() or (found.priority[genes.allowed] != 1.0).any()
     weighed |= found.groups is not None
     binds = weighed or not found.hold(genes.allowed.astype(float))
     return replace(genes, rows=found) if binds else genes
+
+
+def ruled_out(rows: Rows, genes: Candidates) -> dict[int, str]:
+    """Candidates that a limit rules out on their own, with these limits."""
+    out = np.flatnonzero(genes.allowed & ~rows.allowed)
+    over = rows.columns(out) > rows.most[:, None]
+    return {
+        int(gene): ", ".join(dict.fromkeys(rows.limits[row] for row in np.flatnonzero(by)))
+        for gene, by in zip(out, over.T, strict=True)
+    }
+
+
+def named(adata: AnnData, panel: Panel) -> Panel:
+    """The same panel with the names of the genes that limits rule out."""
+    if "ruled_out" not in panel.info:
+        return panel
+    table = panel.info["ruled_out"]
+    table = table.assign(gene=adata.var_names[table["gene"]].astype(object))
+    return replace(panel, info=panel.info | {"ruled_out": table})
+
+
+def say_ruled_out(table: pd.DataFrame | None) -> None:
+    """Log the strongest genes that limits rule out."""
+    if table is None:
+        return
+    strong = table[table["preserved"] >= _STRONG].head(_SAID)
+    if len(strong):
+        said = [f"{one.gene} ({one.limit}; {one.preserved:.0%})" for one in strong.itertuples()]
+        log.warning(
+            Message(
+                f"{arg('limits')} rule out genes that alone would preserve much: {listed(said)}."
+            )
+        )
 
 
 def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
@@ -141,18 +179,21 @@ def rows(
     may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
     genes = Lookup(adata, symbols)
     priority = _priority(genes, limits, may)
-    found = list(_families(genes, limits))
+    found = [*_families(genes, limits), *_groups(genes, limits)]
     if limits.budget is not None and limits.cost is not None:
         costs = columns.numbers(genes, limits.cost, "cost", needed=may)
         found.append(_upper(f"budget={limits.budget:g}", "", costs, float(limits.budget)))
     types = _types(adata, limits.groupby)
     found += _markers_given(genes, limits)
     if limits.counts_layer is not None:
-        found += _totals(genes, limits, types, Detection() if detection is None else detection)
+        detection = Detection() if detection is None else detection
+        counted = _counted(genes, limits, types, detection)
+        found += _totals(counted, limits, types, detection)
+        found += _of_single_genes({"counts": counted}, limits)
     if _needs_expression(limits):
         data = read.row_matrix(adata, layer)
         expression = _measured(data, types)
-        found += _of_single_genes(expression, limits)
+        found += _of_single_genes({"mean": expression.means, "cells": expression.shares}, limits)
         if limits.per_type is not None and limits.markers is None:
             markers = markers_found(expression, types, logarithms=not read.looks_like_counts(data))
             _enough_markers(markers, limits.per_type)
@@ -163,9 +204,9 @@ def rows(
 
 def with_lists(adata: AnnData, limits: Limits) -> Limits:
     """The same limits with lists of genes in place of the names of their files."""
-    names: dict[str, Any] = {"families": limits.families, "markers": limits.markers}
     found: dict[str, Any] = {}
-    for argument, name in names.items():
+    for argument in LISTS:
+        name = getattr(limits, argument)
         if not isinstance(name, str):
             continue
         if argument == "markers" or (name not in adata.var and Path(name).suffix):
@@ -212,25 +253,24 @@ def _upper(limit: str, what: str, values: Array, upper: float) -> Row:
     return Row(limit, limit + what, genes, values[genes], upper=upper)
 
 
-def _of_single_genes(expression: Expression, limits: Limits) -> Iterator[Row]:
-    """A row for every limit on single genes: of the genes it rules out a panel holds none."""
-    largest = expression.means[:, 1:], expression.shares[:, 1:]
-    measures: dict[str, Callable[[], Array]] = {
-        "mean": lambda: expression.means[:, 0],
-        "cells": lambda: expression.shares[:, 0],
-        "mean_in_type": lambda: largest[0].max(axis=1),
-        "cells_in_type": lambda: largest[1].max(axis=1),
-    }
-    for name, measure in measures.items():
-        for side, outside in (("min", np.less), ("max", np.greater)):
-            bound = getattr(limits, f"{side}_{name}")
-            if bound is not None:
-                out = outside(measure(), bound).astype(float)
-                yield _upper(f"{side}_{name}={bound:g}", "", out, 0.0)
+def _of_single_genes(measures: Mapping[str, Array], limits: Limits) -> Iterator[Row]:
+    """A row for every limit on single genes: of the genes it rules out a panel holds none.
+
+    `measures` of genes over all cells and in each type, shape (n_genes, 1 + n_types).
+    """
+    for name in OF_GENES:
+        side, measure, *in_type = name.split("_", 2)
+        bound = getattr(limits, name)
+        if bound is None or measure not in measures:
+            continue
+        values = measures[measure]
+        value = values[:, 1:].max(axis=1) if in_type else values[:, 0]
+        out = value < bound if side == "min" else value > bound
+        yield _upper(f"{name}={bound:g}", "", out.astype(float), 0.0)
 
 
-def _totals(genes: Lookup, limits: Limits, types: Types, detection: Detection) -> Iterator[Row]:
-    """Rows for the mean total of the panel's counts, over all cells, those of a type, and bits."""
+def _counted(genes: Lookup, limits: Limits, types: Types, detection: Detection) -> Array:
+    """Mean counts that the platform detects of each gene, shape (n_genes, 1 + n_types)."""
     counts = read.counts(genes.adata, str(limits.counts_layer))
     means = counts.weighted_sums(types.cells) / types.sizes
     if detection.efficiency is not None:
@@ -245,6 +285,11 @@ def _totals(genes: Lookup, limits: Limits, types: Types, detection: Detection) -
             "has values that are negative or not finite",
             "name a layer of raw counts",
         )
+    return np.asarray(means)
+
+
+def _totals(means: Array, limits: Limits, types: Types, detection: Detection) -> Iterator[Row]:
+    """Rows for the mean total of the panel's counts, over all cells, those of a type, and bits."""
     if limits.max_total_per_cell is not None:
         limit = f"max_total_per_cell={limits.max_total_per_cell:g}"
         yield _upper(limit, "", means[:, 0], float(limits.max_total_per_cell))
@@ -303,19 +348,52 @@ def _families(genes: Lookup, limits: Limits) -> Iterator[Row]:
     """A row for every family that has more genes than a panel may have of it."""
     if limits.families is None or limits.per_family is None:
         return
-    if isinstance(limits.families, Mapping):
-        families = _listed(genes, limits.families, "families")
-    else:
-        column = read.find(genes.adata, "var", limits.families, "families")
-        named = column.notna().to_numpy() & (column.astype(str) != "").to_numpy()
-        names = column.astype(str).to_numpy()
-        groups = pd.Series(np.flatnonzero(named)).groupby(names[named])
-        families = {str(name): group.to_numpy() for name, group in groups}
     limit = f"per_family={limits.per_family}"
-    for name, members in families.items():
+    for name, members in _lists(genes, limits.families, "families").items():
         if len(members) > limits.per_family:
             every = np.ones(len(members))
             yield Row(limit, f"{limit} ({name})", members, every, upper=float(limits.per_family))
+
+
+def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
+    """A row for every group of genes of which a panel has so many at least, or at most."""
+    if limits.groups is None or limits.per_group is None:
+        return
+    groups = _lists(genes, limits.groups, "groups")
+    if strange := [name for name in limits.per_group if name not in groups]:
+        raise NotFound(
+            "per_group",
+            NO_VALUE,
+            f"has groups that are missing in {arg('groups')}: {listed(strange)}",
+            f"choose from {listed(groups)}",
+        )
+    for name, numbers in limits.per_group.items():
+        least, most = numbers if isinstance(numbers, tuple) else (numbers, numbers)
+        exact = least == most
+        limit = f"per_group={least}" if exact else f"per_group={least or ''}:{_or_none(most)}"
+        members = groups[name]
+        yield Row(
+            *(limit, f"{limit} ({name})", members, np.ones(len(members))),
+            lower=float(least or 0),
+            upper=np.inf if most is None else float(most),
+        )
+
+
+def _or_none(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
+def _lists(
+    genes: Lookup, given: str | Mapping[str, Collection[str]], argument: str
+) -> dict[str, Index]:
+    """Rows of the genes in lists by name, or in a column of ``.var``."""
+    if isinstance(given, Mapping):
+        return _listed(genes, given, argument)
+    column = read.find(genes.adata, "var", given, argument)
+    named = column.notna().to_numpy() & (column.astype(str) != "").to_numpy()
+    names = column.astype(str).to_numpy()
+    groups = pd.Series(np.flatnonzero(named)).groupby(names[named])
+    return {str(name): group.to_numpy() for name, group in groups}
 
 
 def _markers_given(genes: Lookup, limits: Limits) -> Iterator[Row]:
@@ -383,9 +461,8 @@ def _types(adata: AnnData, groupby: str | None) -> Types:
 
 def _needs_expression(limits: Limits) -> bool:
     found = limits.per_type is not None and limits.markers is None
-    names = ("mean", "cells", "mean_in_type", "cells_in_type")
-    of_genes = (getattr(limits, f"{side}_{name}") for side in ("min", "max") for name in names)
-    return found or any(bound is not None for bound in of_genes)
+    of_genes = (name for name in OF_GENES if "_counts" not in name)
+    return found or any(getattr(limits, name) is not None for name in of_genes)
 
 
 def _measured(data: RowMatrix, types: Types) -> Expression:

@@ -163,6 +163,19 @@ def _pair(word: str, argument: str, allowed: str) -> tuple[str, float]:
     return name, value
 
 
+def _ranges(words: list[str], argument: str) -> dict[str, int | tuple[int | None, int | None]]:
+    """Return least and most of each name, or one number for both."""
+    found: dict[str, int | tuple[int | None, int | None]] = {}
+    for word in words:
+        name, _, numbers = word.rpartition("=")
+        parts = [part.strip() for part in numbers.split(":")]
+        if not name or len(parts) > 2 or not all(part.isdigit() or not part for part in parts):
+            raise InvalidValue(argument, word, "must be NAME=MIN:MAX, or NAME=NUMBER")
+        least, most = (int(part) if part else None for part in (parts * 2)[:2])
+        found[name] = (least, most)
+    return found
+
+
 def _lists(text: str, _: str) -> str | dict[str, list[str]]:
     """Return the name of a column, or lists out of a file, with or without ``@``."""
     from ..vendors.forms import ENDINGS
@@ -241,6 +254,11 @@ AS = {
         list[str],
         lambda words, _: [names(word) for word in words],
         "Names with commas between them; may be repeated.",
+    ),
+    "per_group": As(
+        list[str],
+        _ranges,
+        "NAME=MIN:MAX, where one of the two may be missing, or NAME=NUMBER; may be repeated.",
     ),
     "Mapping[str, float]": As(list[str], _numbers, _NUMBERS),
     "float | Mapping[str, float]": As(list[str], _numbers, _NUMBERS),

@@ -54,7 +54,8 @@ _ITEMS = 20
 #: Significant digits of a result.
 _DIGITS = 3
 _ELSEWHERE = {
-    *("params", "versions", "path", "curve", "preserved", "optimality", "table", "absent")
+    *("params", "versions", "path", "curve", "preserved", "optimality", "table", "absent"),
+    "ruled_out",
 }
 #: Columns of an order besides rank, gene and id, as far as it has them.
 _OF_ORDER = {
@@ -329,7 +330,8 @@ def limits(subject: Subject) -> dict[str, Any] | None:
         if name in stated:
             said = field.summary.replace("`", "")
             facts.append((name, codec.restored(stated[name]), f"{said[:1].lower()}{said[1:]}"))
-    return {"facts": facts}
+    out = subject.entry.get("ruled_out")
+    return {"facts": facts, "ruled_out": [] if out is None else out.to_dict("records")}
 
 
 def choice(subject: Subject) -> dict[str, Any]:

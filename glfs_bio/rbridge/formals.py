@@ -172,7 +172,7 @@ def _vectors() -> list[str]:
     vectors = {
         "generic_functions": FUNCTIONS,
         "object_classes": CLASSES,
-        "numbers_by_name": sorted(_NUMBERS | typed(r"Mapping\[str, (float|int)\]")),
+        "numbers_by_name": sorted(_NUMBERS | typed(r"Mapping\[str, (float|int)\b")),
         "genes_by_name": sorted(typed(r"Mapping\[str, Collection\[str\]\]")),
         "sequences": sorted(_SEVERAL | typed(r"^Sequence\[int\]")),
     }

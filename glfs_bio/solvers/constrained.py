@@ -1,7 +1,8 @@
 """Greedy selection within linear constraints, with how far it is from the best possible.
 
 A gene may enter if no upper limit is broken, and if so many places and so much of the upper limits
-are left that the lower ones can still be met.
+are left that the lower ones can still be met.  The number of genes is a lower limit where the
+panel would be too small without.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ..panel import picked
 from .bound import Relaxation, relax
 from .constrained_bound import relax_within
 from .constraints import check
+from .exchanges import Exchanges
 from .greedy import LARGEST, SHARE, Greedy, enough, optimality
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ log = logging.getLogger(__name__)
 
 #: A gene that uses nothing counts as if it used this share of what the least other one uses.
 _FREE = 1e-9
+#: Where fewer genes preserve more than those that were asked for by this share, it is said.
+_NOTABLE = 0.01
 #: A gene that gains less than this share of the error gains nothing.
 _NOTHING = 1e-12
 
@@ -67,7 +71,9 @@ class Limited(Greedy):
             self._value[one] = self._value[one].mean()
         #: Whether a limit has kept out a gene that would have entered
         self.held_back = False
-        self._nothing = _NOTHING * sum(float(block.weights.sum()) for block in blocks)
+        self.thrift = thrift
+        #: What gains less gains nothing
+        self.nothing = _NOTHING * sum(float(block.weights.sum()) for block in blocks)
         partners = np.setdiff1d(rows.with_partners(include), include)
         for left in (list(include), list(partners)):
             while left:
@@ -99,36 +105,51 @@ class Limited(Greedy):
         """Least number of genes of a panel that holds these and meets all lower limits."""
         return len(self.picked) + len(self._completed(self._used, self._open, len(self._open)))
 
-    def fill(self, n_genes: int, *, worthwhile: bool = False) -> None:
+    def fill(
+        self, n_genes: int, *, worthwhile: bool = False, rest: list[int] | None = None
+    ) -> None:
         """Let genes enter until there are `n_genes`, or none fits.
 
         Lower limits are met where they can be; :meth:`fewest` says whether they can.  `worthwhile`
-        ends it where no gene gains anything and all lower limits are met.
+        ends it where no gene gains anything and all lower limits are met.  `rest` is known to
+        complete the panel; then these genes enter, and others that can be in the place of one.
         """
-        barred = np.zeros(self.n_genes, dtype=bool)
-        rest = self._completed(self._used, self._open, n_genes - len(self.picked))
+        barred, known = np.zeros(self.n_genes, dtype=bool), rest is not None
+        if rest is None:
+            rest = self._completed(self._used, self._open, n_genes - len(self.picked))
         while len(self.picked) < n_genes:
             if self.complete:
                 rest = []
             gains = self._of_whole_sets(self.unlimited)
             may = self._open & ~barred & self._fits(n_genes - len(self.picked))
             if worthwhile and not rest:
-                may &= gains > self._nothing
+                may &= gains > self.nothing
             gene = _best(gains, self._value, may)
             self.held_back |= gene is None or gene != _best(gains, self._value, self._open)
             if gene is None:
                 break
             genes = self._set_of.get(gene, [gene])
-            following = self._rest_after(genes, rest, n_genes)
+            following = self._rest_with(genes, rest, n_genes)
+            if following is None:
+                following = self._rest_after(genes, n_genes, cheapest=known)
             if following is None and len(genes) > 1:
                 barred[genes] = True
                 continue
             if following is None:  # nor could the panel be completed beside a gene no better
                 barred |= self._rows.no_better(gene, self._used)
+                barred[rest] = False
                 continue
             rest = following
             for one in genes:
                 self._pick(one, gains if len(genes) == 1 else self.unlimited)
+
+    def arrange(self, panel: Sequence[int]) -> None:
+        """Let the genes of a panel within the limits enter, each the best of those left."""
+        others = self._open.copy()
+        others[np.asarray(panel, dtype=np.intp)] = False
+        self._open &= ~others
+        self.fill(len(panel))
+        self._open |= others
 
     @property
     def exhausted(self) -> str | None:
@@ -176,19 +197,40 @@ class Limited(Greedy):
             fits[one] = len(one) <= places and bool((sums <= left).all())
         return fits
 
-    def _rest_after(
+    def _rest_with(
         self, genes: Sequence[int] | Index, rest: list[int], n_genes: int
     ) -> list[int] | None:
-        """Genes that complete the panel once some have entered; None where none do."""
-        if genes[0] in rest:
-            return [other for other in rest if other not in genes]
-        used = self._used + self._rows.sums(genes)
+        """Those of `rest` that complete the panel beside some genes, but for one at most."""
+        left = [other for other in rest if other not in genes]
+        if len(left) < len(rest):
+            return left
         places = n_genes - len(self.picked) - len(genes)
-        if len(rest) <= places and (used + self._rows.sums(rest) <= self._rows.most).all():
+        used = self._used + self._rows.sums(genes) + self._rows.sums(rest)
+        if len(rest) <= places and (used <= self._rows.most).all():
             return rest
+        if not rest or len(rest) > places + 1:
+            return None
+        without = used[:, None] - self._rows.columns(rest)
+        fine = (without <= self._rows.most[:, None]).all(axis=0)
+        fine &= (without >= self._rows.lower[:, None]).all(axis=0)
+        if self._set_of:
+            fine &= np.array([other not in self._set_of for other in rest])
+        if not fine.any():
+            return None
+        out = int(np.argmax(np.where(fine, self._rows.use[rest], -1.0)))
+        return [*rest[:out], *rest[out + 1 :]]
+
+    def _rest_after(
+        self, genes: Sequence[int] | Index, n_genes: int, *, cheapest: bool
+    ) -> list[int] | None:
+        """Genes that complete the panel once some have entered; None where none do, or not the
+        `cheapest`.
+        """
+        places = n_genes - len(self.picked) - len(genes)
         open_ = self._open.copy()
         open_[genes] = False
-        return self._rows.completion(used, open_, places)
+        used = self._used + self._rows.sums(genes)
+        return (self._rows.cheapest if cheapest else self._rows.completion)(used, open_, places)
 
 
 def _best(gains: Array, value: Array, may: Mask) -> int | None:
@@ -217,11 +259,12 @@ def select_within(
     """Choose genes one by one within limits, each the one that lowers F most, among sorted
     candidates with those of `include` among them.
 
-    The panel is smaller than `n_genes` where upper limits let fewer genes in; None: the fewest
-    genes that preserve :data:`.greedy.SHARE`, or, where there is a budget, all that fit and gain
-    something.  Panels of different sizes are not nested where limits hold genes back.  Where a
-    budget or a total keeps genes out, they are chosen anew by gain for what they use up
-    (:data:`THRIFTS`), and the best of these panels counts.
+    The panel is smaller than `n_genes` where no panel of so many is found within the limits; None:
+    the fewest genes that preserve :data:`.greedy.SHARE`, or, where there is a budget, all that fit
+    and gain something.  Panels of different sizes are not nested where limits hold genes back:
+    there genes are chosen anew by gain for what they use up of a budget or a total
+    (:data:`THRIFTS`), with places kept where too few come in, and the genes of the best panel are
+    exchanged (:mod:`.exchanges`), where the worst set counts by Ψ of :mod:`..criterion.across`.
     """
     given = candidates
     candidates = np.flatnonzero(rows.whole(np.isin(np.arange(rows.n_genes), candidates)))
@@ -236,12 +279,6 @@ def select_within(
     if n_genes is None and not rows.budget:
         n_selected = max(enough(preserved, len(fixed), greedy.exhausted), rows.met(greedy.picked))
         n_selected = rows.closed(greedy.picked, n_selected)
-    elif n_genes is not None and n_selected < n_genes and greedy.exhausted is not None:
-        log.warning(
-            Message(
-                f"{n_selected} of {n_genes} genes are selected: {greedy.exhausted} admits no more."
-            )
-        )
     chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)
     waiting = np.zeros(criterion.n_genes)
     waiting[candidates] = greedy.unlimited
@@ -275,40 +312,151 @@ def _grown(
     n_genes: int | None,
 ) -> Limited:
     """Genes that entered one by one, more than will be selected where `n_genes` is None."""
+    search = _Search(criterion, candidates, blocks, rows, fixed)
     if n_genes is not None or rows.budget:
-        return _thrifty(criterion, blocks, rows, fixed, n_genes)
-    greedy = Limited(blocks, rows, fixed, across=criterion.across())
+        return search.best(n_genes)
+    greedy = search.start()
     most = max(min(LARGEST, len(candidates)), len(greedy.picked))
     if not greedy.complete:  # lower limits are met within the size that keeps enough without them
-        free = Limited(blocks, rows.packing, fixed, across=criterion.across())
+        free = search.start(rows.packing)
         free.fill(most)
         enough = np.flatnonzero(criterion.preserved(candidates[free.picked]) >= SHARE)
         greedy.fill(max(int(enough[0]) + 1 if len(enough) else most, greedy.fewest()))
     greedy.fill(most)
+    too_few = len(greedy.picked) < most and greedy.held_back
+    if too_few and criterion.preserved(candidates[greedy.picked])[-1] < SHARE:
+        return search.best(None, most)
     return greedy
 
 
-def _thrifty(
-    criterion: Criterion, blocks: Sequence[Block], rows: Rows, fixed: Index, n_genes: int | None
-) -> Limited:
-    """The best of several choices, by gain and by gain for what a gene uses up of the limits.
+class _Search:
+    """Panels of some candidates within limits, of which the best counts."""
 
-    The power of what it uses grows where the limits let too few genes in, and falls where all that
-    were asked for came in.
-    """
-    size = rows.n_genes if n_genes is None else n_genes
-    plain = Limited(blocks, rows, fixed, across=criterion.across())
-    plain.fill(size, worthwhile=n_genes is None)
-    ways, least, thrift, most = [plain], 0.0, 1.0, 1.0
-    while plain.held_back and rows.use.any() and len(ways) < THRIFTS:
-        way = Limited(blocks, rows, fixed, thrift=thrift, across=criterion.across())
-        way.fill(size, worthwhile=n_genes is None)
-        ways.append(way)
-        least, most = (
-            (thrift, most) if len(way.picked) < size and thrift < most else (least, thrift)
+    def __init__(
+        self,
+        criterion: Criterion,
+        candidates: Index,
+        blocks: Sequence[Block],
+        rows: Rows,
+        fixed: Index,
+    ) -> None:
+        self.criterion, self.candidates = criterion, candidates
+        self.blocks, self.rows, self.fixed = blocks, rows, fixed
+
+    def start(self, rows: Rows | None = None, *, thrift: float = 0.0) -> Limited:
+        """The genes that must be in, within limits (None: all)."""
+        rows = self.rows if rows is None else rows
+        across = self.criterion.across()
+        return Limited(self.blocks, rows, self.fixed, thrift=thrift, across=across)
+
+    def best(self, n_genes: int | None, most: int | None = None) -> Limited:
+        """The best panel that is found of `n_genes`, of fewer where limits allow no more, or of any
+        size (None), up to `most`; its genes in the order of a greedy choice among them.
+        """
+        size = n_genes or most or self.rows.n_genes
+        ways = self._ways(size, worthwhile=n_genes is None)
+        if not ways[0].held_back:
+            return ways[0]
+        panels = [way.picked for way in ways]
+        if n_genes is not None:
+            panels = self._as_large(ways, size)
+        fixed = self.rows.with_partners(self.fixed)
+        nothing = ways[0].nothing if n_genes is None else -np.inf
+        exchanges = Exchanges(self._free, self.rows, fixed, size, nothing)
+        before = min(panels, key=self._error)
+        after = exchanges.improved(before)
+        found = self.start(self.rows.packing)
+        found.arrange(min(before, after, key=self._error))
+        if n_genes is not None:
+            self._compare(found.picked, min((way.picked for way in ways), key=self._error))
+        return found
+
+    def _compare(self, panel: list[int], fewer: list[int]) -> None:
+        """Say where fewer genes preserve more than as many as were asked for."""
+        if len(fewer) == len(panel) or not fewer:
+            return
+        of_fewer, of_panel = (
+            self.criterion.preserved(self.candidates[one])[-1] for one in (fewer, panel)
         )
-        thrift = (least + most) / 2.0
-    return max(ways, key=lambda way: sum(way.gains))
+        if of_fewer - of_panel > _NOTABLE * of_panel:
+            n = f"{len(fewer)} gene{'s' if len(fewer) > 1 else ''}"
+            log.warning(
+                Message(
+                    f"{len(panel)} genes within the limits preserve {of_panel:.1%}, and "
+                    f"{n} {of_fewer:.1%}: ask for fewer."
+                )
+            )
+
+    def _free(self) -> Greedy:
+        return Greedy(self.blocks, across=self.criterion.across())
+
+    def _error(self, panel: Sequence[int]) -> float:
+        """F of a panel."""
+        return float(self.criterion.errors(self.candidates[np.asarray(panel)])[-1])
+
+    def _ways(self, size: int, *, worthwhile: bool) -> list[Limited]:
+        """Several choices, by gain and by gain for what a gene uses up of the limits.
+
+        The power of what it uses grows where the limits let too few genes in, and falls where all
+        that were asked for came in.
+        """
+        plain = self.start()
+        plain.fill(size, worthwhile=worthwhile)
+        ways, least, thrift, most = [plain], 0.0, 1.0, 1.0
+        while plain.held_back and self.rows.use.any() and len(ways) < THRIFTS:
+            way = self.start(thrift=thrift)
+            way.fill(size, worthwhile=worthwhile)
+            ways.append(way)
+            least, most = (
+                (thrift, most) if len(way.picked) < size and thrift < most else (least, thrift)
+            )
+            thrift = (least + most) / 2.0
+        return ways
+
+    def _as_large(self, ways: Sequence[Limited], n_genes: int) -> list[list[int]]:
+        """The panels of some choices, made anew with places kept where they are too small, that are
+        as large as limits allow; what cannot be had is said.
+        """
+        largest = max((way.picked for way in ways), key=len)
+        size = most = len(largest)
+        if size < n_genes:
+            larger, most = self._largest(self.rows, n_genes)
+            largest = max(largest, larger, key=len)
+        size = len(largest)
+        found = list(ways)
+        for way in (way for way in ways if len(way.picked) < size):
+            anew = self.start(self.rows.of_size(size), thrift=way.thrift)
+            anew.fill(size, rest=[gene for gene in largest if anew.open[gene]])
+            found.append(anew)
+        if size < n_genes:
+            blamed = self._blamed(n_genes, most)
+            log.warning(
+                Message(
+                    f"{size} of {n_genes} genes are selected: no panel of {size + 1} is within "
+                    f"{blamed}."
+                    if most == size
+                    else f"{size} of {n_genes} genes are selected: no larger panel was found "
+                    f"within {blamed}."
+                )
+            )
+        return [way.picked for way in found if len(way.picked) == size]
+
+    def _largest(self, rows: Rows, n_genes: int) -> tuple[list[int], int]:
+        """The largest panel that is found of at most `n_genes`, and how large one could be."""
+        fixed = rows.with_partners(self.fixed)
+        open_ = ~np.isin(np.arange(rows.n_genes), fixed)
+        found, most = rows.largest(rows.sums(fixed), open_, n_genes - len(fixed))
+        return [*fixed.tolist(), *found], most + len(fixed)
+
+    def _blamed(self, n_genes: int, most: int) -> str:
+        """Limits without any of which a larger panel than of `most` genes might be."""
+        blamed = list(dict.fromkeys(self.rows.limits))
+        for limit in tuple(blamed):
+            fewer = [one for one in blamed if one != limit]
+            some = [row for row, one in enumerate(self.rows.limits) if one in fewer]
+            if self._largest(self.rows.some(some), n_genes)[1] <= most:
+                blamed = fewer
+        return " and ".join(blamed) or "together"
 
 
 def _relaxed(

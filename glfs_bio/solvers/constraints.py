@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice, product
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -33,6 +33,10 @@ _ROUNDING = 1e-9
 BROKEN, ALONE = -2, -1
 #: HiGHS lets a row be over its limit by 1e-6; where it uses that, it is asked again for less.
 _TIGHTER = 1.0 - 1e-5
+#: What the number of genes is called where it is a limit too.
+_SIZE = "n_genes"
+#: Nodes of the programme that says how large a panel can be.
+_NODES = 500
 
 
 class Row(NamedTuple):
@@ -119,6 +123,18 @@ class Rows:
         """The row of every stored value."""
         return np.repeat(np.arange(len(self.upper)), np.diff(self.matrix.indptr))
 
+    def of_size(self, n_genes: int) -> Rows:
+        """The same limits, and at least so many genes."""
+        every = sparse.csr_array(np.ones((1, self.n_genes)))
+        return replace(
+            self,
+            matrix=sparse.vstack([self.matrix, every], format="csr"),
+            lower=np.append(self.lower, float(n_genes)),
+            upper=np.append(self.upper, np.inf),
+            limits=(*self.limits, _SIZE),
+            names=(*self.names, _SIZE),
+        )
+
     @property
     def packing(self) -> Rows:
         """The upper limits alone."""
@@ -186,7 +202,11 @@ class Rows:
 
     def sums(self, genes: Index | Sequence[int]) -> Array:
         """``P s`` for some genes, shape (n_rows,)."""
-        return np.asarray(self._dense[:, np.asarray(genes, dtype=np.intp)].sum(axis=1))
+        return np.asarray(self.columns(genes).sum(axis=1))
+
+    def columns(self, genes: Index | Sequence[int]) -> Array:
+        """P of some genes, shape (n_rows, n)."""
+        return self._dense[:, np.asarray(genes, dtype=np.intp)]
 
     def within(self, used: Array) -> Mask:
         """Whether each gene fits beside genes that sum to `used`, shape (n_genes,)."""
@@ -300,36 +320,113 @@ class Rows:
         if not len(short):
             return []
         counts = self._dense[short].sum(axis=0) > 0
-        fits = open_ & self.within(used)
-        genes = self.with_partners(np.flatnonzero(self.whole(fits) & counts))
+        genes = self._that_fit(used, open_, counts)
         if not len(genes) or places < 1:
             return None
-        matrix = self._dense[:, genes]
-        left = self.most - used
-        binding = np.flatnonzero((matrix.sum(axis=1) > left) & np.isfinite(left))
-        packed = matrix[binding] / left[binding, None]
+        if self.groups is None and (self._dense[np.ix_(short, genes)] == 1.0).all():
+            needed = int(np.ceil((self.lower - used)[short].max()))
+            chosen = self._cheapest(used, genes, needed)
+            if chosen is None or needed > places:
+                return None
+            if self._fit(used, chosen):
+                return [int(gene) for gene in chosen]
+        every = np.ones(len(genes))
+        taken = self._taken(used, genes)  # of as many genes those that leave most room for others
+        cheap = every + taken / (1.0 + taken.max()) / (2.0 * len(genes))
         for share in (1.0, _TIGHTER):
-            conditions = [
-                LinearConstraint(matrix[short], lb=(self.lower - used)[short]),
-                LinearConstraint(np.ones((1, len(genes))), ub=places),
-            ]
-            if self.groups is not None:
-                conditions.append(LinearConstraint(self.only(genes).ties, lb=0.0, ub=0.0))
-            if len(binding):
-                conditions.append(LinearConstraint(packed, ub=share))
-            every = np.ones(len(genes))
-            cheap = every  # of as many genes those that leave most room for others
-            if len(binding):
-                taken = packed.max(axis=0)
-                cheap = every + taken / (1.0 + taken.max()) / (2.0 * len(genes))
-            found = milp(cheap, integrality=every, bounds=Bounds(0, 1), constraints=conditions)
+            found = self._solved(cheap, used, genes, places, share)
             if found.x is None:
                 return None
             chosen = genes[found.x > 0.5]
-            after = used + self.sums(chosen)
-            if (after <= self.most).all() and (after >= self.lower).all():
+            if self._fit(used, chosen):
                 return [int(gene) for gene in chosen]
         return None
+
+    def cheapest(self, used: Array, open_: Mask, places: int) -> list[int] | None:
+        """So many more genes that take least of the limits; None where they are not within them."""
+        genes = self._that_fit(used, open_, np.ones(self.n_genes, dtype=bool))
+        chosen = None if self.groups is not None else self._cheapest(used, genes, places)
+        return chosen.tolist() if chosen is not None and self._fit(used, chosen) else None
+
+    def largest(self, used: Array, open_: Mask, places: int) -> tuple[list[int], int]:
+        """As many more genes as a panel can hold, at most `places`, and how many could be at most.
+
+        Its arguments are those of :meth:`completion`.  There are fewer genes than could be only
+        where the programme is not solved within :data:`_NODES`.
+        """
+        genes = self._that_fit(used, open_, np.ones(self.n_genes, dtype=bool))
+        if not len(genes) or places < 1:
+            return [], 0
+        most = min(places, len(genes))
+        if self.groups is None:
+            while (chosen := self._cheapest(used, genes, most)) is None:
+                most -= 1
+            if self._fit(used, chosen):
+                return chosen.tolist(), most
+        cheap = self._taken(used, genes)
+        cheap = -1.0 + cheap / (1.0 + cheap.max()) / (2.0 * len(genes))
+        for share in (1.0, _TIGHTER):
+            found = self._solved(cheap, used, genes, places, share, node_limit=_NODES)
+            if share == 1.0 and found.mip_dual_bound is not None:  # the share of costs is below ½
+                most = min(most, int(np.floor(0.5 - found.mip_dual_bound)))
+            if found.x is None:
+                break
+            chosen = genes[found.x > 0.5]
+            if self._fit(used, chosen):
+                return chosen.tolist(), max(most, len(chosen))
+        return [], most
+
+    def _fit(self, used: Array, chosen: Index) -> bool:
+        """Whether all limits hold with some genes beside those that sum to `used`."""
+        after = used + self.sums(chosen)
+        return bool((after <= self.most).all() and (after >= self.lower).all())
+
+    def _cheapest(self, used: Array, genes: Index, n: int) -> Index | None:
+        """So many genes that take least of what is left; None where no such panel is possible."""
+        if n > len(genes):
+            return None
+        binding = self._binding(used, genes)
+        least = np.sort(self._dense[np.ix_(binding, genes)], axis=1)[:, :n].sum(axis=1)
+        if (least > (self.most - used)[binding]).any():
+            return None
+        return np.asarray(genes[np.argsort(self._taken(used, genes), kind="stable")[:n]])
+
+    def _that_fit(self, used: Array, open_: Mask, among: Mask) -> Index:
+        """Some of the genes, with their partners, that fit beside others."""
+        fits = open_ & self.within(used)
+        return self.with_partners(np.flatnonzero(self.whole(fits) & among))
+
+    def _binding(self, used: Array, genes: Index) -> Index:
+        """The rows that cannot hold all of some genes."""
+        left = self.most - used
+        return np.flatnonzero((self._dense[:, genes].sum(axis=1) > left) & np.isfinite(left))
+
+    def _taken(self, used: Array, genes: Index) -> Array:
+        """Largest share of what upper limits leave that each gene takes."""
+        binding = self._binding(used, genes)
+        left = (self.most - used)[binding, None]
+        return np.asarray((self._dense[np.ix_(binding, genes)] / left).max(axis=0, initial=0.0))
+
+    def _solved(
+        self, costs: Array, used: Array, genes: Index, places: int, share: float, **options: Any
+    ) -> Any:
+        """The programme of some genes whose costs are least, within a share of what is left."""
+        short, binding = np.flatnonzero(used < self.lower), self._binding(used, genes)
+        conditions = []
+        if len(short):
+            met = self._dense[np.ix_(short, genes)]
+            conditions.append(LinearConstraint(met, lb=(self.lower - used)[short]))
+        conditions.append(LinearConstraint(np.ones((1, len(genes))), ub=places))
+        if self.groups is not None:
+            conditions.append(LinearConstraint(self.only(genes).ties, lb=0.0, ub=0.0))
+        if len(binding):
+            packed = self._dense[np.ix_(binding, genes)] / (self.most - used)[binding, None]
+            conditions.append(LinearConstraint(packed, ub=share))
+        every = np.ones(len(genes))
+        bounds = Bounds(0, 1)
+        return milp(
+            costs, integrality=every, bounds=bounds, constraints=conditions, options=options
+        )
 
 
 #: Single rows, and pairs of them, that are tried to say which are to blame.

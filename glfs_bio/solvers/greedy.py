@@ -31,6 +31,8 @@ from .bound import relax
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from .._typing import Array, Index
     from ..criterion.across import Largest
     from ..criterion.criterion import Criterion
@@ -89,6 +91,11 @@ class Greedy:
         """Number of genes to choose from."""
         return len(self._open)
 
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """Whether each gene could still enter, shape (n_genes,)."""
+        return self._open
+
     def grow(self, n_genes: int, among: Index | None = None) -> None:
         """Let genes enter, those of `among` only if given, until there are `n_genes` or no more."""
         allowed = self._open.copy()
@@ -108,6 +115,14 @@ class Greedy:
         self._open[gene] = False
         if gene in self._alike:
             self.barred[self._alike[gene]] = True
+        self._update(gene, 1.0)
+
+    def leave(self, gene: int) -> None:
+        """Measure a gene no more, ``E ← E + E g gᵀE/(1 − gᵀE g)``; genes like it stay barred."""
+        self._open[gene] = True
+        self._update(gene, -1.0)
+
+    def _update(self, gene: int, sign: float) -> None:
         changes = []  # of Tr(W E)
         for genes, inverse, curved_inverse, lengths, curved in zip(
             self._genes,
@@ -119,14 +134,14 @@ class Greedy:
         ):
             g = genes[gene]
             u, v = inverse @ g, curved_inverse @ g
-            s, a = 1.0 + g @ u, g @ v
+            s, a = 1.0 + sign * (g @ u), g @ v
             gu, gv = (genes @ np.column_stack([u, v])).T
-            lengths -= gu**2 / s
-            curved += gu * (a / s * gu - 2.0 * gv) / s
-            uu, uv = np.outer(u, u), np.outer(u, v)
-            inverse -= uu / s
+            lengths -= gu**2 / (sign * s)
+            curved += gu * (a / s * gu - 2.0 * sign * gv) / s
+            uu, uv = np.outer(u, u), sign * np.outer(u, v)
+            inverse -= uu / (sign * s)
             curved_inverse += (a / s * uu - uv - uv.T) / s
-            changes.append(float(-a / s))
+            changes.append(float(-sign * a / s))
         if self._across is not None:
             self._across.move(np.array(changes))
 
@@ -241,8 +256,8 @@ def enough(preserved: Array, at_least: int, exhausted: str | None = None) -> int
         if exhausted is None
         else Message(
             f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
-            f"structure. Without {arg('n_genes')}, {SHARE:.0%} is the target, and {exhausted} "
-            "admits no more genes."
+            f"structure. Without {arg('n_genes')}, {SHARE:.0%} is the target, and no other gene "
+            f"fits beside these within {exhausted}."
         )
     )
     return len(preserved)

@@ -15,7 +15,8 @@ from .._anndata import names as names_of
 from .._docs import documented
 from .._progress import tell, with_bar
 from ..measures.genes import imputed, predictors
-from ._panel import adds_nothing, find, must_haves
+from ..panel import adds_nothing
+from ._panel import find, must_haves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

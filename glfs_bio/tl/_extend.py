@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, read, results, summaries
+from .._anndata import columns, constraints, read, results, summaries
 from .._docs import documented
 from .._progress import tell, with_bar
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..pp import request_to_keep
-from ..selection import best_panel
+from ..selection import best_panel, strongest_out
 from ._panel import beside, find, preserved_by
 
 if TYPE_CHECKING:
@@ -155,6 +155,11 @@ def extend_panel(
             "n_extra", n_extra, f"is more than the {n_open} candidate genes", "ask for fewer"
         )
     panel = best_panel(basis.criterion, request.n_genes, candidates, random_state=random_state)
+    if candidates.rows is not None:
+        out = constraints.ruled_out(candidates.rows, candidates)
+        info = panel.info | strongest_out(basis.criterion, out)
+        panel = constraints.named(adata, replace(panel, info=info))
+    constraints.say_ruled_out(panel.info.get("ruled_out"))
     order = candidates.genes[panel.order[: panel.n_selected]]
     added = _added(adata, found, order, panel.preserved, known)
     if not inplace:

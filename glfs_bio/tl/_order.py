@@ -205,7 +205,12 @@ def order_panel(
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
     layer = request.structure.layer
     rows = constraints.rows(
-        adata, request.limits, layer=layer, allowed=~excluded, symbols=request.symbols
+        adata,
+        request.limits,
+        layer=layer,
+        allowed=~excluded,
+        detection=platforms.of_genes(adata, request.platform, layer, request.symbols),
+        symbols=request.symbols,
     )
     draft = Draft.of(adata, named, found, form, min_probes=min_probes)
     draft = draft.only(platforms.of_genes(adata, on_platform, layer, symbols).orderable)

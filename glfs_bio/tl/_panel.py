@@ -19,6 +19,7 @@ from ..criterion.platform import Detection
 from ..data.threads import few_threads
 from ..errors import ADATA, NO_VALUE, Caution, InvalidValue, Message, arg, listed, warn
 from ..options import Preserve, Request, StructureSpec
+from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
 from ..solvers.constraints import ALONE
 from ..vendors.forms import is_yes
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from ..solvers.constraints import Rows
 
 log = logging.getLogger(__name__)
-
-#: A gene adds nothing to a panel if less is lost without it than this share of the mean loss.
-_NOTHING = 0.01
 
 #: Arguments of a selection that a call may replace without a word.
 _UNSAID = {"across", "symbols", "missing", "random_state"}
@@ -292,11 +290,6 @@ def replacements(
             rest = used - rows.sums([gene])
             score[place, ~(rows.within(rest) & rows.enough(rest))] = -np.inf
     return Replacements(losses[places], needless, lost, score)
-
-
-def adds_nothing(losses: Array) -> NDArray[np.bool_]:
-    """Whether each gene of a panel adds nothing, by the losses of all."""
-    return np.asarray(losses <= _NOTHING * losses.mean())
 
 
 def beside(

@@ -12,6 +12,7 @@ from scipy import sparse
 from glfs_bio import pp
 from glfs_bio._anndata import constraints
 from glfs_bio._anndata.names import choose
+from glfs_bio.criterion.platform import Detection
 from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
 from glfs_bio.options import Limits
 
@@ -69,6 +70,68 @@ def test_expression_of_single_genes(adata, container):
         for side, fits in {"min": measure >= bound, "max": measure <= bound}.items():
             wanted = Limits(**{f"{side}_{name}": bound}, groupby=groupby)
             np.testing.assert_array_equal(constraints.rows(adata, wanted).allowed, fits)
+
+
+@pytest.mark.parametrize("efficiency", [None, 0.5])
+def test_counts_of_single_genes(adata, efficiency):
+    """On a platform those that it detects."""
+    counts = adata.layers["counts"].toarray() * (efficiency or 1.0)
+    detection = Detection(None if efficiency is None else np.full(12, efficiency))
+    types = np.array([counts[adata.obs["kind"] == kind].mean(axis=0) for kind in TYPES])
+    for name, measure in {
+        "counts": counts.mean(axis=0),
+        "counts_in_type": types.max(axis=0),
+    }.items():
+        groupby = "kind" if name.endswith("type") else None
+        bound = float(np.sort(measure)[5:7].mean())
+        for side, fits in {"min": measure >= bound, "max": measure <= bound}.items():
+            of_counts = {f"{side}_{name}": bound, "counts_layer": "counts"}
+            found = constraints.rows(
+                adata, Limits(**of_counts, groupby=groupby), detection=detection
+            )
+            np.testing.assert_array_equal(found.allowed, fits)
+
+
+def test_expected_counts_of_single_genes(adata):
+    limits = Limits(max_counts=50, expected_counts={"g3": 60.0}, counts_layer="counts")
+    assert names(adata, ~constraints.rows(adata, limits).allowed) == ["g3"]
+
+
+@pytest.mark.parametrize("form", ["column", "lists", "file"])
+def test_numbers_of_groups(adata, tmp_path, form):
+    lists = {"a": ["g0", "g1", "g2"], "b": ["g3", "g4", "g5"], "d": ["g9"]}
+    groups = lists
+    if form == "column":
+        adata.var["lineage"] = [*"aaabbb", None, "", np.nan, "d", None, None]
+        groups = "lineage"
+    if form == "file":
+        groups = tmp_path / "sheet.csv"
+        rows = [f"{gene},{name}" for name, genes in lists.items() for gene in genes]
+        groups.write_text("\n".join(["gene,group", *rows]) + "\n")
+    per_group = {"a": (1, 2), "b": (None, 1), "d": 1}
+    found = constraints.rows(adata, Limits(groups=groups, per_group=per_group))
+    assert found.names == ("per_group=1:2 (a)", "per_group=:1 (b)", "per_group=1 (d)")
+    for name, members, lower, upper in zip(
+        found.names, lists.values(), (1.0, 0.0, 1.0), (2.0, 1.0, 1.0), strict=True
+    ):
+        values, least, most = row(found, name)
+        assert names(adata, values) == members
+        assert (least, most) == (lower, upper)
+
+
+def test_a_group_that_is_not_there(adata):
+    with refused(NotFound, "per_group"):
+        constraints.rows(adata, Limits(groups={"a": ["g0"]}, per_group={"b": 1}))
+
+
+def test_genes_that_limits_rule_out(adata):
+    mean = adata.X.toarray().mean(axis=0)
+    wanted = Limits(max_mean=float(np.sort(mean)[8]), cost="cost", budget=11.5)
+    found = constraints.rows(adata, wanted)
+    out = constraints.ruled_out(found, choose(adata, None, "g0"))
+    high = set(np.flatnonzero(mean > wanted.max_mean))
+    assert set(out) == high - {0} | {11}
+    assert out[11] == "budget=11.5" + f", max_mean={wanted.max_mean:g}" * (11 in high)
 
 
 def test_totals_of_counts(adata):

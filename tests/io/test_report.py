@@ -510,6 +510,8 @@ def test_substitutes_and_limits(story, workbench):
     assert len(alone)
     assert all(f"<i>{name}</i>" in text(section(story, "substitutes")) for name in alone)
     words = text(section(story, "limits"))
+    strongest = workbench.uns["mine"]["ruled_out"]["gene"][0]
+    assert strongest in words
     assert "max_mean2.5maximum mean expression of a gene" in words
     assert "CD3D: 2" in words
     assert "budget" not in words
@@ -517,6 +519,10 @@ def test_substitutes_and_limits(story, workbench):
 
 #: Of each limit a value, and what it needs.
 TYPES, COUNTS = {"groupby": "bulk_labels"}, {"max_total_per_cell": 9.5, "counts_layer": "X"}
+GROUPS = {
+    "groups": {"T": ["LYZ", "CD3D"], "B": ["CD79A"]},
+    "per_group": {"T": (1, 9), "B": (1, None)},
+}
 LIMITS = {
     **{name: {name: 0.125} for name in ("min_mean", "max_mean", "min_cells", "max_cells")},
     **{
@@ -524,12 +530,19 @@ LIMITS = {
         for name in ("min_mean_in_type", "max_mean_in_type", "min_cells_in_type")
     },
     "max_cells_in_type": {"max_cells_in_type": 0.125, **TYPES},
+    **{name: {name: 0.125, "counts_layer": "X"} for name in ("min_counts", "max_counts")},
+    **{
+        name: {name: 0.125, "counts_layer": "X", **TYPES}
+        for name in ("min_counts_in_type", "max_counts_in_type")
+    },
     "max_total_per_cell": COUNTS,
     "max_total_per_type": {"max_total_per_type": {"B": 9.5}, "counts_layer": "X", **TYPES},
     "max_total_per_bit": {"max_total_per_bit": 9.5, "counts_layer": "X"},
     "expected_counts": {"expected_counts": {"LYZ": 3.0}, **COUNTS},
     "families": {"families": {"one": ["LYZ", "CD3D"]}, "per_family": 1},
     "per_family": {"families": "family", "per_family": 1},
+    "groups": GROUPS,
+    "per_group": GROUPS,
     "nearly_identical": {"nearly_identical": True},
     "per_type": {"per_type": 2, **TYPES},
     "markers": {"markers": {"B": ["CD79A"]}, "per_type": 1},

@@ -119,6 +119,8 @@ CALLS = {
             limits = glfs_limits(counts_layer = 'counts',
                 max_total_per_type = c('CD19+ B' = 60, 'CD56+ NK' = 40), groupby = 'bulk_labels',
                 families = list(one = 'CST3', hla = c('HLA-DRA', 'HLA-DRB1')), per_family = 1,
+                groups = list('T cells' = c('CD8A', 'IL7R', 'LDHB'), B = c('CD79B', 'MS4A1')),
+                per_group = list('T cells' = c(1, Inf), B = 1), max_counts = 25,
                 priority = c(LYZ = 2), per_type = 1))""",
         lambda adata: pp.select_genes(
             adata,
@@ -132,6 +134,9 @@ CALLS = {
                 groupby=GROUPS,
                 families={"one": ["CST3"], "hla": ["HLA-DRA", "HLA-DRB1"]},
                 per_family=1,
+                groups={"T cells": ["CD8A", "IL7R", "LDHB"], "B": ["CD79B", "MS4A1"]},
+                per_group={"T cells": (1, None), "B": 1},
+                max_counts=25,
                 priority={"LYZ": 2},
                 per_type=1,
             ),

@@ -247,6 +247,22 @@ def test_limits_refuse_the_later_gene(pbmc):
     assert entry["table"]["limits"][0] == "per_family=1"
 
 
+@pytest.mark.parametrize(
+    ("limits", "platform"),
+    [
+        ({"max_counts": 3}, {"efficiency": 0.3}),
+        ({"max_total_per_bit": 20}, {"codebook": True}),
+    ],
+)
+def test_limits_hold_as_the_platform_of_the_selection_counts(selected, limits, platform):
+    if "codebook" in platform:
+        words = ["0011", "0101", "1001", "0110", "1010", "1100"]
+        platform = {"codebook": {g: words[i % 6] for i, g in enumerate(selected.var_names)}}
+    limits = Limits(**limits, counts_layer="counts")
+    glfs_bio.pp.select_genes(selected, 12, limits=limits, platform=glfs_bio.Platform(**platform))
+    assert len(order_panel(selected, "glfs", "xenium_v1", inplace=False)) == 12
+
+
 def test_too_abundant_genes(selected):
     means = selected.to_df().mean()
     second = float(means[best_first(selected)].sort_values().iloc[-2])

@@ -257,13 +257,16 @@ setGeneric("glfs_laprls", signature = "x", function(
 #' @export
 glfs_limits <- function(
         ..., min_mean = NULL, max_mean = NULL, min_cells = NULL,
-        max_cells = NULL, min_mean_in_type = NULL, max_mean_in_type = NULL,
+        max_cells = NULL, min_counts = NULL, max_counts = NULL,
+        min_mean_in_type = NULL, max_mean_in_type = NULL,
         min_cells_in_type = NULL, max_cells_in_type = NULL,
+        min_counts_in_type = NULL, max_counts_in_type = NULL,
         max_total_per_cell = NULL, max_total_per_type = NULL,
         max_total_per_bit = NULL, expected_counts = NULL, families = NULL,
-        per_family = NULL, nearly_identical = NULL, per_type = NULL,
-        markers = NULL, together = NULL, priority = NULL, groupby = NULL,
-        counts_layer = NULL, cost = NULL, budget = NULL) {
+        per_family = NULL, groups = NULL, per_group = NULL,
+        nearly_identical = NULL, per_type = NULL, markers = NULL,
+        together = NULL, priority = NULL, groupby = NULL, counts_layer = NULL,
+        cost = NULL, budget = NULL) {
     options_of("limits", given())
 }
 
@@ -290,12 +293,12 @@ object_classes <- c(
 
 numbers_by_name <- c(
     "cost", "efficiency", "expected_counts", "failure", "genes",
-    "max_total_per_type", "off_target", "preserve", "priority", "probe_sets",
-    "spread"
+    "max_total_per_type", "off_target", "per_group", "preserve", "priority",
+    "probe_sets", "spread"
 )
 
 genes_by_name <- c(
-    "families", "markers"
+    "families", "groups", "markers"
 )
 
 sequences <- c(

@@ -12,6 +12,12 @@
 #'   samples, in the matrix that genes are selected from.
 #' @param min_cells,max_cells Least and most proportion of all samples in which
 #'   a gene is detected: from 0 to 1, not their number.
+#' @param min_counts,max_counts Least and most raw counts of a gene in a sample,
+#'   as a mean over all samples. They need `counts_layer`. With a platform,
+#'   limits on counts are on those that it detects, by its efficiency.
+#' @param min_counts_in_type,max_counts_in_type Compute the mean counts of a gene
+#'   in each type of samples: the largest of these must be at least, or at most,
+#'   this number. They need `groupby` and `counts_layer`.
 #' @param min_mean_in_type,max_mean_in_type Compute the mean of a gene in each
 #'   type of samples: the largest of these means must be at least, or at most,
 #'   this number. They need `groupby`.
@@ -30,13 +36,18 @@
 #' @param expected_counts Counts expected in a sample, as a mean over all
 #'   samples, of genes that the data cannot show, such as markers of missing
 #'   types: a vector with names of genes, whose means it replaces in limits on
-#'   totals. It needs such a limit.
+#'   counts. It needs such a limit.
 #' @param together Genes to be in the panel all or none, such as ligand and
 #'   receptor: a list of vectors of names. Vectors that share a gene are one.
 #' @param families Families of genes: a column of `rowData()` (a gene without a
 #'   value is in none), a named list of names of genes, or the name of a file.
 #'   They need `per_family`.
 #' @param per_family Most genes of one family. It needs `families`.
+#' @param groups Groups of genes, such as the lineages of a panel sheet: given as
+#'   `families` are. They need `per_group`.
+#' @param per_group Least and most genes of a group: a named list of pairs, such
+#'   as `list("T cells" = c(2, 10), "B cells" = c(1, Inf))`, or of numbers for
+#'   exactly so many. It needs `groups`.
 #' @param nearly_identical TRUE: genes of nearly one sequence, such as HBA1 and
 #'   HBA2, may be selected together. NULL: one of them, as probes cannot tell
 #'   them apart, unless others are included by name.
@@ -52,8 +63,9 @@
 #' @param groupby Column of `colData()` with the type of each sample. It needs a
 #'   limit on types.
 #' @param counts_layer Matrix of raw counts: an assay, an element of
-#'   `assayData`, or a layer of a Seurat assay. It needs a limit on totals
-#'   (`max_total_per_cell`, `max_total_per_type` or `max_total_per_bit`).
+#'   `assayData`, or a layer of a Seurat assay. It needs a limit on counts
+#'   (`min_counts`, `max_counts`, the same in a type, or `max_total_per_cell`,
+#'   `max_total_per_type` or `max_total_per_bit`).
 #' @param cost,budget Cost of a gene: one number, a column of `rowData()`, or a
 #'   vector with the names of the genes; and the most that the panel may cost.
 #'   Each needs the other.
