@@ -101,7 +101,10 @@ def order(
             "reference", reference, f"needs {arg('labels')} and {arg('counts')}", "name both"
         )
     from .._anndata import results
+    from ..vendors.orders import ORDERS
 
+    if order is not None and call["platform"] in ORDERS:
+        ORDERS[call["platform"]].check_file(order, "order")
     adata = cells.load()
     entry = call(adata)
     key, overwrite = results.last(adata, "order"), written.overwrite

@@ -96,10 +96,7 @@ def write_order(
     else:
         name = "sheet" if name is None else name
     form = orders.ORDERS[name]
-    if path.suffix.lower() not in form.endings:
-        raise InvalidValue(
-            "path", str(path), f"must end with {' or '.join(form.endings)} for a {form.title}"
-        )
+    form.check_file(path)
     if path.suffix.lower() == ".xlsx":
         needs("An .xlsx file", "openpyxl")
     table: Any = entry["table"] if stored else order_panel(adata, key, name, inplace=False)

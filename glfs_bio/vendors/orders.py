@@ -61,6 +61,13 @@ class OrderForm:
     #: Sheets of a workbook: one before the table, and that of the table, below the title.
     above: tuple[str, str] | None = None
 
+    def check_file(self, path: Path, argument: str = "path") -> None:
+        """Refuse a file that cannot have this form."""
+        if path.suffix.lower() not in self.endings:
+            raise InvalidValue(
+                argument, str(path), f"must end with {' or '.join(self.endings)} for a {self.title}"
+            )
+
     def faults(
         self, resolved: pd.DataFrame, *, strict: bool, n_probes: Array | None, min_probes: int
     ) -> list[str]:

@@ -27,6 +27,8 @@ DATA = [
     (f"{ORDER} --labels nope", "--labels nope"),
     (f"{ORDER} --counts nope", "nope"),
     (f"{ORDER} --min-probes 0", "--min-probes 0"),
+    (f"{XENIUM} --backups 2", "--backups 2"),
+    (f"{ORDER} --backups -1", "--backups -1"),
     (f"{ORDER} --probe-sets 3", "--probe-sets 3"),
     (f"{XENIUM} --probe-sets 9", "--probe-sets 9"),
     (f"{XENIUM} --force NOPE,CD3D", "--force"),

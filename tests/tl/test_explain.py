@@ -62,6 +62,7 @@ def test_nothing_below_a_tenth_and_the_largest_first(cells):
 
 def test_must_haves_that_add_nothing_are_named(cells, caplog):
     pp.select_genes(cells, 10, include=["CD4", "CD3D"])
+    caplog.clear()
     table = tl.explain_panel(cells, "glfs", "bulk_labels", inplace=False).set_index("gene")
     assert table.loc["CD4", "role"] == "must-have, adds nothing"
     assert table.loc["CD3D", "role"].startswith("must-have, ")
