@@ -184,11 +184,11 @@ def test_families(adata):
 
 
 def test_names_that_are_absent_are_said_once(adata, caplog):
-    constraints.rows(adata, Limits(families={"x": ["g0", "g1", "CD8"], "y": ["CD8"]}, per_family=1))
+    constraints.rows(adata, Limits(families={"x": ["g0", "g1", "no1"], "y": ["no1"]}, per_family=1))
     (said,) = caplog.messages
-    assert said.count("CD8") == 1
+    assert said.count("no1") == 1
     with refused(NotFound, "priority"):
-        constraints.rows(adata, Limits(priority={"CD8": 2.0}))
+        constraints.rows(adata, Limits(priority={"no1": 2.0}))
 
 
 def test_lists_out_of_files(adata, tmp_path):

@@ -151,6 +151,7 @@ DATA = [
     ("export panel.h5ad a.csv --column x", "--column"),
     ("export panel.h5ad a.txt --explanation-key x", "--explanation-key x"),
     ("export panel.h5ad a.csv --explanation-key x", "--explanation-key x"),
+    ("report panel.h5ad -o r.html --markers-key x", "x"),
     ("report panel.h5ad -o r.html --evaluation-key x", "x"),
     ("report panel.h5ad -o r.html --explanation-key x", "x"),
     ("report panel.h5ad -o r.html --substitutes-key x", "x"),
