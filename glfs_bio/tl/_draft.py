@@ -48,7 +48,7 @@ class Draft:
     #: Whether there is a list that says which genes have probes.
     probes_checked: bool = False
     rows: Rows | None = None
-    #: Rows of ``.var`` that are on the catalogue, and genes of the panel that are; None without one.
+    #: Rows of ``.var`` that are on the catalogue, and genes of the panel that are, if there is one.
     beside: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     not_ordered: tuple[str, ...] | None = None
 
