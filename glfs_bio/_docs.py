@@ -31,8 +31,8 @@ adata : AnnData
     "<labels>": """\
 labels : {0}
     Column of ``.obs`` with labels of the cells, such as cell types: categories, texts, whole
-    numbers or booleans.  Cells without one are left out: it is missing, −1, or a text like
-    ``"nan"``.""",
+    numbers or booleans.  Cells without one are left out: it is missing, −1, or a text that pandas
+    reads as missing, such as ``"nan"``, ``"NA"`` or ``"None"``.""",
     "<readings>": """\
 readings : sequence of {{"knn", "laprls"}}, default both
     Prediction of labels from the panel:

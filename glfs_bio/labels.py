@@ -3,7 +3,7 @@
 Labels are categories, texts, booleans and whole numbers, also those that pandas keeps as floats
 since some are missing.  Measurements are no labels.  A cell has no label where the value is
 missing, where it is −1 among numbers (scikit-learn's, and the noise of HDBSCAN), and where it is a
-text that ``astype(str)`` leaves of a missing value.
+text that ``astype(str)`` leaves of a missing value, or that ``pandas.read_csv`` reads as one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 UNLABELLED = -1
 #: Texts that stand for a missing label.
-NO_LABEL = frozenset(("", "nan", "NaN", "<NA>"))
+NO_LABEL = frozenset(
+    (
+        *("", "nan", "NaN", "-nan", "-NaN", "NA", "N/A", "n/a", "<NA>"),
+        *("#NA", "#N/A", "#N/A N/A", "None", "null", "NULL"),
+    )
+)
 #: What pandas says of a column of objects that are all numbers.
 _NUMBERS = frozenset(("integer", "floating", "mixed-integer-float"))
 

@@ -500,6 +500,18 @@ class Preserve:
         checks.texts(or_none=True, cell_weights=self.cell_weights, use_rep=self.use_rep)
 
 
+def refuse_ignored(remedy: str, **given: object) -> None:
+    """Refuse genes to ignore where the subspace or the graph is given, which may have them."""
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidValue(
+                "ignore",
+                NO_VALUE,
+                f"has no effect on {arg(name)}, which stays as it was computed",
+                f"compute it without them and {remedy}, or leave {arg(name)} out",
+            )
+
+
 #: Parameters of a selection that a stored structure has itself.
 OF_STORED = ("layer", "batch_key", "neighbors_key", "ignore")
 
@@ -529,6 +541,12 @@ class StructureSpec:
         checks.one_of("standardize", self.standardize, ("auto", *STANDARDIZE))
         if isinstance(self.ignore, Iterator):
             object.__setattr__(self, "ignore", list(self.ignore))
+        if self.ignore is not None:
+            refuse_ignored(
+                f"exclude them with {arg('exclude')}",
+                use_rep=self.use_rep,
+                neighbors_key=self.neighbors_key,
+            )
         checks.seed(self.random_state, state_too=True)
 
     def record(self) -> dict[str, Any]:

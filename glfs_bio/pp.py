@@ -119,7 +119,8 @@ def select_genes(
     ignore : str, pattern or list, default None
         Genes, as in `exclude`, that neither count as structure nor can be selected.  What is
         preserved is then of the structure of the others.  Genes that are in `include` too are in
-        the panel, and add nothing to it.
+        the panel, and add nothing to it.  Not together with `use_rep` or `neighbors_key`, whose
+        structure is what it is: compute it without these genes.
     limits : Limits, default None
         Constraints on expression, counts, families, groups of genes, markers per type and cost.
     platform : Platform, default None
@@ -404,7 +405,7 @@ def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: 
     if not request.is_plain:
         kept["preserve"] = targets.out_of_file(adata, request)
     if request.limits is not None:
-        kept["limits"] = constraints.with_lists(adata, request.limits)
+        kept["limits"] = constraints.with_lists(adata, request.limits, request.symbols)
     if request.platform is not None:
         kept["platform"] = platforms.recorded(request.platform, frame, key)
     return request.but(**kept) if kept else request
@@ -459,7 +460,8 @@ def structure(
         - ``None``: as in the matrix
         - ``"auto"``: ``"noise"`` for the default criterion
     ignore : str, pattern or list, default None
-        Genes that do not count as structure, as in :func:`select_genes`.
+        Genes that do not count as structure, as in :func:`select_genes`.  Not together with
+        `use_rep` or `neighbors_key`.
     <layer>
     <use_raw>
     <symbols>

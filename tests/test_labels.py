@@ -64,6 +64,9 @@ def test_cells_without_a_label(values):
 
 
 def test_cells_that_something_stands_for_are_counted():
+    for text in ("NA", "N/A", "n/a", "null", "NULL", "None", "#N/A", "<NA>", "NaN"):
+        assert coded(["a", text, text, "b"])[1] == {repr(text): 2}
+    assert is_labelled(["NA", "Na", "none of these", "Nana"]).tolist() == [False, True, True, True]
     _, none = coded(["a", "nan", "", "", "-1", "unknown"])
     assert none == {"'nan'": 1, "''": 2}
     found, none = coded([-1, -1, 3, 4])

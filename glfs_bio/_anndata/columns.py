@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -51,14 +51,18 @@ _MISSING = frozenset(
 )
 
 
-def labels(adata: AnnData, name: str, argument: str = "labels") -> Labels:
-    """A column of ``.obs`` as labels, which some cell must have.
+def labels(
+    adata: AnnData, name: str, argument: str = "labels", *, at_least: Literal[1, 2] = 1
+) -> Labels:
+    """A column of ``.obs`` as labels, of which there must be one, or two.
 
     `argument` is what messages call the column.
     """
     found, none = coded(find(adata, "obs", name, argument), argument, name)
     if not len(found.categories):
         raise InvalidValue(argument, name, "has no label for any cell", "choose another column")
+    if len(found.categories) < at_least:
+        raise InvalidValue(argument, name, "has fewer than two labels", "choose another column")
     if none:
         log.warning(
             Message(
@@ -86,7 +90,7 @@ def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) ->
         )
     values = as_numbers(column)
     if values is None:
-        return labels(adata, name, argument)
+        return labels(adata, name, argument, at_least=2)
     if is_whole(values) and not np.isnan(values).all():
         raise InvalidType(
             argument,
@@ -143,7 +147,7 @@ def read_by(
     used = [reading for reading in by_panel.READINGS if reading in given]
     if name is None:
         return None, used
-    known = labels(adata, name, "labels")
+    known = labels(adata, name, "labels", at_least=2)
     _log_few(known, used)
     return known, used
 

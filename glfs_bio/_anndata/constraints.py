@@ -31,7 +31,7 @@ from ..errors import (
 from ..options import LISTS, OF_GENES, Limits
 from ..solvers.constraints import BROKEN, Row, Rows, check
 from ..vendors.forecast import loads
-from ..vendors.markers import read_markers
+from ..vendors.markers import further_names, read_markers
 from . import columns, read
 from .names import Lookup
 
@@ -177,7 +177,7 @@ def rows(
         return None
     if limits == Limits():
         return None
-    limits = with_lists(adata, limits)
+    limits = with_lists(adata, limits, symbols)
     may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
     genes = Lookup(adata, symbols)
     priority = _priority(genes, limits, may)
@@ -204,16 +204,25 @@ def rows(
     return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None, groups=groups)
 
 
-def with_lists(adata: AnnData, limits: Limits) -> Limits:
-    """The same limits with lists of genes in place of the names of their files."""
+def with_lists(adata: AnnData, limits: Limits, symbols: str | None = None) -> Limits:
+    """The same limits with lists of genes in place of the names of their files, by their names in
+    the data where the file has several.
+    """
     found: dict[str, Any] = {}
+    lookup = Lookup(adata, symbols)
     for argument in LISTS:
         name = getattr(limits, argument)
         if not isinstance(name, str):
             continue
         if argument == "markers" or (name not in adata.var and Path(name).suffix):
             with naming(path=argument):
-                found[argument] = read_markers(name)
+                lists, called = read_markers(name), further_names(name)
+            rows = {gene: lookup.of(gene, *more) for gene, more in called.items()}
+            here = {gene: list(adata.var_names[list(some)]) for gene, some in rows.items() if some}
+            found[argument] = {
+                kind: [one for gene in genes for one in here.get(gene, [gene])]
+                for kind, genes in lists.items()
+            }
     return replace(limits, **found)
 
 

@@ -251,13 +251,21 @@ class Lookup:
                     found.setdefault(one, []).append(row)
         return {name: sorted(set(rows)) for name, rows in found.items()}
 
-    def of(self, name: str, gene_id: str = "") -> Sequence[int]:
-        """Rows of a gene, which its id decides where it is there; none: it is not in the data."""
-        for one in filter(None, (gene_id, versionless(gene_id), name, versionless(name))):
+    def of(self, name: str, gene_id: str = "", elsewhere: str = "") -> Sequence[int]:
+        """Rows of a gene, which its id decides where it is there, and what it is called elsewhere
+        where nothing else does; none: it is not in the data.
+        """
+        asked = (gene_id, versionless(gene_id), name, versionless(name), elsewhere)
+        for one in filter(None, asked):
             rows = self.by_name.get(one) or self._by_id.get(one)
             if rows:
                 return rows
         return ()
+
+    def of_file(self, table: pd.DataFrame) -> list[Sequence[int]]:
+        """Rows of each gene of a :class:`PanelFile`, by all that it says of it."""
+        columns = [table.get(column, [""] * len(table)) for column in ("gene", "id", "name")]
+        return [self.of(*called) for called in zip(*columns, strict=True)]
 
     def by_row(self, given: Mapping[str, Any]) -> dict[int, Any]:
         """What is given by name, by row; names that are not in the data are left out."""
@@ -494,9 +502,7 @@ def named(
         panel = found
     names = names_in(panel, argument)
     if isinstance(names, PanelFile):
-        ids = names.table["id"]
-        rows = {name: lookup.of(name, own) for name, own in zip(names, ids, strict=True)}
-        return Named(rows, file=names)
+        return Named(dict(zip(names, lookup.of_file(names.table), strict=True)), file=names)
     return Named({name: lookup.of(name) for name in names})
 
 
@@ -542,15 +548,15 @@ def _mask(
         return found, []
     absent: dict[Item, None] = {}
     items = _items(genes, argument)
-    ids = items.table["id"] if isinstance(items, PanelFile) else [None] * len(items)
-    for item, own in zip(items, ids, strict=True):
+    of_file = lookup.of_file(items.table) if isinstance(items, PanelFile) else None
+    for place, item in enumerate(items):
         if not isinstance(item, str | re.Pattern):
             raise InvalidType(
                 argument,
                 NO_VALUE,
                 f"has {shown(item)}, which is neither a gene name nor a pattern ({PATTERN})",
             )
-        rows = (lookup.of(str(item), own) or None) if own is not None else lookup.rows(item)
+        rows = lookup.rows(item) if of_file is None else of_file[place] or None
         if rows is not None:
             found[rows] = True
         else:

@@ -127,10 +127,10 @@ def _orderable(lookup: names.Lookup, given: Platform) -> NDArray[np.bool_]:
             )
         table = table[n_probes >= least]
     found = np.zeros(lookup.n_genes, dtype=bool)
-    for name, own in zip(table["symbol"], table["id"], strict=True):
-        found[list(lookup.of(name, own))] = True
+    for rows in lookup.of_file(table):
+        found[list(rows)] = True
     if not found.any():
-        some = list(table["symbol"][:20])
+        some = list(table["gene"][:20])
         raise InvalidValue(
             "platform",
             NO_VALUE,
@@ -141,7 +141,7 @@ def _orderable(lookup: names.Lookup, given: Platform) -> NDArray[np.bool_]:
 
 
 def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
-    """What is given of genes that can be ordered: ``symbol``, ``id``, and ``n_probes`` if known."""
+    """What is given of genes that can be ordered: ``gene``, ``id``, and ``n_probes`` if known."""
     if isinstance(genes, str | Path):
         if not Path(genes).is_file():
             raise NotFound(
@@ -154,7 +154,7 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
         with naming(path="platform"):
             genes = read_panel(genes)
     if isinstance(genes, PanelFile):
-        return genes.table.rename(columns={"gene": "symbol", "n_probe_sets": "n_probes"})
+        return genes.table.rename(columns={"n_probe_sets": "n_probes"})
     if isinstance(genes, pd.Series):
         genes = genes.to_dict()
     if not isinstance(genes, Collection) or not all(isinstance(gene, str) for gene in genes):
@@ -163,7 +163,7 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
             NO_VALUE,
             f"must have genes as names, a file, a column of {VAR}, or a {MAPPING} of numbers",
         )
-    table = pd.DataFrame({"symbol": list(genes), "id": ""}, dtype=object)
+    table = pd.DataFrame({"gene": list(genes), "id": ""}, dtype=object)
     return table.assign(n_probes=genes.values()) if isinstance(genes, Mapping) else table
 
 

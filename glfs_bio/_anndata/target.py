@@ -164,8 +164,6 @@ def _of_column(adata: AnnData, name: str) -> Term:
         return _of_numbers(found[:, None], name)
     codes, categories = found
     n_cells = np.bincount(codes[codes >= 0], minlength=len(categories))
-    if len(categories) < 2:
-        raise InvalidValue("preserve", name, "has fewer than two labels", "choose another column")
     few = [str(label) for label, n in zip(categories, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
         log.warning(

@@ -25,7 +25,7 @@ from ..errors import NO_VALUE, InvalidValue
 from ..labels import check_classes, is_labelled
 from ..laprls import class_graph
 from ..methods import OBJECTIVES, Method
-from ..options import Request
+from ..options import Request, refuse_ignored
 from ..panel import measured
 from ..selection import Candidates, check_sizes, rank_genes
 from ._input import labels_of, validated
@@ -194,7 +194,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Indices of genes that must be selected; they come first.
         ignore : array of int, default None
             Indices of genes that neither count as structure nor can be selected, unless they are in
-            `include`.
+            `include`.  Not together with `representation` or `graph`.
 
         Returns
         -------
@@ -207,6 +207,8 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             If λ leaves no gene.
         """
         checks.one_of("preserve", self.preserve, _PRESERVE)
+        if ignore is not None:
+            refuse_ignored("leave them out of X", representation=representation, graph=graph)
         X = validated(
             self,
             X,

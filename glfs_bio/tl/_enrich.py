@@ -175,6 +175,8 @@ def enrich(
     key_added = results.key_for(adata, "enrichment", key_added, key)
     checks.whole_number("min_cells", min_cells, at_least=1, or_none=True)
     _check_background(background, method, min_cells)
+    if background is None:
+        stale.check_genes(adata, key, "key")
     scores = results.scores(adata, key, symbols)
     if background is None:
         scores = scores[scores.index.isin(_expressed(adata, key, symbols, min_cells))]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 #: Genes of the panel that a gene is predicted by, and the least share of R² of one.
 _PREDICTORS, _LEAST = 3, 0.01
+_LESS = "it adds less than the genes of the panel"
 
 
 @with_bar
@@ -80,7 +81,8 @@ def explain_gene(
         - ``rank``: its rank in the selection; in another panel, the place where it stands, or would
           by what it adds; NaN if it was no candidate
         - ``why_not``: why it is not in the panel: what excluded it, limits that have no room for
-          it, or that it adds less; else ``""``
+          it, that it adds less, or, where the panel would be better with it in the place of
+          another, that it was never the best next gene, or is not in the list; else ``""``
         - ``r2``: share of its structure that the panel predicts, or the other genes of the panel
         - ``predicted_by``: genes that account for most of it, with their shares
         - ``adds``: preserved share that it would add to the panel, or adds to its other genes
@@ -188,11 +190,12 @@ class _Standing:
         selected = len(place) > 0
         losses, best = self.lost[:, gene], int(self.lost[:, gene].argmin())
         may = not selected and bool(np.isfinite(losses[best]))
+        gains = may and losses[best] < 0
         return {
             "gene": names[gene],
             "selected": selected,
             "rank": self.ranks[gene],
-            "why_not": "" if selected else self.obstacles.of_gene(gene),
+            "why_not": "" if selected else self.obstacles.of_gene(gene, gains=gains),
             "r2": float(imputed(sets, others).of_structure[gene]),
             "predicted_by": ", ".join(
                 f"{names[others[one]]} ({100 * shares[one]:.0f} %)" for one in most
@@ -255,8 +258,8 @@ class _Obstacles:
             bar(np.flatnonzero(~candidates), "it was no candidate")
         return cls(found, reasons, candidates, rows, alike.beside(adata, found.genes, request))
 
-    def of_gene(self, gene: int) -> str:
-        """Return why a gene is not in the panel."""
+    def of_gene(self, gene: int, *, gains: bool) -> str:
+        """Return why a gene is not in the panel, which gains or not with it instead of another."""
         if gene in self.reasons:
             return self.reasons[gene]
         if self.twins[gene]:
@@ -265,7 +268,14 @@ class _Obstacles:
             used = self.rows.sums(self.found.genes)
             if not self.rows.within(used)[gene]:
                 return f"limits leave no room for it ({_blamed(self.rows, gene, used)})"
-        return "it adds less than the genes of the panel"
+        if not gains:
+            return _LESS
+        request = self.found.basis.request
+        if self.found.named.key is None:
+            return "it is not in the list"
+        if request.method == "glfs" and request.objective == "error":
+            return "it was not the best next gene at any place"
+        return "it ranks after the genes of the panel"
 
 
 def _by(item: Any, lookup: names_of.Lookup) -> str:
@@ -303,7 +313,7 @@ def _summary(row: dict[str, Any], standing: _Standing) -> str:
         said.append(f"{gene} is in the panel{place}")
     elif np.isfinite(rank):
         said.append(f"{gene} is rank {rank:,.0f} of {standing.n_candidates:,}")
-        if "less than" not in row["why_not"]:
+        if row["why_not"] != _LESS:
             said[-1] += f", and {row['why_not']}"
     else:
         said.append(f"{gene} was no candidate, as {_as_reason(row['why_not'])}")

@@ -106,9 +106,7 @@ def markers(
     key_added = results.key_for(adata, "markers", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
-    codes, categories = columns.labels(adata, labels, "labels")
-    if len(categories) < 2:
-        raise InvalidValue("labels", labels, "has fewer than two labels", "choose another column")
+    codes, categories = columns.labels(adata, labels, "labels", at_least=2)
     values = measures.columns(read.matrix(adata, layer), named.genes)
     if values.min() < 0:
         raise InvalidValue(

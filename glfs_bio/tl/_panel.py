@@ -17,7 +17,7 @@ from .._anndata.structure import specified, structure_of
 from ..criterion.panel import MeasuredPanel
 from ..criterion.platform import Detection
 from ..data.threads import few_threads
-from ..errors import ADATA, NO_VALUE, Caution, InvalidValue, Message, arg, listed, warn
+from ..errors import ADATA, NO_VALUE, Caution, InvalidValue, Message, NotFound, arg, listed, warn
 from ..options import Preserve, Request, StructureSpec
 from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
@@ -25,7 +25,7 @@ from ..solvers.constraints import ALONE
 from ..vendors.forms import is_yes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from contextlib import AbstractContextManager
 
     from anndata import AnnData
@@ -348,16 +348,30 @@ def in_place_of(
     return of, by, score[of, by]
 
 
-def of_panel(adata: AnnData, found: Found, named: Named, argument: str) -> Index:
-    """Return rows of ``.var`` of some genes, which must be of the panel."""
-    strange = np.setdiff1d(named.genes, found.genes)
-    if len(strange):
-        raise InvalidValue(
+def of_panel(
+    adata: AnnData,
+    found: Found,
+    named: Named,
+    argument: str,
+    *,
+    missing: Collection[str] = (),
+    symbols: str | None = None,
+) -> Index:
+    """Return rows of ``.var`` of some genes, which must be of the panel, `missing` ones aside."""
+    strange = adata.var_names[named.genes[~np.isin(named.genes, found.genes)]]
+    outside = f"genes that are not in the panel: {listed(strange)}" if len(strange) else ""
+    unknown = [name for name in named.absent if name not in missing]
+    if unknown:
+        lookup = names.Lookup(adata, symbols)
+        raise NotFound(
             argument,
             NO_VALUE,
-            f"has genes that are not in the panel: {listed(adata.var_names[strange])}",
-            "choose genes of the panel",
+            f"has names that are missing in {lookup.where}: {listed(unknown)}"
+            f"{outside and f', and {outside}'}",
+            f"choose genes of the panel{lookup.hints(unknown)}",
         )
+    if outside:
+        raise InvalidValue(argument, NO_VALUE, f"has {outside}", "choose genes of the panel")
     return named.genes
 
 

@@ -188,10 +188,7 @@ def _leaving(
 ) -> tuple[Index, list[str]]:
     """Rows of ``.var`` of the genes that leave, and names of those that are not in the data."""
     named = names_of.named(adata, failed, symbols=symbols, argument="failed")
-    unknown = [name for name in named.absent if name not in missing]
-    if unknown:
-        names_of.panel(adata, unknown, symbols=symbols, argument="failed")  # refuses, with hints
-    gone = of_panel(adata, found, named, "failed")
+    gone = of_panel(adata, found, named, "failed", missing=missing, symbols=symbols)
     limits = found.basis.request.limits
     rows = None
     if limits is not None and limits.together is not None:

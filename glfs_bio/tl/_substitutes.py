@@ -115,8 +115,8 @@ def substitutes(
     found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
     leaving = found.genes
     if genes is not None:
-        named = names_of.panel(adata, genes, symbols=symbols, argument="genes")
-        leaving = of_panel(adata, found, named, "genes")
+        named = names_of.named(adata, genes, symbols=symbols, argument="genes")
+        leaving = of_panel(adata, found, named, "genes", symbols=symbols)
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
     with found.few_threads():
         instead = replacements(adata, found, leaving, barred)

@@ -59,8 +59,8 @@ class PanelFile(list[str]):
     table : DataFrame
         One row per gene: ``gene``, ``id`` (one of Ensembl without its version, others as they are,
         ``""`` where the file has none), and what the file has of ``n_probe_sets``, ``codewords``,
-        ``annotation``, ``force``, ``group``, ``must_have``, ``backup``, ``source`` and
-        ``transcript``.
+        ``annotation``, ``force``, ``group``, ``must_have``, ``backup``, ``source``, ``transcript``
+        and ``name``, by which a gene is found whose ``id`` and ``gene`` are not in the data.
     form : str
         Form of the file, such as ``"10x predesigned panel"``.
     controls : list of str, default ()
@@ -368,6 +368,7 @@ def _table(path: Path, column: str | None, sheet: str | None) -> Table:
     places = {"gene": found.gene, "id": found.id}
     if column is None:
         places |= {name: headers.place(rows.heads, heads) for name, heads in _FURTHER.items()}
+        places["name"] = found.name
     table = pd.DataFrame(
         {
             name: pd.Series(rows.column(at), dtype=object)

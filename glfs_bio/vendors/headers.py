@@ -87,6 +87,12 @@ class Genes(NamedTuple):
     gene: int
     id: int | None
 
+    @property
+    def name(self) -> int | None:
+        """The column ``name`` beside one of genes, which says what each is called elsewhere."""
+        at = place(self.sheet.heads, ("name",))
+        return None if at == self.gene else at
+
 
 def is_shifted(header: Sequence[Cell], below: Sequence[Sequence[Cell]]) -> bool:
     """Whether R wrote a header, which has no head of the row names.

@@ -36,6 +36,7 @@ TYPE_HEADS = (
     ),
     *("family", "genefamily", "genegroup", "geneset", "set", "setname", "term", "pathway"),
 )
+_HEADS = (*TYPE_HEADS, *headers.SYMBOL_HEADS, *headers.ID_HEADS)
 #: A head of genes that a type lacks.
 _LACKING = re.compile(
     r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))"
@@ -114,6 +115,22 @@ def read_markers(
     return _lists(source, _pairs(source, sheets.table(path, sheet)))
 
 
+def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
+    """Return the id and the name elsewhere of genes in a table, by name, ``""`` for none."""
+    if sheets.ending(path := as_path(path)) not in sheets.LISTS:
+        return {}
+    table = headers.headed(sheets.table(path), heads=_HEADS)
+    gene, own = (headers.place(table.heads, h) for h in (headers.SYMBOL_HEADS, headers.ID_HEADS))
+    if gene is None:
+        return {}
+    found = headers.Genes(table, gene, own)
+    columns = [
+        [""] * len(table.rows) if at is None else headers.texts(table.column(at))
+        for at in (gene, own, found.name)
+    ]
+    return {name: (names.as_id(one), other) for name, one, other in zip(*columns, strict=True)}
+
+
 def content(path: Path) -> Any:
     """Return what a JSON file holds."""
     with reading(path, ".json"):
@@ -160,7 +177,7 @@ def _pairs(source: object, rows: list[list[headers.Cell]]) -> Iterator[tuple[str
         rows = [[line[1], line[2]] for line in lines if line]
         yield from _by_row(source, rows, 0, [1])
         return
-    table = headers.headed(rows, heads=(*TYPE_HEADS, *headers.SYMBOL_HEADS, *headers.ID_HEADS))
+    table = headers.headed(rows, heads=_HEADS)
     kind = headers.place(table.heads, (*TYPE_HEADS, "name"))
     if kind is not None and (columns := _columns(table, kind)):
         yield from _by_row(source, table.rows, kind, columns)

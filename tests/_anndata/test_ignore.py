@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
 from refusals import refused
 from scipy import sparse
 
@@ -99,6 +101,26 @@ def test_another_structure(both):
     assert by_mine["preserved"] > 0
     with refused(InvalidValue, "ignore"):
         pp.select_genes(adata, 5, use_rep="mine", ignore="x1")
+
+
+def test_a_named_space_has_its_genes(both):
+    _, adata = both
+    sc.pp.pca(adata, 5)
+    sc.pp.neighbors(adata)
+    for given in ({"use_rep": "X_pca"}, {"neighbors_key": "neighbors"}):
+        for call in (lambda **more: pp.select_genes(adata, 5, **more), partial(pp.structure, adata)):
+            with refused(InvalidValue, "ignore") as caught:
+                call(ignore="x1", **given)
+            assert next(iter(given)) in str(caught.value)
+    assert "glfs" not in adata.uns
+    assert "glfs_structure" not in adata.uns
+    pp.select_genes(adata, 5, ignore="x1")
+    with refused(InvalidValue, "ignore"):
+        tl.stability(adata, use_rep="X_pca", ignore="x1", n_resamples=2)
+    graph = adata.obsp["connectivities"]
+    for given in ({"representation": adata.obsm["X_pca"]}, {"graph": graph}):
+        with refused(InvalidValue, "ignore"):
+            GLFS(5).fit(adata.X, ignore=[3], **given)
 
 
 def test_included_and_ignored(both, caplog):

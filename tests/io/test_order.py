@@ -74,6 +74,35 @@ def test_backups_are_written_and_not_read_into_the_panel(selected, tmp_path, end
     assert read_panel(tmp_path / "b.csv") == panel
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx"])
+def test_a_sheet_is_read_into_data_with_old_names(selected, tmp_path, ending):
+    panel = ["SEPT7", *best_first(selected)[:3]]
+    order_panel(selected, panel, labels="bulk_labels", key_added="mine")
+    table = selected.uns["mine"]["table"]
+    assert (table["gene"] != table["name"]).any()
+    path = tmp_path / f"order.{ending}"
+    write_order(selected, path, key="mine")
+    read = read_panel(path)
+    assert list(read) == list(table["gene"])
+    for given in (path, str(path), read):
+        found = glfs_bio.tl.evaluate_panel(selected, given, n_random=0, inplace=False)
+        assert list(found["genes"]) == panel
+        assert "absent" not in found
+        glfs_bio.pp.select_genes(selected, len(panel), include=given, key_added="again")
+        assert {*best_first(selected, "again")} == {*panel}
+    lead = table["group"][table["gene"] != table["name"]].iloc[0]
+    of_group = list(table["name"][table["group"] == lead])
+    for given in (path, str(path)):
+        limits = glfs_bio.Limits(groups=given, per_group={lead: len(of_group)})
+        glfs_bio.pp.select_genes(selected, 30, limits=limits, key_added="grouped")
+        assert {*of_group} <= {*best_first(selected, "grouped")}
+        kept = glfs_bio.pp.recorded_parameters(selected, "grouped")["limits"]
+        assert list(kept.groups[lead]) == of_group
+    orderable = glfs_bio.Platform(genes=str(path))
+    glfs_bio.pp.select_genes(selected, len(panel), platform=orderable, key_added="can")
+    assert {*best_first(selected, "can")} == {*panel}
+
+
 def test_form_of_10x(selected, tmp_path):
     first, second = best_first(selected)[:2]
     order_panel(selected, "glfs", "xenium_v1", probe_sets={first: 3}, force=second)

@@ -198,6 +198,17 @@ def test_result_survives_a_file(panel, tmp_path, form, method):
     assert "gseapy" in again["versions"]
 
 
+def test_a_background_that_has_shrunk_is_refused(panel):
+    fewer = panel[:, :300].copy()
+    for method in ("ora", "prerank"):
+        with refused(InvalidValue, "key"):
+            enrich(fewer, SETS, method=method)
+    assert "glfs_enrichment" not in fewer.uns
+    chosen = panel[:, panel.var["glfs_selected"]].copy()
+    given = {"background": list(panel.var_names), "inplace": False}
+    pd.testing.assert_frame_equal(enrich(chosen, SETS, **given), enrich(panel, SETS, **given))
+
+
 def test_ranked_sets(panel):
     top = list(panel.var.sort_values("glfs_rank").index[:20])
     sets = {"top": top, "spread": list(panel.var_names[::30])}

@@ -360,9 +360,14 @@ def test_no_label_of_two_cells(caplog):
     assert np.isnan([entry["accuracy_laprls"], entry["accuracy_all_genes_laprls"]]).all()
     assert entry["per_label"]["too_few_laprls"].all()
     assert any("none can be predicted" in text for text in caplog.messages)
-    adata.obs["group"] = ["one", *[None] * 11]
-    with refused(InvalidValue, "labels"):
-        found(adata, ["g1", "g40"], "group")
+    for labels in (["one", *[None] * 11], ["one"] * 12):
+        adata.obs["group"] = labels
+        with refused(InvalidValue, "labels"):
+            found(adata, ["g1", "g40"], "group")
+        with refused(InvalidValue, "labels"):
+            tl.compare_panels(adata, {"a": ["g1"], "b": ["g2"]}, "group")
+        with refused(InvalidValue, "labels"):
+            tl.curve(adata, 2, "group")
 
 
 def test_ordinary_cells_have_fifteen_neighbors(cells, caplog):

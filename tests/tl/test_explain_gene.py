@@ -47,6 +47,19 @@ def test_rank_gain_and_price(cells):
     assert f"rank 9 of {cells.n_vars}" in row["summary"]
 
 
+def test_a_gene_that_would_gain_does_not_add_less(cells):
+    worst = list(cells.var_names[np.asarray(cells.X.mean(axis=0)).ravel().argsort()[:3]])
+    for panel, word in ((["LYZ", *worst], "list"), ("glfs", "next")):
+        pp.select_genes(cells, 25)
+        table = explained(cells, list(cells.var_names[:300]), panel)
+        out = table[table["why_not"] != ""]
+        gains = out["price"] < 0
+        assert gains.any()
+        assert out.loc[gains, "why_not"].str.contains(word).all()
+        assert not out.loc[~gains, "why_not"].str.contains(word).any()
+        assert not out.loc[gains, "summary"].str.contains("adds less").any()
+
+
 def test_a_gene_of_the_panel(cells):
     pp.select_genes(cells, 8)
     inside = cells.var.index[cells.var["glfs_rank"] == 2][0]

@@ -49,6 +49,24 @@ def test_failed_genes_leave_and_do_not_come_back(cells):
     assert not set(tl.substitutes(cells, "twice", inplace=False)["substitute"]) & {*failed, *again}
 
 
+@pytest.mark.parametrize("call", [tl.replace_genes, tl.substitutes])
+def test_each_wrong_gene_has_what_is_wrong_of_it(cells, call):
+    outside = next(name for name in cells.var_names if name not in PANEL)
+    argument = "failed" if call is tl.replace_genes else "genes"
+    for wrong, kind in (
+        (["CD79Ax"], NotFound),
+        (["CD79Ax", "CD79A"], NotFound),
+        (["CD79Ax", outside], NotFound),
+        ([outside, "CD79A"], InvalidValue),
+    ):
+        with refused(kind, argument) as caught:
+            call(cells, panel=PANEL, **{argument: wrong})
+        problem = caught.value.problem
+        assert ("CD79Ax" in problem) == ("CD79Ax" in wrong)
+        assert (outside in problem) == (outside in wrong)
+        assert "CD79A" not in problem.replace("CD79Ax", "")
+
+
 def test_those_that_enter_add_most_together(cells):
     table = tl.replace_genes(cells, ["NKG7", "CD79A"], PANEL, inplace=False)
     rest = [gene for gene in PANEL if gene not in ("NKG7", "CD79A")]
