@@ -108,7 +108,7 @@ def test_a_named_space_has_its_genes(both):
     sc.pp.pca(adata, 5)
     sc.pp.neighbors(adata)
     for given in ({"use_rep": "X_pca"}, {"neighbors_key": "neighbors"}):
-        for call in (lambda **more: pp.select_genes(adata, 5, **more), partial(pp.structure, adata)):
+        for call in (partial(pp.select_genes, adata, 5), partial(pp.structure, adata)):
             with refused(InvalidValue, "ignore") as caught:
                 call(ignore="x1", **given)
             assert next(iter(given)) in str(caught.value)
