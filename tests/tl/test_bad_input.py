@@ -106,13 +106,13 @@ OF_WORKBENCH = [
     ]),
     (tl.substitutes, {}, [
         PANEL, EXCLUDE, PRESERVE, *MATRIX, *COMMON,
-        ({"genes": ["zz"]}, InvalidValue),
+        ({"genes": ["zz"]}, NotFound),
         ({"n": 0}, InvalidValue),
         ({"min_score": -1}, InvalidValue),
     ]),
     (tl.replace_genes, {"panel": ["CD3D", "LYZ"], "failed": "CD3D"}, [
         PANEL, EXCLUDE, PRESERVE, *COMMON,
-        ({"failed": ["zz"]}, InvalidValue),
+        ({"failed": ["zz"]}, NotFound),
         ({"failed": "NKG7"}, InvalidValue),
         ({"failed": 5}, InvalidType),
         ({"limits": 5}, InvalidType),
