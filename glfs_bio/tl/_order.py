@@ -197,8 +197,7 @@ def order_panel(
         nomenclature=nomenclature,
         known=named.ids_of_rows,
     )
-    request = names_of.settled(adata, request, "ignore")
-    ignore = request.structure.ignore
+    ignore = names_of.settled(adata, request, "ignore").structure.ignore
     excluded = names_of.not_to_choose(adata, exclude, ignore=ignore, symbols=symbols)
     if named.key is not None:
         excluded |= adata.var[f"{named.key}_score"].isna().to_numpy()

@@ -416,3 +416,9 @@ def test_the_platform_of_the_selection_is_that_of_the_order(pbmc):
     assert ordered(pbmc)["platform"] == "xenium_v1"
     glfs_bio.pp.select_genes(pbmc, 5)
     assert ordered(pbmc)["platform"] == "sheet"
+
+
+def test_genes_that_a_selection_ignores_replace_nothing(pbmc, caplog):
+    glfs_bio.pp.select_genes(pbmc, 5, ignore="ribosomal")
+    glfs_bio.tl.order_panel(pbmc, "glfs", "sheet", genes=listed(pbmc))
+    assert "replaces" not in caplog.text
