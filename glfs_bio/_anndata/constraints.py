@@ -18,6 +18,7 @@ from ..data.matrix import RowMatrix, no_rows
 from ..errors import (
     NO_VALUE,
     OBS,
+    Caution,
     InvalidValue,
     Message,
     NotFound,
@@ -25,6 +26,7 @@ from ..errors import (
     listed,
     naming,
     shown,
+    warn,
 )
 from ..options import LISTS, OF_GENES, Limits
 from ..solvers.constraints import BROKEN, Row, Rows, check
@@ -196,8 +198,8 @@ def rows(
         found += _of_single_genes({"mean": expression.means, "cells": expression.shares}, limits)
         if limits.per_type is not None and limits.markers is None:
             markers = markers_found(expression, types, logarithms=not read.looks_like_counts(data))
-            _enough_markers(markers, limits.per_type)
-            found += _per_type(markers, limits.per_type)
+            _warn_of_few(markers, limits.per_type)
+            found += _per_type(markers, limits.per_type, at_most=True)
     groups = None if limits.together is None else _together(genes, limits.together)
     return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None, groups=groups)
 
@@ -401,10 +403,14 @@ def _markers_given(genes: Lookup, limits: Limits) -> Iterator[Row]:
         yield from _per_type(_listed(genes, limits.markers, "markers"), limits.per_type)
 
 
-def _per_type(markers: Mapping[str, Index], per_type: int) -> Iterator[Row]:
+def _per_type(
+    markers: Mapping[str, Index], per_type: int, *, at_most: bool = False
+) -> Iterator[Row]:
+    """A row for every type, `at_most` as many markers as it has."""
     limit = f"per_type={per_type}"
     for name, genes in markers.items():
-        yield Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), lower=float(per_type))
+        lower = min(per_type, len(genes)) if at_most else per_type
+        yield Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), lower=float(lower))
 
 
 def markers_found(expression: Expression, types: Types, *, logarithms: bool) -> dict[str, Index]:
@@ -422,16 +428,24 @@ def markers_found(expression: Expression, types: Types, *, logarithms: bool) -> 
     }
 
 
-def _enough_markers(markers: Mapping[str, Index], per_type: int) -> None:
-    """Refuse more markers of a type than there are."""
+def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
+    """Say which types have fewer markers than a panel should have of each; refuse none at all."""
     few = [f"{name} ({len(genes)})" for name, genes in markers.items() if len(genes) < per_type]
-    if few:
+    what = f"genes of {_FOLD:g} times the mean of every other type"
+    if not any(map(len, markers.values())):
         raise InvalidValue(
             "per_type",
             per_type,
-            f"is more than these types have of markers, genes of {_FOLD:g} times the mean of every "
-            f"other type: {listed(few)}",
+            f"finds no marker of any type: {what}",
             f"merge types that are alike, or list their markers in {arg('markers')}",
+        )
+    if few:
+        warn(
+            Caution(
+                f"{arg('per_type', per_type)}: these types have fewer markers, {what}, and need "
+                f"no more: {listed(few)}. Merge types that are alike, or list their markers in "
+                f"{arg('markers')}."
+            )
         )
 
 

@@ -524,7 +524,8 @@ def of_genes(subject: Subject) -> dict[str, pd.Series]:
 def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
     """The best substitute of each gene, with its score; none where there is none."""
     scores = [f" ({_scored(row)})" for row in table.to_dict("records")]
-    texts = table["substitute"].map(subject.called) + scores
+    names = table["substitute"].map(subject.called).fillna("").astype(str)
+    texts = names.str.cat(scores)
     return texts.where(table["substitute"].fillna("") != "", "none")
 
 

@@ -197,7 +197,9 @@ def order_panel(
         nomenclature=nomenclature,
         known=named.ids_of_rows,
     )
-    ignore = names_of.settled(adata, request, "ignore").structure.ignore
+    given = request
+    request = names_of.settled(adata, request, "ignore")
+    ignore = request.structure.ignore
     excluded = names_of.not_to_choose(adata, exclude, ignore=ignore, symbols=symbols)
     if named.key is not None:
         excluded |= adata.var[f"{named.key}_score"].isna().to_numpy()
@@ -265,7 +267,7 @@ def order_panel(
     table["note"] = _notes(table, every, alike, abundant)
     if form.explains:
         table = completed(adata, named, table, every, why)
-    say_overridden(adata, named.key, request)
+    say_overridden(adata, named.key, given)
     if not draft.probes_checked:
         log.warning(
             Message(

@@ -13,7 +13,7 @@ from glfs_bio import pp
 from glfs_bio._anndata import constraints
 from glfs_bio._anndata.names import choose
 from glfs_bio.criterion.platform import Detection
-from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
+from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound
 from glfs_bio.options import Limits
 
 TYPES = ["B", "NK/T", "mono"]
@@ -221,6 +221,15 @@ def test_markers_of_types(adata):
         assert lower == 2.0
     given = constraints.rows(adata, Limits(per_type=1, markers={"B": ["g0", "g11"]}))
     assert names(adata, row(given, "per_type=1 (B)")[0]) == ["g0", "g11"]
+
+
+def test_a_type_of_few_markers_needs_what_it_has(adata):
+    with pytest.warns(Caution, match="fewer markers"):
+        found = constraints.rows(adata, Limits(per_type=5, groupby="kind"))
+    assert {row(found, f"per_type=5 ({kind})")[1] for kind in TYPES} == {3.0}
+    adata.X = np.ones(adata.shape)
+    with refused(InvalidValue, "per_type"):
+        constraints.rows(adata, Limits(per_type=1, groupby="kind"))
 
 
 def test_cells_without_a_type_are_in_none(adata):

@@ -58,7 +58,6 @@ LIMITS = [
     ("--families nope --per-family 1", "--families"),
     ("--families no.gmt --per-family 1", "no.gmt"),
     ("--per-family 1", "--per-family"),
-    ("--per-type 999 --groupby louvain", "--per-type 999"),
     ("--per-type 1 --markers no.gmt", "no.gmt"),
     ("--priority nope", "--priority nope"),
     ("--groupby louvain", "--groupby louvain"),
@@ -178,7 +177,6 @@ DATA = [
     *((f"{line} {words}", told) for line in (CURVE, SELECT) for words, told in LIMITS[3:4]),
     *((f"{EXTEND} --n-extra 2 {words}", told) for words, told in TOTALS),
     *((f"{CURVE} --max-genes 5 {words}", told) for words, told in TOTALS),
-    (f"{CURVE} --max-genes 5 --per-type 999 --groupby louvain", "--per-type 999"),
     (f"{SELECT} --n-genes 5 --cost 2 --budget -1", "--budget -1.0"),
 ]
 

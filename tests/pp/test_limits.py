@@ -190,7 +190,6 @@ def test_the_record_makes_the_same_selection(counted, tmp_path):
         ({"platform": Platform(failure="none")}, NotFound, "failure"),
         ({"platform": 0.5}, InvalidType, "platform"),
         ({"limits": Limits(max_mean=1e-9)}, InvalidValue, "limits"),
-        ({"limits": Limits(per_type=2, groupby="bulk_labels")}, InvalidValue, "per_type"),
         ({"method": "variance", "platform": Platform(failure=0.1)}, InvalidValue, "platform"),
         ({"objective": "exact", "limits": Limits(cost=1.0, budget=2)}, InvalidValue, "limits"),
     ],

@@ -54,7 +54,7 @@
 #' @param per_type Least number of markers of each type. It needs `groupby` or
 #'   `markers`. A gene is a marker of a type if at least a quarter of its cells
 #'   express it, and its mean there is at least twice that in each other type.
-#'   A type without enough markers is an error.
+#'   A type with fewer markers needs as many as it has, which a warning says.
 #' @param markers Markers of each type instead: a named list of names of genes,
 #'   or the name of a file. They need `per_type`.
 #' @param priority Factor, 0 or more, by which the gain of a gene is multiplied:
