@@ -25,9 +25,15 @@ from .methods.environments import SECONDS
 from .methods.ours import select_genes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from anndata import AnnData
 
+    from .labels import Trial
+
 SIZE = 100
+#: A size that Spapros has a panel of within the time of `labels`.
+FEW = 10
 RARE = "Mk"
 # fmt: off
 MUST_HAVE = [
@@ -125,6 +131,21 @@ def measured(adata: AnnData, names: list[str]) -> dict[str, float]:
     }
 
 
+def measures_of(trial: Trial, panels: Mapping[str, Sequence[int]]) -> pd.DataFrame:
+    """Return a row per panel that there is."""
+    here, there = trial.chosen.adata, trial.measured.adata
+    rows = {}
+    for name, panel in panels.items():
+        genes = [int(gene) for gene in panel]
+        if genes:
+            rows[name] = broken(here, genes) | measured(there, list(here.var_names[genes]))
+        tables.say(f"{name}: {len(genes)} genes")
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("panel")
+    every = [*MEASURES, *RECALLS]
+    table[every] = table[every].astype(float).round(3)
+    return table
+
+
 def ahead(table: pd.DataFrame) -> str:
     """Return a list of who is ahead in each measure, and where the PI's panel is."""
     lines = []
@@ -163,22 +184,24 @@ def main() -> None:
         "glfs_bio, no labels": select_genes(here, SIZE),
         **{name: entry.panel(SIZE).get("genes", []) for name, entry in tools.items()},
     }
-    rows = {}
-    for name, panel in panels.items():
-        genes = [int(gene) for gene in panel]
-        if genes:
-            rows[name] = broken(here, genes) | measured(there, list(here.var_names[genes]))
-        tables.say(f"{name}: {len(genes)} genes")
+    table = measures_of(trial, panels)
+    few = {
+        "glfs_bio, labels": select_genes(here, FEW, preserve=LABEL),
+        "glfs_bio, no labels": select_genes(here, FEW),
+        **{
+            name: store.entry_of(name, trial.place, LABELLED[name]).panel(FEW).get("genes", [])
+            for name in (*RIVALS, SPAPROS)
+        },
+    }
     store.merge()
-    table = pd.DataFrame(rows).T.rename_axis("panel")
-    every = [*MEASURES, *RECALLS]
-    table[every] = table[every].astype(float).round(3)
     tables.write(
         "pi",
         table,
-        tables.section("Who is ahead", ahead(table)),
+        tables.section(f"Who is ahead with {SIZE} genes", ahead(table)),
+        tables.section(f"Panels of {FEW} genes", measures_of(trial, few)),
         tables.code(),
         n_genes=SIZE,
+        few=FEW,
         n_rare=int((there.obs[LABEL] == RARE).sum()),
         n_cells=there.n_obs,
         rare=RARE,
