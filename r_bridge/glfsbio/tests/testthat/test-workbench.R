@@ -222,7 +222,7 @@ test_that("a gene is explained, whether it is in the panel or not", {
     record <- glfs_explain_gene(cells(), "g4", panel)
     expect_type(record, "list")
     expect_identical(record$table$gene, "g4")
-    expect_refused(glfs_explain_gene(sce, "zz"), "genes", "python.KeyError")
+    expect_refused(glfs_explain_gene(sce, "zz"), "genes", "python.ValueError")
 })
 
 test_that("a note is said once, and a result not at all", {
