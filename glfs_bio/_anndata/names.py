@@ -324,7 +324,11 @@ class Lookup:
                 meant.append(f"; {name} may be the family {begun[0]}")
                 continue
             genes = known_as(name)
-            here = [own for gene in genes for own in (gene.symbol, *gene.previous) if self.of(own)]
+            own = [own for gene in genes for own in (gene.symbol, *gene.previous)]
+            other = [_plain(one) for one in own if _plain(one) != _plain(name)]
+            here = [one for one in own if self.of(one)] or [
+                like for key in other for like in plain.get(key, ()) if like in self.by_name
+            ]
             if here:
                 meant.append(f"; {name} is {' or '.join(here[: HINTS.shown])}")
                 continue

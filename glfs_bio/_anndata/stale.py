@@ -107,7 +107,7 @@ def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None
         for name, value in entry["params"].items()
         if name in chosen["params"]
         and name not in _FREE
-        and _plain(value) != _plain(chosen["params"][name])
+        and _items(value) != _items(chosen["params"][name])
     ]
     limited = _plain(chosen["params"].get("limits", "None")) != "None"  # parts admit other genes
     if not differences and not limited and entry["n_tested"] != chosen["n_tested"]:
@@ -221,6 +221,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _plain(item) for name, item in value.items()}
     return np.asarray(value).tolist()
+
+
+def _items(value: Any) -> Any:
+    """The same, where one name is a list of it."""
+    found = _plain(value)
+    return [found] if isinstance(found, str) else found
 
 
 def _text(value: Any) -> str:

@@ -239,13 +239,13 @@ def _heat_map(
         return
     for (i, j), share in np.ndenumerate(shares):
         options: dict[str, Any] = {"fontweight": "bold"} if bold and bold[i][j] else {}
-        dark = np.isfinite(share) and _luminance(cmap(share)) < _DARK
+        if np.isfinite(share):
+            options["color"] = "white" if _luminance(cmap(share)) < _DARK else "black"
         ax.text(
             *(j, i, texts[i][j]),
             ha="center",
             va="center",
             fontsize=size,
-            color="white" if dark else "black",
             **options,
         )
 

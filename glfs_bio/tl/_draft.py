@@ -48,9 +48,9 @@ class Draft:
     #: Whether there is a list that says which genes have probes.
     probes_checked: bool = False
     rows: Rows | None = None
-    #: Rows of ``.var`` that are on the catalogue, and genes of the panel that are.
+    #: Rows of ``.var`` that are on the catalogue, and genes of the panel that are, if there is one.
     beside: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    not_ordered: tuple[str, ...] = ()
+    not_ordered: tuple[str, ...] | None = None
 
     @classmethod
     def of(

@@ -16,7 +16,7 @@ from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..pp import request_to_keep
 from ..selection import best_panel, strongest_out
-from ._panel import beside, find, preserved_by
+from ._panel import beside, find, must_haves, preserved_by
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -100,6 +100,8 @@ def extend_panel(
     ``.uns[key_added]["table"]`` : DataFrame, one row per added gene, in their order
         ``gene``; ``adds``, the share of the target that it adds; ``preserved``, the preserved share
         with it; with `labels`, ``supports``, the label that it supports most relative to its size.
+    ``.uns[key_added]["must_have"]`` : str
+        Genes that had to be in the selection that is extended.
     ``.uns[key_added]["absent"]`` : str
         Names of the panel that are missing in the data, if any.
 
@@ -168,6 +170,9 @@ def extend_panel(
     request = request.but(random_state=random_state, n_genes=panel.n_selected)
     request = request_to_keep(adata, request, frame, key_added)
     entry = results.selected(panel, request, method="glfs", objective="error", table=added)
+    if found.named.key is not None:
+        had_to = must_haves(adata, found.named)
+        entry["must_have"] = np.array(adata.var_names[had_to], dtype=object)
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)
     results.store(adata, key_added, entry, var=frame)

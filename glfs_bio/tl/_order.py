@@ -197,8 +197,7 @@ def order_panel(
         nomenclature=nomenclature,
         known=named.ids_of_rows,
     )
-    given = request
-    request = names_of.settled(adata, request, "ignore")
+    as_asked, request = request, names_of.settled(adata, request, "ignore")
     ignore = request.structure.ignore
     excluded = names_of.not_to_choose(adata, exclude, ignore=ignore, symbols=symbols)
     if named.key is not None:
@@ -267,7 +266,7 @@ def order_panel(
     table["note"] = _notes(table, every, alike, abundant)
     if form.explains:
         table = completed(adata, named, table, every, why)
-    say_overridden(adata, named.key, given)
+    say_overridden(adata, named.key, as_asked)
     if not draft.probes_checked:
         log.warning(
             Message(

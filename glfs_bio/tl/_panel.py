@@ -370,6 +370,9 @@ def absent(adata: AnnData, named: Named) -> list[str]:
 def must_haves(adata: AnnData, named: Named) -> NDArray[np.bool_]:
     """Whether each row of ``.var`` had to be in a panel: of a selection, or as its file says."""
     if named.key is not None:
+        before = adata.uns.get(named.key, {}).get("must_have")  # those of a panel that was extended
+        if before is not None:
+            return np.array(adata.var_names.isin(np.atleast_1d(before)), dtype=bool)
         return np.array(adata.var[f"{named.key}_included"], dtype=bool)
     found = np.zeros(adata.n_vars, dtype=bool)
     for name, said in named.in_file("must_have").items():

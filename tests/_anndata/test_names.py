@@ -608,3 +608,9 @@ def test_a_hint_knows_names_of_past_and_of_genes_that_are_missing(pbmc, name, sa
     hints = str(genes.Lookup(pbmc, None).hints([name]))
     assert said is None or said in hints
     assert unsaid is None or unsaid not in hints
+
+
+def test_names_of_today_as_another_species_writes_them(pbmc):
+    pbmc.var_names = [name.capitalize() for name in pbmc.var_names]
+    with pytest.raises(NotFound, match="CD20 is Ms4a1"):
+        pp.select_genes(pbmc, 5, include=["CD20"])

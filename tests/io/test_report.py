@@ -631,3 +631,11 @@ def test_the_order_ends_the_page(tmp_path, panel):
     glfs_bio.pp.select_genes(adata, n_genes=10)
     write_report(adata, tmp_path / "another.html")
     assert "The order under" in (tmp_path / "another.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("explain", ["explain_panel", "substitutes"])
+def test_genes_that_add_nothing_have_no_substitute(pbmc, tmp_path, explain):
+    glfs_bio.pp.select_genes(pbmc, 10, include=["CD4"], ignore=["CD4"])
+    getattr(glfs_bio.tl, explain)(pbmc)
+    write_report(pbmc, tmp_path / "report.html")
+    assert (tmp_path / "report.html").exists()

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from pictures import apart, names
 
-from glfs_bio import pl
+from glfs_bio import pl, tl
 from glfs_bio.pl._tables import measure_names
 
 
@@ -67,3 +67,10 @@ def test_a_heat_map_without_room_for_numbers_has_a_colour_bar(evaluated):
     pl.confusion(evaluated, ax=ax)
     assert not ax.texts
     assert len(ax.figure.axes) == 2
+
+
+def test_numbers_without_a_colour_are_read_on_a_dark_page(pbmc):
+    tl.compare_panels(pbmc, {"one": ["LYZ", "CD3D"], "other": ["LYZ", "NKG7", "CD79A"]})
+    with plt.style.context("dark_background"):
+        texts = pl.comparison(pbmc, show=False).texts
+    assert {text.get_color() for text in texts if text.get_text() in ("2", "3")} == {"white"}

@@ -133,3 +133,16 @@ def test_the_worst_batch_counts_as_in_the_selection(pbmc):
     pp.select_genes(pbmc, 5, batch_key="half", across="worst")
     tl.extend_panel(pbmc, "glfs", 3)
     assert pbmc.uns["glfs_extended"]["params"]["across"] == "worst"
+
+
+@pytest.mark.parametrize("include", [["CD4"], None])
+def test_selected_genes_that_stay_are_no_must_haves(pbmc, include, tmp_path):
+    pp.select_genes(pbmc, 6, include=include)
+    tl.extend_panel(pbmc, "glfs", 2)
+    tl.extend_panel(pbmc, "glfs_extended", 1, key_added="more")
+    pbmc.write_h5ad(tmp_path / "more.h5ad")
+    again = ad.read_h5ad(tmp_path / "more.h5ad")
+    tl.replace_genes(again, "CST3", "more")
+    for key in ("glfs_extended", "more", "more_replaced"):
+        sheet = tl.order_panel(again if "repl" in key else pbmc, key, inplace=False)
+        assert list(sheet["gene"][sheet["must_have"]]) == (include or [])

@@ -416,3 +416,18 @@ def test_the_platform_of_the_selection_is_that_of_the_order(pbmc):
     assert ordered(pbmc)["platform"] == "xenium_v1"
     glfs_bio.pp.select_genes(pbmc, 5)
     assert ordered(pbmc)["platform"] == "sheet"
+
+
+def test_an_order_replaces_nothing_of_a_selection_that_ignores_genes(pbmc, caplog):
+    glfs_bio.pp.select_genes(pbmc, 8, ignore="ribosomal")
+    order_panel(pbmc, "glfs")
+    assert "replaces what" not in caplog.text
+
+
+def test_no_catalogue_is_none_that_was_checked(selected):
+    order_panel(selected, "glfs")
+    checks = selected.uns["glfs_order"]["checks"].set_index("check")
+    assert not checks.loc["catalogue", "checked"]
+    order_panel(selected, "glfs", catalogue=["FTL"])
+    checks = selected.uns["glfs_order"]["checks"].set_index("check")
+    assert checks.loc["catalogue", "checked"]

@@ -9,7 +9,9 @@ import pytest
 from refusals import refused
 from scipy import sparse
 
+import glfs_bio
 from glfs_bio import Limits
+from glfs_bio._anndata import stale
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 from glfs_bio.pp import recorded_parameters, select_genes, structure
 from glfs_bio.tl import _stability as module
@@ -379,3 +381,10 @@ def test_a_selection_within_limits(pbmc):
     select_genes(pbmc, 8, limits=limits)
     stability(pbmc, n_resamples=2)
     assert (pbmc.uns["glfs_stability"]["n_genes"] > 0).all()
+
+
+@pytest.mark.parametrize("name", ["ignore", "exclude"])
+def test_one_name_is_a_list_of_it(pbmc, name):
+    glfs_bio.pp.select_genes(pbmc, 8, **{name: "ribosomal"})
+    glfs_bio.tl.stability(pbmc, n_resamples=2)
+    assert stale.difference(pbmc, "glfs", pbmc.uns["glfs_stability"]) is None
