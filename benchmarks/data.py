@@ -96,9 +96,14 @@ def nearest(coordinates: np.ndarray, n_neighbors: int = N_NEIGHBORS) -> np.ndarr
     return finder.kneighbors(return_distance=False)
 
 
+def folder() -> Path:
+    """Return the folder named by GLFS_BIO_DATA."""
+    return Path(os.environ.get("GLFS_BIO_DATA", "../shared/data"))
+
+
 def read(name: str) -> AnnData:
-    """Return a development dataset, from the folder named by GLFS_BIO_DATA."""
-    return ad.read_h5ad(Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / f"{name}.h5ad")
+    """Return a development dataset."""
+    return ad.read_h5ad(folder() / f"{name}.h5ad")
 
 
 def prepared(counts: AnnData) -> AnnData:

@@ -53,7 +53,7 @@ key : str, default "glfs"
     Key of the selection.""",
     "<key of the last>": """\
 key : str, default None
-    The `key_added` of ``{0}``.  None: that of its last result.""",
+    The `key_added` of ``{0}``, or the key of the panel.  None: that of its last result.""",
     "<key_added>": """\
 key_added : str, default {0}
     Key of ``.uns``.""",

@@ -115,10 +115,11 @@ class Limits:
         Sets of your own are `families` with a `per_family` of 1.
     per_type : int, default None
         Minimum number of markers of each cell type.  It needs `groupby` or `markers`.  A gene is a
-        marker of a type if at least a quarter of its cells express the gene, and its mean there is
-        at least twice that in each other type, compared as in scanpy, after ``expm1``.  A gene of
-        several types, such as CD3E of types of T cells, is a marker of none; a type with fewer
-        markers needs as many as it has, which a warning says.
+        marker of a type if at least a quarter of its cells, and three, express the gene; if its
+        mean there, of ``expm1`` of logarithms, is at least twice that in each other type; and if it
+        is off elsewhere: all other cells express it at most half as often, or their mean is at most
+        a tenth (ambient RNA).  A gene of several types, such as CD3E of types of T cells, is a
+        marker of none; a type with fewer markers needs as many as it has, which a warning says.
     markers : str or dict of str to list, default None
         Markers of each cell type: lists of genes by type, or a file of them (see
         :func:`~glfs_bio.io.read_markers`).

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -49,23 +49,17 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: A marker of a type is expressed by at least this share of its cells, the default of
-#: ``sc.tl.filter_rank_genes_groups``, and its mean there is at least so many times that in each
-#: other type: against all other cells, genes of all T cells would be markers of one type of these.
-_SHARE, _FOLD = 0.25, 2.0
+#: ``sc.tl.filter_rank_genes_groups``, by so many at least, and its mean there is at least so many
+#: times that in each other type: against all other cells, genes of all T cells would be markers of
+#: one type of these.
+_SHARE, _CELLS, _FOLD = 0.25, 3, 2.0
+#: It is off elsewhere: all other cells express it at most so many times as often, or, where ambient
+#: RNA is in every cell, such as INS in pancreas, their mean is at most such a share.
+OFF, _AMBIENT = 0.5, 0.1
 #: A gene that limits rule out is named if it alone preserves this share; so many are.
 _STRONG, _SAID = 0.01, 3
 #: Means below this count as this, where they are divided by one another.
 _LEAST_MEAN = 1e-9
-
-
-class Expression(NamedTuple):
-    """Means, and shares of the cells that express a gene: shape (n_genes, 1 + n_types).
-
-    The first column is over all cells, the others over the cells of one type each.
-    """
-
-    means: Array
-    shares: Array
 
 
 class Types(NamedTuple):
@@ -77,10 +71,45 @@ class Types(NamedTuple):
     names: list[str]
     cells: Array
 
+    @classmethod
+    def of(cls, codes: NDArray[Any], names: Sequence[object]) -> Self:
+        """Types by the number of that of each cell, −1 for none."""
+        each = codes[:, None] == np.arange(len(names))
+        every = np.ones((len(codes), 1))
+        return cls([str(name) for name in names], np.hstack([every, each]))
+
     @property
     def sizes(self) -> Array:
         """Numbers of cells, shape (1 + n_types,)."""
         return np.asarray(self.cells.sum(axis=0))
+
+
+class Expression(NamedTuple):
+    """How genes are expressed: shape (n_genes, 1 + n_types).
+
+    The first column is over all cells, the others over the cells of one type each.
+    """
+
+    #: Shares of the cells that express a gene
+    shares: Array
+    #: Means of the values, and of these without logarithms, which are compared
+    means: Array
+    linear: Array
+
+    @classmethod
+    def of(cls, sums: Sequence[Array], types: Types) -> Self:
+        """Expression out of the sums of `sums_of`."""
+        return cls(*(np.asarray(one) / np.maximum(types.sizes, 1.0) for one in sums))
+
+    def rest(self, measure: Array, types: Types) -> Array:
+        """The same measure over all cells but those of each type, shape (n_genes, n_types)."""
+        sizes = types.sizes
+        total = measure[:, :1] * sizes[0] - measure[:, 1:] * sizes[1:]
+        return np.asarray(np.maximum(total, 0.0) / np.maximum(sizes[0] - sizes[1:], 1.0))
+
+    def folds(self, types: Types) -> Array:
+        """Mean in each type in units of that in all other cells, shape (n_genes, n_types)."""
+        return _ratio(self.linear[:, 1:], self.rest(self.linear, types))
 
 
 def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
@@ -194,10 +223,12 @@ def rows(
         found += _of_single_genes({"counts": counted}, limits)
     if _needs_expression(limits):
         data = read.row_matrix(adata, layer)
-        expression = _measured(data, types)
+        unlog = _seeks_markers(limits) and are_logarithms(data)
+        expression = measured(data, types, unlog=unlog)
         found += _of_single_genes({"mean": expression.means, "cells": expression.shares}, limits)
-        if limits.per_type is not None and limits.markers is None:
-            markers = markers_found(expression, types, logarithms=not read.looks_like_counts(data))
+        if limits.per_type is not None and _seeks_markers(limits):
+            of_type = marked(expression, types)
+            markers = {name: np.flatnonzero(of_type == k) for k, name in enumerate(types.names)}
             _warn_of_few(markers, limits.per_type)
             found += _per_type(markers, limits.per_type, at_most=True)
     groups = None if limits.together is None else _together(genes, limits.together)
@@ -422,25 +453,24 @@ def _per_type(
         yield Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), lower=float(lower))
 
 
-def markers_found(expression: Expression, types: Types, *, logarithms: bool) -> dict[str, Index]:
-    """Genes that are markers of each type, as :class:`~glfs_bio.Limits` says."""
-    means = _log_mean(expression.means[:, 1:], logarithms)
+def marked(expression: Expression, types: Types) -> Index:
+    """The type that each gene is a marker of, as :class:`~glfs_bio.Limits` says; −1: of none."""
+    means, every = expression.linear[:, 1:], np.arange(len(expression.linear))
     highest = means.argmax(axis=1)
-    every = np.arange(len(means))
-    shares = expression.shares[every, 1 + highest]
+    mean, share = means[every, highest], expression.shares[every, 1 + highest]
     others = means.copy()
-    others[every, highest] = -np.inf
-    fold = means[every, highest] - others.max(axis=1)
-    marker = (shares >= _SHARE) & (fold >= np.log(_FOLD))
-    return {
-        name: np.flatnonzero(marker & (highest == kind)) for kind, name in enumerate(types.names)
-    }
+    others[every, highest] = 0.0
+    rest = expression.rest(expression.shares, types)[every, highest]
+    marks = (share >= _SHARE) & (np.round(share * types.sizes[1 + highest]) >= _CELLS)
+    marks &= _ratio(mean, others.max(axis=1)) >= _FOLD
+    marks &= (rest <= OFF * share) | (expression.folds(types)[every, highest] * _AMBIENT >= 1.0)
+    return np.where(marks, highest, -1)
 
 
 def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
     """Say which types have fewer markers than a panel should have of each; refuse none at all."""
     few = [f"{name} ({len(genes)})" for name, genes in markers.items() if len(genes) < per_type]
-    what = f"genes of {_FOLD:g} times the mean of every other type"
+    what = f"genes of {_FOLD:g} times the mean of every other type that are off in other cells"
     if not any(map(len, markers.values())):
         raise InvalidValue(
             "per_type",
@@ -458,44 +488,56 @@ def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
         )
 
 
-def log_folds(expression: Expression, types: Types, *, logarithms: bool) -> Array:
-    """Logarithm of each mean in a type over that in all other cells, shape (n_genes, n_types)."""
-    means, sizes = expression.means[:, 1:], types.sizes
-    total = expression.means[:, :1] * sizes[0] - means * sizes[1:]
-    rest = total / np.maximum(sizes[0] - sizes[1:], 1)
-    return _log_mean(means, logarithms) - _log_mean(rest, logarithms)
-
-
-def _log_mean(means: Array, logarithms: bool) -> Array:
-    """Logarithm of a mean, or of ``expm1`` of a mean of logarithms."""
-    means = np.maximum(means, _LEAST_MEAN)
-    return np.asarray(means + np.log(-np.expm1(-means)) if logarithms else np.log(means))
+def _ratio(means: Array, others: Array) -> Array:
+    return np.asarray(np.maximum(means, _LEAST_MEAN) / np.maximum(others, _LEAST_MEAN))
 
 
 def _types(adata: AnnData, groupby: str | None) -> Types:
     """All cells, and those of each type in a column of ``.obs``."""
-    every = np.ones((adata.n_obs, 1))
     if groupby is None:
-        return Types([], every)
-    codes, names = columns.labels(adata, groupby, "groupby")
-    each = codes[:, None] == np.arange(len(names))
-    return Types([str(name) for name in names], np.hstack([every, each]))
+        return Types.of(np.full(adata.n_obs, -1), [])
+    known = columns.labels(adata, groupby, "groupby")
+    return Types.of(known.codes, known.names)
+
+
+def _seeks_markers(limits: Limits) -> bool:
+    return limits.per_type is not None and limits.markers is None
 
 
 def _needs_expression(limits: Limits) -> bool:
-    found = limits.per_type is not None and limits.markers is None
     of_genes = (name for name in OF_GENES if "_counts" not in name)
-    return found or any(getattr(limits, name) is not None for name in of_genes)
+    return _seeks_markers(limits) or any(getattr(limits, name) is not None for name in of_genes)
 
 
-def _measured(data: RowMatrix, types: Types) -> Expression:
-    (sums, expressed), _ = data.sweep(_sums, types.cells)
-    return Expression(np.asarray(sums) / types.sizes, np.asarray(expressed) / types.sizes)
+def are_logarithms(data: Any) -> bool:
+    """Whether means are compared after ``expm1`` of the values."""
+    return not read.may_be_counts(data)
 
 
-def _sums(block: Matrix, rows: slice, cells: Array) -> tuple[tuple[Array, Array], Matrix]:
-    """Sums over some cells, and how many of them express a gene."""
-    return (block.T @ cells[rows], (block > 0).T @ cells[rows]), no_rows(block)
+def measured(data: RowMatrix, types: Types, *, unlog: bool) -> Expression:
+    """Expression by type, in one pass over the cells."""
+    sums, _ = data.sweep(_part, types.cells, unlog)
+    return Expression.of(sums, types)
+
+
+def _part(
+    block: Matrix, rows: slice, cells: Array, unlog: bool
+) -> tuple[tuple[Array, ...], Matrix]:
+    return sums_of(block, cells[rows], unlog), no_rows(block)
+
+
+def sums_of(block: Matrix, cells: Array, unlog: bool) -> tuple[Array, Array, Array]:
+    """How many of some cells express a gene, and sums of the values, and of them unlogged."""
+    sums = block.T @ cells
+    return (block > 0).T @ cells, sums, _unlogged(block).T @ cells if unlog else sums
+
+
+def _unlogged(block: Matrix) -> Matrix:
+    """``expm1`` of the values; none that is larger than a logarithm overflows."""
+    if not sparse.issparse(block):
+        return np.expm1(np.minimum(block, read.RECOGNITION.largest_logarithm))
+    values = _unlogged(block.data)
+    return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
 
 
 def _priority(genes: Lookup, limits: Limits, may: NDArray[np.bool_]) -> Array:

@@ -32,14 +32,14 @@ class Expression:
     #: Share of the cells of each label, and mean there, shape (n_genes, n_labels)
     shares_in: Array
     means_in: Array
-    #: Mean there in units of that in all other cells, of which logarithms are taken back
+    #: Mean there in units of that in all other cells, without logarithms
     folds: Array
-    #: For each label, the genes that are its markers, as ``Limits(per_type=)`` counts them
-    markers: dict[str, Index]
+    #: The label that each gene is a marker of, as ``Limits(per_type=)`` counts them, or −1
+    marked: Index
 
     def marker_of(self, gene: int) -> str:
         """Return the label that a gene is a marker of, or ``""``."""
-        return next((label for label, genes in self.markers.items() if gene in genes), "")
+        return self.labels[self.marked[gene]] if self.marked[gene] >= 0 else ""
 
     def text(self, gene: int, most: int) -> str:
         """Return the labels that express a gene, the largest share first, as text."""
@@ -73,34 +73,30 @@ def of_genes(
     """
     order = np.unique(genes)
     data = read.row_matrix(adata, layer)
-    logarithms = not read.looks_like_counts(data)
-    names = [] if labels is None else labels.names
     codes = np.full(adata.n_obs, -1) if labels is None else labels.codes
-    cells = np.hstack([np.ones((adata.n_obs, 1)), codes[:, None] == np.arange(len(names))]).astype(
-        float
-    )
-    (sums, expressed, negative), _ = RowMatrix(data, genes=order).sweep(_part, cells)
+    types = constraints.Types.of(codes, [] if labels is None else labels.names)
+    unlog = constraints.are_logarithms(data)
+    (*sums, negative), _ = RowMatrix(data, genes=order).sweep(_part, types.cells, unlog)
     if negative.any():
         return None
     at = np.searchsorted(order, genes)
-    types = constraints.Types(names, cells)
-    sizes = np.maximum(types.sizes, 1.0)
-    found = constraints.Expression(np.asarray(sums)[at] / sizes, np.asarray(expressed)[at] / sizes)
+    found = constraints.Expression.of([np.asarray(one)[at] for one in sums], types)
     return Expression(
         found.shares[:, 0],
-        names,
+        types.names,
         found.shares[:, 1:],
         found.means[:, 1:],
-        np.exp(constraints.log_folds(found, types, logarithms=logarithms)),
-        constraints.markers_found(found, types, logarithms=logarithms) if names else {},
+        found.folds(types),
+        constraints.marked(found, types) if types.names else np.full(len(at), -1),
     )
 
 
-def _part(block: Matrix, rows: slice, cells: Array) -> tuple[tuple[Array, ...], Matrix]:
-    """Sums over some cells, how many of them express a gene, and whether any is negative."""
-    own = cells[rows]
+def _part(
+    block: Matrix, rows: slice, cells: Array, unlog: bool
+) -> tuple[tuple[Array, ...], Matrix]:
+    """Sums over some cells, and whether any value is negative."""
     negative = np.asarray((block < 0).sum(), dtype=float)
-    return (block.T @ own, (block > 0).T @ own, negative), no_rows(block)
+    return (*constraints.sums_of(block, cells[rows], unlog), negative), no_rows(block)
 
 
 def _fold(fold: float) -> str:

@@ -322,9 +322,7 @@ class Lookup:
 
     def _similar(self, unknown: Iterable[str]) -> str:
         """A clause about each name that is another today, or has others like it."""
-        plain: dict[str, list[str]] = {}
-        for name in [*self.by_name, *self.flags, *SOURCES]:
-            plain.setdefault(_plain(name), []).append(name)
+        plain = by_spelling([*self.by_name, *self.flags, *SOURCES])
         meant = []
         for i, name in enumerate(unknown):
             begun = [one for one in SOURCES if one.startswith(name.casefold())]
@@ -346,10 +344,7 @@ class Lookup:
             if called and not found:
                 meant.append(f"; {name} is {' or '.join(called[: HINTS.shown])}, missing too")
             elif not (found or genes) and i < HINTS.compared and not versionless(name):
-                pool = [other for other in plain if other[:1] == key[:1]]
-                close = difflib.get_close_matches(key, pool, n=HINTS.close, cutoff=HINTS.alike)
-                close.sort(key=lambda other: -_shared(key, other))
-                found = [one for other in close for one in plain[other]]
+                found = spelled_alike(name, plain)
             if found:
                 meant.append(f"; {name} may be {' or '.join(found[: HINTS.shown])}")
         return "".join(meant)
@@ -676,6 +671,23 @@ def _ranked_by_scanpy(adata: AnnData, key: str) -> list[str] | None:
 def _plain(name: str) -> str:
     """A name without case, separators and the version of an Ensembl id."""
     return re.sub(r"[-_. ]", "", versionless(name) or name).casefold()
+
+
+def by_spelling(names: Iterable[str]) -> dict[str, list[str]]:
+    """Names by what they are without case and separators."""
+    plain: dict[str, list[str]] = {}
+    for name in names:
+        plain.setdefault(_plain(name), []).append(name)
+    return plain
+
+
+def spelled_alike(name: str, plain: Mapping[str, list[str]]) -> list[str]:
+    """Names spelled nearly as one, the most alike first, of those in :func:`by_spelling`."""
+    key = _plain(name)
+    pool = [other for other in plain if other[:1] == key[:1]]
+    close = difflib.get_close_matches(key, pool, n=HINTS.close, cutoff=HINTS.alike)
+    close.sort(key=lambda other: -_shared(key, other))
+    return [one for other in close for one in plain[other]]
 
 
 def _shared(one: str, other: str) -> int:

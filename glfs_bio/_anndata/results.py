@@ -88,10 +88,13 @@ def key_for(
 def last(
     adata: AnnData, kind: str | None = None, key: str | None = None, *, holds: str = "kind"
 ) -> str:
-    """Return `key`; None: that of the last result of a kind, or of any, that `holds` something."""
-    if key is not None:
-        return key
+    """Return `key`, of a result or its panel; None: that of the last result of a kind, or of any,
+    that `holds` something.
+    """
     read.check(adata)
+    if key is not None:
+        of_panel = f"{key}_{kind}"
+        return of_panel if kind_of(adata.uns.get(key)) != kind and of_panel in adata.uns else key
     of_kind = {
         name: int(one["written"])
         for name, one in adata.uns.items()

@@ -246,11 +246,9 @@ def _new(size: Size, figsize: tuple[float, float] | None) -> list[Axes]:
         figsize=figsize or (sum(ratios), n_below * height),
         layout=ConstrainedLayoutEngine(w_pad=LOOK.pad),
     )
-    places = [whole]
-    if len(rows) > 1:
-        places = whole.subfigures(n_below, n_beside, squeeze=False, width_ratios=ratios).ravel()
+    places = whole.add_gridspec(n_below, n_beside, width_ratios=ratios)
     every = [
-        place.subplots(1, len(row), squeeze=False, width_ratios=row)[0]
+        place.subgridspec(1, len(row), width_ratios=row).subplots(squeeze=False)[0]
         for place, row in zip(places, rows, strict=False)
     ]
     return [one for row in every for one in row]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._anndata import read, results
+from .._anndata import constraints, read, results
+from ..data.matrix import RowMatrix
 from ._cells import cells_of, check_labels, genes_of
 from ._figure import (
     BLUE,
@@ -34,10 +35,9 @@ if TYPE_CHECKING:
 
     from ._figure import Drawing
 
-#: A gene marks the type of its highest mean if that of every other type is at most such a share.
-_ELSEWHERE = 0.5
-#: What genes are called that mark no type.
-_SEVERAL = "several types"
+#: What genes are called that mark no type, and are on in more than this share of them, at least
+#: half as often as where they are on most often.
+_SEVERAL, _MOST = "several types", 0.5
 #: Genes in a row of a dot plot, inches of a dot with the space to the next, of the legend, and of
 #: the names of genes.
 _PER_ROW, _DOT, _LEGEND, _NAMES = 50, 0.26, 2.0, 0.9
@@ -63,9 +63,10 @@ def dotplot(
     """Dot plot of the genes of a panel by cell type, drawn by scanpy.
 
     The size of a dot is the share of the cells of a type that express the gene, and its colour the
-    mean expression, scaled from 0 to 1 for each gene.  Genes stand under the type that they mark,
-    in which their mean is at least twice that in any other type, the most specific first; others
-    are of several types.
+    mean expression, scaled from 0 to 1 for each gene.  Genes stand under the type that they are
+    markers of, as ``per_type`` of :class:`~glfs_bio.Limits` counts them, the most specific first,
+    and after these others of which share × mean is largest there.  Genes of several types are
+    markers of none, and on in most types, at least half as often as in any.
 
     Parameters
     ----------
@@ -108,20 +109,25 @@ def dotplot(
 
 
 def by_type(cells: AnnData, labels: str) -> pd.DataFrame:
-    """Return the genes in the order to show them, with the ``type`` of the highest mean of each.
+    """Return the genes in the order to show them, with the ``type`` that each stands under.
 
-    Within a type the most specific is first; ``marks`` says whether a gene is one of its markers.
+    It is that of which a gene is a marker, else where share × mean is largest; ``several`` says
+    which are no markers and on in most types.  Within a type the most specific is first.
     """
     groups = cells.obs[labels].cat.remove_unused_categories()
-    means = pd.DataFrame(cells.X, columns=cells.var_names).groupby(groups.to_numpy()).mean()
-    means = means.reindex(groups.cat.categories)
-    scaled = means / means.max().where(means.max() > 0, 1.0)
-    place, elsewhere = means.to_numpy().argmax(axis=0), scaled.sum().to_numpy() - 1.0
-    others = np.sort(scaled.to_numpy(), axis=0)[-2] if len(scaled) > 1 else np.zeros(len(place))
-    marks = (others <= _ELSEWHERE) & (means.max() > 0)
-    found = pd.DataFrame({"type": groups.cat.categories[place], "marks": marks.to_numpy()})
-    found = found.set_index(cells.var_names)
-    return found.iloc[np.lexsort((elsewhere, place))]
+    types = constraints.Types.of(groups.cat.codes.to_numpy(), groups.cat.categories)
+    unlog = constraints.are_logarithms(cells.X)
+    found = constraints.measured(RowMatrix(cells.X), types, unlog=unlog)
+    shares = found.shares[:, 1:]
+    level = shares * np.maximum(found.linear[:, 1:], 0.0)
+    highest = level.max(axis=1, keepdims=True)
+    elsewhere = (level / np.where(highest > 0, highest, 1.0)).sum(axis=1)
+    marked = constraints.marked(found, types)
+    place = np.where(marked >= 0, marked, level.argmax(axis=1))
+    on = shares >= constraints.OFF * shares.max(axis=1, keepdims=True)
+    several = (marked < 0) & (on.mean(axis=1) > _MOST)
+    table = pd.DataFrame({"type": groups.cat.categories[place], "several": several})
+    return table.set_index(cells.var_names).iloc[np.lexsort((elsewhere, marked < 0, place))]
 
 
 def dots(
@@ -132,8 +138,8 @@ def dots(
     from matplotlib import pyplot as plt
 
     every = by_type(cells, labels)
-    every = pd.concat([every[every["marks"]], every[~every["marks"]]])
-    called = every["type"].astype(str).where(every["marks"], _SEVERAL).to_numpy()
+    every = pd.concat([every[~every["several"]], every[every["several"]]])
+    called = every["type"].astype(str).mask(every["several"], _SEVERAL).to_numpy()
     n_rows = -(-len(every) // _PER_ROW)
     in_row = -(-len(every) // n_rows)
     groups = short(list(called), _LETTERS)

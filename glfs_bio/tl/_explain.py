@@ -98,7 +98,7 @@ def explain_panel(
           falls, and more than on other cells, with their shares
     ``.uns[key_added]["expression"]`` : DataFrame, one row per gene and label
         With `labels`: ``gene``; ``label``; ``share`` of the cells that express it; ``mean``;
-        ``fold``, the mean compared with all other cells, after ``expm1``.
+        ``fold``, the mean of ``expm1`` compared with all other cells, of counts that of them.
     ``.uns[key_added]["support"]`` : float, shape (n_genes, n_labels)
         Share of the contribution of each gene that falls on the cells of each label.
     ``.uns[key_added]["labels"]`` : str, shape (n_labels,)

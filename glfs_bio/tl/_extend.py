@@ -96,7 +96,7 @@ def extend_panel(
     :func:`~glfs_bio.pp.select_genes` under `key_added`, and:
 
     ``.var[f"{key_added}_included"]`` : bool
-        Genes of the given panel.
+        Genes of the given panel, or of a selection those that had to be in it.
     ``.uns[key_added]["table"]`` : DataFrame, one row per added gene, in their order
         ``gene``; ``adds``, the share of the target that it adds; ``preserved``, the preserved share
         with it; with `labels`, ``supports``, the label that it supports most relative to its size.
@@ -167,6 +167,8 @@ def extend_panel(
     if not inplace:
         return added
     frame = results.columns_of(panel, candidates, adata.var_names, key_added)
+    if found.named.key is not None:
+        frame[f"{key_added}_included"] = must_haves(adata, found.named)
     request = request.but(random_state=random_state, n_genes=panel.n_selected)
     request = request_to_keep(adata, request, frame, key_added)
     entry = results.selected(panel, request, method="glfs", objective="error", table=added)

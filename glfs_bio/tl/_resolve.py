@@ -106,7 +106,8 @@ def resolve_genes(
         ``table``, one row per gene: ``name``, ``found`` (``"symbol"``, ``"id"``, ``"version"``,
         ``"retired"``, ``"alias"``, ``"case"``; or why not: ``"ambiguous"``, ``"absent"`` from
         `genes`, ``"date"``, ``"unknown"``), ``symbol``, ``id`` and ``candidates``, which for a gene
-        that is found are others that once had its symbol; ``species``; ``params``.
+        that is found are others that once had its symbol, and for an unknown name of a list those
+        spelled nearly so; ``species``; ``params``.
 
     See Also
     --------
@@ -124,7 +125,8 @@ def resolve_genes(
     """
     checks.flags(inplace=inplace)
     known: dict[int, str] = {}
-    if not isinstance(adata, AnnData):
+    few = not isinstance(adata, AnnData)
+    if few:
         asked = names_of.names_in(adata, "adata")
         adata, inplace = AnnData(var=pd.DataFrame(index=list(asked))), False
         if isinstance(asked, PanelFile):
@@ -142,6 +144,8 @@ def resolve_genes(
         nomenclature=nomenclature,
         known=known,
     )
+    if few:
+        _spell(found)
     _tell(found.frame)
     table = found.frame.drop(columns="place")
     if not inplace:
@@ -190,6 +194,16 @@ def resolved(
     return Resolution(resolver, resolver.resolve(called, own), table is not None)
 
 
+def _spell(found: Resolution) -> None:
+    """Give names that are in no table the names spelled nearly so as candidates."""
+    frame = found.frame
+    unknown = frame.index[frame["found"] == "unknown"][: names_of.HINTS.compared]
+    plain = names_of.by_spelling(found.resolver.genes["symbol"])
+    for row in unknown:
+        alike = names_of.spelled_alike(frame.loc[row, "name"], plain)
+        frame.loc[row, "candidates"] = ", ".join(alike[: names_of.HINTS.shown])
+
+
 def _orderable(found: Resolution, min_probes: int) -> Any:
     """Whether each gene of an object is a gene of the table, the first that is, with probes."""
     place = found.frame["place"].to_numpy()
@@ -206,6 +220,10 @@ def _tell(frame: pd.DataFrame) -> None:
         if found in CHANGED:
             told = [f"{one.name} is {one.symbol or one.id}" for one in some.itertuples()]
         else:
-            told, meaning = list(some["name"]), f"of which each {meaning}"
+            meaning = f"of which each {meaning}"
+            told = [
+                f"{one.name} ({one.candidates}?)" if one.candidates else one.name
+                for one in some.itertuples()
+            ]
         if told:
             log.info(Message(f"{len(told)} names {meaning}: {listed(told)}."))

@@ -12,13 +12,13 @@ from glfs_bio.errors import InvalidValue
 from glfs_bio.pl._types import by_type
 
 GROUPS = ["a", "b", "c"]
-#: Means of the genes in the groups; what each marks.
+#: Counts of the genes in the groups; what each marks.
 GENES = {
     "of_b": ([0, 4, 0], "b"),
     "of_c": ([1, 0, 4], "c"),
     "more_of_c": ([0, 0, 4], "c"),
     "everywhere": ([4, 4, 4], None),
-    "of_a_and_b": ([4, 3, 0], None),
+    "mostly_of_b": ([4, 9, 6], None),
     "of_a": ([3, 1, 0], "a"),
     "nowhere": ([0, 0, 0], None),
 }
@@ -34,14 +34,23 @@ def few():
     return ad.AnnData(means.T[codes], obs=obs, var=pd.DataFrame(index=list(GENES)))
 
 
-def test_a_gene_marks_the_type_that_it_is_on_in_alone(few):
+def test_a_gene_stands_under_the_type_that_it_marks(few):
     found = by_type(few, "type")
-    marked = {gene: row.type if row.marks else None for gene, row in found.iterrows()}
-    assert marked == {gene: kind for gene, (_, kind) in GENES.items()} | {
-        "nowhere": marked["nowhere"]
-    }
-    of_types = [gene for gene in found.index if marked[gene] and gene != "nowhere"]
+    under = {gene: None if row.several else row.type for gene, row in found.iterrows()}
+    assert under == {gene: kind for gene, (_, kind) in GENES.items()}
+    of_types = [gene for gene in found.index if under[gene]]
     assert of_types == ["of_a", "of_b", "more_of_c", "of_c"]
+
+
+def test_a_gene_that_is_no_marker_stands_where_it_is_on_most(few):
+    few.X[:, 3] = [1, 1, 1, 1, 3, 0, 0, 0, 0, 0, 0, 0]
+    found = by_type(few, "type").loc["everywhere"]
+    assert (found["type"], found["several"]) == ("a", False)
+
+
+def test_scaled_expression_has_an_order(few):
+    few.X = few.X - few.X.mean(axis=0)
+    assert set(by_type(few, "type").index) == set(GENES)
 
 
 def test_one_type_alone(few):

@@ -34,7 +34,7 @@ REFUSED = {
     "glfs_select_genes(x, n_genes = 0)": ("InvalidValue", "n_genes", "or NULL"),
     "glfs_select_genes(x, 3, subset = 'yes')": ("InvalidType", "subset", "TRUE or FALSE"),
     "glfs_select_genes(x, 3, nope = 1)": ("InvalidType", "nope", "of glfs_select_genes(x): "),
-    "glfs_evaluate_panel(x, c('g1', 'g2'), nope = 1)": ("InvalidType", "nope", "n_random"),
+    "glfs_evaluate_panel(x, c('g1', 'g2'), zz = 1)": ("InvalidType", "zz", "n_random"),
     "glfs_laprls(x, rep(1:2, 20), nope = 1)": ("InvalidType", "nope", "lambda1, lambda2"),
 }
 

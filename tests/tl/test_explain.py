@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from glfs_bio import pp, tl
+from glfs_bio._anndata import columns, expression
 from glfs_bio.errors import Caution
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
@@ -45,10 +46,23 @@ def test_roles_and_expression(cells):
     of_b = cells.obs["bulk_labels"] == "CD19+ B"
     row = numbers.set_index(["gene", "label"]).loc[("CD79A", "CD19+ B")]
     assert row["share"] == pytest.approx((values[of_b] > 0).mean())
-    fold = np.expm1(values[of_b].mean()) / np.expm1(values[~of_b].mean())
+    fold = np.expm1(values[of_b]).mean() / np.expm1(values[~of_b]).mean()
     assert row["fold"] == pytest.approx(fold, rel=1e-4)
     assert table.loc["CD79A", "expressed"] == pytest.approx((values > 0).mean())
     assert len(numbers) == len(PANEL) * cells.obs["bulk_labels"].nunique()
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_fold_compares_means_without_logarithms(counted):
+    """A few cells with many counts outweigh many with one, whatever their logarithms say."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(1.0, (60, 8)).astype(float)
+    counts[:30, 0], counts[30:, 0] = 1.0, np.where(np.arange(30) < 6, 40.0, 0.0)
+    adata = ad.AnnData(counts if counted else np.log1p(counts))
+    adata.obs["kind"] = np.repeat(["a", "b"], 30)
+    found = expression.of_genes(adata, np.array([0, 3]), columns.labels(adata, "kind"), None)
+    np.testing.assert_allclose(found.folds[0], [1 / 8, 8])
+    assert found.marker_of(0) == ""
 
 
 def test_nothing_below_a_tenth_and_the_largest_first(cells):

@@ -128,6 +128,18 @@ def test_a_call_that_overrides_says_so(pbmc, caplog):
     assert "exclude" not in said
 
 
+def test_genes_that_were_selected_are_no_must_haves_of_the_extended_panel(pbmc):
+    pp.select_genes(pbmc, 5, include=["CD8A"])
+    tl.extend_panel(pbmc, "glfs", 3)
+    assert list(pbmc.var_names[pbmc.var["glfs_extended_included"]]) == ["CD8A"]
+    tl.explain_panel(pbmc, "glfs_extended")
+    roles = pbmc.uns["glfs_extended_explanation"]["table"].set_index("gene")["role"]
+    assert list(roles.index[roles.str.startswith("must-have")]) == ["CD8A"]
+    tl.order_panel(pbmc, "glfs_extended", "sheet")
+    sources = pbmc.uns["glfs_extended_order"]["table"]["source"]
+    assert sources.value_counts().to_dict() == {"selected": 4, "added": 3, "included": 1}
+
+
 def test_the_worst_batch_counts_as_in_the_selection(pbmc):
     pbmc.obs["half"] = np.where(np.arange(pbmc.n_obs) % 2, "a", "b")
     pp.select_genes(pbmc, 5, batch_key="half", across="worst")

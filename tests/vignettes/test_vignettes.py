@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+import shlex
+import shutil
 from pathlib import Path
 
 import jupytext
 import pytest
 import scanpy as sc
 from matplotlib import pyplot as plt
+from typer.testing import CliRunner
+
+from glfs_bio._anndata.names import family
+from glfs_bio.cli import app
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "vignettes"
@@ -17,6 +25,7 @@ MARKERS = {"NKG7", "GZMB", "CCL5", "CST7", "CD3D", "CD79A", "FCGR3A"}
 MONOCYTES = {"CST3", "S100A8", "S100A9", "LGALS2"}
 MEGAKARYOCYTES = {"GNG11", "PPBP", "PF4"}
 RIBOSOMAL = {"RPS12", "RPS6", "RPL13"}
+UNWANTED = ("ribosomal", "mitochondrial", "housekeeping")
 
 
 def vignettes() -> list[str]:
@@ -31,6 +40,13 @@ def pages() -> list[str]:
         for path in (DOCS / folder).glob("*.md")
         if "{code-cell}" in path.read_text("utf-8")
     )
+
+
+def shell_lines(name: str) -> list[str]:
+    """Commands of the blocks for the shell of a page."""
+    text = (FOLDER / f"{name}.md").read_text("utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return "".join(blocks).replace("\\\n", " ").splitlines()
 
 
 @pytest.fixture
@@ -203,6 +219,52 @@ def test_order_form(run):
     assert list(defined["form"]["gene"]) == list(panel.index)
     assert (defined["form"]["substitutes"] != "").sum() == defined["replaceable"].sum()
     assert "100 genes, " in printed
+
+
+def test_panel_for_a_pi(run):
+    defined, printed = run("panel_for_a_pi")
+    cells, counts = defined["cells"], defined["counts"]
+    must_have, failed = set(defined["must_have"]), defined["failed"]
+    assert must_have >= {"MS4A1", "PDCD1", "IGJ", "IL8", "IL3RA", "GNLY", "FCGR3A"}
+    assert "ISG15" in defined["refused"]
+    assert "max_counts=8" in defined["refused"]
+    panel, final = defined["panel"], defined["final"]
+    repaired = set(cells.var_names[cells.var["repaired_selected"]])
+    assert must_have <= set(panel)
+    assert list(defined["replaced"]["gene"]) == failed
+    assert repaired == set(panel) - set(failed) | set(defined["replaced"]["replaced_by"])
+    assert set(final) == repaired | set(defined["added"]["gene"])
+    for genes, n, most in ((panel, 100, 100), (list(repaired), 100, 100), (final, 120, 115)):
+        assert len(genes) == n
+        assert counts[genes].sum() <= most
+        assert counts[genes].max() <= 8
+        assert cells.var.loc[genes, "glfs_names_orderable"].all()
+        assert 4 <= len(set(genes) & set(defined["megakaryocytes"])) <= 8
+        assert not any(gene in family(name) for gene in genes for name in UNWANTED)
+    assert {"FOXP3", "PDCD1", "CD4"} <= set(defined["idle"])
+    assert "IL7R is in the panel" in printed
+    assert "max_counts=8" in defined["asked"].set_index("gene").loc["TIMP1", "why_not"]
+    assert defined["of_types"].loc["Mk", "recall_laprls"] > 0.7
+    assert defined["of_types"].loc["Mk", "recall"] < 0.5
+    checks = defined["checks"].set_index("check")
+    assert list(checks.index[~checks["checked"].astype(bool)]) == ["catalogue"]
+    assert checks.loc[["refused", "doubtful", "limits"], "n"].eq(0).all()
+    sheet = defined["sheet"]
+    assert set(sheet["name"][sheet["must_have"]]) == must_have - set(failed)
+    assert sheet["is_backup"].sum() > 50
+    there, probes = defined["there"], defined["probes"]
+    ordered = (there / "order.csv").read_text()
+    assert len(ordered.splitlines()) == 121
+    for name in ("order.csv", "sheet.xlsx", "report.html"):
+        (there / name).unlink()
+    shutil.copy(probes, there)
+    with contextlib.chdir(there):
+        for line in shell_lines("panel_for_a_pi"):
+            done = CliRunner().invoke(app, shlex.split(line)[1:])
+            assert done.exit_code == 0, done.output
+    assert (there / "order.csv").read_text() == ordered
+    assert (there / "report.html").exists()
+    defined["folder"].cleanup()
 
 
 def test_reproduction(run):

@@ -52,8 +52,10 @@
 #'   HBA2, may be selected together. NULL: one of them, as probes cannot tell
 #'   them apart, unless others are included by name.
 #' @param per_type Least number of markers of each type. It needs `groupby` or
-#'   `markers`. A gene is a marker of a type if at least a quarter of its cells
-#'   express it, and its mean there is at least twice that in each other type.
+#'   `markers`. A gene is a marker of a type if at least a quarter of its cells,
+#'   and three, express it; if its mean there, of `expm1` of logarithms, is at
+#'   least twice that in each other type; and if it is off elsewhere: all other
+#'   cells express it at most half as often, or their mean is at most a tenth.
 #'   A type with fewer markers needs as many as it has, which a warning says.
 #' @param markers Markers of each type instead: a named list of names of genes,
 #'   or the name of a file. They need `per_type`.

@@ -110,9 +110,11 @@ NULL
 #' @param force Names of genes of the order that are to be designed whatever the
 #'   vendor's checks say. Only for Xenium; an error for other platforms.
 #' @param ids Column of `rowData()` with Ensembl ids, which decide where they
-#'   are known. Genes without one are not in a reference.
+#'   are known. Genes without one are not in a reference, for which NULL is the
+#'   column of the last order, else of [glfs_resolve_genes()].
 #' @param symbols Column of `rowData()` with symbols. NULL: the row names.
-#' @param key_added Prefix of the columns and name of the record.
+#' @param key_added Prefix of the columns and name of the record. NULL: the key
+#'   of the panel and `_order`, such as `glfs_order`.
 #' @return `glfs_order_panel()`: the object, with the columns
 #'   `glfs_order_symbol` and `glfs_order_id`, `""` where unknown, and
 #'   `glfs_order_orderable` of the genes; and the record below in

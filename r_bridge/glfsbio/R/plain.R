@@ -194,10 +194,12 @@ plain_parts <- function(matrix, genes, var, obs, reduced = list(),
     )
 }
 
-# Of the records of selections what tells how they were made; and structures.
+# Of every record its kind and its place in the order of writing, of those of
+# selections also what tells how they were made; and structures.
 plain_records <- function(records) {
     told <- c("params", "n_tested", "structure")
-    more <- c("kind", "written", "absent", "table", "data_sets")
+    place <- c("kind", "written")
+    more <- c(place, "absent", "table", "data_sets")
     # Of a table of genes that came: which, and how.
     came <- c("gene", "adds", "replaced_by")
     records <- lapply(records, function(record) {
@@ -215,7 +217,12 @@ plain_records <- function(records) {
         Filter(function(x) has("kept")(x) && is.raw(x$kept), records),
         function(record) plain_list(list(record$kept), "kept")
     )
-    records <- c(selections, structures)
+    others <- lapply(
+        Filter(has(place), records[!names(records) %in%
+            c(names(selections), names(structures))]),
+        function(record) plain_argument(record[place], "metadata")
+    )
+    records <- c(selections, structures, others)
     plain_list(records, as.character(names(records)))
 }
 

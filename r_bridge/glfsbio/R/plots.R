@@ -10,7 +10,8 @@
 #'   `glfs_plot_panel()`, of [glfs_curve()] for `glfs_plot_curve()`, of
 #'   [glfs_evaluate_panel()] with `labels` for `glfs_plot_labels()`, and of
 #'   [glfs_compare_panels()] for `glfs_plot_comparison()`.
-#' @param key Which result: its `key_added`. NULL: the last one.
+#' @param key Which result: its `key_added`. NULL: the last one of its kind. Of
+#'   a selection it is the key of that.
 #' @param measures Which columns of the comparison to show. NULL: all shares, of
 #'   the structure, of the cells and of their labels.
 #' @param reading How labels were predicted: `"knn"` or `"laprls"`, see

@@ -110,11 +110,14 @@ prepared <- function(target, x, options) {
     )
 }
 
-# The limits that are given, or those of the selection that is meant where they
-# hold again: for an order of it, and in subsamples.
+# The limits that are given, or those of the selection that is meant, which hold
+# again in whatever chooses other genes.
 limits_of <- function(target, x, options) {
     limits <- options[["limits"]]
-    again <- target %in% c("order_panel", "write_order", "stability")
+    again <- target %in% c(
+        "extend_panel", "replace_genes", "substitutes", "explain_panel",
+        "explain_gene", "order_panel", "write_order", "stability"
+    )
     key <- Find(Negate(is.null),
         list(options[["panel"]], options[["key"]], "glfs"))
     if (!is.null(limits) || !again || !has_samples(x) || !is_string(key))

@@ -17,7 +17,7 @@
 #'   majority of the 15 nearest cells, which count genes by their variance, as a
 #'   clustering does; `"laprls"`, by a classifier, LapRLS, in 5-fold
 #'   cross-validation; or both.
-#' @param ... Parameters of [glfs_structure()] (`block`, `n_comps`,
+#' @param ... Parameters of [glfs_structure()] (`block`, `ignore`, `n_comps`,
 #'   `neighbors_key`, `lambda1`, `n_neighbors`, `standardize`), by name, for a
 #'   structure that is computed here. Without them and `use_rep` it is that of
 #'   the selection, and for other panels that of the matrix.
@@ -33,7 +33,9 @@
 #' @param preserve,cell_weights Target of the panel and weight of each cell, as
 #'   in [glfs_select_genes()]. NULL: those of the selection, and the structure
 #'   for other panels.
-#' @param key_added Name of the record, and prefix of the columns.
+#' @param key_added Name of the record, and prefix of the columns. NULL: the key
+#'   of the panel and the kind of the result, such as `mine_evaluation` for the
+#'   selection `mine`; that of a panel without a key is `glfs`.
 #' @param random_state Seed of the random panels, the clusters, the folds and the
 #'   draws of the platform. NULL: drawn from R's generator, so `set.seed()` repeats the
 #'   result.
@@ -168,17 +170,20 @@ NULL
 #' @param labels One label per cell: a vector, or the name of a column, as in
 #'   [glfs_evaluate_panel()]. They fill `supports`, and do not change which
 #'   genes are added: `preserve` does. Cells without a label are ignored there.
-#' @param exclude Genes that cannot be added, as in [glfs_select_genes()].
+#' @param exclude Genes that cannot be added, as in [glfs_select_genes()]. NULL:
+#'   those of the selection.
 #' @param limits Constraints: see [glfs_limits()]. Totals, families, markers per
 #'   type and budget count the whole panel; limits on single genes hold for the
-#'   added genes only. Genes that are not in the data cost nothing. NULL: none.
-#' @param across With `block`, or with a selection of several batches: `"mean"`
-#'   over the batches, or `"worst"`: maximin over the batches.
+#'   added genes only. Genes that are not in the data cost nothing. NULL: those
+#'   of the selection.
+#' @param across `"mean"` over the batches, or `"worst"`: maximin over the
+#'   batches. NULL: as in the selection, else `"mean"`.
 #' @param random_state Seed of the draws of the platform. The default gives the
 #'   same draws in every call. NULL: other draws in every call, whatever
 #'   `set.seed()` is.
-#' @return The value of [glfs_select_genes()], under the key `glfs_extended`,
-#'   with `glfs_extended_included` for the genes of the panel. All functions
+#' @return The value of [glfs_select_genes()], under the key of the panel and
+#'   `_extended`, such as `glfs_extended`, with `glfs_extended_included` for the
+#'   genes of the panel. All functions
 #'   that take the key of a selection take this one. Its record has besides
 #'
 #'   - `table`: a DataFrame, one row per gene, in the order in which they are
@@ -246,9 +251,8 @@ NULL
 #'   selection of [glfs_select_genes()].
 #' @param exclude Further genes that cannot enter, as in [glfs_select_genes()].
 #' @param limits Constraints: see [glfs_limits()]. NULL: those of the selection.
-#' @param across `"mean"` over the batches, or `"worst"`: maximin over the
-#'   batches. NULL: as in the selection.
-#' @return The value of [glfs_select_genes()], under the key `glfs_replaced`.
+#' @return The value of [glfs_select_genes()], under the key of the panel and
+#'   `_replaced`, such as `glfs_replaced`.
 #'   All functions that take the key of a selection take this one. Its record
 #'   has besides
 #'
@@ -359,6 +363,7 @@ NULL
 #'   parameters name.
 #' @param random_state Seed of the clusters and the draws of a platform. NULL:
 #'   drawn from R's generator, so `set.seed()` repeats the result.
+#' @param key_added Name of the record.
 #' @return The object, with a record in `metadata(x)$glfs_comparison`,
 #'   `notes(x)` or `Misc(x)`; for a matrix, the record. It has the DataFrames
 #'
@@ -421,6 +426,7 @@ NULL
 #'   `colData()`, `pData()` or the metadata of a Seurat object. They are
 #'   predicted from the panels too.
 #' @param sizes Sizes at which labels are predicted. NULL: some.
+#' @param key_added Name of the record.
 #' @return The object, with a record in `metadata(x)$glfs_curve`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row
 #'   per size: `n_genes`; `gene`, which is added; `adds`, the share of the

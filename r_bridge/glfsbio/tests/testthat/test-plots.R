@@ -17,3 +17,22 @@ test_that("plots are ggplot objects of what was written", {
     # What scater takes by name
     expect_true("glfs_evaluation_unexplained" %in% names(SummarizedExperiment::colData(x)))
 })
+
+test_that("plots find the last result of their kind", {
+    need_package("ggplot2")
+    x <- select(select(sce_of(cells())), key_added = "mine")
+    shown <- function(x, ...) glfs_plot_labels(x, ...)$data
+    evaluate <- function(x, key, labels)
+        glfs_evaluate_panel(x, key, labels, n_random = 2, random_state = 0)
+    x <- evaluate(x, "glfs", "group")
+    x <- evaluate(x, "mine", replace(groups, groups == "B", "T"))
+    expect_identical(shown(x), shown(x, "mine_evaluation"))
+    x <- evaluate(x, "glfs", "group")
+    expect_identical(shown(x), shown(x, "glfs_evaluation"))
+    expect_identical(nrow(shown(x)), 9L)
+    # Of those that have labels.
+    x <- glfs_evaluate_panel(x, "mine", n_random = 2)
+    expect_identical(shown(x), shown(x, "glfs_evaluation"))
+    expect_refused(glfs_plot_labels(x, "mine_evaluation"), "x")
+    expect_match(glfs_plot_labels(x, reading = "laprls")$labels$caption, "LapRLS")
+})

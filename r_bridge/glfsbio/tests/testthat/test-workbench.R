@@ -157,6 +157,94 @@ test_that("several names in one place are lists", {
     expect_true(all(unlist(marks$markers) %in% rownames(x)))
 })
 
+test_that("results are under the key of their panel, and keep others", {
+    x <- select(select(sce_of(cells())), key_added = "mine")
+    x <- glfs_evaluate_panel(x, "mine", n_random = 2)
+    x <- glfs_substitutes(x, "mine", n = 1)
+    x <- glfs_order_panel(x, "mine", refused = "drop")
+    x <- glfs_substitutes(x, panel, n = 1)
+    records <- S4Vectors::metadata(x)
+    expect_true(all(c(
+        "mine_evaluation", "mine_substitutes", "mine_order", "glfs_substitutes"
+    ) %in% names(records)))
+    expect_identical(records$mine_order$kind, "order")
+    # In the order in which they were written, whatever R keeps.
+    written <- vapply(records, function(one) as.numeric(one$written), 0)
+    expect_true(all(diff(written) > 0))
+    expect_refused(
+        glfs_evaluate_panel(x, "mine", key_added = "mine_order"), "key_added",
+        "python.ValueError"
+    )
+    expect_refused(
+        glfs_substitutes(x, "mine", key_added = "mine"), "key_added", "python.ValueError"
+    )
+})
+
+test_that("genes are replaced within what the panel was chosen with", {
+    sce <- sce_of(cells())
+    SummarizedExperiment::assay(sce, "counts") <- counts <- round(cells())
+    limits <- glfs_limits(max_total_per_cell = 6, counts_layer = "counts")
+    sce <- select(sce, exclude = c("g7", "g8"), limits = limits)
+    failed <- glfs_gene_sets(sce)$glfs[c(1, 3)]
+    out <- glfs_replace_genes(sce, failed)
+    now <- glfs_gene_sets(out, "glfs_replaced")[[1]]
+    expect_length(now, 6)
+    table <- S4Vectors::metadata(out)$glfs_replaced$table
+    expect_setequal(table$gene, failed)
+    expect_setequal(now, c(setdiff(glfs_gene_sets(sce)$glfs, failed), table$replaced_by))
+    expect_lte(mean(colSums(counts[now, ])), 6)
+    # Neither comes back, nor what was excluded.
+    more <- glfs_extend_panel(out, "glfs_replaced", 1, limits = glfs_limits())
+    more <- glfs_gene_sets(more, "glfs_replaced_extended")[[1]]
+    expect_false(any(c(failed, "g7", "g8") %in% more))
+    # A limit holds for what is added, and for substitutes.
+    extended <- S4Vectors::metadata(glfs_extend_panel(sce, "glfs", 1))$glfs_extended
+    expect_identical(extended$params$limits$counts_layer, "counts")
+    expect_lte(mean(colSums(counts[
+        c(glfs_gene_sets(sce)$glfs, extended$table$gene), ])), 6)
+    expect_s4_class(S4Vectors::metadata(glfs_substitutes(sce))$glfs_substitutes$table, "DataFrame")
+    expect_refused(glfs_replace_genes(sce, "g7"), "failed", "python.ValueError")
+    table <- glfs_replace_genes(cells(), "g1", panel)
+    expect_identical(S4Vectors::metadata(table)$glfs_replaced$table$gene, "g1")
+})
+
+test_that("a gene is explained, whether it is in the panel or not", {
+    sce <- select(sce_of(cells()), exclude = "g1")
+    asked <- c(glfs_gene_sets(sce)$glfs[1], "g1")
+    out <- glfs_explain_gene(sce, asked, labels = groups)
+    found <- S4Vectors::metadata(out)$glfs_gene
+    expect_identical(found$table$gene, asked)
+    expect_identical(found$table$selected, c(TRUE, FALSE))
+    expect_match(found$table$why_not[2], "exclude")
+    expect_s4_class(found$table$predicted_by, "CharacterList")
+    expect_identical(lengths(found$table$predicted_by), lengths(found$table$predictor_shares))
+    expect_setequal(found$expression$label, groups)
+    record <- glfs_explain_gene(cells(), "g4", panel)
+    expect_type(record, "list")
+    expect_identical(record$table$gene, "g4")
+    expect_refused(glfs_explain_gene(sce, "zz"), "genes", "python.ValueError")
+})
+
+test_that("a note is said once, and a result not at all", {
+    sce <- select(sce_of(cells()), exclude = "g1")
+    said <- function(...) {
+        heard <- character()
+        printed <- utils::capture.output(withCallingHandlers(
+            glfs_extend_panel(sce, "glfs", 1, ...),
+            message = function(one) {
+                heard <<- c(heard, conditionMessage(one))
+                invokeRestart("muffleMessage")
+            }
+        ) -> out)
+        expect_identical(printed, character())
+        grep("connected components", heard, value = TRUE, invert = TRUE)
+    }
+    expect_length(said(), 0)
+    overridden <- said(exclude = character())
+    expect_length(overridden, 1)
+    expect_match(overridden, "exclude")
+})
+
 test_that("panels are compared, and sizes", {
     sce <- glfs_select_genes(sce_of(cells()), n_genes = 6)
     panels <- list(ours = "glfs", theirs = panel, one = list("g1"))
