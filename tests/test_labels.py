@@ -142,7 +142,7 @@ def test_functions_take_every_form(columns, form, caplog):
 
     def of(name):
         keep = {"inplace": False}
-        pp.select_genes(columns, 5, limits=Limits(per_type=1, groupby=name))
+        pp.select_genes(columns, 5, limits=Limits(min_cells_in_type=0.1, groupby=name))
         evaluated = tl.evaluate_panel(columns, panel, name, n_random=0, **keep)
         tl.classify(columns, name, n_genes=3)
         return {
