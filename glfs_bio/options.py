@@ -118,8 +118,7 @@ class Limits:
         marker of a type if at least a quarter of its cells, and three, express the gene; if its
         mean there, of ``expm1`` of logarithms, is at least twice that in each other type; and if it
         is off elsewhere: all other cells express it at most half as often, or their mean is at most
-        a tenth (ambient RNA).  A gene of several types, such as CD3E of types of T cells, is a
-        marker of none; a type with fewer markers needs as many as it has, which a warning says.
+        a tenth (ambient RNA).  A type with fewer markers needs what it has, as a warning says.
     markers : str or dict of str to list, default None
         Markers of each cell type: lists of genes by type, or a file of them (see
         :func:`~glfs_bio.io.read_markers`).

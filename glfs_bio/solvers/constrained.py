@@ -426,7 +426,7 @@ class _Search:
         found = list(ways)
         for way in (way for way in ways if len(way.picked) < size):
             anew = self.start(self.rows.of_size(size), thrift=way.thrift)
-            anew.fill(size, rest=[gene for gene in largest if anew.open[gene]])
+            anew.fill(size, rest=[gene for gene in largest if anew.left[gene]])
             found.append(anew)
         if size < n_genes:
             blamed = self._blamed(n_genes, most)

@@ -153,5 +153,5 @@ class Exchanges:
     def _most(self, value: Array, among: Mask) -> int | None:
         """The gene of some that gains most, times its value; None where none gains anything."""
         gains = self._greedy.waiting
-        genes = np.flatnonzero(self._free & self._greedy.open & among & (gains > self._nothing))
+        genes = np.flatnonzero(self._free & self._greedy.left & among & (gains > self._nothing))
         return int(genes[np.argmax((gains * value)[genes])]) if len(genes) else None

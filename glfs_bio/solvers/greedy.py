@@ -92,7 +92,7 @@ class Greedy:
         return len(self._open)
 
     @property
-    def open(self) -> NDArray[np.bool_]:
+    def left(self) -> NDArray[np.bool_]:
         """Whether each gene could still enter, shape (n_genes,)."""
         return self._open
 

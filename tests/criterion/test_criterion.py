@@ -100,7 +100,8 @@ def test_genes_that_may_not_be_chosen_are_still_to_be_kept(clusters, method):
     """The scale is that of all genes, whatever genes may be in the panel."""
     request = Request.of(6, method=method, n_comps=8, n_neighbors=5)
     candidates = np.arange(1, 40, 2)
-    ranking = rank_genes(clusters, request, candidates=Candidates.of(40, genes=candidates))
+    some = replace(Candidates.of(40), allowed=np.isin(np.arange(40), candidates))
+    ranking = rank_genes(clusters, request, candidates=some)
     panel = candidates[ranking.order[:6]]
     criterion = Criterion(build_problems(clusters, request.resolved_structure))
     np.testing.assert_allclose(ranking.preserved, criterion.preserved(panel), rtol=1e-9)

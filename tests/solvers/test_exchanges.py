@@ -185,7 +185,7 @@ def test_a_gene_that_leaves_leaves_nothing_behind(random_errors):
     for gene in (5, 0):
         other.leave(gene)
     np.testing.assert_allclose(other.waiting, plain.waiting)
-    np.testing.assert_array_equal(other.open, plain.open)
+    np.testing.assert_array_equal(other.left, plain.left)
 
 
 def test_a_dear_gene_makes_room(random_errors):
