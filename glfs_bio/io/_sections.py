@@ -524,7 +524,7 @@ def of_genes(subject: Subject) -> dict[str, pd.Series]:
 def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
     """The best substitute of each gene, with its score; none where there is none."""
     scores = [f" ({_scored(row)})" for row in table.to_dict("records")]
-    names = table["substitute"].map(subject.called).fillna("").astype(str)
+    names = table["substitute"].map(subject.called).astype(object).fillna("").astype(str)
     texts = names.str.cat(scores)
     return texts.where(table["substitute"].fillna("") != "", "none")
 

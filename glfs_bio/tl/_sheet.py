@@ -60,7 +60,7 @@ def completed(
         backup_of=every.get("backup_of", ""),
         source=_sources(adata, named, every, had_to, is_backup),
     )
-    table["backup_of"] = table["backup_of"].fillna("")
+    table["backup_of"] = table["backup_of"].astype(object).where(is_backup, "")
     if why is None:
         return table
     n_here = int(((every["row"] >= 0) & ~is_backup).sum())
