@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ..criterion.platform import Detection
-from ..data.matrix import RowMatrix, no_rows
 from ..errors import (
     NO_VALUE,
     OBS,
@@ -33,6 +32,7 @@ from ..solvers.constraints import BROKEN, Row, Rows, check
 from ..vendors.forecast import loads
 from ..vendors.markers import further_names, read_markers
 from . import columns, read
+from .expression import FOLD, Profiles, Types, are_logarithms, marked
 from .names import Lookup
 
 if TYPE_CHECKING:
@@ -41,75 +41,15 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from .._typing import Array, Index, Matrix
+    from .._typing import Array, Index
     from ..options import Request
     from ..panel import Panel
     from ..selection import Candidates
 
 log = logging.getLogger(__name__)
 
-#: A marker of a type is expressed by at least this share of its cells, the default of
-#: ``sc.tl.filter_rank_genes_groups``, by so many at least, and its mean there is at least so many
-#: times that in each other type: against all other cells, genes of all T cells would be markers of
-#: one type of these.
-_SHARE, _CELLS, _FOLD = 0.25, 3, 2.0
-#: It is off elsewhere: all other cells express it at most so many times as often, or, where ambient
-#: RNA is in every cell, such as INS in pancreas, their mean is at most such a share.
-OFF, _AMBIENT = 0.5, 0.1
 #: A gene that limits rule out is named if it alone preserves this share; so many are.
 _STRONG, _SAID = 0.01, 3
-#: Means below this count as this, where they are divided by one another.
-_LEAST_MEAN = 1e-9
-
-
-class Types(NamedTuple):
-    """Types of cells: their names, and the cells of each; all cells are in the first column.
-
-    Whether a cell is of a type is 0 or 1, shape (n_cells, 1 + n_types).
-    """
-
-    names: list[str]
-    cells: Array
-
-    @classmethod
-    def of(cls, codes: NDArray[Any], names: Sequence[object]) -> Self:
-        """Types by the number of that of each cell, −1 for none."""
-        each = codes[:, None] == np.arange(len(names))
-        every = np.ones((len(codes), 1))
-        return cls([str(name) for name in names], np.hstack([every, each]))
-
-    @property
-    def sizes(self) -> Array:
-        """Numbers of cells, shape (1 + n_types,)."""
-        return np.asarray(self.cells.sum(axis=0))
-
-
-class Expression(NamedTuple):
-    """How genes are expressed: shape (n_genes, 1 + n_types).
-
-    The first column is over all cells, the others over the cells of one type each.
-    """
-
-    #: Shares of the cells that express a gene
-    shares: Array
-    #: Means of the values, and of these without logarithms, which are compared
-    means: Array
-    linear: Array
-
-    @classmethod
-    def of(cls, sums: Sequence[Array], types: Types) -> Self:
-        """Expression out of the sums of `sums_of`."""
-        return cls(*(np.asarray(one) / np.maximum(types.sizes, 1.0) for one in sums))
-
-    def rest(self, measure: Array, types: Types) -> Array:
-        """The same measure over all cells but those of each type, shape (n_genes, n_types)."""
-        sizes = types.sizes
-        total = measure[:, :1] * sizes[0] - measure[:, 1:] * sizes[1:]
-        return np.asarray(np.maximum(total, 0.0) / np.maximum(sizes[0] - sizes[1:], 1.0))
-
-    def folds(self, types: Types) -> Array:
-        """Mean in each type in units of that in all other cells, shape (n_genes, n_types)."""
-        return _ratio(self.linear[:, 1:], self.rest(self.linear, types))
 
 
 def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
@@ -224,10 +164,10 @@ def rows(
     if _needs_expression(limits):
         data = read.row_matrix(adata, layer)
         unlog = _seeks_markers(limits) and are_logarithms(data)
-        expression = measured(data, types, unlog=unlog)
-        found += _of_single_genes({"mean": expression.means, "cells": expression.shares}, limits)
+        of_types = Profiles.of(data, types, unlog=unlog)
+        found += _of_single_genes({"mean": of_types.means, "cells": of_types.shares}, limits)
         if limits.per_type is not None and _seeks_markers(limits):
-            of_type = marked(expression, types)
+            of_type = marked(of_types, types)
             markers = {name: np.flatnonzero(of_type == k) for k, name in enumerate(types.names)}
             _warn_of_few(markers, limits.per_type)
             found += _per_type(markers, limits.per_type, at_most=True)
@@ -453,24 +393,10 @@ def _per_type(
         yield Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), lower=float(lower))
 
 
-def marked(expression: Expression, types: Types) -> Index:
-    """The type that each gene is a marker of, as :class:`~glfs_bio.Limits` says; −1: of none."""
-    means, every = expression.linear[:, 1:], np.arange(len(expression.linear))
-    highest = means.argmax(axis=1)
-    mean, share = means[every, highest], expression.shares[every, 1 + highest]
-    others = means.copy()
-    others[every, highest] = 0.0
-    rest = expression.rest(expression.shares, types)[every, highest]
-    marks = (share >= _SHARE) & (np.round(share * types.sizes[1 + highest]) >= _CELLS)
-    marks &= _ratio(mean, others.max(axis=1)) >= _FOLD
-    marks &= (rest <= OFF * share) | (expression.folds(types)[every, highest] * _AMBIENT >= 1.0)
-    return np.where(marks, highest, -1)
-
-
 def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
     """Say which types have fewer markers than a panel should have of each; refuse none at all."""
     few = [f"{name} ({len(genes)})" for name, genes in markers.items() if len(genes) < per_type]
-    what = f"genes of {_FOLD:g} times the mean of every other type that are off in other cells"
+    what = f"genes of {FOLD:g} times the mean of every other type that are off in other cells"
     if not any(map(len, markers.values())):
         raise InvalidValue(
             "per_type",
@@ -488,10 +414,6 @@ def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
         )
 
 
-def _ratio(means: Array, others: Array) -> Array:
-    return np.asarray(np.maximum(means, _LEAST_MEAN) / np.maximum(others, _LEAST_MEAN))
-
-
 def _types(adata: AnnData, groupby: str | None) -> Types:
     """All cells, and those of each type in a column of ``.obs``."""
     if groupby is None:
@@ -507,37 +429,6 @@ def _seeks_markers(limits: Limits) -> bool:
 def _needs_expression(limits: Limits) -> bool:
     of_genes = (name for name in OF_GENES if "_counts" not in name)
     return _seeks_markers(limits) or any(getattr(limits, name) is not None for name in of_genes)
-
-
-def are_logarithms(data: Any) -> bool:
-    """Whether means are compared after ``expm1`` of the values."""
-    return not read.may_be_counts(data)
-
-
-def measured(data: RowMatrix, types: Types, *, unlog: bool) -> Expression:
-    """Expression by type, in one pass over the cells."""
-    sums, _ = data.sweep(_part, types.cells, unlog)
-    return Expression.of(sums, types)
-
-
-def _part(
-    block: Matrix, rows: slice, cells: Array, unlog: bool
-) -> tuple[tuple[Array, ...], Matrix]:
-    return sums_of(block, cells[rows], unlog), no_rows(block)
-
-
-def sums_of(block: Matrix, cells: Array, unlog: bool) -> tuple[Array, Array, Array]:
-    """How many of some cells express a gene, and sums of the values, and of them unlogged."""
-    sums = block.T @ cells
-    return (block > 0).T @ cells, sums, _unlogged(block).T @ cells if unlog else sums
-
-
-def _unlogged(block: Matrix) -> Matrix:
-    """``expm1`` of the values; none that is larger than a logarithm overflows."""
-    if not sparse.issparse(block):
-        return np.expm1(np.minimum(block, read.RECOGNITION.largest_logarithm))
-    values = _unlogged(block.data)
-    return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
 
 
 def _priority(genes: Lookup, limits: Limits, may: NDArray[np.bool_]) -> Array:

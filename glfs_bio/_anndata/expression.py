@@ -1,24 +1,142 @@
-"""Where genes are on: shares of the cells that express them, and folds, by label."""
+"""Where genes are on: shares of the cells that express them, folds and markers, by type."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from ..data.matrix import RowMatrix, no_rows
-from . import constraints, read
+from . import read
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anndata import AnnData
+    from numpy.typing import NDArray
 
     from .._typing import Array, Index, Matrix
     from ..labels import Labels
 
 #: A label of which fewer cells express a gene is not one that it is said to be expressed in.
 LEAST = 0.1
+#: A marker of a type is expressed by at least this share of its cells, the default of
+#: ``sc.tl.filter_rank_genes_groups``, by so many at least, and its mean there is at least so many
+#: times that in each other type: against all other cells, genes of all T cells would be markers of
+#: one type of these.
+_SHARE, _CELLS, FOLD = 0.25, 3, 2.0
+#: It is off elsewhere: all other cells express it at most so many times as often, or, where ambient
+#: RNA is in every cell, such as INS in pancreas, their mean is at most such a share.
+OFF, _AMBIENT = 0.5, 0.1
+#: Means below this count as this, where they are divided by one another.
+_LEAST_MEAN = 1e-9
+
+
+class Types(NamedTuple):
+    """Types of cells: their names, and the cells of each; all cells are in the first column.
+
+    Whether a cell is of a type is 0 or 1, shape (n_cells, 1 + n_types).
+    """
+
+    names: list[str]
+    cells: Array
+
+    @classmethod
+    def of(cls, codes: NDArray[Any], names: Sequence[object]) -> Self:
+        """Types by the number of that of each cell, −1 for none."""
+        each = codes[:, None] == np.arange(len(names))
+        every = np.ones((len(codes), 1))
+        return cls([str(name) for name in names], np.hstack([every, each]))
+
+    @property
+    def sizes(self) -> Array:
+        """Numbers of cells, shape (1 + n_types,)."""
+        return np.asarray(self.cells.sum(axis=0))
+
+
+class Profiles(NamedTuple):
+    """How genes are expressed: shape (n_genes, 1 + n_types).
+
+    The first column is over all cells, the others over the cells of one type each.
+    """
+
+    #: Shares of the cells that express a gene
+    shares: Array
+    #: Means of the values, and of these without logarithms, which are compared
+    means: Array
+    linear: Array
+    #: Whether any value is negative: then no gene is on or off
+    negative: bool
+
+    @classmethod
+    def of(cls, data: RowMatrix, types: Types, *, unlog: bool) -> Self:
+        """Measure expression by type, in one pass over the cells."""
+        (*sums, negative), _ = data.sweep(_sums, types.cells, unlog)
+        sizes = np.maximum(types.sizes, 1.0)
+        shares, means, linear = (np.asarray(one) / sizes for one in sums)
+        return cls(shares, means, linear, bool(negative > 0))
+
+    def only(self, genes: Index) -> Profiles:
+        """The same of some genes."""
+        shares, means, linear, negative = self
+        return Profiles(shares[genes], means[genes], linear[genes], negative)
+
+    def rest(self, measure: Array, types: Types) -> Array:
+        """The same measure over all cells but those of each type, shape (n_genes, n_types)."""
+        sizes = types.sizes
+        total = measure[:, :1] * sizes[0] - measure[:, 1:] * sizes[1:]
+        return np.asarray(np.maximum(total, 0.0) / np.maximum(sizes[0] - sizes[1:], 1.0))
+
+    def folds(self, types: Types) -> Array:
+        """Mean in each type in units of that in all other cells, shape (n_genes, n_types)."""
+        return _ratio(self.linear[:, 1:], self.rest(self.linear, types))
+
+
+def marked(found: Profiles, types: Types) -> Index:
+    """The type that each gene is a marker of, as :class:`~glfs_bio.Limits` says; −1: of none."""
+    means, every = found.linear[:, 1:], np.arange(len(found.linear))
+    highest = means.argmax(axis=1)
+    mean, share = means[every, highest], found.shares[every, 1 + highest]
+    others = means.copy()
+    others[every, highest] = 0.0
+    rest = found.rest(found.shares, types)[every, highest]
+    marks = (share >= _SHARE) & (np.round(share * types.sizes[1 + highest]) >= _CELLS)
+    marks &= _ratio(mean, others.max(axis=1)) >= FOLD
+    marks &= (rest <= OFF * share) | (found.folds(types)[every, highest] * _AMBIENT >= 1.0)
+    return np.where(marks, highest, -1)
+
+
+def _ratio(means: Array, others: Array) -> Array:
+    return np.asarray(np.maximum(means, _LEAST_MEAN) / np.maximum(others, _LEAST_MEAN))
+
+
+def are_logarithms(data: Any) -> bool:
+    """Whether means are compared after ``expm1`` of the values."""
+    return not read.may_be_counts(data)
+
+
+def _sums(
+    block: Matrix, rows: slice, cells: Array, unlog: bool
+) -> tuple[tuple[Array, ...], Matrix]:
+    """How many of some cells express a gene, sums of the values, and of them without logarithms;
+    and whether one is negative.
+    """
+    own = cells[rows]
+    sums = block.T @ own
+    linear = _unlogged(block).T @ own if unlog else sums
+    negative = np.asarray(float(block.min() < 0))
+    return ((block > 0).T @ own, sums, linear, negative), no_rows(block)
+
+
+def _unlogged(block: Matrix) -> Matrix:
+    """``expm1`` of the values; none that is larger than a logarithm overflows."""
+    if not sparse.issparse(block):
+        return np.expm1(np.minimum(block, read.RECOGNITION.largest_logarithm))
+    values = _unlogged(block.data)
+    return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
 
 
 @dataclass(frozen=True)
@@ -74,29 +192,20 @@ def of_genes(
     order = np.unique(genes)
     data = read.row_matrix(adata, layer)
     codes = np.full(adata.n_obs, -1) if labels is None else labels.codes
-    types = constraints.Types.of(codes, [] if labels is None else labels.names)
-    unlog = constraints.are_logarithms(data)
-    (*sums, negative), _ = RowMatrix(data, genes=order).sweep(_part, types.cells, unlog)
-    if negative.any():
+    types = Types.of(codes, [] if labels is None else labels.names)
+    unlog = are_logarithms(data)
+    found = Profiles.of(RowMatrix(data, genes=order), types, unlog=unlog)
+    if found.negative:
         return None
-    at = np.searchsorted(order, genes)
-    found = constraints.Expression.of([np.asarray(one)[at] for one in sums], types)
+    found = found.only(np.searchsorted(order, genes))
     return Expression(
         found.shares[:, 0],
         types.names,
         found.shares[:, 1:],
         found.means[:, 1:],
         found.folds(types),
-        constraints.marked(found, types) if types.names else np.full(len(at), -1),
+        marked(found, types) if types.names else np.full(len(genes), -1),
     )
-
-
-def _part(
-    block: Matrix, rows: slice, cells: Array, unlog: bool
-) -> tuple[tuple[Array, ...], Matrix]:
-    """Sums over some cells, and whether any value is negative."""
-    negative = np.asarray((block < 0).sum(), dtype=float)
-    return (*constraints.sums_of(block, cells[rows], unlog), negative), no_rows(block)
 
 
 def _fold(fold: float) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._anndata import constraints, read, results
+from .._anndata import read, results
+from .._anndata.expression import OFF, Profiles, Types, are_logarithms, marked
 from ..data.matrix import RowMatrix
 from ._cells import cells_of, check_labels, genes_of
 from ._figure import (
@@ -115,19 +116,18 @@ def by_type(cells: AnnData, labels: str) -> pd.DataFrame:
     which are no markers and on in most types.  Within a type the most specific is first.
     """
     groups = cells.obs[labels].cat.remove_unused_categories()
-    types = constraints.Types.of(groups.cat.codes.to_numpy(), groups.cat.categories)
-    unlog = constraints.are_logarithms(cells.X)
-    found = constraints.measured(RowMatrix(cells.X), types, unlog=unlog)
+    types = Types.of(groups.cat.codes.to_numpy(), groups.cat.categories)
+    found = Profiles.of(RowMatrix(cells.X), types, unlog=are_logarithms(cells.X))
     shares = found.shares[:, 1:]
     level = shares * np.maximum(found.linear[:, 1:], 0.0)
     highest = level.max(axis=1, keepdims=True)
     elsewhere = (level / np.where(highest > 0, highest, 1.0)).sum(axis=1)
-    marked = constraints.marked(found, types)
-    place = np.where(marked >= 0, marked, level.argmax(axis=1))
-    on = shares >= constraints.OFF * shares.max(axis=1, keepdims=True)
-    several = (marked < 0) & (on.mean(axis=1) > _MOST)
+    marks = marked(found, types)
+    place = np.where(marks >= 0, marks, level.argmax(axis=1))
+    on = shares >= OFF * shares.max(axis=1, keepdims=True)
+    several = (marks < 0) & (on.mean(axis=1) > _MOST)
     table = pd.DataFrame({"type": groups.cat.categories[place], "several": several})
-    return table.set_index(cells.var_names).iloc[np.lexsort((elsewhere, marked < 0, place))]
+    return table.set_index(cells.var_names).iloc[np.lexsort((elsewhere, marks < 0, place))]
 
 
 def dots(
