@@ -85,6 +85,9 @@ overwrite : bool, default False
     "<ax>": """\
 ax : matplotlib.axes.Axes, default None
     Axes to draw in.  None: a new figure.""",
+    "<genes in columns>": """\
+n_genes : int, default None
+    Number of genes, the best first.  None: every selected gene, in columns.""",
     "<title>": """\
 title : str, default None
     Title of the plot.""",

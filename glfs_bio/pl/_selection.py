@@ -77,12 +77,10 @@ def contributions(
     Parameters
     ----------
     <adata with a selection>
-    n_genes : int, default None
-        Number of genes, the best first.  None: every selected gene, in columns.
+    <genes in columns>
     <key>
     <shown symbols>
-    ax : matplotlib.axes.Axes, default None
-        Axes to draw all bars in.  None: a new figure.
+    <ax>
     <title>
     <palette> the bars
     <figsize, show, save>
@@ -102,15 +100,14 @@ def contributions(
     >>> len(ax.patches)
     10
     """
-    (colour,) = colours(palette, BLUE)
     best = _best(adata, key, n_genes)
-    names = gene_names(adata, best.index, symbols)
-    entry = results.entry(adata, key, "selection")
-    axes = yield _columns(len(best), several=ax is None)
-    losses = best["loss"].to_numpy()
-    label = f"contribution: loss of {results.preserved_of(entry)} without the gene"
-    _bars(axes, list(names), losses, label, colour, texts=[_percent(loss) for loss in losses])
-    return axes[0] if len(axes) == 1 else axes
+    target = results.preserved_of(results.entry(adata, key, "selection"))
+    texts = [_percent(loss) for loss in best["loss"]]
+    label = f"contribution: loss of {target} without the gene"
+    bars = _of_genes(
+        adata, best["loss"], label, symbols, palette, alone=ax is not None, texts=texts
+    )
+    return (yield from bars)
 
 
 @plot
@@ -137,12 +134,10 @@ def weights(
     Parameters
     ----------
     <adata with a selection>
-    n_genes : int, default None
-        Number of genes, the best first.  None: every selected gene, in columns.
+    <genes in columns>
     <key>
     <shown symbols>
-    ax : matplotlib.axes.Axes, default None
-        Axes to draw all bars in.  None: a new figure.
+    <ax>
     <title>
     <palette> the bars
     <figsize, show, save>
@@ -162,16 +157,32 @@ def weights(
     >>> len(ax.patches)
     10
     """
-    (colour,) = colours(palette, BLUE)
     best = _best(adata, key, n_genes)
-    names = gene_names(adata, best.index, symbols)
     entry = results.entry(adata, key, "selection")
     if entry.get("objective") == "error":
         label = "weight β of the relaxation"
     else:
         label = "weight β" if "objective" in entry else f"weight by {entry['method']}"
-    axes = yield _columns(len(best), several=ax is None)
-    _bars(axes, list(names), best["weight"].to_numpy(), label, colour)
+    return (
+        yield from _of_genes(adata, best["weight"], label, symbols, palette, alone=ax is not None)
+    )
+
+
+def _of_genes(
+    adata: AnnData,
+    values: pd.Series,
+    label: str,
+    symbols: str | None,
+    palette: Any,
+    *,
+    alone: bool,
+    texts: Sequence[str] = (),
+) -> Drawing[Axes | list[Axes]]:
+    """Draw a bar for each gene, in columns, or in the axes that are `alone`."""
+    (colour,) = colours(palette, BLUE)
+    names = gene_names(adata, values.index, symbols)
+    axes = yield _columns(len(values), several=not alone)
+    _bars(axes, list(names), values.to_numpy(), label, colour, texts=texts)
     return axes[0] if len(axes) == 1 else axes
 
 

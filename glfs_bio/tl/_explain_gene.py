@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import alike, columns, constraints, expression, read, results, stale
+from .._anndata import alike, columns, expression, read, results, stale
 from .._anndata import names as names_of
 from .._docs import documented
 from .._progress import tell, with_bar
@@ -237,13 +237,7 @@ class _Obstacles:
         bar(np.flatnonzero(ignored), "its variation is ignored")
         if detection.orderable is not None:
             bar(np.flatnonzero(~detection.orderable), "it cannot be ordered for the platform")
-        rows = constraints.rows(
-            adata,
-            request.limits,
-            layer=found.layer,
-            detection=detection,
-            symbols=request.symbols,
-        )
+        rows = found.basis.limits(adata)
         if rows is not None:
             for gene in np.flatnonzero(~rows.allowed).tolist():
                 bar([gene], f"ruled out by limits ({_blamed(rows, gene, 0.0 * rows.upper)})")

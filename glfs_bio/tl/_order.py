@@ -301,7 +301,7 @@ def order_panel(
 def _platform(
     given: str | Platform | None, of_selection: Platform | None
 ) -> tuple[str, Platform | None]:
-    """Whose order it is, and whose genes can be ordered: None is the platform of the selection."""
+    """Whose order it is, and the platform that says which genes can be ordered."""
     of_both = of_selection if given is None or isinstance(given, str) else given
     own = getattr(of_both, "name", None)
     name: Any = getattr(given, "name", given)

@@ -55,6 +55,17 @@ class Basis:
     #: What the target platform is to the genes.
     detection: Detection
 
+    def limits(self, adata: AnnData, allowed: NDArray[np.bool_] | None = None) -> Rows | None:
+        """Return the limits of the request as rows over all genes; None where there are none."""
+        return constraints.rows(
+            adata,
+            self.request.limits,
+            layer=self.structure.spec.layer,
+            allowed=allowed,
+            detection=self.detection,
+            symbols=self.request.symbols,
+        )
+
     def record(self) -> dict[str, Any]:
         """Return what it is, for ``params``."""
         names = ("preserve", "cell_weights")
@@ -272,15 +283,7 @@ def replacements(
     out[found.genes] = True
     out |= alike.beside(adata, found.genes, basis.request)
     score[:, out] = -np.inf
-    limits, detection = basis.request.limits, basis.detection
-    rows = constraints.rows(
-        adata,
-        limits,
-        layer=found.layer,
-        allowed=~out,
-        detection=detection,
-        symbols=basis.request.symbols,
-    )
+    rows = basis.limits(adata, ~out)
     if rows is not None:
         tied = rows.groups is not None and rows.groups != ALONE
         score[:, tied] = -np.inf
@@ -306,14 +309,7 @@ def beside(
         out |= ~detection.orderable
     if barred is not None:
         out |= barred
-    rows = constraints.rows(
-        adata,
-        request.limits,
-        layer=found.layer,
-        allowed=~out | np.isin(np.arange(adata.n_vars), stay),
-        detection=detection,
-        symbols=request.symbols,
-    )
+    rows = found.basis.limits(adata, ~out | np.isin(np.arange(adata.n_vars), stay))
     return alike.apart(adata, joining(stay, ~out, rows, detection), request)
 
 
