@@ -114,7 +114,7 @@ def select_genes(
         ``.var``, or families: ``"mitochondrial"``, ``"ribosomal"``, ``"haemoglobin"``, ``"tcr"``,
         ``"bcr"``, ``"sex"``, ``"cell_cycle"``, ``"proliferation"``, ``"housekeeping"``,
         ``"heat_shock"``, ``"dissociation"``, ``"controls"``.  Excluded genes still belong to the
-        structure, so that genes that vary with them come in their place; blanks, negative controls
+        structure, and genes that vary with them come in their place; blanks, negative controls
         and spike-ins do not, and are selected only if they are included by name.
     ignore : str, pattern or list, default None
         Genes, as in `exclude`, that neither count as structure nor can be selected.  What is

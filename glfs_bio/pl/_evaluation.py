@@ -203,7 +203,7 @@ def labels(
 
     The recall of a label is the share of its cells whose label is predicted.  Bars and F1 are of
     the nearest cells, diamonds of LapRLS, if both have read the cells; the axis says how.  A label
-    with a short bar and a diamond far to the right can be told apart, but not by nearest cells.
+    with a short bar and a diamond far to the right can be distinguished, but not by nearest cells.
     Rare labels, of at most 5 % of the cells, have another colour.  Grey are those of so few cells
     that no panel could predict them well.
 

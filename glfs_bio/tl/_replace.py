@@ -55,7 +55,7 @@ def replace_genes(
 ) -> pd.DataFrame | None:
     """Replace genes of a panel, such as genes whose probes failed.
 
-    The genes leave, and as many others enter: those that together preserve most beside the genes
+    The genes leave, and as many others enter: those that together preserve most next to the genes
     that stay, within everything that the panel was chosen with.  A gene that is selected only
     together with one that leaves, leaves too.  Genes that left do not come back when the panel is
     extended or changed again.

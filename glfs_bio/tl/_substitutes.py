@@ -88,7 +88,7 @@ def substitutes(
     ``.uns[key_added]["irreplaceable"]`` : str
         Genes without an acceptable substitute.
     ``.uns[key_added]["needless"]`` : str
-        Genes that add nothing, so that they need no substitute: without one, less than 1 % of the
+        Genes that add nothing and need no substitute: without one, less than 1 % of the
         mean loss of the panel's genes is lost.
     <params and versions>
 

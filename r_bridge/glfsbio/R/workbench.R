@@ -238,7 +238,7 @@ NULL
 #' Replace genes of a panel
 #'
 #' The genes leave, such as those whose probes failed, and as many others enter:
-#' those that together preserve most beside the genes that stay, within
+#' those that together preserve most next to the genes that stay, within
 #' everything that the panel was chosen with. Genes that left do not come back
 #' when the panel is extended or changed again.
 #'
