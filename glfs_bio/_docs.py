@@ -51,6 +51,9 @@ result of ``sc.tl.rank_genes_groups``, of which the first 10 genes of each group
     "<key>": """\
 key : str, default "glfs"
     Key of the selection.""",
+    "<key of the selection>": """\
+key : str, default None
+    Key of the selection.  None: ``"glfs"``, or where there is none the last selection.""",
     "<key of the last>": """\
 key : str, default None
     The `key_added` of ``{0}``, or the key of the panel.  None: that of its last result.""",

@@ -103,6 +103,13 @@ def last(
     return max(of_kind, key=lambda name: of_kind[name], default=f"{KEY}_{kind}")
 
 
+def selection_key(adata: AnnData, key: str | None) -> str:
+    """Return `key`; None: :data:`KEY`, or where that is no selection the last one."""
+    newest = last(adata, "selection", key)
+    usual = kind_of(adata.uns.get(KEY)) == "selection" or newest not in adata.uns
+    return KEY if key is None and usual else newest
+
+
 def kind_of(entry: Any) -> str | None:
     """Return the kind of a stored result; None for what others wrote."""
     known = isinstance(entry, Mapping) and "written" in entry and entry.get("kind") in KINDS

@@ -10,7 +10,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks
-from .._anndata import read, umap
+from .._anndata import read, results, umap
 from ..errors import NO_VALUE, OBS, InvalidValue, arg
 from ._cells import cells_of, check_labels, colour_groups, genes_of
 from ._figure import colour_map, gene_names, legend_width, literal, plot, scatter
@@ -43,7 +43,7 @@ def panel(
     labels: str | Sequence[str] | None = None,
     *,
     kind: Literal["umap", "heatmap", "dotplot"] = "umap",
-    key: str = "glfs",
+    key: str | None = None,
     n_genes: int | None = None,
     symbols: str | None = None,
     keep: bool = False,
@@ -77,7 +77,7 @@ def panel(
             are highest; it shows a random part of large groups.
         ``"dotplot"``
             That of :func:`dotplot`.
-    <key>
+    <key of the selection>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.
     <shown symbols>
@@ -132,6 +132,7 @@ def panel(
         )
     if len(shown) > 1 and kind != "umap":
         raise InvalidValue("labels", NO_VALUE, f"are several, and {arg('kind', kind)} has one")
+    key = results.selection_key(adata, key)
     genes, layer = genes_of(adata, key, n_genes)
     if kind != "umap":
         cells, name = cells_of(adata, genes, shown[0], layer, symbols, palette)

@@ -59,7 +59,7 @@ def contributions(
     adata: AnnData,
     n_genes: int | None = None,
     *,
-    key: str = "glfs",
+    key: str | None = None,
     symbols: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
@@ -78,7 +78,7 @@ def contributions(
     ----------
     <adata with a selection>
     <genes in columns>
-    <key>
+    <key of the selection>
     <shown symbols>
     <ax>
     <title>
@@ -100,6 +100,7 @@ def contributions(
     >>> len(ax.patches)
     10
     """
+    key = results.selection_key(adata, key)
     best = _best(adata, key, n_genes)
     target = results.preserved_of(results.entry(adata, key, "selection"))
     texts = [_percent(loss) for loss in best["loss"]]
@@ -115,7 +116,7 @@ def weights(
     adata: AnnData,
     n_genes: int | None = None,
     *,
-    key: str = "glfs",
+    key: str | None = None,
     symbols: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
@@ -135,7 +136,7 @@ def weights(
     ----------
     <adata with a selection>
     <genes in columns>
-    <key>
+    <key of the selection>
     <shown symbols>
     <ax>
     <title>
@@ -157,6 +158,7 @@ def weights(
     >>> len(ax.patches)
     10
     """
+    key = results.selection_key(adata, key)
     best = _best(adata, key, n_genes)
     entry = results.entry(adata, key, "selection")
     if entry.get("objective") == "error":
@@ -243,7 +245,7 @@ def _bars(
 def path(
     adata: AnnData,
     *,
-    key: str = "glfs",
+    key: str | None = None,
     ax: Axes | Sequence[Axes] | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -261,7 +263,7 @@ def path(
     Parameters
     ----------
     <adata with a selection>
-    <key>
+    <key of the selection>
     ax : matplotlib.axes.Axes or sequence of two, default None
         Axes to draw in: two for an objective of the original GLFS.  None: a new figure.
     <title>
@@ -284,6 +286,7 @@ def path(
     'number of genes'
     """
     first, second = colours(palette, BLUE, VERMILLION)
+    key = results.selection_key(adata, key)
     entry = results.entry(adata, key, "selection", "preserved")
     # only the objectives of the original GLFS walk along λ
     plots = [_along_lambda, _along_size] if "path" in entry else [_along_size]

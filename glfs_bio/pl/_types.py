@@ -51,7 +51,7 @@ def dotplot(
     adata: AnnData,
     labels: str,
     *,
-    key: str = "glfs",
+    key: str | None = None,
     n_genes: int | None = None,
     symbols: str | None = None,
     title: str | None = None,
@@ -74,7 +74,7 @@ def dotplot(
     <adata with a selection>
     labels : str
         Column of ``.obs`` that groups the cells.
-    <key>
+    <key of the selection>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene, in rows of 50.
     <shown symbols>
@@ -103,7 +103,7 @@ def dotplot(
     """
     of_values = colour_map(cmap)
     check_labels(adata, labels, grouping=True)
-    genes, layer = genes_of(adata, key, n_genes)
+    genes, layer = genes_of(adata, results.selection_key(adata, key), n_genes)
     cells, name = cells_of(adata, genes, labels, layer, symbols, palette)
     yield None
     return dots(cells, str(name), of_values, figsize)

@@ -268,3 +268,13 @@ def test_without_the_selection(examined):
     bars, _ = bars_of(examined)
     assert bars.get_title() == ""
     assert bars.get_legend() is None
+
+
+def test_the_last_selection_where_there_is_no_usual_one(pbmc):
+    pp.select_genes(pbmc, 4, key_added="first")
+    pp.select_genes(pbmc, 6, key_added="mine")
+    assert len(pl.contributions(pbmc, show=False).patches) == 6
+    pp.select_genes(pbmc, 5)
+    pp.select_genes(pbmc, 3, key_added="other")
+    for draw in (pl.contributions, pl.weights):
+        assert len(draw(pbmc, show=False).patches) == 5
