@@ -47,7 +47,9 @@ def storable(value: Any) -> Any:
 
 
 def one_text(names: Any) -> str:
-    """Return names and patterns, or one, as one text, which compares as a whole."""
+    """Return names and patterns, or one, or None, as one text, which compares as a whole."""
+    if names is None:
+        return _NONE
     items = [names] if isinstance(names, str | re.Pattern) else list(names)
     return _JSON + json.dumps([storable(item) for item in items])
 

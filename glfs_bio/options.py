@@ -550,12 +550,11 @@ class StructureSpec:
         checks.seed(self.random_state, state_too=True)
 
     def record(self) -> dict[str, Any]:
-        """Return the parameters for ``.uns``, those of before `ignore` without it."""
+        """Return the parameters for ``.uns``."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         del values["stored_key"]
-        ignore = values.pop("ignore")
-        kept = {name: codec.storable(value) for name, value in values.items()}
-        return kept if ignore is None else kept | {"ignore": codec.one_text(ignore)}
+        kept = {name: codec.storable(value) for name, value in values.items() if name != "ignore"}
+        return kept | {"ignore": codec.one_text(self.ignore)}
 
     @classmethod
     def restored(cls, record: Mapping[str, Any], stored_key: str | None = None) -> StructureSpec:
