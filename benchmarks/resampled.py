@@ -128,9 +128,14 @@ def cell_score(cells: Cells) -> CellScore:
 
 def of_types(panel: Panel) -> dict[str, np.ndarray]:
     """Return accuracy and F1 of the labels."""
-    labels, drawn = panel.cells.labels, panel.cells.drawn
+    return of_labels(panel.cells, panel.predicted)
+
+
+def of_labels(cells: Cells, predicted: np.ndarray) -> dict[str, np.ndarray]:
+    """Return accuracy and F1 of labels that are predicted."""
+    labels, drawn = cells.labels, cells.drawn
     names, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    predicted = np.searchsorted(names, panel.predicted)
+    predicted = np.searchsorted(names, predicted)
     kinds = np.eye(len(names), dtype=np.float32)
     hits = drawn @ (kinds[codes] * (codes == predicted)[:, None])
     actual, named = drawn @ kinds[codes], drawn @ kinds[predicted]
