@@ -21,27 +21,19 @@ from glfs_bio.measures.labels import label_scores
 from glfs_bio.vendors.forecast import normalised
 
 from .data import LABEL
-from .imaging import PAIRS, Pair, counts, prepared
+from .instruments import PAIRS, Pair, counts, prepared
 from .tables import parser, say, section, write
 
 if TYPE_CHECKING:
     import anndata as ad
 
-#: What types of the MERFISH pair are called in both.
+#: What types of the MERFISH pair are called in both, by the names of the reference.
 TYPES = {
     "Astrocytes": "Astrocyte",
     "Immature oligodendrocyte": "OD Immature",
     "Newly formed oligodendrocyte": "OD Immature",
     "Mature oligodendrocyte": "OD Mature",
     "Mural": "Pericytes",
-    "Endothelial 1": "Endothelial",
-    "Endothelial 2": "Endothelial",
-    "Endothelial 3": "Endothelial",
-    "OD Immature 1": "OD Immature",
-    "OD Immature 2": "OD Immature",
-    "OD Mature 1": "OD Mature",
-    "OD Mature 2": "OD Mature",
-    "OD Mature 4": "OD Mature",
 }
 #: Random panels of each size beside those that are chosen, and draws of measured cells.
 RANDOM, DRAWS = 3, 5
@@ -61,9 +53,8 @@ class Tissue:
     def of(cls, title: str, pair: Pair) -> Tissue:
         """Read a pair."""
         both = [counts(name).copy() for name in (pair.reference, pair.instrument)]
-        if title.endswith("MERFISH"):
-            for adata in both:
-                adata.obs[LABEL] = adata.obs[LABEL].replace(TYPES)
+        for adata in both:
+            adata.obs[LABEL] = adata.obs[LABEL].replace(dict(pair.types)).replace(TYPES)
         shared = set(both[0].obs[LABEL]) & set(both[1].obs[LABEL])
         reference, instrument = (one[one.obs[LABEL].isin(shared)].copy() for one in both)
         first = np.random.default_rng(0).random(instrument.n_obs) < 0.5

@@ -10,23 +10,21 @@ The data are those of the folder ``imaging`` in GLFS_BIO_DATA.
 from __future__ import annotations
 
 import io
-import os
 import zipfile
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anndata as ad
 import numpy as np
 import pandas as pd
-import scanpy as sc
 from scipy.sparse import csr_matrix
 
 import glfs_bio
 
 from . import resampled, store, tables
-from .data import LABEL, Cells
+from .data import Cells, folder
+from .instruments import PAIRS, SIZES, Pair, counts, prepared
 from .measures import Panel, jaccard
 from .methods import (
     BEFORE_NOISE,
@@ -47,26 +45,8 @@ from .tables import say, section
 if TYPE_CHECKING:
     from anndata import AnnData
 
-#: Panels are chosen from cells of the instrument itself, up to so many genes.
+#: Panels are chosen from cells of the instrument itself.
 OWN = ("merfish_poa", "cosmx_nsclc", "starmap_mpfc", "xenium_breast")
-SIZES = (5, 10, 20, 40, 80)
-#: Types of fewer cells are left out.
-FEWEST = 15
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Single cells from which a panel is chosen, and the instrument that measures it."""
-
-    reference: str
-    instrument: str
-    sizes: tuple[int, ...]
-
-
-PAIRS = {
-    "Zeisel → osmFISH": Pair("ref_zeisel550", "osmfish_ref537", (5, 10, 15, 20)),
-    "10x → MERFISH": Pair("ref_poa_spacexr", "merfish_poa", SIZES),
-}
 
 _LABELLED = ("t-test, in turn", "Wilcoxon, in turn", "logistic regression, in turn")
 _own = partial(replace, METHODS[DEFAULT])
@@ -85,30 +65,6 @@ WITH_LABELS = {
     "glfs_bio, labels": LABELLED["glfs_bio, labels"],
     **{name: LABELLED[name] for name in (*_LABELLED, "Spapros")},
 }
-
-
-def _folder() -> Path:
-    return Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / "imaging"
-
-
-@cache
-def counts(name: str) -> AnnData:
-    """Return the counts of a file, without the types that have few cells."""
-    adata = ad.read_h5ad(_folder() / f"{name}.h5ad")
-    adata.X = csr_matrix(adata.X, dtype=np.float32)
-    adata.obs[LABEL] = adata.obs[LABEL].astype(str)
-    frequent = adata.obs[LABEL].map(adata.obs[LABEL].value_counts()) >= FEWEST
-    return adata[frequent.to_numpy()].copy()
-
-
-def prepared(adata: AnnData) -> AnnData:
-    """Filter genes, keep counts in a layer, bring totals to their median, and take logarithms."""
-    adata = adata.copy()
-    sc.pp.filter_genes(adata, min_cells=3)
-    adata.layers["counts"] = adata.X.copy()
-    sc.pp.normalize_total(adata)
-    sc.pp.log1p(adata)
-    return adata
 
 
 def cells(name: str) -> Cells:
@@ -177,7 +133,7 @@ class Embryo:
 @cache
 def embryo() -> Embryo:
     """Return the data of DREAM's challenge."""
-    with zipfile.ZipFile(_folder() / "dream_sctc.zip") as archive:
+    with zipfile.ZipFile(folder() / "imaging" / "dream_sctc.zip") as archive:
         tables = {
             name: pd.read_csv(io.BytesIO(archive.read(name)), index_col=column)
             for name, column in {
@@ -306,10 +262,15 @@ def chance(target: Cells, n_genes: int) -> dict[str, np.ndarray]:
     return {name: np.mean([one[name] for one in drawn], axis=0) for name in MEASURES}
 
 
-def table(rows: dict[str, dict[int, list[dict]]], sizes: tuple[int, ...], measure: str):
+def table(
+    rows: dict[str, dict[int, list[dict]]],
+    sizes: tuple[int, ...],
+    measure: str,
+    first: str = DEFAULT,
+) -> pd.DataFrame:
     """Return means over datasets, and how far the first method is ahead of each, with intervals."""
     found: dict[str, dict[str, str]] = {}
-    ours = rows[DEFAULT]
+    ours = rows[first]
     for name, by_size in rows.items():
         found[name] = {}
         for size in sizes:
@@ -318,7 +279,7 @@ def table(rows: dict[str, dict[int, list[dict]]], sizes: tuple[int, ...], measur
                 continue
             own, other = (np.array([one[measure] for one in of[size]]) for of in (ours, by_size))
             text = f"{other[:, 0].mean():.3f}"
-            if name != DEFAULT:
+            if name != first:
                 text += f" ({tables.over_cells(own - other).difference})"
             found[name][f"{size}"] = text
     return pd.DataFrame(found).T

@@ -6,9 +6,9 @@ The data are those of the folders ``imaging`` and ``pairs`` in GLFS_BIO_DATA.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
+from typing import TYPE_CHECKING
 
 import anndata as ad
 import numpy as np
@@ -18,6 +18,11 @@ from scipy.sparse import csr_matrix
 from sklearn.model_selection import train_test_split
 
 from .data import LABEL, Cells, folder, some
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
 
 SIZES = (5, 10, 20, 40, 80)
 #: Types of fewer cells are left out.
@@ -36,18 +41,20 @@ class Pair:
     reference: str
     instrument: str
     sizes: tuple[int, ...]
+    platform: str
     types: Mapping[str, str] = field(default_factory=dict, hash=False)
     place: str = "imaging"
     fewest: int = FEWEST
 
 
-#: The first two, which other benchmarks have too.
+#: Two that other benchmarks have too.
 PAIRS = {
-    "Zeisel → osmFISH": Pair("ref_zeisel550", "osmfish_ref537", (5, 10, 15, 20)),
+    "Zeisel → osmFISH": Pair("ref_zeisel550", "osmfish_ref537", (5, 10, 15, 20), "osmfish"),
     "10x → MERFISH": Pair(
         "ref_poa_spacexr",
         "merfish_poa",
         SIZES,
+        "merfish",
         {
             "Astrocyte": "Astrocytes",
             **{f"Endothelial {number}": "Endothelial" for number in (1, 2, 3)},
@@ -58,22 +65,16 @@ PAIRS = {
         },
     ),
 }
-
-
-def _further(reference: str, instrument: str) -> Pair:
-    """Return a pair of the other folder, whose rare types have partners of ten cells or more."""
-    path = folder() / "pairs" / f"{instrument}_map.json"
-    types = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return Pair(f"{reference}_ref", f"{instrument}_spatial", SIZES, types, place="pairs", fewest=10)
-
-
-#: Those of independent references, and all.
-FURTHER = {
-    "Wu → Xenium, breast": _further("breast_xenium", "breast_xenium"),
-    "Zeisel → STARmap, cortex": _further("cortex_zeisel", "v1_starmap"),
-    "Zeisel → Xenium, hippocampus": _further("cortex_zeisel", "hipp_xenium"),
+#: Three whose sides were labelled independently; of their types some are rare.
+INDEPENDENT = {
+    title: Pair(f"{reference}_ref", f"{name}_spatial", SIZES, platform, place="pairs", fewest=10)
+    for title, reference, name, platform in (
+        ("Wu → Xenium, breast", "breast_xenium", "breast_xenium", "xenium_v1"),
+        ("Zeisel → STARmap, cortex", "cortex_zeisel", "v1_starmap", "starmap"),
+        ("Zeisel → Xenium, hippocampus", "cortex_zeisel", "hipp_xenium", "xenium_v1"),
+    )
 }
-ALL = FURTHER | PAIRS
+ALL = INDEPENDENT | PAIRS
 
 
 @cache
@@ -100,22 +101,18 @@ def prepared(adata: AnnData) -> AnnData:
 class Tissue:
     """A pair, in the genes that both have; types of the instrument by the names of the reference.
 
-    Cells of the instrument whose type has no partner are left out.  The others are in halves,
-    stratified by type: efficiencies are estimated from those that are known, and panels measured
-    on the others, of which at most 3,000 are drawn.
+    Cells of the instrument whose type has no partner are left out, and the others are in halves,
+    stratified by type.  What is to be known of the instrument is known from the first half, with
+    counts; panels are measured on the second.  `whole` is the reference with all its genes.
     """
 
     title: str
+    pair: Pair
+    whole: AnnData
     reference: Cells
     instrument: Cells
     known: AnnData
     measured: Cells
-
-    @cached_property
-    def whole(self) -> AnnData:
-        """The reference with all its genes."""
-        pair = ALL[self.title]
-        return prepared(counts(pair.reference, pair.place, pair.fewest))
 
 
 @cache
@@ -124,25 +121,32 @@ def tissue(title: str) -> Tissue:
     pair = ALL[title]
     whole = prepared(counts(pair.reference, pair.place, pair.fewest))
     spatial = counts(pair.instrument, pair.place, pair.fewest)
-    names = spatial.obs[LABEL].map(lambda name: pair.types.get(name, name))
-    partnered = names.isin(whole.obs[LABEL])
-    if pair.place == "pairs":
-        partnered &= spatial.obs[LABEL].isin(list(pair.types))
-    spatial = spatial[partnered, spatial.var_names.isin(whole.var_names)].copy()
-    spatial.obs[LABEL] = names[partnered]
+    spatial = spatial[:, spatial.var_names.isin(whole.var_names)].copy()
+    spatial.obs[LABEL] = partners(pair, spatial.obs[LABEL], whole.obs[LABEL])
+    spatial = spatial[spatial.obs[LABEL].notna()].copy()
     instrument = prepared(spatial)
     reference = whole[:, whole.var_names.isin(instrument.var_names)].copy()
-    first, second = train_test_split(
-        np.arange(spatial.n_obs), test_size=0.5, random_state=0, stratify=spatial.obs[LABEL]
+    first, second = (
+        np.sort(half)
+        for half in train_test_split(
+            np.arange(spatial.n_obs), test_size=0.5, random_state=0, stratify=spatial.obs[LABEL]
+        )
     )
-    second = instrument[np.sort(second)].copy()
-    if second.n_obs > MOST_CELLS:
-        second = some(second, MOST_CELLS)
-    place = f"pairs/{pair.instrument}"
-    return Tissue(
-        title,
-        Cells(f"{place}/reference", lambda: reference),
-        Cells(f"{place}/instrument", lambda: instrument),
-        spatial[np.sort(first)].copy(),
-        Cells(f"{place}/measured", lambda: second),
+    measured = instrument[second].copy()
+    if measured.n_obs > MOST_CELLS:
+        measured = some(measured, MOST_CELLS)
+    chosen, every, measured = (
+        Cells(f"pairs/{pair.instrument}/{part}", lambda adata=adata: adata)
+        for part, adata in (("chosen", reference), ("whole", instrument), ("measured", measured))
     )
+    return Tissue(title, pair, whole, chosen, every, spatial[first].copy(), measured)
+
+
+def partners(pair: Pair, there: pd.Series, here: pd.Series) -> pd.Series:
+    """Return the types of cells of the instrument by the names of the reference, or none."""
+    path = folder() / pair.place / f"{pair.instrument.removesuffix('_spatial')}_map.json"
+    if path.exists():
+        names = there.map(json.loads(path.read_text(encoding="utf-8")))
+    else:
+        names = there.replace(dict(pair.types))
+    return names.where(names.isin(here))

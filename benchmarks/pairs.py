@@ -1,28 +1,59 @@
 """Panels chosen from a reference, measured on the instrument that they are for.
 
-python -m benchmarks.pairs
+    python -m benchmarks.pairs [--only "glfs_bio" "Wilcoxon, in turn" ...]
+
+Rows that `--only` names are printed next to the default, without it the page is written.  Panels of
+other packages are those of the store, where they are there.
 """
 
 from __future__ import annotations
 
 import inspect
-import warnings
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+from anndata import AnnData
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import glfs_bio
+from glfs_bio import Platform
 from glfs_bio.measures.cells import coordinates
 from glfs_bio.measures.labels import scores_by
 
-from . import resampled, store
+from . import resampled, store, tables
+from .data import LABEL
+from .imaging import DRAWS, MEASURES, RANDOM, UNLABELLED
+from .imaging import table as compared
+from .instruments import ALL, INDEPENDENT, MOST_CELLS, SIZES, Tissue, prepared, tissue
 from .measures import Panel
+from .methods import (
+    DEFAULT,
+    LABELLED,
+    PUBLISHED,
+    PUBLISHED_PLAIN,
+    SECONDS,
+    Method,
+    Tool,
+    choose,
+    ours,
+    rivals,
+    shortened,
+)
+from .tables import say, section
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from .data import Cells
+
+    #: By size and title, every measure of the cells and of resampled ones.
+    Scores = dict[int, dict[str, dict[str, np.ndarray]]]
 
 N_FOLDS = 3
 
@@ -48,7 +79,8 @@ def laprls(cells: Cells, genes: list[int]) -> np.ndarray:
 
 
 #: How labels are predicted from a panel.
-READINGS = {"15-NN": nearest_cells, "logistic regression": logistic, "LapRLS": laprls}
+NEAREST = "15-NN"
+READINGS = {NEAREST: nearest_cells, "logistic regression": logistic, "LapRLS": laprls}
 
 
 def predicted(cells: Cells, genes: list[str], reading: str) -> np.ndarray:
@@ -71,5 +103,364 @@ def measure(
     found = {}
     for reading in readings:
         scores = resampled.of_labels(cells, predicted(cells, genes, reading))
-        found |= {f"{reading}, {name}": scores[name] for name in ("accuracy", "macro-F1")}
+        found |= {f"{reading}, {name}": scores[name] for name in MEASURES}
     return found
+
+
+# What is known of an instrument.
+
+
+def elsewhere(of: Tissue) -> dict[str, float]:
+    """Return the efficiency of each gene as the other pairs have it.
+
+    Logarithms, centred within a pair, have their mean over the pairs that measured the gene, in
+    whatever species; a gene that none measured has the mean of all.
+    """
+    others = [_efficiencies(title) for title in ALL if title != of.title]
+    level = np.mean([one.mean() for one in others])
+    known = pd.concat([one - one.mean() for one in others]).groupby(level=0).mean()
+    names = of.reference.adata.var_names
+    return dict(
+        zip(names, np.exp(level + known.reindex(names.str.upper()).fillna(0.0)), strict=True)
+    )
+
+
+@cache
+def _efficiencies(title: str) -> pd.Series:
+    """Return logarithms of the efficiencies on an instrument, by names in capitals."""
+    of = tissue(title)
+    sides, layers = (of.reference.adata, of.instrument.adata), ("counts", "counts")
+    table = glfs_bio.tl.estimate_efficiency(
+        *sides, LABEL, counts_layer=layers[0], spatial_layer=layers[1]
+    )
+    found = np.log(table.loc[table["measured"], "efficiency"])
+    return found.groupby(found.index.str.upper()).mean()
+
+
+def by_types(of: Tissue) -> pd.DataFrame:
+    """Return the efficiencies that half of the cells have, type by type."""
+    return glfs_bio.tl.estimate_efficiency(
+        of.reference.adata, of.known, LABEL, counts_layer="counts"
+    )
+
+
+def on_in(adata: AnnData) -> pd.DataFrame:
+    """Return the share of the cells of each type that express a gene: genes × types."""
+    labels = adata.obs[LABEL].to_numpy()
+    return pd.DataFrame(
+        {name: (adata.X[labels == name] > 0).mean(axis=0).A1 for name in np.unique(labels)},
+        index=adata.var_names,
+    )
+
+
+#: A gene is bright that is on in more than this share of the cells of its best type.
+BRIGHT = 0.5
+
+
+def bright(of: Tissue, known: AnnData, n_genes: int, *, as_reference: bool = False) -> list[str]:
+    """Return the genes that are bright on the instrument, or the brightest where these are few.
+
+    `as_reference` has those alone that are on at least half as often there as in the reference.
+    """
+    there = on_in(known).reindex(of.reference.adata.var_names).fillna(0.0)
+    share = there.max(axis=1)
+    if as_reference:
+        here = on_in(of.reference.adata)[there.columns].max(axis=1)
+        share = share.where(share >= BRIGHT * here, 0.0)
+    ranked = share.sort_values(ascending=False, kind="stable")
+    return list(ranked.index[: max(n_genes, int((ranked > BRIGHT).sum()))])
+
+
+# Rows: what chooses, and what it is told.
+
+
+@dataclass(frozen=True)
+class Row:
+    """How names of genes are chosen, best first, of a pair.
+
+    A nested one is asked once, for the largest size.
+    """
+
+    select: Callable[[Tissue, int], list[str]]
+    nested: bool = True
+
+
+def selected(adata: AnnData, n_genes: int, **options) -> list[str]:
+    """Return the names of the genes that glfs_bio selects."""
+    return list(adata.var_names[ours.select_genes(adata, n_genes, **options)])
+
+
+def on_platform(of: Tissue, n_genes: int, told: Callable | None, **options) -> list[str]:
+    """Select for the instrument, as far as it is known."""
+    platform = told(of) if told else None
+    return selected(of.reference.adata, n_genes, platform=platform, **options)
+
+
+def of_all_genes(of: Tissue, n_genes: int, **options) -> list[str]:
+    """Select in the structure of all genes of the reference."""
+    others = of.whole.var_names.difference(of.reference.adata.var_names)
+    return selected(of.whole, n_genes, exclude=list(others), **options)
+
+
+def of_instrument(of: Tissue, n_genes: int, **options) -> list[str]:
+    """Select from the cells of the instrument that are not measured."""
+    return selected(prepared(of.known), n_genes, **options)
+
+
+def of_bright(of: Tissue, n_genes: int, choice: Callable, known=None, **rule) -> list[str]:
+    """Choose among genes that are bright on the instrument."""
+    genes = bright(of, of.known if known is None else known, n_genes, **rule)
+    return choice(of.reference.adata[:, genes].copy(), n_genes)
+
+
+def markers(adata: AnnData, n_genes: int) -> list[str]:
+    """Return Wilcoxon markers, the types taking turns."""
+    return list(adata.var_names[rivals.markers(adata, n_genes, test="wilcoxon")])
+
+
+WILCOXON = "Wilcoxon, in turn"
+#: What a panel of ours preserves.
+LABELS, BOTH = f"{DEFAULT}, labels", f"{DEFAULT}, labels and structure"
+TARGETS = {
+    DEFAULT: {},
+    LABELS: {"preserve": LABEL},
+    BOTH: {"preserve": {LABEL: 0.5, "structure": 0.5}},
+}
+#: What ours is told of the instrument.
+TOLD: dict[str, Callable[[Tissue], Platform] | None] = {
+    "": None,
+    ", instrument named": lambda of: Platform(of.pair.platform),
+    ", efficiency of other pairs": lambda of: Platform(efficiency=elsewhere(of)),
+    ", efficiency of its cells": lambda of: Platform(efficiency=of.known),
+    ", efficiency of its types": lambda of: Platform(efficiency=by_types(of)),
+}
+CHOICES = {
+    **{name: partial(selected, **options) for name, options in TARGETS.items()},
+    WILCOXON: markers,
+}
+_OURS = {
+    f"{target}{told}": Row(partial(on_platform, told=platform, **options))
+    for told, platform in TOLD.items()
+    for target, options in TARGETS.items()
+}
+_BRIGHT = {
+    f"{name}, bright genes only": Row(partial(of_bright, choice=choice), nested=False)
+    for name, choice in CHOICES.items()
+}
+#: Of other packages, and the published method.
+_OTHERS = (
+    PUBLISHED,
+    PUBLISHED_PLAIN,
+    "LapAOFS",
+    "LapAOFS, log counts",
+    "HVG seurat",
+    "HVG cell_ranger",
+    "HVG seurat_v3",
+    "Pearson residuals",
+    "variance",
+    WILCOXON,
+    "t-test, in turn",
+    "logistic regression, in turn",
+    "geneBasis",
+    "Spapros",
+    "NS-Forest",
+    "PERSIST",
+)
+ROWS: dict[str, Row | Method | Tool] = {
+    **_OURS,
+    **{
+        f"{name}, structure of all genes": Row(partial(of_all_genes, **options))
+        for name, options in TARGETS.items()
+    },
+    **{name: (UNLABELLED | LABELLED)[name] for name in _OTHERS},
+    **_BRIGHT,
+    **{
+        f"{name}, from the instrument": Row(partial(of_instrument, **options))
+        for name, options in TARGETS.items()
+    },
+}
+EVERY = "all genes"
+
+
+def panels(name: str, of: Tissue) -> dict[int, dict]:
+    """Return the names of the genes of each size, or what went wrong."""
+    sizes, one = sizes_of(of), ROWS[name]
+    if isinstance(one, Row):
+        chosen = {size: one.select(of, size) for size in (sizes[-1:] if one.nested else sizes)}
+        return {size: {"genes": chosen[sizes[-1] if one.nested else size][:size]} for size in sizes}
+    source = of.reference
+    entry = choose(name, shortened(one), source.name, source.adata, sizes)
+    found = {}
+    for size in sizes:
+        panel = entry.panel(size)
+        genes = [source.adata.var_names[gene] for gene in panel.get("genes", [])]
+        found[size] = panel | {"genes": genes}
+    return found
+
+
+def sizes_of(of: Tissue) -> list[int]:
+    """Return the sizes of panels that a pair has."""
+    return [size for size in SIZES if size in of.pair.sizes]
+
+
+def collect(name: str) -> tuple[Scores, list[dict]]:
+    """Return the measures of a row by size and pair, and what its panels hold."""
+    scores: Scores = {size: {} for size in SIZES}
+    held = []
+    for title in ALL:
+        of = tissue(title)
+        for size, panel in panels(name, of).items():
+            genes = panel["genes"]
+            if genes:
+                scores[size][title] = measure(of.measured, genes)
+            row = {"dataset": title, "method": name, "genes": size, "error": panel.get("error")}
+            held.append(row | {"held": len(genes) or np.nan, "old": False})
+    say(f"{name}: measured")
+    return scores, held
+
+
+def drawn(of: Tissue, size: int) -> dict[str, np.ndarray]:
+    """Return the mean of random panels."""
+    rng, names = np.random.default_rng(size), list(of.reference.adata.var_names)
+    found = [
+        measure(of.measured, list(rng.choice(names, size, replace=False))) for _ in range(DRAWS)
+    ]
+    return {name: np.mean([one[name] for one in found], axis=0) for name in found[0]}
+
+
+def ends() -> dict[str, Scores]:
+    """Return the measures of random panels, and of all genes."""
+    having = {size: [of for of in map(tissue, ALL) if size in of.pair.sizes] for size in SIZES}
+    every = {
+        title: measure(of.measured, list(of.reference.adata.var_names))
+        for title, of in zip(ALL, map(tissue, ALL), strict=True)
+    }
+    return {
+        RANDOM: {size: {of.title: drawn(of, size) for of in some} for size, some in having.items()},
+        EVERY: {size: {of.title: every[of.title] for of in some} for size, some in having.items()},
+    }
+
+
+def levels(
+    rows: dict[str, Scores], reading: str, titles: Iterable[str] = tuple(ALL)
+) -> pd.DataFrame:
+    """Return accuracy / macro-F1, means over the pairs that have a size."""
+    found: dict[str, dict[str, str]] = {}
+    for name, scores in rows.items():
+        found[name] = {}
+        for size in SIZES:
+            having = [title for title in titles if size in ALL[title].sizes]
+            if having:
+                some = [scores[size].get(title) for title in having]
+                found[name][f"{size}"] = "–" if None in some else _means(some, reading)
+    return pd.DataFrame(found).T
+
+
+def _means(some: list[dict[str, np.ndarray]], reading: str) -> str:
+    """Return the means of both measures over pairs."""
+    columns = [f"{reading}, {measure}" for measure in MEASURES]
+    return " / ".join(f"{np.mean([one[column][0] for one in some]):.3f}" for column in columns)
+
+
+def ahead(rows: dict[str, Scores], reading: str, measure: str, first: str) -> pd.DataFrame:
+    """Return means over the pairs, and how far one row is ahead of each; its own with interval."""
+    lists = {
+        name: {size: list(some.values()) for size, some in scores.items()}
+        for name, scores in rows.items()
+    }
+    column = f"{reading}, {measure}"
+    found = compared(lists, SIZES, column, first)
+    found.loc[first] = [
+        tables.over_cells(np.array([one[column] for one in lists[first][size]])).text
+        for size in SIZES
+    ]
+    return found
+
+
+def of_all_cells() -> pd.DataFrame:
+    """All cells of three instruments, from which what is known of them comes too."""
+    names = (DEFAULT, LABELS, WILCOXON)
+    rows: dict[str, Scores] = {}
+    for title in INDEPENDENT:
+        of = tissue(title)
+        cells, counts = of.instrument, of.instrument.adata.layers["counts"]
+        measured = AnnData(counts, cells.adata.obs, cells.adata.var)
+        told = partial(on_platform, told=lambda _, known=measured: Platform(efficiency=known))
+        chosen = {name: partial(_choice, CHOICES[name]) for name in names}
+        for name in names:
+            choice = CHOICES[name]
+            chosen[f"{name}, bright genes only"] = partial(of_bright, choice=choice, known=measured)
+            chosen[f"{name}, bright, and half as often on as in the reference"] = partial(
+                of_bright, choice=choice, known=measured, as_reference=True
+            )
+            if name in TARGETS:
+                chosen[f"{name}, efficiency of all cells"] = partial(told, **TARGETS[name])
+        for name, select in chosen.items():
+            scores = rows.setdefault(name, {size: {} for size in SIZES})
+            for size in SIZES:
+                scores[size][title] = measure(cells, select(of, size), (NEAREST,))
+    say("all cells of three instruments: measured")
+    return levels(rows, NEAREST, INDEPENDENT)
+
+
+def _choice(choice: Callable, of: Tissue, n_genes: int) -> list[str]:
+    """Choose from the reference."""
+    return choice(of.reference.adata, n_genes)
+
+
+def main() -> None:
+    """Choose, measure, write."""
+    parser = tables.parser(__doc__)
+    parser.add_argument("--only", nargs="*", default=list(ROWS), choices=ROWS, metavar="ROW")
+    asked = list(dict.fromkeys([DEFAULT, *parser.parse_args().only]))
+    rows, held = {}, []
+    for name in asked:
+        rows[name], panels_of = collect(name)
+        held += panels_of
+    rows |= ends()
+    store.merge()
+    first, *others = (levels(rows, reading) for reading in READINGS)
+    sections = [
+        section(f"Accuracy / macro-F1 by {reading}", table)
+        for reading, table in zip(list(READINGS)[1:], others, strict=True)
+    ]
+    sections += [
+        section(
+            f"{DEFAULT} minus each: {measure} by {reading}", ahead(rows, reading, measure, DEFAULT)
+        )
+        for reading in READINGS
+        for measure in MEASURES
+    ]
+    if WILCOXON in rows:
+        labelled = {name: rows[name] for name in rows if name.startswith((WILCOXON, LABELS))}
+        sections += [
+            section(
+                f"{WILCOXON} minus each: {measure} by {reading}",
+                ahead(labelled, reading, measure, WILCOXON),
+            )
+            for reading in READINGS
+            for measure in MEASURES
+        ]
+    sections += [
+        section(f"{title}: accuracy / macro-F1 by {reading}", levels(rows, reading, [title]))
+        for title in ALL
+        for reading in READINGS
+    ]
+    full = set(asked) == set(ROWS)
+    if full:
+        sections.append(section("All cells of three instruments, by 15-NN", of_all_cells()))
+    sections.append(section("Failures", tables.failures(pd.DataFrame(held))))
+    tables.write(
+        "pairs",
+        first,
+        *sections,
+        save=full,
+        draws=DRAWS,
+        seconds=SECONDS,
+        most=MOST_CELLS,
+        folds=N_FOLDS,
+    )
+
+
+if __name__ == "__main__":
+    main()
