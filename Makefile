@@ -78,9 +78,10 @@ bench-panels: $(RIVALS)
 	$(BIN)/python -m benchmarks.labels
 	$(BIN)/python -m benchmarks.bulk
 
-# Panels for imaging instruments, with their data in imaging/ of GLFS_BIO_DATA.
+# Panels for imaging instruments, with their data in imaging/ and pairs/ of GLFS_BIO_DATA.
 bench-imaging: $(RIVALS)
 	$(BIN)/python -m benchmarks.imaging $(BENCH_IMAGING)
+	$(BIN)/python -m benchmarks.pairs
 
 # GLFS beside the tools made for panels; takes hours, and goes on where it was stopped.
 # BENCH_PEERS="--datasets pbmc3k_2638" passes options.

@@ -110,29 +110,28 @@ def measure(
 # What is known of an instrument.
 
 
-def elsewhere(of: Tissue) -> dict[str, float]:
-    """Return the efficiency of each gene as the other pairs have it.
+def elsewhere(of: Tissue) -> pd.DataFrame:
+    """Return the efficiency of each gene on the instruments of the other pairs, and its spread.
 
     Logarithms, centred within a pair, have their mean over the pairs that measured the gene, in
-    whatever species; a gene that none measured has the mean of all.
+    whatever species; a gene that none measured has the mean of all.  The spread is that of pairs
+    about these means, or that of all genes.
     """
-    others = [_efficiencies(title) for title in ALL if title != of.title]
-    level = np.mean([one.mean() for one in others])
-    known = pd.concat([one - one.mean() for one in others]).groupby(level=0).mean()
+    logs = pd.DataFrame({title: _efficiencies(title) for title in ALL if title != of.title})
+    level, logs = logs.mean().mean(), logs - logs.mean()
     names = of.reference.adata.var_names
-    return dict(
-        zip(names, np.exp(level + known.reindex(names.str.upper()).fillna(0.0)), strict=True)
-    )
+    known = logs.mean(axis=1).reindex(names.str.upper()).to_numpy()
+    spread = np.where(np.isnan(known), logs.stack().std(), np.sqrt(logs.var(axis=1).mean()))
+    efficiency = np.exp(level + np.nan_to_num(known))
+    return pd.DataFrame({"efficiency": efficiency, "spread": spread}, index=names)
 
 
 @cache
 def _efficiencies(title: str) -> pd.Series:
-    """Return logarithms of the efficiencies on an instrument, by names in capitals."""
+    """Return logarithms of efficiencies, by names in capitals, from all cells of an instrument."""
     of = tissue(title)
-    sides, layers = (of.reference.adata, of.instrument.adata), ("counts", "counts")
-    table = glfs_bio.tl.estimate_efficiency(
-        *sides, LABEL, counts_layer=layers[0], spatial_layer=layers[1]
-    )
+    sides, layer = (of.reference.adata, of.instrument.adata), "counts"
+    table = glfs_bio.tl.estimate_efficiency(*sides, LABEL, counts_layer=layer, spatial_layer=layer)
     found = np.log(table.loc[table["measured"], "efficiency"])
     return found.groupby(found.index.str.upper()).mean()
 
