@@ -1,15 +1,14 @@
 """Panels chosen from a reference, measured on the instrument that they are for.
 
-    python -m benchmarks.pairs [--only "glfs_bio" "Wilcoxon, in turn" ...]
+    python -m benchmarks.pairs [--only "Wilcoxon, in turn" ...]
 
-Rows that `--only` names are printed next to the default, without it the page is written.  Panels of
-other packages are those of the store, where they are there.
+Panels of other packages that `--only` leaves out are read from the store.
 """
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -156,17 +155,15 @@ def on_in(adata: AnnData) -> pd.DataFrame:
 BRIGHT = 0.5
 
 
-def bright(of: Tissue, known: AnnData, n_genes: int, *, as_reference: bool = False) -> list[str]:
+def bright(of: Tissue, n_genes: int) -> list[str]:
     """Return the genes that are bright on the instrument, or the brightest where these are few.
 
-    `as_reference` has those alone that are on at least half as often there as in the reference.
+    The best type of a gene is the one whose cells express it most often in the reference.
     """
-    there = on_in(known).reindex(of.reference.adata.var_names).fillna(0.0)
-    share = there.max(axis=1)
-    if as_reference:
-        here = on_in(of.reference.adata)[there.columns].max(axis=1)
-        share = share.where(share >= BRIGHT * here, 0.0)
-    ranked = share.sort_values(ascending=False, kind="stable")
+    here, there = on_in(of.reference.adata), on_in(of.known)
+    best = here[there.columns].idxmax(axis=1)
+    share = there.stack().reindex(pd.MultiIndex.from_arrays([best.index, best])).fillna(0.0)
+    ranked = share.droplevel(1).sort_values(ascending=False, kind="stable")
     return list(ranked.index[: max(n_genes, int((ranked > BRIGHT).sum()))])
 
 
@@ -206,9 +203,9 @@ def of_instrument(of: Tissue, n_genes: int, **options) -> list[str]:
     return selected(prepared(of.known), n_genes, **options)
 
 
-def of_bright(of: Tissue, n_genes: int, choice: Callable, known=None, **rule) -> list[str]:
+def of_bright(of: Tissue, n_genes: int, choice: Callable) -> list[str]:
     """Choose among genes that are bright on the instrument."""
-    genes = bright(of, of.known if known is None else known, n_genes, **rule)
+    genes = bright(of, n_genes)
     return choice(of.reference.adata[:, genes].copy(), n_genes)
 
 
@@ -281,17 +278,20 @@ ROWS: dict[str, Row | Method | Tool] = {
 EVERY = "all genes"
 
 
-def panels(name: str, of: Tissue) -> dict[int, dict]:
+def panels(name: str, of: Tissue, *, run: bool = True) -> dict[int, dict]:
     """Return the names of the genes of each size, or what went wrong."""
     sizes, one = sizes_of(of), ROWS[name]
     if isinstance(one, Row):
         chosen = {size: one.select(of, size) for size in (sizes[-1:] if one.nested else sizes)}
         return {size: {"genes": chosen[sizes[-1] if one.nested else size][:size]} for size in sizes}
-    source = of.reference
-    entry = choose(name, shortened(one), source.name, source.adata, sizes)
+    source, method = of.reference, shortened(one)
+    if run:
+        entry = choose(name, method, source.name, source.adata, sizes)
+    else:
+        entry = store.entry_of(name, source.name, method)
     found = {}
     for size in sizes:
-        panel = entry.panel(size)
+        panel = entry.panel(size) or {"error": "not run"}
         genes = [source.adata.var_names[gene] for gene in panel.get("genes", [])]
         found[size] = panel | {"genes": genes}
     return found
@@ -302,13 +302,13 @@ def sizes_of(of: Tissue) -> list[int]:
     return [size for size in SIZES if size in of.pair.sizes]
 
 
-def collect(name: str) -> tuple[Scores, list[dict]]:
+def collect(name: str, *, run: bool = True) -> tuple[Scores, list[dict]]:
     """Return the measures of a row by size and pair, and what its panels hold."""
     scores: Scores = {size: {} for size in SIZES}
     held = []
     for title in ALL:
         of = tissue(title)
-        for size, panel in panels(name, of).items():
+        for size, panel in panels(name, of, run=run).items():
             genes = panel["genes"]
             if genes:
                 scores[size][title] = measure(of.measured, genes)
@@ -378,43 +378,30 @@ def ahead(rows: dict[str, Scores], reading: str, measure: str, first: str) -> pd
 
 def of_all_cells() -> pd.DataFrame:
     """All cells of three instruments, from which what is known of them comes too."""
-    names = (DEFAULT, LABELS, WILCOXON)
     rows: dict[str, Scores] = {}
     for title in INDEPENDENT:
         of = tissue(title)
-        cells, counts = of.instrument, of.instrument.adata.layers["counts"]
-        measured = AnnData(counts, cells.adata.obs, cells.adata.var)
-        told = partial(on_platform, told=lambda _, known=measured: Platform(efficiency=known))
-        chosen = {name: partial(_choice, CHOICES[name]) for name in names}
-        for name in names:
-            choice = CHOICES[name]
-            chosen[f"{name}, bright genes only"] = partial(of_bright, choice=choice, known=measured)
-            chosen[f"{name}, bright, and half as often on as in the reference"] = partial(
-                of_bright, choice=choice, known=measured, as_reference=True
-            )
-            if name in TARGETS:
-                chosen[f"{name}, efficiency of all cells"] = partial(told, **TARGETS[name])
-        for name, select in chosen.items():
-            scores = rows.setdefault(name, {size: {} for size in SIZES})
-            for size in SIZES:
-                scores[size][title] = measure(cells, select(of, size), (NEAREST,))
+        cells = of.instrument
+        of = replace(
+            of, known=AnnData(cells.adata.layers["counts"], cells.adata.obs, cells.adata.var)
+        )
+        for name, row in ROWS.items():
+            if isinstance(row, Row) or name == WILCOXON:
+                scores = rows.setdefault(name, {size: {} for size in SIZES})
+                for size, panel in panels(name, of).items():
+                    scores[size][title] = measure(cells, panel["genes"], (NEAREST,))
     say("all cells of three instruments: measured")
     return levels(rows, NEAREST, INDEPENDENT)
-
-
-def _choice(choice: Callable, of: Tissue, n_genes: int) -> list[str]:
-    """Choose from the reference."""
-    return choice(of.reference.adata, n_genes)
 
 
 def main() -> None:
     """Choose, measure, write."""
     parser = tables.parser(__doc__)
-    parser.add_argument("--only", nargs="*", default=list(ROWS), choices=ROWS, metavar="ROW")
-    asked = list(dict.fromkeys([DEFAULT, *parser.parse_args().only]))
+    parser.add_argument("--only", nargs="*", default=_OTHERS, choices=_OTHERS, metavar="METHOD")
+    asked = parser.parse_args().only
     rows, held = {}, []
-    for name in asked:
-        rows[name], panels_of = collect(name)
+    for name in ROWS:
+        rows[name], panels_of = collect(name, run=name in asked)
         held += panels_of
     rows |= ends()
     store.merge()
@@ -430,30 +417,26 @@ def main() -> None:
         for reading in READINGS
         for measure in MEASURES
     ]
-    if WILCOXON in rows:
-        labelled = {name: rows[name] for name in rows if name.startswith((WILCOXON, LABELS))}
-        sections += [
-            section(
-                f"{WILCOXON} minus each: {measure} by {reading}",
-                ahead(labelled, reading, measure, WILCOXON),
-            )
-            for reading in READINGS
-            for measure in MEASURES
-        ]
+    labelled = {name: rows[name] for name in rows if name.startswith((WILCOXON, LABELS))}
+    sections += [
+        section(
+            f"{WILCOXON} minus each: {measure} by {reading}",
+            ahead(labelled, reading, measure, WILCOXON),
+        )
+        for reading in READINGS
+        for measure in MEASURES
+    ]
     sections += [
         section(f"{title}: accuracy / macro-F1 by {reading}", levels(rows, reading, [title]))
         for title in ALL
         for reading in READINGS
     ]
-    full = set(asked) == set(ROWS)
-    if full:
-        sections.append(section("All cells of three instruments, by 15-NN", of_all_cells()))
+    sections.append(section("All cells of three instruments, by 15-NN", of_all_cells()))
     sections.append(section("Failures", tables.failures(pd.DataFrame(held))))
     tables.write(
         "pairs",
         first,
         *sections,
-        save=full,
         draws=DRAWS,
         seconds=SECONDS,
         most=MOST_CELLS,
