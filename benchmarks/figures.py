@@ -82,6 +82,11 @@ RHO = "Preserved structure against 15-NN accuracy, over arbitrary panels: Spearm
 Table = dict[str, dict[str, str]]
 
 
+def called(name: str) -> str:
+    """Return a method as pages call it."""
+    return CALLED.get(name, name.replace(OURS, f"`{OURS}`", 1))
+
+
 def mean(cell: str) -> str:
     """Return the mean of a cell; a dash where it is empty."""
     return f"{numbers(cell)[0]:.3f}" if numbers(cell) else "–"
@@ -298,6 +303,9 @@ def pages() -> dict[str, Claims]:
             "has {} on MERFISH cells; geneBasis has {}, GeneCover {}, t-test markers {}, and "
             "`glfs_bio` from MERFISH cells {}.": column(
                 merfish, "10", OURS, "geneBasis", "GeneCover", "t-test, in turn", INSTRUMENT
+            ),
+            "| chosen from a reference by | 5 |": Rows(
+                {called(name): row for name, row in read("pairs").items()}
             ),
             "| genes | 10 | 25 |": rows(labels, mean),
             "| genes | 10, split": Rows(

@@ -48,6 +48,7 @@ def test_the_best_method_is_shown(name):
     ("result", "heading", "columns"),
     [
         ("imaging", "", ["5", "10", "20", "40", "80"]),
+        ("pairs", "", ["5", "10", "20", "40", "80"]),
         ("panels_labels", "", ["10", "25", "50", "100"]),
         ("panels_stability", "", ["mean"]),
         ("panels_stability", "Panels of 10 genes", ["mean"]),
