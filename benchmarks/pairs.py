@@ -285,7 +285,9 @@ def panels(name: str, of: Tissue, *, run: bool = True) -> dict[int, dict]:
     sizes, one = sizes_of(of), ROWS[name]
     if isinstance(one, Row):
         chosen = {size: one.select(of, size) for size in (sizes[-1:] if one.nested else sizes)}
-        return {size: {"genes": chosen[sizes[-1] if one.nested else size][:size]} for size in sizes}
+        return {
+            size: {"genes": chosen[max(chosen) if one.nested else size][:size]} for size in sizes
+        }
     source, method = of.reference, shortened(one)
     if run:
         entry = choose(name, method, source.name, source.adata, sizes)
@@ -295,7 +297,7 @@ def panels(name: str, of: Tissue, *, run: bool = True) -> dict[int, dict]:
     for size in sizes:
         panel = entry.panel(size) or {"error": "not run"}
         genes = [source.adata.var_names[gene] for gene in panel.get("genes", [])]
-        found[size] = panel | {"genes": genes}
+        found[size] = panel | {"genes": genes, "old": not entry.current}
     return found
 
 
@@ -314,8 +316,9 @@ def collect(name: str, *, run: bool = True) -> tuple[Scores, list[dict]]:
             genes = panel["genes"]
             if genes:
                 scores[size][title] = measure(of.measured, genes)
-            row = {"dataset": title, "method": name, "genes": size, "error": panel.get("error")}
-            held.append(row | {"held": len(genes) or np.nan, "old": False})
+            row = {"dataset": title, "method": name, "error": panel.get("error")}
+            old = bool(genes) and panel.get("old", False)
+            held.append(row | {"genes": size, "held": len(genes) or np.nan, "old": old})
     say(f"{name}: measured")
     return scores, held
 
