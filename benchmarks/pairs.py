@@ -271,6 +271,7 @@ ROWS: dict[str, Row | Method | Tool] = {
         for name, options in TARGETS.items()
     },
     **{name: (UNLABELLED | LABELLED)[name] for name in _OTHERS},
+    "PERSIST": Tool("persist_few", packages="persist"),
     **_BRIGHT,
     **{
         f"{name}, from the instrument": Row(partial(of_instrument, **options))

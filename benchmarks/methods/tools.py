@@ -110,6 +110,18 @@ def persist(cells, label, genes, *sizes):
             names.write("\t".join(adata.var_names[chosen]) + "\n")
 
 
+def persist_few(cells, label, genes, *sizes):
+    """Genes of PERSIST for given labels, where the genes of an instrument are the candidates.
+
+    Both steps that bring all genes down to 500 candidates are left out: they refuse fewer.
+    """
+    import scanpy as sc
+    from persist import PERSIST
+
+    sc.pp.highly_variable_genes = PERSIST.eliminate = lambda *_, **__: None
+    persist(cells, label, genes, *sizes)
+
+
 def scgenefit(cells, label, genes, *sizes):
     """Genes of scGeneFit for given labels."""
     import numpy as np
