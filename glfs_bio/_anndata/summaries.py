@@ -75,6 +75,9 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
         if name in entry:
             value, low, high = (percent(entry[f"{name}{end}"]) for end in ("", "_low", "_high"))
             lines.append(f"{said} {value} ({low} to {high})")
+    if "accuracy_without_spillover" in entry:
+        lines[-1] += f", without spillover {percent(entry['accuracy_without_spillover'])}"
+        lines += spilled(entry)
     if np.isfinite(entry.get("preserved_in_batches", [])).any():
         kept = entry["preserved_in_batches"]
         least = int(np.nanargmin(kept))
@@ -102,6 +105,23 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
     genes = " against ".join(first[side] for side in ("genes_up", "genes_down") if first[side])
     where = f", in {first['labels']}" if first.get("labels") else ""
     lines.append(f"largest unexplained axis: {genes}{where}")
+    return lines
+
+
+def spilled(entry: Mapping[str, Any]) -> list[str]:
+    """Return what spillover confuses most, and what it does to markers, one line each."""
+    lines = []
+    if "leaks" in entry:
+        first = entry["leaks"].head(_WORST)
+        pairs = zip(first["label"], first["predicted"], first["share"], strict=True)
+        said = ", ".join(f"{label} as {other} ({percent(share)})" for label, other, share in pairs)
+        lines.append(f"spillover has cells predicted wrongly: {said}")
+    if "mecr_on_platform" in entry:
+        lines.append(
+            "of cells with one of two markers that exclude each other, "
+            f"{percent(entry['mecr_on_platform'])} have both there "
+            f"(reference {percent(entry['mecr_reference'])})"
+        )
     return lines
 
 

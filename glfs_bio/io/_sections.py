@@ -71,6 +71,9 @@ _OF_PLATFORM = {
     "accuracy_on_platform": "of nearest neighbours in the panel, as measured on the platform",
     "accuracy_on_platform_low": "lower end of its interval of 90 %",
     "accuracy_on_platform_high": "upper end of its interval of 90 %",
+    "accuracy_without_spillover": "the same without molecules from neighbouring cells",
+    "mecr_reference": "of cells with either of two markers that exclude each other, those with both",
+    "mecr_on_platform": "the same on the platform, with molecules from neighbouring cells",
     "counts_on_platform": "counts of the panel in a mean cell",
 }
 #: What a reader has to know of the facts of a selection.
@@ -413,6 +416,10 @@ def order(subject: Subject) -> dict[str, Any] | None:
         "forecast": []
         if forecast is None
         else forecast.reset_index(names="label").to_dict("records"),
+        **{
+            name: expected[name].head(_ITEMS).to_dict("records") if name in expected else []
+            for name in ("leaks", "exclusive_markers")
+        },
     }
 
 

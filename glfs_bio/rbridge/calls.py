@@ -191,8 +191,8 @@ def _argument(name: str, value: Any) -> Any:
         return objects.panel(value)
     if name in {"genes", "nomenclature"}:
         return objects.genes(value)
-    if name == "efficiency" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
-        return put_together(value)
+    if name in {"efficiency", "spillover_to"} and isinstance(value, dict):
+        return put_together(value) if {"X", "obs", "var"} <= value.keys() else value
     return value
 
 

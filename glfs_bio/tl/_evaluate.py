@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, read, results, stale, summaries
+from .._anndata import columns, read, results, spillover, stale, summaries
 from .._anndata.all_genes import view_of_all_genes
 from .._docs import documented
 from .._progress import progress, tell
 from ..criterion.platform import OnPlatform
-from ..errors import naming
+from ..errors import Message, arg, naming
 from ..measures import cells as measures
 from ..measures import labels as readers
 from ..measures.cells import View
@@ -32,12 +33,18 @@ if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
     from ..labels import Labels
     from ..options import Platform, Preserve, StructureSpec
+    from ..vendors.forecast import Spilled
+    from ..vendors.spillover import Spillover
     from ._panel import Found
+
+log = logging.getLogger(__name__)
 
 #: Steps that the progress is shown by.
 N_STEPS = 4
 #: Genes and labels that describe an axis.
 _GENES, _LABELS = 6, 3
+#: Pairs of markers that exclude each other that are listed.
+_PAIRS = 50
 
 
 @documented
@@ -113,10 +120,27 @@ def evaluate_panel(
         ``preserved_on_platform_low`` and ``preserved_on_platform_high``, its interval of 90 %.
     ``.uns[key_added]["forecast"]`` : DataFrame, one row per label
         With `platform`, `labels` and `counts_layer`: ``recall`` there and its interval of 90 %,
-        ``recall_low`` and ``recall_high``.
+        ``recall_low`` and ``recall_high``; with spillover also ``recall_without_spillover``.
     ``.uns[key_added]["accuracy_on_platform"]`` : float
         The same of the accuracy, with ``accuracy_on_platform_low`` and
         ``accuracy_on_platform_high``.
+    ``.uns[key_added]["accuracy_without_spillover"]`` : float
+        With spillover: the accuracy on the platform without it.
+    ``.uns[key_added]["neighbor_frequencies"]`` : float, shape (n_labels, n_labels)
+        Frequencies of the labels of neighbouring cells (columns) of cells of each label (rows).
+    ``.uns[key_added]["leaks"]`` : DataFrame, one row per pair of labels
+        Labels that spillover confuses, the largest ``share`` first: of the cells of ``label`` it is
+        the share for which ``predicted`` is predicted because of spillover.  ``neighbors`` is the
+        frequency of ``predicted`` among the neighbours.  The largest share of each label is listed,
+        and others from 0.01.
+    ``.uns[key_added]["mecr_reference"]``, ``.uns[key_added]["mecr_on_platform"]`` : float
+        Mutually exclusive co-expression rate: of the cells that express one of two markers that
+        exclude each other, the share that express both; the mean over pairs of markers, in the
+        reference and as forecast.  A marker is expressed in a quarter of the cells of a label; two
+        exclude each other if the share is at most 0.05 in the reference.
+    ``.uns[key_added]["exclusive_markers"]`` : DataFrame, one row per pair of markers
+        The 50 pairs with the largest ``coexpression`` on the platform, with
+        ``coexpression_reference`` and ``coexpression_without_spillover``.
     ``.uns[key_added]["counts_on_platform"]`` : float
         Mean counts of the panel in a cell there.
     ``.uns[key_added]["counts_per_bit"]`` : float, shape (n_bits,)
@@ -220,7 +244,9 @@ def evaluate_panel(
     key_added = results.key_for(adata, "evaluation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
-    inputs = Asked.of(adata, labels, readings, counts_layer, n_random, n_axes, random_state)
+    inputs = Asked.of(
+        adata, labels, readings, counts_layer, n_random, n_axes, random_state, platform
+    )
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS)
         found = find(
@@ -257,6 +283,10 @@ class Asked:
     n_random: int
     n_axes: int
     random_state: int | None
+    #: Column of the labels.
+    column: str | None = None
+    #: Of the platform of the call.
+    spillover: Spillover | None = None
 
     @classmethod
     def of(
@@ -268,6 +298,7 @@ class Asked:
         n_random: int,
         n_axes: int,
         random_state: int | None,
+        platform: Platform | None = None,
     ) -> Asked:
         """Read the columns and the layer."""
         checks.whole_number("n_random", n_random, at_least=0)
@@ -276,14 +307,30 @@ class Asked:
         read.unique_names(adata)
         known, readings = columns.read_by(adata, labels, readings)
         columns.log_neighbors(adata.n_obs)
-        return cls(
+        inputs = cls(
             known,
             readings,
             None if counts_layer is None else read.counts(adata, counts_layer).source,
             n_random,
             n_axes,
             random_state,
+            labels,
         )
+        return replace(inputs, spillover=inputs.spillover_of(platform))
+
+    def spillover_of(self, platform: Platform | None) -> Spillover | None:
+        """Return the spillover of a platform, if anything can be forecast."""
+        if platform is None or not platform.spillover:
+            return None
+        if self.labels is None or self.column is None or self.counts is None:
+            log.warning(
+                Message(
+                    f"{arg('spillover')} is part of the forecast of labels, which needs "
+                    f"{arg('labels')} and {arg('counts_layer')}."
+                )
+            )
+            return None
+        return spillover.of_labels(platform, self.column, self.labels)
 
     def said(self) -> dict[str, Any]:
         """Return how labels are read, for ``.uns``."""
@@ -347,7 +394,7 @@ def evaluated(
         r2 = imputed(basis.structure.sets, found.genes).of_structure
         entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
         now("nearest cells and clusters")
-        entry |= _cells(found, data, inputs, all_genes)
+        entry |= _cells(adata, found, data, inputs, all_genes)
         now("the panel's genes")
         entry |= _genes(found, data, inputs)
     return entry, of_cells, r2
@@ -400,7 +447,9 @@ def _batches(adata: AnnData, found: Found) -> dict[str, Any]:
     }
 
 
-def _cells(found: Found, data: Matrix, inputs: Asked, all_genes: AllGenes) -> dict[str, Any]:
+def _cells(
+    adata: AnnData, found: Found, data: Matrix, inputs: Asked, all_genes: AllGenes
+) -> dict[str, Any]:
     """Compare the cells in the panel with the cells in all genes."""
     panel = View.of(measures.coordinates(data, found.genes), inputs.random_state)
     k = measures.n_neighbors_of(len(panel.nearest))
@@ -421,7 +470,7 @@ def _cells(found: Found, data: Matrix, inputs: Asked, all_genes: AllGenes) -> di
         entry |= readers.kept(inputs.scores(panel, values))
         for reading, accuracy in all_genes.accuracy.items():
             entry[readers.suffixed("accuracy_all_genes", reading)] = accuracy
-        entry |= _forecast(found, inputs, near[:, : max(k, 1)])
+        entry |= _forecast(adata, found, inputs, near[:, : max(k, 1)])
     return entry
 
 
@@ -448,10 +497,12 @@ def _on_platform(adata: AnnData, found: Found, inputs: Asked) -> dict[str, Any]:
     return entry
 
 
-def _forecast(found: Found, inputs: Asked, near: Index) -> dict[str, Any]:
+def _forecast(adata: AnnData, found: Found, inputs: Asked, near: Index) -> dict[str, Any]:
     """Return how well labels can be predicted on the platform."""
-    detection = found.basis.detection
-    if not detection.differs or inputs.counts is None or inputs.labels is None:
+    detection, spills = found.basis.detection, inputs.spillover
+    if spills is None and found.basis.request.platform is not None:  # that of the selection
+        spills = inputs.spillover_of(found.basis.request.platform)
+    if not (detection.differs or spills) or inputs.counts is None or inputs.labels is None:
         return {}
     codes = inputs.labels.codes
     cells = np.flatnonzero(codes >= 0)
@@ -460,21 +511,48 @@ def _forecast(found: Found, inputs: Asked, near: Index) -> dict[str, Any]:
         cells = np.sort(draw.choice(cells, forecast.CELLS, replace=False))
     counts = measures.columns(inputs.counts, found.genes)
     rates = (counts[cells] + counts[near[cells]].sum(axis=1)) / (1 + near.shape[1])
-    per_label, accuracies = forecast.of_labels(
+    predicted = forecast.of_labels(
         counts[cells],
         rates,
         codes[cells],
         inputs.labels.names,
         detection.only(found.genes),
         inputs.random_state,
+        spills,
     )
-    accuracy, low, high = map(float, accuracies)
-    return {
-        "forecast": per_label,
+    accuracy, low, high = map(float, predicted.accuracies)
+    entry: dict[str, Any] = {
+        "forecast": predicted.per_label,
         "accuracy_on_platform": accuracy,
         "accuracy_on_platform_low": low,
         "accuracy_on_platform_high": high,
     }
+    if spills is not None and predicted.spilled is not None:
+        names = adata.var_names[found.genes].to_numpy(dtype=object)
+        entry |= {"neighbor_frequencies": spills.neighbors, **_spilled(names, predicted.spilled)}
+    return entry
+
+
+def _spilled(names: Any, spilled: Spilled) -> dict[str, Any]:
+    """Return what spillover does to labels, and to markers that exclude each other."""
+    entry: dict[str, Any] = {"accuracy_without_spillover": spilled.accuracy}
+    if len(spilled.leaks):
+        entry["leaks"] = spilled.leaks
+    pairs = spilled.pairs
+    if len(pairs.first):
+        entry["mecr_reference"] = float(pairs.coexpression.mean())
+        entry["mecr_on_platform"] = float(spilled.coexpression.mean())
+        table = pd.DataFrame(
+            {
+                "gene": names[pairs.first],
+                "other": names[pairs.second],
+                "coexpression": spilled.coexpression,
+                "coexpression_reference": pairs.coexpression,
+                "coexpression_without_spillover": spilled.without,
+            }
+        ).sort_values("coexpression", ascending=False, kind="stable")
+        entry["exclusive_markers"] = table.head(_PAIRS).reset_index(drop=True)
+    return entry
 
 
 def _genes(found: Found, data: Matrix, inputs: Asked) -> dict[str, Any]:

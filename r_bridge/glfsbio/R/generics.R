@@ -275,7 +275,8 @@ glfs_limits <- function(
 glfs_platform <- function(
         ..., name = NULL, genes = NULL, min_probes = NULL, efficiency = NULL,
         spread = NULL, failure = NULL, case = NULL, off_target = NULL,
-        max_off_target = NULL, codebook = NULL) {
+        max_off_target = NULL, codebook = NULL, spillover = NULL,
+        spillover_to = NULL) {
     options_of("platform", vectors_of_tables(given()))
 }
 

@@ -90,6 +90,13 @@
 #'   With `labels` and `counts_layer`, where it has efficiencies, failures or
 #'   off-target shares, `accuracy_on_platform`, and `forecast`, a DataFrame with
 #'   a row per label: `n_cells`, `recall`, `recall_low` and `recall_high`.
+#'   With spillover also its `recall_without_spillover`,
+#'   `accuracy_without_spillover`, `neighbor_frequencies`, the frequencies of
+#'   labels around cells of each label, `leaks`, a DataFrame of labels that
+#'   spillover confuses (`predicted` for this `share` of the cells of `label`;
+#'   `neighbors`: its frequency around them), and of markers that exclude each
+#'   other `mecr_reference` and `mecr_on_platform`, the mean share of the cells
+#'   with either that have both, and `exclusive_markers`, a DataFrame of pairs.
 #'   `_low` and `_high` are the ends of the 90 % interval, also after
 #'   `preserved_on_platform` and `accuracy_on_platform`.
 #' - `unexplained`, a DataFrame with a row per direction of variation between
