@@ -1,4 +1,4 @@
-"""The recall of cell types that is forecast with spillover, next to cells whose molecules were moved.
+"""The recall of cell types that is forecast with spillover, next to moved molecules.
 
     python -m benchmarks.spillover
 
@@ -124,8 +124,7 @@ class Tissue:
             frequent = [side.obs[LABEL].value_counts() for side in sides]
             types = [one[one >= FEWEST].index for one in frequent]
             known, measured = (
-                side[side.obs[LABEL].isin(types[0].intersection(types[1]))].copy()
-                for side in sides
+                side[side.obs[LABEL].isin(types[0].intersection(types[1]))].copy() for side in sides
             )
             return cls(prepared(known), known, measured, own)
         single, of_types = SETS[name]
@@ -282,15 +281,18 @@ def main() -> None:
         *("set", "panel", "genes", "share"),
         *("forecast without", "forecast with", "measured before", "measured"),
     ]
-    sections = [
-        section("Forecast from single cells and efficiencies", _agreements(pd.concat(single)))
-    ] if single else []
+    sections = (
+        [section("Forecast from single cells and efficiencies", _agreements(pd.concat(single)))]
+        if single
+        else []
+    )
     write(
         "spillover",
         _agreements(own),
         *sections,
-        section(f"Molecules to other numbers of nearest cells, {SHARES[1]:g}",
-                pd.DataFrame(to_others).T),
+        section(
+            f"Molecules to other numbers of nearest cells, {SHARES[1]:g}", pd.DataFrame(to_others).T
+        ),
         section("Mean recall of the types, by size", sizes),
     )
 

@@ -32,7 +32,10 @@ CALLS = {
     ),
     "structure": pp.structure,
     "evaluate_panel": lambda adata: tl.evaluate_panel(
-        adata, "glfs", "type", counts_layer="counts", n_random=2
+        *(adata, "glfs", "type"),
+        counts_layer="counts",
+        platform=Platform(failure=0.05, spillover=0.3, spillover_to={"T0": {"T1": 1, "T/2": 2}}),
+        n_random=2,
     ),
     "compare_panels": lambda adata: tl.compare_panels(adata, {"a": "glfs", "b": ["g1"]}, "type"),
     "explain_panel": lambda adata: tl.explain_panel(adata, "glfs", "type"),

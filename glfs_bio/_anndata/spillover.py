@@ -104,9 +104,7 @@ def _say(there: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> None:
     missing = [name for name in names if name not in there.index]
     if of_no_use:
         log.warning(
-            Message(
-                f"{arg('spillover_to')}: no cell here is of {listed(of_no_use)}, which are left out."
-            )
+            Message(f"{arg('spillover_to')}: {listed(of_no_use)} are no types here, and left out.")
         )
     if missing:
         log.warning(

@@ -197,7 +197,7 @@ def of_labels(
     n_genes), and `rates` their means over each cell and those nearest to it.
     """
     rng = np.random.default_rng(random_state)
-    around = np.random.default_rng(random_state).spawn(1)[0]
+    around, resampling = rng.spawn(2)  # counts are the same with and without spillover
     works, drawn = detection.draws(counts.shape[1], _DRAWS, random_state)
     present = np.unique(codes)
     n_cells = np.bincount(codes)[present]
@@ -212,8 +212,8 @@ def of_labels(
         read.append(_scores(seen, codes, names))
         hits = read[-1].per_label["recall"].to_numpy() * n_cells
         shape = (_RESAMPLES, len(present))
-        of_cells = rng.beta(hits + 0.5, n_cells - hits + 0.5, size=shape)
-        samples.append(expit(logit(of_cells) + _DISCREPANCY * rng.standard_normal(shape)))
+        of_cells = resampling.beta(hits + 0.5, n_cells - hits + 0.5, size=shape)
+        samples.append(expit(logit(of_cells) + _DISCREPANCY * resampling.standard_normal(shape)))
     sampled = np.concatenate(samples)
     low, high = ends(sampled)
     table = pd.DataFrame(
@@ -224,8 +224,12 @@ def of_labels(
     if spillover is None:
         return Forecast(table, accuracies)
     table["recall_without_spillover"] = _recall(plain)
-    confusions = (sum(one.confusion.to_numpy() for one in some) / _DRAWS for some in (plain, read))
-    leaking = leaks(*confusions, spillover.neighbors[np.ix_(present, present)], list(table.index))
+    leaking = leaks(
+        _confusion(plain),
+        _confusion(read),
+        spillover.neighbors[np.ix_(present, present)],
+        list(table.index),
+    )
     pairs = exclusive(counts, codes)
     of_pairs = together[:, pairs.first, pairs.second] / _DRAWS
     spilled = Spilled(_accuracy(plain), leaking, pairs, *of_pairs)
@@ -239,6 +243,10 @@ def _scores(counts: Array, codes: Index, names: Sequence[str]) -> LabelScores:
 
 def _recall(draws: list[LabelScores]) -> Array:
     return np.asarray(np.mean([one.per_label["recall"].to_numpy() for one in draws], axis=0))
+
+
+def _confusion(draws: list[LabelScores]) -> Array:
+    return np.asarray(np.mean([one.confusion.to_numpy() for one in draws], axis=0))
 
 
 def _accuracy(draws: list[LabelScores]) -> float:

@@ -67,9 +67,7 @@ def mixed(counts: Array, codes: Index, spillover: Spillover, rng: np.random.Gene
     return np.asarray(found, dtype=np.float64)
 
 
-def leaks(
-    without: Array, confusion: Array, neighbors: Array, names: Sequence[str]
-) -> pd.DataFrame:
+def leaks(without: Array, confusion: Array, neighbors: Array, names: Sequence[str]) -> pd.DataFrame:
     """Return pairs of types of which one is predicted for the other because of spillover.
 
     Shapes: (n_types, n_types) each; `without` and `confusion` have numbers of cells.
@@ -94,7 +92,7 @@ def coexpression(on: NDArray[np.bool_]) -> Array:
     """Share of the cells that express either gene that express both, shape (n_genes, n_genes)."""
     both = on.T.astype(float) @ on
     either = np.diag(both)[:, None] + np.diag(both) - both
-    return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+    return np.asarray(np.divide(both, either, out=np.zeros_like(both), where=either > 0))
 
 
 def exclusive(counts: Array, codes: Index) -> Pairs:

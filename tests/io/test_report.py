@@ -613,7 +613,7 @@ def test_judged_without_labels_or_embedding(workbench, tmp_path):
 def test_the_order_ends_the_page(tmp_path, panel):
     adata = panel.copy()
     adata.layers["counts"] = np.rint(np.expm1(adata.X.toarray()))
-    platform = glfs_bio.Platform("xenium_v1", efficiency=0.4, failure=0.1)
+    platform = glfs_bio.Platform("xenium_v1", efficiency=0.4, failure=0.1, spillover=0.3)
     glfs_bio.tl.evaluate_panel(
         adata, "glfs", "bulk_labels", counts_layer="counts", platform=platform
     )
@@ -628,6 +628,12 @@ def test_the_order_ends_the_page(tmp_path, panel):
         assert gene in text
     for label in adata.uns["glfs_evaluation"]["forecast"].index:
         assert label in text
+    assert "without spillover" in text
+    for pair in adata.uns["glfs_evaluation"]["leaks"].head(3).itertuples():
+        assert pair.label in text
+        assert pair.predicted in text
+    for gene in adata.uns["glfs_evaluation"]["exclusive_markers"]["gene"].head(3):
+        assert gene in text
     glfs_bio.pp.select_genes(adata, n_genes=10)
     write_report(adata, tmp_path / "another.html")
     assert "The order under" in (tmp_path / "another.html").read_text("utf-8")

@@ -99,7 +99,8 @@ def test_markers_that_exclude_each_other_are_joined(cells):
     assert len(pairs.first) == 8 * 6 / 2  # all but those of one type
     assert (pairs.coexpression == 0).all()
     shares = [
-        forecast(cells, Spillover(share, EVEN)).spilled.coexpression.mean() for share in (0, 0.1, 0.3)
+        forecast(cells, Spillover(share, EVEN)).spilled.coexpression.mean()
+        for share in (0, 0.1, 0.3)
     ]
     assert shares[0] == 0
     assert shares[0] < shares[1] < shares[2]
