@@ -31,7 +31,7 @@ from scipy.special import expit, logit
 
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
-from .spillover import coexpression, exclusive, leaks, mixed
+from .spillover import Around, coexpression, exclusive, leaks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -202,12 +202,13 @@ def of_labels(
     present = np.unique(codes)
     n_cells = np.bincount(codes)[present]
     samples, read, plain = [], [], []
+    givers = None if spillover is None else Around.of(spillover, codes)
     together: Array = np.zeros(())  # then of shape (2, n_genes, n_genes)
     for work, efficiency in zip(works, drawn, strict=True):
         seen = counted(counts, rates, efficiency * work, detection.off_target, rng)
-        if spillover is not None:
+        if givers is not None:
             plain.append(_scores(seen, codes, names))
-            before, seen = seen, mixed(seen, codes, spillover, around)
+            before, seen = seen, givers.mixed(seen, codes, around)
             together = together + np.stack([coexpression(one > 0) for one in (before, seen)])
         read.append(_scores(seen, codes, names))
         hits = read[-1].per_label["recall"].to_numpy() * n_cells

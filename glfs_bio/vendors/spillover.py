@@ -4,7 +4,8 @@ Each cell keeps every molecule that is detected in it with probability ``1 − �
 molecule is assigned to one of the cells around it.  A cell receives such molecules from
 :data:`N_NEIGHBORS` cells, whose types have the frequencies of the neighbours of its type: of each
 of them every molecule with probability ``ε / N_NEIGHBORS``, so that cells with more molecules lose,
-and give, more.
+and give, more.  Cells that follow each other around a cell are neighbours too, and their types are
+drawn so: a cell within a group of its type has such cells all around it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 #: Cells around a cell: in a plane that cells fill they are six in the mean (Euler), as in squidpy.
 N_NEIGHBORS = 6
+#: What is added to frequencies of neighbours, so that any types can follow each other; and rounds
+#: in which joint frequencies are fitted.
+_SELDOM, _ROUNDS = 1e-9, 200
 #: Smallest share of the cells of a type that is listed as leaking, beside the largest of each type.
 _LEAST = 0.01
 #: A marker is on in this share of the cells of a type; markers exclude each other where at most
@@ -49,22 +53,52 @@ class Pairs(NamedTuple):
     coexpression: Array
 
 
-def mixed(counts: Array, codes: Index, spillover: Spillover, rng: np.random.Generator) -> Array:
-    """Counts with molecules of neighbouring cells, shape (n_cells, n_genes)."""
-    whole = counts.astype(np.int64)
-    found = rng.binomial(whole, 1.0 - spillover.share)
-    sizes = np.bincount(codes, minlength=len(spillover.neighbors))
-    likely = spillover.neighbors * (sizes > 0)
-    lost = likely.sum(axis=1) == 0
-    likely[lost] = sizes
-    likely = np.cumsum(likely / likely.sum(axis=1, keepdims=True), axis=1)
-    by_type, starts = np.argsort(codes, kind="stable"), np.cumsum(sizes) - sizes
-    for _ in range(N_NEIGHBORS):
-        drawn = rng.random(len(codes))
-        types = np.minimum((drawn[:, None] > likely[codes]).sum(axis=1), len(sizes) - 1)
-        givers = by_type[starts[types] + rng.integers(sizes[types])]
-        found += rng.binomial(whole[givers], spillover.share / N_NEIGHBORS)
-    return np.asarray(found, dtype=np.float64)
+@dataclass(frozen=True)
+class Around:
+    """Cells from which those of each type receive molecules."""
+
+    share: float
+    #: Frequencies of types that have cells, shape (n_labels, n_labels).
+    first: Array
+    #: Around a cell of type m, type s' follows s with a probability ``∝ first[s, s'] then[m, s']``.
+    then: Array
+    #: Cells by type, where each type starts, and how many cells it has.
+    cells: Index
+    starts: Index
+    sizes: Index
+
+    @classmethod
+    def of(cls, spillover: Spillover, codes: Index) -> Around:
+        """Fit the frequencies of types that follow each other around a cell.
+
+        Two cells that follow each other are neighbours as well.  Of all joint frequencies with
+        those around the cell as both margins, these are nearest to those of neighbours (iterative
+        proportional fitting, Deming and Stephan 1940).
+        """
+        sizes = np.bincount(codes, minlength=len(spillover.neighbors))
+        first = spillover.neighbors * (sizes > 0)
+        first[first.sum(axis=1) == 0] = sizes
+        first = first / first.sum(axis=1, keepdims=True)
+        pairs, then = first + _SELDOM, np.ones_like(first)
+        for _ in range(_ROUNDS):
+            then = first / ((first / (then @ pairs.T)) @ pairs)
+        return cls(
+            *(spillover.share, first, then),
+            *(np.argsort(codes, kind="stable"), np.cumsum(sizes) - sizes, sizes),
+        )
+
+    def mixed(self, counts: Array, codes: Index, rng: np.random.Generator) -> Array:
+        """Counts with molecules of neighbouring cells, shape (n_cells, n_genes)."""
+        whole = counts.astype(np.int64)
+        found = rng.binomial(whole, 1.0 - self.share)
+        likely = self.first[codes]
+        for _ in range(N_NEIGHBORS):
+            below = np.cumsum(likely, axis=1)
+            types = (rng.random((len(codes), 1)) * below[:, -1:] >= below).sum(axis=1)
+            givers = self.cells[self.starts[types] + rng.integers(self.sizes[types])]
+            found += rng.binomial(whole[givers], self.share / N_NEIGHBORS)
+            likely = (self.first[types] + _SELDOM) * self.then[codes]
+        return np.asarray(found, dtype=np.float64)
 
 
 def leaks(without: Array, confusion: Array, neighbors: Array, names: Sequence[str]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pytest
 
 from glfs_bio.criterion.platform import Detection
 from glfs_bio.vendors.forecast import of_labels
-from glfs_bio.vendors.spillover import Spillover, coexpression, exclusive, leaks, mixed
+from glfs_bio.vendors.spillover import Around, Spillover, coexpression, exclusive, leaks
 
 N_TYPES, N_CELLS = 4, 60
 NAMES = ["a", "b", "c", "d"]
@@ -29,22 +29,46 @@ def forecast(cells, spillover=None, detection=None):
     return of_labels(counts, counts, codes, NAMES, detection, 0, spillover)
 
 
+def mixed(counts, codes, neighbors, share):
+    around = Around.of(Spillover(share, np.array(neighbors)), codes)
+    return around.mixed(counts, codes, np.random.default_rng(0))
+
+
 def test_a_share_of_the_molecules_moves():
-    rng = np.random.default_rng(0)
     codes = np.repeat([0, 1], 3000)
     counts = np.zeros((6000, 2))
     counts[codes == 0, 0], counts[codes == 1, 1] = 50, 10
-    found = mixed(counts, codes, Spillover(0.2, np.array([[0.7, 0.3], [0.3, 0.7]])), rng)
+    found = mixed(counts, codes, [[0.7, 0.3], [0.3, 0.7]], 0.2)
     here, there = (found[codes == code].mean(axis=0) for code in (0, 1))
     np.testing.assert_allclose(here, [50 * (0.8 + 0.2 * 0.7), 10 * 0.2 * 0.3], rtol=0.08)
     np.testing.assert_allclose(there, [50 * 0.2 * 0.3, 10 * (0.8 + 0.2 * 0.7)], rtol=0.08)
 
 
+def test_cells_that_follow_each_other_are_neighbours():
+    """A cell of type a has neighbours a and b alike, which are neighbours of their own type."""
+    neighbors = np.array([[0.5, 0.5], [0.05, 0.95]])
+    around = Around.of(Spillover(0.5, neighbors), np.array([0, 0, 1, 1]))
+    joint = np.array([around.first[s] * around.then[0] for s in (0, 1)])
+    following = joint / joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(neighbors[0] @ following, neighbors[0], atol=1e-6)
+    odds = following[0, 0] * following[1, 1] / (following[0, 1] * following[1, 0])
+    assert odds == pytest.approx(0.5 * 0.95 / (0.5 * 0.05), rel=1e-4)
+    random = Around.of(Spillover(0.5, np.full((2, 2), 0.5)), np.array([0, 0, 1, 1]))
+    np.testing.assert_allclose(random.first * random.then / random.then.sum(axis=1), 0.25)
+
+
+def test_received_molecules_vary_where_types_lie_together():
+    codes = np.repeat([0, 1], 2000)
+    counts = np.where(codes[:, None] == [0, 1], 60.0, 0.0)
+    together, mingled = ([[0.5, 0.5], [0.05, 0.95]], [[0.5, 0.5], [0.5, 0.5]])
+    spread = [mixed(counts, codes, one, 0.5)[codes == 0, 1].std() for one in (together, mingled)]
+    assert spread[0] > 1.2 * spread[1]
+
+
 def test_neighbours_that_are_not_there_are_replaced():
-    rng = np.random.default_rng(0)
     codes, counts = np.repeat([0, 1], 500), np.ones((1000, 1)) * 10
     nowhere = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    found = mixed(counts, codes, Spillover(0.5, nowhere), rng)
+    found = mixed(counts, codes, nowhere, 0.5)
     assert found.mean() == pytest.approx(10, rel=0.03)
 
 
