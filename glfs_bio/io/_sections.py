@@ -72,7 +72,7 @@ _OF_PLATFORM = {
     "accuracy_on_platform_low": "lower end of its interval of 90 %",
     "accuracy_on_platform_high": "upper end of its interval of 90 %",
     "accuracy_without_spillover": "the same without molecules from neighbouring cells",
-    "mecr_reference": "cells with both of two exclusive markers, of those with either; mean over pairs",
+    "mecr_reference": "cells with both of two exclusive markers, of those with either (mean)",
     "mecr_on_platform": "the same on the platform, with molecules from neighbouring cells",
     "counts_on_platform": "counts of the panel in a mean cell",
 }
