@@ -500,9 +500,11 @@ def _on_platform(adata: AnnData, found: Found, inputs: Asked) -> dict[str, Any]:
 def _forecast(adata: AnnData, found: Found, inputs: Asked, near: Index) -> dict[str, Any]:
     """Return how well labels can be predicted on the platform."""
     detection, spills = found.basis.detection, inputs.spillover
+    if inputs.counts is None or inputs.labels is None:
+        return {}
     if spills is None and found.basis.request.platform is not None:  # that of the selection
         spills = inputs.spillover_of(found.basis.request.platform)
-    if not (detection.differs or spills) or inputs.counts is None or inputs.labels is None:
+    if not (detection.differs or spills):
         return {}
     codes = inputs.labels.codes
     cells = np.flatnonzero(codes >= 0)

@@ -351,6 +351,13 @@ test_that("limits are a list of what is set", {
         list(max_mean = 3, groupby = "type"))
     expect_identical(names(glfs_limits()), character())
     expect_identical(glfs_platform(failure = 0.1), list(failure = 0.1))
+    near <- matrix(c(1, 2, 3, 4), 2L, dimnames = rep(list(c("a", "b/c")), 2L))
+    rows <- list(a = list(a = 1, `b/c` = 3), `b/c` = list(a = 2, `b/c` = 4))
+    for (table in list(near, as.data.frame(near, optional = TRUE)))
+        expect_identical(
+            glfs_platform(spillover = 0.1, spillover_to = table),
+            list(spillover = 0.1, spillover_to = rows)
+        )
     expect_refused(check_limits(list(3)), "limits")
     expect_refused(glfs_limits(max_meen = 3), "max_meen")
     expect_refused(glfs_platform(fails = 3), "fails")
