@@ -146,7 +146,7 @@ def blocks(graph: sparse.csr_array, random_state: int | None) -> Index:
 class Autocorrelation:
     """Moran's I of genes, and the share of it that a panel explains.
 
-    Of genes z of mean 0 and variance 1, by weights W of sum S and diagonal 0, Moran's I is zᵀWz / S.
+    Of genes z of mean 0 and variance 1, weights W of sum S and diagonal 0, Moran's I is zᵀWz / S.
     The regression on the panel leaves r of a gene.  Of noise σ that is independent between cells
     zᵀWz has the mean 0, and rᵀWr −σ² tr(PW), as any fit takes a part of it; P projects on the
     panel.  So what is kept is ``1 − Σ (rᵀWr + σ² tr(PW)) / Σ zᵀWz``, in sums over all genes.

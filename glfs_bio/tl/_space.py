@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import checks
 from .. import labels as categories
 from .._anndata import columns, read
 from .._extras import needs
@@ -38,6 +39,7 @@ def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> 
     None: what squidpy calls them, the graph before the coordinates.  Cells of different sections
     are no neighbours; None: sections of spatialdata, or one.
     """
+    checks.texts(spatial=spatial, library_key=library_key, or_none=True)
     if spatial is None:
         here = {GRAPH: GRAPH in adata.uns, COORDINATES: COORDINATES in adata.obsm}
         spatial = next((name for name, there in here.items() if there), None)
