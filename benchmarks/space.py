@@ -4,7 +4,7 @@
 
 STARmap's layers, chosen from two sections and measured on the third; osmFISH's regions, chosen from
 half of the blocks of a section and measured on the others.  The file of osmFISH's cells has no
-coordinates: they are those of drieslab/spatial-datasets, data/2018_osmFISH_SScortex/cell_locations.
+coordinates: they are in drieslab/spatial-datasets, data/2018_osmFISH_SScortex/cell_locations.
 """
 
 from __future__ import annotations

@@ -187,7 +187,8 @@ def evaluate_panel(
         all genes that vary; and ``random_morans_i``, of the random panels.
     ``.uns[key_added]["morans_i_kept"]`` : float
         Share of the Moran's I of all genes, added up, that the regression on the panel explains:
-        0 without genes and 1 for all genes.  ``random_morans_i_kept``, of the random panels.
+        0 without genes and 1 for all genes.  It says little where ``morans_i_all_genes`` is near
+        0.  ``random_morans_i_kept``, of the random panels.
     ``.uns[key_added]["imputed"]`` : float
         Median R² of the structure of unmeasured genes, predicted from the panel.
     ``.uns[key_added]["mean_correlation"]`` : float

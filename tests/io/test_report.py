@@ -433,7 +433,7 @@ def test_the_story_in_its_order(story):
 
 def test_cells_in_space(workbench, tmp_path):
     cells = workbench.copy()
-    cells.obsm["spatial"] = np.random.default_rng(0).random((cells.n_obs, 2))
+    cells.obsm["spatial"] = cells.obsm["X_pca"][:, :2]
     glfs_bio.tl.evaluate_panel(cells, "mine", domains="bulk_labels", key_added="mine_evaluation")
     entry = cells.uns["mine_evaluation"]
     quality = section(written(cells, tmp_path / "report.html", umaps=False), "quality")
