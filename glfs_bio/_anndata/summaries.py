@@ -95,6 +95,7 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
             f"{said}: accuracy {entry[accuracy]:.2f} (all genes {entry[of_all]:.2f}), "
             f"macro-F1 {entry[macro_f1]:.2f}; lowest F1: {names}"
         )
+    lines += _in_space(entry)
     lines.append(
         f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
         f"structure of unmeasured genes {entry['imputed']:.2f}"
@@ -125,6 +126,29 @@ def spilled(entry: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _in_space(entry: Mapping[str, Any]) -> list[str]:
+    """Return what was found of cells in space, one line each."""
+    from ..measures.labels import suffixed
+
+    lines = []
+    for reading, said in entry.get("domain_readings", {}).items():
+        accuracy, of_all = (
+            entry[suffixed(f"domain_accuracy{of}", reading)] for of in ("", "_all_genes")
+        )
+        random = entry[suffixed("random_domain_accuracy", reading)]
+        beside = f"; random panels {random.mean():.2f}" if len(random) else ""
+        lines.append(f"domains, {said}: accuracy {accuracy:.2f} (all genes {of_all:.2f}{beside})")
+    if "morans_i" in entry:
+        random = entry["random_morans_i_kept"]
+        beside = f" (random panels {percent(random.mean())})" if len(random) else ""
+        lines.append(
+            f"mean Moran's I {entry['morans_i']:.2f} (all genes "
+            f"{entry['morans_i_all_genes']:.2f}); {percent(entry['morans_i_kept'])} of that of all "
+            f"genes kept{beside}"
+        )
+    return lines
+
+
 def comparison(entry: Mapping[str, Any]) -> list[str]:
     """Return what each panel preserves and each pair shares, one line each."""
     from ..measures.labels import suffixed
@@ -137,6 +161,8 @@ def comparison(entry: Mapping[str, Any]) -> list[str]:
         )
         for reading, said in entry.get("readings", {}).items():
             line += f"; accuracy {row[suffixed('accuracy', reading)]:.2f} ({said})"
+        for reading, said in entry.get("domain_readings", {}).items():
+            line += f"; of domains {row[suffixed('domain_accuracy', reading)]:.2f} ({said})"
         lines.append(line)
     for _, row in pairs(entry).iterrows():
         lines.append(

@@ -180,7 +180,7 @@ def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
 
 def _argument(name: str, value: Any) -> Any:
     """A value as Python has it: keys of ``.obsm``, records of options, cells of another assay."""
-    if name in {"use_rep", "preserve"} and isinstance(value, str):
+    if name in {"use_rep", "preserve", "spatial"} and isinstance(value, str):
         return REDUCED.get(value, value)
     if name == "preserve" and isinstance(value, dict):
         return {REDUCED.get(part, part): weight for part, weight in value.items()}

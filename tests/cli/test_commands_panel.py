@@ -107,6 +107,20 @@ def test_evaluate_with_neighbours(run, cells, ending):
     assert entry["leaks"]["label"].iloc[0] in result.stderr
 
 
+def test_evaluate_in_space(run, cells):
+    words = ("--domains", "louvain", "--spatial", "X_umap", "--n-random", "2")
+    result = run("evaluate", "cells.h5ad", "glfs", *words)
+    frame = read_table(result).set_index("measure")["value"]
+    options = {"domains": "louvain", "spatial": "X_umap", "n_random": 2}
+    entry = expected("evaluate", cells, "glfs", **options)
+    for name in ("domain_accuracy", "domain_accuracy_laprls", "morans_i", "morans_i_kept"):
+        assert frame[name] == pytest.approx(entry[name], rel=1e-6), name
+    for name in ("random_domain_accuracy", "random_morans_i_kept"):
+        assert frame[f"{name}_mean"] == pytest.approx(entry[name].mean(), rel=1e-6)
+    for shown in (f"{entry['domain_accuracy']:.2f}", f"{100 * entry['morans_i_kept']:.0f} %"):
+        assert shown in result.stderr
+
+
 def test_evaluate_names_the_batch_of_which_least_is_kept(run, cells):
     result = run("evaluate", "cells.h5ad", "glfs", "--batch-key", "phase")
     again = cells.copy()

@@ -431,6 +431,21 @@ def test_the_story_in_its_order(story):
     )
 
 
+def test_cells_in_space(workbench, tmp_path):
+    cells = workbench.copy()
+    cells.obsm["spatial"] = cells.obsm["X_pca"][:, :2]
+    glfs_bio.tl.evaluate_panel(cells, "mine", domains="bulk_labels", key_added="mine_evaluation")
+    entry = cells.uns["mine_evaluation"]
+    quality = section(written(cells, tmp_path / "report.html", umaps=False), "quality")
+    words = text(quality).replace("NN ", "NN")
+    for name in ("domain_accuracy", "domain_accuracy_laprls", "morans_i_kept", "morans_i"):
+        assert f"{measure_names(entry)[name]}{entry[name]:#.3g}" in words
+    assert f"{entry['random_domain_accuracy'].mean():#.3g}" in words
+    rows = every(every(quality, "table")[1], "tr")[1:]
+    recall = [float(row[2].get("data-value")) for row in rows]
+    assert recall == list(entry["per_domain"]["recall"])
+
+
 def test_how_good_the_panel_is(story, workbench):
     entry = workbench.uns["mine_evaluation"]
     quality = section(story, "quality")
