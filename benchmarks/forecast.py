@@ -27,14 +27,16 @@ from .tables import parser, say, section, write
 if TYPE_CHECKING:
     import anndata as ad
 
-#: What types of the MERFISH pair are called in both, by the names of the reference.
-TYPES = {
+MERFISH = "10x → MERFISH"
+#: What types of the reference of that pair are called in both, and so those of the instrument.
+MERGED = {
     "Astrocytes": "Astrocyte",
     "Immature oligodendrocyte": "OD Immature",
     "Newly formed oligodendrocyte": "OD Immature",
     "Mature oligodendrocyte": "OD Mature",
     "Mural": "Pericytes",
 }
+TYPES = MERGED | {there: MERGED.get(here, here) for there, here in PAIRS[MERFISH].types.items()}
 #: Random panels of each size beside those that are chosen, and draws of measured cells.
 RANDOM, DRAWS = 3, 5
 SIZES = (5, 10, 15, 20, 40)
@@ -53,8 +55,9 @@ class Tissue:
     def of(cls, title: str, pair: Pair) -> Tissue:
         """Read a pair."""
         both = [counts(name).copy() for name in (pair.reference, pair.instrument)]
-        for adata in both:
-            adata.obs[LABEL] = adata.obs[LABEL].replace(dict(pair.types)).replace(TYPES)
+        if title == MERFISH:
+            for adata in both:
+                adata.obs[LABEL] = adata.obs[LABEL].replace(TYPES)
         shared = set(both[0].obs[LABEL]) & set(both[1].obs[LABEL])
         reference, instrument = (one[one.obs[LABEL].isin(shared)].copy() for one in both)
         first = np.random.default_rng(0).random(instrument.n_obs) < 0.5

@@ -403,11 +403,13 @@ def of_all_cells() -> pd.DataFrame:
 def main() -> None:
     """Choose, measure, write."""
     parser = tables.parser(__doc__)
-    parser.add_argument("--only", nargs="*", default=_OTHERS, choices=_OTHERS, metavar="METHOD")
+    others = [name for name, row in ROWS.items() if not getattr(row, "own", True)]
+    parser.add_argument("--only", nargs="*", default=others, choices=others, metavar="METHOD")
     asked = parser.parse_args().only
     rows, held = {}, []
     for name in ROWS:
-        rows[name], panels_of = collect(name, run=name in asked)
+        own = getattr(ROWS[name], "own", True)
+        rows[name], panels_of = collect(name, run=own or name in asked)
         held += panels_of
     rows |= ends()
     store.merge()

@@ -41,6 +41,19 @@ readings : sequence of {{"knn", "laprls"}}, default both
       in a clustering, and a rare label can be lost that a single gene distinguishes.
     - ``"laprls"``: a classifier, LapRLS with a Gaussian kernel of the standardised genes, in 5-fold
       cross-validation over the cells""",
+    "<domains, spatial, library_key>": """\
+domains : str, default None
+    Column of ``.obs`` with labels of places in the tissue, such as layers or regions, to be
+    predicted from expression averaged over neighbours in space; as `labels`.
+spatial : str, default None
+    Where the cells are in space, for domains and for Moran's I: a key of ``.obsm`` with
+    coordinates, by which the 15 nearest cells are neighbours, or a key of ``.uns`` with a graph of
+    ``sq.gr.spatial_neighbors``.  None: with `domains` ``"spatial_neighbors"``, or where there is
+    none ``"spatial"``; otherwise nothing is said of space.
+library_key : str, default None
+    Column of ``.obs`` with the section of each cell, as in squidpy: cells of other sections are no
+    neighbours.  None: the regions of a table of spatialdata, or one section, unless the graph
+    says otherwise.""",
     "<layer of a panel>": """\
 layer : str, default None
     Layer to evaluate by instead of ``.X``.  None: that of the selection, and ``.X`` for other

@@ -14,7 +14,7 @@ from numbers import Real
 from pathlib import PurePath
 from typing import Any
 
-_NONE, _JSON, _PATTERN = "None", "json:", "re:"
+_NONE, _JSON, _PATTERN, _CELLS = "None", "json:", "re:", " cells"
 #: Flags that a pattern can have in its text, by their letters.
 _FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
 
@@ -32,7 +32,7 @@ def storable(value: Any) -> Any:
     if isinstance(value, PurePath):
         return str(value)
     if hasattr(value, "n_obs"):
-        return f"{value.n_obs} cells"
+        return f"{value.n_obs}{_CELLS}"
     if hasattr(value, "record"):
         return value.record()
     if isinstance(value, Mapping):
@@ -44,6 +44,11 @@ def storable(value: Any) -> Any:
     if items and all(isinstance(item, Real) for item in items):
         return np.array(items)
     return np.array([str(storable(item)) for item in items], dtype=object)
+
+
+def is_of_cells(text: str) -> bool:
+    """Return whether a text stands for cells, which no record keeps."""
+    return text.removesuffix(_CELLS).isdecimal() and text.endswith(_CELLS)
 
 
 def one_text(names: Any) -> str:

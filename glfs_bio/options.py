@@ -360,6 +360,18 @@ class Platform:
         Codeword of each gene: a table of genes and bits of 0 and 1, texts such as ``"0110"`` by
         gene, or the name of a codebook file (see :func:`~glfs_bio.io.read_panel`).  Only genes with
         a codeword can be ordered.
+    spillover : float, default None
+        Share of the molecules of each cell that are assigned to neighbouring cells, from 0 to below
+        1.  It is part of the forecast of :func:`~glfs_bio.tl.evaluate_panel` and does not change
+        the selection.
+    spillover_to : AnnData, DataFrame or dict of str to dict, default None
+        Types of the neighbouring cells.  Cells × genes with positions in ``.obsm["spatial"]``, or
+        with squidpy's graph in ``.obsp["spatial_connectivities"]``, and with the same column of
+        labels as the evaluation; positions are compared within the sections of a column
+        ``"library_id"``, ``"section"`` or ``"sample"`` of ``.obs``.  A selection records only their
+        number, and an evaluation needs them again.  Or a table with the frequencies of the types of
+        neighbours (columns) of each type (rows), such as squidpy's interaction matrix, which is
+        recorded.  None: neighbours are random cells of the reference.
 
     See Also
     --------
@@ -383,6 +395,8 @@ class Platform:
     off_target: float | str | Mapping[str, float] | None = None
     max_off_target: float | None = None
     codebook: Any = None
+    spillover: float | None = None
+    spillover_to: Any = None
 
     def __post_init__(self) -> None:
         if all(getattr(self, field.name) is None for field in fields(self)):
@@ -408,12 +422,18 @@ class Platform:
             ):
                 raise InvalidValue(
                     name,
-                    getattr(self, name) if name != "spread" else NO_VALUE,
+                    getattr(self, name) if name not in _LONG else NO_VALUE,
                     f"needs {' or '.join(partners)}",
                     "give both, or neither",
                 )
         if self.codebook is not None and not isinstance(self.codebook, str):
             object.__setattr__(self, "codebook", codewords(self.codebook))
+        if self.spillover is not None:
+            checks.number("spillover", self.spillover)
+            if self.spillover >= 1.0:
+                raise InvalidValue("spillover", self.spillover, "must be a share below 1")
+        if not (self.spillover_to is None or is_cells(self.spillover_to)):
+            object.__setattr__(self, "spillover_to", neighbor_frequencies(self.spillover_to))
 
     def record(self) -> dict[str, Any]:
         """What is given, for ``.uns``; dicts and lists as JSON, and of cells their number."""
@@ -431,7 +451,10 @@ _PARTNERS = {
     "spread": ("efficiency",),
     "max_off_target": ("off_target", "efficiency"),
     "case": ("efficiency", "failure"),
+    "spillover_to": ("spillover",),
 }
+#: Fields whose values are too long to be shown.
+_LONG = frozenset({"spread", "spillover_to"})
 CASES = ("mean", "worst")
 
 
@@ -460,6 +483,36 @@ def codewords(given: Any) -> dict[str, str]:
         raise InvalidValue(
             "codebook", NO_VALUE, "has no codewords, or some of different lengths", "correct it"
         )
+    return found
+
+
+def is_cells(given: Any) -> bool:
+    """Return whether neighbours are given as cells, or as what a record has of them."""
+    return hasattr(given, "n_obs") or (isinstance(given, str) and codec.is_of_cells(given))
+
+
+def neighbor_frequencies(given: Any) -> dict[str, dict[str, float]]:
+    """Return a table of types and the types of their neighbours as shares that add up to 1."""
+    rows = given
+    if hasattr(given, "columns") and hasattr(given, "index"):
+        if not (given.index.is_unique and given.columns.is_unique):
+            raise InvalidValue("spillover_to", NO_VALUE, "has a type twice", "give each once")
+        rows = given.to_dict("index")
+    if not isinstance(rows, Mapping) or not all(isinstance(row, Mapping) for row in rows.values()):
+        raise InvalidType(
+            "spillover_to",
+            given,
+            "must be cells with positions, or a table of types and the types of their neighbours",
+        )
+    found = {}
+    for label, row in rows.items():
+        for value in row.values():
+            checks.number(f"spillover_to[{str(label)!r}]", value)
+        total = sum(row.values())
+        if total > 0:  # a type without neighbours is as one that is not there
+            found[str(label)] = {str(name): value / total for name, value in row.items() if value}
+    if not found:
+        raise InvalidValue("spillover_to", NO_VALUE, "has no neighbours of any type")
     return found
 
 

@@ -32,9 +32,15 @@ CALLS = {
     ),
     "structure": pp.structure,
     "evaluate_panel": lambda adata: tl.evaluate_panel(
-        adata, "glfs", "type", counts_layer="counts", n_random=2
+        *(adata, "glfs", "type"),
+        domains="type",
+        counts_layer="counts",
+        platform=Platform(failure=0.05, spillover=0.3, spillover_to={"T0": {"T1": 1, "T/2": 2}}),
+        n_random=2,
     ),
-    "compare_panels": lambda adata: tl.compare_panels(adata, {"a": "glfs", "b": ["g1"]}, "type"),
+    "compare_panels": lambda adata: tl.compare_panels(
+        *(adata, {"a": "glfs", "b": ["g1"]}, "type"), domains="type", library_key="batch"
+    ),
     "explain_panel": lambda adata: tl.explain_panel(adata, "glfs", "type"),
     "extend_panel": lambda adata: tl.extend_panel(adata, ["g1", "none"], 3, labels="type"),
     "substitutes": tl.substitutes,
@@ -92,6 +98,7 @@ def cells() -> ad.AnnData:
     symbols = pd.Series([name.upper() for name in names], index=adata.var_names, dtype=object)
     adata.var["symbol"] = symbols.where(np.arange(60) != 5, None).astype("category")
     adata.layers["counts"] = sparse.csr_matrix(counts.astype(np.float32))
+    adata.obsm["spatial"] = rng.random((200, 2))
     return adata
 
 

@@ -471,7 +471,7 @@ def representation(adata: AnnData, use_rep: str | None) -> Array | None:
 
 
 def graph(adata: AnnData, neighbors_key: str | None) -> Any:
-    """Connectivities of ``sc.pp.neighbors``; None: they come from the matrix."""
+    """Connectivities of ``sc.pp.neighbors`` or ``sq.gr.spatial_neighbors``; None: none."""
     if neighbors_key is None:
         return None
     checks.texts(neighbors_key=neighbors_key)
@@ -493,7 +493,10 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
             f"refers to {connectivities!r}, which is missing in {OBSP}",
             "compute the graph again",
         )
-    return check_graph(adata.obsp[connectivities], adata.n_obs, "neighbors_key")
+    found = adata.obsp[connectivities]
+    if "coord_type" in (adata.uns[key].get("params") or {}) and sparse.issparse(found):
+        found = found.maximum(found.T)  # squidpy joins a cell to its nearest, and not these to it
+    return check_graph(found, adata.n_obs, "neighbors_key")
 
 
 def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:

@@ -75,6 +75,9 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
         if name in entry:
             value, low, high = (percent(entry[f"{name}{end}"]) for end in ("", "_low", "_high"))
             lines.append(f"{said} {value} ({low} to {high})")
+    if "accuracy_without_spillover" in entry:
+        lines[-1] += f", without spillover {percent(entry['accuracy_without_spillover'])}"
+        lines += spilled(entry)
     if np.isfinite(entry.get("preserved_in_batches", [])).any():
         kept = entry["preserved_in_batches"]
         least = int(np.nanargmin(kept))
@@ -92,6 +95,7 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
             f"{said}: accuracy {entry[accuracy]:.2f} (all genes {entry[of_all]:.2f}), "
             f"macro-F1 {entry[macro_f1]:.2f}; lowest F1: {names}"
         )
+    lines += _in_space(entry)
     lines.append(
         f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
         f"structure of unmeasured genes {entry['imputed']:.2f}"
@@ -102,6 +106,46 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
     genes = " against ".join(first[side] for side in ("genes_up", "genes_down") if first[side])
     where = f", in {first['labels']}" if first.get("labels") else ""
     lines.append(f"largest unexplained axis: {genes}{where}")
+    return lines
+
+
+def spilled(entry: Mapping[str, Any]) -> list[str]:
+    """Return what spillover confuses most, and what it does to markers, one line each."""
+    lines = []
+    if "leaks" in entry:
+        first = entry["leaks"].head(_WORST)
+        pairs = zip(first["label"], first["predicted"], first["share"], strict=True)
+        said = ", ".join(f"{label} as {other} ({percent(share)})" for label, other, share in pairs)
+        lines.append(f"spillover has cells predicted wrongly: {said}")
+    if "mecr_on_platform" in entry:
+        lines.append(
+            "of cells with one of two markers that exclude each other, "
+            f"{percent(entry['mecr_on_platform'])} have both there "
+            f"(reference {percent(entry['mecr_reference'])})"
+        )
+    return lines
+
+
+def _in_space(entry: Mapping[str, Any]) -> list[str]:
+    """Return what was found of cells in space, one line each."""
+    from ..measures.labels import suffixed
+
+    lines = []
+    for reading, said in entry.get("domain_readings", {}).items():
+        accuracy, of_all = (
+            entry[suffixed(f"domain_accuracy{of}", reading)] for of in ("", "_all_genes")
+        )
+        random = entry[suffixed("random_domain_accuracy", reading)]
+        beside = f"; random panels {random.mean():.2f}" if len(random) else ""
+        lines.append(f"domains, {said}: accuracy {accuracy:.2f} (all genes {of_all:.2f}{beside})")
+    if "morans_i" in entry:
+        random = entry["random_morans_i_kept"]
+        beside = f" (random panels {percent(random.mean())})" if len(random) else ""
+        lines.append(
+            f"mean Moran's I {entry['morans_i']:.2f} (all genes "
+            f"{entry['morans_i_all_genes']:.2f}); {percent(entry['morans_i_kept'])} of that of all "
+            f"genes kept{beside}"
+        )
     return lines
 
 
@@ -117,6 +161,8 @@ def comparison(entry: Mapping[str, Any]) -> list[str]:
         )
         for reading, said in entry.get("readings", {}).items():
             line += f"; accuracy {row[suffixed('accuracy', reading)]:.2f} ({said})"
+        for reading, said in entry.get("domain_readings", {}).items():
+            line += f"; of domains {row[suffixed('domain_accuracy', reading)]:.2f} ({said})"
         lines.append(line)
     for _, row in pairs(entry).iterrows():
         lines.append(

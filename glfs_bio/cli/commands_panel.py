@@ -40,11 +40,11 @@ def evaluate(
     entry = call(adata)
     import pandas as pd
 
-    random, numbers = "random_preserved", set(entry["table"]["measure"])
+    random, numbers = "random_", set(entry["table"]["measure"])
     found = [
-        (f"{name}_mean", value.mean()) if name == random else (name, value)
+        (f"{name}_mean", value.mean()) if name.startswith(random) else (name, value)
         for name, value in entry.items()
-        if name in numbers or (name == random and len(value))
+        if name in numbers or (name.startswith(random) and len(value))
     ]
     measures = pd.DataFrame(found, columns=["measure", "value"], dtype=object)
     beside = {unexplained: entry["unexplained"]}

@@ -206,8 +206,8 @@ def preserve(words: list[str], argument: str) -> Any:
     return weights
 
 
-def _efficiency(text: str, _: str) -> Any:
-    """Return a number, the name of a column, the cells of a file, or a table."""
+def _cells_or_table(text: str) -> Any:
+    """Return the cells of a file, or its table; None for another text."""
     ending = Path(text).suffix.lower()
     if ending in files.CELLS:
         return files.load(Path(text))
@@ -215,9 +215,26 @@ def _efficiency(text: str, _: str) -> Any:
         import pandas as pd
 
         return pd.read_csv(text, sep=files.TABLES[ending], index_col=0)
-    return number_or_name(text)
+    return None
 
 
+def _efficiency(text: str, _: str) -> Any:
+    """Return a number, the name of a column, the cells of a file, or a table."""
+    found = _cells_or_table(text)
+    return number_or_name(text) if found is None else found
+
+
+def _neighbors(text: str, argument: str) -> Any:
+    """Return the cells of a file, or a table of the frequencies of neighbours."""
+    found = _cells_or_table(text)
+    if found is None:
+        raise InvalidValue(
+            argument, text, "must be a file of cells, or of a table", "name one that ends so"
+        )
+    return found
+
+
+_CELLS_OR_TABLE = "Cells: an .h5ad or .zarr file; a table: .csv or .tsv."
 _NUMBERS = "Numbers by name: NAME=NUMBER; may be repeated."
 _PANEL = (
     "A file: .txt, .csv, .tsv, .gmt, .xlsx, .json; names: with commas between them, as CD3D,LYZ."
@@ -248,7 +265,8 @@ AS = {
     "int | Literal['auto']": As(str, _components_or_auto, "0: full rank."),
     "float | str | Mapping[str, float]": As(str, number_or_name),
     "orderable": As(str),
-    "efficiency": As(str, _efficiency, "Cells: an .h5ad or .zarr file; a table: .csv or .tsv."),
+    "efficiency": As(str, _efficiency, _CELLS_OR_TABLE),
+    "spillover_to": As(str, _neighbors, _CELLS_OR_TABLE),
     "codebook": As(str, help="A file, such as .csv or .xlsx."),
     "Collection[Collection[str]]": As(
         list[str],

@@ -71,6 +71,9 @@ _OF_PLATFORM = {
     "accuracy_on_platform": "of nearest neighbours in the panel, as measured on the platform",
     "accuracy_on_platform_low": "lower end of its interval of 90 %",
     "accuracy_on_platform_high": "upper end of its interval of 90 %",
+    "accuracy_without_spillover": "the same without molecules from neighbouring cells",
+    "mecr_reference": "cells with both of two exclusive markers, of those with either (mean)",
+    "mecr_on_platform": "the same on the platform, with molecules from neighbouring cells",
     "counts_on_platform": "counts of the panel in a mean cell",
 }
 #: What a reader has to know of the facts of a selection.
@@ -104,6 +107,18 @@ _OF_MEASURES = {
             "rare_f1": "mean F1 of labels of at most 5 % of the cells",
         }.items()
     },
+    **{
+        suffixed(name, reading): f"{meaning}, by {{domain_readings[{reading}]}}"
+        for reading in READINGS
+        for name, meaning in {
+            "domain_accuracy": "cells whose domain the panel predicts, averaged over neighbours",
+            "domain_accuracy_all_genes": "the same, from 50 principal components of all genes",
+            "domain_macro_f1": "mean F1 of the domains",
+        }.items()
+    },
+    "morans_i": "mean over the genes of the panel",
+    "morans_i_all_genes": "the same of all genes that vary",
+    "morans_i_kept": "share of that of all genes, added up, that the panel explains",
     "imputed": "of the structured variation of the genes that are not in the panel",
     "mean_correlation": "absolute, mean over pairs of genes: high in a redundant panel",
     "n_effective": "number of uncorrelated genes that would be as diverse",
@@ -229,6 +244,7 @@ def quality(subject: Subject) -> dict[str, Any] | None:
         "entry": entry,
         "random": (float(random.min()), float(random.max())) if random.size else None,
         "n_random": random.size,
+        "in_space": _in_space(entry),
         "measures": [
             (called, entry[name], _OF_MEASURES[name].format_map(entry))
             for name, called in measure_names(entry).items()
@@ -241,7 +257,7 @@ def quality(subject: Subject) -> dict[str, Any] | None:
             said: list(table.index[table[suffixed("too_few", one)].astype(bool)])
             for one, said in entry.get("readings", {}).items()
         },
-        "per_label": _per_label(entry) if with_labels else [],
+        "per_label": _per_label(entry, "per_label") if with_labels else [],
         "some_counts": "counts_per_label" in entry,
         "preserved": picture(pl.preserved, adata, key=key)
         if np.isfinite(entry["most_preserved"])
@@ -413,6 +429,10 @@ def order(subject: Subject) -> dict[str, Any] | None:
         "forecast": []
         if forecast is None
         else forecast.reset_index(names="label").to_dict("records"),
+        **{
+            name: expected[name].head(_ITEMS).to_dict("records") if name in expected else []
+            for name in ("leaks", "exclusive_markers")
+        },
     }
 
 
@@ -534,10 +554,30 @@ def _scored(row: Mapping[Any, Any]) -> str:
     return f"{row['substitution_score']:.2f}{'' if row['acceptable'] else ', weak'}"
 
 
-def _per_label(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the table of labels."""
-    table = entry["per_label"].copy()
-    if "counts_per_label" in entry:
+def _in_space(entry: dict[str, Any]) -> dict[str, Any] | None:
+    """What the page has of cells in space; None where they are nowhere."""
+    if "morans_i" not in entry:
+        return None
+    said = entry.get("domain_readings", {})
+    drawn = {
+        f"domain accuracy by {called}": entry[suffixed("random_domain_accuracy", one)]
+        for one, called in readings_of(entry, "domain_readings").items()
+    } | {"Moran's I kept": entry["random_morans_i_kept"]}
+    return {
+        "random": {name: float(np.mean(one)) for name, one in drawn.items() if np.size(one)},
+        "domains": entry["params"]["domains"] if said else None,
+        "read_by": "; ".join(said.values()),
+        "readings": {
+            suffixed("", one): name for one, name in readings_of(entry, "domain_readings").items()
+        },
+        "rows": _per_label(entry, "per_domain") if said else [],
+    }
+
+
+def _per_label(entry: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Rows of the table of labels, or of domains."""
+    table = entry[name].copy()
+    if name == "per_label" and "counts_per_label" in entry:
         table["ratio"] = entry["counts_per_label"]["ratio"]
     rows: list[dict[str, Any]] = table.reset_index(names="label").to_dict("records")
     return rows

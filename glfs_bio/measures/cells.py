@@ -102,14 +102,33 @@ def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int |
     """
     n_neighbors = min(n_neighbors, len(where) - 1)
     if len(where) <= MOST_EXACT:
-        few = len(where) <= _CELLS_OF_THREAD * pools.n_threads()
-        with pools.one_thread() if few else nullcontext():
-            finder = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(where)
-            return np.asarray(finder.kneighbors(return_distance=False))
+        return _among(where, None, n_neighbors)
     near, _ = approximate_neighbors(where, n_neighbors, random_state)
     itself = near == np.arange(len(where))[:, None]
     last = np.argsort(itself, axis=1, kind="stable")
     return np.asarray(np.take_along_axis(near, last, axis=1)[:, :n_neighbors])
+
+
+@pools.one_thread_if_forked
+def nearest_of_others(where: Array, fold: Index, n_neighbors: int) -> Index:
+    """Nearest cells in other folds of every cell, the nearest first, exact.
+
+    Shapes: `where` (n_cells, r), `fold` (n_cells,).  Shape (n_cells, n_neighbors), or as many as
+    there are beside the largest fold.
+    """
+    near = np.empty((len(where), min(n_neighbors, len(where) - np.bincount(fold).max())), np.intp)
+    for one in np.unique(fold):
+        own, others = np.flatnonzero(fold == one), np.flatnonzero(fold != one)
+        near[own] = others[_among(where[others], where[own], near.shape[1])]
+    return near
+
+
+def _among(cells: Array, of: Array | None, n_neighbors: int) -> Index:
+    """Nearest of some cells to others; None: of every cell itself, but for it."""
+    few = len(cells if of is None else of) <= _CELLS_OF_THREAD * pools.n_threads()
+    with pools.one_thread() if few else nullcontext():
+        finder = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(cells)
+        return np.asarray(finder.kneighbors(of, return_distance=False))
 
 
 def evenly(n_cells: int, most: int) -> Index:

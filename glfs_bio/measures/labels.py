@@ -33,7 +33,7 @@ from .. import laprls
 from ..cells.graph import joined, laplacian
 from ..data import threads as pools
 from ..errors import NO_VALUE, InvalidValue
-from .cells import N_NEIGHBORS, nearest
+from .cells import N_NEIGHBORS, nearest, nearest_of_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -114,13 +114,13 @@ def fewest(reading: str, codes: Index) -> int:
     return max(n_folds_of(codes), 2)
 
 
-def said(readings: Sequence[str], codes: Index) -> dict[str, str]:
+def said(readings: Sequence[str], codes: Index, *, validated: str | None = None) -> dict[str, str]:
     """Return how cells are read, in words: what it is called, a comma, and how it is validated."""
     words = {
-        "knn": f"{n_neighbors_of(codes)}-NN, leave-one-out",
-        "laprls": f"LapRLS, {n_folds_of(codes)}-fold cross-validation",
+        "knn": (f"{n_neighbors_of(codes)}-NN", "leave-one-out"),
+        "laprls": ("LapRLS", f"{n_folds_of(codes)}-fold cross-validation"),
     }
-    return {reading: words[reading] for reading in readings}
+    return {one: f"{words[one][0]}, {validated or words[one][1]}" for one in readings}
 
 
 def suffixed(name: str, reading: str) -> str:
@@ -150,19 +150,23 @@ def scores_by(
     names: Sequence[str],
     *,
     near: Index | None = None,
+    fold: Index | None = None,
     random_state: int | None = 0,
 ) -> dict[str, LabelScores]:
     """Return the scores of some readings: nearest cells in `where`, LapRLS of `values`.
 
-    Shapes: (n_cells, r) and (n_cells, n_values).
+    Shapes: (n_cells, r) and (n_cells, n_values); `fold` (n_cells,): cells are predicted from those
+    of other folds, which are numbered from 0.  None: as each reading has it.
     """
     near = nearest(where, random_state=random_state) if near is None else near
     found = {}
     for reading in readings:
         if reading == "knn":
-            found[reading] = label_scores(where, codes, names, near=near)
+            found[reading] = label_scores(where, codes, names, near=near, fold=fold)
         else:
-            found[reading] = laprls_scores(values, codes, names, near, random_state=random_state)
+            found[reading] = laprls_scores(
+                values, codes, names, near, fold=fold, random_state=random_state
+            )
     return found
 
 
@@ -173,8 +177,9 @@ def label_scores(
     *,
     n_neighbors: int | None = None,
     near: Index | None = None,
+    fold: Index | None = None,
 ) -> LabelScores:
-    """Predict the label of every cell from its nearest labelled cells, itself left out.
+    """Predict the label of every cell from its nearest labelled cells, itself or its fold left out.
 
     `where` has shape (n_cells, r); a code is −1 for no label.  `n_neighbors` is None for
     :func:`n_neighbors_of`.  Of labels with equally many votes that of the nearer cell wins.
@@ -182,7 +187,9 @@ def label_scores(
     """
     labelled = _labelled(codes, len(where))
     used = n_neighbors_of(codes) if n_neighbors is None else n_neighbors
-    if near is None or len(labelled) < len(codes):
+    if fold is not None:
+        near = nearest_of_others(where[labelled], fold[labelled], max(used, 1))
+    elif near is None or len(labelled) < len(codes):
         near = nearest(where[labelled], max(used, 1))
     own = codes[labelled]
     votes = _majority(own[near[:, : max(used, 1)]])
@@ -196,12 +203,13 @@ def laprls_scores(
     names: Sequence[str],
     near: Index,
     *,
+    fold: Index | None = None,
     random_state: int | None = 0,
 ) -> LabelScores:
     """Predict the label of every cell by LapRLS of the cells in other folds.
 
-    Cells whose label is held out, or missing, are in the graph alone.  Folds are stratified, and
-    the largest value of one label against the rest predicts.
+    Cells whose label is held out, or missing, are in the graph alone.  Folds, if none are given,
+    are stratified, and the largest value of one label against the rest predicts.
 
     Shapes: `values` (n_cells, n_values), in units that count alike; `near` as of
     :func:`~glfs_bio.measures.cells.nearest`.
@@ -209,10 +217,11 @@ def laprls_scores(
     labelled = _labelled(codes, len(values))
     n_folds = n_folds_of(codes)
     draw = np.random.default_rng(random_state)
-    order = draw.permutation(len(codes))
-    order = order[np.argsort(codes[order], kind="stable")]
-    fold = np.empty(len(codes), dtype=np.intp)
-    fold[order] = np.arange(len(codes)) % max(n_folds, 2)
+    if fold is None:
+        order = draw.permutation(len(codes))
+        order = order[np.argsort(codes[order], kind="stable")]
+        fold = np.empty(len(codes), dtype=np.intp)
+        fold[order] = np.arange(len(codes)) % max(n_folds, 2)
     own = codes[labelled]
     weights = np.zeros(len(codes))
     weights[labelled] = (np.bincount(own)[own] / len(own)) ** _POWER

@@ -61,9 +61,9 @@ def read_by(entry: Mapping[str, Any], *readings: str) -> str:
     return f"{'; '.join(said)}; {entry['n_labelled']:,} cells"
 
 
-def readings_of(entry: Mapping[str, Any]) -> dict[str, str]:
+def readings_of(entry: Mapping[str, Any], of: str = "readings") -> dict[str, str]:
     """Return what the readings of a result are called, in their order: ``"15-NN"``."""
-    said = entry.get("readings", {})
+    said = entry.get(of, {})
     return {one: said[one].partition(",")[0] for one in READINGS if one in said}
 
 

@@ -39,15 +39,27 @@ MEASURES = {
     "accuracy_all_genes_laprls": "accuracy, all genes, {laprls}",
     "macro_f1_laprls": "label macro-F1, {laprls}",
     "rare_f1_laprls": "F1 of rare labels, {laprls}",
+    "domain_accuracy": "domain accuracy, {of_domains[knn]}",
+    "domain_accuracy_all_genes": "domains, all genes, {of_domains[knn]}",
+    "domain_macro_f1": "domain macro-F1, {of_domains[knn]}",
+    "domain_accuracy_laprls": "domain accuracy, {of_domains[laprls]}",
+    "domain_accuracy_all_genes_laprls": "domains, all genes, {of_domains[laprls]}",
+    "domain_macro_f1_laprls": "domain macro-F1, {of_domains[laprls]}",
+    "morans_i_kept": "Moran's I kept",
     "imputed": "imputation R², median",
     "counts_spearman": "correlation with total counts",
+    "morans_i": "Moran's I of the panel",
+    "morans_i_all_genes": "Moran's I of all genes",
     "n_genes": "number of genes",
     "n_effective": "effective number of genes",
     "mean_correlation": "mean correlation of genes",
     "counts_share": "share of total counts",
 }
 #: Measures of which more is better, from 0 to 1.
-_SHARES = frozenset(MEASURES) - {"n_genes", "n_effective", "mean_correlation", "counts_share"}
+_SHARES = frozenset(MEASURES) - {
+    *("n_genes", "n_effective", "mean_correlation", "counts_share"),
+    *("morans_i", "morans_i_all_genes"),
+}
 #: Letters of the name of a panel; smaller shares of a label have no number.
 _LETTERS, _LEAST = 24, 0.005
 #: Luminance of a colour below which a number on it is white, and the lines between cells.
@@ -56,7 +68,9 @@ _DARK, _LINES = 0.5, "#E6E6E6"
 
 def measure_names(entry: Mapping[str, Any]) -> dict[str, str]:
     """Return what the measures of a result are called."""
-    called = dict.fromkeys(READINGS, "") | readings_of(entry)
+    none = dict.fromkeys(READINGS, "")
+    of_domains = none | readings_of(entry, "domain_readings")
+    called: dict[str, Any] = none | readings_of(entry) | {"of_domains": of_domains}
     return {name: text.format_map(called) for name, text in MEASURES.items()}
 
 

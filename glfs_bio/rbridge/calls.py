@@ -180,7 +180,7 @@ def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
 
 def _argument(name: str, value: Any) -> Any:
     """A value as Python has it: keys of ``.obsm``, records of options, cells of another assay."""
-    if name in {"use_rep", "preserve"} and isinstance(value, str):
+    if name in {"use_rep", "preserve", "spatial"} and isinstance(value, str):
         return REDUCED.get(value, value)
     if name == "preserve" and isinstance(value, dict):
         return {REDUCED.get(part, part): weight for part, weight in value.items()}
@@ -191,8 +191,8 @@ def _argument(name: str, value: Any) -> Any:
         return objects.panel(value)
     if name in {"genes", "nomenclature"}:
         return objects.genes(value)
-    if name == "efficiency" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
-        return put_together(value)
+    if name in {"efficiency", "spillover_to"} and isinstance(value, dict):
+        return put_together(value) if {"X", "obs", "var"} <= value.keys() else value
     return value
 
 

@@ -38,6 +38,9 @@ def compare_panels(
     labels: str | None = None,
     *,
     readings: Sequence[str] = READINGS,
+    domains: str | None = None,
+    spatial: str | None = None,
+    library_key: str | None = None,
     counts_layer: str | None = None,
     layer: str | None = None,
     use_raw: bool = False,
@@ -57,6 +60,7 @@ def compare_panels(
         selection, of a boolean column of ``.var``, or of a result of ``sc.tl.rank_genes_groups``.
     <labels> str, default None
     <readings>
+    <domains, spatial, library_key>
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``, for the share of the counts that each panel takes.
     <layer of a panel>
@@ -79,7 +83,8 @@ def compare_panels(
     ``.uns[key_added]["table"]`` : DataFrame, one row per panel
         All numbers of :func:`evaluate_panel`.
     ``.uns[key_added]["readings"]``, ``["n_labelled"]`` : dict of str, int
-        With `labels`: how they were read, and of how many cells, as in :func:`evaluate_panel`.
+        With `labels`: how they were read, and of how many cells, as in :func:`evaluate_panel`;
+        with `domains` ``["domain_readings"]`` and ``["n_in_domains"]``.
     ``.uns[key_added]["shared"]`` : DataFrame of int, n_panels × n_panels
         Number of shared genes.
     ``.uns[key_added]["jaccard"]`` : DataFrame of float, n_panels × n_panels
@@ -105,6 +110,9 @@ def compare_panels(
     params = {
         "labels": labels,
         "readings": readings,
+        "domains": domains,
+        "spatial": spatial,
+        "library_key": library_key,
         "random_state": random_state,
     }
     if not isinstance(panels, Mapping) or len(panels) < _FEWEST:
@@ -122,7 +130,10 @@ def compare_panels(
     results.key_for(adata, "comparison", key_added)
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
-    inputs = Asked.of(adata, labels, readings, counts_layer, 0, 1, random_state)
+    inputs = Asked.of(
+        *(adata, labels, readings, counts_layer, 0, 1, random_state),
+        places=(domains, spatial, library_key),
+    )
     named = {
         str(name): names.panel(adata, panel, symbols=symbols, missing="warn", argument="panels")
         for name, panel in panels.items()

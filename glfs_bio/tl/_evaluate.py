@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, read, results, stale, summaries
+from .._anndata import columns, read, results, spillover, stale, summaries
 from .._anndata.all_genes import view_of_all_genes
 from .._docs import documented
 from .._progress import progress, tell
 from ..criterion.platform import OnPlatform
-from ..errors import naming
+from ..data.matrix import RowMatrix
+from ..errors import Message, arg, naming
 from ..measures import cells as measures
 from ..measures import labels as readers
 from ..measures.cells import View
@@ -22,6 +24,7 @@ from ..measures.genes import imputed, redundancy, totals
 from ..solvers.greedy import select
 from ..vendors import forecast
 from ._panel import find
+from ._space import InSpace, OfAllGenes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,12 +35,18 @@ if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
     from ..labels import Labels
     from ..options import Platform, Preserve, StructureSpec
+    from ..vendors.forecast import Spilled
+    from ..vendors.spillover import Spillover
     from ._panel import Found
+
+log = logging.getLogger(__name__)
 
 #: Steps that the progress is shown by.
 N_STEPS = 4
 #: Genes and labels that describe an axis.
 _GENES, _LABELS = 6, 3
+#: Pairs of markers that exclude each other that are listed.
+_PAIRS = 50
 
 
 @documented
@@ -47,6 +56,9 @@ def evaluate_panel(
     labels: str | None = None,
     *,
     readings: Sequence[str] = readers.READINGS,
+    domains: str | None = None,
+    spatial: str | None = None,
+    library_key: str | None = None,
     counts_layer: str | None = None,
     platform: Platform | None = None,
     n_random: int = 20,
@@ -73,6 +85,7 @@ def evaluate_panel(
         <panel>
     <labels> str, default None
     <readings>
+    <domains, spatial, library_key>
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``, for the share of the counts that the panel takes.
     platform : Platform, default None
@@ -113,10 +126,27 @@ def evaluate_panel(
         ``preserved_on_platform_low`` and ``preserved_on_platform_high``, its interval of 90 %.
     ``.uns[key_added]["forecast"]`` : DataFrame, one row per label
         With `platform`, `labels` and `counts_layer`: ``recall`` there and its interval of 90 %,
-        ``recall_low`` and ``recall_high``.
+        ``recall_low`` and ``recall_high``; with spillover also ``recall_without_spillover``.
     ``.uns[key_added]["accuracy_on_platform"]`` : float
         The same of the accuracy, with ``accuracy_on_platform_low`` and
         ``accuracy_on_platform_high``.
+    ``.uns[key_added]["accuracy_without_spillover"]`` : float
+        With spillover: the accuracy on the platform without it.
+    ``.uns[key_added]["neighbor_frequencies"]`` : float, shape (n_labels, n_labels)
+        Frequencies of the labels of neighbouring cells (columns) of cells of each label (rows).
+    ``.uns[key_added]["leaks"]`` : DataFrame, one row per pair of labels
+        Labels that spillover confuses, the largest ``share`` first: of the cells of ``label`` it is
+        the share for which ``predicted`` is predicted because of spillover.  ``neighbors`` is the
+        frequency of ``predicted`` among the neighbours.  The largest share of each label is listed,
+        and others from 0.01.
+    ``.uns[key_added]["mecr_reference"]``, ``.uns[key_added]["mecr_on_platform"]`` : float
+        Mutually exclusive co-expression rate: of the cells that express one of two markers that
+        exclude each other, the share that express both; the mean over pairs of markers, in the
+        reference and as forecast.  A marker is expressed in a quarter of the cells of a label; two
+        exclude each other if the share is at most 0.05 in the reference.
+    ``.uns[key_added]["exclusive_markers"]`` : DataFrame, one row per pair of markers
+        The 50 pairs with the largest ``coexpression`` on the platform, with
+        ``coexpression_reference`` and ``coexpression_without_spillover``.
     ``.uns[key_added]["counts_on_platform"]`` : float
         Mean counts of the panel in a cell there.
     ``.uns[key_added]["counts_per_bit"]`` : float, shape (n_bits,)
@@ -164,6 +194,25 @@ def evaluate_panel(
         cells, or for one in each fold of LapRLS.
     ``.uns[key_added]["confusion"]`` : int, shape (n_labels, n_labels)
         Number of cells by label (rows) and prediction (columns).
+    ``.uns[key_added]["domain_accuracy"]`` : float
+        With `domains`: share of the cells whose domain is predicted from the panel's expression,
+        averaged over the cell and its neighbours.  Neighbours share averages, which alone would
+        tell domains apart.  So the tissue is cut into blocks of about 100 cells, these are dealt
+        to five folds, a cell is predicted from cells of the other folds, and averages end at the
+        borders of the folds.  ``domain_accuracy_all_genes``, and ``random_domain_accuracy`` of at
+        most five random panels, for comparison; ``domain_macro_f1``; ``domain_readings``, how
+        they were read; and ``n_in_domains``, the number of cells, at most 20,000.  Of LapRLS with
+        the ending ``_laprls``.
+    ``.uns[key_added]["per_domain"]`` : DataFrame, one row per domain
+        As ``per_label``.
+    ``.uns[key_added]["morans_i"]`` : float
+        With `domains` or `spatial`: mean Moran's I of the genes of the panel, every neighbour of
+        a cell counting alike, as in ``sq.gr.spatial_autocorr``; ``morans_i_all_genes``, that of
+        all genes that vary; and ``random_morans_i``, of the random panels.
+    ``.uns[key_added]["morans_i_kept"]`` : float
+        Share of the Moran's I of all genes, added up, that the regression on the panel explains:
+        0 without genes and 1 for all genes.  It says little where ``morans_i_all_genes`` is near
+        0.  ``random_morans_i_kept``, of the random panels.
     ``.uns[key_added]["imputed"]`` : float
         Median R² of the structure of unmeasured genes, predicted from the panel.
     ``.uns[key_added]["mean_correlation"]`` : float
@@ -210,6 +259,9 @@ def evaluate_panel(
     params: dict[str, Any] = {
         "labels": labels,
         "readings": readings,
+        "domains": domains,
+        "spatial": spatial,
+        "library_key": library_key,
         "counts_layer": counts_layer,
         "platform": platform,
         "n_random": n_random,
@@ -220,7 +272,11 @@ def evaluate_panel(
     key_added = results.key_for(adata, "evaluation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
-    inputs = Asked.of(adata, labels, readings, counts_layer, n_random, n_axes, random_state)
+    inputs = Asked.of(
+        *(adata, labels, readings, counts_layer, n_random, n_axes, random_state),
+        platform=platform,
+        places=(domains, spatial, library_key),
+    )
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS)
         found = find(
@@ -257,6 +313,11 @@ class Asked:
     n_random: int
     n_axes: int
     random_state: int | None
+    space: InSpace | None
+    #: Column of the labels.
+    column: str | None = None
+    #: Of the platform of the call.
+    spillover: Spillover | None = None
 
     @classmethod
     def of(
@@ -268,26 +329,47 @@ class Asked:
         n_random: int,
         n_axes: int,
         random_state: int | None,
+        *,
+        platform: Platform | None = None,
+        places: tuple[str | None, str | None, str | None],
     ) -> Asked:
-        """Read the columns and the layer."""
+        """Read the columns, the layer and the places: domains, coordinates or graph, sections."""
         checks.whole_number("n_random", n_random, at_least=0)
         checks.whole_number("n_axes", n_axes, at_least=1)
         checks.seed(random_state)
         read.unique_names(adata)
         known, readings = columns.read_by(adata, labels, readings)
         columns.log_neighbors(adata.n_obs)
-        return cls(
+        inputs = cls(
             known,
             readings,
             None if counts_layer is None else read.counts(adata, counts_layer).source,
             n_random,
             n_axes,
             random_state,
+            InSpace.of(adata, *places, readings, random_state),
+            labels,
         )
+        return replace(inputs, spillover=inputs.spillover_of(platform))
+
+    def spillover_of(self, platform: Platform | None) -> Spillover | None:
+        """Return the spillover of a platform, if anything can be forecast."""
+        if platform is None or not platform.spillover:
+            return None
+        if self.labels is None or self.column is None or self.counts is None:
+            log.warning(
+                Message(
+                    f"{arg('spillover')} is part of the forecast of labels, which needs "
+                    f"{arg('labels')} and {arg('counts_layer')}."
+                )
+            )
+            return None
+        return spillover.of_labels(platform, self.column, self.labels)
 
     def said(self) -> dict[str, Any]:
-        """Return how labels are read, for ``.uns``."""
-        return {} if self.labels is None else columns.said(self.labels, self.readings)
+        """Return how labels and domains are read, for ``.uns``."""
+        said = {} if self.labels is None else columns.said(self.labels, self.readings)
+        return said if self.space is None else said | self.space.said()
 
     def scores(self, view: View, values: Array) -> dict[str, readers.LabelScores]:
         """Return what the readings of a view of the cells, and of values of them, say of labels."""
@@ -308,13 +390,18 @@ class AllGenes:
     view: View
     #: By reading.
     accuracy: dict[str, float]
+    space: OfAllGenes | None
 
     @classmethod
     def of(cls, adata: AnnData, spec: StructureSpec, inputs: Asked) -> AllGenes:
         """Return it as it is stored, or else compute it."""
         view = view_of_all_genes(adata, spec, inputs.random_state)
         scores = inputs.scores(view, view.coordinates)
-        return cls(view, {reading: one.accuracy for reading, one in scores.items()})
+        space = None
+        if inputs.space is not None:
+            data = read.heard(adata, RowMatrix(read.matrix(adata, spec.layer)), spec.ignore)
+            space = inputs.space.by_all_genes(data, view.coordinates)
+        return cls(view, {reading: one.accuracy for reading, one in scores.items()}, space)
 
 
 def evaluated(
@@ -347,7 +434,7 @@ def evaluated(
         r2 = imputed(basis.structure.sets, found.genes).of_structure
         entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
         now("nearest cells and clusters")
-        entry |= _cells(found, data, inputs, all_genes)
+        entry |= _cells(adata, found, data, inputs, all_genes)
         now("the panel's genes")
         entry |= _genes(found, data, inputs)
     return entry, of_cells, r2
@@ -371,13 +458,7 @@ def _structure(found: Found, inputs: Asked) -> dict[str, Any]:
     most = np.fmin(best.preserved[-1] / best.optimality[-1], 1.0)
     if not criterion.has_anything:
         most = np.nan
-    varying = np.flatnonzero(np.any([one.variance > 0 for one in criterion.sets], axis=0))
-    draw = np.random.default_rng(inputs.random_state)
-    size = min(len(panel), len(varying))
-    random = [
-        criterion.preserved(draw.choice(varying, size, replace=False))[-1]
-        for _ in range(inputs.n_random)
-    ]
+    random = [criterion.preserved(one)[-1] for one in _random_panels(found, inputs)]
     return {
         "preserved": preserved,
         "optimality": float(preserved / most),
@@ -385,6 +466,17 @@ def _structure(found: Found, inputs: Asked) -> dict[str, Any]:
         "most_preserved": float(most),
         "random_preserved": np.array(random),
     }
+
+
+def _random_panels(found: Found, inputs: Asked) -> list[Index]:
+    """Return panels of the same size, of genes that vary; none beside a panel of all of these."""
+    varying = np.any([one.variance > 0 for one in found.basis.criterion.sets], axis=0)
+    draw = np.random.default_rng(inputs.random_state)
+    size = min(len(found.genes), int(varying.sum()))
+    return [
+        draw.choice(np.flatnonzero(varying), size, replace=False)
+        for _ in range(0 if found.is_all else inputs.n_random)
+    ]
 
 
 def _batches(adata: AnnData, found: Found) -> dict[str, Any]:
@@ -400,7 +492,9 @@ def _batches(adata: AnnData, found: Found) -> dict[str, Any]:
     }
 
 
-def _cells(found: Found, data: Matrix, inputs: Asked, all_genes: AllGenes) -> dict[str, Any]:
+def _cells(
+    adata: AnnData, found: Found, data: Matrix, inputs: Asked, all_genes: AllGenes
+) -> dict[str, Any]:
     """Compare the cells in the panel with the cells in all genes."""
     panel = View.of(measures.coordinates(data, found.genes), inputs.random_state)
     k = measures.n_neighbors_of(len(panel.nearest))
@@ -421,7 +515,10 @@ def _cells(found: Found, data: Matrix, inputs: Asked, all_genes: AllGenes) -> di
         entry |= readers.kept(inputs.scores(panel, values))
         for reading, accuracy in all_genes.accuracy.items():
             entry[readers.suffixed("accuracy_all_genes", reading)] = accuracy
-        entry |= _forecast(found, inputs, near[:, : max(k, 1)])
+        entry |= _forecast(adata, found, inputs, near[:, : max(k, 1)])
+    if all_genes.space is not None:
+        random = _random_panels(found, inputs)
+        entry |= all_genes.space.beside(data, found.genes, random, is_all=found.is_all)
     return entry
 
 
@@ -448,10 +545,14 @@ def _on_platform(adata: AnnData, found: Found, inputs: Asked) -> dict[str, Any]:
     return entry
 
 
-def _forecast(found: Found, inputs: Asked, near: Index) -> dict[str, Any]:
+def _forecast(adata: AnnData, found: Found, inputs: Asked, near: Index) -> dict[str, Any]:
     """Return how well labels can be predicted on the platform."""
-    detection = found.basis.detection
-    if not detection.differs or inputs.counts is None or inputs.labels is None:
+    detection, spills = found.basis.detection, inputs.spillover
+    if inputs.counts is None or inputs.labels is None:
+        return {}
+    if spills is None and found.basis.request.platform is not None:  # that of the selection
+        spills = inputs.spillover_of(found.basis.request.platform)
+    if not (detection.differs or spills):
         return {}
     codes = inputs.labels.codes
     cells = np.flatnonzero(codes >= 0)
@@ -460,21 +561,48 @@ def _forecast(found: Found, inputs: Asked, near: Index) -> dict[str, Any]:
         cells = np.sort(draw.choice(cells, forecast.CELLS, replace=False))
     counts = measures.columns(inputs.counts, found.genes)
     rates = (counts[cells] + counts[near[cells]].sum(axis=1)) / (1 + near.shape[1])
-    per_label, accuracies = forecast.of_labels(
+    predicted = forecast.of_labels(
         counts[cells],
         rates,
         codes[cells],
         inputs.labels.names,
         detection.only(found.genes),
         inputs.random_state,
+        spills,
     )
-    accuracy, low, high = map(float, accuracies)
-    return {
-        "forecast": per_label,
+    accuracy, low, high = map(float, predicted.accuracies)
+    entry: dict[str, Any] = {
+        "forecast": predicted.per_label,
         "accuracy_on_platform": accuracy,
         "accuracy_on_platform_low": low,
         "accuracy_on_platform_high": high,
     }
+    if spills is not None and predicted.spilled is not None:
+        names = adata.var_names[found.genes].to_numpy(dtype=object)
+        entry |= {"neighbor_frequencies": spills.neighbors, **_spilled(names, predicted.spilled)}
+    return entry
+
+
+def _spilled(names: Any, spilled: Spilled) -> dict[str, Any]:
+    """Return what spillover does to labels, and to markers that exclude each other."""
+    entry: dict[str, Any] = {"accuracy_without_spillover": spilled.accuracy}
+    if len(spilled.leaks):
+        entry["leaks"] = spilled.leaks
+    pairs = spilled.pairs
+    if len(pairs.first):
+        entry["mecr_reference"] = float(pairs.coexpression.mean())
+        entry["mecr_on_platform"] = float(spilled.coexpression.mean())
+        table = pd.DataFrame(
+            {
+                "gene": names[pairs.first],
+                "other": names[pairs.second],
+                "coexpression": spilled.coexpression,
+                "coexpression_reference": pairs.coexpression,
+                "coexpression_without_spillover": spilled.without,
+            }
+        ).sort_values("coexpression", ascending=False, kind="stable")
+        entry["exclusive_markers"] = table.head(_PAIRS).reset_index(drop=True)
+    return entry
 
 
 def _genes(found: Found, data: Matrix, inputs: Asked) -> dict[str, Any]:

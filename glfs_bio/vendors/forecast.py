@@ -15,7 +15,8 @@ the genes of a panel whose codewords have it, linear in the genes.
 **A forecast**: counts of the reference as the platform would have counted them.  A molecule that
 was counted in the reference is detected with the efficiency d of its gene.  Where ``d > 1``,
 further molecules are drawn at the mean rate of the cell and those nearest to it.  Of the counts of
-a gene an off-target share is drawn at one rate for all cells.
+a gene an off-target share is drawn at one rate for all cells.  Then molecules spill over to
+neighbouring cells, as in :mod:`~glfs_bio.vendors.spillover`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from scipy.special import expit, logit
 
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
+from .spillover import Around, coexpression, exclusive, leaks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index
     from ..criterion.platform import Detection
+    from ..measures.labels import LabelScores
+    from .spillover import Pairs, Spillover
 
 #: Counts that are added to those of a gene in the reference, so that its logarithm is finite.
 _HALF = 0.5
@@ -77,6 +81,31 @@ class Efficiencies:
     #: μ and τ: those of a gene that was not measured.
     prior_middle: float
     prior_spread: float
+
+
+@dataclass(frozen=True)
+class Spilled:
+    """What spillover does to a forecast."""
+
+    #: Accuracy without it.
+    accuracy: float
+    #: Of :func:`~glfs_bio.vendors.spillover.leaks`.
+    leaks: pd.DataFrame
+    #: Markers that exclude each other in the reference, and the share of the cells with either
+    #: that have both on the platform, without spillover and with it, shape (n_pairs,) each.
+    pairs: Pairs
+    without: Array
+    coexpression: Array
+
+
+class Forecast(NamedTuple):
+    """What labels are forecast to be on a platform."""
+
+    #: A row per label with its recall and the ends of its interval.
+    per_label: pd.DataFrame
+    #: The accuracy, and the ends of its interval.
+    accuracies: Array
+    spilled: Spilled | None = None
 
 
 def shrunk(ratios: Array, variances: Array) -> Efficiencies:
@@ -160,41 +189,69 @@ def of_labels(
     names: Sequence[str],
     detection: Detection,
     random_state: int | None,
-) -> tuple[pd.DataFrame, Array]:
+    spillover: Spillover | None = None,
+) -> Forecast:
     """Predict how well nearest cells will predict the labels on a platform.
 
     `counts` are those of the panel in the labelled cells of the reference, shape (n_cells,
-    n_genes), and `rates` their means over each cell and those nearest to it.  Returned are a row
-    per label with its recall and the ends of its interval, and the accuracy with those of its.
+    n_genes), and `rates` their means over each cell and those nearest to it.
     """
     rng = np.random.default_rng(random_state)
+    around, resampling = rng.spawn(2)  # counts are the same with and without spillover
     works, drawn = detection.draws(counts.shape[1], _DRAWS, random_state)
     present = np.unique(codes)
     n_cells = np.bincount(codes)[present]
-    recalls, samples, accuracies = [], [], []
+    samples, read, plain = [], [], []
+    givers = None if spillover is None else Around.of(spillover, codes)
+    together: Array = np.zeros(())  # then of shape (2, n_genes, n_genes)
     for work, efficiency in zip(works, drawn, strict=True):
         seen = counted(counts, rates, efficiency * work, detection.off_target, rng)
-        where = coordinates(normalised(seen), np.arange(seen.shape[1]))
-        scores = label_scores(where, codes, names)
-        recall = scores.per_label["recall"].to_numpy()
-        hits = recall * n_cells
+        if givers is not None:
+            plain.append(_scores(seen, codes, names))
+            before, seen = seen, givers.mixed(seen, codes, around)
+            together = together + np.stack([coexpression(one > 0) for one in (before, seen)])
+        read.append(_scores(seen, codes, names))
+        hits = read[-1].per_label["recall"].to_numpy() * n_cells
         shape = (_RESAMPLES, len(present))
-        of_cells = rng.beta(hits + 0.5, n_cells - hits + 0.5, size=shape)
-        samples.append(expit(logit(of_cells) + _DISCREPANCY * rng.standard_normal(shape)))
-        recalls.append(recall)
-        accuracies.append(scores.accuracy)
+        of_cells = resampling.beta(hits + 0.5, n_cells - hits + 0.5, size=shape)
+        samples.append(expit(logit(of_cells) + _DISCREPANCY * resampling.standard_normal(shape)))
     sampled = np.concatenate(samples)
     low, high = ends(sampled)
     table = pd.DataFrame(
-        {
-            "n_cells": n_cells,
-            "recall": np.mean(recalls, axis=0),
-            "recall_low": low,
-            "recall_high": high,
-        },
+        {"n_cells": n_cells, "recall": _recall(read), "recall_low": low, "recall_high": high},
         index=pd.Index([names[code] for code in present], name="label"),
     )
-    return table, np.array([np.mean(accuracies), *ends(sampled @ (n_cells / n_cells.sum()))])
+    accuracies = np.array([_accuracy(read), *ends(sampled @ (n_cells / n_cells.sum()))])
+    if spillover is None:
+        return Forecast(table, accuracies)
+    table["recall_without_spillover"] = _recall(plain)
+    leaking = leaks(
+        _confusion(plain),
+        _confusion(read),
+        spillover.neighbors[np.ix_(present, present)],
+        list(table.index),
+    )
+    pairs = exclusive(counts, codes)
+    of_pairs = together[:, pairs.first, pairs.second] / _DRAWS
+    spilled = Spilled(_accuracy(plain), leaking, pairs, *of_pairs)
+    return Forecast(table, accuracies, spilled)
+
+
+def _scores(counts: Array, codes: Index, names: Sequence[str]) -> LabelScores:
+    where = coordinates(normalised(counts), np.arange(counts.shape[1]))
+    return label_scores(where, codes, names)
+
+
+def _recall(draws: list[LabelScores]) -> Array:
+    return np.asarray(np.mean([one.per_label["recall"].to_numpy() for one in draws], axis=0))
+
+
+def _confusion(draws: list[LabelScores]) -> Array:
+    return np.asarray(np.mean([one.confusion.to_numpy() for one in draws], axis=0))
+
+
+def _accuracy(draws: list[LabelScores]) -> float:
+    return float(np.mean([one.accuracy for one in draws]))
 
 
 def counted(

@@ -418,3 +418,54 @@ def test_the_forecast_of_a_panel(counted, tmp_path):
     counted.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad").uns["glfs_evaluation"]["forecast"]
     np.testing.assert_allclose(again["recall"], forecast["recall"])
+
+
+def test_spillover_is_forecast_and_selects_nothing(counted, tmp_path):
+    for efficiency in (None, 0.4):
+        given = {"efficiency": efficiency}
+        platforms = {"spilt": Platform(spillover=0.3, **given)}
+        platforms["whole"] = Platform(**given) if efficiency else None
+        for key, one in platforms.items():
+            pp.select_genes(counted, 10, platform=one, key_added=key)
+        pd.testing.assert_series_equal(
+            counted.var["spilt_rank"], counted.var["whole_rank"], check_names=False
+        )
+    tl.evaluate_panel(counted, "spilt", LABELS, counts_layer="counts", n_random=0)
+    entry = counted.uns["spilt_evaluation"]
+    plain = tl.evaluate_panel(
+        counted, "whole", LABELS, counts_layer="counts", n_random=0, inplace=False
+    )
+    np.testing.assert_array_equal(
+        entry["forecast"]["recall_without_spillover"], plain["forecast"]["recall"]
+    )
+    assert entry["accuracy_without_spillover"] == plain["accuracy_on_platform"]
+    assert entry["accuracy_on_platform"] < entry["accuracy_without_spillover"]
+    assert "leaks" not in plain
+    assert entry["leaks"]["share"].is_monotonic_decreasing
+    assert set(entry["leaks"]["predicted"]) <= set(entry["forecast"].index)
+    assert entry["mecr_on_platform"] > entry["mecr_reference"]
+    np.testing.assert_allclose(entry["neighbor_frequencies"].sum(axis=1), 1.0)
+    counted.write_h5ad(tmp_path / "x.h5ad")
+    again = ad.read_h5ad(tmp_path / "x.h5ad").uns["spilt_evaluation"]
+    pd.testing.assert_frame_equal(again["leaks"], entry["leaks"], check_dtype=False)
+
+
+def test_neighbours_are_read_before_any_work(counted):
+    spatial = counted.copy()
+    before = set(counted.uns)
+    given = {"platform": Platform(spillover=0.1, spillover_to=spatial), "counts_layer": "counts"}
+    with refused(NotFound, "spillover_to"):
+        tl.evaluate_panel(counted, ["LYZ", "CD79A"], LABELS, **given)
+    assert set(counted.uns) == before
+    spatial.obsm["spatial"] = spatial.obsm["X_umap"]
+    found = tl.evaluate_panel(counted, ["LYZ", "CD79A"], LABELS, **given, inplace=False)
+    frequencies = np.asarray(found["neighbor_frequencies"])
+    assert np.diag(frequencies).mean() > 0.3  # UMAP has types together
+
+
+def test_spillover_without_labels_is_said(counted, caplog):
+    found = tl.evaluate_panel(
+        counted, ["LYZ", "CD79A"], platform=Platform(spillover=0.1), n_random=0, inplace=False
+    )
+    assert "forecast" not in found
+    assert "spillover" in caplog.text

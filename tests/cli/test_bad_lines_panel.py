@@ -85,6 +85,8 @@ PLATFORM = [
     ("--orderable glfs_selected --min-probes 0", "--min-probes 0"),
     ("--efficiency 1 --spread -1", "--spread -1"),
     ("--efficiency 1 --case best", "--case best"),
+    ("--spillover 1", "--spillover 1"),
+    ("--spillover 0.1 --spillover-to nope", "--spillover-to nope"),
     ("--off-target 2", "--off-target"),
     ("--off-target 0.1 --max-off-target -1", "--max-off-target -1"),
     ("--codebook nope.csv", "--codebook nope.csv"),

@@ -87,6 +87,40 @@ def test_evaluate(run, cells):
     assert list(per_label["label"].astype(str)) == list(entry["per_label"].index)
 
 
+@pytest.mark.parametrize("ending", ["csv", "h5ad"])
+def test_evaluate_with_neighbours(run, cells, ending):
+    table = pd.DataFrame([[0.0, 1.0], [1.0, 1.0]], index=["0", "1"], columns=["0", "1"])
+    table.to_csv("neighbours.csv")
+    spatial = cells.copy()
+    spatial.obsm["spatial"] = spatial.obsm["X_umap"]
+    spatial.write_h5ad("neighbours.h5ad")
+    words = ("--labels", "louvain", "--counts-layer", "counts", "--spillover", "0.3")
+    result = run("evaluate", "cells.h5ad", "glfs", *words, "--spillover-to", f"neighbours.{ending}")
+    frame = read_table(result).set_index("measure")["value"]
+    entry = expected(
+        *("evaluate", cells, "glfs", "louvain"),
+        counts_layer="counts",
+        platform=Platform(spillover=0.3, spillover_to=table if ending == "csv" else spatial),
+    )
+    for name in ("accuracy_on_platform", "accuracy_without_spillover"):
+        assert frame[name] == pytest.approx(entry[name], rel=1e-6), name
+    assert entry["leaks"]["label"].iloc[0] in result.stderr
+
+
+def test_evaluate_in_space(run, cells):
+    words = ("--domains", "louvain", "--spatial", "X_umap", "--n-random", "2")
+    result = run("evaluate", "cells.h5ad", "glfs", *words)
+    frame = read_table(result).set_index("measure")["value"]
+    options = {"domains": "louvain", "spatial": "X_umap", "n_random": 2}
+    entry = expected("evaluate", cells, "glfs", **options)
+    for name in ("domain_accuracy", "domain_accuracy_laprls", "morans_i", "morans_i_kept"):
+        assert frame[name] == pytest.approx(entry[name], rel=1e-6), name
+    for name in ("random_domain_accuracy", "random_morans_i_kept"):
+        assert frame[f"{name}_mean"] == pytest.approx(entry[name].mean(), rel=1e-6)
+    for shown in (f"{entry['domain_accuracy']:.2f}", f"{100 * entry['morans_i_kept']:.0f} %"):
+        assert shown in result.stderr
+
+
 def test_evaluate_names_the_batch_of_which_least_is_kept(run, cells):
     result = run("evaluate", "cells.h5ad", "glfs", "--batch-key", "phase")
     again = cells.copy()

@@ -431,6 +431,21 @@ def test_the_story_in_its_order(story):
     )
 
 
+def test_cells_in_space(workbench, tmp_path):
+    cells = workbench.copy()
+    cells.obsm["spatial"] = cells.obsm["X_pca"][:, :2]
+    glfs_bio.tl.evaluate_panel(cells, "mine", domains="bulk_labels", key_added="mine_evaluation")
+    entry = cells.uns["mine_evaluation"]
+    quality = section(written(cells, tmp_path / "report.html", umaps=False), "quality")
+    words = text(quality).replace("NN ", "NN")
+    for name in ("domain_accuracy", "domain_accuracy_laprls", "morans_i_kept", "morans_i"):
+        assert f"{measure_names(entry)[name]}{entry[name]:#.3g}" in words
+    assert f"{entry['random_domain_accuracy'].mean():#.3g}" in words
+    rows = every(every(quality, "table")[1], "tr")[1:]
+    recall = [float(row[2].get("data-value")) for row in rows]
+    assert recall == list(entry["per_domain"]["recall"])
+
+
 def test_how_good_the_panel_is(story, workbench):
     entry = workbench.uns["mine_evaluation"]
     quality = section(story, "quality")
@@ -613,7 +628,7 @@ def test_judged_without_labels_or_embedding(workbench, tmp_path):
 def test_the_order_ends_the_page(tmp_path, panel):
     adata = panel.copy()
     adata.layers["counts"] = np.rint(np.expm1(adata.X.toarray()))
-    platform = glfs_bio.Platform("xenium_v1", efficiency=0.4, failure=0.1)
+    platform = glfs_bio.Platform("xenium_v1", efficiency=0.4, failure=0.1, spillover=0.3)
     glfs_bio.tl.evaluate_panel(
         adata, "glfs", "bulk_labels", counts_layer="counts", platform=platform
     )
@@ -628,6 +643,12 @@ def test_the_order_ends_the_page(tmp_path, panel):
         assert gene in text
     for label in adata.uns["glfs_evaluation"]["forecast"].index:
         assert label in text
+    assert "without spillover" in text
+    for pair in adata.uns["glfs_evaluation"]["leaks"].head(3).itertuples():
+        assert pair.label in text
+        assert pair.predicted in text
+    for gene in adata.uns["glfs_evaluation"]["exclusive_markers"]["gene"].head(3):
+        assert gene in text
     glfs_bio.pp.select_genes(adata, n_genes=10)
     write_report(adata, tmp_path / "another.html")
     assert "The order under" in (tmp_path / "another.html").read_text("utf-8")

@@ -165,6 +165,12 @@ CALLS = {
         ),
         "one_evaluation",
     ),
+    "cells in space": (
+        """glfs_evaluate_panel(x, panel, n_random = 2, domains = 'bulk_labels',
+            spatial = 'UMAP')""",
+        lambda adata: tl.evaluate_panel(adata, PANEL, n_random=2, domains=GROUPS, spatial="X_umap"),
+        "glfs_evaluation",
+    ),
     "evaluate by what to keep": (
         """glfs_evaluate_panel(x, panel, n_random = 2, preserve = c(bulk_labels = 1),
             cell_weights = 'bulk_labels')""",

@@ -75,13 +75,13 @@ def test_recall_falls_with_what_is_detected():
         of_labels(counts, rates, codes, names, Detection(np.full(8, share)), 0)
         for share in (1.0, 0.1)
     ]
-    whole, little = (table for table, _ in found)
+    whole, little = (one.per_label for one in found)
     assert list(whole.index) == names
     assert (whole["recall"] > little["recall"]).all()
-    for table, accuracy in found:
+    for table, accuracy, _ in found:
         assert (table["recall_low"] < table["recall"]).all()
         assert (table["recall"] < table["recall_high"]).all()
         assert accuracy[1] < accuracy[0] < accuracy[2]
     unsure = Detection(np.full(8, 0.3), np.full(8, 1.0), np.full(8, 0.2))
-    wide, _ = of_labels(counts, rates, codes, names, unsure, 0)
+    wide = of_labels(counts, rates, codes, names, unsure, 0).per_label
     assert (wide["recall_high"] - wide["recall_low"]).mean() > 0.3

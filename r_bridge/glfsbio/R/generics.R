@@ -55,8 +55,9 @@ setGeneric("glfs_stability", signature = "x", function(
 #' @exportMethod glfs_evaluate_panel
 setGeneric("glfs_evaluate_panel", signature = "x", function(
         x, panel = "glfs", labels = NULL, ..., readings = c("knn", "laprls"),
-        counts_layer = NULL, platform = NULL, n_random = 20, n_axes = 5,
-        symbols = NULL, preserve = NULL, key_added = NULL, random_state = NULL,
+        domains = NULL, spatial = NULL, library_key = NULL, counts_layer = NULL,
+        platform = NULL, n_random = 20, n_axes = 5, symbols = NULL,
+        preserve = NULL, key_added = NULL, random_state = NULL,
         cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
     standardGeneric("glfs_evaluate_panel")
@@ -147,10 +148,10 @@ setGeneric("glfs_explain_gene", signature = "x", function(
 #' @exportMethod glfs_compare_panels
 setGeneric("glfs_compare_panels", signature = "x", function(
         x, panels, labels = NULL, ..., readings = c("knn", "laprls"),
-        counts_layer = NULL, symbols = NULL, preserve = NULL,
-        key_added = "glfs_comparison", random_state = NULL, cell_weights = NULL,
-        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
+        domains = NULL, spatial = NULL, library_key = NULL, counts_layer = NULL,
+        symbols = NULL, preserve = NULL, key_added = "glfs_comparison",
+        random_state = NULL, cell_weights = NULL, use_rep = NULL, dimred = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_compare_panels")
 })
 
@@ -275,7 +276,8 @@ glfs_limits <- function(
 glfs_platform <- function(
         ..., name = NULL, genes = NULL, min_probes = NULL, efficiency = NULL,
         spread = NULL, failure = NULL, case = NULL, off_target = NULL,
-        max_off_target = NULL, codebook = NULL) {
+        max_off_target = NULL, codebook = NULL, spillover = NULL,
+        spillover_to = NULL) {
     options_of("platform", vectors_of_tables(given()))
 }
 

@@ -105,6 +105,15 @@
 #'   a vector of texts such as `"0110"` with names of genes, a matrix or data
 #'   frame of 0 and 1 with rows named by genes, or a file of MERSCOPE's form. A
 #'   gene without a codeword cannot be ordered. NULL: none.
+#' @param spillover Share of the molecules of each cell that are assigned to
+#'   neighbouring cells, from 0 to below 1. It is part of the forecast of
+#'   [glfs_evaluate_panel()] and does not change the selection. NULL: 0.
+#' @param spillover_to Types of the neighbouring cells: cells with positions, as
+#'   an object with the reduced dimension `"spatial"` and the same column of
+#'   labels as the evaluation, whose positions are compared within the sections
+#'   of its column `"library_id"`, `"section"` or `"sample"`. Or a matrix or data
+#'   frame of the frequencies of the types of neighbours (columns) of each type
+#'   (rows). It needs `spillover`. NULL: neighbours are random cells of `x`.
 #' @return A list of the arguments that are not NULL, to be passed as `limits`
 #'   or `platform`. The function that takes it checks the values: an invalid one
 #'   is an error of class `glfs_error` there, and `x` is unchanged. A platform
@@ -149,6 +158,14 @@ vectors_of_tables <- function(options) {
     }
     if (!is.null(names(codebook)))
         options[["codebook"]] <- as.list(codebook)
+    neighbors <- options[["spillover_to"]]
+    if (is.data.frame(neighbors) || is.matrix(neighbors) ||
+            is(neighbors, "DataFrame")) {
+        neighbors <- as.matrix(neighbors)
+        rows <- stats::setNames(seq_len(nrow(neighbors)), rownames(neighbors))
+        options[["spillover_to"]] <-
+            lapply(rows, function(row) as.list(neighbors[row, ]))
+    }
     options
 }
 
@@ -174,12 +191,13 @@ read_platform <- function(platform, x, place, named = FALSE) {
             "platform", " must be ", if (named) "a name, or ",
             "made by glfs_platform(), not a ", class(platform)[1L], "."
         )
-    efficiency <- platform[["efficiency"]]
-    if (length(dim(efficiency)) == 2L) {
-        same <- identical(class(efficiency), class(x))
-        place <- place[same & names(place) != "counts_layer"]
-        platform[["efficiency"]] <- do.call(read_object,
-            c(list(efficiency), place))
+    for (name in c("efficiency", "spillover_to")) {
+        cells <- platform[[name]]
+        if (length(dim(cells)) == 2L) {
+            same <- identical(class(cells), class(x))
+            there <- place[same & names(place) != "counts_layer"]
+            platform[[name]] <- do.call(read_object, c(list(cells), there))
+        }
     }
     platform
 }

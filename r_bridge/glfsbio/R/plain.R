@@ -279,6 +279,8 @@ setMethod("read_object", "SummarizedExperiment", function(
         # reducedDims() and altExpNames() check the whole object every time.
         inner <- SingleCellExperiment::int_colData(x)
         reduced <- as.list(inner$reducedDims)
+        if (!is.null(inner$spatialCoords)) # of a SpatialExperiment
+            reduced$spatial <- inner$spatialCoords
         pairs <- plain_pairs(x, "(^|_)connectivities$")
         other <- names(inner$altExps)
         if (length(other) > 0L)

@@ -144,7 +144,9 @@ has_samples <- function(x)
         "Seurat")
 
 # Arguments that are a column of the samples, by its name or as a vector.
-vectors <- c("labels", "block", "cell_weights", "train")
+vectors <- c(
+    "labels", "block", "cell_weights", "train", "domains", "library_key"
+)
 
 # Vectors as columns that the object does not have, and their names.
 sample_columns <- function(target, options, n) {

@@ -17,6 +17,17 @@
 #'   majority of the 15 nearest cells, which count genes by their variance, as a
 #'   clustering does; `"laprls"`, by a classifier, LapRLS, in 5-fold
 #'   cross-validation; or both.
+#' @param domains One label per cell of its place in the tissue, such as a layer
+#'   or region, as `labels`: predicted from expression averaged over neighbours
+#'   in space.
+#' @param spatial Where the cells are, for domains and for Moran's I: a reduced
+#'   dimension with coordinates, of which the 15 nearest cells are neighbours,
+#'   or a graph `<spatial>_connectivities` in `colPairs()`; `"spatial"` for the
+#'   `spatialCoords()` of a SpatialExperiment. NULL: with `domains`
+#'   `"spatial_neighbors"`, or where there is none `"spatial"`; otherwise
+#'   nothing is said of space.
+#' @param library_key The section of each cell, a vector or the name of a column:
+#'   cells of other sections are no neighbours. NULL: one section.
 #' @param ... Parameters of [glfs_structure()] (`block`, `ignore`, `n_comps`,
 #'   `neighbors_key`, `lambda1`, `n_neighbors`, `standardize`), by name, for a
 #'   structure that is computed here. Without them and `use_rep` it is that of
@@ -75,6 +86,15 @@
 #'   predicted most often, or ""), `confused_share` (for this share of its cells),
 #'   `rare`, and `too_few` (too few cells to be most of the nearest, or for one
 #'   in each fold).
+#' - With `domains`, `domain_accuracy` and `domain_macro_f1`, with the ending
+#'   `_laprls` of LapRLS: cells are predicted from those of other blocks of
+#'   tissue, and averages end where the folds do. `domain_accuracy_all_genes`
+#'   and `random_domain_accuracy`, of at most five random panels, beside it;
+#'   `per_domain`, as `per_label`; `domain_readings` and `n_in_domains`.
+#' - With `domains` or `spatial`, `morans_i`, the mean Moran's I of the genes of
+#'   the panel; `morans_i_all_genes` and `random_morans_i`; and `morans_i_kept`,
+#'   the share of the Moran's I of all genes that the regression on the panel
+#'   explains, and `random_morans_i_kept`.
 #' - Of the genes: `imputed`, the median of `glfs_evaluation_r2`;
 #'   `mean_correlation` and `n_effective`, an effective number, of those of the
 #'   panel. With `counts_layer` `counts_share`, the counts of the panel divided
@@ -90,6 +110,13 @@
 #'   With `labels` and `counts_layer`, where it has efficiencies, failures or
 #'   off-target shares, `accuracy_on_platform`, and `forecast`, a DataFrame with
 #'   a row per label: `n_cells`, `recall`, `recall_low` and `recall_high`.
+#'   With spillover also its `recall_without_spillover`,
+#'   `accuracy_without_spillover`, `neighbor_frequencies`, the frequencies of
+#'   labels around cells of each label, `leaks`, a DataFrame of labels that
+#'   spillover confuses (`predicted` for this `share` of the cells of `label`;
+#'   `neighbors`: its frequency around them), and of markers that exclude each
+#'   other `mecr_reference` and `mecr_on_platform`, the mean share of the cells
+#'   with either that have both, and `exclusive_markers`, a DataFrame of pairs.
 #'   `_low` and `_high` are the ends of the 90 % interval, also after
 #'   `preserved_on_platform` and `accuracy_on_platform`.
 #' - `unexplained`, a DataFrame with a row per direction of variation between

@@ -22,6 +22,23 @@ test_that("a panel is judged, and the columns of genes and cells come with it", 
     )
 })
 
+test_that("domains are read in space", {
+    sce <- sce_of(cells())
+    where <- cbind(x = rep(1:9, 10), y = rep(1:10, each = 9))
+    SingleCellExperiment::int_colData(sce)$spatialCoords <- where # of a SpatialExperiment
+    out <- glfs_evaluate_panel(sce, panel, n_comps = 10, n_random = 2,
+        domains = rep(c("left", "right"), c(45, 45)))
+    found <- S4Vectors::metadata(out)$glfs_evaluation
+    expect_identical(rownames(found$per_domain), c("left", "right"))
+    expect_length(found$random_domain_accuracy, 2)
+    expect_length(found$random_morans_i_kept, 2)
+    SingleCellExperiment::reducedDim(sce, "places") <- where
+    same <- glfs_evaluate_panel(sce, panel, n_comps = 10, n_random = 2, spatial = "places",
+        random_state = 0)
+    expect_equal(S4Vectors::metadata(same)$glfs_evaluation$morans_i, found$morans_i)
+    expect_refused(glfs_evaluate_panel(sce, panel, spatial = "nowhere"), "spatial")
+})
+
 test_that("objects of all classes have what a matrix has", {
     evaluate <- function(x)
         glfs_evaluate_panel(x, panel, n_comps = 10, n_random = 2, random_state = 0)
@@ -351,6 +368,13 @@ test_that("limits are a list of what is set", {
         list(max_mean = 3, groupby = "type"))
     expect_identical(names(glfs_limits()), character())
     expect_identical(glfs_platform(failure = 0.1), list(failure = 0.1))
+    near <- matrix(c(1, 2, 3, 4), 2L, dimnames = rep(list(c("a", "b/c")), 2L))
+    rows <- list(a = list(a = 1, `b/c` = 3), `b/c` = list(a = 2, `b/c` = 4))
+    for (table in list(near, as.data.frame(near, optional = TRUE)))
+        expect_identical(
+            glfs_platform(spillover = 0.1, spillover_to = table),
+            list(spillover = 0.1, spillover_to = rows)
+        )
     expect_refused(check_limits(list(3)), "limits")
     expect_refused(glfs_limits(max_meen = 3), "max_meen")
     expect_refused(glfs_platform(fails = 3), "fails")

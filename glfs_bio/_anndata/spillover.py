@@ -1,0 +1,157 @@
+"""Spillover for the labels of an object: types of neighbouring cells, out of cells with positions.
+
+Cells are neighbours where one is among the nearest of the other in the same section, or where a
+graph of squidpy joins them.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.neighbors import kneighbors_graph
+
+from ..errors import (
+    NO_VALUE,
+    InvalidType,
+    InvalidValue,
+    Message,
+    NotFound,
+    Refusal,
+    arg,
+    listed,
+)
+from ..options import neighbor_frequencies
+from ..vendors.spillover import N_NEIGHBORS, Spillover
+from . import columns, read
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+    from .._typing import Array
+    from ..labels import Labels
+    from ..options import Platform
+
+log = logging.getLogger(__name__)
+
+#: Where squidpy has the positions of cells, and the graph of those that are neighbours.
+_POSITIONS, _GRAPH = "spatial", "spatial_connectivities"
+#: Columns that say which section a cell is in, by precedence.
+_SECTIONS = ("library_id", "section", "sample")
+
+
+def of_labels(given: Platform | None, name: str, labels: Labels) -> Spillover | None:
+    """Return the spillover of a platform for labels, which are read from column `name`."""
+    if given is None or not given.spillover:
+        return None
+    sizes = np.bincount(labels.codes[labels.codes >= 0], minlength=len(labels.names))
+    neighbors = np.tile(sizes / sizes.sum(), (len(sizes), 1))
+    if given.spillover_to is not None:
+        table = _table(given.spillover_to, name)
+        known = table.reindex(columns=labels.names).fillna(0.0)
+        there = known[(known.sum(axis=1) > 0) & known.index.isin(labels.names)]
+        if there.empty:
+            raise InvalidValue(
+                "spillover_to",
+                NO_VALUE,
+                f"has none of the types of {arg('labels', name)}, but {listed(list(table.index))}",
+                "give types the same names",
+            )
+        _say(there, table, labels.names)
+        places = [labels.names.index(label) for label in there.index]
+        neighbors[places] = there.div(there.sum(axis=1), axis=0)
+    return Spillover(float(given.spillover), neighbors)
+
+
+def frequencies(spatial: AnnData, labels: str) -> pd.DataFrame:
+    """Count pairs of neighbours by their types, shape (n_types, n_types)."""
+    known = columns.labels(spatial, labels)
+    pairs = _graph(spatial)
+    of_type = sparse.csr_array(
+        known.codes[:, None] == np.arange(len(known.names)), dtype=np.float64
+    )
+    counts = (of_type.T @ pairs @ of_type).toarray()
+    if not counts.any():
+        raise InvalidValue(
+            "spillover_to", NO_VALUE, "has no two cells with a label that are neighbours"
+        )
+    return pd.DataFrame(counts, index=known.names, columns=known.names)
+
+
+def _table(given: Any, labels: str) -> pd.DataFrame:
+    """Return frequencies of neighbouring types, rows and columns by type."""
+    if isinstance(given, str):
+        raise InvalidValue(
+            "spillover_to",
+            given,
+            "is all that the record of a selection has of cells",
+            f"pass {arg('platform')} again, or select with a table of frequencies",
+        )
+    if hasattr(given, "n_obs"):
+        try:
+            given = neighbor_frequencies(frequencies(given, labels))
+        except Refusal as refusal:
+            raise refusal.within("spillover_to") from None
+    return pd.DataFrame.from_dict(given, orient="index").fillna(0.0)
+
+
+def _say(there: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> None:
+    """Say which types have neighbours that are not known."""
+    of_no_use = [name for name in table.columns if name not in names]
+    missing = [name for name in names if name not in there.index]
+    if of_no_use:
+        log.warning(
+            Message(f"{arg('spillover_to')}: {listed(of_no_use)} are no types here, and left out.")
+        )
+    if missing:
+        log.warning(
+            Message(f"{arg('spillover_to')}: {listed(missing)} get random cells as neighbours.")
+        )
+
+
+def _graph(spatial: AnnData) -> sparse.csr_array:
+    """Pairs of cells that are neighbours, shape (n_cells, n_cells), symmetric."""
+    if _GRAPH in spatial.obsp:
+        found = sparse.csr_array(spatial.obsp[_GRAPH]) != 0
+    else:
+        found = _nearest(*_positions(spatial))
+    return sparse.csr_array(found + found.T, dtype=bool)
+
+
+def _positions(spatial: AnnData) -> tuple[Array, Array]:
+    """Positions, shape (n_cells, 2 or 3), and the number of the section of each cell."""
+    if _POSITIONS not in spatial.obsm:
+        raise NotFound(
+            "spillover_to",
+            NO_VALUE,
+            f"has no positions of cells under {_POSITIONS!r}",
+            "add them, or give a table of the frequencies of neighbouring types",
+        )
+    where = np.asarray(spatial.obsm[_POSITIONS])
+    if where.dtype.kind not in "iuf" or not np.isfinite(where).all():
+        raise InvalidType("spillover_to", NO_VALUE, "has positions that are not numbers")
+    column = next((name for name in _SECTIONS if name in spatial.obs), None)
+    if column is None:
+        return where, np.zeros(spatial.n_obs, dtype=np.intp)
+    return where, pd.factorize(read.find(spatial, "obs", column, "spillover_to"))[0]
+
+
+def _nearest(where: Array, sections: Array) -> sparse.csr_array:
+    """Join each cell with the nearest cells of its section."""
+    rows, others = [], []
+    for section in np.unique(sections):
+        cells = np.flatnonzero(sections == section)
+        n_neighbors = min(N_NEIGHBORS, len(cells) - 1)
+        if n_neighbors:
+            near = kneighbors_graph(where[cells], n_neighbors).tocoo()
+            rows.append(cells[near.row])
+            others.append(cells[near.col])
+    size = len(where)
+    if not rows:
+        return sparse.csr_array((size, size), dtype=bool)
+    first, second = np.concatenate(rows), np.concatenate(others)
+    ones = np.ones(len(first), dtype=bool)
+    return sparse.csr_array((ones, (first, second)), shape=(size, size))

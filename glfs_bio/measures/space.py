@@ -1,0 +1,206 @@
+"""Cells in space: domains that a panel tells apart, and what it keeps of spatial autocorrelation.
+
+A domain, such as a layer or a region, is read from the expression of a cell averaged with that of
+its neighbours in space, as methods that find domains do.  Neighbours share most of their averages:
+leave-one-out, genes without any signal would tell domains apart.  So cells are predicted from other
+blocks of tissue, and averages end at the borders of the folds: no cell counts on both sides.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+from sklearn.model_selection import StratifiedGroupKFold
+
+from ..cells.graph import joined
+from ..cells.pca import orthonormal
+from ..data.matrix import RowMatrix, moments
+from . import labels as readers
+from .cells import N_NEIGHBORS, columns, evenly, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._typing import Array, Index, Matrix
+
+#: Cells of a block, in the mean: 50 and 200 give the same within .01, and so do whole sections that
+#: are left out ("Domains that are read in space" in ``benchmarks/results/space.md``).  Of fewer
+#: cells there are twice as many blocks as folds.
+CELLS_OF_BLOCK = 100
+#: Of more cells so many are predicted, from one another; averages are of all.
+_PREDICTED = 20_000
+#: Random panels by which domains are read.
+RANDOM = 5
+
+
+def neighbours(where: Array, section: Index) -> sparse.csr_array:
+    """Graph of cells that are joined when either is among the 15 nearest of the other in its
+    section.
+
+    Shapes: `where` (n_cells, 2 or 3); `section` (n_cells,), whose cells alone are neighbours.
+    """
+    members = [np.flatnonzero(section == one) for one in np.unique(section)]
+    graphs = [
+        joined(nearest(where[cells], N_NEIGHBORS))
+        if len(cells) > 1
+        else sparse.csr_array((len(cells),) * 2)
+        for cells in members
+    ]
+    back = np.argsort(np.concatenate(members))
+    return sparse.csr_array(sparse.block_diag(graphs, format="csr"))[back][:, back]
+
+
+def within(graph: sparse.csr_array, group: Index) -> sparse.csr_array:
+    """The edges of a graph between cells of one group, shape (n_cells,)."""
+    edges = graph.tocoo()
+    one = group[edges.row] == group[edges.col]
+    kept = edges.data[one], (edges.row[one], edges.col[one])
+    return sparse.csr_array(kept, shape=graph.shape)
+
+
+@dataclass(frozen=True)
+class Domains:
+    """Labels of cells in space, and the folds that they are read in."""
+
+    #: Weights of the averages of a cell and its neighbours in its fold, shape (n_cells, n_cells)
+    averages: sparse.csr_array
+    #: Cells that are predicted, their labels and their folds
+    cells: Index
+    codes: Index
+    fold: Index
+    names: Sequence[str]
+
+    @classmethod
+    def of(
+        cls, graph: sparse.csr_array, codes: Index, names: Sequence[str], random_state: int | None
+    ) -> Domains:
+        """Cut the tissue into blocks, and deal these to folds that have all labels alike."""
+        block = blocks(graph, random_state)
+        labelled = np.flatnonzero(codes >= 0)
+        n_folds = min(readers.n_folds_of(codes), len(np.unique(block[labelled])))
+        fold_of_block = np.zeros(block.max() + 1, dtype=np.intp)
+        if n_folds > 1:
+            dealer = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of labels of fewer cells than folds
+                dealt = list(dealer.split(labelled, codes[labelled], block[labelled]))
+            for k, (_, own) in enumerate(dealt):
+                fold_of_block[block[labelled[own]]] = k
+        fold = fold_of_block[block]
+        around = within(graph, fold)
+        around.data = np.ones_like(around.data, dtype=np.float64)
+        around = around + sparse.eye_array(len(codes), format="csr")
+        share = sparse.diags_array(1.0 / around.sum(axis=1))
+        cells = labelled[evenly(len(labelled), _PREDICTED)]
+        return cls(sparse.csr_array(share @ around), cells, codes[cells], fold[cells], names)
+
+    def scores(
+        self, readings: Sequence[str], where: Array, values: Array, random_state: int | None
+    ) -> dict[str, readers.LabelScores]:
+        """Return what the readings say of the averages of coordinates and of values.
+
+        Shapes: `where` (n_cells, r), `values` (n_cells, n_values).
+        """
+        return readers.scores_by(
+            readings,
+            (self.averages @ where)[self.cells],
+            (self.averages @ values)[self.cells],
+            self.codes,
+            self.names,
+            fold=self.fold,
+            random_state=random_state,
+        )
+
+    def said(self, readings: Sequence[str]) -> dict[str, str]:
+        """Return how domains are read, in words."""
+        folds = f"{len(np.unique(self.fold))} folds of blocks of tissue"
+        return readers.said(readings, self.codes, validated=folds)
+
+
+def blocks(graph: sparse.csr_array, random_state: int | None) -> Index:
+    """Connected blocks of cells, each of those nearer to its seed than to others by edges."""
+    n_cells = graph.shape[0]
+    n_blocks = max(n_cells // CELLS_OF_BLOCK, 2 * readers.N_FOLDS)
+    draw = np.random.default_rng(random_state)
+    seeds = draw.choice(n_cells, min(n_blocks, n_cells), replace=False)
+    _, _, nearest_seed = csgraph.dijkstra(
+        graph,
+        directed=False,
+        indices=seeds,
+        unweighted=True,
+        min_only=True,
+        return_predecessors=True,
+    )
+    _, part = csgraph.connected_components(graph, directed=False)
+    block = np.where(nearest_seed < 0, n_cells + part, nearest_seed)  # a part without a seed
+    return np.asarray(np.unique(block, return_inverse=True)[1])
+
+
+@dataclass(frozen=True)
+class Autocorrelation:
+    """Moran's I of genes, and the share of it that a panel explains.
+
+    Of genes z of mean 0 and variance 1, weights W of sum S and diagonal 0, Moran's I is zᵀWz / S.
+    The regression on the panel leaves r of a gene.  Of noise σ that is independent between cells
+    zᵀWz has the mean 0, and rᵀWr −σ² tr(PW), as any fit takes a part of it; P projects on the
+    panel.  So what is kept is ``1 − Σ (rᵀWr + σ² tr(PW)) / Σ zᵀWz``, in sums over all genes.
+    """
+
+    #: Expression of genes that vary, shape (n_cells, n_genes), and their rows of ``.var``
+    values: Matrix
+    rows: Index
+    #: Weights, each cell's of sum 1 as in squidpy, made symmetric, which changes no I
+    weights: sparse.csr_array
+
+    @classmethod
+    def of(cls, graph: sparse.csr_array, data: Matrix, varying: Index) -> Autocorrelation:
+        """Weigh the neighbours of a cell alike."""
+        degrees = graph.sum(axis=1)
+        share = np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=degrees > 0)
+        weights = sparse.diags_array(share) @ graph
+        return cls(data[:, varying], varying, sparse.csr_array((weights + weights.T) / 2))
+
+    @cached_property
+    def of_genes(self) -> Array:
+        """Moran's I of every gene that varies, by scanpy."""
+        from scanpy.metrics import morans_i
+
+        values = self.values.T
+        if sparse.issparse(values):
+            values = sparse.csr_matrix(values.astype(np.float64))
+        else:
+            values = np.ascontiguousarray(values, dtype=np.float64)
+        return np.asarray(morans_i(sparse.csr_matrix(self.weights), values))
+
+    @cached_property
+    def _units(self) -> tuple[Array, Array]:
+        """Mean and standard deviation of every gene."""
+        mean, variance, _ = moments(RowMatrix(self.values, checked=True))
+        return mean, np.sqrt(variance)
+
+    def mean(self, panel: Index) -> float:
+        """Mean Moran's I of the genes of a panel that vary; NaN without any."""
+        own = self.of_genes[np.isin(self.rows, panel)]
+        return float(own.mean()) if len(own) else float("nan")
+
+    def kept(self, panel: Index) -> float:
+        """Share of the Moran's I of all genes that a panel explains; NaN where there is none."""
+        mean, deviation = self._units
+        basis = orthonormal(columns(self.values, np.flatnonzero(np.isin(self.rows, panel))))
+        n_cells, rank = basis.shape
+        total = self.weights.sum() * self.of_genes.sum()
+        if total <= 0 or n_cells - 1 <= rank:
+            return float("nan")
+        around = self.weights @ basis
+        fits = (self.values.T @ basis).T / deviation  # the basis is centred
+        beside = ((self.values.T @ around).T - np.outer(around.sum(axis=0), mean)) / deviation
+        inner = basis.T @ around
+        explained = 2.0 * np.sum(fits * beside) - np.sum(fits * (inner @ fits))
+        noise = (n_cells - np.sum(fits**2, axis=0)).sum() / (n_cells - 1 - rank)
+        return float((explained - noise * np.trace(inner)) / total)

@@ -1,0 +1,166 @@
+"""Cells in space: neighbours, blocks, domains and Moran's I."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from glfs_bio.measures import space
+from glfs_bio.measures.space import Autocorrelation, Domains, blocks, neighbours, within
+
+READINGS = ["knn", "laprls"]
+
+
+def tissue(n=24):
+    """Places on a grid, and stripes of a quarter of its width each."""
+    where = np.stack(np.meshgrid(np.arange(4.0 * n), np.arange(n)), axis=2).reshape(-1, 2)
+    stripe = (where[:, 0] // n).astype(np.intp)
+    return where + 0.01 * np.random.default_rng(0).normal(size=where.shape), stripe
+
+
+def accuracy(graph, stripe, values, *, seed=0):
+    names = [str(one) for one in np.unique(stripe[stripe >= 0])]
+    found = Domains.of(graph, stripe, names, seed).scores(READINGS, values, values, seed)
+    return [found[reading].accuracy for reading in READINGS]
+
+
+def path(n):
+    """Cells on a line, each beside the next."""
+    return sparse.csr_array(sparse.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1]))
+
+
+@pytest.fixture(scope="module")
+def striped():
+    where, stripe = tissue()
+    return neighbours(where, np.zeros(len(where), dtype=int)), stripe
+
+
+def test_genes_that_mark_stripes_tell_them_apart(striped):
+    graph, stripe = striped
+    marks = np.eye(4)[stripe] + 0.3 * np.random.default_rng(1).normal(size=(len(stripe), 4))
+    assert min(accuracy(graph, stripe, marks)) > 0.97
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_genes_of_noise_are_at_chance_though_averages_are_shared(striped, seed):
+    graph, stripe = striped
+    noise = np.random.default_rng(seed).normal(size=(len(stripe), 10))
+    assert max(accuracy(graph, stripe, noise, seed=seed)) < 0.32
+    joined = graph + sparse.eye_array(len(stripe))
+    averages = joined @ noise / joined.sum(axis=1)[:, None]
+    leaking = space.readers.label_scores(averages, stripe, ["0", "1", "2", "3"])
+    assert leaking.accuracy > 0.6
+
+
+def test_averages_end_where_folds_do(striped):
+    graph, stripe = striped
+    found = Domains.of(graph, stripe, list("0123"), 0)
+    edges = found.averages.tocoo()
+    assert (found.fold[edges.row] == found.fold[edges.col]).all()
+    np.testing.assert_allclose(found.averages.sum(axis=1), 1.0)
+    assert (found.averages.diagonal() > 0).all()
+    counts = np.array([np.bincount(stripe[found.fold == k], minlength=4) for k in range(5)])
+    assert ((counts > 0).sum(axis=0) > 1).all()  # every label is learned from other folds
+
+
+def test_cells_without_a_domain_are_neighbours_and_nothing_else(striped):
+    graph, stripe = striped
+    some = np.where(np.arange(len(stripe)) % 5 == 0, -1, stripe)
+    found = Domains.of(graph, some, list("0123"), 0)
+    np.testing.assert_array_equal(found.cells, np.flatnonzero(some >= 0))
+    assert found.averages[:, some < 0].nnz > np.sum(some < 0)
+    marks = np.eye(4)[stripe]
+    assert min(accuracy(graph, some, marks)) > 0.97
+
+
+def test_sections_are_apart():
+    where = np.tile(np.arange(40.0)[:, None], (2, 2))
+    section = np.repeat([1, 0], 40)
+    graph = neighbours(where, section)
+    edges = graph.tocoo()
+    assert (section[edges.row] == section[edges.col]).all()
+    np.testing.assert_array_equal(graph[:40, :40].toarray(), graph[40:, 40:].toarray())
+    mixed = neighbours(where, np.zeros(80, dtype=int))
+    assert mixed[:40, 40:].nnz
+    cut = within(mixed, section)
+    assert cut[:40, 40:].nnz == 0
+    assert cut[:40, :40].nnz == mixed[:40, :40].nnz
+
+
+def test_a_section_of_one_cell_has_no_neighbours():
+    graph = neighbours(np.random.default_rng(0).random((9, 2)), np.array([1] + [0] * 8))
+    assert graph[[0]].nnz == 0
+    assert (graph[1:].sum(axis=1) == 7).all()
+
+
+def test_blocks_are_connected():
+    where, _ = tissue(12)
+    graph = neighbours(where, np.repeat([0, 1], len(where) // 2))
+    block = blocks(graph, 0)
+    assert block.max() + 1 == 10
+    for one in range(block.max() + 1):
+        own = np.flatnonzero(block == one)
+        n_parts, _ = sparse.csgraph.connected_components(graph[own][:, own])
+        assert n_parts == 1
+    lonely = blocks(sparse.csr_array((30, 30)), 0)
+    assert len(np.unique(lonely)) == 30
+
+
+def test_where_nothing_can_be_predicted_there_is_one_fold():
+    found = Domains.of(path(4), np.array([0, 1, 2, 3]), list("abcd"), 0)
+    assert not found.fold.any()
+    few = Domains.of(path(4), np.array([0, 0, 1, 1]), list("ab"), 0)
+    assert few.fold.max() == 1
+    few.scores(READINGS, np.eye(4), np.eye(4), 0)
+
+
+def test_morans_i_on_a_line():
+    """By hand: rows of weights 1 and ½, the mean over the cells of z times its neighbours."""
+    values = np.array([1.0, 2.0, 4.0, 5.0])
+    z = (values - values.mean()) / values.std()
+    beside = [z[1], (z[0] + z[2]) / 2, (z[1] + z[3]) / 2, z[2]]
+    data = np.column_stack([values, values[::-1], np.ones(4)])
+    found = Autocorrelation.of(path(4), data, np.array([0, 1]))
+    np.testing.assert_allclose(found.of_genes, np.dot(z, beside) / 4)
+    assert found.mean(np.array([0, 2])) == pytest.approx(np.dot(z, beside) / 4)
+    assert np.isnan(found.mean(np.array([2])))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_array])
+def test_what_is_kept_is_what_the_regression_explains(form):
+    rng = np.random.default_rng(0)
+    data = rng.poisson(3.0, (200, 12)) + 2.0 * np.sin(np.arange(200) / 20)[:, None]
+    data = np.maximum(data, 0.0)
+    every, panel = np.arange(12), np.array([3, 7, 1])
+    found = Autocorrelation.of(path(200), form(data), every)
+    z = (data - data.mean(axis=0)) / data.std(axis=0)
+    weights = found.weights.toarray()
+    fit = z[:, panel] @ np.linalg.lstsq(z[:, panel], z, rcond=None)[0]
+    left = z - fit
+    projection = z[:, panel] @ np.linalg.pinv(z[:, panel])
+    noise = (left**2).sum(axis=0) / (200 - 1 - 3) * np.trace(projection @ weights)
+    by_hand = 1 - (np.sum(left * (weights @ left)) + noise.sum()) / np.sum(z * (weights @ z))
+    assert found.kept(panel) == pytest.approx(by_hand)
+    assert found.kept(every) == pytest.approx(1.0)
+
+
+def test_noise_beside_a_smooth_gene_is_not_kept():
+    """A fit takes a part of any noise: by itself it would look as if space were explained."""
+    rng = np.random.default_rng(0)
+    smooth = np.sin(np.arange(300)[:, None] / np.array([8.0, 13.0, 21.0, 34.0]))
+    other = np.cumsum(rng.normal(size=(300, 1)), axis=0) % 7.0
+    kept = []
+    for seed in range(20):
+        noise = np.random.default_rng(seed).normal(size=(300, 40))
+        data = np.hstack([smooth, other, noise])
+        found = Autocorrelation.of(path(300), data, np.arange(45))
+        kept.append(found.kept(np.arange(4)) * found.of_genes.sum() - found.of_genes[:4].sum())
+    assert abs(np.mean(kept)) < 3 * np.std(kept) / np.sqrt(20) + 0.1
+
+
+def test_nothing_is_kept_where_nothing_is_in_space():
+    values = np.tile([0.0, 1.0], 10)[:, None]
+    found = Autocorrelation.of(path(20), values, np.array([0]))
+    assert found.of_genes[0] < 0
+    assert np.isnan(found.kept(np.array([0])))
