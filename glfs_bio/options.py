@@ -328,7 +328,9 @@ class Platform:
     ----------
     name : str, default None
         Name of the platform, such as ``"xenium_v1"``, which :func:`~glfs_bio.tl.order_panel` takes
-        the form of the order from.
+        the form of the order from.  A platform with a name, or with efficiencies, is an instrument
+        other than the assay of the reference: every gene has the mean noise there, and labels as
+        the target come with the structure, half each.
     genes : list, str or dict of str to int, default None
         Genes that can be ordered: names, a file, or a boolean column of ``.var``.  Or numbers of
         probes by gene, or a column of them, with `min_probes`.
@@ -337,10 +339,11 @@ class Platform:
     efficiency : float, str, dict of str to float, DataFrame or AnnData, default None
         Relative detection efficiency of each gene, as a share of the detection in the reference:
         one number, a column of ``.var``, numbers by gene, or the table of
-        :func:`~glfs_bio.tl.estimate_efficiency`, which also holds spread and off-target share.  An
-        AnnData object has similar cells measured on the platform; the efficiency is estimated from
-        the shares of cells that express each gene.  A lower efficiency is more noise; the target
-        stays the same.  The noise is that of the reference for efficiencies above 1.
+        :func:`~glfs_bio.tl.estimate_efficiency`, which also holds `spread`, `off_target` and
+        `signal`.  The structure of a gene is in proportion to its efficiency, relative to the
+        median; a median below 1 is more noise.  An AnnData object has similar cells that the
+        platform measured, better 1,000 than 100: `signal` is measured in them, and the efficiency
+        is estimated from the shares of cells that express each gene.
     spread : float, str or dict of str to float, default None
         Standard deviation of the natural logarithm of `efficiency`: one number, a column of
         ``.var``, or numbers by gene, otherwise 0.
@@ -356,6 +359,10 @@ class Platform:
         is reduced by this share.
     max_off_target : float, default None
         Maximum off-target share of a gene.
+    signal : str or dict of str to float, default None
+        Structure of each gene in cells that the platform measured, in units of its noise there: a
+        column of ``.var``, or numbers by gene, otherwise 0.  It takes the place of `efficiency` in
+        the selection.
     codebook : DataFrame, str or dict of str to str, default None
         Codeword of each gene: a table of genes and bits of 0 and 1, texts such as ``"0110"`` by
         gene, or the name of a codebook file (see :func:`~glfs_bio.io.read_panel`).  Only genes with
@@ -394,6 +401,7 @@ class Platform:
     case: Literal["mean", "worst"] | None = None
     off_target: float | str | Mapping[str, float] | None = None
     max_off_target: float | None = None
+    signal: str | Mapping[str, float] | None = None
     codebook: Any = None
     spillover: float | None = None
     spillover_to: Any = None
@@ -434,6 +442,11 @@ class Platform:
                 raise InvalidValue("spillover", self.spillover, "must be a share below 1")
         if not (self.spillover_to is None or is_cells(self.spillover_to)):
             object.__setattr__(self, "spillover_to", neighbor_frequencies(self.spillover_to))
+
+    @property
+    def is_instrument(self) -> bool:
+        """Whether it is known to be another assay than that of the reference."""
+        return any(one is not None for one in (self.name, self.efficiency, self.signal))
 
     def record(self) -> dict[str, Any]:
         """What is given, for ``.uns``; dicts and lists as JSON, and of cells their number."""
@@ -689,6 +702,11 @@ class Request:
         """Whether the structure is to be preserved, all cells counting alike."""
         plain = isinstance(self.preserve, str) and self.preserve == "structure"
         return plain and self.cell_weights is None
+
+    @property
+    def on_instrument(self) -> bool:
+        """Whether the panel is for another assay than that of the reference."""
+        return self.platform is not None and self.platform.is_instrument
 
     @property
     def resolved_structure(self) -> StructureSpec:

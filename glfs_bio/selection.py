@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ._typing import Array, Index, Matrix
+    from ._typing import Index, Matrix
     from .cells.cells import Cells
     from .criterion.criterion import Target
+    from .criterion.instrument import Instrument
     from .data.matrix import RowMatrix
     from .options import Request, StructureSpec
     from .solvers.constraints import Rows
@@ -127,9 +128,8 @@ def rank_genes(
             whole_space=ranker.whole_space,
         )
     targets = None if target is None else [target.rows(own) for _, own in split(batch, n_cells)]
-    criterion = criterion_of(
-        cells, targets, worst=request.across == "worst", efficiency=candidates.detection.noise
-    )
+    instrument = candidates.detection.instrument(request.resolved_structure.standardize)
+    criterion = criterion_of(cells, targets, worst=request.across == "worst", instrument=instrument)
     with few_threads(criterion.rank):
         if ranker.by_criterion:
             panel = ranker.answer(request, criterion, candidates)
@@ -184,12 +184,12 @@ def criterion_of(
     targets: Sequence[Target] | None = None,
     *,
     worst: bool = False,
-    efficiency: Array | None = None,
+    instrument: Instrument | None = None,
 ) -> Criterion:
     """Return F of some cells, by the arguments of ``Criterion``."""
     with few_threads(cells[0].basis.shape[1]):
-        criterion = Criterion(cells, targets, worst=worst, efficiency=efficiency)
-        if efficiency is not None and criterion.reach < _NOTHING:
+        criterion = Criterion(cells, targets, worst=worst, instrument=instrument)
+        if instrument is not None and criterion.reach < _NOTHING:
             raise InvalidValue(
                 "platform",
                 NO_VALUE,
@@ -267,7 +267,7 @@ def answerable(
             "lets every gene to choose from fail",
             "correct its failure, a probability",
         )
-    if detection.noise is not None and request.resolved_structure.standardize != "noise":
+    if detection.told and request.resolved_structure.standardize != "noise":
         raise InvalidValue(
             "platform",
             NO_VALUE,

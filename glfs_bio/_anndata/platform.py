@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
+from ..cells import noise
+from ..cells.cells import build_problems
 from ..criterion.platform import Detection
 from ..errors import (
     BOOLEAN,
@@ -25,6 +27,7 @@ from ..errors import (
     listed,
     naming,
 )
+from ..options import StructureSpec
 from ..vendors.forecast import bits
 from ..vendors.forms import PanelFile, read_panel
 from . import columns, names, read
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 #: Cells that are added to those that express a gene, and to those that do not.
 _HALF = 0.5
 #: Columns of a table of efficiencies that are read.
-_OF_TABLE = ("efficiency", "spread", "off_target")
+_OF_TABLE = ("efficiency", "spread", "off_target", "signal")
 
 
 def recorded(given: Platform, frame: pd.DataFrame, key: str) -> Platform:
@@ -77,7 +80,7 @@ def of_genes(
         return Detection()
     given, lookup = with_codewords(given), names.Lookup(adata, symbols)
     orderable = None if given.genes is None else _orderable(lookup, given)
-    words = off_target = efficiency = spread = failure = None
+    words = off_target = efficiency = spread = failure = signal = None
     if given.codebook is not None:
         words, known = bits(lookup.by_row(given.codebook), adata.n_vars)
         orderable = known if orderable is None else orderable & known
@@ -91,10 +94,20 @@ def of_genes(
             orderable = few if orderable is None else orderable & few
     if given.efficiency is not None:
         efficiency, spread = _efficiency(lookup, given, layer, orderable)
+    if given.signal is not None:
+        signal = columns.numbers(lookup, given.signal, "signal", unnamed=0.0)
+    elif isinstance(given.efficiency, AnnData):
+        signal = _signal(lookup, given.efficiency)
+    elif isinstance(given.efficiency, pd.DataFrame) and "signal" in given.efficiency:
+        of_table = _of_table(lookup, given.efficiency)["signal"]
+        signal = columns.numbers(lookup, of_table, "signal", unnamed=0.0)
     if given.failure is not None:
         failure = columns.numbers(lookup, given.failure, "failure", most=1.0, unnamed=0.0)
     worst = given.case == "worst"
-    detection = Detection(efficiency, spread, failure, off_target, worst, orderable, words)
+    detection = Detection(
+        *(efficiency, spread, failure, off_target, signal, worst, orderable, words),
+        named=given.is_instrument,
+    )
     if detection.worst and not detection.varies:
         raise InvalidValue(
             "case", given.case, "is of draws, which do not differ", "give a spread, or a failure"
@@ -229,6 +242,21 @@ def shares(lookup: names.Lookup, given: AnnData, layer: str | None) -> Array:
     found = np.zeros(lookup.n_genes)
     found[there] = elsewhere[list(places.values())] / here[there]
     return np.minimum(found, 1.0)
+
+
+def _signal(lookup: names.Lookup, given: AnnData) -> Array:
+    """Structure of each gene in units of noise, in cells of a platform; 0 for a gene not there."""
+    places = lookup.by_row({name: place for place, name in enumerate(given.var_names)})
+    found = np.zeros(lookup.n_genes)
+    with naming(X="efficiency"):
+        found[list(places)] = signal_of(given)[list(places.values())]
+    return found
+
+
+def signal_of(adata: AnnData, layer: str | None = None) -> Array:
+    """Structure of each gene of a platform's cells in units of noise, shape (n_vars,)."""
+    cells = build_problems(read.logarithmised(adata, layer), StructureSpec())[0]
+    return noise.signal(cells.variance, cells.residuals)
 
 
 def _molecules(data: RowMatrix, name: str) -> Array:

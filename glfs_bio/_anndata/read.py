@@ -332,6 +332,26 @@ def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     return found
 
 
+def logarithmised(adata: AnnData, layer: str | None = None) -> Matrix:
+    """Log expression in memory: a layer as it is, or what scanpy makes of counts, without cells
+    that have none.
+    """
+    data = in_memory(adata, layer)
+    found = state(data)
+    if found not in ("counts", "normalised"):
+        return data
+    import scanpy as sc
+    from anndata import AnnData
+
+    data = data[np.flatnonzero(np.asarray(data.sum(axis=1)).ravel() > 0)].astype(float)
+    # scanpy divides the columns of sparse arrays, not their rows
+    own = AnnData(sparse.csr_matrix(data) if sparse.issparse(data) else data)
+    if found == "counts":
+        sc.pp.normalize_total(own)
+    sc.pp.log1p(own)
+    return own.X
+
+
 def n_cells_with(data: RowMatrix) -> Array:
     """Cells in which each gene is not zero, shape (n_genes,)."""
     (found,), _ = data.sweep(_not_zero)

@@ -162,11 +162,15 @@ def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) ->
         column[genes.allowed] = values
         frame[f"{prefix}_{name}"] = column
     frame[f"{prefix}_included"] = genes.included
-    for name in ("orderable", "efficiency", "spread", "off_target"):
+    for name in ("orderable", "efficiency", "spread", "off_target", "signal"):
         of_genes = getattr(genes.detection, name)
         if of_genes is not None:
             frame[f"{prefix}_{name}"] = of_genes
     return frame
+
+
+#: Columns of numbers that are 0 for genes which a selection did not look at.
+_ZERO_ELSEWHERE = ("_weight", "_loss", "_efficiency", "_spread", "_off_target", "_signal")
 
 
 def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
@@ -178,7 +182,7 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
         of_names = column.reindex(names)
         if column.dtype == np.bool_:
             of_names = of_names == True  # noqa: E712 -- missing is False
-        elif str(name).endswith(("_weight", "_loss", "_efficiency", "_spread", "_off_target")):
+        elif str(name).endswith(_ZERO_ELSEWHERE):
             of_names = of_names.fillna(0.0)
         every[name] = of_names
     return every

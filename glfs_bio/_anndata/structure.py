@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index
     from ..criterion.criterion import Criterion, Target
+    from ..criterion.instrument import Instrument
 
 #: Where a structure is kept that was computed on the way of something else.
 KEY = "glfs_structure"
@@ -48,11 +49,15 @@ class Structure:
     spec: StructureSpec
 
     def criterion(
-        self, target: Target | None = None, *, worst: bool = False, efficiency: Array | None = None
+        self,
+        target: Target | None = None,
+        *,
+        worst: bool = False,
+        instrument: Instrument | None = None,
     ) -> Criterion:
         """Return F, for a target over all cells."""
         targets = None if target is None else [target.rows(rows) for rows in self.rows]
-        return criterion_of(self.sets, targets, worst=worst, efficiency=efficiency)
+        return criterion_of(self.sets, targets, worst=worst, instrument=instrument)
 
     def of_all_cells(self, values: list[Array], n_cells: int) -> Array:
         """Return one value a cell, from one array a set of cells; NaN where a cell is in none."""

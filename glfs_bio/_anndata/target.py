@@ -77,6 +77,9 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
         terms.append((term, float(share)))
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
+    if not isinstance(preserve, Mapping) and request.on_instrument:
+        # What tells types apart in the reference tells less on an instrument: the rest insures.
+        terms += [(StructureTerm(), 1.0) for term, _ in terms if isinstance(term, LabelsTerm)]
     named = isinstance(preserve, str | Mapping)
     if cell_weights is not None and named and [what for what, _ in shares] == [cell_weights]:
         log.warning(

@@ -86,15 +86,16 @@ def reliability(variance: Array, residuals: Array) -> Array:
     return np.clip(1.0 - share, SMALLEST_SHARE, 1.0)
 
 
-def of_assay(variance: Array, residuals: Array) -> float:
-    """``σ_0²``, the noise of the assay that will measure the panel.
-
-    :data:`ASSAY` times the mean of ``σ_i²`` over the genes, each counting by the
-    variance that is structure, ``h_i var_i``, so that the value hardly depends on which genes are
-    there.
+def mean(variance: Array, residuals: Array) -> float:
+    """``σ̄²``, the mean of ``σ_i²`` over the genes, each counting by the variance that is structure,
+    ``h_i var_i``, so that the value hardly depends on which genes are there.
     """
-    structure = reliability(variance, residuals) * variance
-    return ASSAY * float(np.average(residuals, weights=structure))
+    return float(np.average(residuals, weights=reliability(variance, residuals) * variance))
+
+
+def of_assay(variance: Array, residuals: Array) -> float:
+    """``σ_0²``, noise of the assay that will measure the panel: :data:`ASSAY` times the mean."""
+    return ASSAY * mean(variance, residuals)
 
 
 def shares_of_assay(variance: Array, residuals: Array) -> Array:
@@ -129,22 +130,10 @@ def inverse_root(squares: Array) -> Array:
     return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
 
 
-def elsewhere(variance: Array, residuals: Array, efficiency: Array) -> Array:
-    """How much longer genes are, in units of noise, on a platform of other efficiencies.
-
-    The noise ``σ_i²`` becomes ``σ_i²/ε_i`` for the efficiency ε, with which counts shrink, and the
-    structure stays: the :func:`gene_units` that follow, as a share of those here.
-    """
+def signal(variance: Array, residuals: Array) -> Array:
+    """``u_i² h_i var_i``, the structure of each gene in units of noise, shape (n_genes,)."""
     structure = reliability(variance, residuals) * variance
-    noise = np.divide(
-        residuals, efficiency, out=np.full_like(residuals, np.inf), where=efficiency > 0
-    )
-    assay = of_assay(variance, residuals)
-    found = np.zeros_like(variance)
-    known = (structure > 0) & np.isfinite(noise)
-    there = gene_units(structure[known] + noise[known], noise[known], assay)
-    found[known] = there / gene_units(variance[known], residuals[known], assay)
-    return found
+    return np.asarray(gene_units(variance, residuals) ** 2 * structure)
 
 
 def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:

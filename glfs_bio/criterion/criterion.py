@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from ..cells.noise import elsewhere
 from ..errors import NO_VALUE, InvalidValue
 from .across import Largest
 from .error import Block, Posterior, eigen, inverse
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index
     from ..cells.cells import Cells
+    from .instrument import Instrument
 
 
 #: Settled by trial, once for all data sets; ``benchmarks/ARCHIVE.md`` says how.  Power of
@@ -124,16 +124,15 @@ class Criterion:
         targets: Sequence[Target] | None = None,
         *,
         worst: bool = False,
-        efficiency: Array | None = None,
+        instrument: Instrument | None = None,
     ) -> None:
         self.sets = tuple(problems)
         #: What is to be preserved of each set of cells; None: the structure
         self.targets = (Target(),) * len(self.sets) if targets is None else tuple(targets)
         #: Whether the set counts of which least is preserved
         self.worst = worst
-        #: Relative detection efficiency of each gene on the target platform, at most 1, shape
-        #: (n_genes,); None: that of the reference
-        self.efficiency = efficiency
+        #: What measures the panel; None: the assay of the reference
+        self.instrument = instrument
         #: Whether the largest of the levels counts, which are the sets; else their sum.
         self.largest = worst
         self.n_genes = len(self.sets[0].variance)
@@ -163,7 +162,7 @@ class Criterion:
     @cached_property
     def _reach(self) -> Array:
         """What all genes keep of each set: ``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, (n_sets,)."""
-        if self.efficiency is None:
+        if self.instrument is None:
             grams = [
                 cells.whitened_form(cells.scatter) / length**2
                 for cells, length in zip(self.sets, self._lengths, strict=True)
@@ -182,11 +181,18 @@ class Criterion:
             np.asarray(cells.whitened.genes[genes] / length)
             for cells, length in zip(self.sets, self._lengths, strict=True)
         ]
-        if self.efficiency is None:
+        if self.instrument is None:
             return found
+        return [own * longer[genes, None] for own, longer in zip(found, self._longer, strict=True)]
+
+    @cached_property
+    def _longer(self) -> list[Array]:
+        """How much longer genes of each set are on the instrument, shape (n_genes,)."""
+        if self.instrument is None:
+            return []
         return [
-            own * elsewhere(one.variance, one.residuals, self.efficiency)[genes, None]
-            for own, one in zip(found, self.sets, strict=True)
+            self.instrument.longer(cells.whitened.genes / length, cells, what.noise)
+            for cells, what, length in zip(self.sets, self.targets, self._lengths, strict=True)
         ]
 
     @cached_property

@@ -10,15 +10,15 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import norm
 
-from ..cells.noise import elsewhere
 from .criterion import Criterion, along
+from .instrument import Instrument
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array, Index
-    from ..cells.cells import Cells
     from .error import Block
 
 #: Draws of efficiencies and failures.
@@ -37,24 +37,34 @@ class Detection:
     failure: Array | None = None
     #: Share of what is detected of a gene that comes from others, shape (n_genes,)
     off_target: Array | None = None
+    #: Structure of each gene there in units of noise, shape (n_genes,)
+    signal: Array | None = None
     #: Whether the worst of the draws counts, and not their mean
     worst: bool = False
     #: Whether each gene can be ordered, shape (n_genes,).
     orderable: NDArray[np.bool_] | None = None
     #: Of each gene, shape (n_genes, n_bits); zero without one.
     codewords: NDArray[np.bool_] | None = None
+    #: Whether it is an instrument of which nothing else may be known
+    named: bool = False
 
     @property
-    def noise(self) -> Array | None:
-        """The efficiency by which noise grows; None: it does not."""
-        if self.efficiency is None and self.off_target is None:
-            return None
-        return self.noise_at(np.ones(1) if self.efficiency is None else self.efficiency)
+    def told(self) -> bool:
+        """Whether anything is known of what is detected of each gene."""
+        known = self.efficiency, self.off_target, self.signal
+        return any(of_genes is not None for of_genes in known)
 
-    def noise_at(self, efficiency: Array) -> Array:
-        """That of some efficiencies: at most 1, as noise is not only that of counting."""
-        right = 1.0 if self.off_target is None else 1.0 - self.off_target
-        return np.asarray(np.minimum(efficiency, 1.0) * right)
+    def instrument(self, standardize: str | None) -> Instrument | None:
+        """Return what measures a panel of genes in some units; None: the reference's assay."""
+        if standardize != "noise" or not (self.told or self.named):
+            return None
+        efficiency = np.ones(1) if self.efficiency is None else self.efficiency
+        return Instrument(np.asarray(efficiency * self.right), self.signal)
+
+    @property
+    def right(self) -> Array | float:
+        """Share of what is detected of each gene that is its own."""
+        return 1.0 if self.off_target is None else 1.0 - self.off_target
 
     def only(self, genes: Index) -> Detection:
         """The same of some genes."""
@@ -65,8 +75,7 @@ class Detection:
     @property
     def differs(self) -> bool:
         """Whether anything is detected otherwise than in the reference."""
-        known = self.efficiency, self.spread, self.failure, self.off_target
-        return any(of_genes is not None for of_genes in known)
+        return self.told or self.varies
 
     @property
     def varies(self) -> bool:
@@ -78,12 +87,18 @@ class Detection:
         rng = np.random.default_rng(random_state)
         works = np.ones((n_draws, n_genes), dtype=bool)
         if self.failure is not None:
-            works = rng.random((n_draws, n_genes)) >= self.failure
+            works = _even(n_draws, n_genes, rng) >= self.failure
         efficiency = np.ones(n_genes) if self.efficiency is None else self.efficiency
         drawn = np.tile(efficiency, (n_draws, 1))
         if self.spread is not None:
-            drawn *= np.exp(self.spread * rng.standard_normal((n_draws, n_genes)))
+            drawn *= np.exp(self.spread * norm.ppf(_even(n_draws, n_genes, rng)))
         return works, drawn
+
+
+def _even(n_draws: int, n_genes: int, rng: np.random.Generator) -> Array:
+    """Draws from 0 to 1, of a gene one in each n-th part, so that none is chosen for its luck."""
+    parts = rng.permuted(np.tile(np.arange(n_draws), (n_genes, 1)), axis=1).T
+    return np.asarray((parts + rng.random((n_draws, n_genes))) / n_draws)
 
 
 class OnPlatform(Criterion):
@@ -107,12 +122,16 @@ class OnPlatform(Criterion):
             criterion.sets,
             criterion.targets,
             worst=criterion.worst,
-            efficiency=criterion.efficiency,
+            instrument=criterion.instrument,
         )
         self.worst_draw = detection.worst
         self.largest = self.worst or self.worst_draw
         works, drawn = detection.draws(criterion.n_genes, n_draws, random_state)
-        longer = [self._longer(one, works, drawn, detection) for one in self.sets]
+        longer = works.astype(float)
+        if self.instrument is not None and detection.spread is not None:
+            seen = self.instrument.amplitude(self.instrument.efficiency)
+            of_draws = self.instrument.amplitude(drawn * detection.right)
+            longer *= np.divide(of_draws, seen, out=np.zeros_like(longer), where=seen > 0)
         places = [(draw, number) for draw in range(n_draws) for number in range(len(self.sets))]
         if self.worst_draw and not self.worst:  # the errors of a draw add up over sets
             places.sort(key=lambda place: place[::-1])
@@ -121,7 +140,7 @@ class OnPlatform(Criterion):
         self.blocks = [
             replace(
                 blocks[number],
-                genes=blocks[number].genes * longer[number][draw][:, None],
+                genes=blocks[number].genes * longer[draw][:, None],
                 weights=blocks[number].weights / shared,
             )
             for draw, number in places
@@ -129,18 +148,6 @@ class OnPlatform(Criterion):
         self._draw_of_block = np.array([draw for draw, _ in places])
         #: Number of draws
         self.n_draws = n_draws
-
-    def _longer(self, cells: Cells, works: Array, drawn: Array, detection: Detection) -> Array:
-        """How much longer genes are in each draw than in the middle, shape (n_draws, n_genes)."""
-        longer = works.astype(float)
-        if detection.spread is None or self.efficiency is None:
-            return longer
-        middle = elsewhere(cells.variance, cells.residuals, self.efficiency)
-        for draw, efficiency in enumerate(drawn):
-            noise = detection.noise_at(efficiency)
-            length = elsewhere(cells.variance, cells.residuals, noise)
-            longer[draw] *= np.divide(length, middle, out=np.zeros_like(middle), where=middle > 0)
-        return longer
 
     @property
     def floors(self) -> Array:

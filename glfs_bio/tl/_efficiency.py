@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from .. import checks
 from .._anndata import columns, read
+from .._anndata.platform import signal_of
 from ..data.matrix import no_rows
 from ..errors import NO_VALUE, InvalidValue, Refusal, naming
 from ..vendors.forecast import INTERVAL, Means, estimated, off_target
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Least number of genes and, for off-target shares, of types that both have.
 _FEWEST_GENES, _FEWEST_TYPES = 3, 3
+#: Least number of cells whose structure is measured.
+_FEWEST_CELLS = 100
 
 
 def estimate_efficiency(
@@ -64,6 +67,10 @@ def estimate_efficiency(
     ``off_target`` : float
         With three types or more: share of the counts of the gene on the platform that do not follow
         its means over the types of the reference, from other genes or from other cells.
+    ``signal`` : float
+        Structure of the gene in the cells that the platform measured, in units of its noise there,
+        for the selection; the median for a gene that was not measured.  Not with fewer than 100
+        cells, which hardly show it.
     ``measured`` : bool
         Whether the platform measured the gene.
 
@@ -116,6 +123,14 @@ def estimate_efficiency(
         shares = off_target(here, there, weights)
         table["off_target"] = float(np.median(shares))
         table.loc[genes, "off_target"] = shares
+    if spatial.n_obs >= _FEWEST_CELLS:
+        with naming(X="spatial"):
+            of_spatial = pd.Series(
+                signal_of(spatial, None if spatial_layer == "X" else spatial_layer),
+                spatial.var_names,
+            )
+        table["signal"] = float(of_spatial[genes].median())
+        table.loc[genes, "signal"] = of_spatial[genes]
     table["measured"] = table.index.isin(genes)
     return table
 

@@ -207,7 +207,8 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     check_batches(request.across, one_set=spec.batch_key is None)
     structure = structure_of(adata, spec)
     worst = request.across == "worst"
-    criterion = structure.criterion(target, worst=worst, efficiency=detection.noise)
+    instrument = detection.instrument(plain.resolved_structure.standardize)
+    criterion = structure.criterion(target, worst=worst, instrument=instrument)
     warn_of_noise(criterion)
     return Basis(request, structure, criterion, detection)
 

@@ -79,7 +79,65 @@ def test_one_share_for_all_is_more_noise(counts):
     assert here.uns["low"]["preserved"][-1] == pytest.approx(1.0)
     assert here.uns["low"]["preserved"][9] < here.uns["glfs"]["preserved"][9]
     pp.select_genes(here, 40, n_comps=5, platform=Platform(efficiency=1.0), key_added="same")
-    np.testing.assert_allclose(here.uns["same"]["preserved"], here.uns["glfs"]["preserved"])
+    pp.select_genes(here, 40, n_comps=5, platform=Platform("imager"), key_added="named")
+    np.testing.assert_allclose(here.uns["same"]["preserved"], here.uns["named"]["preserved"])
+
+
+def test_a_name_alone_is_of_an_instrument(counts):
+    """Noisy genes have the noise of all there; genes in other units stay as they are."""
+    here, _ = counts
+    every = {"n_comps": 5, "key_added": "a"}
+    pp.select_genes(here, 10, n_comps=5)
+    for own in (Platform(genes=list(here.var_names)), Platform(spillover=0.2)):
+        pp.select_genes(here, 10, platform=own, **every)
+        assert (here.var["a_rank"] == here.var["glfs_rank"]).all()
+    pp.select_genes(here, 10, platform=Platform("imager"), **every)
+    assert not (here.var["a_rank"] == here.var["glfs_rank"]).all()
+    found = tl.evaluate_panel(here, "a", n_random=0, inplace=False)
+    assert found["preserved"] == pytest.approx(here.uns["a"]["preserved"][-1])
+    pp.structure(here, n_comps=5, standardize="unit", key_added="unit")
+    for options in ({"method": "variance", "n_comps": 5}, {"use_rep": "unit"}):
+        for key, own in (("a", None), ("b", Platform("imager"))):
+            pp.select_genes(here, 10, platform=own, key_added=key, **options)
+        assert (here.var["a_rank"].fillna(0) == here.var["b_rank"].fillna(0)).all()
+
+
+def test_cells_of_the_platform_show_how_clear_genes_are_there(counts, tmp_path):
+    """Counts and their logarithms say the same, and a record of the selection says it again."""
+    here, there = counts
+    rng = np.random.default_rng(1)
+    noisy = here.var_names[:20]
+    values = there.X.toarray()
+    values[:, :20] = rng.permuted(values[:, :20], axis=0)
+    there.X = sparse.csr_array(values)
+    pp.select_genes(here, 8, n_comps=5, platform=Platform(efficiency=there))
+    assert not set(chosen(here)) & set(noisy)
+    assert here.var["glfs_signal"][:20].median() < here.var["glfs_signal"][20:].median() / 5
+    recorded = here.uns["glfs"]["params"]["platform"]
+    assert recorded["signal"] == "glfs_signal"
+    here.write_h5ad(tmp_path / "here.h5ad")
+    again = ad.read_h5ad(tmp_path / "here.h5ad")
+    pp.select_genes(again, **pp.recorded_parameters(again))
+    assert (again.var["glfs_rank"] == here.var["glfs_rank"]).all()
+    table = pd.DataFrame({"efficiency": 1.0, "signal": here.var["glfs_signal"]}, here.var_names)
+    pp.select_genes(again, 8, n_comps=5, platform=Platform(efficiency=table))
+    assert (again.var["glfs_rank"] == here.var["glfs_rank"]).all()
+    raw = there.copy()
+    raw.X = raw.X.expm1().rint()
+    pp.select_genes(again, 8, n_comps=5, platform=Platform(efficiency=raw))
+    assert not set(chosen(again)) & set(noisy)
+
+
+def test_labels_on_an_instrument_come_with_the_structure(counted):
+    """Labels alone tell what tells types apart in the reference; weights say otherwise."""
+    instrument = Platform("imager")
+    for key, preserve in (
+        ("plain", LABELS),
+        ("halves", {LABELS: 1, "structure": 1}),
+        ("alone", {LABELS: 1}),
+    ):
+        pp.select_genes(counted, 10, preserve=preserve, platform=instrument, key_added=key)
+    assert chosen(counted, "plain") == chosen(counted, "halves") != chosen(counted, "alone")
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from glfs_bio.cells.cells import build_problems
-from glfs_bio.cells.noise import elsewhere
 from glfs_bio.criterion.criterion import Criterion, units_of_noise
+from glfs_bio.criterion.instrument import Instrument
 from glfs_bio.options import Request, StructureSpec
 from glfs_bio.selection import Candidates, rank_genes
 
@@ -55,15 +55,29 @@ def test_losses_are_differences(criterion, by_definition):
     assert criterion.losses(ORDER)[-1] == pytest.approx(kept[-1] - kept[-2], rel=1e-7)
 
 
-def test_what_an_assay_detects(problems, by_definition):
-    """All genes count for what is to be kept, and the panel's as that assay measures them."""
-    shares = np.linspace(0.0, 1.0, 12)
-    lengths = [elsewhere(problem.variance, problem.residuals, shares) for problem in problems]
-    there = Criterion(problems, efficiency=shares)
+def test_what_an_instrument_detects(problems, by_definition):
+    """All genes count for what is to be kept, and the panel's as the instrument measures them."""
+    instrument = Instrument(np.linspace(0.0, 1.0, 12))
+    there = Criterion(problems, instrument=instrument)
+    lengths = [
+        instrument.longer(np.ones((12, 1)), problem, there.targets[0].noise) for problem in problems
+    ]
     expected = [by_definition(ORDER[:size], lengths) for size in range(len(ORDER) + 1)]
     np.testing.assert_allclose(there.errors(ORDER), expected, rtol=1e-10)
     assert there.scale == pytest.approx(1.0 - by_definition(EVERY, lengths), rel=1e-8)
     assert there.losses(ORDER)[1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_gene_is_as_long_as_its_signal_on_the_instrument(problems):
+    """Its direction stays, and a gene that does not vary in the reference has none."""
+    signal = np.linspace(0.0, 3.0, 12)
+    there = Criterion(problems, instrument=Instrument(np.ones(1), signal))
+    here = Criterion(problems)
+    for own, block, target in zip(here.blocks, there.blocks, there.targets, strict=True):
+        squares = (block.genes**2).sum(axis=1)
+        np.testing.assert_allclose(squares, signal / target.noise, rtol=1e-10)
+        norms = np.linalg.norm(own.genes, axis=1) * np.sqrt(squares)
+        np.testing.assert_allclose((own.genes * block.genes).sum(axis=1), norms, rtol=1e-10)
 
 
 def test_batches_are_averaged(problems, criterion):

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from glfs_bio.criterion.instrument import Instrument
 from glfs_bio.criterion.platform import Detection, OnPlatform
 from glfs_bio.solvers.greedy import select
 
@@ -65,3 +66,19 @@ def test_the_chosen_panel_bears_failures_better(criterion):
     plain = select(criterion, 4, include=NONE, candidates=EVERY)
     assert fails.preserved(tolerant.order[:4])[-1] >= fails.preserved(plain.order[:4])[-1] - 1e-9
     assert (tolerant.optimality <= 1.0 + 1e-9).all()
+
+
+def test_dark_genes_are_dark_on_an_instrument():
+    """Amplitudes are in proportion to small efficiencies, 1 in the middle, logarithms beyond."""
+    instrument = Instrument(np.array([0.0, 1e-4, 1.0, 2.0, 4.0, 100.0]))
+    found = instrument.amplitude(instrument.efficiency)
+    assert found[0] == 0.0
+    assert found[1] / found[3] == pytest.approx(1e-4 / instrument.middle / np.log(2), rel=1e-3)
+    assert instrument.amplitude(np.array([instrument.middle])) == pytest.approx(1.0)
+    assert 1.0 < found[4] < 2.0 < found[5] < 10.0
+
+
+def test_draws_of_a_gene_are_spread_evenly():
+    works, drawn = Detection(np.ones(7), np.full(7, 0.5), np.full(7, 0.25)).draws(7, 20, 0)
+    assert ((~works).sum(axis=0) == 5).all()
+    assert (np.abs((drawn < 1.0).sum(axis=0) - 10) == 0).all()
