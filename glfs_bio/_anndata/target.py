@@ -90,12 +90,15 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
 
 
 def insured(adata: AnnData, request: Request) -> Any:
-    """What a request preserves: on an instrument labels come with the structure, half each.
+    """What a request preserves: labels come with the structure, half each, on an instrument of
+    which no cells are given.
 
     What tells types apart in the reference is only part of what tells them apart there.
     """
-    preserve = request.preserve
-    if not request.on_instrument or not isinstance(preserve, str) or preserve not in adata.obs:
+    preserve, platform = request.preserve, request.platform
+    if not isinstance(preserve, str) or preserve not in adata.obs:
+        return preserve
+    if platform is None or not platform.is_unseen:
         return preserve
     of_cells = columns.labels_or_numbers(adata, preserve, "preserve", _MEASUREMENTS)
     return preserve if isinstance(of_cells, np.ndarray) else {preserve: 1.0, STRUCTURE: 1.0}

@@ -139,6 +139,13 @@ def test_labels_on_an_instrument_come_with_the_structure(counted):
         pp.select_genes(counted, 10, preserve=preserve, platform=instrument, key_added=key)
     assert chosen(counted, "plain") == chosen(counted, "halves") != chosen(counted, "alone")
     assert set(pp.recorded_parameters(counted, "plain")["preserve"]) == {LABELS, "structure"}
+    cells = counted[::2].copy()
+    signal = pd.DataFrame({"efficiency": 1.0, "signal": 1.0}, counted.var_names)
+    for seen in (Platform("imager", efficiency=cells), Platform(efficiency=signal)):
+        pp.select_genes(counted, 10, preserve=LABELS, platform=seen)
+        for recorded in (seen, pp.recorded_parameters(counted)["platform"]):
+            assert not recorded.is_unseen
+        assert pp.recorded_parameters(counted)["preserve"] == LABELS
 
 
 @pytest.mark.parametrize(

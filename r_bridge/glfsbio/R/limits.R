@@ -74,8 +74,8 @@
 #' @param name Name of the platform, such as `"xenium_v1"`, by which
 #'   [glfs_order_panel()] knows the form of an order. A platform with a name, or
 #'   with efficiencies, is an instrument other than the assay of `x`: every gene
-#'   has the mean noise there, and labels as the target come with the structure,
-#'   half each. NULL: no name.
+#'   has the mean noise there. If no samples of it are given, labels as the
+#'   target come with the structure, half each. NULL: no name.
 #' @param genes Genes that can be ordered: names, a file of them, or a logical
 #'   column of `rowData()`. Or the number of probes that can be made for each: a
 #'   column of numbers, or a vector of numbers with names of genes, which need
@@ -86,8 +86,8 @@
 #'   the detection in `x`: one number, a column of `rowData()`, a vector with
 #'   names of genes, or a data frame with rows named by genes and the columns
 #'   `efficiency`, `spread`, `off_target` and `signal`, such as the value of
-#'   [glfs_estimate_efficiency()]. The structure of a gene is in proportion to
-#'   its efficiency, relative to the median; a median below 1 is more noise. Or
+#'   [glfs_estimate_efficiency()]. A gene of small efficiency shows its structure in
+#'   proportion to it, relative to the median; a median below 1 is more noise. Or
 #'   samples that the platform measured, better 1,000 than 100, as an object of
 #'   the kinds that [glfs_select_genes()] takes: `signal` is measured in them.
 #'   NULL: 1.
