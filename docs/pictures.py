@@ -16,7 +16,7 @@ from pathlib import Path
 
 import scanpy as sc
 from anndata import AnnData, read_h5ad
-from glfs_bio.pl._colours import BLUE, GREY, MUTED
+from glfs_bio.pl._figure import BLUE, GREY, MUTED
 from matplotlib import pyplot as plt
 from matplotlib.ticker import FixedLocator, NullLocator
 from PIL import Image
