@@ -77,6 +77,14 @@ AHEAD = {
 }
 OURS, LABELS, WILCOXON = "glfs_bio", "glfs_bio, labels", "Wilcoxon, in turn"
 INSTRUMENT, THINNED = "glfs_bio, from the instrument", "counts thinned to 50 %"
+#: Rows of `pairs` that a page compares in words.
+TRANSFERRED = (
+    LABELS,
+    f"{LABELS}, instrument named",
+    f"{LABELS}, efficiency of its cells",
+    f"{LABELS}, from the instrument",
+    WILCOXON,
+)
 RHO = "Preserved structure against 15-NN accuracy, over arbitrary panels: Spearman's ρ"
 
 Table = dict[str, dict[str, str]]
@@ -237,6 +245,7 @@ def pages() -> dict[str, Claims]:
     others = [read("peers_datasets"), *(read("peers_datasets", f"accuracy on {o}") for o in OTHERS)]
     measures = {name: read("peers", heading) for name, heading in AHEAD.items()}
     imaging, merfish = read("imaging"), read("imaging", "10x → MERFISH: accuracy")
+    pairs = read("pairs")
     halves, halves_10 = read("panels_stability"), read("panels_stability", "Panels of 10 genes")
     perturbed = read("peers_stability")
     optimality = {name: row for name, row in read("panels_criterion").items() if "_" in name}
@@ -305,7 +314,7 @@ def pages() -> dict[str, Claims]:
                 merfish, "10", OURS, "geneBasis", "GeneCover", "t-test, in turn", INSTRUMENT
             ),
             "| chosen from a reference by | 5 |": Rows(
-                {called(name): row for name, row in read("pairs").items()}
+                {called(name): row for name, row in pairs.items()}
             ),
             "| genes | 10 | 25 |": rows(labels, mean),
             "| genes | 10, split": Rows(
@@ -329,6 +338,14 @@ def pages() -> dict[str, Claims]:
             "{} to {} among panels of one size": numbers_of(*one_size),
         },
         "docs/benchmarks/run_time.md": run_time(),
+        "docs/concepts/limitations.md": {
+            "is {} with 10 genes and {} with 20, chosen with labels; {} and {} if the instrument "
+            "is named; and {} and {} with half of its cells as a pilot. Panels chosen from these "
+            "cells have {} and {}, and markers by Wilcoxon test, without any knowledge of the "
+            "instrument, {} and {} [`pairs.md`].": numbers_of(
+                *(pairs[row][size] for row in TRANSFERRED for size in ("10", "20"))
+            ),
+        },
     }
 
 

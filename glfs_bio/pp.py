@@ -186,6 +186,9 @@ def select_genes(
     ``.var[f"{key_added}_spread"]``, ``.var[f"{key_added}_off_target"]`` : float
         Standard deviation of its logarithm, and share of the counts from other genes, with a
         `platform` that has them.
+    ``.var[f"{key_added}_signal"]`` : float
+        Structure of the gene in cells of the platform in units of noise, with a `platform` that
+        has these cells, or their signal.
     ``.var[f"{key_added}_orderable"]`` : bool
         Genes that can be ordered, with a `platform` that says which.
     ``.var["highly_variable"]`` : bool
