@@ -187,8 +187,8 @@ def select_genes(
         Standard deviation of its logarithm, and share of the counts from other genes, with a
         `platform` that has them.
     ``.var[f"{key_added}_signal"]`` : float
-        Structure of the gene in cells of the platform in units of noise, with a `platform` that
-        has these cells, or their signal.
+        Structure of the gene on the platform in units of its noise there, with a `platform` that
+        measured cells.
     ``.var[f"{key_added}_orderable"]`` : bool
         Genes that can be ordered, with a `platform` that says which.
     ``.var["highly_variable"]`` : bool
