@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
+from .figures import ELSEWHERE, FROM_IT, HALF, LABELS, NAMED, OURS, PILOT, WILCOXON
 from .tables import HOME, numbers, read
 
 if TYPE_CHECKING:
@@ -20,19 +21,18 @@ if TYPE_CHECKING:
 TARGET = HOME.parent / "docs" / "_static" / "instrument.png"
 #: Sizes of panels, and their colours.
 SIZES = {"10": "#9ecae1", "20": "#4292c6", "40": "#08519c", "80": "#06213f"}
-LABELS = "glfs_bio, labels"
 #: Rows of `pairs`, and what they are called here.
 ROWS = {
     "random": "random genes",
     "HVG seurat_v3": "highly variable",
-    "Wilcoxon, in turn": "Wilcoxon markers",
-    "glfs_bio": "glfs_bio",
+    WILCOXON: "Wilcoxon markers",
+    OURS: "glfs_bio",
     LABELS: "with labels",
-    f"{LABELS}, instrument named": "+ its name",
-    f"{LABELS}, efficiency of other pairs": "+ efficiencies",
-    f"{LABELS}, pilot of 300 cells": "+ 300 pilot cells",
-    f"{LABELS}, efficiency of its cells": "+ half of its cells",
-    f"{LABELS}, from the instrument": "from its own cells",
+    f"{LABELS}{NAMED}": "+ its name",
+    f"{LABELS}{ELSEWHERE}": "+ efficiencies",
+    f"{LABELS}{PILOT}": "+ 300 pilot cells",
+    f"{LABELS}{HALF}": "+ half of its cells",
+    f"{LABELS}{FROM_IT}": "from its own cells",
 }
 #: How many of these are of others.
 OTHERS = 3
