@@ -360,7 +360,7 @@ def pages() -> dict[str, Claims]:
                     )
                 )
             ),
-            "without any knowledge of the instrument, {} and {} [`pairs.md`].": numbers_of(
+            "without any knowledge of the instrument, {} and {} [": numbers_of(
                 pairs[WILCOXON]["10"], pairs[WILCOXON]["20"]
             ),
         },
