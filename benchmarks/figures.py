@@ -88,6 +88,7 @@ NAMED, ELSEWHERE, PILOT, HALF, FROM_IT = (
         "from the instrument",
     )
 )
+CHOSEN = ("glfs_bio, no labels", LABELS)
 RHO = "Preserved structure against 15-NN accuracy, over arbitrary panels: Spearman's ρ"
 
 Table = dict[str, dict[str, str]]
@@ -228,6 +229,11 @@ def ahead(table: Table, size: str) -> str:
     return ", ".join(f"{CALLED.get(one, one)} {means[one]:.3f}" for one in found) or "none"
 
 
+def costs(table: Table, size: str, name: str) -> float:
+    """Return what naming an instrument costs a row."""
+    return numbers(table[name][size])[0] - numbers(table[f"{name}, instrument named"][size])[0]
+
+
 def bounds(table: Table, column: str) -> tuple[float, float]:
     """Return the smallest and the largest value of a column."""
     values = [numbers(row[column])[0] for row in table.values()]
@@ -249,6 +255,7 @@ def pages() -> dict[str, Claims]:
     measures = {name: read("peers", heading) for name, heading in AHEAD.items()}
     imaging, merfish = read("imaging"), read("imaging", "10x → MERFISH: accuracy")
     pairs = read("pairs")
+    same_assay = read("pairs", "What naming an instrument costs on the same assay: accuracy")
     halves, halves_10 = read("panels_stability"), read("panels_stability", "Panels of 10 genes")
     perturbed = read("peers_stability")
     optimality = {name: row for name, row in read("panels_criterion").items() if "_" in name}
@@ -269,8 +276,11 @@ def pages() -> dict[str, Claims]:
             "by Wilcoxon {} to {}": numbers_of(imaging[WILCOXON]["5"], imaging[WILCOXON]["80"]),
             "{}, {}, {}, {} on left-out cells": numbers_of(*own),
             "logistic-regression markers {}, {}, {}, {}.": numbers_of(*markers),
-            "{} with 10 genes, where the instrument's own cells give {}.": column(
-                merfish, "10", OURS, INSTRUMENT
+            "10 genes have {} (Wilcoxon {}), {} with 300 of the instrument's cells": column(
+                pairs, "10", OURS, WILCOXON, f"{OURS}{PILOT}"
+            ),
+            "Its name helps less ({}), and costs {} to {} on the same assay.": numbers_of(
+                pairs[f"{OURS}{NAMED}"]["10"], *(costs(same_assay, "10", one) for one in CHOSEN)
             ),
         },
         "paper/paper.md": {

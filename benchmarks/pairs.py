@@ -265,6 +265,12 @@ _OURS = {
     for told, platform in TOLD.items()
     for target, options in TARGETS.items()
 }
+#: With a weight of its own, the column of labels comes without the structure.
+_ALONE = {
+    f"{LABELS} alone{told}": Row(partial(on_platform, told=platform, preserve={LABEL: 1.0}))
+    for told, platform in TOLD.items()
+    if platform
+}
 #: Rows of today, by those of the code before; a name alone changed nothing then.
 BEFORE = {
     f"{target}{told}, before ({BEFORE_INSTRUMENT})": f"{target}{told}"
@@ -296,6 +302,7 @@ _OTHERS = (
 )
 ROWS: dict[str, Row | Method | Tool] = {
     **_OURS,
+    **_ALONE,
     **dict.fromkeys(BEFORE, before(BEFORE_INSTRUMENT, nested=True)),
     **{
         f"{name}, structure of all genes": Row(partial(of_all_genes, **options))
