@@ -77,7 +77,17 @@ AHEAD = {
 }
 OURS, LABELS, WILCOXON = "glfs_bio", "glfs_bio, labels", "Wilcoxon, in turn"
 INSTRUMENT, THINNED = "glfs_bio, from the instrument", "counts thinned to 50 %"
-NAMED, PILOT = "glfs_bio, instrument named", "glfs_bio, pilot of 300 cells"
+#: What rows of `pairs` are told of the instrument.
+NAMED, ELSEWHERE, PILOT, HALF, FROM_IT = (
+    f", {told}"
+    for told in (
+        "instrument named",
+        "efficiency of other pairs",
+        "pilot of 300 cells",
+        "efficiency of its cells",
+        "from the instrument",
+    )
+)
 CHOSEN = ("glfs_bio, no labels", LABELS)
 RHO = "Preserved structure against 15-NN accuracy, over arbitrary panels: Spearman's ρ"
 
@@ -267,10 +277,10 @@ def pages() -> dict[str, Claims]:
             "{}, {}, {}, {} on left-out cells": numbers_of(*own),
             "logistic-regression markers {}, {}, {}, {}.": numbers_of(*markers),
             "10 genes have {} (Wilcoxon {}), {} with 300 of the instrument's cells": column(
-                pairs, "10", OURS, WILCOXON, PILOT
+                pairs, "10", OURS, WILCOXON, f"{OURS}{PILOT}"
             ),
             "Its name helps less ({}), and costs {} to {} on the same assay.": numbers_of(
-                pairs[NAMED]["10"], *(costs(same_assay, "10", one) for one in CHOSEN)
+                pairs[f"{OURS}{NAMED}"]["10"], *(costs(same_assay, "10", one) for one in CHOSEN)
             ),
         },
         "paper/paper.md": {
@@ -341,6 +351,29 @@ def pages() -> dict[str, Claims]:
             "{} to {} among panels of one size": numbers_of(*one_size),
         },
         "docs/benchmarks/run_time.md": run_time(),
+        "docs/concepts/instrument.md": {
+            "are {} accurate on the instrument, {} if it is named, {} with 300 pilot cells, and {} "
+            "if chosen from its own cells; twenty without a pilot are {} accurate": numbers_of(
+                *(pairs[f"{LABELS}{told}"]["10"] for told in ("", NAMED, PILOT, FROM_IT)),
+                pairs[LABELS]["20"],
+            ),
+        },
+        "docs/concepts/limitations.md": {
+            "is {} with 10 genes and {} with 20, chosen with labels; {} and {} if the instrument "
+            "is named; {} and {} with the efficiencies of other instruments; and {} and {} with "
+            "half of its cells as a pilot. Panels chosen from these cells have {} and {}": (
+                numbers_of(
+                    *(
+                        pairs[f"{LABELS}{told}"][size]
+                        for told in ("", NAMED, ELSEWHERE, HALF, FROM_IT)
+                        for size in ("10", "20")
+                    )
+                )
+            ),
+            "without any knowledge of the instrument, {} and {} [": numbers_of(
+                pairs[WILCOXON]["10"], pairs[WILCOXON]["20"]
+            ),
+        },
     }
 
 
