@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -324,6 +325,8 @@ SAME_ASSAY = {
     for told, platform in (("", {}), (NAMED, {"platform": Platform("instrument")}))
 }
 SEEDS = range(2)
+#: Random parts of the candidates of each pair, and what share of them each has.
+PARTS, SHARE = 4, 0.7
 
 
 def panels(name: str, of: Tissue, *, run: bool = True) -> dict[int, dict]:
@@ -456,6 +459,52 @@ def on_same_assay() -> list[str]:
     ]
 
 
+def of_parts() -> list[str]:
+    """Panels from random parts of the candidates, since one panel of each size is one draw."""
+    chosen = dict.fromkeys((WILCOXON,), CHOICES[WILCOXON]) | {
+        f"{target}{told}": partial(
+            selected, platform=Platform("instrument") if told else None, **TARGETS[target]
+        )
+        for told in ("", NAMED)
+        for target in (DEFAULT, LABELS)
+    }
+    found: dict[str, dict] = {reading: {} for reading in SHOWN}
+    for title, draw in product(ALL, range(PARTS)):
+        of = tissue(title)
+        names = of.reference.adata.var_names
+        rng = np.random.default_rng(draw)
+        part = of.reference.adata[
+            :, np.sort(rng.choice(len(names), int(SHARE * len(names)), False))
+        ]
+        sizes = [size for size in SIZES[1:] if size <= 0.75 * part.n_vars]
+        for name, choice in chosen.items():
+            genes = choice(part.copy(), max(sizes))
+            for size, reading in product(sizes, SHOWN):
+                scores = measure(of.measured, genes[:size], (reading,))
+                for measured in MEASURES:
+                    of_size = found[reading].setdefault((measured, name), {}).setdefault(size, {})
+                    of_size.setdefault(title, []).append(scores[f"{reading}, {measured}"][0])
+        say(f"{title}, part {draw}: measured")
+    return [
+        section(
+            f"Over random parts of the candidates, by {reading}",
+            pd.DataFrame(
+                {
+                    name: {
+                        f"{size}": " / ".join(
+                            f"{np.mean([np.mean(draws) for draws in of[size].values()]):.3f}"
+                            for of in (values[measured, name] for measured in MEASURES)
+                        )
+                        for size in SIZES[1:]
+                    }
+                    for name in chosen
+                }
+            ).T,
+        )
+        for reading, values in found.items()
+    ]
+
+
 def of_all_cells() -> pd.DataFrame:
     """All cells of three instruments, from which what is known of them comes too."""
     rows: dict[str, Scores] = {}
@@ -515,6 +564,7 @@ def main() -> None:
         section(f"What the reference says of a gene on the instrument: {name}", table)
         for name, table in told_by_reference().items()
     ]
+    sections += of_parts()
     sections += on_same_assay()
     sections.append(section("Failures", tables.failures(pd.DataFrame(held))))
     tables.write(
@@ -526,6 +576,7 @@ def main() -> None:
         most=MOST_CELLS,
         folds=N_FOLDS,
         seeds=len(SEEDS),
+        parts=PARTS,
     )
 
 
