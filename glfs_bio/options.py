@@ -342,8 +342,8 @@ class Platform:
         :func:`~glfs_bio.tl.estimate_efficiency`, which also holds `spread`, `off_target` and
         `signal`.  The structure of a gene is in proportion to its efficiency, relative to the
         median; a median below 1 is more noise.  An AnnData object has similar cells that the
-        platform measured, better 1,000 than 100: `signal` is measured in them, and the efficiency
-        is estimated from the shares of cells that express each gene.
+        platform measured, better 1,000 than 100: from 100 on `signal` is measured in them, and the
+        efficiency is estimated from the shares of cells that express each gene.
     spread : float, str or dict of str to float, default None
         Standard deviation of the natural logarithm of `efficiency`: one number, a column of
         ``.var``, or numbers by gene, otherwise 0.
