@@ -102,7 +102,8 @@ def select_genes(
         - ``"structure"``: variation between cells above the noise of single genes
         - ``"expression"``: expression of all genes, for imputation
         - column of ``.obs``: labels to separate, with equal weight per pair, or decimal numbers,
-          such as a pseudotime; whole numbers may be either, and are refused
+          such as a pseudotime; whole numbers may be either, and are refused.  For a `platform`
+          that is an instrument labels come with the structure, half each, unless given weights
         - key of ``.obsm``: a space of the cells, such as proteins
         - list or file of genes, or boolean column of ``.var``: genes to predict
         - dict of names to weights: a sum of such targets
@@ -186,6 +187,9 @@ def select_genes(
     ``.var[f"{key_added}_spread"]``, ``.var[f"{key_added}_off_target"]`` : float
         Standard deviation of its logarithm, and share of the counts from other genes, with a
         `platform` that has them.
+    ``.var[f"{key_added}_signal"]`` : float
+        Structure of the gene on the platform in units of its noise there, with a `platform` that
+        measured cells.
     ``.var[f"{key_added}_orderable"]`` : bool
         Genes that can be ordered, with a `platform` that says which.
     ``.var["highly_variable"]`` : bool

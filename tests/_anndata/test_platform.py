@@ -202,6 +202,7 @@ def test_labels_on_an_instrument_come_with_the_structure(counted):
     ):
         pp.select_genes(counted, 10, preserve=preserve, platform=instrument, key_added=key)
     assert chosen(counted, "plain") == chosen(counted, "halves") != chosen(counted, "alone")
+    assert set(pp.recorded_parameters(counted, "plain")["preserve"]) == {LABELS, "structure"}
 
 
 @pytest.mark.parametrize(
