@@ -342,8 +342,8 @@ class Platform:
         :func:`~glfs_bio.tl.estimate_efficiency`, which also holds `spread`, `off_target` and
         `signal`.  A gene of small efficiency shows its structure in proportion to it, relative to
         the median; a median below 1 is more noise.  An AnnData object has similar cells that the
-        platform measured, better 1,000 than 100: `signal` is measured in them, and the efficiency
-        is estimated from the shares of cells that express each gene.
+        platform measured, better 1,000 than 200: from 200 on `signal` is measured in them, and the
+        efficiency is estimated from the shares of cells that express each gene.
     spread : float, str or dict of str to float, default None
         Standard deviation of the natural logarithm of `efficiency`: one number, a column of
         ``.var``, or numbers by gene, otherwise 0.
@@ -450,11 +450,10 @@ class Platform:
 
     @property
     def is_unseen(self) -> bool:
-        """Whether it is such an assay, of which no cells are given."""
-        seen = self.signal is not None or is_cells(self.efficiency)
-        return self.is_instrument and not (
-            seen or "signal" in getattr(self.efficiency, "columns", ())
-        )
+        """Whether it is such an assay, of which no cells, or too few, are given."""
+        measured = self.signal is not None or "signal" in getattr(self.efficiency, "columns", ())
+        seen = measured or getattr(self.efficiency, "n_obs", 0) >= FEWEST_CELLS
+        return self.is_instrument and not seen
 
     def record(self) -> dict[str, Any]:
         """What is given, for ``.uns``; dicts and lists as JSON, and of cells their number."""
@@ -466,6 +465,8 @@ class Platform:
         return cls(**{name: codec.restored(value) for name, value in record.items()})
 
 
+#: Fewer cells of a platform hardly show the structure of a gene.
+FEWEST_CELLS = 200
 #: What each field of a platform changes nothing without.
 _PARTNERS = {
     "min_probes": ("genes",),

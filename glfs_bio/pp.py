@@ -331,6 +331,16 @@ def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
     """Log which strong genes limits rule out, and which genes that must be in add nothing."""
     constraints.say_ruled_out(entry.get("ruled_out"))
     panel = frame[frame[f"{key}_selected"]]
+    seen = next(
+        (panel[f"{key}_{of}"] for of in ("signal", "efficiency") if f"{key}_{of}" in panel), None
+    )
+    if seen is not None and (seen == 0).any():
+        log.warning(
+            Message(
+                f"{arg('platform')} is blind to {int((seen == 0).sum())} genes of the panel, which "
+                f"add nothing to it: {listed(panel.index[seen == 0])}. Ask for fewer genes."
+            )
+        )
     idle = panel[f"{key}_included"].to_numpy() & adds_nothing(panel[f"{key}_loss"].to_numpy())
     if idle.any():
         log.warning(

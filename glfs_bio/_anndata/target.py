@@ -98,10 +98,12 @@ def insured(adata: AnnData, request: Request) -> Any:
     preserve, platform = request.preserve, request.platform
     if not isinstance(preserve, str) or preserve not in adata.obs:
         return preserve
-    if platform is None or not platform.is_unseen:
+    if platform is None or not platform.is_instrument:
         return preserve
     of_cells = columns.labels_or_numbers(adata, preserve, "preserve", _MEASUREMENTS)
-    return preserve if isinstance(of_cells, np.ndarray) else {preserve: 1.0, STRUCTURE: 1.0}
+    if isinstance(of_cells, np.ndarray):
+        return preserve
+    return {preserve: 1.0} | ({STRUCTURE: 1.0} if platform.is_unseen else {})
 
 
 def _refuse_ignored(names: pd.Index, ignore: Collection[str]) -> None:

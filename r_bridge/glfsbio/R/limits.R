@@ -88,7 +88,7 @@
 #'   `efficiency`, `spread`, `off_target` and `signal`, such as the value of
 #'   [glfs_estimate_efficiency()]. A gene of small efficiency shows its structure in
 #'   proportion to it, relative to the median; a median below 1 is more noise. Or
-#'   samples that the platform measured, better 1,000 than 100, as an object of
+#'   samples that the platform measured, better 1,000 than 200, as an object of
 #'   the kinds that [glfs_select_genes()] takes: `signal` is measured in them.
 #'   NULL: 1.
 #' @param spread Standard deviation of the natural logarithm of `efficiency`,
