@@ -162,7 +162,7 @@ def test_cells_without_counts_do_not_hide_that_others_have_them(counts):
 def test_too_few_cells_show_no_structure(counts, caplog):
     """As in a table of so few cells, only efficiencies are known, and this is said."""
     here, there = counts
-    few = there[np.linspace(0, 599, platform.FEWEST_CELLS - 1, dtype=int)].copy()
+    few = there[np.linspace(0, 599, FEWEST_CELLS - 1, dtype=int)].copy()
     pp.select_genes(here, 8, n_comps=5, platform=Platform(efficiency=few))
     assert "glfs_signal" not in here.var
     assert "glfs_efficiency" in here.var
