@@ -19,6 +19,7 @@ from ..measures import cells as measures
 from ..measures import labels as readers
 from ..measures.cells import View
 from ..measures.genes import imputed, redundancy, totals
+from ..options import Request
 from ..solvers.greedy import select
 from . import _on_platform as on_platform
 from ._panel import find
@@ -330,6 +331,7 @@ class Asked:
         checks.whole_number("n_random", n_random, at_least=0)
         checks.whole_number("n_axes", n_axes, at_least=1)
         checks.seed(random_state)
+        Request.of(platform=platform)
         read.unique_names(adata)
         known, readings = columns.read_by(adata, labels, readings)
         columns.log_neighbors(adata.n_obs)
