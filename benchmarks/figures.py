@@ -77,6 +77,18 @@ AHEAD = {
 }
 OURS, LABELS, WILCOXON = "glfs_bio", "glfs_bio, labels", "Wilcoxon, in turn"
 INSTRUMENT, THINNED = "glfs_bio, from the instrument", "counts thinned to 50 %"
+#: What rows of `pairs` are told of the instrument.
+NAMED, ELSEWHERE, PILOT, HALF, FROM_IT = (
+    f", {told}"
+    for told in (
+        "instrument named",
+        "efficiency of other pairs",
+        "pilot of 300 cells",
+        "efficiency of its cells",
+        "from the instrument",
+    )
+)
+CHOSEN = ("glfs_bio, no labels", LABELS)
 RHO = "Preserved structure against 15-NN accuracy, over arbitrary panels: Spearman's ρ"
 
 Table = dict[str, dict[str, str]]
@@ -217,6 +229,11 @@ def ahead(table: Table, size: str) -> str:
     return ", ".join(f"{CALLED.get(one, one)} {means[one]:.3f}" for one in found) or "none"
 
 
+def costs(table: Table, size: str, name: str) -> float:
+    """Return what naming an instrument costs a row."""
+    return numbers(table[name][size])[0] - numbers(table[f"{name}, instrument named"][size])[0]
+
+
 def bounds(table: Table, column: str) -> tuple[float, float]:
     """Return the smallest and the largest value of a column."""
     values = [numbers(row[column])[0] for row in table.values()]
@@ -237,6 +254,8 @@ def pages() -> dict[str, Claims]:
     others = [read("peers_datasets"), *(read("peers_datasets", f"accuracy on {o}") for o in OTHERS)]
     measures = {name: read("peers", heading) for name, heading in AHEAD.items()}
     imaging, merfish = read("imaging"), read("imaging", "10x → MERFISH: accuracy")
+    pairs = read("pairs")
+    same_assay = read("pairs", "What naming an instrument costs on the same assay: accuracy")
     halves, halves_10 = read("panels_stability"), read("panels_stability", "Panels of 10 genes")
     perturbed = read("peers_stability")
     optimality = {name: row for name, row in read("panels_criterion").items() if "_" in name}
@@ -257,8 +276,11 @@ def pages() -> dict[str, Claims]:
             "by Wilcoxon {} to {}": numbers_of(imaging[WILCOXON]["5"], imaging[WILCOXON]["80"]),
             "{}, {}, {}, {} on left-out cells": numbers_of(*own),
             "logistic-regression markers {}, {}, {}, {}.": numbers_of(*markers),
-            "{} with 10 genes, where the instrument's own cells give {}.": column(
-                merfish, "10", OURS, INSTRUMENT
+            "10 genes have {} (Wilcoxon {}), {} with 300 of the instrument's cells": column(
+                pairs, "10", OURS, WILCOXON, f"{OURS}{PILOT}"
+            ),
+            "Its name helps less ({}), and costs {} to {} on the same assay.": numbers_of(
+                pairs[f"{OURS}{NAMED}"]["10"], *(costs(same_assay, "10", one) for one in CHOSEN)
             ),
         },
         "paper/paper.md": {
@@ -305,7 +327,7 @@ def pages() -> dict[str, Claims]:
                 merfish, "10", OURS, "geneBasis", "GeneCover", "t-test, in turn", INSTRUMENT
             ),
             "| chosen from a reference by | 5 |": Rows(
-                {called(name): row for name, row in read("pairs").items()}
+                {called(name): row for name, row in pairs.items()}
             ),
             "| genes | 10 | 25 |": rows(labels, mean),
             "| genes | 10, split": Rows(
@@ -329,6 +351,29 @@ def pages() -> dict[str, Claims]:
             "{} to {} among panels of one size": numbers_of(*one_size),
         },
         "docs/benchmarks/run_time.md": run_time(),
+        "docs/concepts/instrument.md": {
+            "are {} accurate on the instrument, {} if it is named, {} with 300 pilot cells, and {} "
+            "if chosen from its own cells; twenty without a pilot are {} accurate": numbers_of(
+                *(pairs[f"{LABELS}{told}"]["10"] for told in ("", NAMED, PILOT, FROM_IT)),
+                pairs[LABELS]["20"],
+            ),
+        },
+        "docs/concepts/limitations.md": {
+            "is {} with 10 genes and {} with 20, chosen with labels; {} and {} if the instrument "
+            "is named; {} and {} with the efficiencies of other instruments; and {} and {} with "
+            "half of its cells as a pilot. Panels chosen from these cells have {} and {}": (
+                numbers_of(
+                    *(
+                        pairs[f"{LABELS}{told}"][size]
+                        for told in ("", NAMED, ELSEWHERE, HALF, FROM_IT)
+                        for size in ("10", "20")
+                    )
+                )
+            ),
+            "without any knowledge of the instrument, {} and {} [": numbers_of(
+                pairs[WILCOXON]["10"], pairs[WILCOXON]["20"]
+            ),
+        },
     }
 
 

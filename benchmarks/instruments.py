@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING
 
 import anndata as ad
 import numpy as np
+import pandas as pd
 import scanpy as sc
 from anndata import AnnData
 from scipy.sparse import csr_matrix
 from sklearn.model_selection import train_test_split
 
+from glfs_bio.cells.cells import build_problems
+from glfs_bio.cells.noise import SMALLEST_SHARE
+from glfs_bio.options import StructureSpec
+
 from .data import LABEL, Cells, folder, some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pandas as pd
 
 SIZES = (5, 10, 20, 40, 80)
 #: Types of fewer cells are left out.
@@ -150,3 +153,52 @@ def partners(pair: Pair, there: pd.Series, here: pd.Series) -> pd.Series:
     else:
         names = there.replace(dict(pair.types))
     return names.where(names.isin(here))
+
+
+#: What is to be told of a gene on an instrument: σ_0² is the noise of the assay there.
+TOLD_OF = ("structure", "noise", "structure over noise + σ_0²")
+
+
+def seen(adata: AnnData) -> pd.DataFrame:
+    """Return logarithms of the structure of each gene, its noise, and how clear it is."""
+    cells = build_problems(adata.X, StructureSpec())[0]
+    noise = cells.residuals
+    structure = np.maximum(cells.variance - noise, SMALLEST_SHARE * cells.variance)
+    with np.errstate(divide="ignore"):
+        values = np.log([structure, noise, structure / (noise + cells.assay_noise)])
+    return pd.DataFrame(dict(zip(TOLD_OF, values, strict=True)), index=adata.var_names)
+
+
+def told_by_reference() -> dict[str, pd.DataFrame]:
+    """Return how far structure and noise in the reference tell each of `TOLD_OF`, by pair.
+
+    Slopes of least squares over the genes that vary on both sides, what they leave, and the mean
+    slopes of the other pairs.
+    """
+    found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in TOLD_OF}
+    for title in ALL:
+        of = tissue(title)
+        here, there = seen(of.whole), seen(of.instrument.adata)
+        genes = here.index.intersection(there.index)
+        here, there = here.loc[genes], there.loc[genes]
+        vary = np.isfinite(here).all(axis=1) & np.isfinite(there).all(axis=1)
+        known = np.column_stack([here.loc[vary, list(TOLD_OF[:2])], np.ones(vary.sum())])
+        for name in TOLD_OF:
+            values = there.loc[vary, name].to_numpy()
+            slopes = np.linalg.lstsq(known, values)[0]
+            found[name][title] = {
+                "slope on structure": slopes[0],
+                "slope on noise": slopes[1],
+                "residual sd": np.std(values - known @ slopes),
+                "sd": np.std(values),
+                "genes": len(values),
+            }
+    return {name: _beside_others(pd.DataFrame(rows).T) for name, rows in found.items()}
+
+
+def _beside_others(table: pd.DataFrame) -> pd.DataFrame:
+    """Add the mean slopes of the other pairs."""
+    slopes = [name for name in table if name.startswith("slope")]
+    others = (table[slopes].sum() - table[slopes]) / (len(table) - 1)
+    found = table.join(others.add_suffix(", other four")).round(2)
+    return found.astype({"genes": int})

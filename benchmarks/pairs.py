@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,13 +26,23 @@ from glfs_bio import Platform
 from glfs_bio.measures.cells import coordinates
 from glfs_bio.measures.labels import scores_by
 
-from . import resampled, store, tables
-from .data import LABEL
+from . import labels, resampled, store, tables
+from .data import LABEL, SETS, some
 from .imaging import DRAWS, MEASURES, RANDOM, UNLABELLED
 from .imaging import table as compared
-from .instruments import ALL, INDEPENDENT, MOST_CELLS, SIZES, Tissue, prepared, tissue
+from .instruments import (
+    ALL,
+    INDEPENDENT,
+    MOST_CELLS,
+    SIZES,
+    Tissue,
+    prepared,
+    tissue,
+    told_by_reference,
+)
 from .measures import Panel
 from .methods import (
+    BEFORE_INSTRUMENT,
     DEFAULT,
     LABELLED,
     PUBLISHED,
@@ -39,8 +50,10 @@ from .methods import (
     SECONDS,
     Method,
     Tool,
+    before,
     choose,
     ours,
+    own,
     rivals,
     shortened,
 )
@@ -216,6 +229,15 @@ def markers(adata: AnnData, n_genes: int) -> list[str]:
     return list(adata.var_names[rivals.markers(adata, n_genes, test="wilcoxon")])
 
 
+#: Cells of a pilot experiment.
+PILOT = 300
+
+
+def pilot(of: Tissue) -> AnnData:
+    """Return few of the cells that are known."""
+    return some(of.known, min(PILOT, of.known.n_obs))
+
+
 WILCOXON = "Wilcoxon, in turn"
 #: What a panel of ours preserves.
 LABELS, BOTH = f"{DEFAULT}, labels", f"{DEFAULT}, labels and structure"
@@ -224,13 +246,16 @@ TARGETS = {
     LABELS: {"preserve": LABEL},
     BOTH: {"preserve": {LABEL: 0.5, "structure": 0.5}},
 }
+NAMED = ", instrument named"
+CELLS, TYPES = ", efficiency of its cells", ", efficiency of its types"
 #: What ours is told of the instrument.
 TOLD: dict[str, Callable[[Tissue], Platform] | None] = {
     "": None,
-    ", instrument named": lambda of: Platform(of.pair.platform),
+    NAMED: lambda of: Platform(of.pair.platform),
     ", efficiency of other pairs": lambda of: Platform(efficiency=elsewhere(of)),
-    ", efficiency of its cells": lambda of: Platform(efficiency=of.known),
-    ", efficiency of its types": lambda of: Platform(efficiency=by_types(of)),
+    f", pilot of {PILOT} cells": lambda of: Platform(efficiency=pilot(of)),
+    CELLS: lambda of: Platform(efficiency=of.known),
+    TYPES: lambda of: Platform(efficiency=by_types(of)),
 }
 CHOICES = {
     **{name: partial(selected, **options) for name, options in TARGETS.items()},
@@ -240,6 +265,18 @@ _OURS = {
     f"{target}{told}": Row(partial(on_platform, told=platform, **options))
     for told, platform in TOLD.items()
     for target, options in TARGETS.items()
+}
+#: With a weight of its own, the column of labels comes without the structure.
+_ALONE = {
+    f"{LABELS} alone{told}": Row(partial(on_platform, told=platform, preserve={LABEL: 1.0}))
+    for told, platform in TOLD.items()
+    if platform
+}
+#: Rows of today, by those of the code before; a name alone changed nothing then.
+BEFORE = {
+    f"{target}{told}, before ({BEFORE_INSTRUMENT})": f"{target}{told}"
+    for told in (NAMED, CELLS, TYPES)
+    for target in TARGETS
 }
 _BRIGHT = {
     f"{name}, bright genes only": Row(partial(of_bright, choice=choice), nested=False)
@@ -266,6 +303,8 @@ _OTHERS = (
 )
 ROWS: dict[str, Row | Method | Tool] = {
     **_OURS,
+    **_ALONE,
+    **dict.fromkeys(BEFORE, before(BEFORE_INSTRUMENT, nested=True)),
     **{
         f"{name}, structure of all genes": Row(partial(of_all_genes, **options))
         for name, options in TARGETS.items()
@@ -279,6 +318,15 @@ ROWS: dict[str, Row | Method | Tool] = {
     },
 }
 EVERY = "all genes"
+#: On other cells of the same assay.
+SAME_ASSAY = {
+    f"{name}{told}": own(ours.select_genes, **options, **platform)
+    for name, options in (("glfs_bio, no labels", {}), (LABELS, TARGETS[LABELS]))
+    for told, platform in (("", {}), (NAMED, {"platform": Platform("instrument")}))
+}
+SEEDS = range(2)
+#: Random parts of the candidates of each pair, and what share of them each has.
+PARTS, SHARE = 4, 0.7
 
 
 def panels(name: str, of: Tissue, *, run: bool = True) -> dict[int, dict]:
@@ -382,6 +430,81 @@ def ahead(rows: dict[str, Scores], reading: str, measure: str, first: str) -> pd
     return found
 
 
+def since(rows: dict[str, Scores], reading: str, measure: str) -> pd.DataFrame:
+    """Return means over the pairs before and after, and the difference with its interval."""
+    column, found = f"{reading}, {measure}", {}
+    for earlier, name in BEFORE.items():
+        found[name] = {}
+        for size in SIZES:
+            old, new = (
+                np.array([one[column] for one in rows[row][size].values()])
+                for row in (earlier, name)
+            )
+            change = tables.over_cells(new - old).difference
+            found[name][f"{size}"] = f"{old[:, 0].mean():.3f} → {new[:, 0].mean():.3f} ({change})"
+    return pd.DataFrame(found).T
+
+
+def on_same_assay() -> list[str]:
+    """Return what naming an instrument costs where there is none: halves of single cells."""
+    halves = labels.halves(SETS, SEEDS)
+    values = labels.collect(halves, SAME_ASSAY, list(SAME_ASSAY))
+    title = "What naming an instrument costs on the same assay"
+    return [
+        section(f"{title}: {measure}", labels.by_size(values, measure))
+        for measure in ("accuracy", "macro-F1", "logistic regression")
+    ] + [
+        section(f"{title}: accuracy on {name}", labels.by_size(part, "accuracy"))
+        for name, part in values.groupby("dataset", sort=False)
+    ]
+
+
+def of_parts() -> list[str]:
+    """Panels from random parts of the candidates, since one panel of each size is one draw."""
+    chosen = dict.fromkeys((WILCOXON,), CHOICES[WILCOXON]) | {
+        f"{target}{told}": partial(
+            selected, platform=Platform("instrument") if told else None, **TARGETS[target]
+        )
+        for told in ("", NAMED)
+        for target in (DEFAULT, LABELS)
+    }
+    found: dict[str, dict] = {reading: {} for reading in SHOWN}
+    for title, draw in product(ALL, range(PARTS)):
+        of = tissue(title)
+        names = of.reference.adata.var_names
+        rng = np.random.default_rng(draw)
+        part = of.reference.adata[
+            :, np.sort(rng.choice(len(names), int(SHARE * len(names)), False))
+        ]
+        sizes = [size for size in SIZES[1:] if size <= 0.75 * part.n_vars]
+        for name, choice in chosen.items():
+            genes = choice(part.copy(), max(sizes))
+            for size, reading in product(sizes, SHOWN):
+                scores = measure(of.measured, genes[:size], (reading,))
+                for measured in MEASURES:
+                    of_size = found[reading].setdefault((measured, name), {}).setdefault(size, {})
+                    of_size.setdefault(title, []).append(scores[f"{reading}, {measured}"][0])
+        say(f"{title}, part {draw}: measured")
+    return [
+        section(
+            f"Over random parts of the candidates, by {reading}",
+            pd.DataFrame(
+                {
+                    name: {
+                        f"{size}": " / ".join(
+                            f"{np.mean([np.mean(draws) for draws in of[size].values()]):.3f}"
+                            for of in (values[measured, name] for measured in MEASURES)
+                        )
+                        for size in SIZES[1:]
+                    }
+                    for name in chosen
+                }
+            ).T,
+        )
+        for reading, values in found.items()
+    ]
+
+
 def of_all_cells() -> pd.DataFrame:
     """All cells of three instruments, from which what is known of them comes too."""
     rows: dict[str, Scores] = {}
@@ -408,8 +531,8 @@ def main() -> None:
     asked = parser.parse_args().only
     rows, held = {}, []
     for name in ROWS:
-        own = getattr(ROWS[name], "own", True)
-        rows[name], panels_of = collect(name, run=own or name in asked)
+        run = getattr(ROWS[name], "own", True) or name in asked
+        rows[name], panels_of = collect(name, run=run)
         held += panels_of
     rows |= ends()
     store.merge()
@@ -419,6 +542,12 @@ def main() -> None:
         for reading, table in zip(list(READINGS)[1:], others, strict=True)
     ]
     labelled = {name: rows[name] for name in rows if name.startswith((WILCOXON, LABELS))}
+    sections += [
+        section(f"Before ({BEFORE_INSTRUMENT}) → today: {measure} by {reading}", table)
+        for reading in SHOWN
+        for measure in MEASURES
+        for table in [since(rows, reading, measure)]
+    ]
     sections += [
         section(f"{name} minus each: {measure} by {reading}", ahead(some, reading, measure, name))
         for name, some in ((DEFAULT, rows), (WILCOXON, labelled))
@@ -431,6 +560,12 @@ def main() -> None:
         for reading in SHOWN
     ]
     sections.append(section("All cells of three instruments, by 15-NN", of_all_cells()))
+    sections += [
+        section(f"What the reference says of a gene on the instrument: {name}", table)
+        for name, table in told_by_reference().items()
+    ]
+    sections += of_parts()
+    sections += on_same_assay()
     sections.append(section("Failures", tables.failures(pd.DataFrame(held))))
     tables.write(
         "pairs",
@@ -440,6 +575,8 @@ def main() -> None:
         seconds=SECONDS,
         most=MOST_CELLS,
         folds=N_FOLDS,
+        seeds=len(SEEDS),
+        parts=PARTS,
     )
 
 

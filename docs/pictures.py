@@ -16,12 +16,12 @@ from pathlib import Path
 
 import scanpy as sc
 from anndata import AnnData, read_h5ad
-from glfs_bio.pl._colours import BLUE, GREY, MUTED
 from matplotlib import pyplot as plt
 from matplotlib.ticker import FixedLocator, NullLocator
 from PIL import Image
 
 import glfs_bio
+from glfs_bio.pl._figure import BLUE, GREY, MUTED
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "benchmarks" / "results" / "peers.md"

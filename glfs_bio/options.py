@@ -329,8 +329,8 @@ class Platform:
     name : str, default None
         Name of the platform, such as ``"xenium_v1"``, which :func:`~glfs_bio.tl.order_panel` takes
         the form of the order from.  A platform with a name, or with efficiencies, is an instrument
-        other than the assay of the reference: every gene has the mean noise there, and labels as
-        the target come with the structure, half each.
+        other than the assay of the reference: every gene has the mean noise there.  If no cells of
+        it are given, labels as the target come with the structure, half each.
     genes : list, str or dict of str to int, default None
         Genes that can be ordered: names, a file, or a boolean column of ``.var``.  Or numbers of
         probes by gene, or a column of them, with `min_probes`.
@@ -340,10 +340,10 @@ class Platform:
         Relative detection efficiency of each gene, as a share of the detection in the reference:
         one number, a column of ``.var``, numbers by gene, or the table of
         :func:`~glfs_bio.tl.estimate_efficiency`, which also holds `spread`, `off_target` and
-        `signal`.  The structure of a gene is in proportion to its efficiency, relative to the
-        median; a median below 1 is more noise.  An AnnData object has similar cells that the
-        platform measured, better 1,000 than 100: `signal` is measured in them, and the efficiency
-        is estimated from the shares of cells that express each gene.
+        `signal`.  A gene of small efficiency shows its structure in proportion to it, relative to
+        the median; a median below 1 is more noise.  An AnnData object has similar cells that the
+        platform measured, better 1,000 than 200: from 200 on `signal` is measured in them, and the
+        efficiency is estimated from the shares of cells that express each gene.
     spread : float, str or dict of str to float, default None
         Standard deviation of the natural logarithm of `efficiency`: one number, a column of
         ``.var``, or numbers by gene, otherwise 0.
@@ -448,6 +448,13 @@ class Platform:
         """Whether it is known to be another assay than that of the reference."""
         return any(one is not None for one in (self.name, self.efficiency, self.signal))
 
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it is such an assay, of which no cells, or too few, are given."""
+        measured = self.signal is not None or "signal" in getattr(self.efficiency, "columns", ())
+        seen = measured or getattr(self.efficiency, "n_obs", 0) >= FEWEST_CELLS
+        return self.is_instrument and not seen
+
     def record(self) -> dict[str, Any]:
         """What is given, for ``.uns``; dicts and lists as JSON, and of cells their number."""
         return codec.record(self)
@@ -458,6 +465,8 @@ class Platform:
         return cls(**{name: codec.restored(value) for name, value in record.items()})
 
 
+#: Fewer cells of a platform hardly show the structure of a gene.
+FEWEST_CELLS = 200
 #: What each field of a platform changes nothing without.
 _PARTNERS = {
     "min_probes": ("genes",),
@@ -702,11 +711,6 @@ class Request:
         """Whether the structure is to be preserved, all cells counting alike."""
         plain = isinstance(self.preserve, str) and self.preserve == "structure"
         return plain and self.cell_weights is None
-
-    @property
-    def on_instrument(self) -> bool:
-        """Whether the panel is for another assay than that of the reference."""
-        return self.platform is not None and self.platform.is_instrument
 
     @property
     def resolved_structure(self) -> StructureSpec:

@@ -102,7 +102,9 @@ def select_genes(
         - ``"structure"``: variation between cells above the noise of single genes
         - ``"expression"``: expression of all genes, for imputation
         - column of ``.obs``: labels to separate, with equal weight per pair, or decimal numbers,
-          such as a pseudotime; whole numbers may be either, and are refused
+          such as a pseudotime; whole numbers may be either, and are refused.  For an instrument
+          (`platform`) of which no cells are given, labels come with the structure, half each,
+          unless given weights
         - key of ``.obsm``: a space of the cells, such as proteins
         - list or file of genes, or boolean column of ``.var``: genes to predict
         - dict of names to weights: a sum of such targets
@@ -186,6 +188,9 @@ def select_genes(
     ``.var[f"{key_added}_spread"]``, ``.var[f"{key_added}_off_target"]`` : float
         Standard deviation of its logarithm, and share of the counts from other genes, with a
         `platform` that has them.
+    ``.var[f"{key_added}_signal"]`` : float
+        Structure of the gene on the platform in units of its noise there, with a `platform` that
+        measured cells.
     ``.var[f"{key_added}_orderable"]`` : bool
         Genes that can be ordered, with a `platform` that says which.
     ``.var["highly_variable"]`` : bool
@@ -326,6 +331,16 @@ def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
     """Log which strong genes limits rule out, and which genes that must be in add nothing."""
     constraints.say_ruled_out(entry.get("ruled_out"))
     panel = frame[frame[f"{key}_selected"]]
+    seen = next(
+        (panel[f"{key}_{of}"] for of in ("signal", "efficiency") if f"{key}_{of}" in panel), None
+    )
+    if seen is not None and (seen == 0).any():
+        log.warning(
+            Message(
+                f"{arg('platform')} is blind to {int((seen == 0).sum())} genes of the panel, which "
+                f"add nothing to it: {listed(panel.index[seen == 0])}. Ask for fewer genes."
+            )
+        )
     idle = panel[f"{key}_included"].to_numpy() & adds_nothing(panel[f"{key}_loss"].to_numpy())
     if idle.any():
         log.warning(

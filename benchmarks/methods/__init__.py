@@ -31,6 +31,8 @@ PUBLISHED_PLAIN = f"{PUBLISHED}, log counts"
 LAPAOFS = "select_genes, lapaofs"
 #: The default that counted noise as structure.
 BEFORE_NOISE = "glfs_bio before (e3bc2e2)"
+#: The code that saw genes on an instrument as clear as in the reference.
+BEFORE_INSTRUMENT = "30317d0"
 #: A nested method ranks once, for all sizes.
 RANKED = 200
 PACKAGE = "glfs-bio"
@@ -109,31 +111,32 @@ def choose(name: str, method: Method | Tool, place: str, adata, sizes: list[int]
     return entry
 
 
-def _own(select: Callable, group: str = OURS, **options) -> Method:
+def own(select: Callable, group: str = OURS, **options) -> Method:
+    """Return what is asked of this package."""
     return Method(partial(select, **options) if options else select, group, PACKAGE)
 
 
-def _before(commit: str) -> Method:
-    return Method(None, BEFORE, f"glfs-bio at {commit}", nested=False)
+def before(commit: str, *, nested: bool = False) -> Method:
+    """Return panels of earlier code, which the store has."""
+    return Method(None, BEFORE, f"{PACKAGE} at {commit}", nested=nested)
 
 
 #: Without labels, in this environment.
 METHODS: dict[str, Method] = {
-    DEFAULT: _own(ours.select_genes),
+    DEFAULT: own(ours.select_genes),
     f"{DEFAULT}, PCA and graph named": replace(
-        _own(ours.select_genes, **ours.SCANPY), prepare=rivals.with_graph
+        own(ours.select_genes, **ours.SCANPY), prepare=rivals.with_graph
     ),
-    f"{DEFAULT}, standardize=None": _own(ours.select_genes, UNITS, standardize=None),
-    BEFORE_NOISE: _before("e3bc2e2"),
-    "GLFS before (439dcb3)": _before("439dcb3"),
-    PUBLISHED: replace(_own(ours.published), nested=False),
-    PUBLISHED_PLAIN: replace(_own(ours.published, standardize=None), nested=False),
+    f"{DEFAULT}, standardize=None": own(ours.select_genes, UNITS, standardize=None),
+    BEFORE_NOISE: before("e3bc2e2"),
+    "GLFS before (439dcb3)": before("439dcb3"),
+    PUBLISHED: replace(own(ours.published), nested=False),
+    PUBLISHED_PLAIN: replace(own(ours.published, standardize=None), nested=False),
     **{
-        f"select_genes, {name}": _own(ours.select_genes, RANKER, method=name)
-        for name in ours.PAPERS
+        f"select_genes, {name}": own(ours.select_genes, RANKER, method=name) for name in ours.PAPERS
     },
     **{
-        f"select_genes, {name}, standardize=None": _own(
+        f"select_genes, {name}, standardize=None": own(
             ours.select_genes, PLAIN, method=name, standardize=None
         )
         for name in ours.PAPERS
@@ -151,9 +154,9 @@ METHODS: dict[str, Method] = {
 
 #: With labels.
 LABELLED: dict[str, Method | Tool] = {
-    "glfs_bio, labels": _own(ours.select_genes, preserve=data.LABEL),
-    "glfs_bio, no labels": _own(ours.select_genes),
-    "SupervisedGLFS, 50 components": replace(_own(ours.class_graph), nested=False),
+    "glfs_bio, labels": own(ours.select_genes, preserve=data.LABEL),
+    "glfs_bio, no labels": own(ours.select_genes),
+    "SupervisedGLFS, 50 components": replace(own(ours.class_graph), nested=False),
     "t-test, in turn": Method(partial(rivals.markers, test="t-test")),
     "Wilcoxon, in turn": Method(partial(rivals.markers, test="wilcoxon")),
     "logistic regression, in turn": Method(partial(rivals.markers, test="logreg")),
@@ -174,7 +177,7 @@ TOOLS = {
 #: `make bench-peers` compares these.
 COMPARED: dict[str, Method | Tool] = {
     DEFAULT: METHODS[DEFAULT],
-    EXPRESSION: _own(ours.select_genes, preserve="expression"),
+    EXPRESSION: own(ours.select_genes, preserve="expression"),
     **{name: METHODS[name] for name in (PUBLISHED, PUBLISHED_PLAIN, LAPAOFS)},
     **{name: method for name, method in METHODS.items() if method.group == RIVAL},
     **{name: replace(tool, group=PEER, limit=6 * SECONDS) for name, tool in TOOLS.items()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,13 +22,15 @@ from ..errors import (
     VAR,
     InvalidType,
     InvalidValue,
+    Message,
     NotFound,
+    Refusal,
     arg,
     call,
     listed,
     naming,
 )
-from ..options import StructureSpec
+from ..options import FEWEST_CELLS, StructureSpec
 from ..vendors.forecast import bits
 from ..vendors.forms import PanelFile, read_panel
 from . import columns, names, read
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
     from .._typing import Array
     from ..data.matrix import RowMatrix
     from ..options import Platform
+
+log = logging.getLogger(__name__)
 
 #: Cells that are added to those that express a gene, and to those that do not.
 _HALF = 0.5
@@ -232,30 +237,56 @@ def shares(lookup: names.Lookup, given: AnnData, layer: str | None) -> Array:
     the mean here, 0 for a gene that is not there, and at most 1, as the noise here is not only that
     of counting.
     """
-    read.unique_names(given)
+    try:
+        read.unique_names(given)
+    except Refusal as refusal:
+        raise refusal.within("efficiency") from None
     places = lookup.by_row({name: place for place, name in enumerate(given.var_names)})
     if not places:
         raise _no_gene(lookup)
     there = list(places)
     here = _molecules(read.row_matrix(lookup.adata, layer), "adata")
-    elsewhere = _molecules(read.row_matrix(given), "efficiency")
+    with naming(X="efficiency"):
+        elsewhere = _molecules(read.row_matrix(given), "efficiency")
+    if len(there) < lookup.n_genes:
+        log.warning(
+            Message(
+                f"{arg('efficiency')} has {len(there)} of {lookup.n_genes} genes, and the platform "
+                "counts as blind to the others."
+            )
+        )
     found = np.zeros(lookup.n_genes)
     found[there] = elsewhere[list(places.values())] / here[there]
     return np.minimum(found, 1.0)
 
 
-def _signal(lookup: names.Lookup, given: AnnData) -> Array:
+def _signal(lookup: names.Lookup, given: AnnData) -> Array | None:
     """Structure of each gene in units of noise, in cells of a platform; 0 for a gene not there."""
     places = lookup.by_row({name: place for place, name in enumerate(given.var_names)})
     found = np.zeros(lookup.n_genes)
     with naming(X="efficiency"):
-        found[list(places)] = signal_of(given)[list(places.values())]
+        there = signal_of(given)
+    if there is None:
+        log.warning(
+            Message(
+                f"{arg('efficiency')} has fewer than {FEWEST_CELLS} cells with counts, which "
+                "hardly show the structure of genes: only their efficiencies are estimated."
+            )
+        )
+        return None
+    found[list(places)] = there[list(places.values())]
     return found
 
 
-def signal_of(adata: AnnData, layer: str | None = None) -> Array:
-    """Structure of each gene of a platform's cells in units of noise, shape (n_vars,)."""
-    cells = build_problems(read.logarithmised(adata, layer), StructureSpec())[0]
+def signal_of(adata: AnnData, layer: str | None = None) -> Array | None:
+    """Structure of each gene of a platform's cells in units of noise, shape (n_vars,).
+
+    None: there are too few cells.
+    """
+    data = read.logarithmised(adata, layer)
+    if data.shape[0] < FEWEST_CELLS:
+        return None
+    cells = build_problems(data, StructureSpec())[0]
     return noise.signal(cells.variance, cells.residuals)
 
 

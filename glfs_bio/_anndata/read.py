@@ -336,14 +336,16 @@ def logarithmised(adata: AnnData, layer: str | None = None) -> Matrix:
     """Log expression in memory: a layer as it is, or what scanpy makes of counts, without cells
     that have none.
     """
-    data = in_memory(adata, layer)
-    found = state(data)
+    rows = row_matrix(adata, layer)
+    data = rows.source if rows.in_memory else rows.first(adata.n_obs)
+    some = data[np.flatnonzero(np.asarray(data.sum(axis=1)).ravel() > 0)]
+    found = state(some)  # cells without counts say nothing
     if found not in ("counts", "normalised"):
         return data
     import scanpy as sc
     from anndata import AnnData
 
-    data = data[np.flatnonzero(np.asarray(data.sum(axis=1)).ravel() > 0)].astype(float)
+    data = some.astype(float)
     # scanpy divides the columns of sparse arrays, not their rows
     own = AnnData(sparse.csr_matrix(data) if sparse.issparse(data) else data)
     if found == "counts":

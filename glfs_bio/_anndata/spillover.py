@@ -14,6 +14,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
+from .. import checks
 from ..errors import (
     NO_VALUE,
     InvalidType,
@@ -94,7 +95,8 @@ def _table(given: Any, labels: str) -> pd.DataFrame:
         try:
             given = neighbor_frequencies(frequencies(given, labels))
         except Refusal as refusal:
-            raise refusal.within("spillover_to") from None
+            about = refusal.argument == "spillover_to"
+            raise (refusal if about else refusal.within("spillover_to")) from None
     return pd.DataFrame.from_dict(given, orient="index").fillna(0.0)
 
 
@@ -118,7 +120,10 @@ def _graph(spatial: AnnData) -> sparse.csr_array:
         found = sparse.csr_array(spatial.obsp[_GRAPH]) != 0
     else:
         found = _nearest(*_positions(spatial))
-    return sparse.csr_array(found + found.T, dtype=bool)
+    pairs = sparse.coo_array(found + found.T)
+    others = pairs.row != pairs.col  # squidpy may join a cell to itself
+    ones = np.ones(others.sum(), dtype=bool)
+    return sparse.csr_array((ones, (pairs.row[others], pairs.col[others])), shape=pairs.shape)
 
 
 def _positions(spatial: AnnData) -> tuple[Array, Array]:
@@ -130,13 +135,28 @@ def _positions(spatial: AnnData) -> tuple[Array, Array]:
             f"has no positions of cells under {_POSITIONS!r}",
             "add them, or give a table of the frequencies of neighbouring types",
         )
-    where = np.asarray(spatial.obsm[_POSITIONS])
-    if where.dtype.kind not in "iuf" or not np.isfinite(where).all():
-        raise InvalidType("spillover_to", NO_VALUE, "has positions that are not numbers")
+    try:
+        where = checks.real("spillover_to", spatial.obsm[_POSITIONS])
+    except Refusal:
+        raise InvalidType(
+            "spillover_to",
+            NO_VALUE,
+            "has positions that are no finite numbers",
+            "correct these, or remove the cells",
+        ) from None
     column = next((name for name in _SECTIONS if name in spatial.obs), None)
     if column is None:
         return where, np.zeros(spatial.n_obs, dtype=np.intp)
-    return where, pd.factorize(read.find(spatial, "obs", column, "spillover_to"))[0]
+    sections = pd.factorize(read.find(spatial, "obs", column, "spillover_to"))[0]
+    missing = int(np.sum(sections < 0))
+    if missing:
+        raise InvalidValue(
+            "spillover_to",
+            NO_VALUE,
+            f"has {missing} cells without a section in {column!r}",
+            "fill it in, or remove these cells",
+        )
+    return where, sections
 
 
 def _nearest(where: Array, sections: Array) -> sparse.csr_array:

@@ -46,13 +46,14 @@ Preserve = str | Iterable[str] | Mapping[str, float]
 
 STRUCTURE, EXPRESSION = "structure", "expression"
 _OF_ALL_GENES = {STRUCTURE: StructureTerm(), EXPRESSION: ExpressionTerm()}
+_MEASUREMENTS = f"put measurements into {OBSM}, which holds numbers only"
 #: Labels with fewer cells than this are named in a message.
 _FEW_CELLS = 3
 
 
 def resolve(adata: AnnData, request: Request) -> Target | None:
     """Return what a request asks for; None where it is the structure, all cells counting alike."""
-    preserve, cell_weights = request.preserve, request.cell_weights
+    preserve, cell_weights = insured(adata, request), request.cell_weights
     called: Any = {"symbols": request.symbols, "missing": request.missing}
     ignore = request.structure.ignore
     checks.texts(cell_weights=cell_weights, or_none=True)
@@ -77,9 +78,6 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
         terms.append((term, float(share)))
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
-    if not isinstance(preserve, Mapping) and request.on_instrument:
-        # What tells types apart in the reference tells less on an instrument: the rest insures.
-        terms += [(StructureTerm(), 1.0) for term, _ in terms if isinstance(term, LabelsTerm)]
     named = isinstance(preserve, str | Mapping)
     if cell_weights is not None and named and [what for what, _ in shares] == [cell_weights]:
         log.warning(
@@ -89,6 +87,23 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
             )
         )
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
+
+
+def insured(adata: AnnData, request: Request) -> Any:
+    """What a request preserves: labels come with the structure, half each, on an instrument of
+    which no cells are given.
+
+    What tells types apart in the reference is only part of what tells them apart there.
+    """
+    preserve, platform = request.preserve, request.platform
+    if not isinstance(preserve, str) or preserve not in adata.obs:
+        return preserve
+    if platform is None or not platform.is_instrument:
+        return preserve
+    of_cells = columns.labels_or_numbers(adata, preserve, "preserve", _MEASUREMENTS)
+    if isinstance(of_cells, np.ndarray):
+        return preserve
+    return {preserve: 1.0} | ({STRUCTURE: 1.0} if platform.is_unseen else {})
 
 
 def _refuse_ignored(names: pd.Index, ignore: Collection[str]) -> None:
@@ -116,7 +131,9 @@ def sources(request: Request) -> dict[str, str]:
 
 def out_of_file(adata: AnnData, request: Request) -> Any:
     """What a request preserves, with the genes of a file in place of its path."""
-    preserve = request.preserve
+    preserve = insured(adata, request)
+    if isinstance(preserve, Mapping):
+        return preserve
     if isinstance(preserve, str) and (preserve in adata.obs or preserve in adata.obsm):
         return preserve
     return names.out_of_file(adata, preserve, symbols=request.symbols)
@@ -160,9 +177,7 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
 
 def _of_column(adata: AnnData, name: str) -> Term:
     """Labels, or a number a cell."""
-    found = columns.labels_or_numbers(
-        adata, name, "preserve", f"put measurements into {OBSM}, which holds numbers only"
-    )
+    found = columns.labels_or_numbers(adata, name, "preserve", _MEASUREMENTS)
     if isinstance(found, np.ndarray):
         return _of_numbers(found[:, None], name)
     codes, categories = found

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import VAR, InvalidType, InvalidValue
+from .._files import existing
+from ..errors import VAR, InvalidType, InvalidValue, naming
 from . import files
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def preserve(words: list[str], argument: str) -> Any:
     return weights
 
 
-def _cells_or_table(text: str) -> Any:
+def _cells_or_table(text: str, argument: str) -> Any:
     """Return the cells of a file, or its table; None for another text."""
     ending = Path(text).suffix.lower()
     if ending in files.CELLS:
@@ -214,19 +215,26 @@ def _cells_or_table(text: str) -> Any:
     if ending in files.TABLES:
         import pandas as pd
 
-        return pd.read_csv(text, sep=files.TABLES[ending], index_col=0)
+        with naming(path=argument):
+            path = existing(text)
+        try:
+            return pd.read_csv(path, sep=files.TABLES[ending], index_col=0)
+        except ValueError as error:  # those of pandas and of Unicode too
+            raise InvalidValue(
+                argument, text, f"cannot be read as a table ({error})", "save it again as .csv"
+            ) from None
     return None
 
 
-def _efficiency(text: str, _: str) -> Any:
+def _efficiency(text: str, argument: str) -> Any:
     """Return a number, the name of a column, the cells of a file, or a table."""
-    found = _cells_or_table(text)
+    found = _cells_or_table(text, argument)
     return number_or_name(text) if found is None else found
 
 
 def _neighbors(text: str, argument: str) -> Any:
     """Return the cells of a file, or a table of the frequencies of neighbours."""
-    found = _cells_or_table(text)
+    found = _cells_or_table(text, argument)
     if found is None:
         raise InvalidValue(
             argument, text, "must be a file of cells, or of a table", "name one that ends so"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Least number of genes and, for off-target shares, of types that both have.
 _FEWEST_GENES, _FEWEST_TYPES = 3, 3
-#: Least number of cells whose structure is measured.
-_FEWEST_CELLS = 100
 
 
 def estimate_efficiency(
@@ -69,7 +67,7 @@ def estimate_efficiency(
         its means over the types of the reference, from other genes or from other cells.
     ``signal`` : float
         Structure of the gene in the cells that the platform measured, in units of its noise there,
-        for the selection; the median for a gene that was not measured.  Not with fewer than 100
+        for the selection; the median for a gene that was not measured.  Not with fewer than 200
         cells, which hardly show it.
     ``measured`` : bool
         Whether the platform measured the gene.
@@ -101,7 +99,7 @@ def estimate_efficiency(
         )
     types = _types(reference, spatial, labels)
     here = _means(reference, genes, labels, types, counts_layer)
-    with naming(counts_layer="spatial_layer"):
+    with naming(counts_layer="spatial_layer", X="spatial"):
         there = _means(spatial, genes, labels, types, spatial_layer)
     weights = here.n_cells / here.n_cells.sum()
     found = estimated(here, there, weights)
@@ -123,12 +121,10 @@ def estimate_efficiency(
         shares = off_target(here, there, weights)
         table["off_target"] = float(np.median(shares))
         table.loc[genes, "off_target"] = shares
-    if spatial.n_obs >= _FEWEST_CELLS:
-        with naming(X="spatial"):
-            of_spatial = pd.Series(
-                signal_of(spatial, None if spatial_layer == "X" else spatial_layer),
-                spatial.var_names,
-            )
+    with naming(X="spatial"):
+        signal = signal_of(spatial, None if spatial_layer == "X" else spatial_layer)
+    if signal is not None:
+        of_spatial = pd.Series(signal, spatial.var_names)
         table["signal"] = float(of_spatial[genes].median())
         table.loc[genes, "signal"] = of_spatial[genes]
     table["measured"] = table.index.isin(genes)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, read, results, spillover, stale, summaries
+from .._anndata import columns, read, results, stale, summaries
 from .._anndata.all_genes import view_of_all_genes
 from .._docs import documented
 from .._progress import progress, tell
-from ..criterion.platform import OnPlatform
 from ..data.matrix import RowMatrix
-from ..errors import Message, arg, naming
+from ..errors import naming
 from ..measures import cells as measures
 from ..measures import labels as readers
 from ..measures.cells import View
 from ..measures.genes import imputed, redundancy, totals
+from ..options import Request
 from ..solvers.greedy import select
-from ..vendors import forecast
+from . import _on_platform as on_platform
 from ._panel import find
 from ._space import InSpace, OfAllGenes
 
@@ -35,18 +34,13 @@ if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
     from ..labels import Labels
     from ..options import Platform, Preserve, StructureSpec
-    from ..vendors.forecast import Spilled
     from ..vendors.spillover import Spillover
     from ._panel import Found
-
-log = logging.getLogger(__name__)
 
 #: Steps that the progress is shown by.
 N_STEPS = 4
 #: Genes and labels that describe an axis.
 _GENES, _LABELS = 6, 3
-#: Pairs of markers that exclude each other that are listed.
-_PAIRS = 50
 
 
 @documented
@@ -337,34 +331,22 @@ class Asked:
         checks.whole_number("n_random", n_random, at_least=0)
         checks.whole_number("n_axes", n_axes, at_least=1)
         checks.seed(random_state)
+        Request.of(platform=platform)
         read.unique_names(adata)
         known, readings = columns.read_by(adata, labels, readings)
         columns.log_neighbors(adata.n_obs)
-        inputs = cls(
+        layer = None if counts_layer is None else read.counts(adata, counts_layer).source
+        return cls(
             known,
             readings,
-            None if counts_layer is None else read.counts(adata, counts_layer).source,
+            layer,
             n_random,
             n_axes,
             random_state,
             InSpace.of(adata, *places, readings, random_state),
             labels,
+            on_platform.spillover_of(platform, labels, known, layer),
         )
-        return replace(inputs, spillover=inputs.spillover_of(platform))
-
-    def spillover_of(self, platform: Platform | None) -> Spillover | None:
-        """Return the spillover of a platform, if anything can be forecast."""
-        if platform is None or not platform.spillover:
-            return None
-        if self.labels is None or self.column is None or self.counts is None:
-            log.warning(
-                Message(
-                    f"{arg('spillover')} is part of the forecast of labels, which needs "
-                    f"{arg('labels')} and {arg('counts_layer')}."
-                )
-            )
-            return None
-        return spillover.of_labels(platform, self.column, self.labels)
 
     def said(self) -> dict[str, Any]:
         """Return how labels and domains are read, for ``.uns``."""
@@ -427,7 +409,7 @@ def evaluated(
         }
         if found.named.absent:
             entry["absent"] = np.array(found.named.absent, dtype=object)
-        entry |= _on_platform(adata, found, inputs)
+        entry |= on_platform.kept(adata, found, inputs)
         now("what it misses")
         of_cells = basis.structure.of_all_cells(found.measured.unexplained_cells(), adata.n_obs)
         entry["unexplained"] = _unexplained(adata, found, inputs)
@@ -515,93 +497,10 @@ def _cells(
         entry |= readers.kept(inputs.scores(panel, values))
         for reading, accuracy in all_genes.accuracy.items():
             entry[readers.suffixed("accuracy_all_genes", reading)] = accuracy
-        entry |= _forecast(adata, found, inputs, near[:, : max(k, 1)])
+        entry |= on_platform.forecast(adata, found, inputs, near[:, : max(k, 1)])
     if all_genes.space is not None:
         random = _random_panels(found, inputs)
         entry |= all_genes.space.beside(data, found.genes, random, is_all=found.is_all)
-    return entry
-
-
-def _on_platform(adata: AnnData, found: Found, inputs: Asked) -> dict[str, Any]:
-    """Return what the panel preserves on the platform, its counts, and genes not orderable."""
-    detection, genes = found.basis.detection, found.genes
-    entry: dict[str, Any] = {}
-    if detection.orderable is not None:
-        out = genes[~detection.orderable[genes]]
-        entry["not_orderable"] = adata.var_names[out].to_numpy(dtype=object)
-    if detection.varies:
-        drawn = OnPlatform(found.basis.criterion, detection, random_state=inputs.random_state)
-        entry["preserved_on_platform"] = float(drawn.preserved(genes)[-1])
-        low, high = forecast.ends(drawn.preserved_in_draws(genes))
-        entry["preserved_on_platform_low"] = float(low)
-        entry["preserved_on_platform_high"] = float(high)
-    if found.basis.request.platform is not None and inputs.counts is not None:
-        means = measures.columns(inputs.counts, genes).mean(axis=0)
-        if detection.efficiency is not None:
-            means = means * detection.efficiency[genes]
-        entry["counts_on_platform"] = float(means.sum())
-        if detection.codewords is not None:
-            entry["counts_per_bit"] = forecast.loads(detection.codewords[genes], means).sum(axis=1)
-    return entry
-
-
-def _forecast(adata: AnnData, found: Found, inputs: Asked, near: Index) -> dict[str, Any]:
-    """Return how well labels can be predicted on the platform."""
-    detection, spills = found.basis.detection, inputs.spillover
-    if inputs.counts is None or inputs.labels is None:
-        return {}
-    if spills is None and found.basis.request.platform is not None:  # that of the selection
-        spills = inputs.spillover_of(found.basis.request.platform)
-    if not (detection.differs or spills):
-        return {}
-    codes = inputs.labels.codes
-    cells = np.flatnonzero(codes >= 0)
-    if len(cells) > forecast.CELLS:
-        draw = np.random.default_rng(inputs.random_state)
-        cells = np.sort(draw.choice(cells, forecast.CELLS, replace=False))
-    counts = measures.columns(inputs.counts, found.genes)
-    rates = (counts[cells] + counts[near[cells]].sum(axis=1)) / (1 + near.shape[1])
-    predicted = forecast.of_labels(
-        counts[cells],
-        rates,
-        codes[cells],
-        inputs.labels.names,
-        detection.only(found.genes),
-        inputs.random_state,
-        spills,
-    )
-    accuracy, low, high = map(float, predicted.accuracies)
-    entry: dict[str, Any] = {
-        "forecast": predicted.per_label,
-        "accuracy_on_platform": accuracy,
-        "accuracy_on_platform_low": low,
-        "accuracy_on_platform_high": high,
-    }
-    if spills is not None and predicted.spilled is not None:
-        names = adata.var_names[found.genes].to_numpy(dtype=object)
-        entry |= {"neighbor_frequencies": spills.neighbors, **_spilled(names, predicted.spilled)}
-    return entry
-
-
-def _spilled(names: Any, spilled: Spilled) -> dict[str, Any]:
-    """Return what spillover does to labels, and to markers that exclude each other."""
-    entry: dict[str, Any] = {"accuracy_without_spillover": spilled.accuracy}
-    if len(spilled.leaks):
-        entry["leaks"] = spilled.leaks
-    pairs = spilled.pairs
-    if len(pairs.first):
-        entry["mecr_reference"] = float(pairs.coexpression.mean())
-        entry["mecr_on_platform"] = float(spilled.coexpression.mean())
-        table = pd.DataFrame(
-            {
-                "gene": names[pairs.first],
-                "other": names[pairs.second],
-                "coexpression": spilled.coexpression,
-                "coexpression_reference": pairs.coexpression,
-                "coexpression_without_spillover": spilled.without,
-            }
-        ).sort_values("coexpression", ascending=False, kind="stable")
-        entry["exclusive_markers"] = table.head(_PAIRS).reset_index(drop=True)
     return entry
 
 

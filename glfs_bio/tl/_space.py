@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,8 @@ def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> 
         here = {GRAPH: GRAPH in adata.uns, COORDINATES: COORDINATES in adata.obsm}
         spatial = next((name for name, there in here.items() if there), None)
     if library_key is None:
-        library_key = adata.uns.get("spatialdata_attrs", {}).get("region_key")
+        attributes = adata.uns.get("spatialdata_attrs")
+        library_key = attributes.get("region_key") if isinstance(attributes, Mapping) else None
     section = np.zeros(adata.n_obs, dtype=np.intp)
     if library_key is not None:
         names = read.find(adata, "obs", library_key, "library_key")

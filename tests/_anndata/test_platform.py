@@ -13,6 +13,7 @@ from glfs_bio import Limits, Platform, Preserve, pp, tl
 from glfs_bio._anndata import platform
 from glfs_bio._anndata.names import Lookup
 from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
+from glfs_bio.options import FEWEST_CELLS
 
 
 @pytest.fixture
@@ -128,6 +129,70 @@ def test_cells_of_the_platform_show_how_clear_genes_are_there(counts, tmp_path):
     assert not set(chosen(again)) & set(noisy)
 
 
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array, np.asarray])
+def test_cells_of_the_platform_may_stay_in_a_file(counts, tmp_path, kind):
+    here, there = counts
+    there.X = kind(there.X.expm1().rint().toarray())
+    there.write_h5ad(tmp_path / "there.h5ad")
+    backed = ad.read_h5ad(tmp_path / "there.h5ad", backed="r")
+    for key, cells in (("a", there), ("b", backed)):
+        platform_of = Platform(efficiency=cells)
+        pp.select_genes(here, 8, n_comps=5, platform=platform_of, key_added=key)
+    np.testing.assert_array_equal(here.var["a_signal"], here.var["b_signal"])
+    table = tl.estimate_efficiency(raw_of(here), backed)
+    np.testing.assert_allclose(table["signal"], here.var["a_signal"])
+    backed.file.close()
+
+
+def raw_of(adata):
+    return ad.AnnData(adata.X.expm1().rint(), var=adata.var[[]])
+
+
+def test_cells_without_counts_do_not_hide_that_others_have_them(counts):
+    """Dense values are looked at from the first cell on."""
+    here, there = counts
+    whole = there.X.expm1().rint().toarray()
+    empty = np.vstack([np.zeros((300, 40)), whole])
+    for key, values in (("a", whole), ("b", empty)):
+        cells = ad.AnnData(values, var=there.var)
+        pp.select_genes(here, 8, n_comps=5, platform=Platform(efficiency=cells), key_added=key)
+    np.testing.assert_allclose(here.var["a_signal"], here.var["b_signal"])
+
+
+def test_too_few_cells_show_no_structure(counts, caplog):
+    """As in a table of so few cells, only efficiencies are known, and this is said."""
+    here, there = counts
+    few = there[np.linspace(0, 599, FEWEST_CELLS - 1, dtype=int)].copy()
+    pp.select_genes(here, 8, n_comps=5, platform=Platform(efficiency=few))
+    assert "glfs_signal" not in here.var
+    assert "glfs_efficiency" in here.var
+    assert f"{FEWEST_CELLS} cells" in caplog.text
+
+
+def test_genes_that_the_platform_is_blind_to_are_said(counts, caplog):
+    here, there = counts
+    pp.select_genes(here, 8, n_comps=5, platform=Platform(efficiency=there[:, :5].copy()))
+    assert "has 5 of 40 genes" in caplog.text
+    assert "blind to 3 genes of the panel" in caplog.text
+    caplog.clear()
+    pp.select_genes(here, 5, n_comps=5, platform=Platform(efficiency=there[:, :5].copy()))
+    assert "of the panel" not in caplog.text
+
+
+@pytest.mark.parametrize("fault", ["nan", "empty", "twice"])
+def test_a_fault_of_its_cells_is_not_one_of_the_data(counts, fault):
+    here, there = counts
+    if fault == "nan":
+        there.X.data[3] = np.nan
+    elif fault == "empty":
+        there = there[:0].copy()
+    else:
+        there.var_names = ["g0", *there.var_names[:-1]]
+    with pytest.raises(InvalidValue, match=r"^(In )?efficiency"):
+        pp.select_genes(here, 5, n_comps=5, platform=Platform(efficiency=there))
+    assert not len(here.var.columns)
+
+
 def test_labels_on_an_instrument_come_with_the_structure(counted):
     """Labels alone tell what tells types apart in the reference; weights say otherwise."""
     instrument = Platform("imager")
@@ -138,6 +203,20 @@ def test_labels_on_an_instrument_come_with_the_structure(counted):
     ):
         pp.select_genes(counted, 10, preserve=preserve, platform=instrument, key_added=key)
     assert chosen(counted, "plain") == chosen(counted, "halves") != chosen(counted, "alone")
+    assert set(pp.recorded_parameters(counted, "plain")["preserve"]) == {LABELS, "structure"}
+    cells, few = counted[::2].copy(), counted[:150].copy()
+    signal = pd.DataFrame({"efficiency": 1.0, "signal": 1.0}, counted.var_names)
+    for seen, kept in (
+        (Platform("imager", efficiency=cells), {LABELS}),
+        (Platform(efficiency=signal), {LABELS}),
+        (Platform(efficiency=few), {LABELS, "structure"}),
+    ):
+        pp.select_genes(counted, 10, preserve=LABELS, platform=seen)
+        recorded = pp.recorded_parameters(counted)
+        assert set(recorded["preserve"]) == kept
+        ranks = counted.var["glfs_rank"].copy()
+        pp.select_genes(counted, **recorded)
+        assert (counted.var["glfs_rank"].fillna(0) == ranks.fillna(0)).all()
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,29 @@ def test_neighbours_are_of_one_section(line):
     np.testing.assert_array_equal(found, [[0, 2], [2, 2]])
 
 
+def test_a_cell_without_a_section_is_refused(line):
+    """Such cells would be neighbours of one another."""
+    line.obs["section"] = ["x", None, "x", "x", None]
+    with refused(InvalidValue, "spillover_to"):
+        spillover.frequencies(line, "type")
+
+
+def test_a_cell_is_no_neighbour_of_itself(line):
+    joined = sparse.eye_array(5, format="lil")
+    joined[0, 4] = 1.0
+    line.obsp["spatial_connectivities"] = joined.tocsr()
+    np.testing.assert_array_equal(spillover.frequencies(line, "type"), [[0, 1], [1, 0]])
+
+
+def test_positions_may_be_numbers_of_any_type(line):
+    before = spillover.frequencies(line, "type")
+    line.obsm["spatial"] = line.obsm["spatial"].astype(object)
+    pd.testing.assert_frame_equal(spillover.frequencies(line, "type"), before)
+    line.obsm["spatial"][2] = np.nan
+    with refused(InvalidType, "spillover_to"):
+        spillover.frequencies(line, "type")
+
+
 def test_cells_without_a_label_do_not_count(line):
     line.obs["type"] = ["a", None, "b", "b", "b"]
     np.testing.assert_array_equal(spillover.frequencies(line, "type"), [[0, 0], [0, 4]])

@@ -51,6 +51,11 @@ COMMON = [
     ({"key_added": 5}, InvalidType),
     ({"inplace": 1}, InvalidType),
 ]
+SPACE = [
+    ({"domains": "x"}, NotFound),
+    ({"domains": "bulk_labels", "spatial": "x"}, NotFound),
+    ({"domains": "bulk_labels", "spatial": "X_umap", "library_key": "x"}, NotFound),
+]
 PRESERVE = ({"preserve": "x"}, NotFound)
 LABELS = ({"labels": "x"}, NotFound)
 SEED = ({"random_state": "x"}, InvalidType)
@@ -66,7 +71,7 @@ TWO = {"panels": {"a": "glfs", "b": "glfs"}}
 #: function, what its calls have in common, rows
 OF_WORKBENCH = [
     (tl.evaluate_panel, {}, [
-        PANEL, LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON,
+        PANEL, LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON, *SPACE,
         PLATFORM,
         ({"n_random": -1}, InvalidValue),
         ({"n_axes": 0}, InvalidValue),
@@ -141,7 +146,7 @@ OF_WORKBENCH = [
         PANEL, LABELS, EXCLUDE, PRESERVE, *MATRIX, *COMMON, ({"n_labels": 0}, InvalidValue),
     ]),
     (tl.compare_panels, TWO, [
-        LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON,
+        LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON, *SPACE,
         ({"panels": ["a", "b"]}, InvalidType),
         ({"panels": {"a/b": "glfs", "c": "glfs"}}, InvalidValue),
     ]),

@@ -128,6 +128,8 @@ def test_sections_by_name_and_of_spatialdata():
     assert neighbours(cells, None, None)[:600, 600:].nnz
     cells.uns["spatialdata_attrs"] = {"region": ["s0", "s1"], "region_key": "section"}
     assert (neighbours(cells, None, None) != graph).nnz == 0
+    cells.uns["spatialdata_attrs"] = "of another tool"
+    assert neighbours(cells, None, None)[:600, 600:].nnz
     as_squidpy(cells)
     assert neighbours(cells, None, "section")[:600, 600:].nnz == 0
     assert found(cells, library_key="section")["domain_accuracy"] > 0.9

@@ -17,7 +17,8 @@
 #'   [glfs_platform()]: `efficiency`; `low` and `high`, the ends of its 90 %
 #'   interval; `spread`, the standard deviation of its logarithm; with three
 #'   types or more `off_target`, the share of its counts that does not follow
-#'   the types of the reference; and `measured`.
+#'   the types of the reference; with 200 spatial samples or more `signal`, its
+#'   structure there in units of noise; and `measured`.
 #' @examples
 #' x <- glfs_example()
 #' counts <- round(expm1(as.matrix(SummarizedExperiment::assay(x))))

@@ -276,7 +276,7 @@ glfs_limits <- function(
 glfs_platform <- function(
         ..., name = NULL, genes = NULL, min_probes = NULL, efficiency = NULL,
         spread = NULL, failure = NULL, case = NULL, off_target = NULL,
-        max_off_target = NULL, codebook = NULL, spillover = NULL,
+        max_off_target = NULL, signal = NULL, codebook = NULL, spillover = NULL,
         spillover_to = NULL) {
     options_of("platform", vectors_of_tables(given()))
 }
@@ -296,7 +296,7 @@ object_classes <- c(
 numbers_by_name <- c(
     "cost", "efficiency", "expected_counts", "failure", "genes",
     "max_total_per_type", "off_target", "per_group", "preserve", "priority",
-    "probe_sets", "spread"
+    "probe_sets", "signal", "spread"
 )
 
 genes_by_name <- c(

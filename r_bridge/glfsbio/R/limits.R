@@ -72,7 +72,10 @@
 #'   vector with the names of the genes; and the most that the panel may cost.
 #'   Each needs the other.
 #' @param name Name of the platform, such as `"xenium_v1"`, by which
-#'   [glfs_order_panel()] knows the form of an order. NULL: no name.
+#'   [glfs_order_panel()] knows the form of an order. A platform with a name, or
+#'   with efficiencies, is an instrument other than the assay of `x`: every gene
+#'   has the mean noise there. If no samples of it are given, labels as the
+#'   target come with the structure, half each. NULL: no name.
 #' @param genes Genes that can be ordered: names, a file of them, or a logical
 #'   column of `rowData()`. Or the number of probes that can be made for each: a
 #'   column of numbers, or a vector of numbers with names of genes, which need
@@ -82,9 +85,12 @@
 #' @param efficiency Relative detection efficiency of each gene, as a share of
 #'   the detection in `x`: one number, a column of `rowData()`, a vector with
 #'   names of genes, or a data frame with rows named by genes and the columns
-#'   `efficiency`, `spread` and `off_target`, such as the value of
-#'   [glfs_estimate_efficiency()]. Or samples that the platform measured, as an
-#'   object of the kinds that [glfs_select_genes()] takes. NULL: 1.
+#'   `efficiency`, `spread`, `off_target` and `signal`, such as the value of
+#'   [glfs_estimate_efficiency()]. A gene of small efficiency shows its structure in
+#'   proportion to it, relative to the median; a median below 1 is more noise. Or
+#'   samples that the platform measured, better 1,000 than 200, as an object of
+#'   the kinds that [glfs_select_genes()] takes: `signal` is measured in them.
+#'   NULL: 1.
 #' @param spread Standard deviation of the natural logarithm of `efficiency`,
 #'   which it needs: one number, a column of `rowData()`, or a vector with names
 #'   of genes, where others have 0. NULL: that of a data frame in `efficiency`,
@@ -101,6 +107,10 @@
 #' @param max_off_target Largest such share of a gene that can be ordered. It
 #'   needs `off_target` or `efficiency`, and changes nothing where neither has
 #'   such shares. NULL: any.
+#' @param signal Structure of each gene in samples that the platform measured, in
+#'   units of its noise there: a column of `rowData()`, or a vector with names of
+#'   genes, where others have 0. It takes the place of `efficiency` in the
+#'   selection. NULL: that of a data frame in `efficiency`, otherwise unknown.
 #' @param codebook Codeword of each gene, for `max_total_per_bit` and forecasts:
 #'   a vector of texts such as `"0110"` with names of genes, a matrix or data
 #'   frame of 0 and 1 with rows named by genes, or a file of MERSCOPE's form. A
@@ -145,7 +155,7 @@ options_of <- function(name, options) {
 vectors_of_tables <- function(options) {
     table <- options[["efficiency"]]
     if (is.data.frame(table) || is(table, "DataFrame")) {
-        columns <- c("efficiency", "spread", "off_target")
+        columns <- c("efficiency", "spread", "off_target", "signal")
         for (name in c("efficiency", setdiff(columns, names(options))))
             options[[name]] <- if (!is.null(table[[name]]))
                 stats::setNames(table[[name]], rownames(table))

@@ -20,7 +20,9 @@
 #'     to be distinguished, and every pair of labels counts the same. A double
 #'     column, such as a pseudotime, is to be predicted. An integer column is an
 #'     error: use `factor()` for clusters and `as.numeric()` for measurements.
-#'     Samples with a missing value stay in the graph;
+#'     Samples with a missing value stay in the graph. For an instrument
+#'     (`platform`) of which no samples are given, labels come with the
+#'     structure, half each, unless given weights;
 #'   - a reduced dimension, such as `"PCA"`;
 #'   - genes to be predicted: names (a single gene as a list), a logical column
 #'     of `rowData()`, or a file, as [glfs_read_panel()] reads it;
