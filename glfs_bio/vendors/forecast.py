@@ -236,7 +236,7 @@ def of_labels(
 
 
 def possible(
-    hits: Array, n_cells: Array, rng: np.random.Generator, discrepancy: float = DISCREPANCY
+    hits: Array, n_cells: Index, rng: np.random.Generator, discrepancy: float = DISCREPANCY
 ) -> Array:
     """Recalls that as many cells could show where so many of each label were right in a draw.
 
