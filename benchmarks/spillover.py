@@ -26,8 +26,7 @@ from glfs_bio.measures.labels import label_scores
 from glfs_bio.vendors.forecast import normalised
 
 from .data import LABEL, folder
-from .forecast import TYPES
-from .instruments import FEWEST, counts, prepared
+from .instruments import FEWEST, PAIRS, counts, prepared
 from .tables import parser, say, section, write
 
 if TYPE_CHECKING:
@@ -41,6 +40,17 @@ SIZES = (10, 20, 40, 80)
 SQUARES, NEAREST, OTHER_NEAREST = 4, 6, (1, 3, 12)
 #: Draws of measured cells with types as frequent as in a reference of single cells.
 DRAWS = 5
+#: Types of the reference of MERFISH that are called in both what is here, and so the instrument's.
+MERGED = {
+    "Astrocytes": "Astrocyte",
+    "Immature oligodendrocyte": "OD Immature",
+    "Newly formed oligodendrocyte": "OD Immature",
+    "Mature oligodendrocyte": "OD Mature",
+    "Mural": "Pericytes",
+}
+TYPES = MERGED | {
+    there: MERGED.get(here, here) for there, here in PAIRS["10x → MERFISH"].types.items()
+}
 #: Sets with positions of cells, and single cells of the same tissue with the map of their types.
 SETS: dict[str, tuple[str, str | dict[str, str]] | None] = {
     "merfish_poa": ("ref_poa_spacexr", TYPES),

@@ -85,3 +85,13 @@ def test_recall_falls_with_what_is_detected():
     unsure = Detection(np.full(8, 0.3), np.full(8, 1.0), np.full(8, 0.2))
     wide = of_labels(counts, rates, codes, names, unsure, 0).per_label
     assert (wide["recall_high"] - wide["recall_low"]).mean() > 0.3
+
+
+def test_an_interval_has_what_few_cells_can_show():
+    """Of a type of few cells all, or none, are often right."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(3), [60, 60, 6])
+    rates = np.where(codes[:, None] == np.array([0, 0, 1, 1]), 6.0, 0.2)
+    table = of_labels(rng.poisson(rates), rates, codes, ["a", "b", "c"], Detection(), 0).per_label
+    assert table.loc["a", "recall_high"] == 1.0
+    assert table.loc["c", "recall_low"] == 0.0
