@@ -195,7 +195,7 @@ def criterion_of(
                 NO_VALUE,
                 f"detects so little that even all genes would preserve only {criterion.reach:.1g} "
                 "of what should be preserved",
-                f"correct its efficiency, which is a share of what is detected in {ADATA}",
+                f"correct its efficiency, a share of what is detected in {ADATA}, or its signal",
             )
     return criterion
 

@@ -85,6 +85,7 @@ PLATFORM = [
     ("--orderable glfs_selected --min-probes 0", "--min-probes 0"),
     ("--efficiency 1 --spread -1", "--spread -1"),
     ("--efficiency 1 --case best", "--case best"),
+    ("--signal nope", "--signal nope"),
     ("--spillover 1", "--spillover 1"),
     ("--spillover 0.1 --spillover-to nope", "--spillover-to nope"),
     ("--off-target 2", "--off-target"),
@@ -95,6 +96,12 @@ TOTALS = [
     ("--max-total-per-bit 9", "--counts-layer"),
     ("--max-total-per-cell 9 --counts-layer X --expected-counts nope", "--expected-counts"),
     ("--together nope.txt", "nope.txt"),
+]
+
+SPACE = [
+    ("--domains nope", "--domains nope"),
+    ("--domains louvain --spatial nope", "--spatial nope"),
+    ("--domains louvain --spatial X_umap --library-key nope", "--library-key nope"),
 ]
 
 DATA = [
@@ -112,6 +119,7 @@ DATA = [
     (f"{EVALUATE} --n-random -1", "--n-random -1"),
     *((f"{line} --readings knn,svm", "--readings svm") for line in (EVALUATE, COMPARE, CURVE)),
     (f"{EVALUATE} --n-axes 0", "--n-axes 0"),
+    *((f"{line} {words}", told) for line in (EVALUATE, COMPARE) for words, told in SPACE),
     *((f"{EVALUATE} {words}", told) for words, told in PLATFORM),
     ("extend empty.h5ad glfs --genes no/g.txt", "no"),
     ("extend empty.h5ad glfs --max-cells 2", "--max-cells 2.0"),
