@@ -119,8 +119,9 @@ def evaluate_panel(
         Mean, or minimum, of the preserved share over draws of efficiencies and failures, and
         ``preserved_on_platform_low`` and ``preserved_on_platform_high``, its interval of 90 %.
     ``.uns[key_added]["forecast"]`` : DataFrame, one row per label
-        With `platform`, `labels` and `counts_layer`: ``recall`` there and its interval of 90 %,
-        ``recall_low`` and ``recall_high``; with spillover also ``recall_without_spillover``.
+        With `platform`, `labels` and `counts_layer`: ``recall`` there and its interval of 90 %
+        for as many cells as here, ``recall_low`` and ``recall_high``; with spillover also
+        ``recall_without_spillover``.
     ``.uns[key_added]["accuracy_on_platform"]`` : float
         The same of the accuracy, with ``accuracy_on_platform_low`` and
         ``accuracy_on_platform_high``.
