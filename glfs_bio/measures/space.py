@@ -129,8 +129,9 @@ def blocks(graph: sparse.csr_array, random_state: int | None) -> Index:
     n_blocks = max(n_cells // CELLS_OF_BLOCK, 2 * readers.N_FOLDS)
     draw = np.random.default_rng(random_state)
     seeds = draw.choice(n_cells, min(n_blocks, n_cells), replace=False)
+    short = (graph.indices.astype(np.int32), graph.indptr.astype(np.int32))  # all that scipy takes
     _, _, nearest_seed = csgraph.dijkstra(
-        graph,
+        sparse.csr_array((graph.data, *short), graph.shape),
         directed=False,
         indices=seeds,
         unweighted=True,
