@@ -461,13 +461,10 @@ def on_same_assay() -> list[str]:
 
 def of_parts() -> list[str]:
     """Panels from random parts of the candidates, since one panel of each size is one draw."""
-    chosen = dict.fromkeys((WILCOXON,), CHOICES[WILCOXON]) | {
-        f"{target}{told}": partial(
-            selected, platform=Platform("instrument") if told else None, **TARGETS[target]
-        )
-        for told in ("", NAMED)
-        for target in (DEFAULT, LABELS)
-    }
+    chosen = {WILCOXON: CHOICES[WILCOXON]}
+    for told, target in product(("", NAMED), (DEFAULT, LABELS)):
+        platform = Platform("instrument") if told else None
+        chosen[f"{target}{told}"] = partial(selected, platform=platform, **TARGETS[target])
     found: dict[str, dict] = {reading: {} for reading in SHOWN}
     for title, draw in product(ALL, range(PARTS)):
         of = tissue(title)

@@ -85,32 +85,38 @@ def of_genes(
         return Detection()
     given, lookup = with_codewords(given), names.Lookup(adata, symbols)
     orderable = None if given.genes is None else _orderable(lookup, given)
+    told = _told(lookup, given)
     words = off_target = efficiency = spread = failure = signal = None
     if given.codebook is not None:
         words, known = bits(lookup.by_row(given.codebook), adata.n_vars)
         orderable = known if orderable is None else orderable & known
-    share = given.off_target
-    if share is None and isinstance(given.efficiency, pd.DataFrame):
-        share = _of_table(lookup, given.efficiency).get("off_target")
-    if share is not None:
+    if "off_target" in told:
+        share = told["off_target"]
         off_target = columns.numbers(lookup, share, "off_target", most=1.0, unnamed=0.0)
         if given.max_off_target is not None:
             few = off_target <= given.max_off_target
             orderable = few if orderable is None else orderable & few
-    if given.efficiency is not None:
-        efficiency, spread = _efficiency(lookup, given, layer, orderable)
-    if given.signal is not None:
-        signal = columns.numbers(lookup, given.signal, "signal", unnamed=0.0)
+    if "efficiency" in told:
+        efficiency = columns.numbers(lookup, told["efficiency"], "efficiency", needed=orderable)
+    elif given.efficiency is not None:
+        efficiency = shares(lookup, given.efficiency, layer)
+    if "spread" in told:
+        spread = columns.numbers(lookup, told["spread"], "spread", needed=orderable, unnamed=0.0)
+    if "signal" in told:
+        signal = columns.numbers(lookup, told["signal"], "signal", unnamed=0.0)
     elif isinstance(given.efficiency, AnnData):
         signal = _signal(lookup, given.efficiency)
-    elif isinstance(given.efficiency, pd.DataFrame) and "signal" in given.efficiency:
-        of_table = _of_table(lookup, given.efficiency)["signal"]
-        signal = columns.numbers(lookup, of_table, "signal", unnamed=0.0)
     if given.failure is not None:
         failure = columns.numbers(lookup, given.failure, "failure", most=1.0, unnamed=0.0)
-    worst = given.case == "worst"
     detection = Detection(
-        *(efficiency, spread, failure, off_target, signal, worst, orderable, words),
+        efficiency=efficiency,
+        spread=spread,
+        failure=failure,
+        off_target=off_target,
+        signal=signal,
+        worst=given.case == "worst",
+        orderable=orderable,
+        codewords=words,
         named=given.is_instrument,
     )
     if detection.worst and not detection.varies:
@@ -185,23 +191,16 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
     return table.assign(n_probes=genes.values()) if isinstance(genes, Mapping) else table
 
 
-def _efficiency(
-    lookup: names.Lookup, given: Platform, layer: str | None, orderable: NDArray[np.bool_] | None
-) -> tuple[Array, Array | None]:
-    """Efficiency of each gene, and the standard deviation of its logarithm."""
-    efficiency, spread = given.efficiency, given.spread
-    if isinstance(efficiency, AnnData):
-        found = shares(lookup, efficiency, layer)
-    elif isinstance(efficiency, pd.DataFrame):
-        own = _of_table(lookup, efficiency)
-        found = columns.numbers(lookup, own["efficiency"], "efficiency", needed=orderable)
-        if spread is None and "spread" in own:
-            spread = own["spread"]
-    else:
-        found = columns.numbers(lookup, efficiency, "efficiency", needed=orderable)
-    if spread is None:
-        return found, None
-    return found, columns.numbers(lookup, spread, "spread", needed=orderable, unnamed=0.0)
+def _told(lookup: names.Lookup, given: Platform) -> dict[str, Any]:
+    """Return what fields of a platform, or else columns of its table, say of each gene."""
+    found: dict[str, Any] = {}
+    if isinstance(given.efficiency, pd.DataFrame):
+        found |= _of_table(lookup, given.efficiency)
+    for name in _OF_TABLE:
+        value = getattr(given, name)
+        if not (value is None or isinstance(value, pd.DataFrame | AnnData)):
+            found[name] = value
+    return found
 
 
 def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, float]]:

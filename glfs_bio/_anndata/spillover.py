@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.neighbors import kneighbors_graph
 
 from .. import checks
 from ..errors import (
@@ -25,6 +24,7 @@ from ..errors import (
     arg,
     listed,
 )
+from ..measures import space
 from ..options import neighbor_frequencies
 from ..vendors.spillover import N_NEIGHBORS, Spillover
 from . import columns, read
@@ -32,7 +32,7 @@ from . import columns, read
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._typing import Array
+    from .._typing import Array, Index
     from ..labels import Labels
     from ..options import Platform
 
@@ -44,10 +44,8 @@ _POSITIONS, _GRAPH = "spatial", "spatial_connectivities"
 _SECTIONS = ("library_id", "section", "sample")
 
 
-def of_labels(given: Platform | None, name: str, labels: Labels) -> Spillover | None:
+def of_labels(given: Platform, share: float, name: str, labels: Labels) -> Spillover:
     """Return the spillover of a platform for labels, which are read from column `name`."""
-    if given is None or not given.spillover:
-        return None
     sizes = np.bincount(labels.codes[labels.codes >= 0], minlength=len(labels.names))
     neighbors = np.tile(sizes / sizes.sum(), (len(sizes), 1))
     if given.spillover_to is not None:
@@ -64,7 +62,7 @@ def of_labels(given: Platform | None, name: str, labels: Labels) -> Spillover | 
         _say(there, table, labels.names)
         places = [labels.names.index(label) for label in there.index]
         neighbors[places] = there.div(there.sum(axis=1), axis=0)
-    return Spillover(float(given.spillover), neighbors)
+    return Spillover(share, neighbors)
 
 
 def frequencies(spatial: AnnData, labels: str) -> pd.DataFrame:
@@ -116,17 +114,13 @@ def _say(there: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> None:
 
 def _graph(spatial: AnnData) -> sparse.csr_array:
     """Pairs of cells that are neighbours, shape (n_cells, n_cells), symmetric."""
-    if _GRAPH in spatial.obsp:
-        found = sparse.csr_array(spatial.obsp[_GRAPH]) != 0
-    else:
-        found = _nearest(*_positions(spatial))
-    pairs = sparse.coo_array(found + found.T)
-    others = pairs.row != pairs.col  # squidpy may join a cell to itself
-    ones = np.ones(others.sum(), dtype=bool)
-    return sparse.csr_array((ones, (pairs.row[others], pairs.col[others])), shape=pairs.shape)
+    if _GRAPH not in spatial.obsp:
+        return space.neighbours(*_positions(spatial), N_NEIGHBORS)
+    found = sparse.csr_array(spatial.obsp[_GRAPH]) != 0
+    return space.within(sparse.csr_array(found + found.T), np.zeros(spatial.n_obs))
 
 
-def _positions(spatial: AnnData) -> tuple[Array, Array]:
+def _positions(spatial: AnnData) -> tuple[Array, Index]:
     """Positions, shape (n_cells, 2 or 3), and the number of the section of each cell."""
     if _POSITIONS not in spatial.obsm:
         raise NotFound(
@@ -157,21 +151,3 @@ def _positions(spatial: AnnData) -> tuple[Array, Array]:
             "fill it in, or remove these cells",
         )
     return where, sections
-
-
-def _nearest(where: Array, sections: Array) -> sparse.csr_array:
-    """Join each cell with the nearest cells of its section."""
-    rows, others = [], []
-    for section in np.unique(sections):
-        cells = np.flatnonzero(sections == section)
-        n_neighbors = min(N_NEIGHBORS, len(cells) - 1)
-        if n_neighbors:
-            near = kneighbors_graph(where[cells], n_neighbors).tocoo()
-            rows.append(cells[near.row])
-            others.append(cells[near.col])
-    size = len(where)
-    if not rows:
-        return sparse.csr_array((size, size), dtype=bool)
-    first, second = np.concatenate(rows), np.concatenate(others)
-    ones = np.ones(len(first), dtype=bool)
-    return sparse.csr_array((ones, (first, second)), shape=(size, size))

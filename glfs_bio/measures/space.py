@@ -39,15 +39,14 @@ _PREDICTED = 20_000
 RANDOM = 5
 
 
-def neighbours(where: Array, section: Index) -> sparse.csr_array:
-    """Graph of cells that are joined when either is among the 15 nearest of the other in its
-    section.
+def neighbours(where: Array, section: Index, n_neighbors: int = N_NEIGHBORS) -> sparse.csr_array:
+    """Graph of cells that are joined when either is among the nearest of the other in its section.
 
     Shapes: `where` (n_cells, 2 or 3); `section` (n_cells,), whose cells alone are neighbours.
     """
     members = [np.flatnonzero(section == one) for one in np.unique(section)]
     graphs = [
-        joined(nearest(where[cells], N_NEIGHBORS))
+        joined(nearest(where[cells], n_neighbors))
         if len(cells) > 1
         else sparse.csr_array((len(cells),) * 2)
         for cells in members
@@ -57,9 +56,12 @@ def neighbours(where: Array, section: Index) -> sparse.csr_array:
 
 
 def within(graph: sparse.csr_array, group: Index) -> sparse.csr_array:
-    """The edges of a graph between cells of one group, shape (n_cells,)."""
+    """The edges of a graph between two cells of one group, shape (n_cells,).
+
+    A cell is no neighbour of itself, to which squidpy may join it.
+    """
     edges = graph.tocoo()
-    one = group[edges.row] == group[edges.col]
+    one = (group[edges.row] == group[edges.col]) & (edges.row != edges.col)
     kept = edges.data[one], (edges.row[one], edges.col[one])
     return sparse.csr_array(kept, shape=graph.shape)
 

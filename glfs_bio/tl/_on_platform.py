@@ -130,4 +130,4 @@ def spillover_of(
             )
         )
         return None
-    return spillover.of_labels(platform, column, labels)
+    return spillover.of_labels(platform, platform.spillover, column, labels)

@@ -84,7 +84,7 @@ def test_the_graph_of_squidpy_comes_first(line):
 
 def read(given, values, share=0.2):
     labels, _ = coded(pd.Series(values))
-    return spillover.of_labels(Platform(spillover=share, spillover_to=given), "type", labels)
+    return spillover.of_labels(Platform(spillover=share, spillover_to=given), share, "type", labels)
 
 
 def test_frequencies_are_of_the_labels_of_the_data():
@@ -94,7 +94,6 @@ def test_frequencies_are_of_the_labels_of_the_data():
     assert found.share == 0.2
     alone = read(None, ["b", "a", "c", "c"])
     np.testing.assert_allclose(alone.neighbors, np.tile([0.25, 0.25, 0.5], (3, 1)))
-    assert read(table, ["a", "b"], share=0) is None
 
 
 def test_neighbours_that_are_not_known_are_said(caplog):
@@ -120,7 +119,7 @@ def test_cells_are_recorded_by_their_number(line):
     again = Platform.restored(Platform(spillover=0.1, spillover_to=line).record())
     labels, _ = coded(pd.Series(["a", "b"]))
     with refused(InvalidValue, "spillover_to"):
-        spillover.of_labels(again, "type", labels)
+        spillover.of_labels(again, 0.1, "type", labels)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, 2])

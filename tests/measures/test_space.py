@@ -88,6 +88,12 @@ def test_sections_are_apart():
     assert cut[:40, :40].nnz == mixed[:40, :40].nnz
 
 
+def test_a_cell_is_no_neighbour_of_itself():
+    """Squidpy joins it to itself where it is asked to."""
+    looped = sparse.csr_array(path(4) + sparse.eye_array(4))
+    np.testing.assert_array_equal(within(looped, np.zeros(4)).toarray(), path(4).toarray())
+
+
 def test_a_section_of_one_cell_has_no_neighbours():
     graph = neighbours(np.random.default_rng(0).random((9, 2)), np.array([1] + [0] * 8))
     assert graph[[0]].nnz == 0
