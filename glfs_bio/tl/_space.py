@@ -37,8 +37,9 @@ _OF_LABELS = ("rare_f1", "confusion")
 def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> sparse.csr_array:
     """Return the graph of neighbours in space: a graph of squidpy, or by coordinates.
 
-    None: what squidpy calls them, the graph before the coordinates.  Cells of different sections
-    are no neighbours; None: sections of spatialdata, or one.
+    Without `spatial` it is the graph of the name that squidpy gives it, or else coordinates of that
+    name.  Cells of different sections are no neighbours; without `library_key` the regions of a
+    table of spatialdata are sections, or all cells are of one.
     """
     checks.texts(spatial=spatial, library_key=library_key, or_none=True)
     if spatial is None:
