@@ -251,6 +251,7 @@ def answerable(
         "platform": detection.differs,
         "preserve": target is not None,
         "across": request.across != "mean",
+        "search": request.search != "nested",
     }
     if any(of_criterion.values()) and not method.by_criterion:
         raise InvalidValue(
@@ -301,8 +302,12 @@ class PosteriorVariance(Method):
         warn_of_noise(criterion)
         limited = candidates.rows is not None or candidates.detection.varies
         if criterion.has_anything or limited or request.n_genes is None:
-            seed = request.structure.random_state
-            return best_panel(criterion, request.n_genes, candidates, random_state=seed)
+            return best_panel(
+                *(criterion, request.n_genes, candidates),
+                random_state=request.structure.random_state,
+                search=request.search,
+                time_limit=request.time_limit,
+            )
         panel = _ranked(METHODS["variance"], request, criterion, candidates)
         return replace(
             panel,

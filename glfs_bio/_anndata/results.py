@@ -42,6 +42,7 @@ KINDS = {
     "enrichment": "tl.enrich",
     "order": "tl.order_panel",
     "curve": "tl.curve",
+    "proof": "tl.prove_panel",
     "comparison": "tl.compare_panels",
     "names": "tl.resolve_genes",
     "class": "tl.classify",
@@ -227,6 +228,13 @@ def store(
             place[name] = _column(named[name], place.index) if frame else named[name]
     written = [int(one["written"]) for one in adata.uns.values() if kind_of(one) is not None]
     adata.uns[key] = kept(entry) | {"written": max(written, default=0) + 1}
+
+
+def revise(adata: AnnData, key: str, changed: Mapping[str, Any], var: pd.DataFrame) -> None:
+    """Change a result, which stays in its place among those that were written."""
+    before = adata.uns[key]
+    store(adata, key, {**before, **changed}, var=var)
+    adata.uns[key]["written"] = before["written"]
 
 
 def kept(value: Any) -> Any:

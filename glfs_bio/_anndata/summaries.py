@@ -230,6 +230,28 @@ def stability(entry: Mapping[str, Any], n_cells: int, consensus: Any, selected: 
     )
 
 
+def proof(entry: Mapping[str, Any]) -> list[str]:
+    """Return how good a panel is among those of its size, and which genes are sure, a line each."""
+    table, share, proven = entry["table"], entry["optimality"], entry["proven"]
+    bound = f"optimality {'' if proven else 'at least '}{math.floor(1000 * share) / 10:.1f} %"
+    said = "proven to be the best of its size" if share == 1.0 else bound
+    lines = [f"{entry['n_genes']} genes preserve {preserved(entry, entry['preserved'])}, {said}"]
+    come, gone = (table["gene"][~table[name]] for name in ("in_panel", "in_best"))
+    if len(come):
+        where = f", under {entry['best']!r}" if "best" in entry else ""
+        best = "the best" if proven else "a better"
+        lines.append(
+            f"{best} panel has {', '.join(come)} in place of {', '.join(gone)} and preserves "
+            f"{100 * (entry['best_preserved'] - entry['preserved']):.2g} % more{where}"
+        )
+    lines.append(
+        f"{entry['n_every']} genes are in every best panel and {entry['n_every_within']} in every "
+        f"panel within {100 * entry['params']['tolerance']:.2g} % of it; {entry['n_open']} and "
+        f"{entry['n_open_within']} are open"
+    )
+    return lines
+
+
 def order(entry: Mapping[str, Any]) -> list[str]:
     """Return what was checked of an order, and what was found, one line each."""
     lines = []
