@@ -13,6 +13,7 @@ import pandas as pd
 from .. import checks, codec
 from ..errors import UNS, VAR, InvalidValue, NotFound, call, listed
 from ..options import Request, StructureSpec
+from ..solvers.certificate import NONE, OPEN, STATES, TOLERANCE
 from . import read, stale
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ KINDS = {
     "names": "tl.resolve_genes",
     "class": "tl.classify",
 }
+#: What is known of the genes of the best panels, and of all that are nearly as good: columns of a
+#: selection, with what a panel may lose.
+CERTIFICATES = {"certificate": 0.0, "certificate_within": TOLERANCE}
 #: Of selections under no other key, and of panels that have none.
 KEY = "glfs"
 #: Packages that every number depends on.
@@ -163,11 +167,23 @@ def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) ->
         column[genes.allowed] = values
         frame[f"{prefix}_{name}"] = column
     frame[f"{prefix}_included"] = genes.included
+    for name, tolerance in CERTIFICATES.items():
+        frame[f"{prefix}_{name}"] = certificates(panel, genes, tolerance)
     for name in ("orderable", "efficiency", "spread", "off_target", "signal"):
         of_genes = getattr(genes.detection, name)
         if of_genes is not None:
             frame[f"{prefix}_{name}"] = of_genes
     return frame
+
+
+def certificates(panel: Panel, genes: Candidates, tolerance: float) -> pd.Categorical:
+    """Return what is known of every gene, for panels that lose at most a share of the best."""
+    known = panel.certificates
+    state = STATES.index(OPEN if known is None else NONE)
+    codes = np.full(len(genes.allowed), state, dtype=np.int8)
+    if known is not None:
+        codes[genes.allowed] = known.codes(tolerance)
+    return pd.Categorical.from_codes(codes, STATES)
 
 
 #: Columns of numbers that are 0 for genes which a selection did not look at.
@@ -183,6 +199,8 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
         of_names = column.reindex(names)
         if column.dtype == np.bool_:
             of_names = of_names == True  # noqa: E712 -- missing is False
+        elif isinstance(column.dtype, pd.CategoricalDtype):
+            of_names = of_names.fillna(NONE)
         elif str(name).endswith(_ZERO_ELSEWHERE):
             of_names = of_names.fillna(0.0)
         every[name] = of_names
@@ -193,6 +211,8 @@ def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
     """Return a panel for ``.uns``: an envelope that brings along what it was chosen with."""
     shares = {"preserved": panel.preserved, "optimality": panel.optimality}
     found: dict[str, Any] = {name: values for name, values in shares.items() if len(values)}
+    if panel.certificates is not None:
+        found["tolerance"] = TOLERANCE
     return envelope(
         "selection",
         request.arguments(),

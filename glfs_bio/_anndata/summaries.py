@@ -32,6 +32,8 @@ def certified(share: float, among: str = "without constraints") -> str:
     """Return the bound on optimality, rounded down, and among which panels; empty for NaN."""
     if math.isnan(share):
         return ""
+    if share >= 1.0:
+        return f", proven to be the best of its size {among}".rstrip()
     return f", optimality at least {math.floor(100 * share)} % {among}".rstrip()
 
 
@@ -232,17 +234,18 @@ def stability(entry: Mapping[str, Any], n_cells: int, consensus: Any, selected: 
 
 def proof(entry: Mapping[str, Any]) -> list[str]:
     """Return how good a panel is among those of its size, and which genes are sure, a line each."""
-    table, share, proven = entry["table"], entry["optimality"], entry["proven"]
-    bound = f"optimality {'' if proven else 'at least '}{math.floor(1000 * share) / 10:.1f} %"
-    said = "proven to be the best of its size" if share == 1.0 else bound
-    lines = [f"{entry['n_genes']} genes preserve {preserved(entry, entry['preserved'])}, {said}"]
+    table = entry["table"]
+    lines = [
+        f"{entry['n_genes']} genes preserve {preserved(entry, entry['preserved'])}"
+        f"{certified(entry['optimality'], '')}"
+    ]
     come, gone = (table["gene"][~table[name]] for name in ("in_panel", "in_best"))
     if len(come):
-        where = f", under {entry['best']!r}" if "best" in entry else ""
-        best = "the best" if proven else "a better"
         lines.append(
-            f"{best} panel has {', '.join(come)} in place of {', '.join(gone)} and preserves "
-            f"{100 * (entry['best_preserved'] - entry['preserved']):.2g} % more{where}"
+            f"{'the best' if entry['proven'] else 'a better'} panel has {', '.join(come)} in place "
+            f"of {', '.join(gone)} and preserves "
+            f"{100 * (entry['best_preserved'] - entry['preserved']):.2g} % more"
+            + (f", under {entry['best']!r}" if "best" in entry else "")
         )
     lines.append(
         f"{entry['n_every']} genes are in every best panel and {entry['n_every_within']} in every "

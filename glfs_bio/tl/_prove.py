@@ -15,17 +15,19 @@ from .._docs import documented
 from .._progress import tell, with_bar
 from ..errors import ADATA, MATRIX, NO_VALUE, InvalidValue, call
 from ..pp import request_to_keep
-from ..selection import best_panel
+from ..selection import best_panel, minimised_of
 from ..solvers.certificate import EVERY, OPEN, ROUNDING, TOLERANCE
 from ..solvers.greedy import optimality
 from ._panel import beside, find, must_haves, one_data_set
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anndata import AnnData
 
     from .._anndata.target import Preserve as Given
-    from .._typing import Array
-    from ..options import Preserve
+    from ..criterion.criterion import Criterion
+    from ..options import Preserve, Request
     from ..panel import Panel
     from ..selection import Candidates
     from ._panel import Found
@@ -152,17 +154,23 @@ def prove_panel(
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
     found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=None)
-    own = found.named.key if preserve is None and layer is None and _is_ours(adata, found) else None
-    _check(adata, found, own)
+    whole = preserve is None and layer is None and found.basis.request.ranker.by_criterion
+    own = found.named.key if whole and found.named.key in adata.uns else None
     candidates = _candidates(adata, found)
+    criterion = minimised_of(
+        *(found.basis.criterion, candidates.detection),
+        found.basis.request.structure.random_state,
+    )
+    _check(adata, found, criterion, own)
     best = best_panel(
         *(found.basis.criterion, len(found.genes), candidates),
         random_state=found.basis.request.structure.random_state,
         search="best",
         time_limit=time_limit,
+        tolerance=tolerance,
     )
     known = _certificates(adata, candidates, best, tolerance, own)
-    said = _said(adata, found, candidates, best, known)
+    said = _compared(found, criterion, candidates, best, known)
     if not inplace:
         return said["table"]
     params = {"tolerance": tolerance, "time_limit": time_limit}
@@ -171,25 +179,35 @@ def prove_panel(
     if own is not None:
         _sharpen(adata, own, known, said["optimality"], tolerance)
         if not said["table"]["in_panel"].all():
-            entry["best"] = _store_beside(adata, own, found, candidates, best, time_limit)
+            request = replace(
+                results.request_of(adata, own),
+                n_genes=best.n_selected,
+                search="best",
+                time_limit=time_limit,
+            )
+            entry["best"] = _store_beside(adata, found, candidates, best, request)
     results.store(adata, key_added, entry)
     tell(*summaries.proof(entry))
     return None
 
 
-def _is_ours(adata: AnnData, found: Found) -> bool:
-    """Whether a panel is a selection of the default criterion, with its record."""
-    return found.named.key in adata.uns and found.basis.request.ranker.by_criterion
-
-
-def _check(adata: AnnData, found: Found, own: str | None) -> None:
-    """Refuse cells that say nothing of panels, and a selection from others."""
-    if not found.basis.criterion.has_anything:
+def _check(adata: AnnData, found: Found, criterion: Criterion, own: str | None) -> None:
+    """Refuse cells that say nothing of panels, panels without others, and other cells."""
+    key = NO_VALUE if found.named.key is None else found.named.key
+    if not criterion.has_anything:
         raise InvalidValue(
             "preserve",
             NO_VALUE,
             f"has nothing above the noise of {MATRIX}, by which panels could be compared",
             "name another target",
+        )
+    if criterion.largest:
+        raise InvalidValue(
+            "panel",
+            key,
+            "was chosen for the worst of batches or draws, and the best panel can be found for "
+            "their mean alone",
+            "choose it for the mean",
         )
     if found.is_all:
         raise InvalidValue(
@@ -201,6 +219,7 @@ def _check(adata: AnnData, found: Found, own: str | None) -> None:
     if own is None:
         return
     one_data_set(adata, own, "panel")
+    results.key_for(adata, "selection", None, own, suffix="best")
     before, now = float(np.ravel(adata.uns[own]["preserved"])[-1]), float(found.preserved[-1])
     if abs(now - before) > _CHANGED:
         raise InvalidValue(
@@ -227,25 +246,36 @@ def _certificates(
 ) -> pd.DataFrame:
     """Return what is known of every gene, also from before of a selection; a row per gene."""
     known = pd.DataFrame(index=adata.var_names)
+    goes_on = own is not None and _goes_on(adata.uns[own])
+    before = float(adata.uns[own].get("tolerance", -1.0)) if goes_on else -1.0
     for name, lost in results.CERTIFICATES.items():
         lost = tolerance if lost else 0.0
         known[name] = results.certificates(best, candidates, lost)
-        before = adata.var.get(f"{own}_{name}")
-        if before is not None and lost <= float(adata.uns[own].get("tolerance", 0.0)):
-            before = before.astype(known[name].dtype)
-            known[name] = known[name].where(known[name] != OPEN, before)
+        if lost <= before:
+            known[name] = known[name].where(
+                known[name] != OPEN, adata.var[f"{own}_{name}"].astype(known[name].dtype)
+            )
     return known
 
 
-def _said(
-    adata: AnnData, found: Found, candidates: Candidates, best: Panel, known: pd.DataFrame
+def _goes_on(entry: Mapping[str, Any]) -> bool:
+    """Whether a selection is known among all panels of its request, not beside genes that stayed."""
+    return "replaced_by" not in entry.get("table", ())
+
+
+def _compared(
+    found: Found, criterion: Criterion, candidates: Candidates, best: Panel, known: pd.DataFrame
 ) -> dict[str, Any]:
-    """Return what was found, for ``.uns``."""
-    criterion, proof, panel = found.basis.criterion, best.proof, found.genes
-    with found.few_threads():
-        start, without, here = (
-            float(criterion.errors(genes)[-1]) for genes in (panel[:0], candidates.include, panel)
+    """Return a panel beside the best, for ``.uns``."""
+    panel, proof, must, rows = found.genes, best.proof, candidates.include, candidates.rows
+    if proof is None:
+        raise InvalidValue(
+            "panel", NO_VALUE, "has only genes that must be in it", "leave room for others"
         )
+    must = must if rows is None else rows.with_partners(must)
+    with found.few_threads():
+        errors = [float(criterion.errors(genes)[-1]) for genes in (panel[:0], must, panel)]
+    start, without, here = errors
     is_best = here <= proof.error + ROUNDING * start
     order = panel if is_best else candidates.genes[best.order[: best.n_selected]]
     share = float(optimality(np.array([without, here]), np.array([proof.lower]))[0])
@@ -254,12 +284,12 @@ def _said(
     table.insert(1, "in_panel", np.isin(genes, panel))
     table.insert(2, "in_best", np.isin(genes, order))
     numbers = {
-        f"n_{value}{name.removeprefix('certificate')}": int((column == value).sum())
+        f"n_{state}{name.removeprefix('certificate')}": int((column == state).sum())
         for name, column in known.items()
-        for value in (EVERY, OPEN)
+        for state in (EVERY, OPEN)
     }
     return {
-        "proven": bool(proof.proven),
+        "proven": proof.proven,
         "preserved": (start - here) / criterion.scale,
         "best_preserved": (start - min(here, proof.error)) / criterion.scale,
         "most_preserved": (start - min(here, proof.lower)) / criterion.scale,
@@ -272,35 +302,27 @@ def _said(
     }
 
 
+def _sharpen(adata: AnnData, key: str, known: pd.DataFrame, share: float, tolerance: float) -> None:
+    """Give a selection what is known of it now."""
+    entry = adata.uns[key]
+    changed: dict[str, Any] = {"tolerance": tolerance}
+    if "optimality" in entry:
+        *before, last = np.ravel(entry["optimality"])
+        changed["optimality"] = np.array([*before, np.fmax(last if _goes_on(entry) else 0, share)])
+    results.revise(adata, key, changed, known.add_prefix(f"{key}_"))
+
+
 def _store_beside(
-    adata: AnnData, key: str, found: Found, candidates: Candidates, best: Panel, time_limit: float | None
+    adata: AnnData, found: Found, candidates: Candidates, best: Panel, request: Request
 ) -> str:
     """Store a panel that is better than a selection, and return its key."""
-    beside_key = f"{key}_best"
-    frame = results.columns_of(best, candidates, adata.var_names, beside_key)
-    frame[f"{beside_key}_included"] = must_haves(adata, found.named)
-    request = replace(
-        results.request_of(adata, key),
-        n_genes=best.n_selected,
-        search="best",
-        time_limit=time_limit,
-    )
-    request = request_to_keep(adata, request, frame, beside_key)
-    entry = adata.uns[key]
+    entry, key = adata.uns[found.named.key], f"{found.named.key}_best"
+    frame = results.columns_of(best, candidates, adata.var_names, key)
+    frame[f"{key}_included"] = must_haves(adata, found.named)
     about = {name: entry[name] for name in _SHARED if name in entry}
     if "batches" in about:
         order = candidates.genes[best.order[: best.n_selected]]
         about["preserved_in_batches"] = found.basis.criterion.preserved_in_sets(order)
-    results.store(adata, beside_key, results.selected(best, request, **about), var=frame)
-    return beside_key
-
-
-def _sharpen(
-    adata: AnnData, key: str, known: pd.DataFrame, share: float, tolerance: float
-) -> None:
-    """Give a selection what is known of it now."""
-    changed: dict[str, Any] = {"tolerance": tolerance}
-    if "optimality" in adata.uns[key]:
-        *before, last = np.ravel(adata.uns[key]["optimality"])
-        changed["optimality"] = np.array([*before, np.fmax(last, share)])
-    results.revise(adata, key, changed, known.add_prefix(f"{key}_"))
+    request = request_to_keep(adata, request, frame, key)
+    results.store(adata, key, results.selected(best, request, **about), var=frame)
+    return key

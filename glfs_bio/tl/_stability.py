@@ -23,7 +23,6 @@ from .._docs import documented
 from .._progress import progress, tell
 from ..data.threads import one_thread
 from ..errors import (
-    ADATA,
     NONE,
     UNS,
     Caution,
@@ -32,7 +31,6 @@ from ..errors import (
     NotFound,
     arg,
     call,
-    listed,
     warn,
 )
 from ..measures import stability as over_parts
