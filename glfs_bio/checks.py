@@ -166,3 +166,9 @@ def number(name: str, value: Any, *, above: float | None = None, at_least: float
     least = f" that is not below {SMALLEST:.2g}, or 0" if tiny else ""
     allowed = f"a finite number {sign} {limit:g}{least}"
     _refuse(name, value, allowed, right_type=is_number)
+
+
+def seconds(name: str, value: Any) -> None:
+    """Refuse what is neither a number of seconds above 0 nor None, which is no limit."""
+    if value is not None:
+        number(name, value, above=0.0)

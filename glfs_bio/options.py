@@ -31,6 +31,7 @@ from .methods import METHODS, OBJECTIVES, Method
 
 STANDARDIZE = ("noise", "unit", None)
 ACROSS = ("mean", "worst")
+SEARCHES = ("nested", "best")
 MISSING = ("raise", "warn", "ignore")
 
 #: Limits on what is measured of a single gene, over all cells and in types of them: its mean, the
@@ -663,6 +664,9 @@ class Request:
     limits: Limits | None = None
     platform: Platform | None = None
     across: Literal["mean", "worst"] = "mean"
+    search: Literal["nested", "best"] = "nested"
+    #: Most seconds for the best panel; None: as many as it takes.
+    time_limit: float | None = 60.0
     method: str | Method = "glfs"
     objective: str | Method = "error"
     symbols: str | None = None
@@ -675,6 +679,8 @@ class Request:
                 object.__setattr__(self, name, list(value))
         checks.whole_number("n_genes", self.n_genes, at_least=1, or_none=True)
         checks.one_of("across", self.across, ACROSS)
+        checks.one_of("search", self.search, SEARCHES)
+        checks.seconds("time_limit", self.time_limit)
         checks.one_of("missing", self.missing, MISSING)
         if self.limits is not None and not isinstance(self.limits, Limits):
             raise InvalidType("limits", self.limits, f"must be made by {call('Limits')}, or {NONE}")

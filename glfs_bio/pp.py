@@ -61,6 +61,8 @@ def select_genes(
     platform: Platform | None = None,
     batch_key: str | None = None,
     across: Literal["mean", "worst"] = "mean",
+    search: Literal["nested", "best"] = "nested",
+    time_limit: float | None = 60.0,
     method: str | Method = "glfs",
     objective: str | Method = "error",
     use_rep: str | None = None,
@@ -134,6 +136,14 @@ def select_genes(
 
         - ``"mean"``: all
         - ``"worst"``: the batch with the lowest preserved share (maximin)
+    search : {"nested", "best"}, default "nested"
+        Choice of genes by the default criterion:
+
+        - ``"nested"``: one by one, with a bound on optimality
+        - ``"best"``: the best panel of this size that is found within `time_limit`, not nested; see
+          :func:`~glfs_bio.tl.prove_panel`
+    time_limit : float, default 60.0
+        Seconds after which the search for the best panel ends.  None: no limit.
     method : str, default "glfs"
         ``"glfs"``, or for comparison ``"lapaofs"``, ``"lapdofs"``, ``"laplacian_score"``,
         ``"q_alpha"``, ``"sparse_pca"``, ``"variance"``.
@@ -186,7 +196,7 @@ def select_genes(
     ``.var[f"{key_added}_certificate"]`` : category
         ``"every"`` for genes that are in every best panel of this size within the constraints,
         ``"none"`` for genes that are in no best panel, ``"open"`` where the bound on optimality
-        does not tell.
+        does not tell.  :func:`~glfs_bio.tl.prove_panel` sharpens it.
     ``.var[f"{key_added}_certificate_within"]`` : category
         The same for all panels that lose at most ``tolerance`` of what the best one preserves.
     ``.var[f"{key_added}_efficiency"]`` : float
@@ -207,7 +217,7 @@ def select_genes(
         Share of the target that the first 1, 2, … genes preserve, relative to all genes.
     ``.uns[key_added]["optimality"]`` : float, shape (n_genes,)
         Lower bound on ``preserved`` relative to the best panel of the same size; NaN without
-        structure.
+        structure.  1: the panel is proven to be the best.
     ``.uns[key_added]["tolerance"]`` : float
         0.005, the tolerance of ``certificate_within``.
     ``.uns[key_added]["preserved_on_platform"]`` : float, shape (n_genes,)
@@ -277,6 +287,8 @@ def select_genes(
         limits=limits,
         platform=platform,
         across=across,
+        search=search,
+        time_limit=time_limit,
         method=method,
         objective=objective,
         symbols=symbols,

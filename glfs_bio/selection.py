@@ -19,6 +19,7 @@ from .data.threads import few_threads
 from .errors import ADATA, MATRIX, NO_VALUE, Caution, InvalidType, InvalidValue, arg, call, warn
 from .methods import METHODS, Method
 from .panel import Panel, measured
+from .solvers.certificate import TOLERANCE
 from .solvers.constrained import select_within
 from .solvers.constraints import Rows
 from .solvers.greedy import Greedy, select
@@ -252,6 +253,7 @@ def answerable(
         "platform": detection.differs,
         "preserve": target is not None,
         "across": request.across != "mean",
+        "search": request.search != "nested",
     }
     if any(of_criterion.values()) and not method.by_criterion:
         raise InvalidValue(
@@ -261,6 +263,8 @@ def answerable(
             f"{method.name}",
             "remove one of the two",
         )
+    if request.search == "best":
+        check_search(worst=request.across == "worst" or (detection.varies and detection.worst))
     if detection.failure is not None and (detection.failure[candidates.genes] >= 1.0).all():
         raise InvalidValue(
             "platform",
@@ -302,8 +306,12 @@ class PosteriorVariance(Method):
         warn_of_noise(criterion)
         limited = candidates.rows is not None or candidates.detection.varies
         if criterion.has_anything or limited or request.n_genes is None:
-            seed = request.structure.random_state
-            return best_panel(criterion, request.n_genes, candidates, random_state=seed)
+            return best_panel(
+                *(criterion, request.n_genes, candidates),
+                random_state=request.structure.random_state,
+                search=request.search,
+                time_limit=request.time_limit,
+            )
         panel = _ranked(METHODS["variance"], request, criterion, candidates)
         return replace(
             panel,
@@ -341,6 +349,26 @@ def warn_of_noise(criterion: Criterion) -> None:
     )
 
 
+def check_search(*, worst: bool) -> None:
+    """Refuse the best panel for the worst of batches or draws, which is known for means alone."""
+    if worst:
+        raise InvalidValue(
+            "search",
+            "best",
+            "is for the mean over batches and over draws of the platform, not for the worst",
+            f"leave out {arg('across', 'worst')} and {arg('case', 'worst')}",
+        )
+
+
+def minimised_of(
+    criterion: Criterion, detection: Detection, random_state: int | None = 0
+) -> Criterion:
+    """Return what a panel minimises: F, over draws where these differ."""
+    if not detection.varies:
+        return criterion
+    return OnPlatform(criterion, detection, random_state=random_state)
+
+
 def best_panel(
     criterion: Criterion,
     n_genes: int | None,
@@ -349,27 +377,29 @@ def best_panel(
     random_state: int | None = 0,
     search: str = "nested",
     time_limit: float | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Panel:
     """Choose the panel that preserves most, and measure it.
 
     Where draws of what the platform detects differ, the panel is chosen that preserves most in
     their mean or in the worst of them.  What it preserves is measured by the efficiencies of
     `criterion`, and so.  By ``search="best"`` it is the best panel that is found in `time_limit`
-    seconds (None: however long it takes), and else nested, where limits let it be.
+    seconds (None: however long it takes), with genes of all panels within a tolerance, and else
+    nested, where limits let it be.
     """
     info: dict[str, Any] = {}
     rows, detection, genes = candidates.rows, candidates.detection, candidates.genes
     with few_threads(criterion.rank):
-        minimised = criterion
-        if detection.varies:
-            minimised = OnPlatform(criterion, detection, random_state=random_state)
+        minimised = minimised_of(criterion, detection, random_state)
         within = Rows.of((), criterion.n_genes) if rows is None else rows
         within = within.apart(candidates.alike, candidates.include)
         choose: Callable[..., Panel] = partial(select, alike=list(candidates.alike.values()))
         if rows is not None:
             choose = partial(select_within, rows=within)
         if search == "best" and criterion.has_anything:
+            check_search(worst=minimised.largest)
             choose = partial(best, nested=choose, rows=within, time_limit=time_limit)
+            choose = partial(choose, tolerance=tolerance)
         panel = choose(minimised, n_genes, include=candidates.include, candidates=genes)
         if detection.varies:
             info["preserved_on_platform"] = panel.preserved[: panel.n_selected]

@@ -107,6 +107,8 @@ def test_what_to_preserve_has_names(argument):
         ({"n_genes": 0}, InvalidValue, "n_genes"),
         ({"n_comps": 0}, InvalidValue, "n_comps"),
         ({"across": "best"}, InvalidValue, "across"),
+        ({"search": "worst"}, InvalidValue, "search"),
+        ({"time_limit": -1.0}, InvalidValue, "time_limit"),
         ({"objective": "exact", "method": "variance"}, InvalidValue, "objective"),
         ({"n_gene": 5}, InvalidType, "n_gene"),
     ],

@@ -46,6 +46,7 @@ CALLS = {
         adata, ["CD3D", "none"], ["CD3D", "LYZ", "none", "nor"]
     ),
     "tl.explain_gene": lambda adata: tl.explain_gene(adata, ["CD3D", "LYZ"], "glfs", LABELS),
+    "tl.prove_panel": lambda adata: tl.prove_panel(adata, time_limit=1.0),
     "tl.resolve_genes": tl.resolve_genes,
     "tl.order_panel": lambda adata: tl.order_panel(
         adata, ["CD3D", "LYZ"], counts_layer="counts", labels=LABELS, backups=1
@@ -104,7 +105,9 @@ def _without(name: str, keys: set[str]) -> str:
 def outputs(name: str) -> str:
     """Return what a docstring says of outputs, and the page of all records."""
     own = [" ".join(one) for one in section(attrgetter(name)(glfs_bio), "Returns")]
-    selects = dict.fromkeys(("tl.extend_panel", "tl.replace_genes"), "pp.select_genes")
+    selects = dict.fromkeys(
+        ("tl.extend_panel", "tl.replace_genes", "tl.prove_panel"), "pp.select_genes"
+    )
     more = {**selects, "tl.predict": "tl.classify"}.get(name)
     return "\n".join([PAGE.read_text("utf-8"), *own, outputs(more) if more else ""])
 

@@ -48,6 +48,7 @@ CALLS = {
         adata, ["g2", "none"], ["g1", "g2", "none", "nor"]
     ),
     "explain_gene": lambda adata: tl.explain_gene(adata, ["g1", "g50"], "glfs", "type"),
+    "prove_panel": lambda adata: tl.prove_panel(adata, ["g1", "g12", "none"], time_limit=1.0),
     "resolve_genes": lambda adata: tl.resolve_genes(adata, symbols="symbol"),
     "order_panel": lambda adata: tl.order_panel(
         *(adata, ["g1", "g12"]),
@@ -183,6 +184,7 @@ LINES = {
     "substitutes": "IN glfs",
     "replace": "IN glfs --failed g1",
     "gene": "IN glfs --gene g1,g50 --labels type",
+    "prove": "IN other",
     "curve": "IN --max-genes 5 --labels type",
     "markers": "IN glfs --labels type",
     "stability": "IN --n-resamples 2",

@@ -43,6 +43,7 @@ KINDS = {
     "enrichment": "tl.enrich",
     "order": "tl.order_panel",
     "curve": "tl.curve",
+    "proof": "tl.prove_panel",
     "comparison": "tl.compare_panels",
     "names": "tl.resolve_genes",
     "class": "tl.classify",
@@ -167,16 +168,22 @@ def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) ->
         frame[f"{prefix}_{name}"] = column
     frame[f"{prefix}_included"] = genes.included
     for name, tolerance in CERTIFICATES.items():
-        known = panel.certificates
-        codes = np.full(len(names), STATES.index(OPEN if known is None else NONE), dtype=np.int8)
-        if known is not None:
-            codes[genes.allowed] = known.codes(tolerance)
-        frame[f"{prefix}_{name}"] = pd.Categorical.from_codes(codes, STATES)
+        frame[f"{prefix}_{name}"] = certificates(panel, genes, tolerance)
     for name in ("orderable", "efficiency", "spread", "off_target", "signal"):
         of_genes = getattr(genes.detection, name)
         if of_genes is not None:
             frame[f"{prefix}_{name}"] = of_genes
     return frame
+
+
+def certificates(panel: Panel, genes: Candidates, tolerance: float) -> pd.Categorical:
+    """Return what is known of every gene, for panels that lose at most a share of the best."""
+    known = panel.certificates
+    state = STATES.index(OPEN if known is None else NONE)
+    codes = np.full(len(genes.allowed), state, dtype=np.int8)
+    if known is not None:
+        codes[genes.allowed] = known.codes(tolerance)
+    return pd.Categorical.from_codes(codes, STATES)
 
 
 #: Columns of numbers that are 0 for genes which a selection did not look at.
@@ -241,6 +248,13 @@ def store(
             place[name] = _column(named[name], place.index) if frame else named[name]
     written = [int(one["written"]) for one in adata.uns.values() if kind_of(one) is not None]
     adata.uns[key] = kept(entry) | {"written": max(written, default=0) + 1}
+
+
+def revise(adata: AnnData, key: str, changed: Mapping[str, Any], var: pd.DataFrame) -> None:
+    """Change a result, which stays in its place among those that were written."""
+    before = adata.uns[key]
+    store(adata, key, {**before, **changed}, var=var)
+    adata.uns[key]["written"] = before["written"]
 
 
 def kept(value: Any) -> Any:

@@ -32,6 +32,8 @@ def certified(share: float, among: str = "without constraints") -> str:
     """Return the bound on optimality, rounded down, and among which panels; empty for NaN."""
     if math.isnan(share):
         return ""
+    if share >= 1.0:
+        return f", proven to be the best of its size {among}".rstrip()
     return f", optimality at least {math.floor(100 * share)} % {among}".rstrip()
 
 
@@ -228,6 +230,29 @@ def stability(entry: Mapping[str, Any], n_cells: int, consensus: Any, selected: 
         f"mean Jaccard index {entry['mean_jaccard']:.2f}, {(selected & consensus).sum()} of "
         f"{selected.sum()} genes in the consensus panel"
     )
+
+
+def proof(entry: Mapping[str, Any]) -> list[str]:
+    """Return how good a panel is among those of its size, and which genes are sure, a line each."""
+    table = entry["table"]
+    lines = [
+        f"{entry['n_genes']} genes preserve {preserved(entry, entry['preserved'])}"
+        f"{certified(entry['optimality'], '')}"
+    ]
+    come, gone = (table["gene"][~table[name]] for name in ("in_panel", "in_best"))
+    if len(come):
+        lines.append(
+            f"{'the best' if entry['proven'] else 'a better'} panel has {', '.join(come)} in place "
+            f"of {', '.join(gone)} and preserves "
+            f"{100 * (entry['best_preserved'] - entry['preserved']):.2g} % more"
+            + (f", under {entry['best']!r}" if "best" in entry else "")
+        )
+    lines.append(
+        f"{entry['n_every']} genes are in every best panel and {entry['n_every_within']} in every "
+        f"panel within {100 * entry['params']['tolerance']:.2g} % of it; {entry['n_open']} and "
+        f"{entry['n_open_within']} are open"
+    )
+    return lines
 
 
 def order(entry: Mapping[str, Any]) -> list[str]:

@@ -26,6 +26,7 @@ COMMANDS = {
     "replace": "commands_panel",
     "explain": "commands_panel",
     "gene": "commands_panel",
+    "prove": "commands_panel",
     "efficiency": "commands_files",
     "markers": "commands_panel",
     "compare": "commands_panel",

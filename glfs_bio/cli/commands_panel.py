@@ -145,6 +145,17 @@ def gene(cells: Cells, call: Call, written: Written) -> None:
     written.put(adata, shown.drop(columns="summary"), *call.said)
 
 
+@command("tl.prove_panel")
+def prove(cells: Cells, call: Call, written: Written) -> None:
+    """Search for the best panel of the size of a panel; prints the genes of both as TSV.
+
+    Example: glfs-bio prove panel.h5ad glfs --time-limit 600 -o proven.h5ad
+    """
+    adata = cells.load()
+    table = call(adata)["table"]
+    written.put(adata, words.in_symbols(table, adata, call["symbols"]), *call.said)
+
+
 @command("tl.markers")
 def markers(cells: Cells, call: Call, written: Written) -> None:
     """Find the markers of each label in a panel; prints them with their scores as TSV.

@@ -31,6 +31,7 @@ _COMMANDS = {
     "explain_panel": "explain",
     "replace_genes": "replace",
     "order_panel": "order",
+    "prove_panel": "prove",
     "compare_panels": "compare",
     "estimate_efficiency": "efficiency",
     "panel_umap": "report --keep",

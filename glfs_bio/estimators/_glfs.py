@@ -28,6 +28,7 @@ from ..methods import OBJECTIVES, Method
 from ..options import Request, refuse_ignored
 from ..panel import measured
 from ..selection import Candidates, check_sizes, rank_genes
+from ..solvers.certificate import NONE
 from ._input import labels_of, validated
 
 if TYPE_CHECKING:
@@ -74,6 +75,13 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         - ``"expression"``: expression of all genes in X; `y` is ignored
         - ``"labels"``: separation of the classes `y`
         - ``"values"``: prediction of the numbers `y`
+    search : {"nested", "best"}, default "nested"
+        Panels that are compared, with ``objective="error"``:
+
+        - ``"nested"``: genes one by one
+        - ``"best"``: all panels of this size, by branch and bound; the panel is not nested
+    time_limit : float, default 60.0
+        Seconds after which the search for the best panel ends.  None: no limit.
     lambda1 : float, default 100.0
         Weight λ1 of the graph in ``B = I + λ1 L``.
     standardize : {"auto", "noise", "unit"} or None, default "auto"
@@ -94,8 +102,8 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     ranking_ : ndarray of int, shape (n_features,)
-        Rank of each gene, 1 for the best.  With ``objective="error"`` the first k genes are the
-        panel of size k.
+        Rank of each gene, 1 for the best.  With ``objective="error"`` and ``search="nested"`` the
+        first k genes are the panel of size k.
     scores_ : ndarray of float, shape (n_features,)
         Score without ties, larger is better.
     weights_ : ndarray of float, shape (n_features,)
@@ -108,7 +116,13 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Share of the target that the first 1, 2, … genes preserve, relative to all genes.
     optimality_ : ndarray of float, shape (n_selected,)
         Lower bound on ``preserved_`` relative to the best panel of the same size, with
-        ``objective="error"``.
+        ``objective="error"``.  1: the panel is proven to be the best.
+    certificates_ : ndarray of str, shape (n_features,)
+        With ``objective="error"``: ``"every"`` for a gene of every best panel of this size,
+        ``"none"`` for one of no best panel, otherwise ``"open"``.
+    proof_ : Proof
+        With ``search="best"``: ``error``, F of the panel; ``lower``, its lower bound; ``n_nodes``
+        of branch and bound; ``n_open``, genes without a certificate; ``proven``.
     curve_ : dict of ndarray
         With ``n_genes=None``: ``n_genes`` and ``preserved``, also of larger panels.
     lambda_ : float
@@ -149,6 +163,8 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         objective: str | Method = "error",
         preserve: Literal["structure", "expression", "labels", "values"] = "structure",
+        search: Literal["nested", "best"] = "nested",
+        time_limit: float | None = 60.0,
         lambda1: float = 100.0,
         standardize: Literal["auto", "noise", "unit"] | None = "auto",
         n_comps: int | None = 50,
@@ -158,6 +174,8 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_genes = n_genes
         self.objective = objective
         self.preserve = preserve
+        self.search = search
+        self.time_limit = time_limit
         self.lambda1 = lambda1
         self.standardize = standardize
         self.n_comps = n_comps
@@ -286,7 +304,10 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return OBJECTIVES.resolve("objective", self.objective)
 
     def _request(self) -> Request:
-        names = ("objective", "lambda1", "standardize", "n_comps", "n_neighbors", "random_state")
+        names = (
+            *("objective", "search", "time_limit", "lambda1", "standardize", "n_comps"),
+            *("n_neighbors", "random_state"),
+        )
         return Request.of(self.n_genes, **{name: getattr(self, name) for name in names})
 
     def _take(self, panel: Panel, candidates: Candidates) -> None:
@@ -304,6 +325,11 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.preserved_ = panel.preserved
         if len(panel.optimality):
             self.optimality_ = panel.optimality
+        if panel.certificates is not None:
+            self.certificates_ = np.full(n_features, NONE, dtype=object)
+            self.certificates_[genes] = panel.certificates.of()
+        if panel.proof is not None:
+            self.proof_ = panel.proof
         for name in ("curve", "path", "kkt", "converged", "n_iter"):
             if name in panel.info:
                 setattr(self, f"{name}_", panel.info[name])

@@ -29,6 +29,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "replace_genes": tl.replace_genes,
     "explain_panel": tl.explain_panel,
     "explain_gene": tl.explain_gene,
+    "prove_panel": tl.prove_panel,
     "compare_panels": tl.compare_panels,
     "curve": tl.curve,
     "markers": tl.markers,
@@ -44,7 +45,7 @@ RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform
 EVALUATING = frozenset(
     {
         *("evaluate_panel", "extend_panel", "substitutes", "replace_genes", "explain_panel"),
-        *("explain_gene", "compare_panels", "curve"),
+        *("explain_gene", "prove_panel", "compare_panels", "curve"),
     }
 )
 #: Classes that have a method of every function.

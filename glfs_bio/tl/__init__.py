@@ -17,6 +17,7 @@ from ._extend import extend_panel
 from ._markers import markers
 from ._order import order_panel
 from ._predict import predict
+from ._prove import prove_panel
 from ._replace import replace_genes
 from ._resolve import resolve_genes
 from ._stability import stability
@@ -37,6 +38,7 @@ __all__ = [
     "order_panel",
     "panel_umap",
     "predict",
+    "prove_panel",
     "replace_genes",
     "resolve_genes",
     "stability",

@@ -157,7 +157,12 @@ def extend_panel(
         raise InvalidValue(
             "n_extra", n_extra, f"is more than the {n_open} candidate genes", "ask for fewer"
         )
-    panel = best_panel(basis.criterion, request.n_genes, candidates, random_state=random_state)
+    panel = best_panel(
+        *(basis.criterion, request.n_genes, candidates),
+        random_state=random_state,
+        search=request.search,
+        time_limit=request.time_limit,
+    )
     if candidates.rows is not None:
         out = constraints.ruled_out(candidates.rows, candidates)
         info = panel.info | strongest_out(basis.criterion, out)

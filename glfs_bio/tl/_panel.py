@@ -197,6 +197,19 @@ def say_overridden(adata: AnnData, key: str | None, now: Request) -> None:
         )
 
 
+def one_data_set(adata: AnnData, key: str, argument: str) -> None:
+    """Refuse a selection from several datasets, of which an object is one."""
+    names = adata.uns[key].get("data_sets")
+    if names is not None:
+        raise InvalidValue(
+            argument,
+            key,
+            f"is a selection from several datasets ({listed(names)}), but {ADATA} is one of them",
+            f"concatenate them, select with their names as {arg('batch_key')}, and use that "
+            "selection",
+        )
+
+
 def basis_of(adata: AnnData, request: Request) -> Basis:
     """Return what panels of a request are evaluated by."""
     plain = names.settled(adata, request, "ignore")

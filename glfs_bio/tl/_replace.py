@@ -153,7 +153,12 @@ def replace_genes(
             "replace fewer genes, or relax the constraints",
         )
     criterion, size = found.basis.criterion, len(stay) + n_new
-    chosen = best_panel(criterion, size, candidates, random_state=random_state)
+    chosen = best_panel(
+        *(criterion, size, candidates),
+        random_state=random_state,
+        search=found.basis.request.search,
+        time_limit=found.basis.request.time_limit,
+    )
     come = candidates.genes[chosen.order[len(stay) : chosen.n_selected]]
     table = _exchanged(adata, found, gone, gone_absent, come)
     if not inplace:

@@ -23,7 +23,6 @@ from .._docs import documented
 from .._progress import progress, tell
 from ..data.threads import one_thread
 from ..errors import (
-    ADATA,
     NONE,
     UNS,
     Caution,
@@ -32,13 +31,12 @@ from ..errors import (
     NotFound,
     arg,
     call,
-    listed,
     warn,
 )
 from ..measures import stability as over_parts
 from ..options import OF_STORED, Request, StructureSpec, place_of
 from ..pp import panel_of
-from ._panel import say_overridden
+from ._panel import one_data_set, say_overridden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -296,15 +294,7 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
     given = {name: value for name, value in given.items() if name not in _WHERE}
     if key in adata.uns:
         request = results.request_of(adata, key)
-        if (names := adata.uns[key].get("data_sets")) is not None:
-            raise InvalidValue(
-                "key",
-                key,
-                f"is a selection from several datasets ({listed(names)}), but {ADATA} is one of "
-                "them",
-                f"concatenate them, select with their names as {arg('batch_key')}, and use that "
-                "selection",
-            )
+        one_data_set(adata, key, "key")
         stale.check_genes(adata, key, "key")
     elif given.keys() <= {"random_state"}:
         raise NotFound(

@@ -87,6 +87,9 @@ DATA = [
     ("efficiency panel.h5ad panel.h5ad --spatial-layer nope", "--counts-layer X"),
     ("efficiency panel.h5ad panel.h5ad --table panel.doc", "panel.doc"),
     ("select panel.h5ad --across worst", "--across worst"),
+    ("select panel.h5ad --search greedy", "--search greedy"),
+    ("select panel.h5ad --search best --method variance --n-genes 3", "--search"),
+    ("select panel.h5ad --time-limit 0", "--time-limit 0.0"),
     ("select panel.h5ad --batch-key phase --across best", "--across best"),
     ("select panel.h5ad --also panel.h5ad", "--also"),
     ("select panel.h5ad --also no.h5ad", "no.h5ad"),
@@ -291,7 +294,7 @@ def test_data_or_values(folder, only_own_options, line, named):
 #: Commands with rows in a file of their own.
 ELSEWHERE = {
     *("compare", "curve", "evaluate", "explain", "extend", "gene", "markers", "order"),
-    *("replace", "substitutes"),
+    *("prove", "replace", "substitutes"),
 }
 LIMITS = {"counts_layer", "cost", "budget", *(field.name for field in fields(Limits))}
 #: Options that take no value.

@@ -11,6 +11,7 @@ EVALUATE = "evaluate cells.h5ad glfs"
 EXTEND = "extend cells.h5ad CD3D,LYZ"
 COMPARE = "compare cells.h5ad a=glfs b=CD3D,LYZ"
 CURVE = "curve cells.h5ad"
+OF_SELECTION = ("substitutes", "explain", "prove")
 SELECT = "select cells.h5ad"
 
 #: Words of the command line, and what the line on stderr must name: the option with its value, the
@@ -133,7 +134,7 @@ DATA = [
     *((f"{EXTEND} --n-extra 2 {words}", told) for words, told in PRESERVE),
     *(
         (f"{line} {words}", told)
-        for line in (EVALUATE, "substitutes cells.h5ad glfs", "explain cells.h5ad glfs", COMPARE)
+        for line in (EVALUATE, *(f"{name} cells.h5ad glfs" for name in OF_SELECTION), COMPARE)
         for words, told in (PRESERVE[0], PRESERVE[3], PRESERVE[-1])
     ),
     *((f"{CURVE} {words}", told) for words, told in (PRESERVE[0], PRESERVE[3], PRESERVE[-1])),
@@ -144,6 +145,10 @@ DATA = [
     ("replace cells.h5ad CD3D,LYZ --failed LYZ --genes no/g.txt", "no"),
     ("gene cells.h5ad glfs --gene CD8a", "CD8A"),
     ("gene cells.h5ad glfs --gene CD8A --n-labels 0", "--n-labels 0"),
+    ("prove cells.h5ad glfs --tolerance 1", "--tolerance 1.0"),
+    ("prove cells.h5ad glfs --time-limit 0", "--time-limit 0.0"),
+    ("prove cells.h5ad nope", "PANEL nope"),
+    ("prove cells.h5ad CD3D,LYZ --ignore nope", "--ignore"),
     ("substitutes cells.h5ad glfs --replace CD8a", "CD8A"),
     ("substitutes cells.h5ad CD3D,LYZ --replace CD8A", "CD8A"),
     ("substitutes cells.h5ad glfs -n 0", "--n 0"),
@@ -232,7 +237,7 @@ def test_data_or_values(folder, only_own_options, line, named):
     "name",
     [
         *("evaluate", "extend", "substitutes", "replace", "explain", "gene", "markers"),
-        *("compare", "curve"),
+        *("compare", "curve", "prove"),
     ],
 )
 def test_every_option_has_a_row(name):

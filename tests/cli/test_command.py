@@ -27,6 +27,7 @@ FUNCTIONS = {
     "replace": glfs_bio.tl.replace_genes,
     "explain": glfs_bio.tl.explain_panel,
     "gene": glfs_bio.tl.explain_gene,
+    "prove": glfs_bio.tl.prove_panel,
     "markers": glfs_bio.tl.markers,
     "compare": glfs_bio.tl.compare_panels,
     "curve": glfs_bio.tl.curve,
@@ -46,6 +47,7 @@ WITH_STRUCTURE = {
     "replace",
     "explain",
     "gene",
+    "prove",
     "compare",
     "curve",
 }

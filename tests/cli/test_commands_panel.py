@@ -25,12 +25,13 @@ FUNCTIONS = {
     "replace": glfs_bio.tl.replace_genes,
     "explain": glfs_bio.tl.explain_panel,
     "gene": glfs_bio.tl.explain_gene,
+    "prove": glfs_bio.tl.prove_panel,
     "markers": glfs_bio.tl.markers,
     "compare": glfs_bio.tl.compare_panels,
     "curve": glfs_bio.tl.curve,
 }
 #: Those that need the structure.
-JUDGING = [name for name in FUNCTIONS if name not in ("markers", "replace", "gene")]
+JUDGING = [name for name in FUNCTIONS if name not in ("markers", "replace", "gene", "prove")]
 CATALOGUE = ["LYZ", "CD3D", "CD79A", "NKG7"]
 
 
@@ -332,6 +333,18 @@ def test_replace(run, cells):
     again = run("replace", "out.h5ad", "glfs_replaced", "--failed", "CD79A", "--symbols", "id")
     assert read_table(again)["gene"].tolist() == ["id CD79A"]
     assert "MS4A1" in run("replace", "cells.h5ad", "catalogue", "--failed", "CD20").stderr
+
+
+def test_prove(run, cells):
+    result = run("prove", "cells.h5ad", "catalogue", "--time-limit", "20", "-o", "out.h5ad")
+    frame = read_table(run("prove", "cells.h5ad", "catalogue", "--time-limit", "20"))
+    table = expected("prove", cells, "catalogue", time_limit=20.0)
+    assert frame["gene"].tolist() == table["gene"].tolist()
+    assert frame["certificate"].tolist() == table["certificate"].astype(str).tolist()
+    assert "4 genes preserve" in result.stderr
+    assert ad.read_h5ad("out.h5ad").uns["catalogue_proof"]["n_genes"] == len(CATALOGUE)
+    named = read_table(run("prove", "cells.h5ad", "LYZ,CD3D", "--symbols", "id"))
+    assert named["gene"].str.startswith("id ").all()
 
 
 def test_gene(run, cells):

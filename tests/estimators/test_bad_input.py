@@ -34,6 +34,8 @@ PARAMETERS = [
     (GLFS, "n_genes", 13, InvalidValue),
     (GLFS, "objective", "x", InvalidValue),
     (GLFS, "preserve", "x", InvalidValue),
+    (GLFS, "search", "x", InvalidValue),
+    (GLFS, "time_limit", 0, InvalidValue),
     (GLFS, "lambda1", -1, InvalidValue),
     (GLFS, "standardize", "x", InvalidValue),
     (GLFS, "n_comps", 0, InvalidValue),

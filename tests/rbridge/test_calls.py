@@ -97,6 +97,11 @@ CALLS = {
         lambda adata: tl.explain_gene(adata, ["CD3E"], PANEL, GROUPS),
         "glfs_gene",
     ),
+    "prove": (
+        "glfs_prove_panel(x, panel, tolerance = 0.01, time_limit = 5)",
+        lambda adata: tl.prove_panel(adata, PANEL, tolerance=0.01, time_limit=5.0),
+        "glfs_proof",
+    ),
     "explain": (
         "glfs_explain_panel(x, panel, 'bulk_labels', n_labels = 2)",
         lambda adata: tl.explain_panel(adata, PANEL, GROUPS, n_labels=2),

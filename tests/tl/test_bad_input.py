@@ -135,6 +135,13 @@ OF_WORKBENCH = [
         ({"layer": "x"}, NotFound),
         ({"use_raw": "yes"}, InvalidType),
     ]),
+    (tl.prove_panel, {"panel": ["CD3D"], "time_limit": 1.0}, [
+        PANEL, PRESERVE, *MATRIX, *COMMON,
+        ({"tolerance": -1}, InvalidValue),
+        ({"tolerance": 1}, InvalidValue),
+        ({"time_limit": 0}, InvalidValue),
+        ({"time_limit": "x"}, InvalidType),
+    ]),
     (tl.markers, {"panel": ["CD3D"], "labels": "bulk_labels"}, [
         PANEL, LABELS, *COMMON,
         ({"labels": 5}, InvalidType),
@@ -467,6 +474,7 @@ FUNCTIONS = [
     (tl.replace_genes, ("CD3D", ["CD3D", "LYZ"])),
     (tl.explain_gene, ("CD3D", ["CD3D"])),
     (tl.explain_panel, (["CD3D"],)),
+    (tl.prove_panel, (["CD3D"],)),
     (tl.markers, (["CD3D"], "bulk_labels")),
     (tl.compare_panels, ({"a": ["CD3D"], "b": ["LYZ"]},)),
     (tl.curve, ()),

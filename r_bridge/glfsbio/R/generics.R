@@ -10,11 +10,11 @@
 setGeneric("glfs_select_genes", signature = "x", function(
         x, n_genes = NULL, ..., preserve = "structure", cell_weights = NULL,
         include = NULL, exclude = NULL, ignore = NULL, limits = NULL,
-        platform = NULL, block = NULL, across = "mean", method = "glfs",
-        objective = "error", use_rep = NULL, neighbors_key = NULL, n_comps = 50,
-        symbols = NULL, missing = "raise", key_added = "glfs", subset = FALSE,
-        random_state = 0, lam = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        platform = NULL, block = NULL, across = "mean", search = "nested",
+        time_limit = 60, method = "glfs", objective = "error", use_rep = NULL,
+        neighbors_key = NULL, n_comps = 50, symbols = NULL, missing = "raise",
+        key_added = "glfs", subset = FALSE, random_state = 0, lam = NULL,
+        dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_select_genes")
 })
 
@@ -137,6 +137,21 @@ setGeneric("glfs_explain_gene", signature = "x", function(
         use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
         layer = NULL) {
     standardGeneric("glfs_explain_gene")
+})
+
+#' @rdname glfs_prove_panel
+#' @aliases glfs_prove_panel,ANY-method
+#'   glfs_prove_panel,SummarizedExperiment-method
+#'   glfs_prove_panel,SingleCellExperiment-method
+#'   glfs_prove_panel,ExpressionSet-method glfs_prove_panel,Seurat-method
+#' @export
+#' @exportMethod glfs_prove_panel
+setGeneric("glfs_prove_panel", signature = "x", function(
+        x, panel = "glfs", ..., tolerance = 0.005, time_limit = 60,
+        symbols = NULL, preserve = NULL, key_added = NULL, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
+    standardGeneric("glfs_prove_panel")
 })
 
 #' @rdname glfs_compare_panels
@@ -284,8 +299,8 @@ glfs_platform <- function(
 generic_functions <- c(
     "select_genes", "structure", "stability", "evaluate_panel", "extend_panel",
     "substitutes", "replace_genes", "explain_panel", "explain_gene",
-    "compare_panels", "curve", "markers", "resolve_genes", "order_panel",
-    "classify", "predict", "laprls"
+    "prove_panel", "compare_panels", "curve", "markers", "resolve_genes",
+    "order_panel", "classify", "predict", "laprls"
 )
 
 object_classes <- c(

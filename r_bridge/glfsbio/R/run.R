@@ -116,7 +116,7 @@ limits_of <- function(target, x, options) {
     limits <- options[["limits"]]
     again <- target %in% c(
         "extend_panel", "replace_genes", "substitutes", "explain_panel",
-        "explain_gene", "order_panel", "write_order", "stability"
+        "explain_gene", "prove_panel", "order_panel", "write_order", "stability"
     )
     key <- Find(Negate(is.null),
         list(options[["panel"]], options[["key"]], "glfs"))

@@ -48,6 +48,14 @@
 #'   batches gain nothing. A vector is stored in a column `glfs_block`.
 #' @param across With `block` or several objects: `"mean"` over the batches, or
 #'   `"worst"`: maximin over the batches.
+#' @param search Panels that are compared, with the default objective.
+#'   `"nested"`: genes one by one, with a bound on optimality. `"best"`: all
+#'   panels of this size, by branch and bound; the panel is the best that is
+#'   found within `time_limit`, proven to be the best where the last
+#'   `optimality` is 1, and not nested. See [glfs_prove_panel()] for what that
+#'   does not mean.
+#' @param time_limit Seconds after which the search for the best panel ends.
+#'   NULL: no limit.
 #' @param method `"glfs"`, or a method for comparison: `"lapaofs"`, `"lapdofs"`,
 #'   `"laplacian_score"`, `"q_alpha"`, `"sparse_pca"`, `"variance"`.
 #' @param objective,lam `"error"`, or an objective of the original GLFS and its

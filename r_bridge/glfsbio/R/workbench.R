@@ -296,6 +296,57 @@ NULL
 #' @name glfs_replace_genes
 NULL
 
+#' Search for the best panel of the size of a panel
+#'
+#' Branch and bound compares all panels of this size, within everything that the
+#' panel was chosen with: genes that must or cannot be in, limits, platform and
+#' batches. Where it ends within `time_limit`, the best panel is proven, and so
+#' is which genes every best panel has. Otherwise there is a bound.
+#'
+#' The best panel preserves most of the structure of these cells. It need not
+#' predict labels best, and other cells may have another one:
+#' [glfs_stability()] repeats a selection on subsamples. Best panels of
+#' different sizes are not nested.
+#'
+#' @inheritParams glfs_evaluate_panel
+#' @param panel Names of genes; or one string: the key of a selection of `x`, a
+#'   logical column of `rowData()`, a file, or a single gene; or a table of
+#'   [glfs_read_panel()], which tells the forms of files. The default is the
+#'   selection of [glfs_select_genes()]. A panel that is no selection of the
+#'   default objective is compared with all panels of its size, and is left as
+#'   it is.
+#' @param tolerance Share of what the best panel preserves that a nearly best
+#'   panel may lose.
+#' @param time_limit Seconds after which the search ends. NULL: no limit.
+#' @return The object, with a record in `metadata(x)$glfs_proof`, `notes(x)` or
+#'   `Misc(x)`; for a matrix, a DataFrame with the record in its `metadata()`:
+#'
+#'   - `proven`: whether no panel preserves more than `best_preserved`.
+#'   - `preserved`, `best_preserved` and `most_preserved`: share of the structure
+#'     that the panel and the best panel known preserve, and that any could.
+#'   - `optimality`: lower bound on `preserved` relative to the best panel; 1 if
+#'     it is proven to be the best.
+#'   - `table`: a DataFrame, one row per gene of both panels: `gene`, `in_panel`,
+#'     `in_best`; `certificate`, `"every"` for a gene of every best panel,
+#'     `"none"` for one of no best panel, otherwise `"open"`;
+#'     `certificate_within`, the same of all panels within the tolerance.
+#'   - `n_every` and `n_open`: numbers of genes with these certificates, also
+#'     `n_every_within` and `n_open_within`; `n_nodes` of the search.
+#'   - `best`: the key of a better panel that is stored, if any.
+#'
+#'   The columns `glfs_certificate` and `glfs_certificate_within` of the
+#'   selection and the last `optimality` of its record are sharpened. A better
+#'   panel is stored under the key of the selection and `_best`, such as
+#'   `glfs_best`, as the value of [glfs_select_genes()].
+#' @inheritSection glfs_evaluate_panel Errors
+#' @examples
+#' x <- glfs_select_genes(glfs_example(), n_genes = 5)
+#' x <- glfs_prove_panel(x)
+#' S4Vectors::metadata(x)$glfs_proof$proven
+#' S4Vectors::metadata(x)$glfs_proof$table
+#' @name glfs_prove_panel
+NULL
+
 #' Explain why a gene is in a panel, or is not
 #'
 #' Its rank, the genes of the panel that predict it, what it would add, and what

@@ -225,6 +225,22 @@ test_that("genes are replaced within what the panel was chosen with", {
     expect_identical(S4Vectors::metadata(table)$glfs_replaced$table$gene, "g1")
 })
 
+test_that("the best panel of a size is proven", {
+    sce <- select(sce_of(cells()))
+    out <- glfs_prove_panel(sce, time_limit = 20)
+    proof <- S4Vectors::metadata(out)$glfs_proof
+    expect_true(proof$proven)
+    expect_true(all(glfs_gene_sets(sce)$glfs %in% proof$table$gene))
+    kinds <- c("every", "none", "open")
+    expect_true(all(SummarizedExperiment::rowData(out)$glfs_certificate %in% kinds))
+    best <- select(sce_of(cells()), search = "best", time_limit = 20)
+    record <- S4Vectors::metadata(best)$glfs
+    expect_identical(record$params$search, "best")
+    expect_identical(record$optimality[length(record$optimality)], 1)
+    expect_equal(record$preserved[length(record$preserved)], proof$best_preserved)
+    expect_refused(glfs_prove_panel(sce, tolerance = 1), "tolerance", "python.ValueError")
+})
+
 test_that("a gene is explained, whether it is in the panel or not", {
     sce <- select(sce_of(cells()), exclude = "g1")
     asked <- c(glfs_gene_sets(sce)$glfs[1], "g1")
