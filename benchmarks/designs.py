@@ -69,7 +69,8 @@ def of_dataset(name: str, adata: AnnData, size: int) -> dict:
     glfs_bio.pp.select_genes(adata, size)
     found = find(adata, "glfs")
     criterion = found.basis.criterion
-    genes = beside(adata, found, np.empty(0, dtype=np.intp)).genes
+    candidates = beside(adata, found, np.empty(0, dtype=np.intp))
+    genes = candidates.genes
     (block,) = criterion.on(genes)
     row = proof | {"candidates": len(genes)}
     for way in CRITERIA:
@@ -78,6 +79,10 @@ def of_dataset(name: str, adata: AnnData, size: int) -> dict:
             chosen = genes[design["places"]]
             design["preserved"] = float(criterion.preserved(chosen)[-1])
             design["others"] = len(np.setdiff1d(chosen, proof["best"]))
+            design["alike"] = sum(
+                max(len(np.intersect1d(chosen, members)) - 1, 0)
+                for members in candidates.alike.values()
+            )
         row[way] = design
     return row
 
@@ -103,8 +108,9 @@ def exchange_table(rows: dict[tuple[str, int], dict]) -> pd.DataFrame:
         }
         for name, title in CRITERIA.items():
             one = row[name]
+            alike = f", {one['alike']} alike" if one.get("alike") else ""
             text = one.get("error") or (
-                f"{one['preserved']:.5f} ({one['others']} other genes, {one['seconds']:.1f} s)"
+                f"{one['preserved']:.5f} ({one['others']} others{alike}, {one['seconds']:.1f} s)"
             )
             found[place][f"AlgDesign, {title}"] = text
     table = pd.DataFrame(found).T
@@ -205,10 +211,15 @@ def main() -> None:
         for size in options.sizes:
             rows[name, size] = of_dataset(name, adata, size)
     same = sum(row["I"].get("others") == 0 for row in rows.values())
+    ahead = sum(
+        row["I"].get("preserved", 0.0) > row["preserved, best"] + 1e-6 for row in rows.values()
+    )
+    alike = sum(bool(row["I"].get("alike")) for row in rows.values())
     tables.write(
         "designs",
         exchange_table(rows),
-        f"The exchange code has the genes of the best panel known in {same} of {len(rows)} cases.",
+        f"By F the exchange code has the genes of the best panel known in {same} of {len(rows)} "
+        f"cases. It is ahead in {ahead}, and takes genes of nearly one sequence in {alike}.",
         section("Random instances as published", random_table(options.seconds)),
         save=(options.datasets, options.sizes) == (list(SETS), list(SIZES)),
         seconds=f"{SECONDS:.0f}",

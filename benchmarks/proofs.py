@@ -21,6 +21,7 @@ import glfs_bio
 from . import store, tables
 from .data import LABEL, SETS, Cells, prepared, read
 from .measures import Panel, accuracy, macro_f1
+from .stability import halves
 from .tables import say, section
 
 if TYPE_CHECKING:
@@ -160,13 +161,16 @@ def proof(adata: AnnData, size: int, way: str, seconds: float) -> dict:
     }
 
 
-def in_halves(adata: AnnData, size: int) -> dict:
-    """Return how often each gene is selected in random halves of the cells."""
-    adata = ad.AnnData(adata.X, obs=adata.obs[[]], var=adata.var[[]])
-    glfs_bio.tl.stability(adata, size, n_resamples=HALVES)
-    frequency = adata.var["glfs_stability_frequency"].to_numpy()
-    some = np.flatnonzero(frequency > 0)
-    return {"frequency": dict(zip(some.tolist(), frequency[some].tolist(), strict=True))}
+def in_halves(adata: AnnData) -> dict:
+    """Return how often each gene is selected in random halves of the cells, by size."""
+    found: dict[str, dict[int, float]] = {str(size): {} for size in REPEATED}
+    for cells in halves(adata.n_obs, HALVES // 2):
+        half = ad.AnnData(adata.X[cells], var=adata.var[[]])
+        order = glfs_bio.pp.select_genes(half, max(REPEATED), inplace=False)["glfs_rank"].to_numpy()
+        for size in REPEATED:
+            for gene in np.flatnonzero(order <= size).tolist():
+                found[str(size)][gene] = found[str(size)].get(gene, 0.0) + 1.0 / HALVES
+    return {"frequencies": found}
 
 
 def on_left_out(adata: AnnData, size: int, way: str) -> dict:
@@ -238,7 +242,7 @@ GROUPS = {
 }
 
 
-def agreement(n_genes: int, of_proof: dict, of_halves: dict) -> dict:
+def agreement(n_genes: int, of_proof: dict, often: dict) -> dict:
     """Return the mean frequency in halves, by what is known of a gene, and how many these are."""
     known = np.full(n_genes, "none", dtype=object)
     for gene, value in of_proof["known"].items():
@@ -247,7 +251,7 @@ def agreement(n_genes: int, of_proof: dict, of_halves: dict) -> dict:
         np.isin(np.arange(n_genes), of_proof[key]) for key in ("known within", "genes")
     )
     frequency = np.zeros(n_genes)
-    for gene, value in of_halves["frequency"].items():
+    for gene, value in often.items():
         frequency[int(gene)] = value
     row = {}
     for group, members in GROUPS.items():
@@ -272,8 +276,8 @@ def main() -> None:
                 one = proof_of(name, adata, way, size, options.seconds)
                 proofs[way][name, size] = one
                 if way == "structure" and size in REPEATED:
-                    halves = kept(name, "halves", size, in_halves, adata, size)
-                    agree[name, size] = agreement(adata.n_vars, one, halves)
+                    often = kept(name, "halves", HALVES, in_halves, adata)["frequencies"]
+                    agree[name, size] = agreement(adata.n_vars, one, often[str(size)])
     for way in ("structure", "labels"):
         for name in options.datasets:
             adata = whole(name)
