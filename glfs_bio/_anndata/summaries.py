@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from ..errors import MOST_NAMES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -242,8 +244,8 @@ def proof(entry: Mapping[str, Any]) -> list[str]:
     come, gone = (table["gene"][~table[name]] for name in ("in_panel", "in_best"))
     if len(come):
         lines.append(
-            f"{'the best' if entry['proven'] else 'a better'} panel has {', '.join(come)} in place "
-            f"of {', '.join(gone)} and preserves "
+            f"{'the best' if entry['proven'] else 'a better'} panel has {_first(come)} in place of "
+            f"{_first(gone)} and preserves "
             f"{100 * (entry['best_preserved'] - entry['preserved']):.2g} % more"
             + (f", under {entry['best']!r}" if "best" in entry else "")
         )
@@ -253,6 +255,11 @@ def proof(entry: Mapping[str, Any]) -> list[str]:
         f"{entry['n_open_within']} are open"
     )
     return lines
+
+
+def _first(names: pd.Series) -> str:
+    """Return some names, or how many there are."""
+    return ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} genes"
 
 
 def order(entry: Mapping[str, Any]) -> list[str]:

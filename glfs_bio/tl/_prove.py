@@ -259,7 +259,7 @@ def _certificates(
 
 
 def _goes_on(entry: Mapping[str, Any]) -> bool:
-    """Whether a selection is known among all panels of its request, not beside genes that stayed."""
+    """Whether a selection is known among all panels of its request, not beside some that stayed."""
     return "replaced_by" not in entry.get("table", ())
 
 
