@@ -27,7 +27,7 @@ from glfs_bio.tl._panel import beside, find
 
 from . import store, tables
 from .data import SETS
-from .proofs import SECONDS, SIZES, percent, proof_of, whole
+from .proofs import SECONDS, percent, proof_of, whole
 from .tables import say, section
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 SCRIPT = Path(__file__).with_suffix(".R")
 #: Criteria of AlgDesign: with the genes as I-optimal design for W it is F, with A of W = I.
 CRITERIA = {"I": "F", "A": "A-optimal", "D": "D-optimal"}
-#: Seconds for a design of AlgDesign.
+#: Sizes, and seconds for a design: at 200 genes AlgDesign needs minutes.
+SIZES = (10, 25, 50, 100)
 PATIENCE = 300
 #: Of the random instances: experiments, experiments a parameter, and how many of each.
 EXPERIMENTS, RATIOS, SEEDS = (50, 60, 80, 100, 120), (4, 10), range(1, 6)
