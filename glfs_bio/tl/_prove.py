@@ -309,7 +309,7 @@ def _compared(
         return float(optimality(np.array([without, error]), lower)[0])
 
     genes = np.append(panel, order[~np.isin(order, panel)])
-    table = known.iloc[genes].rename_axis("gene").reset_index()
+    table = known.iloc[genes].astype(object).rename_axis("gene").reset_index()
     table.insert(1, "in_panel", np.isin(genes, panel))
     table.insert(2, "in_best", np.isin(genes, order))
     numbers = {
