@@ -392,9 +392,11 @@ def best(
     except KeyboardInterrupt:
         log.warning(Message("Interrupted: the best panel so far is kept, with the bound so far."))
     known = search.certificates().over(known, here)
-    proof = Proof(
-        search.error, search.start, search.lower, search.n_nodes, int((known.of() == OPEN).sum())
-    )
+    errors = criterion.errors(candidates[before])[[n_fixed, -1]]
+    bound = float(errors[0] - (errors[0] - errors[1]) / first.optimality[-1])  # of the first panel
+    lower = min(float(np.fmax(search.lower, bound)), search.error)
+    n_open = int((known.of() == OPEN).sum())
+    proof = Proof(search.error, search.start, lower, search.n_nodes, n_open)
     found = first
     if not np.array_equal(np.sort(before), here[search.panel]):
         greedy = Greedy([block.only(candidates) for block in criterion.blocks])
@@ -415,7 +417,8 @@ def best(
     error = criterion.errors(fixed)[-1]
     share[-1] = 1.0 if proof.proven else (error - proof.error) / (error - proof.lower)
     weights = found.weights.copy()
-    weights[here] = search.beta
+    if search.n_nodes:
+        weights[here] = search.beta
     return replace(found, weights=weights, optimality=share, certificates=known, proof=proof)
 
 

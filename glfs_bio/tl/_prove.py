@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._anndata.target import Preserve as Given
+    from .._typing import Index
     from ..criterion.criterion import Criterion
-    from ..options import Preserve, Request
+    from ..options import Preserve
     from ..panel import Panel
     from ..selection import Candidates
+    from ..solvers.prove import Proof
     from ._panel import Found
 
 #: A selection that preserves something else than when it was made is of another matrix.
@@ -170,7 +172,9 @@ def prove_panel(
         tolerance=tolerance,
     )
     known = _certificates(adata, candidates, best, tolerance, own)
-    said = _compared(found, criterion, candidates, best, known)
+    new = candidates.genes[best.order[: best.n_selected]]
+    others = [new] if own is None else [*_earlier(adata, own), new]
+    said, order, share = _compared(found, criterion, candidates, best.proof, known, others)
     if not inplace:
         return said["table"]
     params = {"tolerance": tolerance, "time_limit": time_limit}
@@ -178,14 +182,12 @@ def prove_panel(
     entry = results.envelope("proof", params | found.basis.record(), made_of, **said)
     if own is not None:
         _sharpen(adata, own, known, said["optimality"], tolerance)
-        if not said["table"]["in_panel"].all():
-            request = replace(
-                results.request_of(adata, own),
-                n_genes=best.n_selected,
-                search="best",
-                time_limit=time_limit,
-            )
-            entry["best"] = _store_beside(adata, found, candidates, best, request)
+        if order is not found.genes:
+            entry["best"] = f"{own}_best"
+        if order is new:
+            _store_beside(adata, found, candidates, best, time_limit)
+        elif "best" in entry:
+            _sharpen(adata, entry["best"], known, share, tolerance)
     results.store(adata, key_added, entry)
     tell(*summaries.proof(entry))
     return None
@@ -263,24 +265,51 @@ def _goes_on(entry: Mapping[str, Any]) -> bool:
     return "replaced_by" not in entry.get("table", ())
 
 
+def _earlier(adata: AnnData, key: str) -> list[Index]:
+    """Return the better panel that an earlier search stored beside a selection, if there is one."""
+    beside_key = f"{key}_best"
+    if results.kind_of(adata.uns.get(beside_key)) != "selection":
+        return []
+    own, other = (
+        replace(results.request_of(adata, one), n_genes=None, search="best", time_limit=None)
+        for one in (key, beside_key)
+    )
+    if repr(own.arguments()) != repr(other.arguments()):
+        return []
+    return [adata.var_names.get_indexer(results.ranked(adata, beside_key).index)]
+
+
 def _compared(
-    found: Found, criterion: Criterion, candidates: Candidates, best: Panel, known: pd.DataFrame
-) -> dict[str, Any]:
-    """Return a panel beside the best, for ``.uns``."""
-    panel, proof, must, rows = found.genes, best.proof, candidates.include, candidates.rows
+    found: Found,
+    criterion: Criterion,
+    candidates: Candidates,
+    proof: Proof | None,
+    known: pd.DataFrame,
+    others: list[Index],
+) -> tuple[dict[str, Any], Index, float]:
+    """Return a panel beside the best, for ``.uns``; the best of them all, and its optimality."""
+    panel, must, rows = found.genes, candidates.include, candidates.rows
     if proof is None:
         raise InvalidValue(
             "panel", NO_VALUE, "has only genes that must be in it", "leave room for others"
         )
     must = must if rows is None else rows.with_partners(must)
+    panels = [panel, *others]
     with found.few_threads():
-        errors = [float(criterion.errors(genes)[-1]) for genes in (panel[:0], must, panel)]
-    start, without, here = errors
-    is_best = here <= proof.error + ROUNDING * start
-    order = panel if is_best else candidates.genes[best.order[: best.n_selected]]
-    share = float(optimality(np.array([without, here]), np.array([proof.lower]))[0])
+        start, without, *errors = (
+            float(criterion.errors(genes)[-1]) for genes in (panel[:0], must, *panels)
+        )
+    nothing = ROUNDING * start
+    at = next(place for place, error in enumerate(errors) if error <= min(errors) + nothing)
+    order, here, least = panels[at], errors[0], errors[at]
+    proven = bool(proof.lower >= least - nothing)
+    lower = np.array([min(proof.lower, least)])
+
+    def share(error: float) -> float:
+        return float(optimality(np.array([without, error]), lower)[0])
+
     genes = np.append(panel, order[~np.isin(order, panel)])
-    table = known.iloc[genes].rename_axis("gene").reset_index()
+    table = known.iloc[genes].astype(object).rename_axis("gene").reset_index()
     table.insert(1, "in_panel", np.isin(genes, panel))
     table.insert(2, "in_best", np.isin(genes, order))
     numbers = {
@@ -288,18 +317,19 @@ def _compared(
         for name, column in known.items()
         for state in (EVERY, OPEN)
     }
-    return {
-        "proven": proof.proven,
+    said = {
+        "proven": proven,
         "preserved": (start - here) / criterion.scale,
-        "best_preserved": (start - min(here, proof.error)) / criterion.scale,
-        "most_preserved": (start - min(here, proof.lower)) / criterion.scale,
-        "optimality": 1.0 if is_best and proof.proven else share,
+        "best_preserved": (start - least) / criterion.scale,
+        "most_preserved": (start - lower[0]) / criterion.scale,
+        "optimality": 1.0 if proven and not at else share(here),
         "table": table,
         **numbers,
         "n_genes": len(panel),
         "n_tested": len(candidates.genes),
         "n_nodes": proof.n_nodes,
     }
+    return said, order, 1.0 if proven else share(least)
 
 
 def _sharpen(adata: AnnData, key: str, known: pd.DataFrame, share: float, tolerance: float) -> None:
@@ -313,9 +343,9 @@ def _sharpen(adata: AnnData, key: str, known: pd.DataFrame, share: float, tolera
 
 
 def _store_beside(
-    adata: AnnData, found: Found, candidates: Candidates, best: Panel, request: Request
-) -> str:
-    """Store a panel that is better than a selection, and return its key."""
+    adata: AnnData, found: Found, candidates: Candidates, best: Panel, time_limit: float | None
+) -> None:
+    """Store a panel that is better than a selection."""
     entry, key = adata.uns[found.named.key], f"{found.named.key}_best"
     frame = results.columns_of(best, candidates, adata.var_names, key)
     frame[f"{key}_included"] = must_haves(adata, found.named)
@@ -323,6 +353,11 @@ def _store_beside(
     if "batches" in about:
         order = candidates.genes[best.order[: best.n_selected]]
         about["preserved_in_batches"] = found.basis.criterion.preserved_in_sets(order)
+    request = replace(
+        results.request_of(adata, str(found.named.key)),
+        n_genes=best.n_selected,
+        search="best",
+        time_limit=time_limit,
+    )
     request = request_to_keep(adata, request, frame, key)
     results.store(adata, key, results.selected(best, request, **about), var=frame)
-    return key

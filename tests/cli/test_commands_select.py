@@ -33,6 +33,13 @@ def test_genes_go_to_stdout_without_a_file(run):
     assert "HLA-" not in result.stdout
 
 
+def test_the_best_panel_is_searched_for(run, pbmc, tmp_path):
+    result = run("select", "cells.h5ad", "-n", "5", "--search", "best", "--time-limit", "20")
+    assert "proven to be the best" in result.stderr
+    glfs_bio.pp.select_genes(pbmc, 5, search="best", time_limit=20.0)
+    assert set(result.stdout.split()) == set(pbmc.var_names[pbmc.var["glfs_selected"]])
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [

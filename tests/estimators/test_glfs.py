@@ -307,3 +307,22 @@ def test_unlabelled_samples_are_left_out_of_a_supervised_selection(two_classes):
 
 def test_the_constructor_is_that_of_glfs():
     assert "n_comps" in inspect.signature(SupervisedGLFS).parameters
+
+
+def test_the_best_panel(clusters):
+    nested = GLFS(4, n_comps=10).fit(clusters)
+    best = GLFS(4, n_comps=10, search="best", time_limit=20.0).fit(clusters)
+    assert best.proof_.proven
+    assert best.optimality_[-1] == 1.0
+    assert best.preserved_[-1] >= nested.preserved_[-1] - 1e-12
+    assert not hasattr(nested, "proof_")
+    for model in (nested, best):
+        assert set(model.certificates_) <= {"every", "none", "open"}
+        assert model.certificates_.shape == (clusters.shape[1],)
+    assert set(np.flatnonzero(best.certificates_ == "every")) <= set(best.get_support(indices=True))
+    known = nested.certificates_ != "open"
+    assert (best.certificates_[known] == nested.certificates_[known]).all()
+    ignored = GLFS(2, n_comps=10).fit(clusters, ignore=[5])
+    assert ignored.certificates_[5] == "none"
+    with pytest.raises(InvalidValue):
+        GLFS(4, objective="exact", search="best").fit(clusters)

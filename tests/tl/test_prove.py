@@ -13,6 +13,8 @@ from refusals import refused
 from glfs_bio import Limits, Platform, pp, tl
 from glfs_bio._anndata import results, stale
 from glfs_bio.errors import Caution, InvalidType, InvalidValue
+from glfs_bio.selection import minimised_of
+from glfs_bio.solvers import prove
 from glfs_bio.tl import _prove
 from glfs_bio.tl._panel import asked, basis_of
 
@@ -262,11 +264,78 @@ def test_an_interrupt_leaves_the_object(improved, monkeypatch):
     def interrupted(*args, **given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_prove, "best_panel", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        tl.prove_panel(improved)
+    with monkeypatch.context() as patched:
+        patched.setattr(_prove, "best_panel", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            tl.prove_panel(improved)
     pd.testing.assert_frame_equal(improved.var, before.var)
     assert set(improved.uns) == set(before.uns)
+    # within the search it ends that, and what is known so far is kept
+    monkeypatch.setattr(prove.Search, "run", interrupted)
+    tl.prove_panel(improved)
+    proof = improved.uns["glfs_proof"]
+    assert proof["optimality"] == pytest.approx(before.uns["glfs"]["optimality"][-1], abs=0.02)
+    assert proof["best_preserved"] <= proof["most_preserved"]
+
+
+def test_a_shorter_search_forgets_nothing(improved, monkeypatch):
+    tl.prove_panel(improved)
+    before = improved.copy()
+    monkeypatch.setattr(prove.Search, "run", lambda *_: None)
+    tl.prove_panel(improved)
+    pd.testing.assert_frame_equal(improved.var, before.var)
+    share = [adata.uns["glfs"]["optimality"][-1] for adata in (improved, before)]
+    assert share[0] == share[1]
+
+
+def test_replaced_panels_are_compared_with_all(cells, few):
+    """Genes that stayed are no part of the request of a panel in which others were replaced."""
+    pp.select_genes(cells, SIZE, exclude=few)
+    gone = sorted(chosen(cells))[0]
+    tl.replace_genes(cells, gone)
+    every = all_panels(cells, [*few, gone], key="glfs_replaced")
+    tl.prove_panel(cells, "glfs_replaced")
+    known = cells.var["glfs_replaced_certificate"].astype(str)
+    assert {*known.index[known == "every"]} == every[0][1]
+    is_best = chosen(cells, "glfs_replaced") == every[0][1]
+    assert (cells.uns["glfs_replaced"]["optimality"][-1] == 1.0) == is_best
+
+
+def test_the_mean_of_draws_is_what_counts(cells, few):
+    pp.select_genes(cells, SIZE, exclude=few, platform=Platform(failure=0.2))
+    basis = basis_of(cells, asked(cells, "glfs"))
+    drawn = minimised_of(basis.criterion, basis.detection, 0)
+    free = np.flatnonzero(~cells.var_names.isin(few))
+    best = max((drawn.preserved(np.array(panel))[-1], panel) for panel in combinations(free, SIZE))
+    tl.prove_panel(cells)
+    proof = cells.uns["glfs_proof"]
+    assert proof["proven"]
+    assert proof["best_preserved"] == pytest.approx(best[0])
+    assert {*proof["table"]["gene"][proof["table"]["in_best"]]} == {*cells.var_names[[*best[1]]]}
+
+
+def test_the_worst_has_no_proof(cells, few):
+    given = {"batch_key": "batch", "across": "worst"}
+    with refused(InvalidValue, "search"):
+        pp.select_genes(cells, SIZE, search="best", **given)
+    assert "glfs" not in cells.uns
+    worst = Platform(failure=0.2, case="worst")
+    with refused(InvalidValue, "search"):
+        pp.select_genes(cells, SIZE, search="best", platform=worst)
+    for more in (given, {"platform": worst}):
+        pp.select_genes(cells, SIZE, exclude=few, **more)
+        with refused(InvalidValue, "panel"):
+            tl.prove_panel(cells)
+        assert "glfs_proof" not in cells.uns
+    pp.select_genes(cells, SIZE, exclude=few, search="best", batch_key="batch")
+    with refused(InvalidValue, "search"):
+        tl.extend_panel(cells, "glfs", 2, across="worst")
+
+
+def test_a_panel_of_must_haves_is_refused(cells):
+    pp.select_genes(cells, 2, include=["CD3D", "LYZ"])
+    with refused(InvalidValue, "panel"):
+        tl.prove_panel(cells)
 
 
 @pytest.mark.parametrize(
