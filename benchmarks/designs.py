@@ -41,7 +41,7 @@ SIZES = (10, 25, 50, 100)
 PATIENCE = 300
 #: Of the random instances: experiments, experiments a parameter, and how many of each.
 EXPERIMENTS, RATIOS, SEEDS = (50, 60, 80, 100, 120), (4, 10), range(1, 6)
-SECONDS_OF_RANDOM = 10.0
+SECONDS_OF_RANDOM = 5.0
 #: Where others stop: an optimum is one within this share.
 OTHERS_STOP = 0.01
 
