@@ -132,7 +132,6 @@ def proof(adata: AnnData, size: int, way: str, seconds: float) -> dict:
     after, after_within = (Certified.of(adata, column) for column in (CERTIFICATE, WITHIN))
     table = found["table"]
     others = int((table["in_best"] & ~table["in_panel"]).sum())
-    known = adata.var[CERTIFICATE][adata.var[CERTIFICATE] != "none"]
     return {
         "gap": preserved / optimality - preserved,
         "every": free.every,
@@ -156,7 +155,6 @@ def proof(adata: AnnData, size: int, way: str, seconds: float) -> dict:
         "preserved, best": float(found["best_preserved"]),
         "genes": np.flatnonzero(adata.var["glfs_selected"]).tolist(),
         "best": adata.var_names.get_indexer(table["gene"][table["in_best"]]).tolist(),
-        "known": dict(zip(adata.var_names.get_indexer(known.index).tolist(), known, strict=True)),
         "known within": np.flatnonzero(adata.var[WITHIN] == EVERY).tolist(),
     }
 
@@ -205,13 +203,11 @@ def as_table(rows: dict[tuple[str, int], dict]) -> pd.DataFrame:
     """Return proofs, a row a dataset and size."""
     found = {}
     for place, row in rows.items():
-        changed = row["proven"] or row["nodes"]
         found[place] = {
             "root gap": percent(row["gap"]),
-            "every, open": f"{row['every']}, {row['open']}",
-            "after the proof": f"{row['every after']}, {row['open after']}" if changed else "",
-            "within 0.5 %": f"{row['every within']}, {row['open within']}",
-            "after": f"{row['every within after']}, {row['open within after']}",
+            "every": f"{row['every']} → {row['every after']}",
+            "open": f"{row['open']} → {row['open after']}",
+            "every within 0.5 %": f"{row['every within']} → {row['every within after']}",
             "proven": "yes" if row["proven"] else f"no ({percent(row['gap left'])})",
             "seconds": f"{row['seconds']:.1f}",
             "nodes": row["nodes"],
@@ -233,31 +229,33 @@ def counted(rows: dict[tuple[str, int], dict], seconds: float) -> str:
     )
 
 
-#: Genes by what is known of them, the certain ones of the panel first.
-GROUPS = {
-    "in every nearly best panel": lambda known, within, panel: within & panel,
-    "in every best panel": lambda known, within, panel: (known == EVERY) & panel,
-    "of the panel, open or in none": lambda known, within, panel: panel & (known != EVERY),
-    "not of the panel, open": lambda known, within, panel: ~panel & (known == OPEN),
-}
+def free(adata: AnnData, size: int) -> dict:
+    """Return what the bound of a selection says of genes."""
+    glfs_bio.pp.select_genes(adata, size)
+    known = adata.var[CERTIFICATE].to_numpy()
+    return {state: np.flatnonzero(known == state).tolist() for state in (EVERY, OPEN)}
 
 
-def agreement(n_genes: int, of_proof: dict, often: dict) -> dict:
+def agreement(n_genes: int, of_proof: dict, of_bound: dict, often: dict) -> dict:
     """Return the mean frequency in halves, by what is known of a gene, and how many these are."""
-    known = np.full(n_genes, "none", dtype=object)
-    for gene, value in of_proof["known"].items():
-        known[int(gene)] = value
-    within, panel = (
-        np.isin(np.arange(n_genes), of_proof[key]) for key in ("known within", "genes")
-    )
+
+    def among(genes: list[int]) -> np.ndarray:
+        return np.isin(np.arange(n_genes), genes)
+
+    panel, is_open = among(of_proof["genes"]), among(of_bound[OPEN])
+    groups = {
+        "in every nearly best panel": among(of_proof["known within"]) & panel,
+        "in every best panel, by the bound": among(of_bound[EVERY]) & panel,
+        "of the panel, left open": is_open & panel,
+        "not of the panel, left open": is_open & ~panel,
+    }
     frequency = np.zeros(n_genes)
     for gene, value in often.items():
         frequency[int(gene)] = value
-    row = {}
-    for group, members in GROUPS.items():
-        some = members(known, within, panel)
-        row[group] = f"{frequency[some].mean():.2f} ({some.sum()})" if some.any() else "–"
-    return row
+    return {
+        group: f"{frequency[some].mean():.2f} ({some.sum()})" if some.any() else "–"
+        for group, some in groups.items()
+    }
 
 
 def main() -> None:
@@ -277,7 +275,8 @@ def main() -> None:
                 proofs[way][name, size] = one
                 if way == "structure" and size in REPEATED:
                     often = kept(name, "halves", HALVES, in_halves, adata)["frequencies"]
-                    agree[name, size] = agreement(adata.n_vars, one, often[str(size)])
+                    bound = kept(name, "bound", size, free, adata, size)
+                    agree[name, size] = agreement(adata.n_vars, one, bound, often[str(size)])
     for way in ("structure", "labels"):
         for name in options.datasets:
             adata = whole(name)
@@ -301,6 +300,7 @@ def main() -> None:
         section("Certificates and halves of the cells", table.reset_index().set_index("dataset")),
         section("The best panel on cells that were left out", left_out_table(read_off)),
         f"{len(differ)} of {len(left_out)} best panels of a half are not the nested one.",
+        tables.code(),
         save=(options.datasets, options.sizes) == (list(SETS), list(SIZES)),
         seconds=f"{options.seconds:.0f}",
         of_half=f"{SECONDS_OF_HALF:.0f}",
