@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: What a panel may lose to be nearly the best, as a share of what the best one preserves.
 TOLERANCE = 0.005
 #: Differences of F that count as rounding, as a share of F without genes: a statement must hold by
-#: more.  Sums of r numbers that are below 1 and known to 1e-15 are exact to a thousandth of it.
+#: more.  Bounds in double and in extended precision differ by a millionth of it.
 ROUNDING = 1e-9
 #: What is known of a gene: it is in every panel that is nearly the best, that is open, or in none.
 STATES = EVERY, OPEN, NONE = "every", "open", "none"
