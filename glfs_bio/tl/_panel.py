@@ -15,6 +15,7 @@ from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import specified, structure_of
 from ..criterion.panel import MeasuredPanel
+from ..criterion.places import FreePlaces, free_places
 from ..criterion.platform import Detection
 from ..data.threads import few_threads
 from ..errors import ADATA, NO_VALUE, Caution, InvalidValue, Message, NotFound, arg, listed, warn
@@ -256,6 +257,8 @@ class Replacements:
     lost: Array
     #: Substitution score; −∞ where a gene cannot replace another, or takes nothing over
     score: Array
+    #: Whether another gene can stand there whatever stands in the other places, within the limits
+    may: NDArray[np.bool_]
 
     def best(self, place: int, n: int) -> Index:
         """Return at most `n` substitutes of a gene, the best first."""
@@ -284,16 +287,54 @@ def replacements(
     out[found.genes] = True
     out |= alike.beside(adata, found.genes, basis.request)
     score[:, out] = -np.inf
+    may = np.tile(~out, (len(leaving), 1))
     rows = basis.limits(adata, ~out)
     if rows is not None:
         tied = rows.groups is not None and rows.groups != ALONE
         score[:, tied] = -np.inf
         score[np.isin(leaving, np.flatnonzero(tied))] = -np.inf
+        may &= ~(tied | np.isin(leaving, np.flatnonzero(tied))[:, None])
         used = rows.sums(found.genes)
         for place, gene in enumerate(leaving):
+            may[place] &= rows.no_worse(gene)
             rest = used - rows.sums([gene])
             score[place, ~(rows.within(rest) & rows.enough(rest))] = -np.inf
-    return Replacements(losses[places], needless, lost, score)
+    return Replacements(losses[places], needless, lost, score, may)
+
+
+def free_for(
+    adata: AnnData,
+    found: Found,
+    leaving: Index,
+    instead: Replacements,
+    tolerance: float,
+    *,
+    anything: bool = True,
+) -> FreePlaces:
+    """Return which genes may stand in some places of a panel, whatever is chosen for the others.
+
+    `anything`: whether any gene may be offered, which no limits allow.  A panel for the worst of
+    batches, or for draws of what a platform detects, has no free places: it is not evaluated by
+    what it was chosen by.
+    """
+    basis, key = found.basis, found.named.key
+    across = "mean" if key is None else results.request_of(adata, key).across
+    if across == "worst" or basis.detection.varies:
+        return FreePlaces()
+    request, kin = basis.request, np.arange(adata.n_vars)
+    for rows in alike.sets(adata, request.limits, request.symbols).values():
+        kin[rows] = rows[0]
+    free = anything and request.limits is None
+    at = {int(gene): place for place, gene in enumerate(found.genes)}
+    return free_places(
+        found.measured,
+        np.array([at[int(gene)] for gene in leaving], dtype=np.intp),
+        instead.may,
+        instead.lost,
+        np.where(instead.may.any(axis=1) & free, instead.loss, np.inf),
+        tolerance=tolerance,
+        kin=kin,
+    )
 
 
 def beside(
