@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from ._typing import Array, Index
     from .criterion.criterion import Criterion
+    from .solvers.certificate import Certificates
+    from .solvers.prove import Proof
 
 #: A gene adds nothing to a panel if less is lost without it than this share of the mean loss.
 _NOTHING = 0.01
@@ -36,6 +38,10 @@ class Panel:
     #: within them: of the whole size with at most as many genes, of the beginnings within the upper
     #: limits.
     optimality: Array = field(default_factory=lambda: np.empty(0))
+    #: What is known of the genes of all panels that are nearly the best; None: nothing.
+    certificates: Certificates | None = None
+    #: What was proven of it; None: no proof was asked for.
+    proof: Proof | None = None
     #: What is lost without each selected gene, as a share of what all genes preserve; else zero.
     losses: Array = field(default_factory=lambda: np.empty(0))
     #: What else the method has to say, ready to be written to a file.

@@ -183,6 +183,12 @@ def select_genes(
         β of the convex relaxation, from 0 to 1; β ≥ 0 of the original GLFS.
     ``.var[f"{key_added}_included"]`` : bool
         Genes of `include`.
+    ``.var[f"{key_added}_certificate"]`` : category
+        ``"every"`` for genes that are in every best panel of this size within the constraints,
+        ``"none"`` for genes that are in no best panel, ``"open"`` where the bound on optimality
+        does not tell.
+    ``.var[f"{key_added}_certificate_within"]`` : category
+        The same for all panels that lose at most ``tolerance`` of what the best one preserves.
     ``.var[f"{key_added}_efficiency"]`` : float
         Detection efficiency, with a `platform`.
     ``.var[f"{key_added}_spread"]``, ``.var[f"{key_added}_off_target"]`` : float
@@ -202,6 +208,8 @@ def select_genes(
     ``.uns[key_added]["optimality"]`` : float, shape (n_genes,)
         Lower bound on ``preserved`` relative to the best panel of the same size; NaN without
         structure.
+    ``.uns[key_added]["tolerance"]`` : float
+        0.005, the tolerance of ``certificate_within``.
     ``.uns[key_added]["preserved_on_platform"]`` : float, shape (n_genes,)
         Mean, or with ``case="worst"`` minimum, of ``preserved`` over draws of efficiencies and
         failures, with a `platform` that has a spread or failures.

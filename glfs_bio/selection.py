@@ -20,10 +20,12 @@ from .errors import ADATA, MATRIX, NO_VALUE, Caution, InvalidType, InvalidValue,
 from .methods import METHODS, Method
 from .panel import Panel, measured
 from .solvers.constrained import select_within
+from .solvers.constraints import Rows
 from .solvers.greedy import Greedy, select
+from .solvers.prove import best
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from .criterion.instrument import Instrument
     from .data.matrix import RowMatrix
     from .options import Request, StructureSpec
-    from .solvers.constraints import Rows
 
 _FEWEST_CELLS = 3
 #: Less than this share of what should be preserved is nothing.
@@ -346,12 +347,15 @@ def best_panel(
     candidates: Candidates,
     *,
     random_state: int | None = 0,
+    search: str = "nested",
+    time_limit: float | None = None,
 ) -> Panel:
     """Choose the panel that preserves most, and measure it.
 
     Where draws of what the platform detects differ, the panel is chosen that preserves most in
     their mean or in the worst of them.  What it preserves is measured by the efficiencies of
-    `criterion`, and so.
+    `criterion`, and so.  By ``search="best"`` it is the best panel that is found in `time_limit`
+    seconds (None: however long it takes), and else nested, where limits let it be.
     """
     info: dict[str, Any] = {}
     rows, detection, genes = candidates.rows, candidates.detection, candidates.genes
@@ -359,10 +363,13 @@ def best_panel(
         minimised = criterion
         if detection.varies:
             minimised = OnPlatform(criterion, detection, random_state=random_state)
-        choose = partial(select, alike=list(candidates.alike.values()))
+        within = Rows.of((), criterion.n_genes) if rows is None else rows
+        within = within.apart(candidates.alike, candidates.include)
+        choose: Callable[..., Panel] = partial(select, alike=list(candidates.alike.values()))
         if rows is not None:
-            rows = rows.apart(candidates.alike, candidates.include)
-            choose = partial(select_within, rows=rows)
+            choose = partial(select_within, rows=within)
+        if search == "best" and criterion.has_anything:
+            choose = partial(best, nested=choose, rows=within, time_limit=time_limit)
         panel = choose(minimised, n_genes, include=candidates.include, candidates=genes)
         if detection.varies:
             info["preserved_on_platform"] = panel.preserved[: panel.n_selected]
@@ -371,5 +378,6 @@ def best_panel(
             along = criterion.preserved(genes[panel.order[:n_tried]])
             info["curve"] = {"n_genes": np.arange(1, n_tried + 1), "preserved": along}
         if not criterion.has_anything:
-            panel = replace(panel, optimality=np.full(panel.n_selected, np.nan))
+            unknown = np.full(panel.n_selected, np.nan)
+            panel = replace(panel, optimality=unknown, certificates=None)
         return measured(replace(panel, info=info), criterion, genes)

@@ -13,6 +13,7 @@ import pandas as pd
 from .. import checks, codec
 from ..errors import UNS, VAR, InvalidValue, NotFound, call, listed
 from ..options import Request, StructureSpec
+from ..solvers.certificate import NONE, OPEN, STATES, TOLERANCE
 from . import read, stale
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ KINDS = {
     "names": "tl.resolve_genes",
     "class": "tl.classify",
 }
+#: What is known of the genes of the best panels, and of all that are nearly as good: columns of a
+#: selection, with what a panel may lose.
+CERTIFICATES = {"certificate": 0.0, "certificate_within": TOLERANCE}
 #: Of selections under no other key, and of panels that have none.
 KEY = "glfs"
 #: Packages that every number depends on.
@@ -162,6 +166,12 @@ def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) ->
         column[genes.allowed] = values
         frame[f"{prefix}_{name}"] = column
     frame[f"{prefix}_included"] = genes.included
+    for name, tolerance in CERTIFICATES.items():
+        known = panel.certificates
+        codes = np.full(len(names), STATES.index(OPEN if known is None else NONE), dtype=np.int8)
+        if known is not None:
+            codes[genes.allowed] = known.codes(tolerance)
+        frame[f"{prefix}_{name}"] = pd.Categorical.from_codes(codes, STATES)
     for name in ("orderable", "efficiency", "spread", "off_target", "signal"):
         of_genes = getattr(genes.detection, name)
         if of_genes is not None:
@@ -182,6 +192,8 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
         of_names = column.reindex(names)
         if column.dtype == np.bool_:
             of_names = of_names == True  # noqa: E712 -- missing is False
+        elif isinstance(column.dtype, pd.CategoricalDtype):
+            of_names = of_names.fillna(NONE)
         elif str(name).endswith(_ZERO_ELSEWHERE):
             of_names = of_names.fillna(0.0)
         every[name] = of_names
@@ -192,6 +204,8 @@ def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
     """Return a panel for ``.uns``: an envelope that brings along what it was chosen with."""
     shares = {"preserved": panel.preserved, "optimality": panel.optimality}
     found: dict[str, Any] = {name: values for name, values in shares.items() if len(values)}
+    if panel.certificates is not None:
+        found["tolerance"] = TOLERANCE
     return envelope(
         "selection",
         request.arguments(),

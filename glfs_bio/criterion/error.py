@@ -56,9 +56,13 @@ class Block:
         """Measure some genes: A' holds them, and they are weighed no more."""
         if not len(include):
             return self
-        fixed, rest = self.genes[include], self.genes.copy()
+        rest = self.genes.copy()
         rest[include] = 0.0
-        return replace(self, genes=rest, covered=self.covered + fixed.T @ fixed)
+        return replace(self, genes=rest).beside(self.genes[include])
+
+    def beside(self, fixed: Array) -> Block:
+        """Measure other genes too, shape (n, r): A' holds them."""
+        return replace(self, covered=self.covered + fixed.T @ fixed) if len(fixed) else self
 
     def only(self, genes: Index | slice) -> Block:
         """Some of the genes."""
@@ -85,6 +89,12 @@ class Block:
         """``∂F/∂β`` where E is known, shape (n_genes,)."""
         weighted = self.genes @ (inverse * np.sqrt(self.weights))
         return np.asarray(-np.einsum("ij,ij->i", weighted, weighted))
+
+    def curvature(self, inverse: Array) -> Array:
+        """``∂²F/∂β_i ∂β_j = 2 (g_iᵀ E g_j)(g_iᵀ E W E g_j)`` where E is known, of all pairs."""
+        covariances = self.genes @ inverse
+        curved = covariances * self.weights @ covariances.T
+        return np.asarray(2.0 * (covariances @ self.genes.T) * curved)
 
     def steepest(self, inverse: Array) -> float:
         """``‖E W E‖``: no gradient is steeper for a gene of norm 1."""

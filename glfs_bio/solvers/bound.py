@@ -19,12 +19,15 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..criterion.error import evaluate, penalised
+from .certificate import Linear
+from .relaxation import Polytope, relaxed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._typing import Array
+    from .._typing import Array, Index
     from ..criterion.error import Block
+    from .constraints import Rows
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +47,8 @@ class Rules:
         Of the interval of λ in which the weights sum to the genes asked for.
     steps, tolerance
         Steps of L-BFGS-B at one λ, and the violation of its optimality conditions, in units of λ.
+    gap
+        Under limits: F above its bound, as a share of F without genes.
     """
 
     factor: float = 0.65
@@ -51,6 +56,7 @@ class Rules:
     halvings: int = 2
     steps: int = 60
     tolerance: float = 1e-2
+    gap: float = 1e-5
 
 
 RULES = Rules()
@@ -66,10 +72,15 @@ class Relaxation:
         Bound of the criterion for panels of 1, 2, … genes: none is below it.
     beta
         Nearly best weights that sum to the largest of these numbers, shape (n_genes,).
+    holding, lacking
+        Bounds for panels of the largest number that hold each gene, and that lack it, shape
+        (n_genes,).
     """
 
     lower: Array
     beta: Array
+    holding: Array
+    lacking: Array
 
 
 class _At(NamedTuple):
@@ -79,6 +90,11 @@ class _At(NamedTuple):
     gradient: Array
     beta: Array
     lam: float
+
+    @property
+    def bound(self) -> Linear:
+        """What F is nowhere below."""
+        return Linear(float(self.value - self.gradient @ self.beta), self.gradient)
 
 
 def relax(blocks: Sequence[Block], n_genes: int) -> Relaxation:
@@ -96,7 +112,7 @@ def relax(blocks: Sequence[Block], n_genes: int) -> Relaxation:
     value, gradient = evaluate(blocks, nothing)
     first = -float(gradient.min())
     below, above = _At(value, gradient, nothing, first), None
-    lower = lower_bounds(value, gradient, nothing, n_genes)
+    lower = below.bound.along(n_genes)
     enough = min(n_genes, int(np.count_nonzero(gradient)))
     halvings = 0
     while halvings < RULES.halvings and below.lam > RULES.smallest * first:
@@ -104,20 +120,70 @@ def relax(blocks: Sequence[Block], n_genes: int) -> Relaxation:
         if above is not None:
             lam, halvings = float(np.sqrt(below.lam * above.lam)), halvings + 1
         found = _minimiser(blocks, squares, below, lam)
-        lower = np.maximum(lower, lower_bounds(found.value, found.gradient, found.beta, n_genes))
+        lower = np.maximum(lower, found.bound.along(n_genes))
         total = found.beta.sum()
         log.info("bound at λ = %.4g: %.1f genes", lam, total, extra={"n_genes": int(total)})
         if total >= enough:
             above = found
         else:
             below = found
-    return Relaxation(lower, _mixed(below.beta, (above or below).beta, n_genes))
+    beta = _mixed(below.beta, (above or below).beta, n_genes)
+    last = _At(*_evaluate_steep(blocks, squares, beta, RULES.factor * below.lam), beta, below.lam)
+    lower = np.maximum(lower, last.bound.along(n_genes))
+    return Relaxation(lower, beta, *last.bound.of_genes(n_genes))
 
 
-def lower_bounds(value: float, gradient: Array, beta: Array, n_genes: int) -> Array:
-    """``F(β) + ∇F(β)ᵀ(s − β)`` for the best s of 1 to `n_genes` genes, shape (n_genes,)."""
-    steepest = np.sort(np.partition(gradient, n_genes - 1)[:n_genes])
-    return np.asarray(value - gradient @ beta + np.cumsum(steepest))
+def relax_within(
+    blocks: Sequence[Block], rows: Rows, size: int, panel: Array, start: Relaxation
+) -> Relaxation:
+    """Bounds for panels within linear limits, and the weights of the largest.
+
+    Parameters
+    ----------
+    blocks
+        The criterion on each set of cells, with ``covered`` genes that every panel holds besides.
+    rows
+        What the limits leave beside those genes; every gene fits on its own.
+    size
+        Largest number of genes.
+    panel
+        A panel of 1 and 0 within the limits, shape (n_genes,).
+    start
+        The relaxation without limits, for panels of as many genes as this one.
+
+    Returns
+    -------
+    Relaxation
+        Its ``lower`` bounds panels of 1, 2, … genes within the upper limits; the last one bounds
+        panels of at most `size` genes within all limits.
+    """
+    polytope, n_sizes = Polytope.of(rows, size), len(start.lower)
+    gap = RULES.gap * evaluate(blocks, np.zeros(len(panel)))[0]
+    found = relaxed(blocks, polytope, panel, gap=gap)
+    lower = np.maximum(start.lower, found.within_upper(polytope).along(n_sizes))
+    least = found.bound.least(size)
+    lower[-1] = least if size > n_sizes else max(lower[-1], least)
+    return Relaxation(lower, found.beta, *found.bound.of_genes(size))
+
+
+def relax_beside(
+    blocks: Sequence[Block], rows: Rows, chosen: Index, n_fixed: int, size: int
+) -> tuple[Index, Relaxation]:
+    """Genes that may join the first of a panel, which had to be in, and their relaxed choice, of
+    `size` genes with these.
+    """
+    fixed, more = chosen[:n_fixed], chosen[n_fixed:]
+    left = rows.remaining(rows.sums(fixed))
+    may = left.allowed
+    may[fixed] = False
+    free = np.flatnonzero(left.whole(may))
+    blocks = [block.cover(fixed).only(free) for block in blocks]
+    relaxed = relax(blocks, len(more))
+    if len(rows.names) or rows.groups is not None:
+        panel = np.isin(free, more).astype(float)
+        size = min(size - n_fixed, len(free))
+        relaxed = relax_within(blocks, left.only(free), size, panel, relaxed)
+    return free, relaxed
 
 
 def _minimiser(blocks: Sequence[Block], squares: Sequence[Array], start: _At, lam: float) -> _At:

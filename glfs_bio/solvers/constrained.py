@@ -14,8 +14,8 @@ import numpy as np
 
 from ..errors import NO_VALUE, InvalidValue, Message
 from ..panel import picked
-from .bound import Relaxation, relax
-from .constrained_bound import relax_within
+from .bound import relax_beside
+from .certificate import Certificates
 from .constraints import check
 from .exchanges import Exchanges
 from .greedy import LARGEST, SHARE, Greedy, enough, optimality
@@ -285,21 +285,24 @@ def select_within(
     beta = np.zeros(criterion.n_genes)
     beta[candidates[fixed]] = 1.0
     share = np.full(n_selected, np.nan)
+    errors, free = criterion.errors(candidates[chosen]), fixed[:0]
+    known = Certificates.of_panel(errors)
     if n_selected > len(fixed):
         any_size = n_genes is None and rows.budget
         size = len(candidates) if any_size else n_genes or n_selected
         bounding, above = criterion.bounding(candidates[chosen])
         bounding = [block.only(candidates) for block in bounding]
-        free, relaxed = _relaxed(bounding, rows, chosen, len(fixed), size)
-        errors = criterion.errors(candidates[chosen])[len(fixed) :]
-        share[len(fixed) :] = optimality(errors, relaxed.lower - above)
+        free, relaxed = relax_beside(bounding, rows, chosen, len(fixed), size)
+        share[len(fixed) :] = optimality(errors[len(fixed) :], relaxed.lower - above)
         beta[candidates[free]] = relaxed.beta
+        known = known.but(relaxed.holding - above, relaxed.lacking - above)
     return picked(
         *(order, waiting, given),
         weights=beta[given],
         n_selected=n_selected,
         preserved=preserved,
         optimality=share,
+        certificates=known.among(given, candidates[free], candidates[fixed]),
     )
 
 
@@ -457,21 +460,3 @@ class _Search:
             if self._largest(self.rows.some(some), n_genes)[1] <= most:
                 blamed = fewer
         return " and ".join(blamed) or "together"
-
-
-def _relaxed(
-    blocks: Sequence[Block], rows: Rows, chosen: Index, n_fixed: int, size: int
-) -> tuple[Index, Relaxation]:
-    """Genes that may join those that had to be in, and their relaxed choice."""
-    fixed, more = chosen[:n_fixed], chosen[n_fixed:]
-    left = rows.remaining(rows.sums(fixed))
-    may = left.allowed
-    may[fixed] = False
-    free = np.flatnonzero(left.whole(may))
-    blocks = [block.cover(fixed).only(free) for block in blocks]
-    relaxed = relax(blocks, len(more))
-    if len(rows.names) or rows.groups is not None:
-        panel = np.isin(free, more).astype(float)
-        size = min(size - n_fixed, len(free))
-        relaxed = relax_within(blocks, left.only(free), size, panel, relaxed)
-    return free, relaxed

@@ -26,7 +26,9 @@ import numpy as np
 
 from ..errors import Message, arg
 from ..panel import picked
-from .bound import relax
+from .bound import relax, relax_beside
+from .certificate import Certificates
+from .constraints import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,21 +213,29 @@ def select(
     waiting = np.zeros(criterion.n_genes)
     waiting[candidates] = np.where(greedy.barred, 0.0, greedy.waiting)
     beta = np.zeros(criterion.n_genes)
-    beta[include] = 1.0
     share = np.full(n_selected, np.nan)
+    errors, free = criterion.errors(candidates[chosen]), candidates[:0]
+    known = Certificates.of_panel(errors)
     if n_selected > len(fixed):
         bounding, above = criterion.bounding(candidates[chosen])
-        bounding = [block.only(candidates).cover(fixed) for block in bounding]
-        relaxed = relax(bounding, n_selected - len(fixed))
-        errors = criterion.errors(candidates[chosen])[len(fixed) :]
-        share[len(fixed) :] = optimality(errors, relaxed.lower - above)
-        beta[candidates] += relaxed.beta
+        bounding = [block.only(candidates) for block in bounding]
+        places = np.arange(len(candidates))
+        relaxed = relax([block.cover(fixed) for block in bounding], n_selected - len(fixed))
+        apart = {str(one): some for one, some in enumerate(here) if relaxed.beta[some].sum() > 1.0}
+        if apart:
+            rows = Rows.of((), len(candidates)).apart(apart, fixed)
+            places, relaxed = relax_beside(bounding, rows, chosen, len(fixed), n_selected)
+        share[len(fixed) :] = optimality(errors[len(fixed) :], relaxed.lower - above)
+        free, beta[candidates[places]] = candidates[places], relaxed.beta
+        known = known.but(relaxed.holding - above, relaxed.lacking - above)
+    beta[include] = 1.0
     return picked(
         *(order, waiting, candidates),
         weights=beta[candidates],
         n_selected=n_selected,
         preserved=preserved,
         optimality=share,
+        certificates=known.among(candidates, free, include),
     )
 
 

@@ -93,7 +93,8 @@ def extend_panel(
     Returns
     -------
     None, or with ``inplace=False`` the table.  Written are the outputs of
-    :func:`~glfs_bio.pp.select_genes` under `key_added`, and:
+    :func:`~glfs_bio.pp.select_genes` under `key_added`, whose ``certificate`` and
+    ``certificate_within`` are of panels that hold the given one, and:
 
     ``.var[f"{key_added}_included"]`` : bool
         Genes of the given panel, or of a selection those that had to be in it.

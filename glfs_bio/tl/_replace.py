@@ -93,7 +93,8 @@ def replace_genes(
     -------
     None, or with ``inplace=False`` the table.  Written are the outputs of
     :func:`~glfs_bio.pp.select_genes` under `key_added`, of a panel whose ``params`` exclude the
-    genes that left, and:
+    genes that left, and whose ``certificate`` and ``certificate_within`` are of panels that hold
+    the genes which stay, and:
 
     ``.uns[key_added]["table"]`` : DataFrame, one row per gene that left
         ``gene``; ``replaced_by``, the gene in its place; ``substitution_score``, as in

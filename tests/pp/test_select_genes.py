@@ -15,7 +15,8 @@ from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 from glfs_bio.glfs2014 import Exact
 from glfs_bio.pp import select_genes
 
-COLUMNS = [f"glfs_{name}" for name in ("weight", "loss", "score", "rank", "selected", "included")]
+NAMES = ("weight", "loss", "score", "rank", "selected", "included")
+COLUMNS = [f"glfs_{name}" for name in (*NAMES, "certificate", "certificate_within")]
 
 
 def selected(adata, key="glfs"):

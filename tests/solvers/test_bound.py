@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
 
-from glfs_bio.solvers.bound import lower_bounds, relax
+from glfs_bio.solvers.bound import relax
+from glfs_bio.solvers.certificate import Linear
 
 SHAPES = [(6, 2), (9, 4), (12, 6)]
 #: How near to the best relaxed F its own weights and the bound come, as a share of it.
@@ -52,7 +53,8 @@ def test_bounds_hold_at_any_weights(random_errors, by_inverse, n_blocks):
         best = lowest(blocks, by_inverse, 9, range(9))
         for _ in range(20):
             beta = rng.uniform(size=9) * (rng.uniform(size=9) < rng.uniform())
-            bound = lower_bounds(*evaluated(blocks, beta), beta, 9)
+            value, gradient = evaluated(blocks, beta)
+            bound = Linear(value - gradient @ beta, gradient).along(9)
             assert (bound <= best + 1e-12).all()
 
 
@@ -62,7 +64,9 @@ def test_of_many_genes_the_steepest_count():
     gradient, beta = -rng.gamma(1.0, size=500), rng.uniform(size=500)
     for size in (1, 2, 100, 499, 500):
         expected = 0.7 - gradient @ beta + np.cumsum(np.sort(gradient)[:size])
-        np.testing.assert_allclose(lower_bounds(0.7, gradient, beta, size), expected)
+        bound = Linear(0.7 - gradient @ beta, gradient)
+        np.testing.assert_allclose(bound.along(size), expected)
+        np.testing.assert_allclose(bound.least(size), expected[-1])
 
 
 def evaluated(blocks, beta):

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from glfs_bio.errors import InvalidValue
-from glfs_bio.solvers.bound import relax
+from glfs_bio.solvers.bound import relax, relax_within
 from glfs_bio.solvers.constrained import Limited
-from glfs_bio.solvers.constrained_bound import relax_within
 from glfs_bio.solvers.constraints import ALONE, BROKEN, Row, Rows, check
 from glfs_bio.solvers.greedy import Greedy
 from glfs_bio.vendors.forecast import loads

@@ -8,9 +8,8 @@ from all_panels import EVERY, EXAMPLES, N_GENES, NONE, as_panel, feasible, limit
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from glfs_bio.solvers.bound import relax
+from glfs_bio.solvers.bound import relax, relax_within
 from glfs_bio.solvers.constrained import Limited
-from glfs_bio.solvers.constrained_bound import relax_within
 from glfs_bio.solvers.constraints import Row, Rows
 
 

@@ -1,0 +1,126 @@
+"""What a linear bound says of each gene: that it is in every best panel, or in none.
+
+With multipliers ζ ≥ 0 of limits ``A s ≤ b`` the tangent of F at any β bounds it for every panel s
+within the limits,
+
+    F(s) ≥ F(β) + ∇F(β)ᵀ(s − β) + ζᵀ(A s − b) = ℓ + cᵀs,
+
+and with a price λ ≥ 0 of each of at most k genes ``F(s) ≥ ℓ − λk + Σ_i s_i (c_i + λ)``.  The sum is
+least for all genes of negative ``d_i = c_i + λ``.  A panel must depart from that to hold a gene, or
+to lack it, which costs the reduced cost:
+
+    holding gene i:  F(s) ≥ L + max(d_i, 0),    lacking it:  F(s) ≥ L + max(−d_i, 0).
+
+Where that is above F of a panel that is known, gene i is in no best panel, or in every one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .._typing import Array, Index
+
+#: What a panel may lose to be nearly the best, as a share of what the best one preserves.
+TOLERANCE = 0.005
+#: Differences of F that count as rounding, as a share of F without genes: a statement must hold by
+#: more.  Sums of r numbers that are below 1 and known to 1e-15 are exact to a thousandth of it.
+ROUNDING = 1e-9
+#: What is known of a gene: it is in every panel that is nearly the best, that is open, or in none.
+STATES = EVERY, OPEN, NONE = "every", "open", "none"
+
+
+class Linear(NamedTuple):
+    """``F(s) ≥ level + slopesᵀ s`` for every panel s of some kind."""
+
+    level: float
+    slopes: Array
+
+    def along(self, n_sizes: int) -> Array:
+        """The bounds of panels of at most 1, 2, … `n_sizes` genes, shape (n_sizes,)."""
+        first = np.partition(self.slopes, n_sizes - 1)[:n_sizes] if n_sizes else self.slopes[:0]
+        return np.asarray(self.level + np.cumsum(np.minimum(np.sort(first), 0.0)))
+
+    def least(self, size: int) -> float:
+        """The bound of panels of at most `size` genes."""
+        slopes = self.slopes
+        if 0 < size < len(slopes):
+            slopes = np.partition(slopes, size - 1)
+        return float(self.level + np.minimum(slopes[:size], 0.0).sum())
+
+    def of_genes(self, size: int) -> tuple[Array, Array]:
+        """The bounds of panels of at most `size` genes that hold each gene, and that lack it.
+
+        The price of a gene is best where as many genes as asked for are worth it: between the last
+        of these and the next one.
+        """
+        slopes, n_genes = self.slopes, len(self.slopes)
+        ends = [place for place in (size - 1, size) if 0 <= place < n_genes]
+        sorted_there = np.partition(slopes, ends) if ends else slopes
+        holding = np.full(n_genes, -np.inf)
+        lacking = holding.copy()
+        for place in (size - 1, size):
+            price = max(-sorted_there[place], 0.0) if 0 <= place < n_genes else 0.0
+            reduced = slopes + price
+            level = self.level - price * size + np.minimum(reduced, 0.0).sum()
+            np.maximum(holding, level + np.maximum(reduced, 0.0), out=holding)
+            np.maximum(lacking, level + np.maximum(-reduced, 0.0), out=lacking)
+        return holding, lacking
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """What is known of the genes of all panels that are nearly the best."""
+
+    #: No panel that holds, or that lacks, each gene has less F; shape (n_genes,).
+    holding: Array
+    lacking: Array
+    #: F of the best panel known, and without genes.
+    error: float
+    start: float
+
+    @classmethod
+    def of_panel(cls, errors: Array) -> Self:
+        """Of no genes yet, from F of no gene, of the first, …, of the whole panel."""
+        return cls(np.empty(0), np.empty(0), float(errors[-1]), float(errors[0]))
+
+    def but(self, holding: Array, lacking: Array) -> Self:
+        """With other bounds."""
+        return replace(self, holding=holding, lacking=lacking)
+
+    def over(self, others: Certificates, places: Index) -> Self:
+        """With what was known before of these genes and others, of which these are at `places`."""
+        holding, lacking = others.holding.copy(), others.lacking.copy()
+        holding[places] = np.maximum(holding[places], self.holding)
+        lacking[places] = np.maximum(lacking[places], self.lacking)
+        return self.but(holding, lacking)
+
+    def of(self, tolerance: float = 0.0) -> NDArray[np.str_]:
+        """Return one of :data:`STATES` for each gene, for panels that lose at most `tolerance` of
+        what the best panel known preserves.
+        """
+        return np.array(STATES)[self.codes(tolerance)]
+
+    def codes(self, tolerance: float) -> NDArray[np.int8]:
+        """The same as places in :data:`STATES`."""
+        above = self.error + tolerance * (self.start - self.error) + ROUNDING * self.start
+        found = np.full(len(self.holding), STATES.index(OPEN), dtype=np.int8)
+        found[self.holding > above] = STATES.index(NONE)
+        found[self.lacking > above] = STATES.index(EVERY)
+        return found
+
+    def among(self, every: Index, genes: Index, include: Index) -> Self:
+        """The same of more genes, of which these are some: those of `include` are in every panel,
+        others in none.  All are sorted.
+        """
+        holding, lacking = np.full(len(every), np.inf), np.full(len(every), -np.inf)
+        places = np.searchsorted(every, genes)
+        holding[places], lacking[places] = self.holding, self.lacking
+        places = np.searchsorted(every, include)
+        holding[places], lacking[places] = -np.inf, np.inf
+        return replace(self, holding=holding, lacking=lacking)
