@@ -15,14 +15,15 @@ from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import specified, structure_of
 from ..criterion.panel import MeasuredPanel
-from ..criterion.places import FreePlaces, free_places
 from ..criterion.platform import Detection
 from ..data.threads import few_threads
 from ..errors import ADATA, NO_VALUE, Caution, InvalidValue, Message, NotFound, arg, listed, warn
 from ..options import Preserve, Request, StructureSpec
 from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
+from ..solvers.certificate import TOLERANCE
 from ..solvers.constraints import ALONE
+from ..solvers.places import FreePlaces, free_places
 from ..vendors.forms import is_yes
 
 if TYPE_CHECKING:
@@ -186,16 +187,22 @@ def say_overridden(adata: AnnData, key: str | None, now: Request) -> None:
     if key is None or key not in adata.uns:
         return
     before = results.request_of(adata, key)
-    asked_for = now.arguments()
-    other = [
-        arg(name)
-        for name, value in before.arguments().items()
-        if not (value is None or name in _UNSAID or repr(value) == repr(asked_for[name]))
-    ]
+    named = before.arguments()
+    other = [arg(name) for name in overridden(before, now) if named[name] is not None]
     if other:
         log.warning(
             Message(f"{', '.join(other)}: this call replaces what {key!r} was selected with.")
         )
+
+
+def overridden(before: Request, now: Request) -> list[str]:
+    """Return names of the arguments of a selection that a call replaced by others, with a word."""
+    asked_for = now.arguments()
+    return [
+        name
+        for name, value in before.arguments().items()
+        if not (name in _UNSAID or repr(value) == repr(asked_for[name]))
+    ]
 
 
 def basis_of(adata: AnnData, request: Request) -> Basis:
@@ -307,20 +314,22 @@ def free_for(
     found: Found,
     leaving: Index,
     instead: Replacements,
-    tolerance: float,
+    tolerance: float = TOLERANCE,
     *,
+    stay: NDArray[np.bool_] | None = None,
     anything: bool = True,
-) -> FreePlaces:
+) -> FreePlaces | None:
     """Return which genes may stand in some places of a panel, whatever is chosen for the others.
 
-    `anything`: whether any gene may be offered, which no limits allow.  A panel for the worst of
-    batches, or for draws of what a platform detects, has no free places: it is not evaluated by
-    what it was chosen by.
+    Some rows of ``.var`` `stay`.  `anything`: whether any gene may be offered, which limits forbid.
+    None for a panel that was chosen for the worst of batches, or for draws of what a platform
+    detects: it is not evaluated by these.
     """
     basis, key = found.basis, found.named.key
     across = "mean" if key is None else results.request_of(adata, key).across
     if across == "worst" or basis.detection.varies:
-        return FreePlaces()
+        return None
+    may = instead.may if stay is None else instead.may & ~stay[leaving, None]
     request, kin = basis.request, np.arange(adata.n_vars)
     for rows in alike.sets(adata, request.limits, request.symbols).values():
         kin[rows] = rows[0]
@@ -329,9 +338,9 @@ def free_for(
     return free_places(
         found.measured,
         np.array([at[int(gene)] for gene in leaving], dtype=np.intp),
-        instead.may,
+        may,
         instead.lost,
-        np.where(instead.may.any(axis=1) & free, instead.loss, np.inf),
+        np.where(may.any(axis=1) & free, instead.loss, np.inf),
         tolerance=tolerance,
         kin=kin,
     )

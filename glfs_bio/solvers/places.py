@@ -26,19 +26,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .certificate import ROUNDING
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array, Index
-    from .error import Block, Posterior
-    from .panel import MeasuredPanel
+    from ..criterion.error import Block, Posterior
+    from ..criterion.panel import MeasuredPanel
 
-#: Share of what a panel preserves that may be lost.
-TOLERANCE = 0.005
 #: Most genes that are offered for a place.
 MOST = 10
-#: Share of F of no gene that is left for rounding.
-_ROUNDING = 1e-9
 #: A choice that costs less than this share of the tolerance is as good as free.
 _FREE = 1e-3
 #: Genes are tried as long as what they cost alone is within so many times the tolerance.
@@ -92,7 +90,7 @@ def free_places(
     criterion = measured.criterion
     errors = criterion.errors(measured.genes)
     kept = errors[0] - errors[-1]
-    most = (tolerance * kept - _ROUNDING * errors[0]) / criterion.scale
+    most = (tolerance * kept - ROUNDING * errors[0]) / criterion.scale
     if criterion.largest or most <= 0.0:
         return FreePlaces()
     costs = np.where(may, lost, np.inf)
