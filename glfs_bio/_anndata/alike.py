@@ -43,13 +43,12 @@ def sets(adata: AnnData, limits: Limits | None, symbols: str | None) -> dict[str
     """Return rows of which a panel holds one, by set; none where limits say otherwise."""
     if limits is not None and limits.nearly_identical:
         return {}
-    found: dict[str, list[int]] = {}
+    known, found = _sets(), dict[str | None, list[int]]()
     for column in {None, symbols}:
         for row, name in enumerate(read.symbols(adata, column)):
-            of_set = set_of(name) if isinstance(name, str) else None
-            if of_set is not None:
-                found.setdefault(of_set, []).append(row)
-    return {name: np.unique(rows).astype(np.intp) for name, rows in found.items()}
+            if name in known or (isinstance(name, str) and name.startswith("ENS")):
+                found.setdefault(set_of(name), []).append(row)
+    return {name: np.unique(rows).astype(np.intp) for name, rows in found.items() if name}
 
 
 def apart(adata: AnnData, genes: Candidates, request: Request) -> Candidates:

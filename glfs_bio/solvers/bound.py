@@ -12,7 +12,7 @@ the largest is taken over minimisers of ``F + λ Σ β``, 0 ≤ β ≤ 1, along 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -133,9 +133,7 @@ def relax(blocks: Sequence[Block], n_genes: int) -> Relaxation:
     return Relaxation(lower, beta, *last.bound.of_genes(n_genes))
 
 
-def relax_within(
-    blocks: Sequence[Block], rows: Rows, size: int, panel: Array, start: Relaxation
-) -> Relaxation:
+def relax_within(blocks: Sequence[Block], rows: Rows, size: int, start: Relaxation) -> Relaxation:
     """Bounds for panels within linear limits, and the weights of the largest.
 
     Parameters
@@ -146,10 +144,8 @@ def relax_within(
         What the limits leave beside those genes; every gene fits on its own.
     size
         Largest number of genes.
-    panel
-        A panel of 1 and 0 within the limits, shape (n_genes,).
     start
-        The relaxation without limits, for panels of as many genes as this one.
+        The relaxation without limits, for panels of as many genes as are judged.
 
     Returns
     -------
@@ -158,8 +154,8 @@ def relax_within(
         panels of at most `size` genes within all limits.
     """
     polytope, n_sizes = Polytope.of(rows, size), len(start.lower)
-    gap = RULES.gap * evaluate(blocks, np.zeros(len(panel)))[0]
-    found = relaxed(blocks, polytope, panel, gap=gap)
+    gap = RULES.gap * sum(block.value(np.zeros(len(start.beta))) for block in blocks)
+    found = relaxed(blocks, polytope, start.beta, gap=gap)
     lower = np.maximum(start.lower, found.within_upper(polytope).along(n_sizes))
     least = found.bound.least(size)
     lower[-1] = least if size > n_sizes else max(lower[-1], least)
@@ -167,10 +163,15 @@ def relax_within(
 
 
 def relax_beside(
-    blocks: Sequence[Block], rows: Rows, chosen: Index, n_fixed: int, size: int
+    blocks: Sequence[Block],
+    rows: Rows,
+    chosen: Index,
+    n_fixed: int,
+    size: int,
+    start: Relaxation | None = None,
 ) -> tuple[Index, Relaxation]:
     """Genes that may join the first of a panel, which had to be in, and their relaxed choice, of
-    `size` genes with these.
+    `size` genes with these; `start` is that of all genes without limits, if it is known.
     """
     fixed, more = chosen[:n_fixed], chosen[n_fixed:]
     left = rows.remaining(rows.sums(fixed))
@@ -178,12 +179,10 @@ def relax_beside(
     may[fixed] = False
     free = np.flatnonzero(left.whole(may))
     blocks = [block.cover(fixed).only(free) for block in blocks]
-    relaxed = relax(blocks, len(more))
+    found = relax(blocks, len(more)) if start is None else replace(start, beta=start.beta[free])
     if len(rows.names) or rows.groups is not None:
-        panel = np.isin(free, more).astype(float)
-        size = min(size - n_fixed, len(free))
-        relaxed = relax_within(blocks, left.only(free), size, panel, relaxed)
-    return free, relaxed
+        found = relax_within(blocks, left.only(free), min(size - n_fixed, len(free)), found)
+    return free, found
 
 
 def _minimiser(blocks: Sequence[Block], squares: Sequence[Array], start: _At, lam: float) -> _At:

@@ -224,7 +224,9 @@ def select(
         apart = {str(one): some for one, some in enumerate(here) if relaxed.beta[some].sum() > 1.0}
         if apart:
             rows = Rows.of((), len(candidates)).apart(apart, fixed)
-            places, relaxed = relax_beside(bounding, rows, chosen, len(fixed), n_selected)
+            places, relaxed = relax_beside(
+                *(bounding, rows, chosen, len(fixed), n_selected), relaxed
+            )
         share[len(fixed) :] = optimality(errors[len(fixed) :], relaxed.lower - above)
         free, beta[candidates[places]] = candidates[places], relaxed.beta
         known = known.but(relaxed.holding - above, relaxed.lacking - above)

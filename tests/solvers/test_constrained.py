@@ -153,7 +153,7 @@ def test_panels_hold_and_are_bounded(random_errors, by_inverse, seed, size):
     assert sum(greedy.gains) == pytest.approx(
         by_inverse(blocks, np.zeros(N_GENES)) - by_inverse(blocks, chosen)
     )
-    found = relax_within(blocks, rows, size, chosen, relax(blocks, len(greedy.picked)))
+    found = relax_within(blocks, rows, size, relax(blocks, len(greedy.picked)))
     lowest = by_inverse(blocks, panels).min()
     assert found.lower[-1] <= lowest + 1e-12
     assert lowest <= by_inverse(blocks, chosen) + 1e-12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from all_panels import EVERY, EXAMPLES, N_GENES, NONE, as_panel, feasible, limits
+from all_panels import EVERY, EXAMPLES, N_GENES, NONE, feasible, limits
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -28,7 +28,6 @@ def test_no_panel_within_limits_is_below_the_bound(random_errors, by_inverse, pr
         blocks_of_some,
         some,
         size,
-        as_panel(greedy.picked)[free],
         relax(blocks_of_some, len(greedy.picked)),
     )
     lowest = by_inverse(blocks, feasible(rows, size)).min()
@@ -49,7 +48,7 @@ def test_the_bound_is_close(random_errors, by_inverse, seed):
     greedy = Limited(blocks, rows, NONE)
     greedy.fill(N_GENES)
     start = relax(blocks, len(greedy.picked))
-    found = relax_within(blocks, rows, N_GENES, as_panel(greedy.picked), start)
+    found = relax_within(blocks, rows, N_GENES, start)
     relaxed = by_inverse(blocks, found.beta)
     assert rows.hold(found.beta)
     assert relaxed * (1 - 1e-2) <= found.lower[-1] <= relaxed * (1 + 1e-9)
