@@ -3,13 +3,13 @@
 With multipliers ζ ≥ 0 of limits ``A s ≤ b`` the tangent of F at any β bounds it for every panel s
 within the limits,
 
-    F(s) ≥ F(β) + ∇F(β)ᵀ(s − β) + ζᵀ(A s − b) = ℓ + cᵀs,
+    F(s) ≥ F(β) + ∇F(β)ᵀ(s − β) + ζᵀ(A s − b) = ℓ + υᵀs,
 
-and with a price λ ≥ 0 of each of at most k genes ``F(s) ≥ ℓ − λk + Σ_i s_i (c_i + λ)``.  The sum is
-least for all genes of negative ``d_i = c_i + λ``.  A panel must depart from that to hold a gene, or
-to lack it, which costs the reduced cost:
+and with a price ζ₀ ≥ 0 of each of at most k genes ``F(s) ≥ ℓ − ζ₀k + Σ_i s_i (υ_i + ζ₀)``.  The
+right side is least, L, for all genes of negative reduced cost.  A panel that holds another gene, or
+lacks one of these, pays that gene's reduced cost:
 
-    holding gene i:  F(s) ≥ L + max(d_i, 0),    lacking it:  F(s) ≥ L + max(−d_i, 0).
+    holding gene i:  F(s) ≥ L + max(υ_i + ζ₀, 0),    lacking it:  F(s) ≥ L + max(−υ_i − ζ₀, 0).
 
 Where that is above F of a panel that is known, gene i is in no best panel, or in every one.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: What a panel may lose to be nearly the best, as a share of what the best one preserves.
 TOLERANCE = 0.005
 #: Differences of F that count as rounding, as a share of F without genes: a statement must hold by
-#: more.  Sums of r numbers that are below 1 and known to 1e-15 are exact to a thousandth of it.
+#: more.  Bounds in double and in extended precision differ by a millionth of it.
 ROUNDING = 1e-9
 #: What is known of a gene: it is in every panel that is nearly the best, that is open, or in none.
 STATES = EVERY, OPEN, NONE = "every", "open", "none"

@@ -58,17 +58,6 @@ def test_bounds_hold_at_any_weights(random_errors, by_inverse, n_blocks):
             assert (bound <= best + 1e-12).all()
 
 
-def test_of_many_genes_the_steepest_count():
-    """Only a part of them is sorted."""
-    rng = np.random.default_rng(0)
-    gradient, beta = -rng.gamma(1.0, size=500), rng.uniform(size=500)
-    for size in (1, 2, 100, 499, 500):
-        expected = 0.7 - gradient @ beta + np.cumsum(np.sort(gradient)[:size])
-        bound = Linear(0.7 - gradient @ beta, gradient)
-        np.testing.assert_allclose(bound.along(size), expected)
-        np.testing.assert_allclose(bound.least(size), expected[-1])
-
-
 def evaluated(blocks, beta):
     """F and its gradient, summed over sets of cells."""
     values, gradients = zip(*(block.value_and_gradient(beta) for block in blocks), strict=True)
