@@ -41,8 +41,9 @@ MOST = 10
 _FREE = 1e-3
 #: Genes are tried as long as what they cost alone is within so many times the tolerance.
 _REACH = 1.5
-#: Stands for any gene.
-_ANY = -1
+#: Stands for any gene, and counts as so many; as all genes it takes the tolerance from lists.
+#: ``benchmarks/ARCHIVE.md`` has the trial.
+_ANY, _MANY = -1, 30
 
 
 class Place(NamedTuple):
@@ -161,7 +162,7 @@ class _Wishes:
         n, genes = self.n_offered[row], self.waiting[row]
         while genes and self.taken.get(int(self.kin[genes[-1]]), row) != row:
             genes.pop()
-        options = [(len(self.kin), _ANY, float(self.empty[row]))]
+        options = [(_MANY, _ANY, float(self.empty[row]))]
         if genes and n < MOST:
             options.append((n + 2, genes[-1], float(self.costs[row, genes[-1]])))
         before = self.worst[row]
