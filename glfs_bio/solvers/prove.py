@@ -125,7 +125,8 @@ class Search:
         self._tried: set[bytes] = set()
         self._numbers = count()
         self._waiting: list[_Node] = []
-        self._spent = 0
+        #: Nodes before the proof; improvements in vain, and nodes at which another one is tried
+        self._spent = self._in_vain = self._next = 0
         free = np.ones(self.n_genes, dtype=bool)
         free[fixed] = False
         self._push(-np.inf, fixed, free, self.beta)
@@ -293,8 +294,8 @@ class Search:
     ) -> None:
         """Look for a better panel near the weights of a relaxation."""
         room, chosen = left.most.copy(), []
-        by_weight = np.lexsort((point.bound.slopes, -point.beta))
-        for gene in by_weight[: 2 * left.size + _TIES]:
+        some = np.flatnonzero(point.beta > 0.0)
+        for gene in some[np.argsort(-point.beta[some], kind="stable")]:
             column = left.matrix[:, gene]
             if ((column <= 0) | (column <= room + _TINY)).all():
                 room -= column
@@ -307,10 +308,13 @@ class Search:
             return
         self._tried.add(key)
         self._found(panel)
-        if self.value(panel) < self.error + _NEAR * (self.error - bound):
-            near = others[point.beta > 0.0]
-            among = np.unique(np.concatenate([panel, near, self.panel]))
+        near = self.value(panel) < self.error + _NEAR * (self.error - bound)
+        if near and self.n_nodes >= self._next:
+            before, weighty = self.error, others[point.beta > 0.0]
+            among = np.unique(np.concatenate([panel, weighty, self.panel]))
             self._found(np.sort(self._improved(panel, among)))
+            self._in_vain = 0 if self.error < before else self._in_vain + 1
+            self._next = self.n_nodes + self._in_vain
 
     def _found(self, panel: Index) -> None:
         """Remember a panel if it is the best, or as good."""

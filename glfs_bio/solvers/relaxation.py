@@ -163,10 +163,15 @@ def relaxed(
 
 
 def _first(blocks: Sequence[Block], polytope: Polytope, start: Array) -> Index:
-    """A first working set: genes of weight, the steepest, and as many as lower limits need."""
+    """A first working set: that of a similar problem, of which every gene has some weight, or the
+    steepest genes, and as many as lower limits need.
+    """
+    similar = np.flatnonzero(start > 0.0)
+    if len(similar) >= polytope.size + _MORE // 2:
+        return similar
     _, gradient = evaluate(blocks, start)
     steepest = np.argsort(gradient, kind="stable")
-    chosen = [np.flatnonzero(start > _ZERO), steepest[: 2 * polytope.size + _MORE]]
+    chosen = [similar, steepest[: 2 * polytope.size + _MORE]]
     for row in np.flatnonzero(polytope.most < 0):
         counted = steepest[polytope.matrix[row, steepest] < 0]
         met = np.cumsum(polytope.matrix[row, counted]) <= polytope.most[row]
