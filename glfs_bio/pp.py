@@ -140,8 +140,8 @@ def select_genes(
         Choice of genes by the default criterion:
 
         - ``"nested"``: one by one, with a bound on optimality
-        - ``"best"``: the best panel of this size that is found within `time_limit`, not nested; see
-          :func:`~glfs_bio.tl.prove_panel`
+        - ``"best"``: the best panel of this size that is found within `time_limit`, not nested, and
+          whatever priorities `limits` give; see :func:`~glfs_bio.tl.prove_panel`
     time_limit : float, default 60.0
         Seconds after which the search for the best panel ends.  None: no limit.
     method : str, default "glfs"

@@ -115,6 +115,7 @@ def test_no_number_depends_on_the_threads_of_blas(container, threads_of_blas):
         tl.substitutes(adata)
         tl.extend_panel(adata, "glfs", 3, labels="type", key_added="extended")
         tl.curve(adata, 10, labels="type")
+        tl.prove_panel(adata)
         tl.classify(adata, "type")
         parts = ("obs", "obsm", "var", "varm", "uns")
         found.append(dict(numbers({part: getattr(adata, part) for part in parts})))

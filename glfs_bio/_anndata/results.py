@@ -240,21 +240,24 @@ def store(
     Files keep no None among texts, and not every dtype of pandas: texts are objects, a missing one
     is ``""``.
     """
-    given: dict[str, Any] = {"obs": obs, "var": var, "obsm": obsm, "varm": varm}
-    for part, named in given.items():
-        for name in () if named is None else named:
-            place = getattr(adata, part)  # of a view another one after each
-            frame = part in ("obs", "var")
-            place[name] = _column(named[name], place.index) if frame else named[name]
+    _put(adata, {"obs": obs, "var": var, "obsm": obsm, "varm": varm})
     written = [int(one["written"]) for one in adata.uns.values() if kind_of(one) is not None]
     adata.uns[key] = kept(entry) | {"written": max(written, default=0) + 1}
 
 
 def revise(adata: AnnData, key: str, changed: Mapping[str, Any], var: pd.DataFrame) -> None:
-    """Change a result, which stays in its place among those that were written."""
-    before = adata.uns[key]
-    store(adata, key, {**before, **changed}, var=var)
-    adata.uns[key]["written"] = before["written"]
+    """Change parts of a result, which stays in its place among those that were written."""
+    _put(adata, {"var": var})
+    adata.uns[key] = {**adata.uns[key], **kept(changed)}
+
+
+def _put(adata: AnnData, given: Mapping[str, Any]) -> None:
+    """Put columns and arrays into parts of an object."""
+    for part, named in given.items():
+        for name in () if named is None else named:
+            place = getattr(adata, part)  # of a view another one after each
+            frame = part in ("obs", "var")
+            place[name] = _column(named[name], place.index) if frame else named[name]
 
 
 def kept(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path  # noqa: TC003 - the annotations are read
 from typing import Annotated
 
@@ -87,6 +88,8 @@ def explain(cells: Cells, call: Call, written: Written) -> None:
         f"largest contribution {most['gene']} ({summaries.percent(most['loss'])}), "
         f"smallest {least['gene']} ({summaries.percent(least['loss'])})"
     )
+    if isfinite(entry["joint_loss"]):
+        summary += f"; {(frame['alternatives'] != '').sum()} places are free for other genes"
     written.put(adata, frame, summary)
 
 

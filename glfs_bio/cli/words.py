@@ -156,4 +156,10 @@ def in_symbols(frame: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.D
         return frame
     names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     columns = [name for name in ("gene", "substitute", "replaced_by", "replaces") if name in frame]
-    return frame.assign(**{name: frame[name].map(names) for name in columns})
+    called = {name: frame[name].map(names) for name in columns}
+    if "alternatives" in frame:
+        several = frame["alternatives"].str.split(", ")
+        called["alternatives"] = several.map(
+            lambda row: ", ".join(names.get(one, one) for one in row)
+        )
+    return frame.assign(**called)

@@ -24,6 +24,8 @@ from ..measures.labels import READINGS, suffixed
 from ..options import Limits
 from ..pl._evaluation import read_by, readings_of
 from ..pl._tables import measure_names
+from ..solvers.certificate import EVERY
+from ..tl._explain import ANY_GENE
 from ._subject import Subject, image, picture
 
 if TYPE_CHECKING:
@@ -64,7 +66,12 @@ _OF_ORDER = {
     "mean_count": "mean count",
 }
 #: And those of a sheet.
-_OF_SHEET = {"group": "group", "source": "source", "backup_of": "backup of"}
+_OF_SHEET = {
+    "group": "group",
+    "source": "source",
+    "alternatives": "alternatives",
+    "backup_of": "backup of",
+}
 #: What is forecast for the platform.
 _OF_PLATFORM = {
     "preserved_on_platform": "mean or worst of the draws of efficiencies and failures",
@@ -303,10 +310,21 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
         name=subject.called.loc[table["gene"]].to_numpy(),
         axis=[subject.renamed(str(text), "/") for text in table["axis"]],
     )
+    within = table.get("certificate_within")
     return {
-        "rows": rows.to_dict("records"),
+        "rows": [
+            {**row, "alternatives": subject.renamed(row["alternatives"], ", ")}
+            for row in rows.to_dict("records")
+        ],
         "some_support": "supports" in table,
         "some_labels": "expressed_in" in table,
+        "within": subject.entry.get("tolerance"),
+        "constrained": stored.constraints_of(subject.entry) != "",
+        "n_certified": None if within is None else int((within == EVERY).sum()),
+        "tolerance": result.entry["tolerance"],
+        "joint_loss": result.entry["joint_loss"],
+        "n_free": int((table["alternatives"] != "").sum()),
+        "n_any": int((table["alternatives"] == ANY_GENE).sum()),
     }
 
 

@@ -213,8 +213,21 @@ def _written_to(
     for name, adata in sets.items():
         adata.var["_row"] = np.arange(adata.n_vars)
         before[name] = {"var": adata.var.copy(), "obs": adata.obs.copy()}
+    records = {name: {**adata.uns} for name, adata in sets.items()}
     call(sets)
-    return {name: _changes(adata, before[name]) for name, adata in sets.items()}
+    return {
+        name: _changes(adata, before[name]) | {"revised": _revised(adata, records[name])}
+        for name, adata in sets.items()
+    }
+
+
+def _revised(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Parts of records of R, which handed over some of these, that are others now."""
+    return {
+        key: {part: value for part, value in adata.uns[key].items() if old.get(part) is not value}
+        for key, old in before.items()
+        if adata.uns.get(key, old) is not old and "versions" not in adata.uns[key]
+    }
 
 
 def _changes(adata: ad.AnnData, before: dict[str, pd.DataFrame]) -> dict[str, Any]:

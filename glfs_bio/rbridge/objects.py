@@ -44,7 +44,7 @@ _WITH_PARAMETERS = ("params", "structure")
 #: Of the record of a structure, its bytes.
 _BYTES = "kept"
 #: Columns of tables that are genes in one text, by what stands between them.
-_GENES = {"axis": "/", "genes_up": ", ", "genes_down": ", ", "markers": ", "}
+_GENES = {"axis": "/", "genes_up": ", ", "genes_down": ", ", "markers": ", ", "alternatives": ", "}
 #: Columns that are other texts in one, by table.
 _TEXTS = {
     ("table", "candidates"): ", ",

@@ -114,7 +114,7 @@ class Search:
         self.start = sum(float(block.weights.sum()) for block in blocks)
         self.safe = ROUNDING * self.start
         #: The best panel known, and F of it
-        self.panel = np.sort(self._improved(panel, np.arange(self.n_genes)))
+        self.panel = np.sort(panel)
         self.error = self.value(self.panel)
         #: Others that are as good but for rounding, with F of them
         self.ties: list[tuple[float, Index]] = []
@@ -211,6 +211,7 @@ class Search:
             self.holding[others], self.lacking[others] = holding, lacking
             self.lacking[inside] = np.inf
             self.beta[others], self.beta[inside] = point.beta, 1.0
+            self._improve(self.panel, others[point.beta > 0.0])
         bound = max(node.bound, point.bound.least(left.size))
         if bound > self.error + self.safe:
             return
@@ -310,9 +311,8 @@ class Search:
         self._found(panel)
         near = self.value(panel) < self.error + _NEAR * (self.error - bound)
         if near and self.n_nodes >= self._next:
-            before, weighty = self.error, others[point.beta > 0.0]
-            among = np.unique(np.concatenate([panel, weighty, self.panel]))
-            self._found(np.sort(self._improved(panel, among)))
+            before = self.error
+            self._improve(panel, others[point.beta > 0.0])
             self._in_vain = 0 if self.error < before else self._in_vain + 1
             self._next = self.n_nodes + self._in_vain
 
@@ -333,14 +333,15 @@ class Search:
             and not np.array_equal(one, self.panel)
         ]
 
-    def _improved(self, panel: Index, among: Index) -> Index:
-        """A panel after exchanges with some genes."""
+    def _improve(self, panel: Index, others: Index) -> None:
+        """Exchange genes of a panel for some others, and for those of the best."""
+        among = np.unique(np.concatenate([panel, others, self.panel]))
         blocks = [block.only(among) for block in self.blocks]
         fixed, places = np.searchsorted(among, self.fixed), np.searchsorted(among, panel)
         exchanges = Exchanges(
             lambda: Greedy(blocks), self.rows.only(among), fixed, self.size, -np.inf
         )
-        return np.asarray(among[exchanges.improved(places.tolist())])
+        self._found(among[exchanges.improved(places.tolist())])
 
     def _say(self) -> None:
         if self.n_nodes % _OFTEN == 0 and self.n_nodes:

@@ -14,7 +14,8 @@ from .._anndata import names as names_of
 from .._docs import documented
 from .._progress import with_bar
 from ..errors import Message, listed
-from ._panel import find, must_haves, replacements
+from ..solvers.certificate import TOLERANCE
+from ._panel import find, free_for, must_haves, overridden, replacements
 from ._substitutes import listed_of
 
 if TYPE_CHECKING:
@@ -25,16 +26,19 @@ if TYPE_CHECKING:
 
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Given
-    from .._typing import Array
+    from .._typing import Array, Index
     from ..criterion.panel import MeasuredPanel, Pairs
     from ..labels import Labels
     from ..options import Preserve
+    from ..solvers.places import FreePlaces
     from ._panel import Found, Replacements
 
 log = logging.getLogger(__name__)
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
+#: Stands for all genes among those that may be in a place.
+ANY_GENE = "any gene"
 
 
 @with_bar
@@ -45,6 +49,7 @@ def explain_panel(
     labels: str | None = None,
     *,
     n_labels: int = 3,
+    tolerance: float = TOLERANCE,
     exclude: Genes | None = None,
     layer: str | None = None,
     use_raw: bool = False,
@@ -55,7 +60,8 @@ def explain_panel(
 ) -> pd.DataFrame | None:
     """Explain each gene of a panel: where it is expressed, its role, and what is lost without it.
 
-    A note names the genes that add nothing, such as must-haves that the others replace.
+    A note names the genes that add nothing, such as must-haves that the others replace.  For places
+    that are free, ``alternatives`` has the genes that may stand there.
 
     Parameters
     ----------
@@ -65,6 +71,8 @@ def explain_panel(
     <labels> str, default None
     n_labels : int, default 3
         Maximum number of labels to name per gene.
+    tolerance : float, default 0.005
+        Share of what the panel preserves that ``alternatives`` may lose, all together.
     exclude : str, pattern or list, default None
         Genes that cannot be a substitute, as in :func:`substitutes`.
     <layer of a panel>
@@ -94,8 +102,22 @@ def explain_panel(
         - ``substitution_score``: its score, see :func:`substitutes`; NaN without a substitute
         - ``acceptable``: whether the score is at least 0.5
         - ``loss_with_substitute``: preserved share that is lost with the substitute instead
+        - ``alternatives``: up to 10 genes that may stand in its place, the best first, or
+          ``any gene``, with which its place may also stay empty; ``""`` if the place is not free.
+          Any choice of one gene for each place, or of the gene itself, all at once, loses at most
+          `tolerance`: this is proven, not sampled.  No gene is offered for two places.  Genes that
+          had to be in, and genes that limits tie together, stay; the choices are within the limits.
+          Panels for ``across="worst"``, and for a platform with failures or a spread, have none.
+        - ``certificate`` and ``certificate_within``: those of the selection, see
+          :func:`~glfs_bio.pp.select_genes`, if the panel is one that has them and the call replaces
+          nothing of it
         - ``supports``: with `labels`, the labels on whose cells at least 10 % of the contribution
           falls, and more than on other cells, with their shares
+    ``.uns[key_added]["tolerance"]`` : float
+        `tolerance`.
+    ``.uns[key_added]["joint_loss"]`` : float
+        Share of what the panel preserves that any choice of ``alternatives`` loses at most; NaN
+        for panels that have none offered.
     ``.uns[key_added]["expression"]`` : DataFrame, one row per gene and label
         With `labels`: ``gene``; ``label``; ``share`` of the cells that express it; ``mean``;
         ``fold``, the mean of ``expm1`` compared with all other cells, of counts that of them.
@@ -124,6 +146,7 @@ def explain_panel(
     'marker of CD56+ NK'
     """
     checks.whole_number("n_labels", n_labels, at_least=1)
+    checks.number("tolerance", tolerance)
     key_added = results.key_for(adata, "explanation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
@@ -131,14 +154,18 @@ def explain_panel(
     found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
     had_to = must_haves(adata, found.named)
-    why = explained(adata, found, known, n_labels, barred=barred, had_to=had_to)
+    why = explained(
+        adata, found, known, n_labels, barred=barred, had_to=had_to, tolerance=tolerance
+    )
     if not inplace:
         return why.table
     entry = results.envelope(
         "explanation",
-        {"labels": labels, **found.basis.record()},
+        {"labels": labels, "tolerance": tolerance, **found.basis.record()},
         stale.made_of(adata, found.layer, [found.named]),
         table=why.table,
+        tolerance=tolerance,
+        joint_loss=np.nan if why.free is None else why.free.lost,
         **why.of_labels,
     )
     results.store(adata, key_added, entry)
@@ -155,6 +182,8 @@ class Explanation(NamedTuple):
     #: What can replace each gene, and where each is expressed
     instead: Replacements
     where: expression.Expression | None
+    #: Which genes may stand where, all at once; None where this is not known
+    free: FreePlaces | None
 
 
 def explained(
@@ -165,12 +194,19 @@ def explained(
     *,
     barred: NDArray[np.bool_],
     had_to: NDArray[np.bool_],
+    tolerance: float = TOLERANCE,
+    stay: Index | None = None,
 ) -> Explanation:
-    """Explain each gene: some rows of ``.var`` are no substitutes, some had to be in the panel."""
+    """Explain each gene: some rows of ``.var`` are no substitutes, some had to be in the panel.
+
+    Others `stay` where they are, as what the panel is added to.
+    """
     genes, names = found.genes, adata.var_names.to_numpy()
     where = expression.of_genes(adata, genes, known, found.layer)
     with found.few_threads():
         instead = replacements(adata, found, genes, barred)
+        fixed = had_to if stay is None else had_to | np.isin(np.arange(adata.n_vars), stay)
+        free = free_for(adata, found, genes, instead, tolerance, stay=fixed)
         axis, share = _axes(found.measured, names)
         preserved = found.preserved
         supports = None if known is None else _Supports.of(found, known)
@@ -185,10 +221,12 @@ def explained(
     table = table.assign(preserved=preserved, loss=instead.loss, axis=axis, axis_share=share)
     of_best = ["substitute", "substitution_score", "acceptable", "loss_with_substitute"]
     table[of_best] = best[of_best]
+    table["alternatives"] = _alternatives(genes, free, names)
+    table = table.assign(**_certificates(adata, found))
     idle = genes[instead.needless]
     _tell_of_needless(names[idle], had_to[idle])
     if supports is None:
-        return Explanation(table, {}, instead, where)
+        return Explanation(table, {}, instead, where, free)
     table["supports"] = [
         "" if needless else supports.text(place, n_labels)
         for place, needless in enumerate(instead.needless)
@@ -200,7 +238,27 @@ def explained(
     }
     if where is not None:
         of_labels["expression"] = where.table(names[genes])
-    return Explanation(table, of_labels, instead, where)
+    return Explanation(table, of_labels, instead, where, free)
+
+
+def _alternatives(genes: Index, free: FreePlaces | None, names: Any) -> list[str]:
+    """Which genes may stand in each place, all at once, as text."""
+    found = {
+        place.gene: ANY_GENE if place.anything else ", ".join(names[place.others])
+        for place in (() if free is None else free.places)
+    }
+    return [found.get(int(gene), "") for gene in genes]
+
+
+def _certificates(adata: AnnData, found: Found) -> dict[str, Any]:
+    """What the selection says of its genes; nothing where the call evaluates them otherwise."""
+    key = found.named.key
+    if key is None or "tolerance" not in adata.uns.get(key, ()):
+        return {}
+    if overridden(results.request_of(adata, key), found.basis.request):
+        return {}
+    columns = {name: adata.var[f"{key}_{name}"] for name in results.CERTIFICATES}
+    return {name: column.astype(str).to_numpy()[found.genes] for name, column in columns.items()}
 
 
 def _tell_of_needless(genes: NDArray[Any], had_to: NDArray[np.bool_]) -> None:

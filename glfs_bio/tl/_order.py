@@ -238,10 +238,11 @@ def order_panel(
     why, spare = None, draft.every.iloc[:0]
     if form.explains and basis is not None and (order >= 0).any():
         here = order[order >= 0]
-        whole = Found(Named.of(adata, np.append(here, np.setdiff1d(draft.beside, here))), basis)
+        beside = np.setdiff1d(draft.beside, here)
+        whole = Found(Named.of(adata, np.append(here, beside), named.key), basis)
         barred = ~draft.free(items) | excluded
         had_to = must_haves(adata, named)
-        why = explained(adata, whole, known, _LABELS, barred=barred, had_to=had_to)
+        why = explained(adata, whole, known, _LABELS, barred=barred, had_to=had_to, stay=beside)
         spare = spares(draft.every, why.instead, here, backups)
     n_ordered = len(items)
     every = pd.concat([items, spare], ignore_index=True)

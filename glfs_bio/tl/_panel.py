@@ -21,7 +21,9 @@ from ..errors import ADATA, NO_VALUE, Caution, InvalidValue, Message, NotFound, 
 from ..options import Preserve, Request, StructureSpec
 from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
+from ..solvers.certificate import TOLERANCE
 from ..solvers.constraints import ALONE
+from ..solvers.places import FreePlaces, free_places
 from ..vendors.forms import is_yes
 
 if TYPE_CHECKING:
@@ -185,12 +187,8 @@ def say_overridden(adata: AnnData, key: str | None, now: Request) -> None:
     if key is None or key not in adata.uns:
         return
     before = results.request_of(adata, key)
-    asked_for = now.arguments()
-    other = [
-        arg(name)
-        for name, value in before.arguments().items()
-        if not (value is None or name in _UNSAID or repr(value) == repr(asked_for[name]))
-    ]
+    named = before.arguments()
+    other = [arg(name) for name in overridden(before, now) if named[name] is not None]
     if other:
         log.warning(
             Message(f"{', '.join(other)}: this call replaces what {key!r} was selected with.")
@@ -208,6 +206,16 @@ def one_data_set(adata: AnnData, key: str, argument: str) -> None:
             f"concatenate them, select with their names as {arg('batch_key')}, and use that "
             "selection",
         )
+
+
+def overridden(before: Request, now: Request) -> list[str]:
+    """Return names of the arguments of a selection that a call replaced by others, with a word."""
+    asked_for = now.arguments()
+    return [
+        name
+        for name, value in before.arguments().items()
+        if not (name in _UNSAID or repr(value) == repr(asked_for[name]))
+    ]
 
 
 def basis_of(adata: AnnData, request: Request) -> Basis:
@@ -269,6 +277,8 @@ class Replacements:
     lost: Array
     #: Substitution score; −∞ where a gene cannot replace another, or takes nothing over
     score: Array
+    #: Whether another gene can stand there whatever stands in the other places, within the limits
+    may: NDArray[np.bool_]
 
     def best(self, place: int, n: int) -> Index:
         """Return at most `n` substitutes of a gene, the best first."""
@@ -297,16 +307,56 @@ def replacements(
     out[found.genes] = True
     out |= alike.beside(adata, found.genes, basis.request)
     score[:, out] = -np.inf
+    may = np.tile(~out, (len(leaving), 1))
     rows = basis.limits(adata, ~out)
     if rows is not None:
         tied = rows.groups is not None and rows.groups != ALONE
         score[:, tied] = -np.inf
         score[np.isin(leaving, np.flatnonzero(tied))] = -np.inf
+        may &= ~(tied | np.isin(leaving, np.flatnonzero(tied))[:, None])
         used = rows.sums(found.genes)
         for place, gene in enumerate(leaving):
+            may[place] &= rows.no_worse(gene)
             rest = used - rows.sums([gene])
             score[place, ~(rows.within(rest) & rows.enough(rest))] = -np.inf
-    return Replacements(losses[places], needless, lost, score)
+    return Replacements(losses[places], needless, lost, score, may)
+
+
+def free_for(
+    adata: AnnData,
+    found: Found,
+    leaving: Index,
+    instead: Replacements,
+    tolerance: float = TOLERANCE,
+    *,
+    stay: NDArray[np.bool_] | None = None,
+    anything: bool = True,
+) -> FreePlaces | None:
+    """Return which genes may stand in some places of a panel, whatever is chosen for the others.
+
+    Some rows of ``.var`` `stay`.  `anything`: whether any gene may be offered, which limits forbid.
+    None for a panel that was chosen for the worst of batches, or for draws of what a platform
+    detects: it is not evaluated by these.
+    """
+    basis, key = found.basis, found.named.key
+    across = "mean" if key is None else results.request_of(adata, key).across
+    if across == "worst" or basis.detection.varies:
+        return None
+    may = instead.may if stay is None else instead.may & ~stay[leaving, None]
+    request, kin = basis.request, np.arange(adata.n_vars)
+    for rows in alike.sets(adata, request.limits, request.symbols).values():
+        kin[rows] = rows[0]
+    free = anything and request.limits is None
+    at = {int(gene): place for place, gene in enumerate(found.genes)}
+    return free_places(
+        found.measured,
+        np.array([at[int(gene)] for gene in leaving], dtype=np.intp),
+        may,
+        instead.lost,
+        np.where(may.any(axis=1) & free, instead.loss, np.inf),
+        tolerance=tolerance,
+        kin=kin,
+    )
 
 
 def beside(

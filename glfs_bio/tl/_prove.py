@@ -173,7 +173,7 @@ def prove_panel(
     )
     known = _certificates(adata, candidates, best, tolerance, own)
     new = candidates.genes[best.order[: best.n_selected]]
-    others = [new] if own is None else [*_earlier(adata, own), new]
+    others = [new] if own is None else [*_earlier(adata, found), new]
     said, order, share = _compared(found, criterion, candidates, best.proof, known, others)
     if not inplace:
         return said["table"]
@@ -253,7 +253,7 @@ def _certificates(
     for name, lost in results.CERTIFICATES.items():
         lost = tolerance if lost else 0.0
         known[name] = results.certificates(best, candidates, lost)
-        if lost <= before:
+        if lost <= before and f"{own}_{name}" in adata.var:
             known[name] = known[name].where(
                 known[name] != OPEN, adata.var[f"{own}_{name}"].astype(known[name].dtype)
             )
@@ -265,18 +265,20 @@ def _goes_on(entry: Mapping[str, Any]) -> bool:
     return "replaced_by" not in entry.get("table", ())
 
 
-def _earlier(adata: AnnData, key: str) -> list[Index]:
+def _earlier(adata: AnnData, found: Found) -> list[Index]:
     """Return the better panel that an earlier search stored beside a selection, if there is one."""
-    beside_key = f"{key}_best"
-    if results.kind_of(adata.uns.get(beside_key)) != "selection":
+    keys = str(found.named.key), f"{found.named.key}_best"
+    if results.kind_of(adata.uns.get(keys[1])) != "selection":
         return []
     own, other = (
-        replace(results.request_of(adata, one), n_genes=None, search="best", time_limit=None)
-        for one in (key, beside_key)
+        replace(results.request_of(adata, key), n_genes=None, search="best", time_limit=None)
+        for key in keys
     )
-    if repr(own.arguments()) != repr(other.arguments()):
-        return []
-    return [adata.var_names.get_indexer(results.ranked(adata, beside_key).index)]
+    panel = adata.var_names.get_indexer(results.ranked(adata, keys[1]).index)
+    before = float(np.ravel(adata.uns[keys[1]]["preserved"])[-1])
+    is_now = abs(found.basis.criterion.preserved(panel)[-1] - before) <= _CHANGED
+    same = is_now and repr(own.arguments()) == repr(other.arguments())
+    return [panel] if same and len(panel) <= len(found.genes) else []
 
 
 def _compared(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .._anndata import read, results, stale
 from .._docs import documented
 from .._progress import with_bar
 from ..criterion.panel import MIN_SCORE
-from ._panel import find, of_panel, replacements
+from ._panel import find, free_for, of_panel, replacements
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -46,7 +47,8 @@ def substitutes(
 
     The substitution score compares a substitute with a second measurement of the gene, given all
     other genes of the panel.  The best substitute is therefore not always the most correlated gene.
-    Substitutes that score less than `min_score` are listed too, and flagged.
+    Substitutes that score less than `min_score` are listed too, and flagged.  Each replaces one
+    gene while all others stay; those that are ``joint`` may come together.
 
     Parameters
     ----------
@@ -83,6 +85,12 @@ def substitutes(
         - ``loss``: preserved share that is lost without the gene
         - ``loss_with_substitute``: preserved share that is lost with the substitute instead;
           negative if the panel is better with it
+        - ``joint``: whether it is one of those that may stand in their places all at once: any
+          choice of one, or of the gene itself, for each place loses at most 0.5 % of what the panel
+          preserves, see :func:`explain_panel`
+    ``.uns[key_added]["joint_loss"]`` : float
+        Share of what the panel preserves that any such choice loses at most; NaN where this is not
+        known.
     ``.uns[key_added]["groups"]`` : DataFrame, one row per gene
         ``gene``; ``substitutes``, all that are acceptable, the best first; ``n_substitutes``.
     ``.uns[key_added]["irreplaceable"]`` : str
@@ -120,8 +128,21 @@ def substitutes(
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
     with found.few_threads():
         instead = replacements(adata, found, leaving, barred)
+        listed = np.zeros_like(instead.may)
+        for place in range(len(leaving)):
+            best = instead.best(place, n)
+            listed[place, best] = instead.may[place, best]
+        free = free_for(adata, found, leaving, replace(instead, may=listed), anything=False)
     names = adata.var_names.to_numpy()
     table = listed_of(names, leaving, instead, n, min_score)
+    joint = {
+        (names[one.gene], names[other])
+        for one in ([] if free is None else free.places)
+        for other in one.others
+    }
+    table["joint"] = [
+        pair in joint for pair in zip(table["gene"], table["substitute"], strict=True)
+    ]
     if not inplace:
         return table
     groups = _groups(names, leaving, instead, min_score)
@@ -131,6 +152,7 @@ def substitutes(
         params | found.basis.record(),
         stale.made_of(adata, found.layer, [found.named]),
         table=table,
+        joint_loss=np.nan if free is None else free.lost,
         groups=groups,
         irreplaceable=np.array(names[leaving[none & ~instead.needless]], dtype=object),
         needless=np.array(names[leaving[instead.needless]], dtype=object),

@@ -365,6 +365,20 @@ def test_explain(run, cells):
     assert list(frame["supports"]) == list(table["supports"])
     most = table["gene"][table["loss"].idxmax()]
     assert f"{most} (" in result.stderr
+    assert f"{(table['alternatives'] != '').sum()} places" in result.stderr
+
+
+def test_alternatives_have_symbols(run, pbmc):
+    pbmc.var["symbol"] = [f"s-{name}" for name in pbmc.var_names]
+    glfs_bio.pp.select_genes(pbmc, 10)
+    table = glfs_bio.tl.explain_panel(pbmc, tolerance=0.1, inplace=False)
+    pbmc.write_h5ad("named.h5ad")
+    line = ["explain", "named.h5ad", "glfs", "--symbols", "symbol", "--tolerance", "0.1"]
+    told = read_table(run(*line))["alternatives"].fillna("")
+    names = [name for text in table["alternatives"] for name in text.split(", ") if text]
+    listed = [f"s-{name}" if name in pbmc.var_names else name for name in names]
+    assert [name for text in told for name in text.split(", ") if text] == listed
+    assert any(name.startswith("s-") for name in listed)
 
 
 def test_markers(run, cells):

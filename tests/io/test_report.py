@@ -503,6 +503,46 @@ def test_gene_by_gene(story, workbench):
     assert [text(row[7]) for row in why] == list(table["supports"])
 
 
+@pytest.mark.parametrize("n_genes", [3, 40])
+@pytest.mark.parametrize("within", [None, "open", "every", "one"])
+def test_what_is_indispensable_and_what_is_free(pbmc, tmp_path, n_genes, within):
+    """In numbers that are those of the table, whether none, one or all are."""
+    glfs_bio.pp.select_genes(pbmc, n_genes, key_added="mine")
+    selected = pbmc.var["mine_selected"]
+    if within is None:
+        del pbmc.uns["mine"]["tolerance"]
+    else:
+        pbmc.var["mine_certificate_within"] = np.where(selected, within, "none")
+        first = pbmc.var["mine_rank"] == 1
+        one = np.where(first, "every", "open")
+        if within == "one":
+            pbmc.var["mine_certificate_within"] = np.where(selected, one, "none")
+    glfs_bio.tl.explain_panel(pbmc, "mine", tolerance=0.005 if n_genes > 3 else 0.0)
+    table = pbmc.uns["mine_explanation"]["table"]
+    n_free = int((table["alternatives"] != "").sum())
+    tree = section(written(pbmc, tmp_path / "report.html", umaps=False), "explanation")
+    said = [text(one) for one in every(tree, "p")][1:]
+    assert len(said) == (1 if within is None else 2)
+    if within is not None:
+        start = {"open": "None of the", "every": "All", "one": "1 of"}[within]
+        assert said[0].startswith(f"{start} {n_genes} genes ")
+        assert "0.5" in said[0]
+    if n_free:
+        assert said[-1].startswith(f"{n_free} of {n_genes} places")
+    else:
+        assert said[-1].startswith("No place")
+    assert bool(n_free) == (n_genes > 3)
+    assert ("alternatives" in [text(head) for head in every(tree, "th")]) == bool(n_free)
+
+
+def test_a_panel_without_free_places_says_nothing_of_them(pbmc, tmp_path):
+    failing = glfs_bio.Platform(failure=0.1)
+    glfs_bio.pp.select_genes(pbmc, 5, key_added="mine", platform=failing)
+    glfs_bio.tl.explain_panel(pbmc, "mine")
+    tree = section(written(pbmc, tmp_path / "report.html", umaps=False), "explanation")
+    assert not any("place" in text(one) for one in every(tree, "p"))
+
+
 def test_substitutes_and_limits(story, workbench):
     table = workbench.uns["mine_substitutes"]["table"]
     rows = every(section(story, "substitutes"), "tr")[1:]

@@ -7,10 +7,13 @@ import re
 import anndata as ad
 import numpy as np
 import pytest
+from refusals import refused
 
-from glfs_bio import pp, tl
+from glfs_bio import Limits, Platform, pp, tl
 from glfs_bio._anndata import columns, expression
-from glfs_bio.errors import Caution
+from glfs_bio.errors import Caution, InvalidValue
+from glfs_bio.tl._explain import ANY_GENE
+from glfs_bio.tl._panel import find
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
 
@@ -98,3 +101,106 @@ def test_without_labels_and_with_negative_values(cells):
         scaled = tl.explain_panel(cells, PANEL, "bulk_labels", inplace=False)
     assert scaled["expressed"].isna().all()
     assert (scaled["expressed_in"] == "").all()
+
+
+def alternatives(table):
+    """Genes that may stand in each place that is free."""
+    return {gene: text.split(", ") for gene, text in zip(*table, strict=True) if text}
+
+
+def worst_of(cells, panel, free, *, n=60):
+    """Least that panels with random choices for all free places at once preserve."""
+    criterion = find(cells, "glfs").basis.criterion
+    rng = np.random.default_rng(0)
+    others = [name for name in cells.var_names if name not in panel]
+    least = 1.0
+    for _ in range(n):
+        chosen = dict.fromkeys(panel)
+        for gene, may in free.items():
+            del chosen[gene]
+            chosen[str(rng.choice(others if may == [ANY_GENE] else may))] = None
+        genes = cells.var_names.get_indexer(list(chosen))
+        least = min(least, criterion.preserved(genes)[-1])
+    return least
+
+
+@pytest.mark.parametrize("tolerance", [0.005, 0.03])
+@pytest.mark.parametrize("batch_key", [None, "batch"])
+def test_alternatives_may_come_all_at_once(cells, batch_key, tolerance):
+    cells.obs["batch"] = np.tile(["a", "b"], 350)
+    pp.select_genes(cells, 15, include=["CD4", "CD3D"], exclude=["LYZ"], batch_key=batch_key)
+    tl.explain_panel(cells, tolerance=tolerance)
+    entry = cells.uns["glfs_explanation"]
+    table = entry["table"]
+    free = alternatives((table["gene"], table["alternatives"]))
+    assert entry["tolerance"] == tolerance
+    assert 0.0 <= entry["joint_loss"] <= tolerance
+    assert free or tolerance < 0.01
+    panel = list(table["gene"])
+    listed = [gene for may in free.values() for gene in may if may != [ANY_GENE]]
+    assert len(listed) == len(set(listed))
+    assert not set(listed) & {*panel, "LYZ"}
+    assert not set(free) & {"CD4", "CD3D"}
+    now = cells.uns["glfs"]["preserved"][-1]
+    assert worst_of(cells, panel, free) >= now * (1.0 - entry["joint_loss"]) - 1e-9
+
+
+def test_alternatives_are_within_limits(cells):
+    cells.var["cost"] = np.random.default_rng(0).integers(1, 4, cells.n_vars).astype(float)
+    cells.var["kind"] = np.where(np.arange(cells.n_vars) % 2 == 0, "even", "odd")
+    free = Limits(groups="kind", per_group={"even": (7, 9)}, budget=30, cost="cost")
+    pp.select_genes(cells, 15, limits=free)
+    table = tl.explain_panel(cells, tolerance=0.1, inplace=False)
+    cost, kind = cells.var["cost"], cells.var["kind"]
+    offered = alternatives((table["gene"], table["alternatives"]))
+    assert offered
+    for gene, may in offered.items():
+        assert may != [ANY_GENE]
+        assert (cost[may] <= cost[gene]).all()
+        assert (kind[may] == kind[gene]).all()
+
+
+def test_any_gene_may_stand_where_one_adds_nothing(cells):
+    pp.select_genes(cells, 10)
+    panel = [*cells.var_names[cells.var["glfs_selected"]], "CD4"]
+    table = tl.explain_panel(cells, panel, inplace=False).set_index("gene")
+    assert table.loc["CD4", "alternatives"] == ANY_GENE
+    pp.select_genes(cells, 10, include=["CD4"])
+    table = tl.explain_panel(cells, inplace=False).set_index("gene")
+    assert table.loc["CD4", "alternatives"] == ""
+
+
+def test_what_a_panel_is_not_evaluated_by_has_no_alternatives(cells):
+    cells.obs["batch"] = np.tile(["a", "b"], 350)
+    for asked in ({"batch_key": "batch", "across": "worst"}, {"platform": Platform(failure=0.1)}):
+        pp.select_genes(cells, 30, **asked)
+        tl.explain_panel(cells, tolerance=0.1)
+        entry = cells.uns["glfs_explanation"]
+        assert (entry["table"]["alternatives"] == "").all()
+        assert np.isnan(entry["joint_loss"])
+
+
+def test_certificates_are_those_of_the_selection(cells):
+    names = ["certificate", "certificate_within"]
+    pp.select_genes(cells, 12)
+    table = tl.explain_panel(cells, inplace=False).set_index("gene")
+    for name in names:
+        assert (table[name] == cells.var[f"glfs_{name}"].astype(str)[table.index]).all()
+    # A gene of every panel within the tolerance has no place that is free.
+    needed = table["certificate_within"] == "every"
+    assert (table["alternatives"][needed] == "").all()
+    for other in (
+        tl.explain_panel(cells, list(table.index), inplace=False),
+        tl.explain_panel(cells, preserve="bulk_labels", inplace=False),
+    ):
+        assert not {*names} & {*other}
+    pp.select_genes(cells, 12, method="variance")
+    assert not {*names} & {*tl.explain_panel(cells, inplace=False)}
+
+
+def test_a_tolerance_is_a_share(cells):
+    for tolerance in (-0.1, np.nan):
+        with refused(InvalidValue, "tolerance"):
+            tl.explain_panel(cells, PANEL, tolerance=tolerance)
+    table = tl.explain_panel(cells, PANEL, tolerance=0.0, inplace=False)
+    assert (table["alternatives"] == "").all()

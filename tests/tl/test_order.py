@@ -13,6 +13,7 @@ from glfs_bio._anndata import results
 from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound
 from glfs_bio.io import write_order
 from glfs_bio.tl import order_panel
+from glfs_bio.tl._explain import ANY_GENE
 
 
 @pytest.fixture(scope="module")
@@ -297,6 +298,23 @@ def test_sheet_says_why(selected):
     assert list(table["supports"]) == list(why["supports"])
     can = set(selected.var_names[selected.var["glfs_order_orderable"]])
     assert set(table["substitute"]) - {""} <= can
+    assert list(table["certificate"]) == list(why["certificate"])
+
+
+def test_alternatives_of_a_sheet_can_be_ordered(selected):
+    glfs_bio.pp.select_genes(selected, 40)
+    free = glfs_bio.tl.explain_panel(selected, inplace=False).set_index("gene")["alternatives"]
+    offered = {name for text in free for name in text.split(", ")} - {"", ANY_GENE}
+    can = [name for name in selected.var_names if name not in offered]
+    catalogue = list(free.index[free != ""][:1])
+    table = ordered(
+        selected, "glfs", genes=listed(selected[:, can]), backups=1, catalogue=catalogue
+    )["table"]
+    others = {name for text in table["alternatives"] for name in text.split(", ")}
+    assert others - {"", ANY_GENE} <= set(can)
+    assert not set(catalogue) & set(table["gene"])
+    assert (table["alternatives"][table["is_backup"]] == "").all()
+    assert (table["alternatives"] != "").any()
 
 
 def test_efficiency_comes_along(pbmc):

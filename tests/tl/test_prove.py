@@ -288,6 +288,15 @@ def test_a_shorter_search_forgets_nothing(improved, monkeypatch):
     assert share[0] == share[1]
 
 
+def test_a_better_panel_of_another_size_or_request_is_none(improved, few):
+    pp.select_genes(improved, SIZE + 1, exclude=few, search="best", key_added="glfs_best")
+    tl.prove_panel(improved)
+    assert improved.uns["glfs_best"]["n_genes"] == SIZE
+    pp.select_genes(improved, SIZE, exclude=few[5:], search="best", key_added="glfs_best")
+    tl.prove_panel(improved)
+    assert chosen(improved, "glfs_best") == all_panels(improved, few)[0][1]
+
+
 def test_replaced_panels_are_compared_with_all(cells, few):
     """Genes that stayed are no part of the request of a panel in which others were replaced."""
     pp.select_genes(cells, SIZE, exclude=few)

@@ -9,6 +9,7 @@ from refusals import refused
 
 from glfs_bio import Limits, pp, tl
 from glfs_bio.errors import InvalidValue
+from glfs_bio.tl._panel import find
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
 
@@ -134,3 +135,31 @@ def test_no_gene_is_left_to_be_a_substitute(cells):
     none = tl.substitutes(cells, PANEL, exclude=list(cells.var_names), min_score=0.0, inplace=False)
     assert (none["place"] == 0).all()
     assert list(none["gene"]) == PANEL
+
+
+def test_joint_substitutes_may_come_all_at_once(cells):
+    """Those that are marked, one for each gene, lose no more than is said together."""
+    pp.select_genes(cells, 25)
+    tl.substitutes(cells, n=5)
+    entry = cells.uns["glfs_substitutes"]
+    joint = entry["table"][entry["table"]["joint"]]
+    assert 0 < len(joint) < len(entry["table"])
+    assert joint["substitute"].is_unique
+    assert 0.0 <= entry["joint_loss"] <= 0.005
+    panel = list(cells.var_names[cells.var["glfs_selected"]])
+    criterion = find(cells, "glfs").basis.criterion
+    before = cells.uns["glfs"]["preserved"][-1]
+    for place in range(joint.groupby("gene").size().max()):
+        of_genes = {gene: list(rows["substitute"]) for gene, rows in joint.groupby("gene")}
+        come = {gene: names[min(place, len(names) - 1)] for gene, names in of_genes.items()}
+        swapped = cells.var_names.get_indexer([come.get(gene, gene) for gene in panel])
+        assert criterion.preserved(swapped)[-1] >= before * (1 - entry["joint_loss"]) - 1e-9
+
+
+def test_must_haves_have_joint_substitutes_too(cells):
+    pp.select_genes(cells, 25)
+    free = tl.substitutes(cells, inplace=False)
+    some = free["gene"][free["joint"]].iloc[0]
+    pp.select_genes(cells, 25, include=[some])
+    again = tl.substitutes(cells, "glfs", [some], inplace=False)
+    assert again["joint"].any()

@@ -117,10 +117,10 @@ setGeneric("glfs_replace_genes", signature = "x", function(
 #' @export
 #' @exportMethod glfs_explain_panel
 setGeneric("glfs_explain_panel", signature = "x", function(
-        x, panel = "glfs", labels = NULL, ..., n_labels = 3, exclude = NULL,
-        symbols = NULL, preserve = NULL, key_added = NULL, cell_weights = NULL,
-        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
+        x, panel = "glfs", labels = NULL, ..., n_labels = 3, tolerance = 0.005,
+        exclude = NULL, symbols = NULL, preserve = NULL, key_added = NULL,
+        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
     standardGeneric("glfs_explain_panel")
 })
 

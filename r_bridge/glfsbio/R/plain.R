@@ -199,7 +199,11 @@ plain_parts <- function(matrix, genes, var, obs, reduced = list(),
 plain_records <- function(records) {
     told <- c("params", "n_tested", "structure")
     place <- c("kind", "written")
-    more <- c(place, "absent", "table", "data_sets")
+    more <- c(
+        place, "absent", "table", "data_sets", "must_have", "tolerance", "method",
+        "objective", "n_axes", "graph_components", "assay_noise", "batches"
+    )
+    shares <- c("preserved", "optimality")  # which may be missing
     # Of a table of genes that came: which, and how.
     came <- c("gene", "adds", "replaced_by")
     records <- lapply(records, function(record) {
@@ -209,9 +213,12 @@ plain_records <- function(records) {
     })
     has <- function(names) function(x) is_record(x) && all(names %in% names(x))
     selections <- lapply(
-        Filter(has(told), records), function(record) plain_argument(
-            record[intersect(c(told, more), names(record))], "metadata"
-        )
+        Filter(has(told), records), function(record) {
+            named <- record[intersect(c(told, more), names(record))]
+            numbers <- record[intersect(shares, names(record))]
+            items <- c(Map(plain_argument, named, names(named)), lapply(numbers, as.numeric))
+            plain_list(items, names(items))
+        }
     )
     structures <- lapply(
         Filter(function(x) has("kept")(x) && is.raw(x$kept), records),

@@ -133,6 +133,11 @@ put_back <- function(x, result, asked) {
     # So that the record of the selection names a column that is there.
     if (has_samples(x))
         result$obs[names(asked$block)] <- asked$block
+    for (key in names(result$revised)) {
+        record <- records_of(x, key, "x")[[key]]
+        record[names(result$revised[[key]])] <- result$revised[[key]]
+        result$records[[key]] <- record
+    }
     result$records <- lapply(result$records, name_matrices)
     do.call(write_object,
         c(list(x, result), Filter(Negate(is.null), asked$assay)))

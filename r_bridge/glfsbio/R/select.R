@@ -131,6 +131,10 @@
 #'   - `glfs_rank`: 1 is the best gene; NA for genes that could not be selected.
 #'   - `glfs_selected`: whether the gene is selected.
 #'   - `glfs_included`: whether `include` put the gene in.
+#'   - `glfs_certificate`: `"every"` for a gene of every best panel of this size
+#'     within the constraints, `"none"` for one of no best panel, otherwise
+#'     `"open"`; `glfs_certificate_within`: the same of all panels that lose at
+#'     most half a percent of what the best one preserves.
 #'   - `glfs_efficiency`: with a `platform` that has an `efficiency`, the
 #'     relative detection efficiency.
 #'

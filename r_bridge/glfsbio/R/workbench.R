@@ -251,8 +251,12 @@ NULL
 #'   - `loss` and `loss_with_substitute`: share of the structure that is lost
 #'     without the gene, and when the substitute takes its place. Below zero the
 #'     panel is better with the substitute.
+#'   - `joint`: it is one of those that may stand in their places all at once: any
+#'     choice of one, or of the gene itself, for each place loses at most 0.5 % of
+#'     what the panel preserves.
 #'
-#'   `irreplaceable` has the genes without an acceptable substitute, and
+#'   `joint_loss` is the share that any such choice loses at most, NaN where this
+#'   is not known. `irreplaceable` has the genes without an acceptable substitute, and
 #'   `needless` those that add nothing.
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
@@ -384,10 +388,13 @@ NULL
 #' Explain each gene of a panel
 #'
 #' For every gene where it is expressed, its role in the panel, the loss without
-#' it, and its best substitute. A message names the genes that add nothing.
+#' it, its best substitute, and the genes that may stand in its place. A message
+#' names the genes that add nothing.
 #'
 #' @inheritParams glfs_evaluate_panel
 #' @param n_labels Most labels to name for a gene.
+#' @param tolerance Share of what the panel preserves that `alternatives` may
+#'   lose, all together.
 #' @param exclude Genes that cannot be a substitute, as in
 #'   [glfs_select_genes()].
 #' @return The object, with a record in `metadata(x)$glfs_explanation`,
@@ -406,10 +413,20 @@ NULL
 #'     most along it, and the share of the contribution along it.
 #'   - `substitute`, `substitution_score`, `acceptable` and
 #'     `loss_with_substitute`: its best substitute, as in [glfs_substitutes()].
+#'   - `alternatives`: a CharacterList of up to 10 genes that may stand in its
+#'     place, or `any gene`, with which it may also stay empty; none if the place
+#'     is not free. Any choice of one gene for each place, all at once, loses at
+#'     most `tolerance`, which is proven, and is within the limits. Genes that had
+#'     to be in stay. Panels for `across = "worst"`, and for a platform with
+#'     failures or a spread, have none.
+#'   - `certificate` and `certificate_within`: those of the selection, see
+#'     [glfs_select_genes()], if the panel is one that has them.
 #'   - `supports` and `support_shares`, with `labels`: a CharacterList of the
 #'     labels that it supports, the first most, and a NumericList of the shares
 #'     of its contribution that fall on them, of at least 10 %.
 #'
+#'   `joint_loss` is the share of what the panel preserves that any choice of
+#'   `alternatives` loses at most.
 #'   `expression`, with `labels`, is a DataFrame, one row per gene and label:
 #'   `gene`; `label`; `share` of the cells that express it; `mean`; `fold`, the
 #'   mean compared with all other cells.

@@ -38,7 +38,10 @@ sce_of <- function(x, ...) {
 select <- function(x, ...) glfs_select_genes(x, n_genes = 6, n_comps = 10, ...)
 
 columns <- paste0(
-    "glfs_", c("weight", "loss", "score", "rank", "selected", "included")
+    "glfs_", c(
+        "weight", "loss", "score", "rank", "selected", "included", "certificate",
+        "certificate_within"
+    )
 )
 
 # What all other forms of the same cells must give.

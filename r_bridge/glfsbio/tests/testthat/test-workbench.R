@@ -233,6 +233,18 @@ test_that("the best panel of a size is proven", {
     expect_true(all(glfs_gene_sets(sce)$glfs %in% proof$table$gene))
     kinds <- c("every", "none", "open")
     expect_true(all(SummarizedExperiment::rowData(out)$glfs_certificate %in% kinds))
+    # The record of the selection is what it was, but for its optimality.
+    before <- S4Vectors::metadata(sce)$glfs
+    after <- S4Vectors::metadata(out)$glfs
+    last <- length(before$optimality)
+    expect_identical(after$optimality[-last], before$optimality[-last])
+    expect_identical(after$optimality[last], proof$optimality)
+    changed <- c("optimality", "tolerance")
+    expect_identical(after[setdiff(names(after), changed)],
+        before[setdiff(names(before), changed)])
+    # A panel that is better stands beside.
+    if (proof$optimality < 1)
+        expect_length(glfs_gene_sets(out, "glfs_best")[[1]], 6)
     best <- select(sce_of(cells()), search = "best", time_limit = 20)
     record <- S4Vectors::metadata(best)$glfs
     expect_identical(record$params$search, "best")
