@@ -221,6 +221,8 @@ class Search:
         if (into & out).any():
             return
         inside, rest = np.concatenate([inside, others[into]]), ~into & ~out
+        if node.number == 0:  # what binds none of the genes that are left binds none later
+            self.polytope = self.polytope.binding(np.concatenate([inside, others[rest]]))
         open_ = np.zeros(self.n_genes, dtype=bool)
         open_[others[rest]] = True
         beta[others] = point.beta

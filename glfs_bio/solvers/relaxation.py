@@ -85,9 +85,13 @@ class Polytope:
         matrix = self.matrix[:, genes]
         if (np.minimum(matrix, 0.0).sum(axis=1) > left + _ROOM).any():
             return None
-        rows = np.maximum(matrix, 0.0).sum(axis=1) > left
+        return Polytope(matrix, left).binding(np.arange(len(genes)))
+
+    def binding(self, genes: Index) -> Polytope:
+        """The number of genes, and the rows that some genes do not fit all together."""
+        rows = np.maximum(self.matrix[:, genes], 0.0).sum(axis=1) > self.most
         rows[0] = True
-        return Polytope(matrix[rows], left[rows])
+        return Polytope(self.matrix[rows], self.most[rows])
 
     def only(self, genes: Index) -> Polytope:
         """The same rows of some of the genes."""
@@ -185,6 +189,7 @@ def _interior(
     """β and the prices whose bound is the largest of all iterations."""
     matrix, most, size, n_genes = polytope.matrix, polytope.most, polytope.size, len(start)
     beta = np.clip(start, _INSIDE, 1.0 - _INSIDE)
+    beta *= min(1.0, (size - _INSIDE) / beta.sum())
     slack = np.maximum(most - matrix @ beta, _INSIDE)
     best, found = -np.inf, (beta, np.zeros(len(most)))
     prices = np.zeros(0)
