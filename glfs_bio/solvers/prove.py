@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: A relaxation ends where F is above its bound by this share of the gap of its node.
-_ENOUGH = 0.01
+#: A relaxation ends where F is above its bound by this share of the gap of its node, and the first
+#: one by this share of F.
+_ENOUGH, _FIRST = 0.01, 1e-5
 #: A rounded panel is improved if it is above the best by less than this share of the gap.
 _NEAR = 0.3
 #: Nodes beyond those of a proof that are spent on panels which are as good.
@@ -158,10 +159,11 @@ class Search:
         every = np.ones(len(panel))
         return sum(block.only(panel).value(every) for block in self.blocks)
 
-    def tighten(self, tolerance: float, until: float) -> None:
+    def tighten(self, lacking: Array, tolerance: float, until: float) -> None:
         """Look for genes that are in every panel which loses at most `tolerance` of what the best
-        one preserves: by the relaxation without each, the most needed first.
+        one preserves: by the relaxation without each, the most needed first, by what is known.
         """
+        self.lacking = lacking.copy()
         above = self.error + tolerance * (self.start - self.error) + self.safe
         undecided, failures = np.setdiff1d(self.panel, self.fixed), 0
         undecided = undecided[self.lacking[undecided] <= above]
@@ -282,12 +284,12 @@ class Search:
         left = self.polytope.beside(inside, others)
         if left is None:
             return None
-        gap = self.error - max(bound, 0.0)
+        gap = _ENOUGH * (self.error - bound) if np.isfinite(bound) else _FIRST * self.error
         point = relaxed(
             [block.only(others).beside(block.genes[inside]) for block in self.blocks],
             left,
             beta[others],
-            gap=max(_ENOUGH * gap, 0.5 * self.safe),
+            gap=max(gap, 0.5 * self.safe),
             enough=enough,
         )
         return left, point
@@ -380,21 +382,25 @@ def best(
     if known is None or n_fixed == len(before):
         return first
     size = len(candidates) if n_genes is None and rows.budget else n_genes or len(before)
-    here = np.union1d(np.flatnonzero(known.of() != NONE), before)
-    genes = candidates[here]
-    search = Search(
-        criterion.on(genes),
-        rows.only(genes),
-        size,
-        np.searchsorted(genes, fixed),
-        np.searchsorted(here, before),
-    )
+
+    def among(here: Index, panel: Index) -> Search:
+        genes = candidates[here]
+        places = np.searchsorted(genes, fixed), np.searchsorted(here, panel)
+        return Search(criterion.on(genes), rows.only(genes), size, *places)
+
+    known = known.tied(rows.only(candidates).sets)
+    here = np.flatnonzero(known.of() != NONE)
+    search = among(here, before)
     try:
         search.run(until)
-        search.tighten(tolerance, until)
+        known = search.certificates().over(known, here)
+        near = np.flatnonzero(known.of(tolerance) != NONE)
+        wide = among(near, here[search.panel])
+        wide.tighten(known.lacking[near], tolerance, until)
+        known = wide.certificates().over(known, near)
     except KeyboardInterrupt:
+        known = search.certificates().over(known, here)
         log.warning(Message("Interrupted: the best panel so far is kept, with the bound so far."))
-    known = search.certificates().over(known, here)
     errors = criterion.errors(candidates[before])[[n_fixed, -1]]
     bound = float(errors[0] - (errors[0] - errors[1]) / first.optimality[-1])  # of the first panel
     lower = min(float(np.fmax(search.lower, bound)), search.error)
