@@ -194,7 +194,8 @@ def select_genes(
     ``.var[f"{key_added}_included"]`` : bool
         Genes of `include`.
     ``.var[f"{key_added}_certificate"]`` : category
-        ``"every"`` for genes that are in every best panel of this size within the constraints,
+        ``"every"`` for genes that are in every best panel of this size (under limits: of at most
+        this size) within the constraints,
         ``"none"`` for genes that are in no best panel, ``"open"`` where the bound on optimality
         does not tell.  :func:`~glfs_bio.tl.prove_panel` sharpens it.
     ``.var[f"{key_added}_certificate_within"]`` : category
@@ -341,6 +342,8 @@ def select_genes(
         return frame[chosen] if subset else frame
     for one in sets.values():
         results.store(one, key_added, entry, var=results.spread(frame, one.var_names))
+        if "best_of" in one.uns.get(f"{key_added}_best", ()):  # of the selection that was there
+            results.forget(one, f"{key_added}_best")
         if subset:
             one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
     tell(summaries.selection(entry))

@@ -75,6 +75,8 @@ def written(blood) -> dict[str, set[str]]:
         new = {key for key, entry in blood.uns.items() if records.get(key) != id(entry)}
         if name != "pp.structure":  # which other functions store on their way
             new, columns = new - {"glfs_structure"}, columns - {"glfs_structure"}
+        if name == "tl.prove_panel":  # which sharpens what is written by others
+            new = new - {"glfs_explanation"}
         found[name] = {_without(key, new) for key in columns}
         for key in new:
             for entry, value in blood.uns[key].items():

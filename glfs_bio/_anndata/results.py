@@ -245,7 +245,16 @@ def store(
     adata.uns[key] = kept(entry) | {"written": max(written, default=0) + 1}
 
 
-def revise(adata: AnnData, key: str, changed: Mapping[str, Any], var: pd.DataFrame) -> None:
+def forget(adata: AnnData, key: str) -> None:
+    """Remove a selection."""
+    if kind_of(adata.uns.get(key)) == "selection":
+        del adata.uns[key]
+        adata.var = adata.var.loc[:, [not name.startswith(f"{key}_") for name in adata.var]]
+
+
+def revise(
+    adata: AnnData, key: str, changed: Mapping[str, Any], var: pd.DataFrame | None = None
+) -> None:
     """Change parts of a result, which stays in its place among those that were written."""
     _put(adata, {"var": var})
     adata.uns[key] = {**adata.uns[key], **kept(changed)}

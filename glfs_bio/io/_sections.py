@@ -486,7 +486,7 @@ def lead(subject: Subject) -> dict[str, Any]:
     return {
         "n_cells": subject.adata.n_obs,
         "entry": subject.entry,
-        "optimality": best if np.isfinite(best) else None,
+        "optimality": np.floor(1000.0 * best) / 1000.0 if np.isfinite(best) else None,
         "within": stored.constraints_of(subject.entry),
     }
 

@@ -103,7 +103,8 @@ def explain_panel(
         - ``acceptable``: whether the score is at least 0.5
         - ``loss_with_substitute``: preserved share that is lost with the substitute instead
         - ``alternatives``: up to 10 genes that may stand in its place, the best first, or
-          ``any gene``, with which its place may also stay empty; ``""`` if the place is not free.
+          ``any gene``, with which its place may also stay empty, or hold a gene of nearly one
+          sequence with another; ``""`` if the place is not free.
           Any choice of one gene for each place, or of the gene itself, all at once, loses at most
           `tolerance`: this is proven, not sampled.  No gene is offered for two places.  Genes that
           had to be in, and genes that limits tie together, stay; the choices are within the limits.

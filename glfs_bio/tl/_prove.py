@@ -61,8 +61,9 @@ def prove_panel(
     """Search for the best panel of the size of a panel, and say which genes it must have.
 
     Branch and bound compares all panels of this size, within everything that the panel was chosen
-    with: genes that must or cannot be in, limits, platform and batches.  Where it ends within
-    `time_limit`, the best panel is proven.  Otherwise there is a bound.
+    with: genes that must or cannot be in, limits, platform and batches, but for priorities.  Where
+    it ends within `time_limit`, the best panel is proven.  Otherwise there is a bound.  Under
+    limits panels of fewer genes are compared too, which may preserve more.
 
     The best panel preserves most of the structure of these cells.  It need not predict labels best,
     and other cells may have another one: :func:`stability` repeats a selection on subsamples.  Best
@@ -120,14 +121,15 @@ def prove_panel(
     Of a selection under ``key`` are sharpened, where the search found more:
 
     ``.var[f"{key}_certificate"]``, ``.var[f"{key}_certificate_within"]`` : str
-        Certificates of all genes.
+        Certificates of all genes; also those in the table of its explanation.
     ``.uns[key]["optimality"]`` : float
         The last entry, which is 1 if the panel is proven to be the best.
     ``.uns[key]["tolerance"]`` : float
         The tolerance.
 
     A better panel is stored beside the selection, with the outputs of
-    :func:`~glfs_bio.pp.select_genes` under ``f"{key}_best"``.
+    :func:`~glfs_bio.pp.select_genes` under ``f"{key}_best"``, and the key of the selection as
+    ``best_of``; it goes once another selection has that key.
 
     Raises
     ------
@@ -174,7 +176,8 @@ def prove_panel(
     known = _certificates(adata, candidates, best, tolerance, own)
     new = candidates.genes[best.order[: best.n_selected]]
     others = [new] if own is None else [*_earlier(adata, found), new]
-    said, order, share = _compared(found, criterion, candidates, best.proof, known, others)
+    before = np.nan if own is None else _optimality(adata.uns[own])
+    said, order, share = _compared(found, criterion, candidates, best.proof, known, others, before)
     if not inplace:
         return said["table"]
     params = {"tolerance": tolerance, "time_limit": time_limit}
@@ -188,6 +191,8 @@ def prove_panel(
             _store_beside(adata, found, candidates, best, time_limit)
         elif "best" in entry:
             _sharpen(adata, entry["best"], known, share, tolerance)
+        else:
+            results.forget(adata, f"{own}_best")
     results.store(adata, key_added, entry)
     tell(*summaries.proof(entry))
     return None
@@ -221,7 +226,14 @@ def _check(adata: AnnData, found: Found, criterion: Criterion, own: str | None) 
     if own is None:
         return
     one_data_set(adata, own, "panel")
-    results.key_for(adata, "selection", None, own, suffix="best")
+    beside = results.key_for(adata, "selection", None, own, suffix="best")
+    if beside in adata.uns and adata.uns[beside].get("best_of") != own:
+        raise InvalidValue(
+            "panel",
+            own,
+            f"has a selection beside it, {beside!r}, in whose place the best panel would be",
+            "give one of them another key",
+        )
     before, now = float(np.ravel(adata.uns[own]["preserved"])[-1]), float(found.preserved[-1])
     if abs(now - before) > _CHANGED:
         raise InvalidValue(
@@ -265,6 +277,12 @@ def _goes_on(entry: Mapping[str, Any]) -> bool:
     return "replaced_by" not in entry.get("table", ())
 
 
+def _optimality(entry: Mapping[str, Any]) -> float:
+    """The optimality that is known of a selection; NaN where it is of other panels, or unknown."""
+    last = np.ravel(entry.get("optimality", np.nan))[-1] if _goes_on(entry) else np.nan
+    return float(last) if last > 0 else np.nan
+
+
 def _earlier(adata: AnnData, found: Found) -> list[Index]:
     """Return the better panel that an earlier search stored beside a selection, if there is one."""
     keys = str(found.named.key), f"{found.named.key}_best"
@@ -288,8 +306,12 @@ def _compared(
     proof: Proof | None,
     known: pd.DataFrame,
     others: list[Index],
+    before: float,
 ) -> tuple[dict[str, Any], Index, float]:
-    """Return a panel beside the best, for ``.uns``; the best of them all, and its optimality."""
+    """Return a panel beside the best, for ``.uns``; the best of them all, and its optimality.
+
+    `before` is the optimality of the panel that is known already, NaN if none is.
+    """
     panel, must, rows = found.genes, candidates.include, candidates.rows
     if proof is None:
         raise InvalidValue(
@@ -304,8 +326,9 @@ def _compared(
     nothing = ROUNDING * start
     at = next(place for place, error in enumerate(errors) if error <= min(errors) + nothing)
     order, here, least = panels[at], errors[0], errors[at]
-    proven = bool(proof.lower >= least - nothing)
-    lower = np.array([min(proof.lower, least)])
+    bound = float(np.fmax(proof.lower, without - (without - here) / before))
+    proven = bool(bound >= least - nothing)
+    lower = np.array([min(bound, least)])
 
     def share(error: float) -> float:
         return float(optimality(np.array([without, error]), lower)[0])
@@ -323,7 +346,7 @@ def _compared(
         "proven": proven,
         "preserved": (start - here) / criterion.scale,
         "best_preserved": (start - least) / criterion.scale,
-        "most_preserved": (start - lower[0]) / criterion.scale,
+        "most_preserved": float(start - lower[0]) / criterion.scale,
         "optimality": 1.0 if proven and not at else share(here),
         "table": table,
         **numbers,
@@ -339,9 +362,15 @@ def _sharpen(adata: AnnData, key: str, known: pd.DataFrame, share: float, tolera
     entry = adata.uns[key]
     changed: dict[str, Any] = {"tolerance": tolerance}
     if "optimality" in entry:
-        *before, last = np.ravel(entry["optimality"])
-        changed["optimality"] = np.array([*before, np.fmax(last if _goes_on(entry) else 0, share)])
+        *before, _ = np.ravel(entry["optimality"])
+        changed["optimality"] = np.array([*before, np.fmax(_optimality(entry), share)])
     results.revise(adata, key, changed, known.add_prefix(f"{key}_"))
+    explained = results.last(adata, "explanation", key)
+    entry = adata.uns.get(explained, {})
+    if "certificate" in entry.get("table", ()) and stale.stale(adata, entry) is None:
+        of_genes = {name: column[entry["table"]["gene"]] for name, column in known.items()}
+        texts = {name: column.astype(str).to_numpy() for name, column in of_genes.items()}
+        results.revise(adata, explained, {"table": entry["table"].assign(**texts)})
 
 
 def _store_beside(
@@ -352,6 +381,7 @@ def _store_beside(
     frame = results.columns_of(best, candidates, adata.var_names, key)
     frame[f"{key}_included"] = must_haves(adata, found.named)
     about = {name: entry[name] for name in _SHARED if name in entry}
+    about["best_of"] = str(found.named.key)
     if "batches" in about:
         order = candidates.genes[best.order[: best.n_selected]]
         about["preserved_in_batches"] = found.basis.criterion.preserved_in_sets(order)

@@ -286,15 +286,36 @@ def test_a_shorter_search_forgets_nothing(improved, monkeypatch):
     pd.testing.assert_frame_equal(improved.var, before.var)
     share = [adata.uns["glfs"]["optimality"][-1] for adata in (improved, before)]
     assert share[0] == share[1]
+    now, then = (adata.uns["glfs_proof"] for adata in (improved, before))
+    for name in ("proven", "optimality", "best_preserved", "most_preserved", "n_every"):
+        assert now[name] == pytest.approx(then[name])
 
 
-def test_a_better_panel_of_another_size_or_request_is_none(improved, few):
-    pp.select_genes(improved, SIZE + 1, exclude=few, search="best", key_added="glfs_best")
+def test_a_selection_of_ones_own_stays(improved, few):
+    """Under the key that the better panel would have."""
+    pp.select_genes(improved, SIZE - 1, exclude=few, key_added="glfs_best")
+    before = improved.copy()
+    with pytest.raises(InvalidValue, match="glfs_best"):
+        tl.prove_panel(improved)
+    assert chosen(improved, "glfs_best") == chosen(before, "glfs_best")
+    assert "glfs_proof" not in improved.uns
+
+
+def test_a_better_panel_goes_with_its_selection(improved, few):
     tl.prove_panel(improved)
-    assert improved.uns["glfs_best"]["n_genes"] == SIZE
-    pp.select_genes(improved, SIZE, exclude=few[5:], search="best", key_added="glfs_best")
+    assert improved.uns["glfs_best"]["best_of"] == "glfs"
+    pp.select_genes(improved, SIZE + 1, exclude=few)
+    assert "glfs_best" not in improved.uns
+    assert not [name for name in improved.var if name.startswith("glfs_best")]
+
+
+def test_an_explanation_has_what_was_proven(improved):
+    tl.explain_panel(improved)
     tl.prove_panel(improved)
-    assert chosen(improved, "glfs_best") == all_panels(improved, few)[0][1]
+    table = improved.uns["glfs_explanation"]["table"].set_index("gene")
+    now = improved.var["glfs_certificate"].astype(str)[table.index]
+    assert table["certificate"].tolist() == now.tolist()
+    assert (now != "open").all()
 
 
 def test_replaced_panels_are_compared_with_all(cells, few):
