@@ -159,7 +159,7 @@ def relax_within(blocks: Sequence[Block], rows: Rows, size: int, start: Relaxati
     lower = np.maximum(start.lower, found.within_upper(polytope).along(n_sizes))
     least = found.bound.least(size)
     lower[-1] = least if size > n_sizes else max(lower[-1], least)
-    return Relaxation(lower, found.beta, *found.bound.of_genes(size))
+    return Relaxation(lower, found.weights, *found.bound.of_genes(size))
 
 
 def relax_beside(

@@ -212,7 +212,7 @@ class Search:
         if node.number == 0:
             self.holding[others], self.lacking[others] = holding, lacking
             self.lacking[inside] = np.inf
-            self.beta[others], self.beta[inside] = point.beta, 1.0
+            self.beta[others], self.beta[inside] = point.weights, 1.0
             self._improve(self.panel, others[point.beta > 0.0])
         bound = max(node.bound, point.bound.least(left.size))
         if bound > self.error + self.safe:

@@ -116,6 +116,11 @@ class Point(NamedTuple):
     prices: Array
     bound: Linear
 
+    @property
+    def weights(self) -> Array:
+        """β without what is left of zeros."""
+        return np.where(self.beta > _ZERO, self.beta, 0.0)
+
     def within_upper(self, polytope: Polytope) -> Linear:
         """The bound of panels that need to meet no lower limit, and to hold no groups whole."""
         prices = np.where(polytope.most > 0, self.prices, 0.0) - self.prices
