@@ -40,8 +40,8 @@ _INSIDE = 0.02
 _ROOM = 1e-6
 #: Sizes of a working set: genes beside twice those asked for, and rounds of adding to it.
 _MORE, _ROUNDS = 60, 8
-#: A weight that is zero.
-_ZERO = 1e-6
+#: A weight that is zero, in the working set and in what is shown.
+_ZERO, _NOTHING = 1e-6, 1e-4
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Point(NamedTuple):
     @property
     def weights(self) -> Array:
         """β without what is left of zeros."""
-        return np.where(self.beta > _ZERO, self.beta, 0.0)
+        return np.where(self.beta > _NOTHING, self.beta, 0.0)
 
     def within_upper(self, polytope: Polytope) -> Linear:
         """The bound of panels that need to meet no lower limit, and to hold no groups whole."""
