@@ -224,7 +224,11 @@ def _written_to(
 def _revised(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Parts of records of R, which handed over some of these, that are others now."""
     return {
-        key: {part: value for part, value in adata.uns[key].items() if old.get(part) is not value}
+        key: {
+            part: value
+            for part, value in adata.uns[key].items()
+            if repr(old.get(part)) != repr(value)
+        }
         for key, old in before.items()
         if adata.uns.get(key, old) is not old and "versions" not in adata.uns[key]
     }
