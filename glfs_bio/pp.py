@@ -342,8 +342,6 @@ def select_genes(
         return frame[chosen] if subset else frame
     for one in sets.values():
         results.store(one, key_added, entry, var=results.spread(frame, one.var_names))
-        if "best_of" in one.uns.get(f"{key_added}_best", ()):  # of the selection that was there
-            results.forget(one, f"{key_added}_best")
         if subset:
             one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
     tell(summaries.selection(entry))

@@ -238,18 +238,21 @@ def store(
     """Put an envelope into ``.uns``, and columns and arrays beside it; nothing writes elsewhere.
 
     Files keep no None among texts, and not every dtype of pandas: texts are objects, a missing one
-    is ``""``.
+    is ``""``.  Another selection under a key removes what was better than the one before.
     """
+    if entry.get("kind") == "selection":
+        forget_better(adata, key)
     _put(adata, {"obs": obs, "var": var, "obsm": obsm, "varm": varm})
     written = [int(one["written"]) for one in adata.uns.values() if kind_of(one) is not None]
     adata.uns[key] = kept(entry) | {"written": max(written, default=0) + 1}
 
 
-def forget(adata: AnnData, key: str) -> None:
-    """Remove a selection."""
-    if kind_of(adata.uns.get(key)) == "selection":
-        del adata.uns[key]
-        adata.var = adata.var.loc[:, [not name.startswith(f"{key}_") for name in adata.var]]
+def forget_better(adata: AnnData, key: str) -> None:
+    """Remove the better panel that a proof stored beside the selection under `key`, if any."""
+    better = f"{key}_best"
+    if kind_of(adata.uns.get(better)) == "selection" and adata.uns[better].get("best_of") == key:
+        del adata.uns[better]
+        adata.var = adata.var.loc[:, [not name.startswith(f"{better}_") for name in adata.var]]
 
 
 def revise(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import pickle
 import platform
 import sys
 import traceback
@@ -212,13 +213,9 @@ def _written_to(
     before = {}
     for name, adata in sets.items():
         adata.var["_row"] = np.arange(adata.n_vars)
-        before[name] = {"var": adata.var.copy(), "obs": adata.obs.copy()}
-    records = {name: {**adata.uns} for name, adata in sets.items()}
+        before[name] = {"var": adata.var.copy(), "obs": adata.obs.copy(), "uns": {**adata.uns}}
     call(sets)
-    return {
-        name: _changes(adata, before[name]) | {"revised": _revised(adata, records[name])}
-        for name, adata in sets.items()
-    }
+    return {name: _changes(adata, before[name]) for name, adata in sets.items()}
 
 
 def _revised(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -227,14 +224,14 @@ def _revised(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, dict[str, A
         key: {
             part: value
             for part, value in adata.uns[key].items()
-            if repr(old.get(part)) != repr(value)
+            if pickle.dumps(old.get(part)) != pickle.dumps(value)  # a subset copies them all
         }
         for key, old in before.items()
         if adata.uns.get(key, old) is not old and "versions" not in adata.uns[key]
     }
 
 
-def _changes(adata: ad.AnnData, before: dict[str, pd.DataFrame]) -> dict[str, Any]:
+def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
     rows = adata.var["_row"].to_numpy()
     del adata.var["_row"]
     gone = {
@@ -244,7 +241,8 @@ def _changes(adata: ad.AnnData, before: dict[str, pd.DataFrame]) -> dict[str, An
         "rows": rows + 1,
         "var": _new_columns(adata.var, before["var"].iloc[rows]),
         "obs": _new_columns(adata.obs, before["obs"]),
-        "gone": {name: values.strings(columns) for name, columns in gone.items()},
+        "gone": {name: values.strings(names) for name, names in gone.items()},
+        "revised": _revised(adata, before["uns"]),
         # The records that R handed over have no versions; R keeps structures on request alone.
         "records": {
             key: objects.record_for_r(entry, adata.var_names)

@@ -147,12 +147,8 @@ class Search:
             elif self.n_nodes > 2 * self._spent + _TIES:
                 break
             if self._waiting:
-                node = heapq.heappop(self._waiting)
-                try:
-                    self._branch(node)
-                except BaseException:
-                    heapq.heappush(self._waiting, node)
-                    raise
+                self._branch(self._waiting[0])  # those that follow come after it
+                heapq.heappop(self._waiting)
 
     def value(self, panel: Index) -> float:
         """F of a panel."""
@@ -418,13 +414,10 @@ def best(
             weights=first.weights,
             n_selected=len(order),
             preserved=criterion.preserved(order),
-            optimality=_optimality(
-                criterion, candidates[before], first.optimality, order, len(fixed)
-            ),
+            optimality=_optimality(criterion, candidates[before], first.optimality, order, n_fixed),
         )
     share = found.optimality.copy()
-    error = criterion.errors(fixed)[-1]
-    share[-1] = 1.0 if proof.proven else (error - proof.error) / (error - proof.lower)
+    share[-1] = 1.0 if proof.proven else (errors[0] - proof.error) / (errors[0] - proof.lower)
     weights = found.weights.copy()
     if search.n_nodes:
         weights[here] = search.beta

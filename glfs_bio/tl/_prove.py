@@ -192,7 +192,7 @@ def prove_panel(
         elif "best" in entry:
             _sharpen(adata, entry["best"], known, share, tolerance)
         else:
-            results.forget(adata, f"{own}_best")
+            results.forget_better(adata, own)
     results.store(adata, key_added, entry)
     tell(*summaries.proof(entry))
     return None

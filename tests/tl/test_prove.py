@@ -301,10 +301,14 @@ def test_a_selection_of_ones_own_stays(improved, few):
     assert "glfs_proof" not in improved.uns
 
 
-def test_a_better_panel_goes_with_its_selection(improved, few):
+@pytest.mark.parametrize("door", ["pp.select_genes", "tl.replace_genes"])
+def test_a_better_panel_goes_with_its_selection(improved, few, door):
     tl.prove_panel(improved)
     assert improved.uns["glfs_best"]["best_of"] == "glfs"
-    pp.select_genes(improved, SIZE + 1, exclude=few)
+    if door == "pp.select_genes":
+        pp.select_genes(improved, SIZE + 1, exclude=few)
+    else:
+        tl.replace_genes(improved, sorted(chosen(improved))[0], key_added="glfs")
     assert "glfs_best" not in improved.uns
     assert not [name for name in improved.var if name.startswith("glfs_best")]
 

@@ -201,7 +201,7 @@ plain_records <- function(records) {
     place <- c("kind", "written")
     more <- c(
         place, "absent", "table", "data_sets", "must_have", "tolerance", "method",
-        "objective", "n_axes", "graph_components", "assay_noise", "batches"
+        "objective", "n_axes", "graph_components", "assay_noise", "batches", "best_of"
     )
     shares <- c("preserved", "optimality")  # which may be missing
     # Of a table of genes that came: which, and how.
@@ -399,6 +399,7 @@ setMethod("write_object", "SummarizedExperiment", function(x, result, ...) {
     if (ncol(result$obs) > 0L)
         SummarizedExperiment::colData(x)[names(result$obs)] <-
             no_names(result$obs)
+    S4Vectors::metadata(x)[result$gone$uns] <- NULL
     S4Vectors::metadata(x)[names(result$records)] <- result$records
     x
 })
@@ -411,6 +412,7 @@ setMethod("write_object", "ExpressionSet", function(x, result, ...) {
     for (name in union(names(result$obs), result$gone$obs))
         Biobase::pData(x)[[name]] <- result$obs[[name]]
     notes <- Biobase::notes(x)
+    notes[result$gone$uns] <- NULL
     notes[names(result$records)] <- result$records
     Biobase::notes(x) <- notes
     x

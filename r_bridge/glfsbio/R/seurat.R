@@ -108,6 +108,7 @@ suppressMessages(setMethod("write_object", "Seurat", function(
     }
     # Misc<- warns when it replaces an earlier result.
     misc <- methods::slot(x, "misc")
+    misc[result$gone$uns] <- NULL
     misc[names(result$records)] <- result$records
     methods::slot(x, "misc") <- misc
     x
