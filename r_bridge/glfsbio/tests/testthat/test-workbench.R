@@ -242,19 +242,26 @@ test_that("the best panel of a size is proven", {
     changed <- c("optimality", "tolerance")
     expect_identical(after[setdiff(names(after), changed)],
         before[setdiff(names(before), changed)])
-    # A panel that is better stands beside, until the selection is another.
-    if (proof$optimality < 1)
-        expect_length(glfs_gene_sets(out, "glfs_best")[[1]], 6)
-    again <- glfs_prove_panel(out, time_limit = 20)
-    expect_identical(S4Vectors::metadata(again)$glfs_proof$optimality,
-        proof$optimality)
-    expect_null(S4Vectors::metadata(select(out))$glfs_best)
     best <- select(sce_of(cells()), search = "best", time_limit = 20)
     record <- S4Vectors::metadata(best)$glfs
     expect_identical(record$params$search, "best")
     expect_identical(record$optimality[length(record$optimality)], 1)
     expect_equal(record$preserved[length(record$preserved)], proof$best_preserved)
     expect_refused(glfs_prove_panel(sce, tolerance = 1), "tolerance", "python.ValueError")
+})
+
+test_that("a better panel stands beside its selection, and goes with it", {
+    sce <- glfs_select_genes(sce_of(cells()), 5, n_comps = 10)
+    out <- glfs_prove_panel(sce, time_limit = 20)
+    proof <- S4Vectors::metadata(out)$glfs_proof
+    expect_lt(proof$optimality, 1)
+    expect_length(glfs_gene_sets(out, "glfs_best")[[1]], 5)
+    again <- S4Vectors::metadata(glfs_prove_panel(out, time_limit = 20))
+    expect_identical(again$glfs_proof$optimality, proof$optimality)
+    expect_identical(again$glfs_best$best_of, "glfs")
+    new <- select(out)
+    expect_null(S4Vectors::metadata(new)$glfs_best)
+    expect_false(any(startsWith(names(SummarizedExperiment::rowData(new)), "glfs_best")))
 })
 
 test_that("a gene is explained, whether it is in the panel or not", {
