@@ -168,6 +168,13 @@ def number(name: str, value: Any, *, above: float | None = None, at_least: float
     _refuse(name, value, allowed, right_type=is_number)
 
 
+def share(name: str, value: Any) -> None:
+    """Refuse what is not a share from 0 to below 1."""
+    number(name, value)
+    if value >= 1:
+        raise InvalidValue(name, value, "must be a share below 1")
+
+
 def seconds(name: str, value: Any) -> None:
     """Refuse what is neither a number of seconds above 0 nor None, which is no limit."""
     if value is not None:

@@ -438,9 +438,7 @@ class Platform:
         if self.codebook is not None and not isinstance(self.codebook, str):
             object.__setattr__(self, "codebook", codewords(self.codebook))
         if self.spillover is not None:
-            checks.number("spillover", self.spillover)
-            if self.spillover >= 1.0:
-                raise InvalidValue("spillover", self.spillover, "must be a share below 1")
+            checks.share("spillover", self.spillover)
         if not (self.spillover_to is None or is_cells(self.spillover_to)):
             object.__setattr__(self, "spillover_to", neighbor_frequencies(self.spillover_to))
 

@@ -147,7 +147,7 @@ def explain_panel(
     'marker of CD56+ NK'
     """
     checks.whole_number("n_labels", n_labels, at_least=1)
-    checks.number("tolerance", tolerance)
+    checks.share("tolerance", tolerance)
     key_added = results.key_for(adata, "explanation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)

@@ -150,9 +150,7 @@ def prove_panel(
     >>> bool(adata.uns["glfs_proof"]["proven"])
     True
     """
-    checks.number("tolerance", tolerance)
-    if tolerance >= 1:
-        raise InvalidValue("tolerance", tolerance, "must be a share below 1")
+    checks.share("tolerance", tolerance)
     checks.seconds("time_limit", time_limit)
     key_added = results.key_for(adata, "proof", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)

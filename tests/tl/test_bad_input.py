@@ -151,7 +151,7 @@ OF_WORKBENCH = [
     ]),
     (tl.explain_panel, {}, [
         PANEL, LABELS, EXCLUDE, PRESERVE, *MATRIX, *COMMON, ({"n_labels": 0}, InvalidValue),
-        ({"tolerance": -1.0}, InvalidValue),
+        ({"tolerance": -1.0}, InvalidValue), ({"tolerance": 1.0}, InvalidValue),
     ]),
     (tl.compare_panels, TWO, [
         LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON, *SPACE,
