@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-import pickle
 import platform
 import sys
 import traceback
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import anndata as ad
 import numpy as np
+from joblib import hash as content_of
 from joblib import parallel_config
 
 from .. import io, pp, tl
@@ -224,7 +224,7 @@ def _revised(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, dict[str, A
         key: {
             part: value
             for part, value in adata.uns[key].items()
-            if pickle.dumps(old.get(part)) != pickle.dumps(value)  # a subset copies them all
+            if content_of(old.get(part)) != content_of(value)  # a subset copies them all
         }
         for key, old in before.items()
         if adata.uns.get(key, old) is not old and "versions" not in adata.uns[key]
