@@ -183,7 +183,7 @@ def certificates(panel: Panel, genes: Candidates, tolerance: float) -> pd.Catego
     codes = np.full(len(genes.allowed), state, dtype=np.int8)
     if known is not None:
         codes[genes.allowed] = known.codes(tolerance)
-    return pd.Categorical.from_codes(codes, STATES)
+    return pd.Categorical.from_codes(codes, pd.Index(STATES, dtype=object))
 
 
 #: Columns of numbers that are 0 for genes which a selection did not look at.

@@ -85,7 +85,8 @@ def test_record_survives_a_file(pbmc, tmp_path, form, options):
     path = tmp_path / f"panel.{form}"
     getattr(pbmc, f"write_{form}")(path)
     again = getattr(ad, f"read_{form}")(path)
-    pd.testing.assert_frame_equal(again.var[COLUMNS], pbmc.var[COLUMNS])
+    kept = pbmc.var[COLUMNS]  # from pandas 3 on a file has no categories that are objects
+    pd.testing.assert_frame_equal(again.var[COLUMNS].astype(kept.dtypes), kept)
     assert_same(again.uns["glfs"], pbmc.uns["glfs"])
     assert list(again.uns["glfs"]["params"]["exclude"]) == ["CD3D", "re:^RP"]
 
