@@ -20,6 +20,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from .data.threads import few_threads
+from .errors import NO_VALUE, InvalidValue
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ._typing import Array, Index, Matrix
 
 SIDES = ("primal", "dual")
+#: Pairs of samples that a graph may join, of 12 bytes each.
+_MOST_PAIRS = 1e8
 
 
 def solve(
@@ -119,6 +122,19 @@ def held_out(
             coef = linalg.solve(left, sum(right[:k]) + sum(right[k + 1 :]), assume_a="pos")
             found[rows] = data[rows] @ coef[:-1] + coef[-1]
     return found
+
+
+def check_cliques(labels: npt.NDArray[Any]) -> None:
+    """Refuse labels of so many samples that a graph of all pairs of a class has no room."""
+    sizes = np.unique(labels, return_counts=True)[1].astype(float)
+    if np.square(sizes).sum() > _MOST_PAIRS:
+        raise InvalidValue(
+            "y",
+            NO_VALUE,
+            f"has {len(labels)} samples with a label, and the graph of the classes joins each to "
+            f"all of its class, which makes {np.square(sizes).sum():.2g} pairs",
+            "use that of nearest neighbours",
+        )
 
 
 def class_graph(labels: npt.NDArray[Any]) -> sparse.csr_array:
