@@ -73,7 +73,7 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
         _in_all(sets, name, argument)
     genes = _in_common(sets)
     parts = {name: _lean(name, one, genes, spec.batch_key) for name, one in sets.items()}
-    layers = {None: (spec.layer, "layer")}
+    layers: dict[str | None, tuple[str | None, str]] = {None: (spec.layer, "layer")}
     if limits is not None and counts is not None:
         layers[_COUNTS] = (None if counts == "X" else counts, "counts_layer")
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))

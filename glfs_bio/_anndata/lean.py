@@ -46,7 +46,7 @@ class Held:
 
 
 def _opened(path: str, name: str, genes: Index | None) -> Held:
-    import h5py
+    import h5py  # type: ignore[import-untyped]
     from anndata.io import sparse_dataset
 
     stored = h5py.File(path, "r", locking=False)[name]

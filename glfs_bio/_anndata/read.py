@@ -335,6 +335,14 @@ def in_memory(adata: AnnData, layer: str | None) -> Any:
     return data if isinstance(data, np.ndarray) or sparse.issparse(data) else None
 
 
+def has(adata: AnnData, layer: str | None) -> bool:
+    """Whether ``X`` or a layer is there and can be read."""
+    try:
+        return _stored(adata, layer, "layer") is not None
+    except Refusal:
+        return False
+
+
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     """A layer of raw counts, or ``.X`` where that is ``"X"``."""
     found = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")

@@ -282,7 +282,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
             rows, y = RowMatrix(RowMatrix(rows, chosen).loaded(), checked=True), y[chosen]
             batch = None if batch is None else batch[chosen]
-        folds, errors = self._folds(y, is_labelled(y)), []
+        folds = self._folds(y, is_labelled(y))
+        errors: list[NDArray[np.intp]] = []
         for fold in folds:
             fields = {"stage": "cross-validation", "n_done": len(errors), "n_all": len(folds)}
             log.info("%d of %d folds tested", len(errors), len(folds), extra=fields)
@@ -293,13 +294,13 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.n_genes_ = int(self.tried_[np.argmin(self.cv_errors_)])
 
     def _drawn(self, y: NDArray[np.generic]) -> Index | None:
-        """Samples for cross-validation, sorted: of every class its share, and one a fold; or all."""
+        """Samples for cross-validation: all, or of each class its share, and one a fold, sorted."""
         if len(y) <= _MOST_TRIED:
             return None
         checks.whole_number("cv", self.cv, at_least=2)
         rng = check_random_state(self.random_state)
-        classes = np.where(is_labelled(y), y.astype(object), None)
-        _, code = np.unique(classes.astype(str), return_inverse=True)
+        code, known = np.zeros(len(y), dtype=np.intp), is_labelled(y)
+        code[known] = 1 + np.unique(y[known], return_inverse=True)[1]
         sizes = np.bincount(code)
         wanted = np.maximum(sizes * (_MOST_TRIED / len(y)), np.minimum(sizes, self.cv))
         parts = [np.flatnonzero(code == k) for k in range(len(sizes))]
