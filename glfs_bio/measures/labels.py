@@ -48,7 +48,7 @@ RARE = 0.05
 #: width of the kernel exp(−width ‖x − z‖² / total variance); both penalties; and the power of the
 #: size of a label that its cells are weighed by: −1 gives up large labels for small ones.
 N_FOLDS, _LANDMARKS, _WIDTH, _LAMBDA1, _LAMBDA2, _POWER = 5, 500, 0.1, 0.01, 0.01, -0.5
-#: Of more cells LapRLS reads so many, evenly over their order, with a few of every label.
+#: Of more cells LapRLS reads so many with labels, evenly over their order, and a few of each.
 READ = 100_000
 #: Columns of labels that are the same by every reading.
 _OF_LABELS = ["n_cells", "rare"]
@@ -99,17 +99,16 @@ def n_folds_of(codes: Index) -> int:
 
 
 def cells_read(codes: Index) -> Index:
-    """Return the cells that LapRLS reads: all, or at most :data:`READ`, with enough of each label
-    for all folds.
+    """Return the cells that LapRLS reads: all, or of many at most :data:`READ` that have labels,
+    and of each label enough for all folds.
     """
     if len(codes) <= READ:
         return np.arange(len(codes))
-    present = np.unique(codes[codes >= 0])
-    chosen = [evenly(len(codes), max(READ - N_FOLDS * len(present), 1))]
-    for code in present:
-        own = np.flatnonzero(codes == code)
-        chosen.append(own[evenly(len(own), N_FOLDS)])
-    return np.unique(np.concatenate(chosen))
+    labelled = np.flatnonzero(codes >= 0)
+    of_labels = [np.flatnonzero(codes == code) for code in np.unique(codes[labelled])]
+    few = [own[evenly(len(own), N_FOLDS)] for own in of_labels]
+    most = max(READ - N_FOLDS * len(few), 1)  # those that are read are all read, read again
+    return np.unique(np.concatenate([labelled[evenly(len(labelled), most)], *few]))
 
 
 def fewest(reading: str, codes: Index) -> int:
