@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 SIDES = ("primal", "dual")
 #: Pairs of samples that a graph may join, of 12 bytes each.
 _MOST_PAIRS = 1e8
+#: Entries of a product that is added up in parts.
+_ENTRIES = 2**24
 
 
 def solve(
@@ -68,7 +70,11 @@ def solve(
 def _primal(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors: Array) -> Array:
     """``(XᵀbX + λ2 I)⁻¹ Xᵀe`` for ``X = data − 1 meanᵀ`` and `b`; the errors sum to zero."""
     ones = b @ np.ones(b.shape[0])
-    left = _dense(data.T @ (b @ data))
+    n_samples, n_features = data.shape
+    left, at_once = np.zeros((n_features, n_features)), max(1, _ENTRIES // n_features)
+    for begin in range(0, n_samples, at_once):  # of many samples the product has no room
+        rows = slice(begin, begin + at_once)
+        left += _dense(data[rows].T @ (b[rows] @ data))
     cross = np.outer(data.T @ ones, mean)
     left += ones.sum() * np.outer(mean, mean) - cross - cross.T
     left[np.diag_indices_from(left)] += lambda2
