@@ -44,7 +44,8 @@ class _Below(_Made):
             for one, first in self._parts
             if begin < first + one.shape[0] and first < end
         ]
-        return stacked(found) if found else np.empty((0, self.shape[1]), dtype=self.dtype)
+        whole = stacked(found) if found else np.empty((0, self.shape[1]), dtype=self.dtype)
+        return sparse.csr_array(whole) if hasattr(self, "format") else whole
 
 
 class _Logarithms(_Made):
