@@ -390,7 +390,7 @@ def test_one_name_is_a_list_of_it(pbmc, name):
     assert stale.difference(pbmc, "glfs", pbmc.uns["glfs_stability"]) is None
 
 
-def interrupted(*_):
+def interrupted(*_, **__):
     raise KeyboardInterrupt
 
 
