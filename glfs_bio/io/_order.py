@@ -13,6 +13,7 @@ from .._anndata import columns, read, results
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
+from .._progress import with_bar
 from ..data.matrix import RowMatrix
 from ..errors import ADATA, NO_VALUE, OBS_NAMES, InvalidValue, Message, call, listed, naming
 from ..tl import order_panel
@@ -113,6 +114,7 @@ def write_order(
     form.write(table, path, overwrite=overwrite)
 
 
+@with_bar
 @documented
 def write_reference(
     adata: AnnData,
