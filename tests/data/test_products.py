@@ -23,15 +23,17 @@ def counts_like(share):
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("precision", "exact"), [(np.float32, 1e-5), (np.float64, 1e-13)])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_products_of_a_sparse_matrix(index, precision, exact, compiled, monkeypatch):
+@pytest.mark.parametrize("width", [5, 83])
+def test_products_of_a_sparse_matrix(width, index, precision, exact, compiled, monkeypatch):
     if not compiled:
         monkeypatch.setattr(products, "_rows", products._rows.py_func)
+        monkeypatch.setattr(products, "_row", products._row.py_func)
     x = counts_like(0.1)[:40].astype(np.float32)
     x.data[x.indptr[3] : x.indptr[4]] = 0.0  # a cell without counts
     x.eliminate_zeros()
     x.indices, x.indptr = x.indices.astype(index), x.indptr.astype(index)
     rng = np.random.default_rng(1)
-    weights, scores = rng.normal(size=(700, 5)), rng.normal(size=(40, 5))
+    weights, scores = rng.normal(size=(700, width)), rng.normal(size=(40, width))
     known = products.products(x)
     for found, expected in (
         (known.times(weights.astype(precision)), x.toarray() @ weights),
