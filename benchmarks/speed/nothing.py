@@ -1,0 +1,136 @@
+"""Processor time of a selection from nothing, as a share of scanpy's PCA and graph.
+
+    python -m benchmarks.speed.nothing [--before FOLDER] [--runs N] [--datasets NAME ...]
+
+On one thread, each time the second or third call of a new process, on a new object of the same
+matrix.  Processes of this code alternate with those of the code in a folder, such as that of an
+earlier commit (``git worktree add --detach FOLDER COMMIT``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import scanpy as sc
+
+import glfs_bio
+
+from .. import tables
+from ..data import SETS, prepared, read
+from . import ONE_THREAD, Clock
+from .calls import bare
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+SIZES = (100, 25)
+#: Calls of a process, of which the first is not counted, and processes that call scanpy.
+CALLS, OF_SCANPY = 3, 2
+SCANPY = "scanpy"
+#: The package is that of one folder, and what times it is of another.
+PROGRAM = (
+    "import sys; sys.path.insert(0, {package!r}); import glfs_bio; sys.path[0] = {here!r}; "
+    "from benchmarks.speed.nothing import timed; timed({name!r}, {what!r})"
+)
+
+
+def scanpy(cells: AnnData) -> None:
+    """Components and graph."""
+    sc.pp.pca(cells)
+    sc.pp.neighbors(cells)
+
+
+def timed(name: str, what: str) -> None:
+    """Print the least processor time of each call by its name."""
+    calls = {SCANPY: scanpy}
+    if what != SCANPY:
+        calls = {
+            n_genes: lambda cells, n_genes=n_genes: glfs_bio.pp.select_genes(cells, n_genes)
+            for n_genes in SIZES
+        }
+    adata, found = prepared(read(name)), {}
+    for call, run in calls.items():
+        seconds = []
+        for _ in range(CALLS):
+            cells = bare(adata)
+            with Clock() as clock:
+                run(cells)
+            seconds.append(clock.cpu)
+        found[call] = min(seconds[1:])
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+def process(name: str, what: str, package: Path) -> dict[str, float]:
+    """Return the times of a new process."""
+    here = tables.HOME.parent
+    program = PROGRAM.format(package=str(package), here=str(here), name=name, what=what)
+    call = [sys.executable, "-c", program]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        call, cwd=here, env=environment | ONE_THREAD, stdout=subprocess.PIPE, check=True, text=True
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    tables.say(f"{name}, {what}: {found}")
+    return found
+
+
+def row(name: str, folders: dict[str, Path], runs: int) -> dict[str, str]:
+    """Return what the table says of a dataset."""
+    here = folders["now"]
+    theirs = min(process(name, SCANPY, here)[SCANPY] for _ in range(OF_SCANPY))
+    times = {what: [] for what in folders}
+    for _ in range(runs):
+        for what, folder in folders.items():
+            times[what].append(process(name, what, folder))
+    found = {"PCA and graph (s)": f"{theirs:.2f}"}
+    for n_genes in map(str, SIZES):
+        for what, of in times.items():
+            least = min(one[n_genes] for one in of)
+            found[f"{n_genes} genes, {what} (s)"] = f"{least:.2f}"
+            found[f"{n_genes} genes, {what}, share"] = f"{least / theirs:.2f}"
+        if len(times) > 1:
+            pairs = zip(times["now"], times["before"], strict=True)
+            ratios = [now[n_genes] / before[n_genes] for now, before in pairs]
+            shown = f"{np.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+            found[f"{n_genes} genes, now / before, by pairs"] = shown
+    return found
+
+
+def main() -> None:
+    """Time, write."""
+    parser = tables.parser(__doc__)
+    parser.add_argument("--before", type=Path, help="folder with the package of another commit")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--datasets", nargs="+", choices=SETS, default=list(SETS))
+    options = parser.parse_args()
+    folders = {"now": tables.HOME.parent}
+    if options.before is not None:
+        folders = {"before": options.before.resolve(), **folders}
+    found = {name: row(name, folders, options.runs) for name in options.datasets}
+    before = folders.get("before")
+    tables.write(
+        "speed_nothing",
+        pd.DataFrame(found),
+        runs=options.runs,
+        before="" if before is None else f"Before: commit {commit(before)}.",
+        code=tables.code(),
+    )
+
+
+def commit(folder: Path) -> str:
+    """Return the commit of a folder."""
+    call = ["git", "describe", "--always", "--dirty"]
+    return subprocess.run(
+        call, cwd=folder, capture_output=True, check=True, text=True
+    ).stdout.strip()
+
+
+if __name__ == "__main__":
+    main()
