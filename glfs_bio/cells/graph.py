@@ -15,7 +15,8 @@ from sklearn.metrics import pairwise_distances
 
 from .. import checks
 from ..data import threads
-from ..data.matrix import RowMatrix, check_indices, native, no_rows, with_values
+from ..data.indices import check_indices
+from ..data.matrix import RowMatrix, native, no_rows, with_values
 from ..data.products import csr_product
 from ..errors import NO_VALUE, InvalidValue
 from .nearest import nearest

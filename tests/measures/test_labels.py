@@ -14,14 +14,17 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, fbeta_sc
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from glfs_bio.errors import InvalidValue
+from glfs_bio.measures import labels as readers
 from glfs_bio.measures.cells import coordinates, nearest
 from glfs_bio.measures.labels import (
+    cells_read,
     combination,
     kept,
     label_scores,
     laprls_scores,
     n_folds_of,
     n_neighbors_of,
+    said,
     scores_by,
     singles,
     standardised,
@@ -33,7 +36,7 @@ def blood(pbmc):
     """Coordinates in twenty genes, codes and names of the cell types."""
     panel = np.argsort(-pbmc.X.toarray().var(axis=0))[:20]
     codes, names = pd.factorize(pbmc.obs["bulk_labels"].astype(str), sort=True)
-    return coordinates(pbmc.X, panel), codes, list(names)
+    return coordinates(pbmc.X[:, panel]), codes, list(names)
 
 
 def test_against_scikit_learn(blood):
@@ -187,7 +190,7 @@ def test_a_rare_label_that_one_gene_tells_apart():
     codes = np.repeat([0, 1], [480, 20])
     values = rng.normal(5.0, 1.0, (500, 30))
     values[:, 0] = codes + rng.uniform(0.0, 0.2, 500)
-    where = coordinates(values, np.arange(30))
+    where = coordinates(values)
     assert label_scores(where, codes, ["usual", "rare"]).per_label.loc["rare", "recall"] < 0.2
     assert read(values, codes, ["usual", "rare"]).per_label.loc["rare", "recall"] > 0.6
 
@@ -218,6 +221,25 @@ def test_readings_of_cells_without_labels(blood):
     assert not table.columns.duplicated().any()
     np.testing.assert_array_equal(table["recall"], scores["knn"].per_label["recall"])
     np.testing.assert_array_equal(table["recall_laprls"], scores["laprls"].per_label["recall"])
+
+
+def test_laprls_reads_some_of_many_cells(blood, monkeypatch):
+    where, codes, names = blood
+    codes = np.where(np.arange(700) == 5, len(names), codes)
+    codes[::10], names = -1, [*names, "rare"]
+    every = scores_by(["laprls"], where, where, codes, names)["laprls"]
+    assert " of " not in said(["laprls"], codes)["laprls"]
+    monkeypatch.setattr(readers, "READ", 400)
+    cells = cells_read(codes)
+    assert 400 <= len(cells) < 450
+    assert (codes[cells] >= 0).all()
+    assert set(codes[cells]) == set(codes[codes >= 0])
+    some = scores_by(["laprls"], where, where[cells], codes, names)["laprls"]
+    np.testing.assert_array_equal(np.flatnonzero(some.predicted >= 0), cells)
+    assert some.accuracy == pytest.approx(every.accuracy, abs=0.05)
+    assert list(some.per_label.index) == list(every.per_label.index)
+    assert f"of {len(cells)} cells" in said(["knn", "laprls"], codes)["laprls"]
+    assert " of " not in said(["knn", "laprls"], codes)["knn"]
 
 
 @pytest.mark.parametrize("sizes", [[6, 6], [3, 3, 3, 3], [2] * 20, [60, 4, 1], [700, 2]])
