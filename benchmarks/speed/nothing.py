@@ -24,8 +24,8 @@ import glfs_bio
 
 from .. import tables
 from ..data import SETS, prepared, read
-from . import ONE_THREAD, Clock
-from .calls import bare
+from . import Clock
+from .calls import COLUMNS, ONE, bare
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -74,7 +74,12 @@ def process(name: str, what: str, package: Path) -> dict[str, float]:
     call = [sys.executable, "-c", program]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run(
-        call, cwd=here, env=environment | ONE_THREAD, stdout=subprocess.PIPE, check=True, text=True
+        call,
+        cwd=here,
+        env=environment | COLUMNS[ONE],
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
     )
     found = json.loads(done.stdout.splitlines()[-1])
     tables.say(f"{name}, {what}: {found}")
