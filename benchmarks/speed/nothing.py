@@ -1,6 +1,6 @@
 """Processor time of a selection from nothing, as a share of scanpy's PCA and graph.
 
-    python -m benchmarks.speed.nothing [--before FOLDER] [--runs N] [--datasets NAME ...]
+    python -m benchmarks.speed.nothing [--before FOLDER] [--runs N]
 
 On one thread, each time the second or third call of a new process, on a new object of the same
 matrix.  Processes of this code alternate with those of the code in a folder, such as that of an
@@ -13,6 +13,8 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +32,9 @@ from .calls import COLUMNS, ONE, bare
 if TYPE_CHECKING:
     from anndata import AnnData
 
-SIZES = (100, 25)
-#: Calls of a process, of which the first is not counted, and processes that call scanpy.
-CALLS, OF_SCANPY = 3, 2
+N_GENES = 100
+#: Calls of a process, of which the first is not counted.
+CALLS = 3
 SCANPY = "scanpy"
 #: The package is that of one folder, and what times it is of another.
 PROGRAM = (
@@ -48,35 +50,27 @@ def scanpy(cells: AnnData) -> None:
 
 
 def timed(name: str, what: str) -> None:
-    """Print the least processor time of each call by its name."""
-    calls = {SCANPY: scanpy}
-    if what != SCANPY:
-        calls = {
-            n_genes: lambda cells, n_genes=n_genes: glfs_bio.pp.select_genes(cells, n_genes)
-            for n_genes in SIZES
-        }
-    adata, found = prepared(read(name)), {}
-    for call, run in calls.items():
-        seconds = []
-        for _ in range(CALLS):
-            cells = bare(adata)
-            with Clock() as clock:
-                run(cells)
-            seconds.append(clock.cpu)
-        found[call] = min(seconds[1:])
-    sys.stdout.write(json.dumps(found) + "\n")
+    """Print the least processor time of a call."""
+    run = scanpy if what == SCANPY else partial(glfs_bio.pp.select_genes, n_genes=N_GENES)
+    adata, seconds = prepared(read(name)), []
+    for _ in range(CALLS):
+        cells = bare(adata)
+        with Clock() as clock:
+            run(cells)
+        seconds.append(clock.cpu)
+    sys.stdout.write(json.dumps(min(seconds[1:])) + "\n")
 
 
-def process(name: str, what: str, package: Path) -> dict[str, float]:
-    """Return the times of a new process."""
+def process(name: str, what: str, package: Path) -> float:
+    """Return the processor time of a call in a new process."""
     here = tables.HOME.parent
     program = PROGRAM.format(package=str(package), here=str(here), name=name, what=what)
     call = [sys.executable, "-c", program]
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run(
         call,
         cwd=here,
-        env=environment | COLUMNS[ONE],
+        env=kept | COLUMNS[ONE],
         stdout=subprocess.PIPE,
         check=True,
         text=True,
@@ -88,23 +82,19 @@ def process(name: str, what: str, package: Path) -> dict[str, float]:
 
 def row(name: str, folders: dict[str, Path], runs: int) -> dict[str, str]:
     """Return what the table says of a dataset."""
-    here = folders["now"]
-    theirs = min(process(name, SCANPY, here)[SCANPY] for _ in range(OF_SCANPY))
     times = {what: [] for what in folders}
     for _ in range(runs):
         for what, folder in folders.items():
             times[what].append(process(name, what, folder))
+    theirs = process(name, SCANPY, folders["now"])
     found = {"PCA and graph (s)": f"{theirs:.2f}"}
-    for n_genes in map(str, SIZES):
-        for what, of in times.items():
-            least = min(one[n_genes] for one in of)
-            found[f"{n_genes} genes, {what} (s)"] = f"{least:.2f}"
-            found[f"{n_genes} genes, {what}, share"] = f"{least / theirs:.2f}"
-        if len(times) > 1:
-            pairs = zip(times["now"], times["before"], strict=True)
-            ratios = [now[n_genes] / before[n_genes] for now, before in pairs]
-            shown = f"{np.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-            found[f"{n_genes} genes, now / before, by pairs"] = shown
+    for what, seconds in times.items():
+        found[f"{what} (s)"] = f"{min(seconds):.2f}"
+        found[f"{what}, share"] = f"{min(seconds) / theirs:.2f}"
+    if len(times) > 1:
+        ratios = np.divide(times["now"], times["before"])
+        shown = f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
+        found["now / before"] = shown
     return found
 
 
@@ -113,16 +103,20 @@ def main() -> None:
     parser = tables.parser(__doc__)
     parser.add_argument("--before", type=Path, help="folder with the package of another commit")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--at-once", type=int, default=1, help="datasets, where time is short")
     parser.add_argument("--datasets", nargs="+", choices=SETS, default=list(SETS))
     options = parser.parse_args()
     folders = {"now": tables.HOME.parent}
     if options.before is not None:
         folders = {"before": options.before.resolve(), **folders}
-    found = {name: row(name, folders, options.runs) for name in options.datasets}
+    with ThreadPoolExecutor(options.at_once) as pool:
+        rows = pool.map(lambda name: row(name, folders, options.runs), options.datasets)
+        found = dict(zip(options.datasets, rows, strict=True))
     before = folders.get("before")
     tables.write(
         "speed_nothing",
         pd.DataFrame(found),
+        n_genes=N_GENES,
         runs=options.runs,
         before="" if before is None else f"Before: commit {commit(before)}.",
         code=tables.code(),

@@ -275,6 +275,7 @@ def spread(
     for begin in range(0, len(scores), _ROWS):  # without all scores in double precision
         some = slice(begin, begin + _ROWS)
         basis[some] = (scores[some] - centre) @ turn
+    del scores
     where = np.empty(basis.shape, dtype=np.float32)
     np.multiply(basis, length, out=where, casting="same_kind")
     return where, basis, product @ turn
