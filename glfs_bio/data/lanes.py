@@ -86,7 +86,7 @@ def _zeros(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return ir.Constant(context.get_value_type(signature.return_type), None)
 
 
-@lower_builtin(plus, _Sums, types.Float, types.Array, types.Integer)
+@lower_builtin(plus, _Sums, types.Any, types.Array, types.Integer)
 def _plus(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind, of_weight, of_block, _ = signature.args
     sums, weight, block, begin = arguments

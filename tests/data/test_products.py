@@ -43,6 +43,14 @@ def test_products_of_a_sparse_matrix(width, index, precision, exact, compiled, m
         np.testing.assert_allclose(found, expected, atol=exact * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("kind", [np.uint16, np.int64, bool])
+def test_counts_may_be_whole_numbers(kind):
+    counts = sparse.csr_array(np.random.default_rng(0).poisson(0.3, (30, 8)).astype(kind))
+    for block in (np.ones((30, 2), np.float32), np.ones((30, 2))):
+        found = Sparse(counts).transposed_times(block, np.float64)
+        np.testing.assert_allclose(found[:, 0], counts.toarray().sum(axis=0))
+
+
 def test_threads_do_not_change_a_bit(monkeypatch):
     x, weights = counts_like(0.1), np.random.default_rng(1).normal(size=(700, 19))
     found = []
