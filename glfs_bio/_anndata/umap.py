@@ -79,7 +79,7 @@ def maps(
     genes: pd.Index,
     layer: str | None,
     random_state: int | None = None,
-    max_cells: int = MOST_CELLS,
+    max_cells: int | None = None,
 ) -> Maps:
     """Return UMAPs by these genes and by all genes: those that are kept if they are of these cells.
 
@@ -87,14 +87,14 @@ def maps(
     """
     needs("A UMAP", "scanpy")
     read.row_matrix(adata, layer)  # refuses a layer, before anything is computed
-    rows = evenly(adata.n_obs, max_cells)
+    rows = evenly(adata.n_obs, max_cells or MOST_CELLS)
     params = {
         "layer": codec.storable(layer),
         "random_state": random_state or 0,
         "n_cells": len(rows),
     }
     with progress() as bar:
-        task = bar.add_task("UMAP by the panel", total=None)
+        task = bar.add_task(f"UMAP of {len(rows):,} cells by the panel", total=None)
         kept = _kept(adata, key, genes, None if random_state is None else params)
         if kept is not None:
             params = kept
@@ -111,7 +111,7 @@ def maps(
             panel = _in_place(_umap(where, params["random_state"]), rows, adata.n_obs)
         if len(genes) == adata.n_vars:
             return Maps(panel, None, genes, params)
-        bar.update(task, description="UMAP by all genes")
+        bar.update(task, description=f"UMAP of {len(rows):,} cells by all genes")
         return Maps(panel, _of_all(adata, layer, random_state or 0, rows), genes, params)
 
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from .. import checks
-from .._anndata import read
-from .._anndata.umap import MOST_CELLS
+from .._anndata import read, umap
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, replacing
@@ -430,7 +429,7 @@ def in_sample(*coordinates: NDArray[Any]) -> Index:
     """Return the places of the cells to draw: those with all coordinates, of many a sample."""
     there = [np.isfinite(one[:, :2]).all(axis=1) for one in coordinates]
     places = np.flatnonzero(np.logical_and.reduce(there))
-    return np.asarray(places[evenly(len(places), MOST_CELLS)])
+    return np.asarray(places[evenly(len(places), umap.MOST_CELLS)])
 
 
 def of_all(n_drawn: int, n_cells: int) -> str:
