@@ -107,7 +107,7 @@ def maps(
                         f"{call('tl.panel_umap')} can compute them of more."
                     )
                 )
-            where = coordinates(values(adata, genes, layer, rows), np.arange(len(genes)))
+            where = coordinates(values(adata, genes, layer, rows))
             panel = _in_place(_umap(where, params["random_state"]), rows, adata.n_obs)
         if len(genes) == adata.n_vars:
             return Maps(panel, None, genes, params)

@@ -33,7 +33,9 @@ def opened(group: Any, path: Path | None = None) -> ad.AnnData:
     parts = {name: read_elem(group[name]) for name in _IN_MEMORY if name in group}
     parts["layers"] = {name: _left(one) for name, one in group.get("layers", {}).items()}
     if "raw" in group:
-        raw = {name: read_elem(group["raw"][name]) for name in ("var", "varm") if name in group["raw"]}
+        raw = {
+            name: read_elem(group["raw"][name]) for name in ("var", "varm") if name in group["raw"]
+        }
         parts["raw"] = raw if path else raw | {"X": _left(group["raw"]["X"])}
     if path is not None:
         return ad.AnnData(**parts, filename=path, filemode="r")
@@ -48,11 +50,6 @@ def _left(element: Any) -> Any:
     return element if kind == "array" else read_elem(element)
 
 
-def stays(adata: ad.AnnData) -> bool:
-    """Whether a matrix of the cells is not in memory."""
-    return any(not _is_here(one) for one in _matrices(adata).values())
-
-
 def size(adata: ad.AnnData) -> int:
     """Bytes of the cells with what is not in memory, before a file packs it."""
     return int(adata.__sizeof__()) + sum(map(_size, _matrices(adata).values()))
@@ -60,9 +57,12 @@ def size(adata: ad.AnnData) -> int:
 
 def write(adata: ad.AnnData, path: Path) -> None:
     """Write cells to ``.h5ad`` or ``.zarr``, with matrices that are not in memory part by part."""
+    is_zarr, matrices = path.suffix.lower() == ".zarr", _matrices(adata)
+    if all(map(_is_here, matrices.values())):
+        (adata.write_zarr if is_zarr else adata.write_h5ad)(path)
+        return
     lean = ad.AnnData(**{name: getattr(adata, name) for name in _IN_MEMORY})
-    matrices = _matrices(adata)
-    if path.suffix.lower() == ".zarr":
+    if is_zarr:
         import zarr
 
         lean.write_zarr(path)

@@ -18,7 +18,7 @@ from ..data.indices import check_indices
 from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
 from ..vendors import headers, sheets
 from ..vendors.names import is_id
-from . import _tables
+from . import _on_disk, _tables
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
