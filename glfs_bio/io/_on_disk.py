@@ -1,4 +1,4 @@
-"""Cells whose matrices stay in their file, and files of such cells, which are written part by part."""
+"""Cells whose matrices stay in their file, and their files, which are written part by part."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def opened(group: Any, path: Path | None = None) -> ad.AnnData:
     With the `path` of an ``.h5ad`` it is backed by this file.
     """
     parts = {name: read_elem(group[name]) for name in _IN_MEMORY if name in group}
-    parts["layers"] = {name: _left(one) for name, one in group.get("layers", {}).items()}
+    layers = group.get("layers", {})
+    parts["layers"] = {name: _left(layers[name]) for name in layers}
     if "raw" in group:
         raw = {
             name: read_elem(group["raw"][name]) for name in ("var", "varm") if name in group["raw"]
@@ -61,18 +62,16 @@ def write(adata: ad.AnnData, path: Path) -> None:
     if all(map(_is_here, matrices.values())):
         (adata.write_zarr if is_zarr else adata.write_h5ad)(path)
         return
-    lean = ad.AnnData(**{name: getattr(adata, name) for name in _IN_MEMORY})
+    adata.strings_to_categoricals()  # as anndata does
     if is_zarr:
         import zarr
 
-        lean.write_zarr(path)
-        _add(zarr.open_group(path, mode="r+"), matrices, adata)
+        _fill(zarr.open_group(path, mode="w", zarr_format=ad.settings.zarr_write_format), adata)
         return
     import h5py  # type: ignore[import-untyped]
 
-    lean.write_h5ad(path)
-    with h5py.File(path, "r+") as file:
-        _add(file, matrices, adata)
+    with h5py.File(path, "w") as file:
+        _fill(file, adata)
 
 
 def _matrices(adata: ad.AnnData) -> dict[str, Any]:
@@ -100,16 +99,17 @@ def _size(matrix: Any) -> int:
     )
 
 
-def _add(root: Any, matrices: dict[str, Any], adata: ad.AnnData) -> None:
-    """Add matrices to the file of the rest."""
-    if "X" in root:
-        del root["X"]
+def _fill(root: Any, adata: ad.AnnData) -> None:
+    """Write all parts to an empty file."""
+    root.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+    for name in _IN_MEMORY:
+        own = getattr(adata, name)
+        write_elem(root, name, own if name in ("obs", "var") else dict(own))
+    write_elem(root, "layers", {})
     if adata.raw is not None:
-        raw = root.create_group("raw")
-        raw.attrs.update({"encoding-type": "raw", "encoding-version": "0.1.0"})
-        write_elem(raw, "var", adata.raw.var)
-        write_elem(raw, "varm", dict(adata.raw.varm))
-    for place, matrix in matrices.items():
+        write_elem(root, "raw", {"var": adata.raw.var, "varm": dict(adata.raw.varm)})
+        root["raw"].attrs.update({"encoding-type": "raw", "encoding-version": "0.1.0"})
+    for place, matrix in _matrices(adata).items():
         _put(root, place, matrix)
 
 
