@@ -33,11 +33,10 @@ def opened(group: Any, path: Path | None = None) -> ad.AnnData:
     parts = {name: read_elem(group[name]) for name in _IN_MEMORY if name in group}
     layers = group.get("layers", {})
     parts["layers"] = {name: _left(layers[name]) for name in layers}
-    if "raw" in group:
-        raw = {
-            name: read_elem(group["raw"][name]) for name in ("var", "varm") if name in group["raw"]
-        }
-        parts["raw"] = raw if path else raw | {"X": _left(group["raw"]["X"])}
+    own = group.get("raw")
+    if hasattr(own, "keys"):  # and not written as none
+        raw = {name: read_elem(own[name]) for name in ("var", "varm") if name in own}
+        parts["raw"] = raw if path else raw | {"X": _left(own["X"])}
     if path is not None:
         return ad.AnnData(**parts, filename=path, filemode="r")
     return ad.AnnData(_left(group["X"]) if "X" in group else None, **parts)
@@ -94,9 +93,8 @@ def _size(matrix: Any) -> int:
     group = getattr(matrix, "group", None)
     if group is None:
         return int(np.prod(matrix.shape, dtype=np.int64)) * matrix.dtype.itemsize
-    return sum(
-        group[part].shape[0] * group[part].dtype.itemsize for part in ("data", "indices", "indptr")
-    )
+    parts = (group[part] for part in ("data", "indices", "indptr"))
+    return sum(int(part.shape[0]) * int(part.dtype.itemsize) for part in parts)
 
 
 def _fill(root: Any, adata: ad.AnnData) -> None:

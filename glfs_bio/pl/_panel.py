@@ -76,7 +76,8 @@ def panel(
     Parameters
     ----------
     adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`; it may be backed.
+        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`: in memory, backed,
+        zarr or dask.
     labels : str or sequence of str, default None
         Column of ``.obs``, or gene, that colours the cells of a UMAP; of several each has maps of
         its own.  The other kinds need a column, which groups the cells.
@@ -84,11 +85,12 @@ def panel(
         ``"umap"``
             Two UMAPs, by all genes and by the panel.  Those that :func:`~glfs_bio.tl.panel_umap`
             keeps in `adata` are drawn if they are of these genes and this matrix; otherwise they
-            are computed.  Where the panel has all genes of `adata`, there is only that of the
-            panel.
+            are computed, of more than 100,000 cells of so many, evenly over their order.  So many
+            are drawn, as the titles say.  Where the panel has all genes of `adata`, there is only
+            that of the panel.
         ``"heatmap"``
             That of scanpy, every gene scaled from 0 to 1, genes ordered by the group in which they
-            are highest; it shows a random part of large groups.
+            are highest; it shows a random part of large groups, and 20,000 cells at most.
         ``"dotplot"``
             That of :func:`dotplot`.
     <key of the selection>
