@@ -92,7 +92,7 @@ def _size(matrix: Any) -> int:
         return 0
     group = getattr(matrix, "group", None)
     if group is None:
-        return int(np.prod(matrix.shape, dtype=np.int64)) * matrix.dtype.itemsize
+        return int(np.prod(matrix.shape, dtype=np.int64) * matrix.dtype.itemsize)
     parts = (group[part] for part in ("data", "indices", "indptr"))
     return sum(int(part.shape[0]) * int(part.dtype.itemsize) for part in parts)
 
