@@ -1,0 +1,241 @@
+"""Cells beyond memory: every function gives of a file what it gives of the same cells in memory."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import logging
+import re
+import tempfile
+import warnings
+import zipfile
+from functools import partial
+from types import SimpleNamespace
+
+import anndata as ad
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+import zarr
+from anndata.io import read_elem, sparse_dataset
+from every_call import CALLS, cells
+from matplotlib import pyplot as plt
+from scipy import sparse
+
+import glfs_bio
+from glfs_bio import io, pl, pp, tl
+from glfs_bio.data import matrix as rows
+from glfs_bio.data.matrix import RowMatrix
+from glfs_bio.errors import Caution
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Writing zarr v2"),
+    pytest.mark.filterwarnings("ignore::glfs_bio.errors.Caution"),
+]
+
+PARTS = ("obs", "var", "obsm", "varm", "obsp", "uns")
+#: What is of a container or of a moment, and not of the cells.
+OF_THE_FILE = {"made_of", "seconds", "versions"}
+#: Functions that return what they find, and write nothing.
+RETURNING = {
+    "estimate_efficiency": lambda adata: tl.estimate_efficiency(
+        *(adata, adata, "type"), counts_layer="counts", spatial_layer="counts"
+    ),
+    "recorded_parameters": lambda adata: pp.recorded_parameters(adata, "glfs"),
+}
+#: Functions that write a file, whose name is the last argument.
+WRITING = {
+    "write_classifier": io.write_classifier,
+    "write_gene_list": io.write_gene_list,
+    "write_gmt": io.write_gmt,
+    "write_order": io.write_order,
+    "write_reference": lambda adata, path: io.write_reference(adata, path, "type"),
+    "write_report": lambda adata, path: io.write_report(adata, path, labels="type"),
+    "write_rnk": io.write_rnk,
+}
+PLOTS = {name: (getattr(pl, name),) for name in sorted(set(pl.__all__) - {"dotplot", "panel"})} | {
+    "dotplot": (lambda adata, **options: pl.dotplot(adata, "type", **options),),
+    "panel": tuple(
+        partial(pl.panel, labels="type", kind=kind) for kind in ("umap", "heatmap", "dotplot")
+    ),
+}
+EVERY = {**CALLS, **RETURNING}
+
+
+def test_every_function_that_reads_cells_is_here():
+    """A new one has to be."""
+    reading = {
+        name
+        for module in (pp, tl, pl, io)
+        for name in module.__all__
+        if callable(one := getattr(module, name))
+        and not inspect.isclass(one)
+        and next(iter(inspect.signature(one).parameters)) in ("adata", "reference")
+    }
+    assert reading == {*EVERY, *WRITING, *PLOTS}
+
+
+def stored(adata, folder, matrix):
+    """The file of cells whose matrices are of one kind."""
+    adata.X = matrix(adata.X.toarray())
+    adata.layers["counts"] = matrix(adata.layers["counts"].toarray())
+    return folder / "cells"
+
+
+def backed(adata, folder, matrix):
+    path = stored(adata, folder, matrix).with_suffix(".h5ad")
+    adata.write_h5ad(path)
+    return lambda: ad.read_h5ad(path, backed="r")
+
+
+def lazy(adata, folder, matrix):
+    path = stored(adata, folder, matrix).with_suffix(".h5ad")
+    adata.write_h5ad(path)
+    return lambda: ad.experimental.read_lazy(path)
+
+
+def beside(adata, folder, of_group):
+    """Cells of zarr whose matrices stay there."""
+    path = stored(adata, folder, sparse.csr_matrix).with_suffix(".zarr")
+    adata.write_zarr(path)
+
+    def opened():
+        group = zarr.open(path, mode="r")
+        matrix = of_group(group["X"])
+        found = ad.AnnData(
+            matrix, **{part: read_elem(group[part]) for part in ("obs", "var", "obsm")}
+        )
+        found.layers["counts"] = of_group(group["layers/counts"])
+        return found
+
+    return opened
+
+
+def in_dask(group):
+    return ad.experimental.read_elem_lazy(group, chunks=(70, -1))
+
+
+CONTAINERS = {
+    "h5ad csr": partial(backed, matrix=sparse.csr_matrix),
+    "h5ad csc": partial(backed, matrix=sparse.csc_matrix),
+    "h5ad dense": partial(backed, matrix=np.asarray),
+    "zarr csr": partial(beside, of_group=sparse_dataset),
+    "dask csr": partial(beside, of_group=in_dask),
+    "lazy csr": partial(lazy, matrix=sparse.csr_matrix),
+}
+SIZES = {"DENSE_BLOCK": 2**12, "SPARSE_READ": 2**12, "SPARSE_BLOCK": 2**11}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_blocks():
+    """Several blocks of 200 cells."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in SIZES.items():
+            patch.setattr(rows, name, size)
+        yield
+
+
+@pytest.fixture(scope="module", params=CONTAINERS)
+def opened(request, tmp_path_factory):
+    """Opens the cells in a container."""
+    folder = tmp_path_factory.mktemp(request.param.replace(" ", "_"))
+    return CONTAINERS[request.param](cells(), folder)
+
+
+def held(adata):
+    """What an object holds beside its matrices."""
+    return {part: dict(getattr(adata, part)) for part in PARTS}
+
+
+def give(adata, parts):
+    """Put into an object what another holds."""
+    for part, values in copy.deepcopy(parts).items():
+        for name, value in values.items():
+            if name not in getattr(adata, part):
+                getattr(adata, part)[name] = value
+    return adata
+
+
+@pytest.fixture(scope="module")
+def in_memory():
+    """What cells in memory hold before and after every call, and what it returns."""
+    adata, found = cells(), {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Caution)
+        for name, call in EVERY.items():
+            before = copy.deepcopy(held(adata))
+            returned = call(adata)
+            found[name] = SimpleNamespace(
+                before=before, after=copy.deepcopy(held(adata)), returned=returned
+            )
+    return found
+
+
+@pytest.fixture(scope="module")
+def explored(in_memory):
+    """What cells hold in the end; and a path of penalties, for its plot."""
+    adata = give(cells(), in_memory[next(reversed(EVERY))].after)
+    pp.select_genes(adata, 5, use_rep="X", objective="exact", key_added="path")
+    return held(adata)
+
+
+def same(found, expected, where):
+    """Compare to rounding."""
+    if isinstance(expected, dict):
+        assert set(found) == set(expected), where
+        for name, value in expected.items():
+            if name not in OF_THE_FILE:
+                same(found[name], value, f"{where}[{name!r}]")
+    elif isinstance(expected, pd.DataFrame | pd.Series):
+        test = getattr(pd.testing, f"assert_{'series' if expected.ndim == 1 else 'frame'}_equal")
+        kinds = {"check_categorical": False, "check_dtype": False, "check_index_type": False}
+        test(found, expected, rtol=1e-4, atol=1e-6, obj=where, **kinds)
+    elif sparse.issparse(expected):
+        same(found.toarray(), expected.toarray(), where)
+    else:
+        one, other = np.asarray(found), np.asarray(expected)
+        if other.dtype.kind == "f":
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6, err_msg=where)
+        else:
+            np.testing.assert_array_equal(one, other, err_msg=where)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_results_are_those_of_memory(name, opened, in_memory):
+    expected = in_memory[name]
+    adata = give(opened(), expected.before)
+    kind = type(adata.X)
+    same(EVERY[name](adata), expected.returned, "returned")
+    assert type(adata.X) is kind
+    same(held(adata), expected.after, name)
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_plots_are_drawn(name, opened, explored):
+    adata = give(opened(), explored)
+    for draw in PLOTS[name]:
+        draw(adata, show=False, **({"key": "path"} if name == "path" else {}))
+        plt.close("all")
+
+
+def read_text(path):
+    """Texts of a file or an archive, without its date."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            return {one: archive.read(one) for one in archive.namelist()}
+    text = path.read_text("utf-8")
+    return re.sub(r"data:image/png;base64,[^\"]+|\d+ (B|kB|KB|MB)", "", text)
+
+
+ENDINGS = {"write_gmt": "gmt", "write_reference": "zip", "write_report": "html", "write_rnk": "rnk",
+           "write_classifier": "json"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_files_are_those_of_memory(name, opened, explored, tmp_path):
+    paths = [tmp_path / f"{place}.{ENDINGS.get(name, 'csv')}" for place in ("memory", "file")]
+    for path, adata in zip(paths, (cells(), opened()), strict=True):
+        WRITING[name](give(adata, explored), path)
+    expected, found = map(read_text, paths)
+    assert found == expected
