@@ -62,7 +62,7 @@ def recall(reference: ad.AnnData, measured: ad.AnnData, genes: list[str]) -> pd.
             ]
         )
         codes, names = pd.factorize(labels[cells], sort=True)
-        where = coordinates(normalised(counts[cells]), np.arange(len(genes)))
+        where = coordinates(normalised(counts[cells]))
         found.append(label_scores(where, codes, list(names)).per_label["recall"])
     return pd.concat(found, axis=1).mean(axis=1)
 

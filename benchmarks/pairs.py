@@ -86,7 +86,7 @@ def laprls(cells: Cells, genes: list[int]) -> np.ndarray:
     """Predict labels by LapRLS, as `tl.evaluate_panel` does."""
     names, codes = np.unique(cells.labels, return_inverse=True)
     values = cells.adata.X[:, genes].toarray().astype(float)
-    where = coordinates(values, np.arange(len(genes)))
+    where = coordinates(values)
     return names[scores_by(["laprls"], where, values, codes, list(names))["laprls"].predicted]
 
 

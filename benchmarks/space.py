@@ -164,8 +164,8 @@ class Part:
     def measure(self, panel: list[str]) -> dict[str, np.ndarray]:
         """Return what a panel says of the measured cells."""
         places_of = np.flatnonzero(self.measured.var_names.isin(panel))
-        where = of_cells.coordinates(self.measured.X, places_of)
-        values = readers.standardised(of_cells.columns(self.measured.X, places_of))
+        values = self.measured.X[:, places_of]
+        where, values = of_cells.coordinates(values), readers.standardised(values)
         found: dict[str, np.ndarray] = {}
         cuts = [one.scores(list(READINGS), where, values, 0) for one in self.domains]
         for reading, called in READINGS.items():
@@ -270,9 +270,8 @@ def leaks(title: str, adata: AnnData) -> dict[str, dict[str, str]]:
     if number.max() > 0:
         ways["sections"] = [replace(uncut[0], fold=number[uncut[0].cells])]
     ways[LEAVE_ONE_OUT] = uncut[:1]
-    every = np.arange(adata.n_vars)
     shown = {
-        ALL: of_cells.coordinates(adata.X, every),
+        ALL: of_cells.coordinates(adata.X),
         "ten genes of noise": np.random.default_rng(0).normal(size=(adata.n_obs, 10)),
     }
     found: dict[str, dict[str, str]] = {}

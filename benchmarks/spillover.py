@@ -192,7 +192,7 @@ class Tissue:
             )
             codes, names = pd.factorize(labels[some], sort=True)
             values = normalised(cells[some, genes].X.toarray().astype(float))
-            scores = label_scores(coordinates(values, np.arange(len(genes))), codes, list(names))
+            scores = label_scores(coordinates(values), codes, list(names))
             found.append(scores.per_label["recall"])
         return pd.concat(found, axis=1).mean(axis=1)
 

@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import anndata as ad
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
+from anndata.io import sparse_dataset, write_elem
 from refusals import faults, refused
 from scipy import sparse
 
@@ -143,6 +145,12 @@ def in_dask(x, chunks):
     return pytest.importorskip("dask.array").from_array(x, chunks=chunks)
 
 
+def by_genes_in_a_file(x):
+    file = h5py.File(f"{id(x)}.h5", "w", driver="core", backing_store=False)
+    write_elem(file, "X", sparse.csc_matrix(x))
+    return sparse_dataset(file["X"])
+
+
 HOLDERS = {
     "dense": np.asarray,
     "csr": sparse.csr_array,
@@ -150,7 +158,9 @@ HOLDERS = {
     "file": Slices,
     "chunked file": lambda x: Slices(x, (4, 2)),
     "sparse file": lambda x: Slices(sparse.csr_matrix(x)),
+    "file by genes": by_genes_in_a_file,
     "dask": lambda x: in_dask(x, (7, 3)),
+    "dask by genes": lambda x: in_dask(x, (-1, 3)).map_blocks(sparse.csc_array),
     "dask of csr": lambda x: in_dask(x, (7, -1)).map_blocks(sparse.csr_array),
 }
 

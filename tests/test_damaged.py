@@ -14,7 +14,7 @@ from scipy import sparse
 
 import glfs_bio
 from glfs_bio import LapRLSClassifier, io, pp
-from glfs_bio.data.matrix import check_indices
+from glfs_bio.data.indices import check_indices
 from glfs_bio.errors import InvalidValue
 from glfs_bio.options import Limits
 

@@ -9,7 +9,7 @@ import numpy as np
 from .. import codec
 from ..cells import pca
 from ..cells.graph import MOST_EXACT
-from ..data.matrix import RowMatrix, is_sparse, moments
+from ..data.matrix import is_sparse, moments
 from ..data.products import ScaledGenes, products
 from ..data.threads import one_thread_of_blas
 from ..measures.cells import N_COMPS, View, evenly
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array
+    from ..data.matrix import RowMatrix
     from ..options import StructureSpec
 
 #: Where it is kept, in ``.obsm`` and ``.uns``.
@@ -30,7 +31,7 @@ def view_of_all_genes(adata: AnnData, spec: StructureSpec, random_state: int | N
     one.
     """
     layer = spec.layer
-    data = read.heard(adata, RowMatrix(read.matrix(adata, layer)), spec.ignore)
+    data = read.heard(adata, read.row_matrix(adata, layer), spec.ignore)
     made_of = {
         "matrix": stale.checksum_of_matrix(adata, data, layer),
         "random_state": codec.storable(random_state),
@@ -64,4 +65,4 @@ def components(cells: RowMatrix, random_state: int | None) -> Array:
     genes = ScaledGenes(products(part), scale)
     start = pca.loadings(genes, N_COMPS + pca.SPARE, random_state)
     where, _, _ = pca.spread(cells, start, N_COMPS, mean, scale, mostly_zero=is_sparse(part))
-    return np.asarray(where, dtype=np.float64)
+    return np.asarray(where)

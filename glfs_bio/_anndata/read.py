@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +15,8 @@ from scipy import sparse
 from .. import checks, labels
 from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
-from ..data.matrix import RowMatrix, check_finite, check_indices, native, no_rows
+from ..data.indices import check_indices
+from ..data.matrix import RowMatrix, check_finite, native, no_rows
 from ..errors import (
     ADATA,
     BOOLEAN,
@@ -36,6 +38,7 @@ from ..errors import (
     Refusal,
     arg,
     listed,
+    naming,
     warn,
 )
 from ..vendors.names import is_control
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from .._typing import Array, Matrix
+    from .._typing import Array, Index, Matrix
     from ..data.matrix import Sums
     from ..options import StructureSpec
 
@@ -288,6 +291,16 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     _check_shape(data, about)
     _check_real(data, about)
     return RowMatrix(data)
+
+
+def columns(
+    adata: AnnData, genes: Index, layer: str | None = None, argument: str = "layer"
+) -> Matrix:
+    """Some genes of ``X`` or a layer over all cells, in memory, in their order: in one pass."""
+    if not _is_lazy(_stored(adata, layer, argument)):
+        return RowMatrix(matrix(adata, layer, argument)[:, genes], checked=True).source
+    with naming(X=argument) if layer is not None else nullcontext():
+        return RowMatrix(row_matrix(adata, layer, argument), genes=genes).loaded()
 
 
 def controls(adata: AnnData) -> NDArray[np.bool_]:

@@ -197,8 +197,9 @@ def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
     for place in range(len(entry["sets"])):
         block, rows = entry["sets"][str(place)], np.flatnonzero(number == place)
         r = int(block["rank"])
+        whole = len(rows) == len(every) and r == rank
         own = Cells(
-            basis=np.ascontiguousarray(every[rows, :r]),
+            basis=np.ascontiguousarray(every if whole else every[rows, :r]),
             projections=np.ascontiguousarray(projections[:, place * rank : place * rank + r]),
             **{name: np.asarray(block[name]) for name in _ARRAYS},
             assay_noise=float(block["assay_noise"]),

@@ -84,7 +84,7 @@ def maps(
             params = kept
             panel = np.asarray(adata.obsm[f"X_umap_{key}"])
         else:
-            where = coordinates(values(adata, genes, layer), np.arange(len(genes)))
+            where = coordinates(values(adata, genes, layer))
             panel = _umap(where, params["random_state"])
         if len(genes) == adata.n_vars:
             return Maps(panel, None, genes, params)

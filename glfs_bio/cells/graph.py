@@ -16,7 +16,8 @@ from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
 from .. import checks
 from ..data import threads
-from ..data.matrix import RowMatrix, check_indices, native, no_rows, with_values
+from ..data.indices import check_indices
+from ..data.matrix import RowMatrix, native, no_rows, with_values
 from ..data.products import csr_product
 from ..errors import NO_VALUE, InvalidValue
 

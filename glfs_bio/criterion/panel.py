@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 MIN_SCORE = 0.5
 #: Less than this is nothing that could be taken over.
 _NOTHING = 1e-14
+#: Cells that are looked at at once.
+_ROWS = 2**16
 #: An axis of a smaller share of the largest is none.
 _ROUNDING = 1e-12
 
@@ -174,7 +176,10 @@ class MeasuredPanel:
         shares = []
         for number, posterior in enumerate(self.posteriors):
             cells = self.criterion.cells(number)
-            left = np.einsum("ij,ij->i", cells @ posterior.covariance, cells)
+            left = np.empty(len(cells))
+            for begin in range(0, len(cells), _ROWS):
+                some = slice(begin, begin + _ROWS)
+                left[some] = np.einsum("ij,ij->i", cells[some] @ posterior.covariance, cells[some])
             shares.append(left / np.mean(np.einsum("ij,ij->i", cells, cells)))
         return shares
 

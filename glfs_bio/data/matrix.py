@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from ..errors import NO_VALUE, InvalidType, InvalidValue
+from ..errors import NO_VALUE, InvalidValue
 from . import threads
+from .by_rows import by_rows, is_by_columns
+from .indices import check_indices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,6 +37,8 @@ DENSE_BLOCK, SPARSE_READ = 2**24, 2**26
 #: Stored values of a block of a sparse matrix.  Arrays of few more are not reused when freed: the
 #: system's time for new ones was a third of a pass.
 SPARSE_BLOCK = 2**20
+#: So many genes of a matrix by columns are read by themselves.
+FEW_GENES = 1024
 #: Entries of a place for the rows of many parts.
 PLACE = 2**24
 
@@ -73,18 +77,13 @@ class RowMatrix:
             if not checked:
                 check_indices(source, "X")
             source, cells, genes, silent = _as_block(source, cells, genes, silent), None, None, None
-        elif getattr(source, "format", "csr") != "csr":
-            raise InvalidType(
-                "X",
-                NO_VALUE,
-                f"is stored as {source.format.upper()}, which cannot be read by cells",
-                "load it into memory, or store it as CSR",
-            )
+        #: Whether it is in a file, or in blocks, that have some genes of all cells.
+        self.by_columns: bool = not self.in_memory and is_by_columns(source)
         #: NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
         #: such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
         #: array with dense or sparse blocks
         self.source: Any = source
-        #: Sorted indices of rows and columns to use; None: all
+        #: Rows to use, sorted, and columns; None: all
         self.cells: Index | None = cells
         self.genes: Index | None = genes
         #: Columns of the source that count as zero; None: there are none
@@ -105,6 +104,8 @@ class RowMatrix:
         on blocks while the next is read.  Sums are merged in the order of the blocks, so that they
         do not depend on the threads.
         """
+        if self.by_columns:
+            return self._by_rows().sweep(part, *shared, merge=merge)
         if self.is_dask:
             return self._sweep_dask(part, shared, merge)
         total: Sums = ()
@@ -131,11 +132,37 @@ class RowMatrix:
         (sums,), _ = self.sweep(_weighted, weights)
         return np.asarray(sums)
 
+    def loaded(self) -> Matrix:
+        """What is in use of the matrix, in memory, dense or CSR, of finite values: in one pass."""
+        if self.in_memory:
+            found = self.source
+        elif self.by_columns and self.genes is not None:
+            found = self._columns(self.genes)
+        else:
+            _, found = self.sweep(_as_it_is)
+        check_finite(found.data if sparse.issparse(found) else found)
+        return found
+
+    def _columns(self, genes: Index) -> Matrix:
+        """Some genes of a matrix by columns, of which the others are not read."""
+        sorted_genes, place = np.unique(genes, return_inverse=True)
+        read = self._read((slice(None), sorted_genes))
+        heard = None if self.silent is None else np.flatnonzero(np.isin(sorted_genes, self.silent))
+        return _as_read(read.compute() if self.is_dask else read, self.cells, place, heard)
+
+    def _by_rows(self) -> RowMatrix:
+        """A matrix by columns as one by rows: a copy, or a few genes in memory."""
+        if self.genes is not None and len(self.genes) <= FEW_GENES:
+            return RowMatrix(self.loaded(), checked=True)
+        return RowMatrix(by_rows(self.source), self.cells, self.genes, silent=self.silent)
+
     def first(self, n_cells: int) -> Matrix:
-        """The first rows, in memory; nothing else is read."""
+        """The first rows, in memory; nothing else is read, unless it is by columns."""
         if self.in_memory:
             return self.source[:n_cells]
-        block = self._read(0, n_cells)
+        if self.by_columns:
+            return self._by_rows().first(n_cells)
+        block = self._read(slice(0, n_cells))
         return _as_read(block.compute() if self.is_dask else block, None, self.genes, self.silent)
 
     def _blocks(self) -> Iterator[tuple[Matrix, slice]]:
@@ -147,17 +174,17 @@ class RowMatrix:
             rows = self._place(begin, end)
             if rows.start < rows.stop:
                 cells = self._within(begin, end)
-                block = _as_read(self._read(begin, end), cells, self.genes, self.silent)
+                block = _as_read(self._read(slice(begin, end)), cells, self.genes, self.silent)
                 yield from _cut(block, rows.start)
 
-    def _read(self, begin: int, end: int) -> Any:
+    def _read(self, part: Any) -> Any:
         try:
-            return self.source[begin:end]
+            return self.source[part]
         except (ValueError, IndexError) as error:  # indices that a library takes on trust
             raise InvalidValue(
                 "X",
                 NO_VALUE,
-                f"is damaged: its rows {begin} to {end} cannot be read ({error})",
+                f"is damaged, and cannot be read ({error})",
                 "read or create it again",
             ) from error
 
@@ -219,6 +246,10 @@ def _work(
     """One part of a sweep, wherever it is done."""
     with threads.alone():
         return part(_as_read(block, cells, genes, silent), rows, *shared)
+
+
+def _as_it_is(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
+    return (), block
 
 
 def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]:
@@ -323,55 +354,6 @@ def _below_one_another(parts: list[Matrix]) -> Matrix:
 
 def _chosen(before: Index, chosen: Index | None) -> Index:
     return before if chosen is None else before[chosen]
-
-
-#: Formats of sparse matrices with a pointer for each row or column.
-_COMPRESSED = ("csr", "csc", "bsr")
-
-
-def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
-    """Refuse a sparse matrix whose indices or pointers are out of range; anything else passes.
-
-    Compiled code reads and writes wherever indices point: one that is out of range, in a file that
-    was damaged or made by hand, ends the process or gives other numbers.
-    """
-    fault = _fault(matrix) if sparse.issparse(matrix) else None
-    if fault is not None:
-        raise InvalidValue(
-            name, value, f"is a damaged sparse matrix: {fault}", "read or create it again"
-        )
-
-
-def _fault(matrix: Any) -> str | None:
-    """What is wrong with the indices of a sparse matrix; None for formats without indices."""
-    places: Any = ()
-    rows, columns = matrix.shape
-    if matrix.format == "coo":
-        places = zip(matrix.coords, matrix.shape, strict=True)
-        if any(len(numbers) != len(matrix.data) for numbers in matrix.coords):
-            return "there are other numbers of indices and of values"
-    elif matrix.format in _COMPRESSED:
-        if matrix.format == "csc":
-            rows, columns = columns, rows
-        if matrix.format == "bsr":
-            rows, columns = rows // matrix.blocksize[0], columns // matrix.blocksize[1]
-        places = [(matrix.indices, columns)]
-        pointers = matrix.indptr
-        if pointers.dtype.kind not in "iu" or len(pointers) != rows + 1 or pointers[0] != 0:
-            return "its index pointer does not begin at 0, or has another length"
-        if (pointers[1:] < pointers[:-1]).any():
-            return "its index pointer decreases"
-        if not pointers[-1] <= len(matrix.indices) or len(matrix.indices) != len(matrix.data):
-            return "its index pointer ends behind its values"
-    for numbers, limit in places:
-        if numbers.dtype.kind not in "iu":
-            return "its indices are no whole numbers"
-        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < limit):
-            return (
-                f"its indices go from {numbers.min()} to {numbers.max()}, "
-                f"and 0 to {limit - 1} exist"
-            )
-    return None
 
 
 def check_finite(values: Array, name: str = "X", value: object = NO_VALUE) -> None:

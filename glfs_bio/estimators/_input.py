@@ -11,7 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from .. import checks
-from ..data.matrix import check_finite, check_indices
+from ..data.indices import check_indices
+from ..data.matrix import check_finite
 from ..labels import coded
 
 if TYPE_CHECKING:

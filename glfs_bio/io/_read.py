@@ -14,7 +14,7 @@ import pandas as pd
 from .. import checks
 from .._extras import needs
 from .._files import as_path, is_zarr, reading
-from ..data.matrix import check_indices
+from ..data.indices import check_indices
 from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
 from ..vendors import headers, sheets
 from ..vendors.names import is_id

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 
 from ..cells.graph import MOST_EXACT, approximate_neighbors
 from ..data import threads as pools
+from ..data.matrix import RowMatrix, no_rows
 from ..errors import NO_VALUE, InvalidValue
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
+    from ..data.matrix import Sums
 
 
 #: Principal components of a panel of more genes.
@@ -70,25 +71,51 @@ class ClusterPreservation:
     fine: float
 
 
-def columns(data: Matrix, panel: Index) -> Array:
-    """Genes of the panel as a dense matrix in double precision, shape (n_cells, len(panel))."""
-    values = data[:, panel]
+def dense(values: Matrix) -> Array:
+    """The same values in an array, in double precision."""
     return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
 
 
 @pools.one_thread_of_blas()
-def coordinates(data: Matrix, panel: Index, *, n_comps: int = N_COMPS) -> Array:
-    """Centred expression of the panel's genes; of more than `n_comps`, its principal components:
-    shape (n_cells, min(len(panel), n_comps)).
+def coordinates(panel: Matrix, *, n_comps: int = N_COMPS) -> Array:
+    """Centred expression of the panel's genes, shape (n_cells, n_genes); of more than `n_comps` its
+    principal components: shape (n_cells, min(n_genes, n_comps)), of many cells in single precision.
 
     Components take the noise of single genes out of the distances.  Their number is scanpy's, and
     that of the subspace of the cells; none is best for all cells.
     """
-    values = columns(data, panel)
-    if len(panel) > n_comps:
-        model = PCA(min(n_comps, len(values)), svd_solver="covariance_eigh")
-        return np.asarray(model.fit_transform(values))
-    return np.asarray(values - values.mean(axis=0))
+    genes = RowMatrix(panel, checked=True)
+    mean, scatter = scatter_of(genes)
+    axes = None
+    if genes.shape[1] > n_comps:
+        axes = np.linalg.eigh(scatter)[1][:, ::-1][:, : min(n_comps, genes.shape[0])]
+    _, where = genes.sweep(_placed, mean, axes, genes.shape[0] > MOST_EXACT)
+    return np.asarray(where)
+
+
+def scatter_of(genes: RowMatrix) -> tuple[Array, Array]:
+    """Means of some genes, and sums of products of what they differ from these by."""
+    (total,), _ = genes.sweep(_total)
+    mean = total / genes.shape[0]
+    (scatter,), _ = genes.sweep(_scatter, mean)
+    return mean, scatter
+
+
+def _total(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
+    return (np.asarray(block.sum(axis=0, dtype=np.float64)),), no_rows(block)
+
+
+def _scatter(block: Matrix, rows: slice, mean: Array) -> tuple[Sums, Matrix]:
+    centred = dense(block) - mean
+    return (centred.T @ centred,), no_rows(block)
+
+
+def _placed(
+    block: Matrix, rows: slice, mean: Array, axes: Array | None, single: bool
+) -> tuple[Sums, Matrix]:
+    centred = dense(block) - mean
+    where = centred if axes is None else centred @ axes
+    return (), where.astype(np.float32) if single else where
 
 
 @pools.one_thread_if_forked

@@ -9,14 +9,16 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
+from ..data.matrix import RowMatrix, moments
 from ..errors import NO_VALUE, InvalidValue
-from .cells import columns
+from .cells import scatter_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .._typing import Array, Index, Matrix
     from ..cells.cells import Cells
+    from ..data.matrix import Sums
 
 #: Of the share of a cell's counts that the panel takes.
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -70,9 +72,9 @@ class Imputed:
     of_gene: Array
 
 
-def redundancy(data: Matrix, panel: Index) -> Redundancy:
-    """Correlations among the genes of a panel."""
-    correlation = _correlations(columns(data, panel))
+def redundancy(panel: Matrix) -> Redundancy:
+    """Correlations among the genes of a panel, shape (n_cells, n_genes)."""
+    correlation = _correlations(RowMatrix(panel, checked=True))
     n_genes = len(correlation)
     varying = np.diag(correlation) > 0
     n_varying = int(varying.sum())
@@ -90,20 +92,19 @@ def redundancy(data: Matrix, panel: Index) -> Redundancy:
 
 
 def totals(
-    counts: Matrix,
-    panel: Index,
+    everything: Array,
+    taken: Array,
     codes: Index | None = None,
     names: Sequence[str] = (),
 ) -> Totals:
-    """Share of the counts that the panel takes, by cell and by label (`codes`, −1: none).
+    """Share of the counts of every cell that the panel takes, by cell and by label (`codes`, −1:
+    none).
 
     An instrument that counts only the panel gives its totals.  Dividing by them stands for dividing
     by the totals of the cells where both are proportional.  A panel that takes more of the counts
     of one label makes all its genes look lower there, and differential expression false: the ratio
     of a label is the factor (Atta et al., Genome Biology 25:153, 2024).
     """
-    everything = _sums(counts)
-    taken = _sums(counts[:, panel])
     if codes is not None and len(codes) != len(everything):
         raise InvalidValue(
             "codes",
@@ -195,19 +196,24 @@ def _by_label(
     )
 
 
-def _correlations(values: Array) -> Array:
+def _correlations(genes: RowMatrix) -> Array:
     """Pearson correlations of the columns; zero, on the diagonal too, for a constant one."""
-    centred = values - values.mean(axis=0)
-    scale = np.where(np.ptp(values, axis=0) > 0, np.linalg.norm(centred, axis=0), np.inf)
-    standard = centred / scale
-    correlation = np.clip(standard.T @ standard, -1.0, 1.0)
+    _, scatter = scatter_of(genes)
+    varying = moments(genes)[1] > 0
+    scale = np.where(varying, np.sqrt(np.diag(scatter)), np.inf)
+    correlation = np.clip(scatter / np.outer(scale, scale), -1.0, 1.0)
     np.fill_diagonal(correlation, np.isfinite(scale))
     return np.asarray(correlation)
 
 
-def _sums(counts: Matrix) -> Array:
+def sums(counts: Matrix | RowMatrix) -> Array:
     """Total of every cell."""
-    return np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+    _, found = RowMatrix(counts, checked=True).sweep(_sums)
+    return np.asarray(found).ravel()
+
+
+def _sums(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
+    return (), np.asarray(block.sum(axis=1, dtype=np.float64)).reshape(-1, 1)
 
 
 def _shares(part: Array, whole: Array) -> Array:

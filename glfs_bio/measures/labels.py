@@ -13,7 +13,7 @@ recall.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +33,14 @@ from .. import laprls
 from ..cells.graph import joined, laplacian
 from ..data import threads as pools
 from ..errors import NO_VALUE, InvalidValue
-from .cells import N_NEIGHBORS, nearest, nearest_of_others
+from .cells import N_NEIGHBORS, dense, evenly, nearest, nearest_of_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from .._typing import Array, Index
+    from .._typing import Array, Index, Matrix
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +56,8 @@ RARE = 0.05
 #: width of the kernel exp(−width ‖x − z‖² / total variance); both penalties; and the power of the
 #: size of a label that its cells are weighed by: −1 gives up large labels for small ones.
 N_FOLDS, _LANDMARKS, _WIDTH, _LAMBDA1, _LAMBDA2, _POWER = 5, 500, 0.1, 0.01, 0.01, -0.5
+#: Of more cells LapRLS reads so many, evenly over their order, and a few more of rare labels.
+READ = 100_000
 #: Columns of labels that are the same by every reading.
 _OF_LABELS = ["n_cells", "rare"]
 #: So many of the best single genes of a label are combined.
@@ -66,7 +68,7 @@ CONSIDERED = 6
 class LabelScores:
     """How well a reading of a panel predicts the labels."""
 
-    #: Code of the label predicted for every cell; −1 where the cell has no label
+    #: Code of the label predicted for every cell; −1 where the cell has no label, or is not read
     predicted: Index
     #: Share of the labelled cells whose label is predicted
     accuracy: float
@@ -104,6 +106,19 @@ def n_folds_of(codes: Index) -> int:
     return min(N_FOLDS, largest) if largest > 1 else 0
 
 
+def cells_read(codes: Index) -> Index:
+    """Return the cells that LapRLS reads: all, or :data:`READ`, and of each label enough for all
+    folds.
+    """
+    if len(codes) <= READ:
+        return np.arange(len(codes))
+    chosen = [evenly(len(codes), READ)]
+    for code in np.unique(codes[codes >= 0]):
+        own = np.flatnonzero(codes == code)
+        chosen.append(own[evenly(len(own), N_FOLDS)])
+    return np.unique(np.concatenate(chosen))
+
+
 def fewest(reading: str, codes: Index) -> int:
     """Fewest cells of a label with which a reading says something of the panel.
 
@@ -120,7 +135,10 @@ def said(readings: Sequence[str], codes: Index, *, validated: str | None = None)
         "knn": (f"{n_neighbors_of(codes)}-NN", "leave-one-out"),
         "laprls": ("LapRLS", f"{n_folds_of(codes)}-fold cross-validation"),
     }
-    return {one: f"{words[one][0]}, {validated or words[one][1]}" for one in readings}
+    some = {"laprls": f" of {len(cells_read(codes)):,} cells"} if len(codes) > READ else {}
+    return {
+        one: f"{words[one][0]}, {validated or words[one][1]}{some.get(one, '')}" for one in readings
+    }
 
 
 def suffixed(name: str, reading: str) -> str:
@@ -155,8 +173,9 @@ def scores_by(
 ) -> dict[str, LabelScores]:
     """Return the scores of some readings: nearest cells in `where`, LapRLS of `values`.
 
-    Shapes: (n_cells, r) and (n_cells, n_values); `fold` (n_cells,): cells are predicted from those
-    of other folds, which are numbered from 0.  None: as each reading has it.
+    Shapes: `where` (n_cells, r), `values` of the :func:`cells_read` and n_values columns; `fold`
+    (n_cells,): cells are predicted from those of other folds, which are numbered from 0.  None: as
+    each reading has it.
     """
     near = nearest(where, random_state=random_state) if near is None else near
     found = {}
@@ -164,10 +183,28 @@ def scores_by(
         if reading == "knn":
             found[reading] = label_scores(where, codes, names, near=near, fold=fold)
         else:
-            found[reading] = laprls_scores(
-                values, codes, names, near, fold=fold, random_state=random_state
-            )
+            found[reading] = _of_cells_read(where, values, codes, names, near, fold, random_state)
     return found
+
+
+def _of_cells_read(
+    where: Array,
+    values: Array,
+    codes: Index,
+    names: Sequence[str],
+    near: Index,
+    fold: Index | None,
+    random_state: int | None,
+) -> LabelScores:
+    """Return what LapRLS says of the cells that it reads, among which neighbours are found."""
+    cells = cells_read(codes)
+    if len(cells) < len(codes):
+        near = nearest(where[cells], random_state=random_state)
+    own = None if fold is None else fold[cells]
+    found = laprls_scores(values, codes[cells], names, near, fold=own, random_state=random_state)
+    predicted = np.full(len(codes), -1, dtype=np.intp)
+    predicted[cells] = found.predicted
+    return replace(found, predicted=predicted)
 
 
 def label_scores(
@@ -240,8 +277,9 @@ def laprls_scores(
     return _scores(codes, labelled, votes, names, few, possible=n_folds > 0)
 
 
-def standardised(values: Array) -> Array:
+def standardised(panel: Matrix) -> Array:
     """Values of genes of variance 1, and 0 for a gene that is the same in all cells."""
+    values = dense(panel)
     deviation = values.std(axis=0)
     centred = values - values.mean(axis=0)
     zeros = np.zeros_like(centred)

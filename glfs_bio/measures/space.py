@@ -18,16 +18,16 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from sklearn.model_selection import StratifiedGroupKFold
 
-from ..cells.graph import joined
-from ..cells.pca import orthonormal
-from ..data.matrix import RowMatrix, moments
+from ..cells.graph import MOST_EXACT, joined
+from ..data.matrix import RowMatrix, moments, no_rows
 from . import labels as readers
-from .cells import N_NEIGHBORS, columns, evenly, nearest
+from .cells import N_NEIGHBORS, dense, evenly, nearest, scatter_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index, Matrix
+    from ..data.matrix import Sums
 
 #: Cells of a block, in the mean: 50 and 200 give the same within .01, and so do whole sections that
 #: are left out ("Domains that are read in space" in ``benchmarks/results/space.md``).  Of fewer
@@ -35,8 +35,12 @@ if TYPE_CHECKING:
 CELLS_OF_BLOCK = 100
 #: Of more cells so many are predicted, from one another; averages are of all.
 _PREDICTED = 20_000
-#: Random panels by which domains are read.
+#: Random panels by which domains are read, and all of many cells.
 RANDOM = 5
+#: Genes whose autocorrelation stands for that of all, where there are many cells.
+GENES = 1000
+#: Directions of a panel of so small a share of the largest are rounding.
+_ROUNDING = 1e-10
 
 
 def neighbours(where: Array, section: Index, n_neighbors: int = N_NEIGHBORS) -> sparse.csr_array:
@@ -155,31 +159,26 @@ class Autocorrelation:
     panel.  So what is kept is ``1 − Σ (rᵀWr + σ² tr(PW)) / Σ zᵀWz``, in sums over all genes.
     """
 
-    #: Expression of genes that vary, shape (n_cells, n_genes), and their rows of ``.var``
+    #: Expression of genes that vary, shape (n_cells, n_genes)
     values: Matrix
-    rows: Index
     #: Weights, each cell's of sum 1 as in squidpy, made symmetric, which changes no I
     weights: sparse.csr_array
 
     @classmethod
-    def of(cls, graph: sparse.csr_array, data: Matrix, varying: Index) -> Autocorrelation:
-        """Weigh the neighbours of a cell alike."""
+    def of(cls, graph: sparse.csr_array, data: RowMatrix, varying: Index) -> Autocorrelation:
+        """Weigh the neighbours of a cell alike; of many cells read :data:`GENES` genes."""
         degrees = graph.sum(axis=1)
         share = np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=degrees > 0)
         weights = sparse.diags_array(share) @ graph
-        return cls(data[:, varying], varying, sparse.csr_array((weights + weights.T) / 2))
+        if data.shape[0] > MOST_EXACT:
+            varying = varying[evenly(len(varying), GENES)]
+        values = RowMatrix(data, genes=varying).loaded()
+        return cls(values, sparse.csr_array((weights + weights.T) / 2))
 
     @cached_property
     def of_genes(self) -> Array:
-        """Moran's I of every gene that varies, by scanpy."""
-        from scanpy.metrics import morans_i
-
-        values = self.values.T
-        if sparse.issparse(values):
-            values = sparse.csr_matrix(values.astype(np.float64))
-        else:
-            values = np.ascontiguousarray(values, dtype=np.float64)
-        return np.asarray(morans_i(sparse.csr_matrix(self.weights), values))
+        """Moran's I of every gene."""
+        return self._morans_i(self.values)
 
     @cached_property
     def _units(self) -> tuple[Array, Array]:
@@ -187,23 +186,65 @@ class Autocorrelation:
         mean, variance, _ = moments(RowMatrix(self.values, checked=True))
         return mean, np.sqrt(variance)
 
-    def mean(self, panel: Index) -> float:
+    def _morans_i(self, values: Matrix) -> Array:
+        """Moran's I by scanpy."""
+        from scanpy.metrics import morans_i
+
+        genes = values.T
+        if sparse.issparse(genes):
+            genes = sparse.csr_matrix(genes.astype(np.float64))
+        else:
+            genes = np.ascontiguousarray(genes, dtype=np.float64)
+        return np.asarray(morans_i(sparse.csr_matrix(self.weights), genes))
+
+    def mean(self, panel: Matrix) -> float:
         """Mean Moran's I of the genes of a panel that vary; NaN without any."""
-        own = self.of_genes[np.isin(self.rows, panel)]
+        varying = moments(RowMatrix(panel, checked=True))[1] > 0
+        own = self._morans_i(panel[:, varying]) if varying.any() else np.empty(0)
         return float(own.mean()) if len(own) else float("nan")
 
-    def kept(self, panel: Index) -> float:
-        """Share of the Moran's I of all genes that a panel explains; NaN where there is none."""
+    def kept(self, panel: Matrix) -> float:
+        """Share of the Moran's I of all genes that a panel explains; NaN where there is none.
+
+        With B an orthonormal basis of the centred panel P, fits are XᵀB of genes X, and ``XᵀWB`` is
+        what lies beside them; sums are of P as it is, and centred afterwards.
+        """
         mean, deviation = self._units
-        basis = orthonormal(columns(self.values, np.flatnonzero(np.isin(self.rows, panel))))
-        n_cells, rank = basis.shape
+        centre, scatter = scatter_of(RowMatrix(panel, checked=True))
+        axes = _whitening(scatter)
+        n_cells, rank = panel.shape[0], axes.shape[1]
+        degrees = self.weights.sum(axis=1)
         total = self.weights.sum() * self.of_genes.sum()
         if total <= 0 or n_cells - 1 <= rank:
             return float("nan")
-        around = self.weights @ basis
-        fits = (self.values.T @ basis).T / deviation  # the basis is centred
-        beside = ((self.values.T @ around).T - np.outer(around.sum(axis=0), mean)) / deviation
-        inner = basis.T @ around
+        (fits, beside, inner), _ = RowMatrix(self.weights, checked=True).sweep(
+            _around, panel, self.values
+        )
+        by_degree = panel.T @ degrees
+        inner -= np.outer(centre, by_degree) + np.outer(by_degree, centre)
+        inner += degrees.sum() * np.outer(centre, centre)
+        beside -= np.outer(self.values.T @ degrees, centre)
+        beside -= np.outer(mean, by_degree - degrees.sum() * centre)
+        fits = ((fits - n_cells * np.outer(mean, centre)) @ axes).T / deviation
+        beside, inner = (beside @ axes).T / deviation, axes.T @ inner @ axes
         explained = 2.0 * np.sum(fits * beside) - np.sum(fits * (inner @ fits))
         noise = (n_cells - np.sum(fits**2, axis=0)).sum() / (n_cells - 1 - rank)
         return float((explained - noise * np.trace(inner)) / total)
+
+
+def _whitening(scatter: Array) -> Array:
+    """T of ``Tᵀ scatter T = I``, shape (n_genes, rank)."""
+    scale = np.sqrt(np.diag(scatter))
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    values, vectors = np.linalg.eigh(scatter * np.outer(inverse, inverse))
+    some = values > _ROUNDING * values[-1]
+    return np.asarray(inverse[:, None] * vectors[:, some] / np.sqrt(values[some]))
+
+
+def _around(
+    block: sparse.csr_array, rows: slice, panel: Matrix, genes: Matrix
+) -> tuple[Sums, Matrix]:
+    """Of some cells ``XᵀP``, ``XᵀWP`` and ``PᵀWP``."""
+    own, those = dense(panel[rows]), genes[rows]
+    around = dense(block @ panel)
+    return (those.T @ own, those.T @ around, own.T @ around), no_rows(block)

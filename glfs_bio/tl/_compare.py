@@ -15,7 +15,7 @@ from .._progress import progress, tell
 from ..criterion.panel import n_matched
 from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, arg, call
 from ..measures.labels import READINGS
-from ._evaluate import N_STEPS, AllGenes, Asked, evaluated
+from ._evaluate import N_STEPS, AllGenes, Asked, Expressed, evaluated
 from ._panel import Found, asked, basis_of, say_overridden
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ def compare_panels(
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS * len(panels))
         all_genes = AllGenes.of(adata, basis.structure.spec, inputs)
+        genes = [panel.genes for panel in named.values()]
+        expressed = Expressed.of(adata, genes, basis.structure.spec.layer, inputs.counts)
         for name, panel in named.items():
             one = found[name] = Found(panel, basis)
             entry, _, _ = evaluated(
@@ -150,6 +152,7 @@ def compare_panels(
                 one,
                 inputs,
                 all_genes,
+                expressed,
                 lambda what, name=name: bar.update(  # type: ignore[misc]
                     task, advance=1, description=f"{name}: {what}"
                 ),

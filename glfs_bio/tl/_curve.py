@@ -15,7 +15,6 @@ from .._docs import documented
 from .._progress import tell, with_bar
 from ..errors import NO_VALUE, InvalidValue, arg, naming
 from ..measures import labels as readers
-from ..measures.cells import columns as columns_of
 from ..measures.cells import coordinates
 from ..selection import best_panel
 from ._panel import asked, basis_of, preserved_by
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Given
-    from .._typing import Index, Matrix
+    from .._typing import Matrix
     from ..labels import Labels
     from ..options import Limits, Preserve
 
@@ -160,9 +159,9 @@ def curve(
     table.loc[table["preserved"].isna(), ["adds", "optimality"]] = np.nan
     said = {}
     if known is not None:
-        data = read.matrix(adata, layer)
+        data = read.columns(adata, order, layer)
         said = columns.said(known, readings)
-        _predict(table, data, order, known, _SIZES if sizes is None else sizes, readings)
+        _predict(table, data, known, _SIZES if sizes is None else sizes, readings)
     if not inplace:
         return table
     entry = results.envelope(
@@ -195,7 +194,6 @@ def _check_sizes(sizes: Sequence[int] | None, max_genes: int, labels: str | None
 def _predict(
     table: pd.DataFrame,
     data: Matrix,
-    order: Index,
     known: Labels,
     sizes: Sequence[int],
     readings: Sequence[str],
@@ -203,16 +201,16 @@ def _predict(
     """Write how well labels are predicted by panels of some sizes."""
     measured = ("accuracy", "macro_f1")
     table[[readers.suffixed(name, reading) for reading in readings for name in measured]] = np.nan
-    data = data[:, order]  # to cut panels out of these columns is quicker than out of all
+    cells = readers.cells_read(known.codes)
     for done, size in enumerate(sizes):
         fields = {"stage": "predicting labels", "n_done": done, "n_all": len(sizes)}
         log.info("labels are predicted by %d genes", size, extra=fields)
-        if size <= len(order):
-            genes = np.arange(size)
-            values = readers.standardised(columns_of(data, genes))
+        if size <= data.shape[1]:
+            panel = data[:, :size]
+            values = readers.standardised(panel[cells])
             with naming(codes="labels"):
                 found = readers.scores_by(
-                    readings, coordinates(data, genes), values, known.codes, known.names
+                    readings, coordinates(panel), values, known.codes, known.names
                 )
             for reading, scores in found.items():
                 for name in measured:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from .._anndata import columns, read, results, stale, summaries
 from .._anndata.all_genes import view_of_all_genes
 from .._docs import documented
 from .._progress import progress, tell
+from ..cells.graph import MOST_EXACT
 from ..data.matrix import RowMatrix
 from ..errors import naming
 from ..measures import cells as measures
 from ..measures import labels as readers
 from ..measures.cells import View
-from ..measures.genes import imputed, redundancy, totals
+from ..measures.genes import imputed, redundancy, sums, totals
+from ..measures.space import RANDOM
 from ..options import Request
 from ..solvers.greedy import select
 from . import _on_platform as on_platform
@@ -26,7 +29,7 @@ from ._panel import find
 from ._space import InSpace, OfAllGenes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from anndata import AnnData
 
@@ -278,8 +281,10 @@ def evaluate_panel(
             adata, panel, symbols=symbols, preserve=preserve, layer=layer, platform=platform
         )
         all_genes = AllGenes.of(adata, found.basis.structure.spec, inputs)
+        panels = [found.genes, *_random_in_space(found, inputs)]
+        expressed = Expressed.of(adata, panels, found.layer, inputs.counts)
         entry, of_cells, r2 = evaluated(
-            *(adata, found, inputs, all_genes),
+            *(adata, found, inputs, all_genes, expressed),
             lambda what: bar.update(task, advance=1, description=what),
         )
     entry = results.envelope(
@@ -304,7 +309,7 @@ class Asked:
 
     labels: Labels | None
     readings: Sequence[str]
-    counts: Matrix | None
+    counts: RowMatrix | None
     n_random: int
     n_axes: int
     random_state: int | None
@@ -336,17 +341,17 @@ class Asked:
         read.unique_names(adata)
         known, readings = columns.read_by(adata, labels, readings)
         columns.log_neighbors(adata.n_obs)
-        layer = None if counts_layer is None else read.counts(adata, counts_layer).source
+        counts = None if counts_layer is None else read.counts(adata, counts_layer)
         return cls(
             known,
             readings,
-            layer,
+            counts,
             n_random,
             n_axes,
             random_state,
             InSpace.of(adata, *places, readings, random_state),
             labels,
-            on_platform.spillover_of(platform, labels, known, layer),
+            on_platform.spillover_of(platform, labels, known, counts),
         )
 
     def said(self) -> dict[str, Any]:
@@ -354,16 +359,50 @@ class Asked:
         said = {} if self.labels is None else columns.said(self.labels, self.readings)
         return said if self.space is None else said | self.space.said()
 
-    def scores(self, view: View, values: Array) -> dict[str, readers.LabelScores]:
-        """Return what the readings of a view of the cells, and of values of them, say of labels."""
+    @cached_property
+    def totals(self) -> Array | None:
+        """Counts of every cell."""
+        return None if self.counts is None else sums(self.counts)
+
+    def scores(
+        self, view: View, values: Callable[[Index], Array]
+    ) -> dict[str, readers.LabelScores]:
+        """Return what the readings of a view, and of values of some cells, say of labels."""
         if self.labels is None:
             return {}
+        codes, names = self.labels.codes, self.labels.names
         with naming(codes="labels"):
             return readers.scores_by(
-                *(self.readings, view.coordinates, values, self.labels.codes, self.labels.names),
+                *(self.readings, view.coordinates, values(readers.cells_read(codes)), codes, names),
                 near=view.nearest,
                 random_state=self.random_state,
             )
+
+
+@dataclass(frozen=True)
+class Expressed:
+    """Genes of panels over all cells, in memory."""
+
+    #: Rows of ``.var``, sorted, shape (n_genes,)
+    genes: Index
+    #: Expression, shape (n_cells, n_genes), and counts
+    values: Matrix
+    counts: Matrix | None
+
+    @classmethod
+    def of(
+        cls, adata: AnnData, panels: Iterable[Index], layer: str | None, counts: RowMatrix | None
+    ) -> Expressed:
+        """Read the genes of panels, in one pass over each matrix."""
+        genes = np.unique(np.concatenate(list(panels)))
+        counted = None if counts is None else RowMatrix(counts, genes=genes).loaded()
+        return cls(genes, read.columns(adata, genes, layer), counted)
+
+    def only(self, panel: Index) -> Expressed:
+        """The genes of a panel, in its order."""
+        places = np.searchsorted(self.genes, panel)
+        counts = None if self.counts is None else self.counts[:, places]
+        return Expressed(panel, self.values[:, places], counts)
 
 
 @dataclass(frozen=True)
@@ -379,10 +418,10 @@ class AllGenes:
     def of(cls, adata: AnnData, spec: StructureSpec, inputs: Asked) -> AllGenes:
         """Return it as it is stored, or else compute it."""
         view = view_of_all_genes(adata, spec, inputs.random_state)
-        scores = inputs.scores(view, view.coordinates)
+        scores = inputs.scores(view, lambda cells: view.coordinates[cells])
         space = None
         if inputs.space is not None:
-            data = read.heard(adata, RowMatrix(read.matrix(adata, spec.layer)), spec.ignore)
+            data = read.heard(adata, read.row_matrix(adata, spec.layer), spec.ignore)
             space = inputs.space.by_all_genes(data, view.coordinates)
         return cls(view, {reading: one.accuracy for reading, one in scores.items()}, space)
 
@@ -392,15 +431,16 @@ def evaluated(
     found: Found,
     inputs: Asked,
     all_genes: AllGenes,
+    expressed: Expressed,
     now: Callable[[str], None],
 ) -> tuple[dict[str, Any], Array, Array]:
     """Return the results of :func:`evaluate_panel` for ``.uns``, ``.obs`` and ``.var``.
 
-    `now` is called with the name of each of the :data:`N_STEPS` steps.
+    Of `expressed`, genes of this panel are looked at, and of random ones in space.  `now` is called
+    with the name of each of the :data:`N_STEPS` steps.
     """
     with found.few_threads():
-        basis = found.basis
-        data = read.matrix(adata, basis.structure.spec.layer)
+        basis, own = found.basis, expressed.only(found.genes)
         now("what the panel keeps")
         entry: dict[str, Any] = {
             "n_genes": len(found.genes),
@@ -410,16 +450,19 @@ def evaluated(
         }
         if found.named.absent:
             entry["absent"] = np.array(found.named.absent, dtype=object)
-        entry |= on_platform.kept(adata, found, inputs)
+        entry |= on_platform.kept(adata, found, inputs, own.counts)
         now("what it misses")
         of_cells = basis.structure.of_all_cells(found.measured.unexplained_cells(), adata.n_obs)
         entry["unexplained"] = _unexplained(adata, found, inputs)
         r2 = imputed(basis.structure.sets, found.genes).of_structure
         entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
         now("nearest cells and clusters")
-        entry |= _cells(adata, found, data, inputs, all_genes)
+        entry |= _cells(adata, found, own, inputs, all_genes)
+        if all_genes.space is not None:
+            random = [expressed.only(one).values for one in _random_in_space(found, inputs)]
+            entry |= all_genes.space.beside(own.values, random, is_all=found.is_all)
         now("the panel's genes")
-        entry |= _genes(found, data, inputs)
+        entry |= _genes(own, inputs)
     return entry, of_cells, r2
 
 
@@ -451,6 +494,14 @@ def _structure(found: Found, inputs: Asked) -> dict[str, Any]:
     }
 
 
+def _random_in_space(found: Found, inputs: Asked) -> list[Index]:
+    """Return random panels that are looked at in space, few of many cells."""
+    if inputs.space is None:
+        return []
+    many = inputs.space.graph.shape[0] > MOST_EXACT
+    return _random_panels(found, inputs)[: RANDOM if many else None]
+
+
 def _random_panels(found: Found, inputs: Asked) -> list[Index]:
     """Return panels of the same size, of genes that vary; none beside a panel of all of these."""
     varying = np.any([one.variance > 0 for one in found.basis.criterion.sets], axis=0)
@@ -476,10 +527,10 @@ def _batches(adata: AnnData, found: Found) -> dict[str, Any]:
 
 
 def _cells(
-    adata: AnnData, found: Found, data: Matrix, inputs: Asked, all_genes: AllGenes
+    adata: AnnData, found: Found, own: Expressed, inputs: Asked, all_genes: AllGenes
 ) -> dict[str, Any]:
     """Compare the cells in the panel with the cells in all genes."""
-    panel = View.of(measures.coordinates(data, found.genes), inputs.random_state)
+    panel = View.of(measures.coordinates(own.values), inputs.random_state)
     k = measures.n_neighbors_of(len(panel.nearest))
     near = all_genes.view.nearest
     preserved = measures.knn_preservation(panel.nearest[:, :k], near[:, :k])
@@ -494,29 +545,26 @@ def _cells(
     if inputs.labels is not None:
         k = readers.n_neighbors_of(inputs.labels.codes)
         entry["n_neighbors_of_labels"] = k
-        values = readers.standardised(measures.columns(data, found.genes))
-        entry |= readers.kept(inputs.scores(panel, values))
+        scores = inputs.scores(panel, lambda cells: readers.standardised(own.values[cells]))
+        entry |= readers.kept(scores)
         for reading, accuracy in all_genes.accuracy.items():
             entry[readers.suffixed("accuracy_all_genes", reading)] = accuracy
-        entry |= on_platform.forecast(adata, found, inputs, near[:, : max(k, 1)])
-    if all_genes.space is not None:
-        random = _random_panels(found, inputs)
-        entry |= all_genes.space.beside(data, found.genes, random, is_all=found.is_all)
+        entry |= on_platform.forecast(adata, found, inputs, own.counts, near[:, : max(k, 1)])
     return entry
 
 
-def _genes(found: Found, data: Matrix, inputs: Asked) -> dict[str, Any]:
+def _genes(own: Expressed, inputs: Asked) -> dict[str, Any]:
     """Return the redundancy of the panel, and its share of the counts."""
-    repeated = redundancy(data, found.genes)
+    repeated = redundancy(own.values)
     entry: dict[str, Any] = {
         "mean_correlation": repeated.mean_correlation,
         "n_effective": repeated.n_effective,
     }
-    if inputs.counts is not None:
+    if inputs.totals is not None and own.counts is not None:
         codes, names = (
             (None, ()) if inputs.labels is None else (inputs.labels.codes, inputs.labels.names)
         )
-        taken = totals(inputs.counts, found.genes, codes, names)
+        taken = totals(inputs.totals, sums(own.counts), codes, names)
         entry["counts_share"] = taken.share
         entry["counts_spearman"] = taken.spearman
         if taken.per_label is not None:

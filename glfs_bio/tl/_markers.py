@@ -107,7 +107,7 @@ def markers(
     checks.flags(inplace=inplace)
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
     codes, categories = columns.labels(adata, labels, "labels", at_least=2)
-    values = measures.columns(read.matrix(adata, layer), named.genes)
+    values = measures.dense(read.columns(adata, named.genes, layer))
     if values.min() < 0:
         raise InvalidValue(
             "panel",

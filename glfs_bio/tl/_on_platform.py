@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from .._anndata import spillover
 from ..criterion.platform import OnPlatform
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Index, Matrix
+    from ..data.matrix import RowMatrix
     from ..labels import Labels
     from ..options import Platform
     from ..vendors.forecast import Spilled
@@ -31,7 +33,7 @@ log = logging.getLogger(__name__)
 _PAIRS = 50
 
 
-def kept(adata: AnnData, found: Found, inputs: Asked) -> dict[str, Any]:
+def kept(adata: AnnData, found: Found, inputs: Asked, counts: Matrix | None) -> dict[str, Any]:
     """Return what the panel preserves on the platform, its counts, and genes not orderable."""
     detection, genes = found.basis.detection, found.genes
     entry: dict[str, Any] = {}
@@ -44,8 +46,8 @@ def kept(adata: AnnData, found: Found, inputs: Asked) -> dict[str, Any]:
         low, high = forecasts.ends(drawn.preserved_in_draws(genes))
         entry["preserved_on_platform_low"] = float(low)
         entry["preserved_on_platform_high"] = float(high)
-    if found.basis.request.platform is not None and inputs.counts is not None:
-        means = measures.columns(inputs.counts, genes).mean(axis=0)
+    if found.basis.request.platform is not None and counts is not None:
+        means = np.asarray(counts.mean(axis=0, dtype=np.float64))
         if detection.efficiency is not None:
             means = means * detection.efficiency[genes]
         entry["counts_on_platform"] = float(means.sum())
@@ -54,10 +56,12 @@ def kept(adata: AnnData, found: Found, inputs: Asked) -> dict[str, Any]:
     return entry
 
 
-def forecast(adata: AnnData, found: Found, inputs: Asked, near: Index) -> dict[str, Any]:
+def forecast(
+    adata: AnnData, found: Found, inputs: Asked, counts: Matrix | None, near: Index
+) -> dict[str, Any]:
     """Return how well labels can be predicted on the platform."""
     detection, spills = found.basis.detection, inputs.spillover
-    if inputs.counts is None or inputs.labels is None:
+    if counts is None or inputs.labels is None:
         return {}
     if spills is None and found.basis.request.platform is not None:  # that of the selection
         spills = spillover_of(
@@ -70,10 +74,15 @@ def forecast(adata: AnnData, found: Found, inputs: Asked, near: Index) -> dict[s
     if len(cells) > forecasts.CELLS:
         draw = np.random.default_rng(inputs.random_state)
         cells = np.sort(draw.choice(cells, forecasts.CELLS, replace=False))
-    counts = measures.columns(inputs.counts, found.genes)
-    rates = (counts[cells] + counts[near[cells]].sum(axis=1)) / (1 + near.shape[1])
+    own = measures.dense(counts[cells])
+    n_near = near.shape[1]
+    ends = np.arange(0, len(cells) * n_near + 1, n_near)
+    around = sparse.csr_array(
+        (np.ones(len(cells) * n_near), near[cells].ravel(), ends), (len(cells), len(near))
+    )
+    rates = (own + measures.dense(around @ counts)) / (1 + n_near)
     predicted = forecasts.of_labels(
-        counts[cells],
+        own,
         rates,
         codes[cells],
         inputs.labels.names,
@@ -117,7 +126,7 @@ def _spilled(names: Any, spilled: Spilled) -> dict[str, Any]:
 
 
 def spillover_of(
-    platform: Platform | None, column: str | None, labels: Labels | None, counts: Matrix | None
+    platform: Platform | None, column: str | None, labels: Labels | None, counts: RowMatrix | None
 ) -> Spillover | None:
     """Return the spillover of a platform, if anything can be forecast; labels are of a column."""
     if platform is None or not platform.spillover:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from scipy import sparse
 
-    from .._typing import Array, Index, Matrix
+    from .._typing import Array, Matrix
 
 #: Where squidpy keeps coordinates and its graph, in ``.obsm`` and ``.uns``.
 COORDINATES, GRAPH = "spatial", "spatial_neighbors"
@@ -135,15 +135,14 @@ class InSpace:
     def by_all_genes(self, data: RowMatrix, where: Array) -> OfAllGenes:
         """Return what panels are compared with, by principal components of all genes."""
         _, variance, _ = moments(data)
-        genes = Autocorrelation.of(self.graph, data.source, np.flatnonzero(variance > 0))
+        genes = Autocorrelation.of(self.graph, data, np.flatnonzero(variance > 0))
         return OfAllGenes(self, genes, self._accuracies(where, where))
 
-    def of_panel(self, data: Matrix, panel: Index) -> dict[str, readers.LabelScores]:
-        """Return what readings of a panel say of domains."""
+    def of_panel(self, panel: Matrix) -> dict[str, readers.LabelScores]:
+        """Return what readings of a panel, shape (n_cells, n_genes), say of domains."""
         if self.domains is None:
             return {}
-        where = measures.coordinates(data, panel)
-        values = readers.standardised(measures.columns(data, panel))
+        where, values = measures.coordinates(panel), readers.standardised(panel)
         return self.domains.scores(self.readings, where, values, self.random_state)
 
     def _accuracies(self, where: Array, values: Array) -> dict[str, float]:
@@ -162,11 +161,9 @@ class OfAllGenes:
     #: Of domains, by reading
     accuracy: dict[str, float]
 
-    def beside(
-        self, data: Matrix, panel: Index, random: Sequence[Index], *, is_all: bool
-    ) -> dict[str, Any]:
+    def beside(self, panel: Matrix, random: Sequence[Matrix], *, is_all: bool) -> dict[str, Any]:
         """Return what a panel says, next to all genes and random panels, for ``.uns``."""
-        scores = self.space.of_panel(data, panel)
+        scores = self.space.of_panel(panel)
         entry: dict[str, Any] = {}
         if scores:
             entry = {
@@ -174,7 +171,7 @@ class OfAllGenes:
                 for name, value in readers.kept(scores).items()
                 if not name.startswith(_OF_LABELS)
             }
-            drawn = [self.space.of_panel(data, one) for one in random[: places.RANDOM]]
+            drawn = [self.space.of_panel(one) for one in random[: places.RANDOM]]
             for reading, accuracy in self.accuracy.items():
                 entry[readers.suffixed("domain_accuracy_all_genes", reading)] = accuracy
                 entry[readers.suffixed("random_domain_accuracy", reading)] = np.array(
@@ -182,7 +179,7 @@ class OfAllGenes:
                 )
         return entry | {
             "morans_i": self.genes.mean(panel),
-            "morans_i_all_genes": self.genes.mean(self.genes.rows),
+            "morans_i_all_genes": float(self.genes.of_genes.mean()),
             "random_morans_i": np.array([self.genes.mean(one) for one in random]),
             "morans_i_kept": self.genes.kept(panel) * (np.nan if is_all else 1.0),
             "random_morans_i_kept": np.array([self.genes.kept(one) for one in random]),

@@ -249,7 +249,7 @@ def possible(
 
 
 def _scores(counts: Array, codes: Index, names: Sequence[str]) -> LabelScores:
-    where = coordinates(normalised(counts), np.arange(counts.shape[1]))
+    where = coordinates(normalised(counts))
     return label_scores(where, codes, names)
 
 

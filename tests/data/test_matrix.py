@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import tempfile
+from types import SimpleNamespace
+
 import dask.array as da
+import h5py
 import numpy as np
 import pytest
+from anndata.io import sparse_dataset, write_elem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 from scipy import sparse
 
+from glfs_bio.data import by_rows as copies
 from glfs_bio.data import matrix as rows
+from glfs_bio.data.by_rows import ByRows
 from glfs_bio.data.matrix import RowMatrix, is_sparse, moments, no_rows
-from glfs_bio.errors import InvalidType, InvalidValue
+from glfs_bio.errors import InvalidValue
 
 
 def values(seed, n_cells=23, n_genes=9):
@@ -43,7 +50,7 @@ def test_some_cells_and_genes(holder):
     *_, taken = moments(some, np.array([1, 4]))
     dense = taken.toarray() if sparse.issparse(taken) else taken
     np.testing.assert_allclose(dense, x[np.ix_([3, 21], genes)])
-    first = some.first(2) if some.in_memory else RowMatrix(holder(x)).first(2)
+    first = some.first(2) if some.in_memory or some.by_columns else RowMatrix(holder(x)).first(2)
     assert first.shape[0] == 2
 
 
@@ -84,9 +91,38 @@ def test_duplicate_entries_are_summed():
     assert twice.nnz == 4
 
 
-def test_matrix_by_genes_in_a_file_is_refused(holders):
-    with refused(InvalidType, "X"):
-        RowMatrix(holders["file"](sparse.csc_matrix(values(0))))
+@pytest.mark.usefixtures("small_blocks")
+def test_genes_are_loaded_in_the_order_of_the_call(holder):
+    x, cells, genes = values(4), np.array([2, 3, 11]), np.array([7, 0, 3])
+    found = RowMatrix(holder(x), cells, genes).loaded()
+    dense = found.toarray() if sparse.issparse(found) else found
+    np.testing.assert_array_equal(dense, x[np.ix_(cells, genes)])
+    silent = RowMatrix(holder(x), genes=genes, silent=np.array([0])).loaded()
+    np.testing.assert_allclose(silent.sum(axis=0), x[:, genes].sum(axis=0) * [1, 0, 1])
+
+
+def test_a_file_by_genes_is_copied_once(holders, tmp_path, monkeypatch):
+    x, path = values(5), tmp_path / "cells.h5"
+    with h5py.File(path, "w") as file:
+        write_elem(file, "X", sparse.csc_matrix(x))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(copies, "_PART", 10)
+    made = []
+    monkeypatch.setattr(copies, "ByRows", lambda one: made.append(ByRows(one)) or made[-1])
+    with h5py.File(path, "r") as file:
+        for _ in range(2):
+            data = RowMatrix(sparse_dataset(file["X"]))
+            np.testing.assert_allclose(data.weighted_sums(np.ones((23, 1)))[:, 0], x.sum(axis=0))
+    assert len(made) == 1
+    assert len(made[0]._parts) > 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_room_for_a_copy_is_said_before_it_is_made(holders, monkeypatch):
+    nothing = SimpleNamespace(free=0)
+    monkeypatch.setattr(copies.shutil, "disk_usage", lambda folder: nothing)
+    with refused(InvalidValue, "X"):
+        RowMatrix(holders["file by genes"](values(6))).weighted_sums(np.ones((23, 1)))
 
 
 def test_dask_sums_are_a_tree_and_wait_for_nothing():

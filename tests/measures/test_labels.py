@@ -33,7 +33,7 @@ def blood(pbmc):
     """Coordinates in twenty genes, codes and names of the cell types."""
     panel = np.argsort(-pbmc.X.toarray().var(axis=0))[:20]
     codes, names = pd.factorize(pbmc.obs["bulk_labels"].astype(str), sort=True)
-    return coordinates(pbmc.X, panel), codes, list(names)
+    return coordinates(pbmc.X[:, panel]), codes, list(names)
 
 
 def test_against_scikit_learn(blood):
@@ -187,7 +187,7 @@ def test_a_rare_label_that_one_gene_tells_apart():
     codes = np.repeat([0, 1], [480, 20])
     values = rng.normal(5.0, 1.0, (500, 30))
     values[:, 0] = codes + rng.uniform(0.0, 0.2, 500)
-    where = coordinates(values, np.arange(30))
+    where = coordinates(values)
     assert label_scores(where, codes, ["usual", "rare"]).per_label.loc["rare", "recall"] < 0.2
     assert read(values, codes, ["usual", "rare"]).per_label.loc["rare", "recall"] > 0.6
 
