@@ -34,9 +34,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::glfs_bio.errors.Caution"),
 ]
 
+#: Single precision, in which cells are compared, after several steps.
+RELATIVE = 1e-4
 PARTS = ("obs", "var", "obsm", "varm", "obsp", "uns")
 #: What is of a container or of a moment, and not of the cells.
-OF_THE_FILE = {"made_of", "seconds", "versions"}
+OF_THE_FILE = {"made_of", "seconds", "versions", "written"}
 #: Functions that return what they find, and write nothing.
 RETURNING = {
     "estimate_efficiency": lambda adata: tl.estimate_efficiency(
@@ -185,18 +187,21 @@ def same(found, expected, where):
     if isinstance(expected, dict):
         assert set(found) == set(expected), where
         for name, value in expected.items():
-            if name not in OF_THE_FILE:
+            if name == "X_umap":  # no step of it is stable
+                assert found[name].shape == value.shape
+            elif name not in OF_THE_FILE:
                 same(found[name], value, f"{where}[{name!r}]")
     elif isinstance(expected, pd.DataFrame | pd.Series):
         test = getattr(pd.testing, f"assert_{'series' if expected.ndim == 1 else 'frame'}_equal")
         kinds = {"check_categorical": False, "check_dtype": False, "check_index_type": False}
-        test(found, expected, rtol=1e-4, atol=1e-6, obj=where, **kinds)
+        test(found, expected, rtol=RELATIVE, atol=RELATIVE, obj=where, **kinds)
     elif sparse.issparse(expected):
         same(found.toarray(), expected.toarray(), where)
     else:
         one, other = np.asarray(found), np.asarray(expected)
         if other.dtype.kind == "f":
-            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6, err_msg=where)
+            least = RELATIVE * np.abs(other[np.isfinite(other)]).max(initial=0.0)
+            np.testing.assert_allclose(one, other, rtol=RELATIVE, atol=least, err_msg=where)
         else:
             np.testing.assert_array_equal(one, other, err_msg=where)
 

@@ -102,9 +102,9 @@ def report(cells: AnnData, _: Path, **options: object) -> None:
 def plots(cells: AnnData, _: Path) -> None:
     """Draw every picture that needs no UMAP and no path of penalties."""
     pl = glfs_bio.pl
-    labelled = {"dotplot": (LABEL,)}
-    for name in set(pl.__all__) - {"panel", "path"}:
-        getattr(pl, name)(cells, *labelled.get(name, ()), show=False)
+    needs = {"dotplot": {"labels": LABEL}, "unexplained": {"basis": "glfs_structure"}}
+    for name in sorted(set(pl.__all__) - {"panel", "path"}):
+        getattr(pl, name)(cells, show=False, **needs.get(name, {}))
         mpl.pyplot.close("all")
     for kind in ("heatmap", "dotplot"):
         pl.panel(cells, LABEL, kind=kind, show=False)
