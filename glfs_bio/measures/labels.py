@@ -56,7 +56,7 @@ RARE = 0.05
 #: width of the kernel exp(−width ‖x − z‖² / total variance); both penalties; and the power of the
 #: size of a label that its cells are weighed by: −1 gives up large labels for small ones.
 N_FOLDS, _LANDMARKS, _WIDTH, _LAMBDA1, _LAMBDA2, _POWER = 5, 500, 0.1, 0.01, 0.01, -0.5
-#: Of more cells LapRLS reads so many, evenly over their order, and a few more of rare labels.
+#: Of more cells LapRLS reads so many with labels, evenly over their order, and a few of each label.
 READ = 100_000
 #: Columns of labels that are the same by every reading.
 _OF_LABELS = ["n_cells", "rare"]
@@ -107,16 +107,15 @@ def n_folds_of(codes: Index) -> int:
 
 
 def cells_read(codes: Index) -> Index:
-    """Return the cells that LapRLS reads: all, or :data:`READ`, and of each label enough for all
-    folds.
+    """Return the cells that LapRLS reads: all, or of many :data:`READ` that have labels, and of
+    each label enough for all folds.
     """
     if len(codes) <= READ:
         return np.arange(len(codes))
-    chosen = [evenly(len(codes), READ)]
-    for code in np.unique(codes[codes >= 0]):
-        own = np.flatnonzero(codes == code)
-        chosen.append(own[evenly(len(own), N_FOLDS)])
-    return np.unique(np.concatenate(chosen))
+    labelled = np.flatnonzero(codes >= 0)
+    of_labels = [np.flatnonzero(codes == code) for code in np.unique(codes[labelled])]
+    few = [own[evenly(len(own), N_FOLDS)] for own in of_labels]
+    return np.unique(np.concatenate([labelled[evenly(len(labelled), READ)], *few]))
 
 
 def fewest(reading: str, codes: Index) -> int:

@@ -165,12 +165,12 @@ def evaluate_panel(
     ``.uns[key_added]["cluster_preservation_fine"]`` : float
         Normalised mutual information of 20 to 40 clusters, of at most 20,000 cells.
     ``.uns[key_added]["readings"]`` : dict of str
-        With `labels`: how they were read, such as ``"15-NN, leave-one-out"``, by reading.  What
-        follows is of the nearest cells.  Of LapRLS there are ``accuracy_laprls``,
-        ``accuracy_all_genes_laprls``, ``macro_f1_laprls``, ``rare_f1_laprls`` and
-        ``confusion_laprls``, and columns with this ending in ``per_label``: ``recall_laprls``,
-        ``precision_laprls``, ``f1_laprls``, ``confused_with_laprls``, ``confused_share_laprls`` and
-        ``too_few_laprls``.
+        With `labels`: how they were read, such as ``"15-NN, leave-one-out"``, by reading.  LapRLS
+        reads 100,000 cells of more, evenly over their order.  What follows is of the nearest cells.
+        Of LapRLS there are ``accuracy_laprls``, ``accuracy_all_genes_laprls``, ``macro_f1_laprls``,
+        ``rare_f1_laprls`` and ``confusion_laprls``, and columns with this ending in ``per_label``:
+        ``recall_laprls``, ``precision_laprls``, ``f1_laprls``, ``confused_with_laprls``,
+        ``confused_share_laprls`` and ``too_few_laprls``.
     ``.uns[key_added]["n_labelled"]`` : int
         Number of cells with a label.
     ``.uns[key_added]["n_neighbors_of_labels"]`` : int
@@ -206,7 +206,9 @@ def evaluate_panel(
     ``.uns[key_added]["morans_i"]`` : float
         With `domains` or `spatial`: mean Moran's I of the genes of the panel, every neighbour of
         a cell counting alike, as in ``sq.gr.spatial_autocorr``; ``morans_i_all_genes``, that of
-        all genes that vary; and ``random_morans_i``, of the random panels.
+        all genes that vary, or of 1,000 of them where there are more than 20,000 cells
+        (``n_genes_in_space``, their number); and ``random_morans_i``, of the random panels, of so
+        many cells of at most five.
     ``.uns[key_added]["morans_i_kept"]`` : float
         Share of the Moran's I of all genes, added up, that the regression on the panel explains:
         0 without genes and 1 for all genes.  It says little where ``morans_i_all_genes`` is near

@@ -178,6 +178,7 @@ class OfAllGenes:
                     [one[reading].accuracy for one in drawn]
                 )
         return entry | {
+            "n_genes_in_space": self.genes.values.shape[1],
             "morans_i": self.genes.mean(panel),
             "morans_i_all_genes": float(self.genes.of_genes.mean()),
             "random_morans_i": np.array([self.genes.mean(one) for one in random]),

@@ -14,14 +14,17 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, fbeta_sc
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from glfs_bio.errors import InvalidValue
+from glfs_bio.measures import labels as readers
 from glfs_bio.measures.cells import coordinates, nearest
 from glfs_bio.measures.labels import (
+    cells_read,
     combination,
     kept,
     label_scores,
     laprls_scores,
     n_folds_of,
     n_neighbors_of,
+    said,
     scores_by,
     singles,
     standardised,
@@ -218,6 +221,25 @@ def test_readings_of_cells_without_labels(blood):
     assert not table.columns.duplicated().any()
     np.testing.assert_array_equal(table["recall"], scores["knn"].per_label["recall"])
     np.testing.assert_array_equal(table["recall_laprls"], scores["laprls"].per_label["recall"])
+
+
+def test_laprls_reads_some_of_many_cells(blood, monkeypatch):
+    where, codes, names = blood
+    codes = np.where(np.arange(700) == 5, len(names), codes)
+    codes[::10], names = -1, [*names, "rare"]
+    every = scores_by(["laprls"], where, where, codes, names)["laprls"]
+    assert " of " not in said(["laprls"], codes)["laprls"]
+    monkeypatch.setattr(readers, "READ", 400)
+    cells = cells_read(codes)
+    assert 400 <= len(cells) < 450
+    assert (codes[cells] >= 0).all()
+    assert set(codes[cells]) == set(codes[codes >= 0])
+    some = scores_by(["laprls"], where, where[cells], codes, names)["laprls"]
+    np.testing.assert_array_equal(np.flatnonzero(some.predicted >= 0), cells)
+    assert some.accuracy == pytest.approx(every.accuracy, abs=0.05)
+    assert list(some.per_label.index) == list(every.per_label.index)
+    assert f"of {len(cells)} cells" in said(["knn", "laprls"], codes)["laprls"]
+    assert " of " not in said(["knn", "laprls"], codes)["knn"]
 
 
 @pytest.mark.parametrize("sizes", [[6, 6], [3, 3, 3, 3], [2] * 20, [60, 4, 1], [700, 2]])

@@ -166,6 +166,20 @@ def test_noise_beside_a_smooth_gene_is_not_kept():
     assert abs(np.mean(kept)) < 3 * np.std(kept) / np.sqrt(20) + 0.1
 
 
+def test_some_genes_stand_for_all_where_there_are_many_cells(monkeypatch):
+    rng = np.random.default_rng(0)
+    levels = np.sin(np.arange(400)[:, None] / 20) * rng.random(60)
+    data = rng.poisson(3.0 + 2.0 * levels)
+    every, panel = np.arange(60), data[:, :5]
+    found = Autocorrelation.of(path(400), RowMatrix(data), every)
+    monkeypatch.setattr(space, "MOST_EXACT", 300)
+    monkeypatch.setattr(space, "GENES", 40)
+    some = Autocorrelation.of(path(400), RowMatrix(data), every)
+    assert some.values.shape == (400, 40)
+    assert some.mean(panel) == found.mean(panel)
+    assert some.kept(panel) == pytest.approx(found.kept(panel), abs=0.05)
+
+
 def test_nothing_is_kept_where_nothing_is_in_space():
     values = np.tile([0.0, 1.0], 10)[:, None]
     found = Autocorrelation.of(path(20), RowMatrix(values), np.array([0]))
