@@ -9,6 +9,7 @@ import re
 import tempfile
 import warnings
 import zipfile
+from contextlib import contextmanager
 from functools import partial
 from types import SimpleNamespace
 
@@ -17,13 +18,13 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
 import zarr
 from anndata.io import read_elem, sparse_dataset
 from every_call import CALLS, cells
 from matplotlib import pyplot as plt
 from scipy import sparse
 
-import glfs_bio
 from glfs_bio import io, pl, pp, tl
 from glfs_bio.data import matrix as rows
 from glfs_bio.data.matrix import RowMatrix
@@ -53,7 +54,7 @@ WRITING = {
     "write_gmt": io.write_gmt,
     "write_order": io.write_order,
     "write_reference": lambda adata, path: io.write_reference(adata, path, "type"),
-    "write_report": lambda adata, path: io.write_report(adata, path, labels="type"),
+    "write_report": lambda adata, path: io.write_report(adata, path, labels="type", umaps=False),
     "write_rnk": io.write_rnk,
 }
 PLOTS = {name: (getattr(pl, name),) for name in sorted(set(pl.__all__) - {"dotplot", "panel"})} | {
@@ -62,7 +63,9 @@ PLOTS = {name: (getattr(pl, name),) for name in sorted(set(pl.__all__) - {"dotpl
         partial(pl.panel, labels="type", kind=kind) for kind in ("umap", "heatmap", "dotplot")
     ),
 }
-EVERY = {**CALLS, **RETURNING}
+#: A proof that a clock ends is another one each time.
+PROVED = {"prove_panel": lambda adata: tl.prove_panel(adata, ["g1", "g12"], time_limit=None)}
+EVERY = {**CALLS, **PROVED, **RETURNING}
 
 
 def test_every_function_that_reads_cells_is_here():
@@ -129,12 +132,19 @@ CONTAINERS = {
 SIZES = {"DENSE_BLOCK": 2**12, "SPARSE_READ": 2**12, "SPARSE_BLOCK": 2**11}
 
 
+def laid_out(adata, **_):
+    """Two coordinates in the place of a UMAP, no step of which is stable."""
+    found = adata.obsm.get("X_pca", adata.X)[:, :2]
+    adata.obsm["X_umap"] = found.toarray() if sparse.issparse(found) else found
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _small_blocks():
     """Several blocks of 200 cells."""
     with pytest.MonkeyPatch.context() as patch:
         for name, size in SIZES.items():
             patch.setattr(rows, name, size)
+        patch.setattr(sc.tl, "umap", laid_out)
         yield
 
 
@@ -187,9 +197,7 @@ def same(found, expected, where):
     if isinstance(expected, dict):
         assert set(found) == set(expected), where
         for name, value in expected.items():
-            if name == "X_umap":  # no step of it is stable
-                assert found[name].shape == value.shape
-            elif name not in OF_THE_FILE:
+            if name not in OF_THE_FILE:
                 same(found[name], value, f"{where}[{name!r}]")
     elif isinstance(expected, pd.DataFrame | pd.Series):
         test = getattr(pd.testing, f"assert_{'series' if expected.ndim == 1 else 'frame'}_equal")
@@ -244,3 +252,116 @@ def test_files_are_those_of_memory(name, opened, explored, tmp_path):
         WRITING[name](give(adata, explored), path)
     expected, found = map(read_text, paths)
     assert found == expected
+
+
+class Stages(logging.Handler):
+    """Counts records of progress, and interrupts at one of them."""
+
+    def __init__(self, at=None):
+        super().__init__()
+        self.at, self.seen = at, 0
+
+    def emit(self, record):
+        self.seen += hasattr(record, "stage")
+        if self.seen == self.at:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def followed(at=None):
+    """Hear what the package logs."""
+    stages, logger = Stages(at), logging.getLogger("glfs_bio")
+    before = logger.level
+    logger.addHandler(stages)
+    logger.setLevel(logging.INFO)
+    try:
+        yield stages
+    finally:
+        logger.setLevel(before)
+        logger.removeHandler(stages)
+
+
+@pytest.fixture
+def slices(monkeypatch):
+    """Shares of the stored values of X that were read at once, and of the matrix kept in memory."""
+    found = SimpleNamespace(read=[], kept=[])
+    plain, loaded = h5py.Dataset.__getitem__, RowMatrix.loaded
+
+    def read(dataset, key, **options):
+        values = plain(dataset, key, **options)
+        if dataset.name == "/X/data":
+            found.read.append(np.size(values) / dataset.size)
+        return values
+
+    def kept(matrix):
+        found.kept.append(np.prod(matrix.shape) / np.prod(matrix.source.shape))
+        return loaded(matrix)
+
+    monkeypatch.setattr(h5py.Dataset, "__getitem__", read)
+    monkeypatch.setattr(RowMatrix, "loaded", kept)
+    return found
+
+
+def unexplored(expected):
+    """What cells held before a call, without what is kept of all genes."""
+    return {
+        part: {name: one for name, one in values.items() if not name.startswith(KEPT)}
+        for part, values in expected.before.items()
+    }
+
+
+KEPT = ("glfs_structure", "glfs_all_genes")
+FILES = ("h5ad csr", "h5ad csc")
+
+
+@pytest.fixture(scope="module", params=FILES)
+def in_file(request, tmp_path_factory):
+    """Opens the cells in a file of HDF5."""
+    folder = tmp_path_factory.mktemp(request.param.replace(" ", "_"))
+    return CONTAINERS[request.param](cells(), folder)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_interrupted_call_leaves_nothing(
+    name, in_file, in_memory, slices, tmp_path, monkeypatch
+):
+    """Whoever reads a file reads parts of it, and says how far it is; Control-C undoes all."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    state = unexplored(in_memory[name])
+    with followed() as stages:
+        EVERY[name](give(in_file(), state))
+    assert max(slices.read, default=0.0) < 1.0
+    assert max(slices.kept, default=0.0) < 1.0
+    assert bool(stages.seen) >= bool(sum(slices.read) > 1.0)
+    for at in sorted({min(1, stages.seen), stages.seen // 2, stages.seen} - {0}):
+        adata = give(in_file(), state)
+        before = held(adata)
+        with followed(at), pytest.raises(KeyboardInterrupt):
+            EVERY[name](adata)
+        after = held(adata)
+        assert {part: list(values) for part, values in after.items()} == {
+            part: list(values) for part, values in before.items()
+        }
+        for part in set(PARTS) - {"obs", "var"}:
+            assert all(after[part][key] is value for key, value in before[part].items())
+        same(
+            {part: after[part] for part in ("obs", "var")},
+            {part: before[part] for part in ("obs", "var")},
+            name,
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_workers_of_dask(in_memory, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    opened = CONTAINERS["dask csr"](cells(), tmp_path)
+    with (
+        distributed.LocalCluster(n_workers=2, local_directory=tmp_path, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        for name in ("select_genes", "evaluate_panel", "markers"):
+            adata = give(opened(), in_memory[name].before)
+            EVERY[name](adata)
+            same(held(adata), in_memory[name].after, name)
+        assert len(client.scheduler_info()["workers"]) == 2
