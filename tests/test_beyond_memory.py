@@ -26,6 +26,7 @@ from matplotlib import pyplot as plt
 from scipy import sparse
 
 from glfs_bio import io, pl, pp, tl
+from glfs_bio.cells import cells as sample
 from glfs_bio.data import by_rows
 from glfs_bio.data import matrix as rows
 from glfs_bio.data.matrix import RowMatrix
@@ -96,6 +97,7 @@ def backed(adata, folder, matrix):
 
 
 def lazy(adata, folder, matrix):
+    pytest.importorskip("anndata", minversion="0.12")  # has read_lazy
     path = stored(adata, folder, matrix).with_suffix(".h5ad")
     adata.write_h5ad(path)
     return lambda: ad.experimental.read_lazy(path)
@@ -119,6 +121,7 @@ def beside(adata, folder, of_group):
 
 
 def in_dask(group):
+    pytest.importorskip("anndata", minversion="0.12")  # has read_elem_lazy
     return ad.experimental.read_elem_lazy(group, chunks=(70, -1))
 
 
@@ -355,7 +358,7 @@ def test_an_interrupted_call_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_two_workers_of_dask(in_memory, tmp_path):
+def test_two_workers_of_dask(in_memory, tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
     opened = CONTAINERS["dask csr"](cells(), tmp_path)
@@ -367,4 +370,9 @@ def test_two_workers_of_dask(in_memory, tmp_path):
             adata = give(opened(), in_memory[name].before)
             EVERY[name](adata)
             same(held(adata), in_memory[name].after, name)
+        monkeypatch.setattr(sample, "MANY_CELLS", 100)
+        found, expected = (
+            pp.select_genes(adata, 12, use_rep="X", inplace=False) for adata in (opened(), cells())
+        )
+        same(found, expected, "sampled")
         assert len(client.scheduler_info()["workers"]) == 2
