@@ -97,7 +97,6 @@ def backed(adata, folder, matrix):
 
 
 def lazy(adata, folder, matrix):
-    pytest.importorskip("anndata", minversion="0.12")  # has read_lazy
     path = stored(adata, folder, matrix).with_suffix(".h5ad")
     adata.write_h5ad(path)
     return lambda: ad.experimental.read_lazy(path)
@@ -121,7 +120,6 @@ def beside(adata, folder, of_group):
 
 
 def in_dask(group):
-    pytest.importorskip("anndata", minversion="0.12")  # has read_elem_lazy
     return ad.experimental.read_elem_lazy(group, chunks=(70, -1))
 
 
@@ -155,6 +153,8 @@ def _small_blocks():
 @pytest.fixture(scope="module", params=CONTAINERS)
 def opened(request, tmp_path_factory):
     """Opens the cells in a container."""
+    if not hasattr(ad.experimental, "read_lazy") and request.param in ("dask csr", "lazy csr"):
+        pytest.skip("this anndata is older than lazy objects")
     folder = tmp_path_factory.mktemp(request.param.replace(" ", "_"))
     return CONTAINERS[request.param](cells(), folder)
 
