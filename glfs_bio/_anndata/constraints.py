@@ -254,7 +254,7 @@ def _of_single_genes(measures: Mapping[str, Array], limits: Limits) -> Iterator[
 def _counted(genes: Lookup, limits: Limits, types: Types, detection: Detection) -> Array:
     """Mean counts that the platform detects of each gene, shape (n_genes, 1 + n_types)."""
     counts = read.counts(genes.adata, str(limits.counts_layer))
-    means = counts.weighted_sums(types.cells) / types.sizes
+    means = counts.weighted_sums(types.members()) / types.sizes
     if detection.efficiency is not None:
         means *= detection.efficiency[:, None]
     if limits.expected_counts is not None:

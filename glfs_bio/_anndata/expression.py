@@ -36,25 +36,26 @@ _LEAST_MEAN = 1e-9
 
 
 class Types(NamedTuple):
-    """Types of cells: their names, and the cells of each; all cells are in the first column.
-
-    Whether a cell is of a type is 0 or 1, shape (n_cells, 1 + n_types).
-    """
+    """Types of cells: their names, and the number of that of each cell, −1 for none."""
 
     names: list[str]
-    cells: Array
+    codes: NDArray[Any]
 
     @classmethod
     def of(cls, codes: NDArray[Any], names: Sequence[object]) -> Self:
-        """Types by the number of that of each cell, −1 for none."""
-        each = codes[:, None] == np.arange(len(names))
-        every = np.ones((len(codes), 1))
-        return cls([str(name) for name in names], np.hstack([every, each]))
+        """Types by their numbers."""
+        return cls([str(name) for name in names], codes)
 
     @property
     def sizes(self) -> Array:
-        """Numbers of cells, shape (1 + n_types,)."""
-        return np.asarray(self.cells.sum(axis=0))
+        """Numbers of cells: of all, and of each type, shape (1 + n_types,)."""
+        own = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
+        return np.append(len(self.codes), own).astype(np.float64)
+
+    def members(self, rows: slice = slice(None)) -> Array:
+        """Whether cells are among all, and of each type: 0 or 1, shape (n_rows, 1 + n_types)."""
+        each = self.codes[rows, None] == np.arange(len(self.names))
+        return np.hstack([np.ones((len(each), 1)), each])
 
 
 class Profiles(NamedTuple):
@@ -74,7 +75,7 @@ class Profiles(NamedTuple):
     @classmethod
     def of(cls, data: RowMatrix, types: Types, *, unlog: bool) -> Self:
         """Measure expression by type, in one pass over the cells."""
-        (*sums, negative), _ = data.sweep(_sums, types.cells, unlog)
+        (*sums, negative), _ = data.sweep(_sums, types, unlog)
         sizes = np.maximum(types.sizes, 1.0)
         shares, means, linear = (np.asarray(one) / sizes for one in sums)
         return cls(shares, means, linear, bool(negative > 0))
@@ -119,12 +120,12 @@ def are_logarithms(data: Any) -> bool:
 
 
 def _sums(
-    block: Matrix, rows: slice, cells: Array, unlog: bool
+    block: Matrix, rows: slice, types: Types, unlog: bool
 ) -> tuple[tuple[Array, ...], Matrix]:
-    """How many of some cells express a gene, sums of the values, and of them without logarithms;
-    and whether one is negative.
+    """How many of all cells and of those of each type express a gene, sums of the values, and of
+    them without logarithms; and whether one is negative.
     """
-    own = cells[rows]
+    own = types.members(rows)
     sums = block.T @ own
     linear = _unlogged(block).T @ own if unlog else sums
     negative = np.asarray(float(block.min() < 0))

@@ -10,7 +10,7 @@ import glfs_bio
 from ..errors import NO_VALUE, InvalidValue, arg
 from . import files, values
 from .command import Call, command
-from .files import Cells, File, Overwrite, Source, Table, Written
+from .files import Backed, Cells, File, Overwrite, Stored, Table, Written
 from .stderr import note
 
 _TABLES = {".csv", ".tsv", ".xlsx"}
@@ -27,7 +27,7 @@ _ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".gmt", ".rnk")
     groups=None,
 )
 def export(
-    source: Source,
+    cells: Stored,
     targets: Annotated[
         list[Path],
         "OUT...",
@@ -57,7 +57,7 @@ def export(
             raise InvalidValue(name, value, "needs a file that ends with .csv, .tsv or .xlsx")
     if "thresholds" in given and ".gmt" not in endings:
         raise InvalidValue("thresholds", NO_VALUE, "needs a file that ends with .gmt")
-    adata = files.load(source)
+    adata = cells.load()
     for target in targets:
         with files.replacing(target, ".txt", overwrite=overwrite) as file:
             ending = file.suffix.lower()
@@ -129,7 +129,7 @@ _RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes
     link=values.As(str, lambda text, _: None if text == "none" else text, "none: no links."),
 )
 def report(
-    source: Source,
+    cells: Stored,
     output: Annotated[
         Path, "-o --output", "File for the report: .html.", File("w", (".html", ".htm"))
     ],
@@ -159,7 +159,7 @@ def report(
 
     Example: glfs-bio report panel.h5ad -o report.html --labels cell_type
     """
-    adata = files.load(source)
+    adata = cells.load()
     if keep is not None or layer is not None or random_state:
         glfs_bio.tl.panel_umap(adata, call["key"], layer=layer, random_state=random_state)
     if keep is not None:
@@ -180,6 +180,7 @@ def efficiency(
     ],
     spatial: Annotated[Path, "SPATIAL", "The same of cells that the platform measured.", File("r")],
     call: Call,
+    backed: Backed = False,
     table: Table = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -187,9 +188,8 @@ def efficiency(
 
     Example: glfs-bio efficiency atlas.h5ad xenium.h5ad --labels cell_type --table efficiency.csv
     """
-    found = glfs_bio.tl.estimate_efficiency(
-        files.load(reference), files.load(spatial), **call.given
-    )
+    both = (files.load(one, backed=backed) for one in (reference, spatial))
+    found = glfs_bio.tl.estimate_efficiency(*both, **call.given)
     n_measured, middle = int(found["measured"].sum()), found["efficiency"].median()
     note(f"{n_measured} of {len(found)} genes were measured; the median efficiency is {middle:.2g}")
     files.put_table(found.rename_axis("gene").reset_index(), table, overwrite=overwrite)

@@ -12,7 +12,7 @@ from .._anndata import summaries
 from ..errors import OBS, InvalidValue, arg
 from . import files, values, words
 from .command import Call, command
-from .files import Backed, Cells, File, Source, Written
+from .files import Cells, File, Stored, Written
 
 _TABLE = File("w", tuple(files.TABLES))
 
@@ -209,14 +209,13 @@ def predict(
     model: Annotated[Path, "MODEL", "Classifier: a file of glfs-bio classify --model.", File("r")],
     call: Call,
     written: Written,
-    backed: Backed = False,
 ) -> None:
     """Predict labels by a classifier; prints cell, prediction and margin as TSV.
 
     Example: glfs-bio predict new.h5ad blood.json --unsure 0.1 --table predicted.csv
     """
     classifier = glfs_bio.io.read_classifier(model)
-    adata = cells.load(backed=backed)
+    adata = cells.load()
     entry = call(adata, model=classifier)
     columns = {name: f"{call['key_added']}_{name}" for name in ("predicted", "margin")}
     predictions = adata.obs[[*columns.values()]].set_axis([*columns], axis="columns")
@@ -234,7 +233,7 @@ def predict(
     n_permutations="--permutations",
     n_jobs="--jobs",
 )
-def enrich(source: Source, call: Call, written: Written) -> None:
+def enrich(cells: Stored, call: Call, written: Written) -> None:
     """Find the gene sets that are enriched in a selection; prints a table as TSV.
 
     IN is an output of `glfs-bio select -o`.
@@ -243,7 +242,7 @@ def enrich(source: Source, call: Call, written: Written) -> None:
     """
     if call["gene_sets"].lower().endswith(".gmt"):
         glfs_bio.io.read_gmt(call["gene_sets"])  # errors in it are reported before cells are read
-    adata = files.load(source)
+    adata = cells.load()
     entry = call(adata)
     terms = entry["table"].rename_axis("term").reset_index()
     summary = (

@@ -15,7 +15,7 @@ from ..errors import InvalidValue, arg
 from ..methods import METHODS, OBJECTIVES
 from . import files, values, words
 from .command import Call, command
-from .files import Backed, Cells, File, Overwrite, Source, Table, Written
+from .files import Cells, File, Overwrite, Stored, Table, Written
 from .stderr import note
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _METHOD = replace(kept("pp.select_genes")["method"], text=f"Method: {', '.join(M
 def select(
     cells: Cells,
     call: Call,
-    backed: Backed = False,
     also: Annotated[
         list[Path] | None,
         "Another dataset; may be repeated. Genes are matched by name, and each dataset is a "
@@ -65,7 +64,7 @@ def select(
         raise InvalidValue("also", also, "repeats a file", "name each dataset once")
     objective = OBJECTIVES.made("objective", call["objective"], lam=lam)
     call.check(objective=objective)
-    sets = {one: replace(cells, source=Path(one)).load(backed=backed) for one in every}
+    sets = {one: replace(cells, source=Path(one)).load() for one in every}
     adata = sets[str(cells.source)]
     call(sets if also else adata, objective=objective)
     key = call["key_added"]
@@ -143,7 +142,7 @@ def curve(cells: Cells, call: Call, written: Written) -> None:
 
 
 @command("tl.stability", n_genes=None)
-def stability(source: Source, call: Call, written: Written) -> None:
+def stability(cells: Stored, call: Call, written: Written) -> None:
     """Repeat a selection on subsamples of the cells; prints frequencies as TSV.
 
     IN is an output of `glfs-bio select -o`, whose parameters are used.
@@ -152,7 +151,7 @@ def stability(source: Source, call: Call, written: Written) -> None:
     """
     from .._anndata import results
 
-    adata = files.load(source)
+    adata = cells.load()
     call(adata)
     frame = _frequencies(adata, call["key"], results.last(adata, "stability"))
     written.put(adata, frame, *call.said)

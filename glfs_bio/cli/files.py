@@ -65,19 +65,30 @@ Overwrite = Annotated[bool, "Replace existing files."]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cells:
-    """Cells, and their preparation."""
+class Stored:
+    """Cells that a command has written, with results."""
 
     source: Source
+    backed: Backed = False
+
+    def load(self) -> AnnData:
+        """Read them."""
+        return load(self.source, backed=self.backed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells(Stored):
+    """Cells, and their preparation."""
+
     transpose: Annotated[bool | None, "--transpose/--no-transpose", _READ["transpose"]] = None
     modality: Annotated[str | None, _READ["modality"]] = None
     var_names: Annotated[str | None, _READ["var_names"]] = None
     log1p: Annotated[bool, "Log-normalise the counts in X."] = False
 
-    def load(self, *, backed: bool = False) -> AnnData:
+    def load(self) -> AnnData:
         """Read them."""
         given = {name: value for name, value in vars(self).items() if name in _READ}
-        return load(self.source, log1p=self.log1p, backed=backed, **given)
+        return load(self.source, log1p=self.log1p, **given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +255,8 @@ def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         name = Path(folder) / f"stdout{ending}"
         yield name
-        _stdout().buffer.write(name.read_bytes())
+        with name.open("rb") as written:
+            shutil.copyfileobj(written, _stdout().buffer)
 
 
 def _digits(value: float) -> str:
@@ -261,15 +273,16 @@ def _stdout() -> Any:
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     """Write the annotated cells to a file, or as h5ad to stdout."""
+    from ..io import _on_disk
+
     room = shutil.disk_usage(target.parent).free
-    if room < (needed := adata.__sizeof__()):
+    if room < (needed := _on_disk.size(adata)):
         raise FileRefused(
             "output", target, f"needs {needed:.3g} bytes, and there is room for {room:.3g}"
         )
     with replacing(target, ".h5ad", overwrite=overwrite) as name:
-        write = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
         try:
-            write(name)
+            _on_disk.write(adata, name)
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
             _, _, said = str(error).partition("error message = '")
             said = said.partition("'")[0] or str(error)

@@ -18,7 +18,7 @@ from ..data.indices import check_indices
 from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
 from ..vendors import headers, sheets
 from ..vendors.names import is_id
-from . import _tables
+from . import _on_disk, _tables
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -78,7 +78,8 @@ def read_cells(
         The table has genes in its rows, as bulk data often have.  None: it has cells in its rows,
         or it is refused if its first cell or its names look otherwise, or like nothing.
     backed : bool, default False
-        Leave the matrix of an ``.h5ad`` in the file.
+        Leave the matrices of an ``.h5ad``, ``.h5mu`` or ``.zarr``, layers too, in the file, from
+        which they are read part by part.
     modality : str, default None
         Modality of MuData, or table of SpatialData.  None: the only one.
     var_names : {"gene_symbols", "gene_ids"}, default "gene_symbols"
@@ -128,7 +129,7 @@ def read_cells(
         ending = ".zarr" if is_zarr(path) else _MTX
     for argument, value, default, of in (
         ("transpose", transpose, False, _tables.SEPARATORS),
-        ("backed", backed, False, (".h5ad",)),
+        ("backed", backed, False, (".h5ad", ".h5mu", ".zarr")),
         ("modality", modality, None, (".zarr", *_HDF5)),
         ("var_names", var_names, _SYMBOLS, (".h5", _MTX)),
     ):
@@ -163,7 +164,7 @@ def _read(
     if ending == _MTX:
         return _mtx(_matrix_of(path) if path.is_dir() else path, var_names)
     if ending == ".zarr":
-        return _zarr(path, modality)
+        return _zarr(path, backed, modality)
     if ending == ".loom":
         _refuse_external_links(path)
         return _loom(path)
@@ -195,16 +196,16 @@ def _make_unique(adata: ad.AnnData, path: Path) -> None:
     )
 
 
-def _zarr(path: Path, modality: str | None) -> ad.AnnData:
+def _zarr(path: Path, backed: bool, modality: str | None) -> ad.AnnData:
     import zarr
 
     group: Any = zarr.open_group(path, mode="r")
     where = _place(path, {name: set(group[name]) for name in _SEVERAL if name in group}, modality)
     if where is not None:
-        return _element(group[where])
+        return _on_disk.opened(group[where]) if backed else _element(group[where])
     if "obs" not in group or "var" not in group:
         raise InvalidValue("path", str(path), "holds no AnnData, MuData or SpatialData")
-    return ad.read_zarr(path)
+    return _on_disk.opened(group) if backed else ad.read_zarr(path)
 
 
 def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.AnnData:
@@ -215,8 +216,10 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
         of_mudata = {name: set(file[name]) for name in _SEVERAL[:1] if name in file}
         where = _place(path, of_mudata, modality)
         if where is not None:
-            return _element(file[where])
+            return _on_disk.opened(h5py.File(path)[where]) if backed else _element(file[where])
         is_anndata = "obs" in file and "var" in file
+        if is_anndata and backed and "encoding-type" in file.attrs and var_names == _SYMBOLS:
+            return _on_disk.opened(h5py.File(path), path)
         genomes = [name for name, one in file.items() if "barcodes" in getattr(one, "keys", set)()]
     if is_anndata:
         if var_names != _SYMBOLS:

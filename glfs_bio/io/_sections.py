@@ -189,7 +189,7 @@ def types(subject: Subject) -> dict[str, Any] | None:
     if not subject.is_grouped:
         return None
     rows: Any = pl.dotplot(
-        *(subject.adata, str(subject.labels)),
+        *(subject.of_panel, str(subject.labels)),
         key=subject.key,
         symbols=subject.symbols,
         show=False,
@@ -198,14 +198,14 @@ def types(subject: Subject) -> dict[str, Any] | None:
 
 
 def markers(subject: Subject) -> dict[str, Any] | None:
-    """The markers of each type; of few cells they are computed if they are not there."""
+    """The markers of each type, which are computed if they are not there."""
     result = subject.result("markers")
     if result is not None:
         adata, key = subject.adata, result.key
-    elif not subject.is_grouped or subject.adata.n_obs > MOST_EXACT:
+    elif not subject.is_grouped:
         return subject.of_another("markers")
     else:
-        adata, key = subject.of_panel(), "markers"
+        adata, key = subject.of_panel, "markers"
         if adata.X.min() < 0:
             return None
         tl.markers(adata, list(adata.var_names), str(subject.labels), key_added=key)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import io
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from anndata import AnnData
 
 from .. import codec
-from .._anndata import columns, umap
+from .._anndata import columns, read
 from ..errors import Refusal
 
 if TYPE_CHECKING:
@@ -77,13 +78,18 @@ class Subject:
             return False
         return len(groups) > 1
 
+    @cached_property
     def of_panel(self) -> AnnData:
-        """Return the cells with the genes of the panel alone, and their labels."""
+        """The cells with the genes of the panel alone, in memory, and their labels."""
         layer = codec.restored(self.entry.get("params", {}).get("layer"))
-        genes = self.frame.index
-        obs = self.adata.obs[[self.labels]].copy()
-        of_genes = self.adata.var.loc[genes, [] if self.symbols is None else [self.symbols]]
-        return AnnData(umap.values(self.adata, genes, layer), obs=obs, var=of_genes)
+        places = self.adata.var_names.get_indexer(self.frame.index)
+        colours = f"{self.labels}_colors"
+        return AnnData(
+            read.columns(self.adata, places, layer),
+            obs=self.adata.obs[[self.labels]].copy(),
+            var=self.adata.var.iloc[places],
+            uns={colours: self.adata.uns[colours]} if colours in self.adata.uns else {},
+        )
 
 
 def picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:

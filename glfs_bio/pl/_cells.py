@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import anndata.utils
 import pandas as pd
 from anndata import AnnData
 
 from .. import checks, codec
-from .._anndata import columns, read, results, umap
+from .._anndata import columns, read, results
+from ..data.matrix import RowMatrix
 from ..errors import OBS, InvalidValue, NotFound, listed
 from ._figure import MUTED, colours, gene_names, literal
 
@@ -37,31 +40,45 @@ def check_labels(adata: AnnData, labels: str | None, *, grouping: bool) -> None:
         columns.labels(adata, labels)
 
 
-def cells_of(
+@dataclass(frozen=True)
+class Grouped:
+    """Genes of a panel over all cells, which are in groups."""
+
+    #: Genes of all cells, in memory.
+    data: RowMatrix
+    #: Names to show of the genes.
+    genes: pd.Index
+    #: The cells without their genes, and with the column that groups them; colours in ``.uns``.
+    cells: AnnData
+    #: The column.
+    name: str
+
+    @property
+    def groups(self) -> pd.Series:
+        """The group of each cell."""
+        return self.cells.obs[self.name].cat.remove_unused_categories()
+
+
+def grouped(
     adata: AnnData,
     genes: pd.Index,
-    labels: str | None,
+    labels: str,
     layer: str | None,
     symbols: str | None,
     palette: Any,
-) -> tuple[AnnData, str | None]:
-    """Return the cells with these genes only, under the names to show; and what groups them."""
-    called = gene_names(adata, genes, symbols)
-    cells = AnnData(
-        umap.values(adata, genes, layer),
-        obs=pd.DataFrame(index=adata.obs_names),
-        var=pd.DataFrame(index=pd.Index(called.to_numpy(dtype=str)).str.replace("$", r"\$")),
+) -> Grouped:
+    """Return these genes, under the names to show, and what groups the cells, in one pass."""
+    names = anndata.utils.make_index_unique(
+        pd.Index(gene_names(adata, genes, symbols).to_numpy(dtype=str)).str.replace("$", r"\$")
     )
-    cells.var_names_make_unique()
-    if labels is None:
-        return cells, None
-    name = labels if labels not in cells.var_names else f"{labels} (cells)"
+    name = labels if labels not in names else f"{labels} (cells)"
     column: Any = read.find(adata, "obs", labels, "labels")
     if not isinstance(column.dtype, pd.CategoricalDtype):
         column = pd.Categorical.from_codes(*columns.labels(adata, labels))
-    cells.obs[name] = column
+    cells = AnnData(obs=pd.DataFrame({name: column}, index=adata.obs_names))
     colour_groups(cells, name, adata.uns.get(f"{labels}_colors"), palette)
-    return cells, name
+    data = read.columns(adata, adata.var_names.get_indexer(genes), layer)
+    return Grouped(RowMatrix(data, checked=True), names, cells, name)
 
 
 def colour_groups(cells: AnnData, labels: str, stored: Sequence[str] | None, palette: Any) -> None:

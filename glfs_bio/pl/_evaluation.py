@@ -19,9 +19,11 @@ from ._figure import (
     beside,
     colour_map,
     colours,
+    in_sample,
     ink,
     legend,
     name_places,
+    of_all,
     plot,
     right_axis,
     scatter,
@@ -284,7 +286,8 @@ def unexplained(
 ) -> Drawing[Axes]:
     """Show the cells, coloured by the variation of each that the panel leaves unexplained.
 
-    The unit is that of a mean cell without any gene.  The colours end at the 99th percentile.
+    The unit is that of a mean cell without any gene.  The colours end at the 99th percentile.  Of
+    more than 100,000 cells so many are drawn, evenly over their order, as the title says.
 
     Parameters
     ----------
@@ -322,17 +325,20 @@ def unexplained(
             f"is no embedding, as {OBSM} has none of {shown(*candidates)}",
             f"run scanpy.tl.umap, or choose from {listed(adata.obsm)}",
         )
+    where = np.asarray(adata.obsm[name])
+    rows = in_sample(where)
+    said = [f"unexplained, panel of {entry['n_genes']} genes", of_all(len(rows), adata.n_obs)]
     (ax,) = yield [5.4], 4.2
     scatter(
         ax,
-        AnnData(obs=pd.DataFrame({"unexplained": found}, index=adata.obs_names)),
-        np.asarray(adata.obsm[name]),
+        AnnData(obs=pd.DataFrame({"unexplained": found[rows]}, index=adata.obs_names[rows])),
+        where[rows, :2],
         _BASES.get(name, name.removeprefix("X_")),
         color="unexplained",
         color_map=of_values,
         vmin=0,
         vmax="p99",
-        title=f"unexplained, panel of {entry['n_genes']} genes",
+        title=", ".join(filter(None, said)),
     )
     return ax
 

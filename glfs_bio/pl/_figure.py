@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from .. import checks
-from .._anndata import read
+from .._anndata import read, umap
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, replacing
 from ..errors import NO_VALUE, InvalidType, InvalidValue, shown
+from ..measures.cells import evenly
 
 Given = ParamSpec("Given")
 Drawn = TypeVar("Drawn")
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.image import AxesImage
     from numpy.typing import NDArray
+
+    from .._typing import Index
 
     #: Widths of axes and their height, in inches, as the content needs.  Several such rows, of as
     #: many axes each, stand beside and below one another: so many of them beside.
@@ -422,6 +425,18 @@ def colour_bar(image: AxesImage, ax: Axes, label: str, **options: Any) -> None:
     _plain(bar.ax)
 
 
+def in_sample(*coordinates: NDArray[Any]) -> Index:
+    """Return the places of the cells to draw: those with all coordinates, of many a sample."""
+    there = [np.isfinite(one[:, :2]).all(axis=1) for one in coordinates]
+    places = np.flatnonzero(np.logical_and.reduce(there))
+    return np.asarray(places[evenly(len(places), umap.MOST_CELLS)])
+
+
+def of_all(n_drawn: int, n_cells: int) -> str:
+    """Return what a caption says of a sample of the cells; nothing of all of them."""
+    return f"{n_drawn:,} of {n_cells:,} cells" if n_drawn < n_cells else ""
+
+
 def scatter(
     ax: Axes,
     cells: AnnData,
@@ -438,7 +453,7 @@ def scatter(
     import scanpy as sc
 
     width = extent(ax)[0] / POINTS_OF_INCH
-    cells.obsm["X_cells"] = coordinates[:, :2]
+    cells.obsm["X_cells"] = coordinates
     with warnings.catch_warnings():
         # scanpy 1.11 sets colours of a colour map in a way that matplotlib 3.11 will drop
         warnings.simplefilter("ignore", PendingDeprecationWarning)

@@ -12,8 +12,18 @@ from anndata import AnnData
 from .. import checks
 from .._anndata import read, results, umap
 from ..errors import NO_VALUE, OBS, InvalidValue, arg
-from ._cells import cells_of, check_labels, colour_groups, genes_of
-from ._figure import colour_map, gene_names, legend_width, literal, plot, scatter
+from ..measures.cells import evenly
+from ._cells import check_labels, colour_groups, genes_of, grouped
+from ._figure import (
+    colour_map,
+    gene_names,
+    in_sample,
+    legend_width,
+    literal,
+    of_all,
+    plot,
+    scatter,
+)
 from ._types import by_type, dots
 
 if TYPE_CHECKING:
@@ -23,6 +33,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
+    from .._typing import Index
+    from ._cells import Grouped
     from ._figure import Drawing
 
 _KINDS = ("umap", "heatmap", "dotplot")
@@ -31,6 +43,8 @@ _LEGENDS = ("right margin", "on data", "none")
 _FEW = 60
 #: Cells of a group in a heat map: at most so many times those of the smallest, or so many.
 _RATIO, _FEWEST = 3, 20
+#: Rows of a heat map, which has fewer pixels.
+_MOST_ROWS = 20_000
 #: Inches of a UMAP with all around it.
 _WIDTH, _HEIGHT = 4.6, 4.2
 #: Points of white around names on a map.
@@ -62,7 +76,8 @@ def panel(
     Parameters
     ----------
     adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`; it may be backed.
+        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`: in memory, backed,
+        zarr or dask.
     labels : str or sequence of str, default None
         Column of ``.obs``, or gene, that colours the cells of a UMAP; of several each has maps of
         its own.  The other kinds need a column, which groups the cells.
@@ -70,11 +85,12 @@ def panel(
         ``"umap"``
             Two UMAPs, by all genes and by the panel.  Those that :func:`~glfs_bio.tl.panel_umap`
             keeps in `adata` are drawn if they are of these genes and this matrix; otherwise they
-            are computed.  Where the panel has all genes of `adata`, there is only that of the
-            panel.
+            are computed, of more than 100,000 cells of so many, evenly over their order.  So many
+            are drawn, as the titles say.  Where the panel has all genes of `adata`, there is only
+            that of the panel.
         ``"heatmap"``
             That of scanpy, every gene scaled from 0 to 1, genes ordered by the group in which they
-            are highest; it shows a random part of large groups.
+            are highest; it shows a random part of large groups, and 20,000 cells at most.
         ``"dotplot"``
             That of :func:`dotplot`.
     <key of the selection>
@@ -135,17 +151,19 @@ def panel(
     key = results.selection_key(adata, key)
     genes, layer = genes_of(adata, key, n_genes)
     if kind != "umap":
-        cells, name = cells_of(adata, genes, shown[0], layer, symbols, palette)
+        of_groups = grouped(adata, genes, str(shown[0]), layer, symbols, palette)
         yield None
         draw = _heatmap if kind == "heatmap" else dots
-        return draw(cells, str(name), of_values, figsize)
-    every = _coloured(adata, shown, layer, symbols, palette)
+        return draw(of_groups, of_values, figsize)
     found = umap.maps(adata, key, genes, layer)
     if keep:
         umap.keep(adata, key, found)
     maps = {f"panel of {len(genes):,} genes": found.panel}
     if found.all_genes is not None:
         maps = {f"all {adata.n_vars:,} genes": found.all_genes, **maps}
+    rows = in_sample(*maps.values())
+    every = _coloured(adata, rows, shown, layer, symbols, palette)
+    of_cells = of_all(len(rows), adata.n_obs)
     beside = legend_loc == "right margin"
     # maps of a row are alike, and what stands beside the last takes from all
     widths = []
@@ -157,14 +175,14 @@ def panel(
     for one_ax, ((cells, name), (called, coordinates)) in zip(axes, drawn, strict=True):
         last = called == [*maps][-1]
         scatter(
-            *(one_ax, cells, coordinates, "UMAP"),
+            *(one_ax, cells, coordinates[rows], "UMAP"),
             sharing=len(maps),
             color=name,
             color_map=of_values,
             legend_loc=legend_loc if last or not beside else "none",
             legend_fontoutline=None if beside else _OUTLINE,
             colorbar_loc="right" if last else None,
-            title=called if name is None else f"{literal(name)}, {called}",
+            title=", ".join(filter(None, [name and literal(name), called, of_cells])),
         )
     return axes
 
@@ -177,56 +195,61 @@ def _groups(cells: AnnData, name: str | None) -> Sequence[object]:
 
 def _coloured(
     adata: AnnData,
+    rows: Index,
     shown: Sequence[str | None],
     layer: str | None,
     symbols: str | None,
     palette: Any,
 ) -> list[tuple[AnnData, str | None]]:
-    """The cells for each of what colours them, and its name to show; genes are read together."""
+    """Some cells for each of what colours them, and its name to show; genes are read together."""
     genes = pd.Index([one for one in dict.fromkeys(shown) if one and one not in adata.obs])
-    of_genes = (
-        dict(zip(genes, umap.values(adata, genes, layer).T, strict=True)) if len(genes) else {}
-    )
+    values = umap.values(adata, genes, layer, rows).T if len(genes) else ()
+    of_genes = dict(zip(genes, values, strict=True))
     called = gene_names(adata, genes, symbols)
     found: list[tuple[AnnData, str | None]] = []
     for one in shown:
-        cells, name = AnnData(obs=pd.DataFrame(index=adata.obs_names)), one
+        cells, name = AnnData(obs=pd.DataFrame(index=adata.obs_names[rows])), one
         if one in of_genes:
             name = str(called[one])
             cells.obs[name] = of_genes[one].astype(np.float64)
         elif one is not None:
-            cells.obs[one] = read.find(adata, "obs", one, "labels")
+            cells.obs[one] = read.find(adata, "obs", one, "labels").iloc[rows]
             colour_groups(cells, one, adata.uns.get(f"{one}_colors"), palette)
         found.append((cells, name))
     return found
 
 
-def _balanced(cells: AnnData, labels: str) -> AnnData:
-    """No group so much larger than the smallest that the name of that has no room."""
+def _balanced(groups: pd.Series) -> Index:
+    """Places of cells, of no group too many for the name of the smallest to have room."""
     rng = np.random.default_rng(0)
-    members = cells.obs.groupby(labels, observed=True).indices.values()
+    members = groups.groupby(groups, observed=True).indices.values()
     most = max(_RATIO * min(map(len, members)), _FEWEST)
     kept = [rng.choice(group, min(len(group), most), replace=False) for group in members]
-    return cells[np.sort(np.concatenate(kept))].copy()
+    places = np.sort(np.concatenate(kept))
+    return np.asarray(places[evenly(len(places), _MOST_ROWS)])
 
 
 def _heatmap(
-    every: AnnData, labels: str, cmap: Colormap, figsize: tuple[float, float] | None
+    shown: Grouped, cmap: Colormap, figsize: tuple[float, float] | None
 ) -> dict[str, Axes]:
     import scanpy as sc
 
-    genes, cells = list(by_type(every, labels).index), _balanced(every, labels)
+    genes, rows = list(by_type(shown)[0].index), _balanced(shown.groups)
+    cells = shown.cells[rows].copy()
+    values = umap.dense(shown.data.source[rows])
+    cells = AnnData(values, obs=cells.obs, var=pd.DataFrame(index=shown.genes), uns=cells.uns)
     few = len(genes) <= _FEW
-    rows = max(0.4 * cells.obs[labels].nunique(), 2.0)
+    height = max(0.4 * cells.obs[shown.name].nunique(), 2.0)
     axes: dict[str, Axes] = sc.pl.heatmap(
         cells,
         genes,
-        labels,
+        shown.name,
         standard_scale="var",
         cmap=cmap,
-        figsize=figsize or (3.0 + (0.2 if few else 0.1) * len(genes), 1.5 + rows),
+        figsize=figsize or (3.0 + (0.2 if few else 0.1) * len(genes), 1.5 + height),
         show_gene_labels=True,
         show=False,
     )
     axes["heatmap_ax"].tick_params(axis="x", labelsize=9 if few else 6)
+    axes["heatmap_ax"].set_xlabel(of_all(len(rows), shown.cells.n_obs))
     return axes

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from anndata import AnnData
 
 from .._anndata import read, results
 from .._anndata.expression import OFF, Profiles, Types, are_logarithms, marked
-from ..data.matrix import RowMatrix
-from ._cells import cells_of, check_labels, genes_of
+from ._cells import check_labels, genes_of, grouped
 from ._figure import (
     BLUE,
     LOOK,
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from anndata import AnnData
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
+    from ._cells import Grouped
     from ._figure import Drawing
 
 #: What genes are called that mark no type, and are on in more than this share of them, at least
@@ -104,20 +104,21 @@ def dotplot(
     of_values = colour_map(cmap)
     check_labels(adata, labels, grouping=True)
     genes, layer = genes_of(adata, results.selection_key(adata, key), n_genes)
-    cells, name = cells_of(adata, genes, labels, layer, symbols, palette)
+    shown = grouped(adata, genes, labels, layer, symbols, palette)
     yield None
-    return dots(cells, str(name), of_values, figsize)
+    return dots(shown, of_values, figsize)
 
 
-def by_type(cells: AnnData, labels: str) -> pd.DataFrame:
+def by_type(shown: Grouped) -> tuple[pd.DataFrame, Profiles]:
     """Return the genes in the order to show them, with the ``type`` that each stands under.
 
-    It is that of which a gene is a marker, else where share × mean is largest; ``several`` says
-    which are no markers and on in most types.  Within a type the most specific is first.
+    Their profiles, in the order of the panel, are second.  The type is that of which a gene is a
+    marker, else where share × mean is largest; ``several`` says which are no markers and on in most
+    types.  Within a type the most specific is first.
     """
-    groups = cells.obs[labels].cat.remove_unused_categories()
+    groups = shown.groups
     types = Types.of(groups.cat.codes.to_numpy(), groups.cat.categories)
-    found = Profiles.of(RowMatrix(cells.X), types, unlog=are_logarithms(cells.X))
+    found = Profiles.of(shown.data, types, unlog=are_logarithms(shown.data))
     shares = found.shares[:, 1:]
     level = shares * np.maximum(found.linear[:, 1:], 0.0)
     highest = level.max(axis=1, keepdims=True)
@@ -127,25 +128,39 @@ def by_type(cells: AnnData, labels: str) -> pd.DataFrame:
     on = shares >= OFF * shares.max(axis=1, keepdims=True)
     several = (marks < 0) & (on.mean(axis=1) > _MOST)
     table = pd.DataFrame({"type": groups.cat.categories[place], "several": several})
-    return table.set_index(cells.var_names).iloc[np.lexsort((elsewhere, marks < 0, place))]
+    order = np.lexsort((elsewhere, marks < 0, place))
+    return table.set_index(shown.genes).iloc[order], found
 
 
 def dots(
-    cells: AnnData, labels: str, cmap: Colormap, figsize: tuple[float, float] | None
+    shown: Grouped, cmap: Colormap, figsize: tuple[float, float] | None
 ) -> list[dict[str, Axes]]:
     """Draw genes under the types that they mark, in rows."""
     import scanpy as sc
     from matplotlib import pyplot as plt
 
-    every = by_type(cells, labels)
+    every, found = by_type(shown)
     every = pd.concat([every[~every["several"]], every[every["several"]]])
     called = every["type"].astype(str).mask(every["several"], _SEVERAL).to_numpy()
+    types = shown.groups.cat.categories
+    # scanpy gets what it would compute of all cells, and a cell of each type
+    shares, means = (
+        pd.DataFrame(one[:, 1:].T, index=types, columns=shown.genes)
+        for one in (found.shares, found.means)
+    )
+    means -= means.min()
+    means = (means / means.max()).fillna(0.0)
+    of_types = AnnData(
+        means.to_numpy(),
+        obs=pd.DataFrame({shown.name: pd.Categorical(types, types)}, index=types.astype(str)),
+        var=pd.DataFrame(index=shown.genes),
+    )
     n_rows = -(-len(every) // _PER_ROW)
     in_row = -(-len(every) // n_rows)
     groups = short(list(called), _LETTERS)
     above = LOOK.letter * LOOK.font / POINTS_OF_INCH * max(map(len, groups))
     between = above + _NAMES
-    height = max(_DOT * cells.obs[labels].nunique(), 2.0)
+    height = max(_DOT * len(types), 2.0)
     size = figsize or (3.6 + _DOT * in_row, n_rows * (between + height))
     figure, axes = plt.subplots(n_rows, 1, figsize=size, squeeze=False)
     whole = n_rows * (between + height)
@@ -155,24 +170,23 @@ def dots(
         part = slice(i * in_row, (i + 1) * in_row)
         starts = np.flatnonzero(np.append(True, called[part][1:] != called[part][:-1]))
         ends = np.append(starts[1:], len(called[part])) - 1
-        plotted = sc.pl.dotplot(
-            cells,
-            list(every.index[part]),
-            labels,
-            standard_scale="var",
-            cmap=cmap,
-            dot_max=1.0,
+        genes = list(every.index[part])
+        plotted = sc.pl.DotPlot(
+            of_types,
+            genes,
+            shown.name,
+            dot_color_df=means[genes],
+            dot_size_df=shares[genes],
             var_group_positions=[*zip(starts.tolist(), ends.tolist(), strict=True)],
             var_group_labels=[groups[part][start] for start in starts],
             var_group_rotation=90,
             ax=ax,
-            return_fig=True,
         )
         plotted.legend(
             colorbar_title="Mean expression,\nscaled by gene",
             size_title="Cells with\nthe gene (%)",
             width=_LEGEND,
-        ).style(largest_dot=_AREA)
+        ).style(cmap=cmap, dot_max=1.0, largest_dot=_AREA)
         plotted.make_figure()
         drawn.append(plotted.get_axes())
     return drawn

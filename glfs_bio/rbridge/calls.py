@@ -378,7 +378,7 @@ def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
         raise InvalidType("labels", NO_VALUE, "is missing", "name a column or give one a sample")
     codes, categories = columns.labels(adata, labels, "labels")
     check_classes(categories[codes[codes >= 0]].astype(str), name="labels")
-    model = LapRLSClassifier(**arguments).fit(read.matrix(adata), codes)
+    model = LapRLSClassifier(**arguments).fit(read.row_matrix(adata).loaded(), codes)
     return {
         "classes": values.strings(categories[model.classes_].astype(str)),
         "genes": values.strings(adata.var_names),

@@ -35,7 +35,7 @@ _BLOCK = 2**30
 #: Numbers that have blocks, by R's names of their types.
 _TYPES: dict[str, Any] = {"integer": np.int32, "double": np.float64}
 #: Parts of a sparse matrix in a file.
-_CSR = ("data", "indices", "indptr")
+_PARTS = ("data", "indices", "indptr")
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,10 @@ def read(value: Any) -> Any:
             return sparse.csc_matrix((_own(x), _own(i), _own(p)), shape=tuple(shape))
         case {"kind": "file", "path": path, "name": name}:
             return InFile(h5py.File(path)[name])
-        case {"kind": "sparse_file", "path": path, "shape": shape}:
-            return _in_sparse_file(path, {part: value[part] for part in _CSR}, shape)
+        case {"kind": "sparse_file", "path": path, "shape": shape, "by": form}:
+            return _in_sparse_file(path, {part: value[part] for part in _PARTS}, form, shape)
+        case {"kind": "parts", "folder": folder, "p": p, "shape": shape}:
+            return _in_parts(Path(folder), p, shape)
         case {"kind": "list", "items": items, "names": names}:
             found = [read(item) for item in items]
             return found if names is None else dict(zip(read(names), found, strict=True))
@@ -114,7 +116,9 @@ def _own(values: NDArray[Any]) -> NDArray[Any]:
     return values if values.flags.writeable else values.copy()
 
 
-def _in_sparse_file(path: str, parts: dict[str, str], shape: NDArray[np.integer]) -> InFile:
+def _in_sparse_file(
+    path: str, parts: dict[str, str], form: str, shape: NDArray[np.integer]
+) -> InFile:
     """A matrix in a file of 10x, which lacks the attributes by which anndata knows one."""
     # They stand beside links to its parts in another file: links in memory would have all of this
     # one read there.
@@ -123,10 +127,32 @@ def _in_sparse_file(path: str, parts: dict[str, str], shape: NDArray[np.integer]
         with h5py.File(place, "w") as links:
             for name, part in parts.items():
                 links[name] = h5py.ExternalLink(path, part)
-            links.attrs["encoding-type"] = "csr_matrix"
-            links.attrs["encoding-version"] = "0.1.0"
-            links.attrs["shape"] = shape[::-1]
+            _mark_sparse(links, form, shape)
         return InFile(sparse_dataset(h5py.File(place)))
+
+
+def _mark_sparse(group: Any, form: str, shape: NDArray[np.integer]) -> None:
+    """Say what anndata asks for, of a matrix of genes × cells."""
+    group.attrs["encoding-type"] = f"{form}_matrix"
+    group.attrs["encoding-version"] = "0.1.0"
+    group.attrs["shape"] = shape[::-1]
+
+
+def _in_parts(folder: Path, p: NDArray[np.float64] | None, shape: NDArray[np.integer]) -> InFile:
+    """A matrix that R wrote sample by sample to binary files of this folder, which it removes."""
+    place, dense = folder / "parts.h5", p is None
+    with h5py.File(place, "w") as file:
+        for name, kind in (("data", "f8"), ("indices", "i4"))[: 1 if dense else 2]:
+            binary = folder / name
+            size = binary.stat().st_size
+            extent = tuple(shape[::-1]) if dense else (size // np.dtype(kind).itemsize,)
+            whole = [(str(binary), 0, size)] if size else None
+            file.create_dataset(name, extent, kind, external=whole)
+        if p is not None:
+            file["indptr"] = p.astype(np.int64)
+            _mark_sparse(file, "csr", shape)
+    file = h5py.File(place)
+    return InFile(file["data"] if dense else sparse_dataset(file))
 
 
 def write(value: Any) -> Any:

@@ -302,6 +302,7 @@ NOTHING_WRONG = {
     "--as-highly-variable",
     "--subset",
     "--umaps",
+    "--backed",
     "--log1p",
     "--overwrite",
     "--debug",

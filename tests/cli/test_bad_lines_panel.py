@@ -196,7 +196,7 @@ DATA = [
 ]
 
 #: Options that take no value.
-NOTHING_WRONG = {"--log1p", "--nearly-identical", "--overwrite", "--debug", "--help"}
+NOTHING_WRONG = {"--backed", "--log1p", "--nearly-identical", "--overwrite", "--debug", "--help"}
 
 
 @pytest.fixture(scope="module")

@@ -553,10 +553,45 @@ def test_names_of_every_format_are_unique(adata, tmp_path, caplog):
     adata.var_names = ["g", "g"]
     adata.write_h5ad(tmp_path / "cells.h5ad")
     adata.write_zarr(tmp_path / "cells.zarr")
-    for name, backed in (("cells.h5ad", False), ("cells.h5ad", True), ("cells.zarr", False)):
-        caplog.clear()
-        assert list(read_cells(tmp_path / name, backed=backed).var_names) == ["g", "g-1"]
-        assert len(caplog.records) == 1
+    for name in ("cells.h5ad", "cells.zarr"):
+        for backed in (False, True):
+            caplog.clear()
+            assert list(read_cells(tmp_path / name, backed=backed).var_names) == ["g", "g-1"]
+            assert len(caplog.records) == 1
+
+
+def whole(matrix):
+    found = matrix.to_memory() if hasattr(matrix, "to_memory") else matrix[:]
+    return found.toarray() if sparse.issparse(found) else np.asarray(found)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_matrix, np.asarray])
+def test_matrices_stay_in_their_file(adata, tmp_path, form):
+    adata.X = form(adata.X.toarray())
+    adata.layers["counts"] = adata.X.copy()
+    adata.raw = adata.copy()
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    adata.write_zarr(tmp_path / "cells.zarr")
+    for name in ("cells.h5ad", "cells.zarr"):
+        read = read_cells(tmp_path / name, backed=True)
+        assert read.isbacked == (name == "cells.h5ad")
+        assert list(read.obs_names) == CELLS
+        for matrix in (read.X, read.layers["counts"], read.raw.X):
+            assert not isinstance(matrix, np.ndarray)
+            assert not sparse.issparse(matrix)
+            np.testing.assert_array_equal(whole(matrix), COUNTS)
+
+
+@pytest.mark.parametrize(("name", "group"), [STORES[0], STORES[2]])
+def test_a_modality_stays_in_its_file(store, name, group):
+    read = read_cells(store(name, group, "rna", "protein"), modality="rna", backed=True)
+    assert not sparse.issparse(read.X)
+    np.testing.assert_array_equal(whole(read.X), COUNTS)
+
+
+def test_what_cannot_stay_in_its_file(put_table):
+    with refused(InvalidValue, "backed"):
+        read_cells(put_table, backed=True)
 
 
 @pytest.mark.parametrize("option", [{"modality": "rna"}, {"var_names": "gene_ids"}])

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from glfs_bio import io as glfs_io
 from glfs_bio import pl, pp, tl
+from glfs_bio._anndata import read as matrices
 from glfs_bio._anndata import umap
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
 from glfs_bio.pl._figure import MUTED
@@ -171,19 +172,62 @@ def test_names_on_the_map(mapped):
 @pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])
 def test_the_matrix_is_read_once(mapped, kind, monkeypatch):
     """Of maps that are kept, only the genes that colour them."""
-    read, values = [], umap.values
+    read = []
 
-    def counted(adata, genes, layer):
-        read.append(list(genes))
-        return values(adata, genes, layer)
+    def counted(function):
+        def called(adata, genes, *args):
+            read.append(list(genes))
+            return function(adata, genes, *args)
 
-    monkeypatch.setattr(umap, "values", counted)
+        return called
+
+    for module, name in ((umap, "values"), (matrices, "columns")):
+        monkeypatch.setattr(module, name, counted(getattr(module, name)))
     shown = ["bulk_labels", "CD3D", "LYZ", "CD3D"] if kind == "umap" else "bulk_labels"
     pl.panel(mapped, shown, kind=kind, show=False)
     assert len(read) == 1
     assert kind != "umap" or read == [["CD3D", "LYZ"]]
     pl.panel(mapped, "bulk_labels", show=False)
     assert len(read) == 1
+
+
+def test_many_cells_are_drawn_as_a_sample(pbmc, monkeypatch):
+    monkeypatch.setattr(umap, "MOST_CELLS", 100)
+    pp.select_genes(pbmc, 6)
+    whole = pbmc.obsm.pop("X_umap")
+    axes = pl.panel(pbmc, ["bulk_labels", "LYZ"], keep=True, show=False)
+    rows = np.linspace(0, 699, 100).astype(int)
+    for name in ("X_umap", "X_umap_glfs"):
+        assert set(np.flatnonzero(np.isfinite(pbmc.obsm[name][:, 0]))) == set(rows)
+    assert pbmc.uns["umap_glfs"]["params"]["n_cells"] == 100
+    for ax in axes:
+        assert len(ax.collections[0].get_offsets()) == 100
+        assert ax.get_title().replace("\n", " ").endswith("100 of 700 cells")
+    pbmc.obsm["X_umap"] = whole  # of all cells: the same are drawn beside one another
+    del pbmc.uns["umap"]
+    monkeypatch.setattr(umap, "_umap", None)
+    left, _ = pl.panel(pbmc, show=False)
+    assert len(left.collections[0].get_offsets()) == 100
+    tl.panel_umap(pbmc, max_cells=100)  # are there
+    monkeypatch.undo()
+    tl.panel_umap(pbmc, max_cells=700)
+    assert np.isfinite(pbmc.obsm["X_umap_glfs"]).all()
+
+
+def test_umaps_of_many_cells_start_from_their_axes(pbmc, monkeypatch):
+    monkeypatch.setattr(umap, "MOST_EXACT", 300)
+    found = umap._umap(pbmc.obsm["X_pca"], 0)
+    labels = pbmc.obs["bulk_labels"].to_numpy()
+    apart = np.linalg.norm(found[:, None] - found, axis=2) + np.diag(np.full(700, np.inf))
+    assert np.mean(labels[apart.argmin(axis=1)] == labels) > 0.6
+    np.testing.assert_array_equal(found, umap._umap(pbmc.obsm["X_pca"], 0))
+
+
+def test_rows_of_a_heat_map_are_a_sample(mapped, monkeypatch):
+    monkeypatch.setattr("glfs_bio.pl._panel._MOST_ROWS", 50)
+    axes = pl.panel(mapped, "bulk_labels", kind="heatmap", show=False)
+    assert axes["heatmap_ax"].images[0].get_array().shape[0] == 50
+    assert axes["heatmap_ax"].get_xlabel() == "50 of 700 cells"
 
 
 @pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])

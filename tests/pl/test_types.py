@@ -4,11 +4,13 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
 from pictures import apart, drawn, labels_apart, names
 from refusals import refused
 
 from glfs_bio import pl, pp, tl
 from glfs_bio.errors import InvalidValue
+from glfs_bio.pl._cells import grouped
 from glfs_bio.pl._types import by_type
 
 GROUPS = ["a", "b", "c"]
@@ -34,8 +36,12 @@ def few():
     return ad.AnnData(means.T[codes], obs=obs, var=pd.DataFrame(index=list(GENES)))
 
 
+def ordered(cells):
+    return by_type(grouped(cells, cells.var_names, "type", None, None, None))[0]
+
+
 def test_a_gene_stands_under_the_type_that_it_marks(few):
-    found = by_type(few, "type")
+    found = ordered(few)
     under = {gene: None if row.several else row.type for gene, row in found.iterrows()}
     assert under == {gene: kind for gene, (_, kind) in GENES.items()}
     of_types = [gene for gene in found.index if under[gene]]
@@ -44,18 +50,18 @@ def test_a_gene_stands_under_the_type_that_it_marks(few):
 
 def test_a_gene_that_is_no_marker_stands_where_it_is_on_most(few):
     few.X[:, 3] = [1, 1, 1, 1, 3, 0, 0, 0, 0, 0, 0, 0]
-    found = by_type(few, "type").loc["everywhere"]
+    found = ordered(few).loc["everywhere"]
     assert (found["type"], found["several"]) == ("a", False)
 
 
 def test_scaled_expression_has_an_order(few):
     few.X = few.X - few.X.mean(axis=0)
-    assert set(by_type(few, "type").index) == set(GENES)
+    assert set(ordered(few).index) == set(GENES)
 
 
 def test_one_type_alone(few):
     few.obs["type"] = pd.Categorical(["a"] * 12)
-    assert set(by_type(few, "type")["type"]) == {"a"}
+    assert set(ordered(few)["type"]) == {"a"}
 
 
 def test_genes_stand_under_their_types(panel):
@@ -70,6 +76,19 @@ def test_genes_stand_under_their_types(panel):
     assert places == sorted(places)
     assert len(types) > len(set(places)) > 3
     drawn()
+
+
+def test_dots_are_those_of_scanpy(panel):
+    (axes,) = pl.dotplot(panel, "bulk_labels", show=False)
+    dots = axes["mainplot_ax"].collections[0]
+    genes = names(axes["mainplot_ax"].get_xticklabels())
+    theirs = sc.pl.dotplot(
+        panel, genes, "bulk_labels", standard_scale="var", dot_max=1.0, return_fig=True
+    )
+    theirs.style(cmap="Reds", largest_dot=150.0).make_figure()
+    other = theirs.get_axes()["mainplot_ax"].collections[0]
+    np.testing.assert_allclose(dots.get_sizes(), other.get_sizes(), rtol=1e-5)
+    np.testing.assert_allclose(dots.get_facecolors(), other.get_facecolors(), atol=0.01)
 
 
 def test_dots_with_symbols_and_options(panel):

@@ -2,11 +2,17 @@
 # columns, reduced dimensions.
 
 # A base or dgCMatrix matrix of finite or infinite numbers; `what` names it in
-# errors. With `files` a matrix of a HDF5 file stays there.
-plain_matrix <- function(x, what, files = FALSE) {
+# errors. With `files` a matrix of a HDF5 file stays there, and another delayed
+# one of more than a block goes to a file.
+plain_matrix <- function(x, what, files = TRUE) {
     if (files && !is.null(place <- in_file(x))) {
         message(what, " is read from its file, part by part.")
         return(place)
+    }
+    if (files && is_large(x)) {
+        message(what, " is a ", class(x)[1L],
+            ": written to a temporary file, block by block.")
+        return(by_parts(x, what))
     }
     if (is(x, "DelayedArray")) {
         message(what, " is a ", class(x)[1L], ": realised in memory.")
@@ -47,17 +53,70 @@ in_file <- function(x) {
     if (is(seed, "HDF5ArraySeed"))
         plain("file", path = DelayedArray::path(seed),
             name = methods::slot(seed, "name"))
-    else if (is(seed, "CSC_H5SparseMatrixSeed")) {
-        # A file of AnnData, or of 10x, that is stored by samples.
+    else if (is(seed, "CSC_H5SparseMatrixSeed") ||
+        is(seed, "CSR_H5SparseMatrixSeed")) {
+        # A file of AnnData, or of 10x, that is stored by samples, or by genes.
         part <- function(...) paste(c(methods::slot(seed, "group"), ...),
             collapse = "/")
         plain(
             "sparse_file", path = DelayedArray::path(seed),
             data = part("data", methods::slot(seed, "subdata")),
             indices = part("indices"),
-            indptr = part("indptr"), shape = dim(seed)
+            indptr = part("indptr"), shape = dim(seed),
+            by = if (is(seed, "CSC_H5SparseMatrixSeed")) "csr" else "csc"
         )
     }
+}
+
+# Whether a delayed matrix of numbers is read in several blocks.
+is_large <- function(x) is(x, "DelayedMatrix") && length(x) > 0L &&
+    DelayedArray::type(x) %in% c("logical", "integer", "double") &&
+    length(DelayedArray::colAutoGrid(x)) > 1L
+
+# The folders of matrices that went to files, until Python has answered.
+parts <- new.env(parent = emptyenv())
+
+forget_parts <- function() {
+    unlink(parts$folders, recursive = TRUE)
+    parts$folders <- NULL
+}
+
+# Binary files of a matrix: its values alone, or those that are not zero with
+# their genes, sample by sample.
+by_parts <- function(x, what) {
+    folder <- tempfile("glfsbio-")
+    dir.create(folder)
+    parts$folders <- c(parts$folders, folder)
+    grid <- DelayedArray::colAutoGrid(x)
+    is_sparse <- DelayedArray::is_sparse(x)
+    read <- function(i) DelayedArray::read_block(x, grid[[i]], as.sparse = is_sparse)
+    dense <- !is_sparse && !isTRUE(mean(read(1L) == 0) > 0.5)
+    open <- function(name) file(file.path(folder, name), "wb")
+    data <- open("data")
+    indices <- open("indices")
+    on.exit({
+        close(data)
+        close(indices)
+    })
+    pointers <- vector("list", length(grid))
+    before <- n_read <- 0
+    for (i in seq_along(grid)) {
+        block <- read(i)
+        if (!dense)
+            block <- methods::as(if (is_sparse) block else block + 0, "dgCMatrix")
+        values <- if (dense) block else block@x
+        if (anyNA(values))
+            refuse_missing(block, values, what, dimnames(x), n_read)
+        writeBin(as.double(values), data)
+        if (!dense) {
+            writeBin(block@i, indices)
+            pointers[[i]] <- before + block@p[-1L]
+            before <- before + length(block@i)
+        }
+        n_read <- n_read + ncol(block)
+    }
+    plain("parts", folder = folder, shape = dim(x),
+        p = if (!dense) as.double(c(0, unlist(pointers))))
 }
 
 # A file may hold zeros one by one: sparse blocks of samples need less memory.
@@ -77,14 +136,16 @@ realised <- function(x) {
     do.call(cbind, c(list(sparse(first)), rest))
 }
 
-refuse_missing <- function(x, values, what) {
+# The names, and the number of samples before these, are those of the whole.
+refuse_missing <- function(x, values, what, names = dimnames(x), before = 0L) {
     n <- sum(is.na(values))
     at <- Matrix::which(is.na(x), arr.ind = TRUE)[1L, ]
     label <- function(names, i) if (is.null(names)) i else names[i]
     glfs_stop(
         what, " has ", n, " missing value", if (n > 1L) "s",
         ", the first at gene ",
-        label(rownames(x), at[[1L]]), ", sample ", label(colnames(x), at[[2L]]),
+        label(names[[1L]], at[[1L]]), ", sample ",
+        label(names[[2L]], before + at[[2L]]),
         ": remove or impute ", if (n > 1L) "them." else "it."
     )
 }
@@ -257,7 +318,7 @@ counts_layers <- function(layers, names, where, matrix) {
 # What Python needs of an object, by its class.
 setGeneric("read_object", function(x, ...) standardGeneric("read_object"))
 
-setMethod("read_object", "ANY", function(x, files = FALSE, ...) {
+setMethod("read_object", "ANY", function(x, ...) {
     if (length(dim(x)) != 2L)
         refuse(
             "x", " is a ", class(x)[1L],
@@ -267,15 +328,14 @@ setMethod("read_object", "ANY", function(x, files = FALSE, ...) {
     refuse_place("x is a matrix: put its matrices into a SummarizedExperiment",
         ...)
     plain_parts(
-        plain_matrix(x, "x", files), gene_names(x), empty(nrow(x)),
+        plain_matrix(x, "x"), gene_names(x), empty(nrow(x)),
         empty(ncol(x))
     )
 })
 
 setMethod("read_object", "SummarizedExperiment", function(
         x, assay = "logcounts", assay.type = assay, counts_layer = NULL,
-        word = if (missing(assay.type)) "assay" else "assay.type",
-        files = FALSE, ...) {
+        word = if (missing(assay.type)) "assay" else "assay.type", ...) {
     refuse_place("name the matrix of x with assay.type =", ...)
     names <- SummarizedExperiment::assayNames(x)
     check_place(assay.type, word, names, "an assay of x")
@@ -295,8 +355,7 @@ setMethod("read_object", "SummarizedExperiment", function(
                 ".")
     }
     plain_parts(
-        plain_matrix(values(assay.type), paste0("assay \"", assay.type, "\""),
-            files),
+        plain_matrix(values(assay.type), paste0("assay \"", assay.type, "\"")),
         gene_names(x),
         SummarizedExperiment::rowData(x, use.names = FALSE),
         no_names(SummarizedExperiment::colData(x)),

@@ -97,10 +97,7 @@ prepared <- function(target, x, options) {
         options[["platform"]] <- read_platform(
             options[["platform"]], x, place, named = target == "order_panel"
         )
-    # Files are gone through cell by cell, which other functions cannot do, or
-    # not quickly.
-    files <- target == "select_genes"
-    parts <- do.call(read_object, c(list(x), place, list(files = files)))
+    parts <- do.call(read_object, c(list(x), place))
     parts <- with_columns(parts, columns$columns)
     list(
         parts = parts,

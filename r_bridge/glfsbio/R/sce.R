@@ -78,7 +78,7 @@ plain_sce <- function(x, X_name = NULL) {
             listed(names), ".")
     plain <- lapply(stats::setNames(nm = names), function(name) plain_matrix(
         SummarizedExperiment::assay(x, name, withDimnames = FALSE),
-        paste0("assay \"", name, "\"")
+        paste0("assay \"", name, "\""), files = FALSE
     ))
     single <- is(x, "SingleCellExperiment")
     pairs <- if (single) plain_pairs(x, ".") else list()

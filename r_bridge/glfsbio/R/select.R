@@ -110,10 +110,10 @@
 #'   labels take tenths of a second. For a Seurat object `VariableFeatures(x) <-
 #'   glfs_gene_sets(x)$glfs` hands the panel on.
 #'
-#'   A HDF5Matrix of numbers stays in its file and is read part by part, and so
-#'   do a TENxMatrix and an H5ADMatrix that is dense or stored by cells. Other
-#'   delayed matrices are realised in memory block by block. All other functions
-#'   realise every delayed matrix.
+#'   A HDF5Matrix of decimal numbers stays in its file and is read part by part, in
+#'   this and all other functions, and so do a TENxMatrix and an H5ADMatrix. Other
+#'   delayed matrices that DelayedArray reads in several blocks are written block by
+#'   block to a temporary file, which is gone when the function ends.
 #'
 #' @return The object, with the columns below in `rowData()`, `fData()` or the
 #'   metadata of the features, and a record in `metadata(x)$glfs`,

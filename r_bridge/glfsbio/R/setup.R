@@ -269,6 +269,7 @@ check_same <- function(python) {
 
 # Every call goes through here. An exception in Python becomes an R condition.
 call_python <- function(target, ...) {
+    on.exit(forget_parts())
     connect()
     answer <- r_value(session$call(target, plain_arguments(list(...))))
     for (text in answer$messages)

@@ -98,10 +98,10 @@ test_that("zeros of a delayed matrix are dropped block by block", {
     old <- DelayedArray::getAutoBlockSize()
     withr::defer(suppressMessages(DelayedArray::setAutoBlockSize(old)))
     suppressMessages(DelayedArray::setAutoBlockSize(40 * 8 * 7))
-    expect_message(plain <- plain_matrix(delayed, "x"), "realised in memory")
+    expect_message(plain <- plain_matrix(delayed, "x", FALSE), "realised in memory")
     expect_identical(plain$kind, "sparse")
     expect_equal(as.matrix(r_value(plain)), unname(x))
-    expect_identical(plain_matrix(delayed + 1, "x")$kind, "dense")
+    expect_identical(plain_matrix(delayed + 1, "x", FALSE)$kind, "dense")
 })
 
 test_that("a missing value is an error that says where", {
