@@ -281,8 +281,12 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
             "output", target, f"needs {needed:.3g} bytes, and there is room for {room:.3g}"
         )
     with replacing(target, ".h5ad", overwrite=overwrite) as name:
+        anndatas = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
         try:
-            _on_disk.write(adata, name)
+            if _on_disk.are_in_memory(adata):
+                anndatas(name)
+            else:
+                _on_disk.write(adata, name)
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
             _, _, said = str(error).partition("error message = '")
             said = said.partition("'")[0] or str(error)

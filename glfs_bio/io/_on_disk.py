@@ -55,14 +55,15 @@ def size(adata: ad.AnnData) -> int:
     return int(adata.__sizeof__()) + sum(map(_size, _matrices(adata).values()))
 
 
+def are_in_memory(adata: ad.AnnData) -> bool:
+    """Whether all matrices are, so that anndata writes them."""
+    return all(map(_is_here, _matrices(adata).values()))
+
+
 def write(adata: ad.AnnData, path: Path) -> None:
     """Write cells to ``.h5ad`` or ``.zarr``, with matrices that are not in memory part by part."""
-    is_zarr, matrices = path.suffix.lower() == ".zarr", _matrices(adata)
-    if all(map(_is_here, matrices.values())):
-        (adata.write_zarr if is_zarr else adata.write_h5ad)(path)
-        return
     adata.strings_to_categoricals()  # as anndata does
-    if is_zarr:
+    if path.suffix.lower() == ".zarr":
         import zarr
 
         _fill(zarr.open_group(path, mode="w", zarr_format=ad.settings.zarr_write_format), adata)

@@ -411,7 +411,7 @@ def test_lazy_objects(pbmc, tmp_path):
         {"preserve": "bulk_labels", "cell_weights": "bulk_labels"},
         {"preserve": "score"},
         {"batch_key": "phase"},
-        {"limits": Limits(per_type=1, groupby="bulk_labels")},
+        {"limits": Limits(max_mean_in_type=9, groupby="bulk_labels")},
     ):
         assert pp.select_genes(lazy, 5, **options, inplace=False)["glfs_selected"].sum() == 5
 

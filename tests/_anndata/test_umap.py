@@ -31,7 +31,7 @@ def count(monkeypatch):
     """How many UMAPs are computed; drawn at random here, which takes less time."""
     calls = []
 
-    def quick(cells, *, random_state):
+    def quick(cells, *, random_state, **_):
         calls.append(None)
         rng = np.random.default_rng(random_state + cells.n_vars)
         cells.obsm["X_umap"] = rng.normal(size=(cells.n_obs, 2))
@@ -189,7 +189,7 @@ def test_progress_is_shown_on_a_terminal(adata, count, capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     pl.panel(adata, show=False)
-    assert "UMAP by the panel" in capsys.readouterr().err
+    assert "cells by the panel" in capsys.readouterr().err
 
 
 def test_the_best_genes_alone(adata, count):

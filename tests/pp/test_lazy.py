@@ -132,12 +132,6 @@ def test_subset_of_zarr_and_dask(pbmc, tmp_path):
     assert cells.X.compute().shape == (350, 10)
 
 
-def test_by_genes_in_a_file_is_refused(pbmc, tmp_path):
-    cells = in_file(pbmc, tmp_path, sparse.csc_matrix)
-    with refused(InvalidType, "X"):
-        select_genes(cells, 10)
-
-
 def test_bad_values_in_a_file_are_told(pbmc, tmp_path):
     pbmc.X.data[-1] = np.nan
     cells = in_file(pbmc, tmp_path, sparse.csr_matrix)

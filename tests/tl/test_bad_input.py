@@ -169,6 +169,7 @@ OF_WORKBENCH = [
         ({"n_genes": 0}, InvalidValue),
         ({"layer": "x"}, NotFound),
         ({"use_raw": True}, InvalidValue),
+        ({"max_cells": 0}, InvalidValue),
         SEED,
     ]),
     (pp.structure, {}, [
