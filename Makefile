@@ -93,6 +93,7 @@ bench-peers: $(RIVALS)
 # each state of the code in benchmarks/.cache/speed; BENCH_SPEED="--sizes 3000 10000" passes options.
 bench-speed: $(RIVALS)
 	$(BIN)/python -m benchmarks.speed.calls
+	$(BIN)/python -m benchmarks.speed.nothing
 	$(BIN)/python -m benchmarks.speed $(BENCH_SPEED)
 
 # The tables and figures of the paper but leukaemia, which is part of bench; takes hours.

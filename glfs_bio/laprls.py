@@ -20,13 +20,24 @@ import numpy as np
 from scipy import linalg, sparse
 
 from .data.threads import few_threads
+from .errors import NO_VALUE, InvalidValue
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     import numpy.typing as npt
 
     from ._typing import Array, Index, Matrix
 
+    #: Some rows of a matrix.
+    _Rows: TypeAlias = Callable[[slice], sparse.csr_array]
+
 SIDES = ("primal", "dual")
+#: Pairs of samples that a graph may join, of 12 bytes each.
+_MOST_PAIRS = 1e8
+#: Entries of a product that is added up in parts.
+_ENTRIES = 2**22
 
 
 def solve(
@@ -52,7 +63,14 @@ def solve(
     known = np.where(j[:, None] > 0, targets, 0.0)
     mean, level = (data.T @ j) / j.sum(), (known.T @ j) / j.sum()
     errors = j[:, None] * (known - level)
-    b = sparse.csr_array(sparse.diags_array(j) + lambda1 * smoother)
+
+    def b(rows: slice) -> sparse.csr_array:
+        """Some rows of ``J + λ1 L``."""
+        places = np.arange(n_samples)[rows]
+        own = (j[rows], (np.arange(len(places)), places))
+        weights = sparse.csr_array(own, shape=(len(places), n_samples))
+        return sparse.csr_array(weights + lambda1 * smoother[rows])
+
     side_of = {"primal": _primal, "dual": _dual}[side]
     with few_threads(min(n_samples, n_features)):
         if sparse.issparse(data):
@@ -62,21 +80,27 @@ def solve(
         return coef, level - mean @ coef
 
 
-def _primal(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors: Array) -> Array:
+def _primal(data: Matrix, mean: Array, b: _Rows, lambda2: float, errors: Array) -> Array:
     """``(XᵀbX + λ2 I)⁻¹ Xᵀe`` for ``X = data − 1 meanᵀ`` and `b`; the errors sum to zero."""
-    ones = b @ np.ones(b.shape[0])
-    left = _dense(data.T @ (b @ data))
+    n_samples, n_features = data.shape
+    left, at_once = np.zeros((n_features, n_features)), max(1, _ENTRIES // n_features)
+    ones = np.empty(n_samples)
+    for begin in range(0, n_samples, at_once):  # of many samples the product has no room
+        rows = slice(begin, begin + at_once)
+        some = b(rows)
+        ones[rows] = some @ np.ones(n_samples)
+        left += _dense(data[rows].T @ (some @ data))
     cross = np.outer(data.T @ ones, mean)
     left += ones.sum() * np.outer(mean, mean) - cross - cross.T
     left[np.diag_indices_from(left)] += lambda2
     return np.asarray(linalg.solve(left, data.T @ errors, assume_a="pos"))
 
 
-def _dual(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors: Array) -> Array:
+def _dual(data: Matrix, mean: Array, b: _Rows, lambda2: float, errors: Array) -> Array:
     """``Xᵀ (bXXᵀ + λ2 I)⁻¹ e`` for ``X = data − 1 meanᵀ`` and ``b = J + λ1 L``."""
     shift = data @ mean
     gram = _dense(data @ data.T) - shift[:, None] - shift + mean @ mean
-    left = b @ gram
+    left = b(slice(None)) @ gram
     left[np.diag_indices_from(left)] += lambda2
     alpha = linalg.solve(left, errors)
     return np.asarray(data.T @ alpha - np.outer(mean, alpha.sum(axis=0)))
@@ -119,6 +143,19 @@ def held_out(
             coef = linalg.solve(left, sum(right[:k]) + sum(right[k + 1 :]), assume_a="pos")
             found[rows] = data[rows] @ coef[:-1] + coef[-1]
     return found
+
+
+def check_cliques(labels: npt.NDArray[Any]) -> None:
+    """Refuse labels of so many samples that a graph of all pairs of a class has no room."""
+    sizes = np.unique(labels, return_counts=True)[1].astype(float)
+    if np.square(sizes).sum() > _MOST_PAIRS:
+        raise InvalidValue(
+            "y",
+            NO_VALUE,
+            f"has {len(labels)} samples with a label, and the graph of the classes joins each to "
+            f"all of its class, which makes {np.square(sizes).sum():.2g} pairs",
+            "use that of nearest neighbours",
+        )
 
 
 def class_graph(labels: npt.NDArray[Any]) -> sparse.csr_array:

@@ -152,10 +152,12 @@ def read_by(
     return known, used
 
 
-def said(known: Labels, readings: Sequence[str]) -> dict[str, Any]:
+def said(
+    known: Labels, readings: Sequence[str], *, sampled: Sequence[str] = ("laprls",)
+) -> dict[str, Any]:
     """Return how labels are read, and of how many cells, for ``.uns``."""
     return {
-        "readings": by_panel.said(readings, known.codes),
+        "readings": by_panel.said(readings, known.codes, sampled=sampled),
         "n_labelled": int(np.sum(known.codes >= 0)),
     }
 

@@ -8,10 +8,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from anndata import AnnData, concat
 
+from ..data.made import below
+from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, VAR_NAMES, InvalidValue, Message, Refusal, listed
 from . import read, target
+from .lean import Lean, frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,14 +72,14 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
     for name, argument in target.sources(request).items():
         _in_all(sets, name, argument)
     genes = _in_common(sets)
-    parts = {
-        name: _lean(name, one, genes, spec.layer, spec.batch_key, counts)
-        for name, one in sets.items()
-    }
+    parts = {name: _lean(name, one, genes, spec.batch_key) for name, one in sets.items()}
+    layers: dict[str | None, tuple[str | None, str]] = {None: (spec.layer, "layer")}
     if limits is not None and counts is not None:
+        layers[_COUNTS] = (None if counts == "X" else counts, "counts_layer")
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
+    matrices = {place: below(_matrices(sets, genes, *of)) for place, of in layers.items()}
     joined = concat(parts, join="outer", merge="first", index_unique=_BETWEEN)
-    return joined, request.but(layer=None, batch_key=_BATCH, use_rep=None)
+    return Lean.of(joined, matrices), request.but(layer=None, batch_key=_BATCH, use_rep=None)
 
 
 def _in_all(sets: Mapping[str, AnnData], name: str, argument: str) -> None:
@@ -115,23 +119,24 @@ def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
     return genes
 
 
-def _lean(
-    name: str,
-    one: AnnData,
-    genes: pd.Index,
-    layer: str | None,
-    batch_key: str | None,
-    counts: str | None,
-) -> AnnData:
-    """What a selection reads of one data set."""
-    layers = {}
+def _lean(name: str, one: AnnData, genes: pd.Index, batch_key: str | None) -> AnnData:
+    """What a selection reads of the cells of one data set, but for matrices."""
     with _within(name):
-        places: Index = one.var_names.get_indexer(genes)
-        data = read.matrix(one, layer)[:, places]
         batches = read.batches(one, batch_key)
-        if counts is not None:
-            named = None if counts == "X" else counts
-            layers[_COUNTS] = read.matrix(one, named, "counts_layer")[:, places]
-    obs = one.obs.copy()
+    obs = frame(one.obs).copy()
     obs[_BATCH] = name if batches is None else [f"{name}: {batch}" for batch in batches]
-    return AnnData(data, obs=obs, var=one.var.loc[genes], obsm=dict(one.obsm), layers=layers)
+    return AnnData(obs=obs, var=frame(one.var).loc[genes], obsm=dict(one.obsm))
+
+
+def _matrices(
+    sets: Mapping[str, AnnData], genes: pd.Index, layer: str | None, argument: str
+) -> list[RowMatrix]:
+    """The matrix of some genes of every data set."""
+    found = []
+    for name, one in sets.items():
+        with _within(name):
+            places: Index = one.var_names.get_indexer(genes)
+            every = np.array_equal(places, np.arange(one.n_vars))
+            rows = read.row_matrix(one, layer, argument)
+            found.append(rows if every else RowMatrix(rows, genes=places))
+    return found

@@ -15,6 +15,8 @@ from anndata import AnnData
 from ..cells import noise
 from ..cells.cells import build_problems
 from ..criterion.platform import Detection
+from ..data.made import logarithms
+from ..data.matrix import RowMatrix
 from ..errors import (
     BOOLEAN,
     MAPPING,
@@ -38,8 +40,7 @@ from . import columns, names, read
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .._typing import Array
-    from ..data.matrix import RowMatrix
+    from .._typing import Array, Matrix
     from ..options import Platform
 
 log = logging.getLogger(__name__)
@@ -282,11 +283,32 @@ def signal_of(adata: AnnData, layer: str | None = None) -> Array | None:
 
     None: there are too few cells.
     """
-    data = read.logarithmised(adata, layer)
+    data = _logarithmised(adata, layer)
     if data.shape[0] < FEWEST_CELLS:
         return None
     cells = build_problems(data, StructureSpec())[0]
     return noise.signal(cells.variance, cells.residuals)
+
+
+def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
+    """Log expression: a layer as it is, or what scanpy makes of counts, without cells that have
+    none.
+    """
+    rows = read.row_matrix(adata, layer)
+    totals = rows.sweep(_totals)[1].ravel()
+    cells = np.flatnonzero(totals > 0)  # those without counts say nothing
+    some = cells[: read.RECOGNITION.rows]
+    found = read.state(rows.first(int(some.max(initial=-1)) + 1)[some]) if len(some) else None
+    if found not in ("counts", "normalised"):
+        return rows
+    factors = np.ones(len(totals))
+    if found == "counts":
+        factors[cells] = totals[cells] / np.median(totals[cells])
+    return RowMatrix(logarithms(rows, factors), cells)
+
+
+def _totals(block: Matrix, _: slice) -> tuple[tuple[Array, ...], Array]:
+    return (), np.asarray(block.sum(axis=1, dtype=np.float64)).reshape(-1, 1)
 
 
 def _molecules(data: RowMatrix, name: str) -> Array:

@@ -42,6 +42,7 @@ from ..errors import (
     warn,
 )
 from ..vendors.names import is_control
+from .lean import Lean
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -285,6 +286,8 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     Values are looked at now only where they are in memory.
     """
     data = _stored(adata, layer, argument)
+    if isinstance(data, RowMatrix):
+        return data
     if not _is_lazy(data):
         return RowMatrix(matrix(adata, layer, argument), checked=True)
     about = _subject(layer, argument)
@@ -332,6 +335,14 @@ def in_memory(adata: AnnData, layer: str | None) -> Any:
     return data if isinstance(data, np.ndarray) or sparse.issparse(data) else None
 
 
+def has(adata: AnnData, layer: str | None) -> bool:
+    """Whether ``X`` or a layer is there and can be read."""
+    try:
+        return _stored(adata, layer, "layer") is not None
+    except Refusal:
+        return False
+
+
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     """A layer of raw counts, or ``.X`` where that is ``"X"``."""
     found = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
@@ -343,28 +354,6 @@ def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
             "name a layer of raw counts",
         )
     return found
-
-
-def logarithmised(adata: AnnData, layer: str | None = None) -> Matrix:
-    """Log expression in memory: a layer as it is, or what scanpy makes of counts, without cells
-    that have none.
-    """
-    rows = row_matrix(adata, layer)
-    data = rows.source if rows.in_memory else rows.first(adata.n_obs)
-    some = data[np.flatnonzero(np.asarray(data.sum(axis=1)).ravel() > 0)]
-    found = state(some)  # cells without counts say nothing
-    if found not in ("counts", "normalised"):
-        return data
-    import scanpy as sc
-    from anndata import AnnData
-
-    data = some.astype(float)
-    # scanpy divides the columns of sparse arrays, not their rows
-    own = AnnData(sparse.csr_matrix(data) if sparse.issparse(data) else data)
-    if found == "counts":
-        sc.pp.normalize_total(own)
-    sc.pp.log1p(own)
-    return own.X
 
 
 def n_cells_with(data: RowMatrix) -> Array:
@@ -544,6 +533,8 @@ def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
 def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
     """A matrix as it is; ``"raw"`` is that of ``.raw``, of these genes, where no layer is."""
     check(adata)
+    if isinstance(adata, Lean):
+        return adata.matrices[layer]
     if layer == RAW and layer not in adata.layers and adata.raw is not None:
         data = _of_raw(adata)
     else:
@@ -595,7 +586,9 @@ def _is_lazy(data: Any) -> bool:
     """Whether a matrix has a shape and rows, but is not in memory."""
     if isinstance(data, np.ndarray) or sparse.issparse(data):
         return False
-    return all(hasattr(data, name) for name in ("shape", "dtype", "__getitem__"))
+    return isinstance(data, RowMatrix) or all(
+        hasattr(data, name) for name in ("shape", "dtype", "__getitem__")
+    )
 
 
 def _first_values(data: Any) -> NDArray[Any]:

@@ -12,7 +12,6 @@ from scipy.sparse import csgraph
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
-from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
 from .. import checks
 from ..data import threads
@@ -20,6 +19,7 @@ from ..data.indices import check_indices
 from ..data.matrix import RowMatrix, native, no_rows, with_values
 from ..data.products import csr_product
 from ..errors import NO_VALUE, InvalidValue
+from .nearest import nearest
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
@@ -64,9 +64,7 @@ def knn_graph(
     if n_cells > MOST_EXACT:
         distances = approximate_distances(representation, n_neighbors, random_state)
     else:
-        distances = sparse.csr_array(
-            kneighbors_graph(representation, n_neighbors, mode="distance", include_self=False)
-        )
+        distances = _to_others(*nearest(representation, representation, n_neighbors + 1))
     squared = np.square(distances.data, out=distances.data)
     bandwidth = squared.mean(dtype=np.float64)
     if bandwidth > 0:
@@ -95,9 +93,19 @@ def approximate_distances(
     Parameters as of :func:`approximate_neighbors`.
     """
     near, far = approximate_neighbors(cells, n_neighbors, random_state)
-    other = near != np.arange(len(cells), dtype=np.int32)[:, None]
-    ends = np.concatenate([[0], np.cumsum(other.sum(axis=1))])
-    graph = sparse.csr_array((far[other], near[other], ends), shape=(len(cells),) * 2)
+    return _to_others(far, near)
+
+
+def _to_others(far: Array, near: Index) -> sparse.csr_array:
+    """Distances to all of the nearest but the cell itself, or but the first of many in its place.
+
+    Shapes: both (n_cells, n_neighbors + 1).
+    """
+    n_cells, n_found = near.shape
+    other = near != np.arange(n_cells, dtype=near.dtype)[:, None]
+    other[other.all(axis=1), 0] = False
+    ends = np.arange(0, other.size - n_cells + 1, n_found - 1)
+    graph = sparse.csr_array((far[other], near[other], ends), shape=(n_cells, n_cells))
     graph.sort_indices()
     return graph
 
@@ -122,11 +130,10 @@ def approximate_neighbors(
     sizes = np.array([len(of_cluster) for of_cluster in members])
 
     def look(own: Index, apart: Array) -> tuple[Index, Array, Index]:
-        nearest = np.argsort(apart, kind="stable")
-        enough = 1 + np.searchsorted(np.cumsum(sizes[nearest]), n_candidates)
-        others = np.concatenate([members[cluster] for cluster in nearest[:enough]])
-        finder = NearestNeighbors(n_neighbors=n_neighbors + 1, algorithm="brute")
-        lengths, places = finder.fit(cells[others]).kneighbors(cells[own])
+        order = np.argsort(apart, kind="stable")
+        enough = 1 + np.searchsorted(np.cumsum(sizes[order]), n_candidates)
+        others = np.concatenate([members[cluster] for cluster in order[:enough]])
+        lengths, places = nearest(cells[own], cells[others], n_neighbors + 1)
         return own, lengths, others[places]
 
     done = 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import qr
+from scipy.linalg import eigh, qr
 from sklearn.decomposition import PCA
 
 from .. import checks
@@ -94,10 +94,16 @@ def leading_eigenvectors(
         before, found = found, float(np.linalg.eigvalsh(small[:known, :known])[-n_vectors:].sum())
         if known > n_vectors and found - before < tolerance * found:
             break
-        outside = image - basis[:, :known] @ within
-    values, vectors = np.linalg.eigh(small[:known, :known])
-    kept = np.flatnonzero(values > rounding * values[-1])[::-1][:n_vectors]
-    return values[kept], np.asarray(basis[:, :known] @ vectors[:, kept])
+        outside = image - _combined(basis[:, :known], within)
+    last = max(0, known - n_vectors), known - 1
+    values, vectors = eigh(small[:known, :known], subset_by_index=last, check_finite=False)
+    kept = np.flatnonzero(values > rounding * values[-1])[::-1]
+    return values[kept], _combined(basis[:, :known], vectors[:, kept])
+
+
+def _combined(basis: Array, weights: Array) -> Array:
+    """Product of a long matrix in order of columns and a small one, in the order that is faster."""
+    return np.asarray((weights.T @ basis.T).T)
 
 
 def _directions(outside: Array, basis: Array, scale: float) -> Array:
@@ -269,6 +275,7 @@ def spread(
     for begin in range(0, len(scores), _ROWS):  # without all scores in double precision
         some = slice(begin, begin + _ROWS)
         basis[some] = (scores[some] - centre) @ turn
+    del scores
     where = np.empty(basis.shape, dtype=np.float32)
     np.multiply(basis, length, out=where, casting="same_kind")
     return where, basis, product @ turn

@@ -105,10 +105,13 @@ class MeasuredPanel:
         work = np.zeros((len(self.genes), n_labels))
         total = np.zeros(len(self.genes))
         for number, (posterior, labels) in enumerate(zip(self.posteriors, codes, strict=True)):
-            at_cells = posterior.contributions(self.criterion.cells(number))
-            total += at_cells.sum(axis=0)
-            for label in range(n_labels):
-                work[:, label] += at_cells[labels == label].sum(axis=0)
+            cells = self.criterion.cells(number)
+            for begin in range(0, len(cells), _ROWS):
+                some = slice(begin, begin + _ROWS)
+                at_cells = posterior.contributions(cells[some])
+                total += at_cells.sum(axis=0)
+                for label in range(n_labels):
+                    work[:, label] += at_cells[labels[some] == label].sum(axis=0)
         return np.asarray(np.divide(work.T, total, out=np.zeros_like(work.T), where=total > 0).T)
 
     def pairs(self, codes: Sequence[Index], n_labels: int) -> Pairs:

@@ -158,11 +158,15 @@ class RowMatrix:
 
     def first(self, n_cells: int) -> Matrix:
         """The first rows, in memory; nothing else is read, unless it is by columns."""
+        return self.rows(0, n_cells)
+
+    def rows(self, begin: int, end: int) -> Matrix:
+        """Some rows that follow one another, of all of the source, in memory."""
         if self.in_memory:
-            return self.source[:n_cells]
+            return self.source[begin:end]
         if self.by_columns:
-            return self._by_rows().first(n_cells)
-        block = self._read(slice(0, n_cells))
+            return self._by_rows().rows(begin, end)
+        block = self._read(slice(begin, end))
         return _as_read(block.compute() if self.is_dask else block, None, self.genes, self.silent)
 
     def _blocks(self) -> Iterator[tuple[Matrix, slice]]:

@@ -23,13 +23,13 @@ from ..criterion.targets import ExpressionTerm, LabelsTerm, ValuesTerm
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, InvalidValue
 from ..labels import check_classes, is_labelled
-from ..laprls import class_graph
+from ..laprls import check_cliques, class_graph
 from ..methods import OBJECTIVES, Method
 from ..options import Request, refuse_ignored
 from ..panel import measured
 from ..selection import Candidates, check_sizes, rank_genes
 from ..solvers.certificate import NONE
-from ._input import labels_of, validated
+from ._input import labels_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,7 +198,8 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or sparse matrix, shape (n_samples, n_features)
-            Cells × genes; never changed.
+            Cells × genes; never changed.  It may stay in a file, or be a dask array: datasets of
+            h5py and zarr, and sparse ones of anndata, are read by rows.
         y : array, shape (n_samples,) or (n_samples, n_values), default None
             Classes for ``preserve="labels"``, with −1, NaN or None for unlabelled cells; numbers
             for ``preserve="values"``, with NaN for unknown ones.  Otherwise ignored.
@@ -227,20 +228,16 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         checks.one_of("preserve", self.preserve, _PRESERVE)
         if ignore is not None:
             refuse_ignored("leave them out of X", representation=representation, graph=graph)
-        X = validated(
-            self,
-            X,
-            ensure_min_samples=3,
-        )
-        n_features = X.shape[1]
+        rows = rows_of(self, X, ensure_min_samples=3)
+        n_features = rows.shape[1]
         candidates = Candidates.of(
             n_features, *(() if genes is None else genes for genes in (include, ignore))
         )
         panel = rank_genes(
-            X if ignore is None else silenced(X, ignore),
+            rows if ignore is None else silenced(rows, ignore),
             self._request(),
             candidates=candidates,
-            target=self._target(y, X.shape[0]),
+            target=self._target(y, rows.shape[0]),
             graph=graph,
             representation=representation,
             batch=batch,
@@ -462,17 +459,15 @@ class SupervisedGLFS(GLFS):
     def _labelled(
         self, X: Matrix, labels: NDArray[np.generic]
     ) -> tuple[Matrix, NDArray[np.generic]]:
-        """Check both, and keep the samples whose class is known."""
-        X = validated(
-            self,
-            X,
-            ensure_min_samples=3,
-            ensure_min_features=2,
-        )
-        check_consistent_length(X, labels)
+        """Check both, and keep the samples whose class is known, in memory."""
+        rows = rows_of(self, X, ensure_min_samples=3, ensure_min_features=2)
+        check_consistent_length(np.empty(rows.shape[0]), labels)
         labelled = is_labelled(labels)
         check_classes(labels[labelled], at_least=_FEWEST)
-        return (X, labels) if labelled.all() else (X[labelled], labels[labelled])
+        check_cliques(labels[labelled])
+        if not labelled.all():
+            rows = RowMatrix(rows, np.flatnonzero(labelled))
+        return rows.loaded(), labels[labelled]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -480,11 +475,10 @@ class SupervisedGLFS(GLFS):
         return tags
 
 
-def silenced(X: Matrix, ignore: ArrayLike) -> Matrix:
+def silenced(X: Matrix | RowMatrix, ignore: ArrayLike) -> RowMatrix:
     """Return the matrix with zeros for some genes."""
     silent = Candidates.of(X.shape[1], ignore=ignore).allowed
-    found: Matrix = RowMatrix(X, silent=np.flatnonzero(~silent)).source
-    return found
+    return RowMatrix(X, silent=np.flatnonzero(~silent))
 
 
 def _no_target(estimator: GLFS, values: str) -> InvalidValue:

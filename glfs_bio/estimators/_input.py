@@ -8,16 +8,58 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from .. import checks
 from ..data.indices import check_indices
-from ..data.matrix import check_finite
+from ..data.matrix import RowMatrix, check_finite
+from ..errors import NO_VALUE, InvalidValue
 from ..labels import coded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.base import BaseEstimator
+
+#: Packages whose matrices are not in memory.
+_OUTSIDE = ("dask", "h5py", "zarr")
+
+
+def is_outside(X: Any) -> bool:
+    """Whether a matrix is in a file, or a dask array, and is read as it goes."""
+    held = getattr(X, "group", X)  # of a sparse dataset of anndata
+    package = type(held).__module__.partition(".")[0]
+    return isinstance(X, RowMatrix) or package in _OUTSIDE
+
+
+def rows_of(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any:
+    """Return the same as :func:`validated`, the matrix by rows, wherever it is."""
+    if not is_outside(X):
+        found = validated(estimator, X, *labels, **how)
+        matrix, known = found if labels else (found, None)
+        rows = RowMatrix(matrix, checked=True)
+    else:
+        rows = RowMatrix(X)
+        n_genes = rows.shape[1]
+        if how.get("reset", True):
+            estimator.n_features_in_ = n_genes
+        elif n_genes != estimator.n_features_in_:
+            raise InvalidValue(
+                "X",
+                NO_VALUE,
+                f"has {n_genes} features, but {type(estimator).__name__} is expecting "
+                f"{estimator.n_features_in_} features as input",
+            )
+        known = None
+        if labels:
+            known, filled = labels_of(labels[0])
+            check_consistent_length(np.empty(rows.shape[0]), filled)
+            check_classification_targets(filled)
+    return (rows, known) if labels else rows
+
+
+def as_given(rows: RowMatrix) -> Any:
+    """Return a matrix as others take it: NumPy array or CSR where it is in memory."""
+    return rows.source if rows.in_memory else rows
 
 
 def validated(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any:
@@ -28,6 +70,8 @@ def validated(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any
     Dense, CSR or CSC, in single or double precision.
     """
     checks.no_anndata(X)
+    if is_outside(X):
+        X = RowMatrix(X).loaded()
     check_indices(X, "X")
     known = [(y, y) if y is None else labels_of(y) for y in labels]
     found = validate_data(

@@ -13,6 +13,8 @@ from .._anndata import columns, read, results
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
+from .._progress import with_bar
+from ..data.matrix import RowMatrix
 from ..errors import ADATA, NO_VALUE, OBS_NAMES, InvalidValue, Message, call, listed, naming
 from ..tl import order_panel
 from ..vendors import orders, sheets
@@ -112,6 +114,7 @@ def write_order(
     form.write(table, path, overwrite=overwrite)
 
 
+@with_bar
 @documented
 def write_reference(
     adata: AnnData,
@@ -186,8 +189,7 @@ def write_reference(
     with naming(symbols="ids"):
         gene_ids = read.symbols(adata, ids).fillna("").to_numpy()
     names = adata.var_names if symbols is None else read.find(adata, "var", symbols, "symbols")
-    read.counts(adata, counts_layer)  # refuses what are no counts
-    counts = read.matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
+    counts = read.counts(adata, counts_layer)
     genes, cells = np.flatnonzero(gene_ids != ""), np.flatnonzero(codes >= 0)
     read.text_names(adata.obs_names, OBS_NAMES)
     barcodes = adata.obs_names[cells]
@@ -214,7 +216,7 @@ def write_reference(
         annotation = categories[codes[cells]].astype(str)
         called = np.asarray(names, dtype=object)[genes].astype(str)
         n_cells = orders.write_reference(
-            counts[cells][:, genes],
+            RowMatrix(counts, cells, genes),
             pd.DataFrame({"barcode": barcodes.astype(str), "annotation": annotation}),
             pd.DataFrame({"id": ids_of_genes, "symbol": called}),
             target,

@@ -19,15 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.kernel_approximation import Nystroem
-from sklearn.metrics import (
-    confusion_matrix,
-    fbeta_score,
-    precision_recall_curve,
-    precision_recall_fscore_support,
-    precision_score,
-    recall_score,
-)
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from .. import laprls
 from ..cells.graph import joined, laplacian
@@ -37,8 +31,6 @@ from .cells import N_NEIGHBORS, dense, evenly, nearest, nearest_of_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from .._typing import Array, Index, Matrix
 
@@ -56,7 +48,7 @@ RARE = 0.05
 #: width of the kernel exp(−width ‖x − z‖² / total variance); both penalties; and the power of the
 #: size of a label that its cells are weighed by: −1 gives up large labels for small ones.
 N_FOLDS, _LANDMARKS, _WIDTH, _LAMBDA1, _LAMBDA2, _POWER = 5, 500, 0.1, 0.01, 0.01, -0.5
-#: Of more cells LapRLS reads so many with labels, evenly over their order, and a few of each label.
+#: Of more cells LapRLS reads so many with labels, evenly over their order, and a few of each.
 READ = 100_000
 #: Columns of labels that are the same by every reading.
 _OF_LABELS = ["n_cells", "rare"]
@@ -107,15 +99,16 @@ def n_folds_of(codes: Index) -> int:
 
 
 def cells_read(codes: Index) -> Index:
-    """Return the cells that LapRLS reads: all, or of many :data:`READ` that have labels, and of
-    each label enough for all folds.
+    """Return the cells that LapRLS reads: all, or of many at most :data:`READ` that have labels,
+    and of each label enough for all folds.
     """
     if len(codes) <= READ:
         return np.arange(len(codes))
     labelled = np.flatnonzero(codes >= 0)
     of_labels = [np.flatnonzero(codes == code) for code in np.unique(codes[labelled])]
     few = [own[evenly(len(own), N_FOLDS)] for own in of_labels]
-    return np.unique(np.concatenate([labelled[evenly(len(labelled), READ)], *few]))
+    most = max(READ - N_FOLDS * len(few), 1)  # those that are read are all read, read again
+    return np.unique(np.concatenate([labelled[evenly(len(labelled), most)], *few]))
 
 
 def fewest(reading: str, codes: Index) -> int:
@@ -128,15 +121,25 @@ def fewest(reading: str, codes: Index) -> int:
     return max(n_folds_of(codes), 2)
 
 
-def said(readings: Sequence[str], codes: Index, *, validated: str | None = None) -> dict[str, str]:
-    """Return how cells are read, in words: what it is called, a comma, and how it is validated."""
+def said(
+    readings: Sequence[str],
+    codes: Index,
+    *,
+    validated: str | None = None,
+    sampled: Sequence[str] = ("laprls",),
+) -> dict[str, str]:
+    """Return how cells are read, in words: what it is called, a comma, and how it is validated.
+
+    Readings that are `sampled` are of the :func:`cells_read`.
+    """
     words = {
         "knn": (f"{n_neighbors_of(codes)}-NN", "leave-one-out"),
         "laprls": ("LapRLS", f"{n_folds_of(codes)}-fold cross-validation"),
     }
-    some = {"laprls": f" of {len(cells_read(codes)):,} cells"} if len(codes) > READ else {}
+    some = f" of {len(cells_read(codes)):,} cells" if len(codes) > READ else ""
     return {
-        one: f"{words[one][0]}, {validated or words[one][1]}{some.get(one, '')}" for one in readings
+        one: f"{words[one][0]}, {validated or words[one][1]}{some if one in sampled else ''}"
+        for one in readings
     }
 
 
@@ -399,48 +402,91 @@ class Combination:
     recall: float
 
 
-def singles(values: Array, codes: Index, n_labels: int, beta: float) -> Single:
-    """Every gene alone: expression ≥ 0, shape (n_cells, n_genes), and labels with a cell each."""
-    shape = (n_labels, values.shape[1])
-    found = {name: np.full(shape, np.nan) for name in ("threshold", "f", "precision", "recall")}
-    means = np.array([values[codes == label].mean(axis=0) for label in range(n_labels)])
+def singles(values: Matrix, codes: Index, n_labels: int, beta: float) -> Single:
+    """Every gene alone: expression ≥ 0, shape (n_cells, n_genes), a NumPy array or CSC, and labels
+    with a cell each; cells of the code −1 do not count.
+    """
+    n_genes, sizes = values.shape[1], np.bincount(codes[codes >= 0], minlength=n_labels)
+    threshold, f, precision, recall = np.full((4, n_labels, n_genes), np.nan)
+    means = np.empty((n_labels, n_genes))
+    for gene in range(n_genes):
+        fields = {"stage": "markers", "n_done": gene, "n_all": n_genes}
+        log.info("%d of %d genes tried as markers", gene, n_genes, extra=fields)
+        cells, own = _expressed(values, gene)
+        own, label = own[codes[cells] >= 0], codes[cells][codes[cells] >= 0]
+        means[:, gene] = np.bincount(label, own, n_labels) / sizes
+        if len(own) == sizes.sum():  # the lowest threshold has all cells on
+            own, label = own[own > own.min()], label[own > own.min()]
+        if len(own):
+            found = _best_thresholds(own, label, sizes, beta)
+            threshold[:, gene], f[:, gene], precision[:, gene], recall[:, gene] = found
     total = means.sum(axis=0)
     on_target = np.divide(means, total, out=np.zeros_like(means), where=total > 0)
-    varying = np.flatnonzero(np.ptp(values, axis=0) > 0)
-    for done, gene in enumerate(varying):
-        fields = {"stage": "markers", "n_done": done, "n_all": len(varying)}
-        log.info("%d of %d genes tried as markers", done, len(varying), extra=fields)
-        for label in range(n_labels):
-            precision, recall, thresholds = precision_recall_curve(codes == label, values[:, gene])
-            # The lowest threshold has all cells on, and the last point none.
-            f = _f(precision[1:-1], recall[1:-1], beta)
-            best = int(np.argmax(f))
-            found["threshold"][label, gene] = thresholds[1:][best]
-            found["f"][label, gene] = f[best]
-            found["precision"][label, gene] = precision[1 + best]
-            found["recall"][label, gene] = recall[1 + best]
-    return Single(found["threshold"], found["f"], found["precision"], found["recall"], on_target)
+    return Single(threshold, f, precision, recall, on_target)
+
+
+def _expressed(values: Matrix, gene: int) -> tuple[Index, Array]:
+    """Cells that express a gene, and how much."""
+    if sparse.issparse(values):
+        stored = slice(*values.indptr[gene : gene + 2])
+        cells, own = values.indices[stored], values.data[stored]
+        return cells[own > 0], own[own > 0]
+    cells = np.flatnonzero(values[:, gene])
+    return cells, values[cells, gene]
+
+
+def _best_thresholds(own: Array, label: Index, sizes: Index, beta: float) -> Array:
+    """Threshold of largest F-beta for each label, the lowest of several, with F-beta, precision and
+    recall, shape (4, n_labels).
+
+    It is the expression of a cell of the label: from the next threshold down more cells are on, and
+    no more of the label.  `own` and `label` are of the cells that are on at some threshold.
+    """
+    order = np.argsort(-own)
+    values, label = own[order], label[order]
+    last = np.flatnonzero(np.append(values[1:] != values[:-1], True))
+    n_on = np.repeat(last + 1, np.diff(last, prepend=-1))
+    members = np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label)))
+    found = np.zeros((4, len(sizes)))
+    found[0] = values[-1]
+    for k, (of_label, size) in enumerate(zip(members, sizes, strict=False)):
+        if len(of_label):
+            hits = np.arange(1.0, len(of_label) + 1.0)  # fewer than there are among equals, but one
+            precision, recall = hits / n_on[of_label], hits / size
+            f = _f(precision, recall, beta)
+            best = len(f) - 1 - int(np.argmax(f[::-1]))
+            found[:, k] = values[of_label[best]], f[best], precision[best], recall[best]
+    return found
 
 
 def combination(
-    values: Array, belongs: NDArray[np.bool_], single: Single, label: int, most: int, beta: float
+    values: Matrix, codes: Index, single: Single, label: int, most: int, beta: float
 ) -> Combination:
-    """The best few genes of a label, at most `most`, which are all on: the fewest of the best."""
+    """The best few genes of a label, at most `most`, which are all on: the fewest of the best.
+
+    `values` and `codes` are those of :func:`singles`.
+    """
     order = np.argsort(-np.nan_to_num(single.f_beta[label], nan=-1.0), kind="stable")
     order = order[np.isfinite(single.threshold[label, order])][:CONSIDERED]
-    best, on = np.empty(0, dtype=np.intp), np.zeros(len(values), dtype=bool)
-    score = 0.0
-    for genes in _some(order, most):
-        all_on = (values[:, genes] >= single.threshold[label, genes]).all(axis=1)
-        f = fbeta_score(belongs, all_on, beta=beta, zero_division=0.0)
-        if f > score:
-            best, on, score = genes, all_on, float(f)
-    return Combination(
-        best,
-        score,
-        float(precision_score(belongs, on, zero_division=0.0)),
-        float(recall_score(belongs, on, zero_division=0.0)),
+    bits = [1 << place for place in range(len(order))]
+    on = np.zeros(len(codes), dtype=np.uint8)  # a bit for each of these genes
+    for gene, bit in zip(order, bits, strict=True):
+        cells, own = _expressed(values, gene)
+        on[cells[own >= single.threshold[label, gene]]] |= bit
+    sets = np.arange(1 << len(order))
+    every, hits = (
+        np.bincount(on[some], minlength=len(sets)) for some in (codes >= 0, codes == label)
     )
+    size = int(hits.sum())
+    best, score, precision, recall = np.empty(0, dtype=np.intp), 0.0, 0.0, 0.0
+    for some in _some(np.arange(len(order)), most):
+        wanted = sum(bits[place] for place in some)
+        all_on = sets & wanted == wanted
+        n_on, n_hits = int(every[all_on].sum()), int(hits[all_on].sum())
+        f = (1.0 + beta**2) * n_hits / (beta**2 * size + n_on)
+        if f > score:
+            best, score, precision, recall = order[some], f, n_hits / n_on, n_hits / size
+    return Combination(best, score, precision, recall)
 
 
 def _some(genes: Index, most: int) -> Iterator[Index]:

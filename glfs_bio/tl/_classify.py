@@ -149,8 +149,10 @@ def classify(
         Median margin of the labelled training cells.
     ``.uns[key_added]["n_genes"]``, ``["n_labelled"]``, ``["n_unlabelled"]`` : int
         Number of genes, and of training cells with and without a label.
-    ``.uns[key_added]["n_folds"]``, ``["n_tested"]`` : int
-        Number of folds, and of cells in test folds.
+    ``.uns[key_added]["n_folds"]``, ``["n_tested"]``, ``["n_cross_validated"]`` : int
+        Number of folds, of cells in test folds, and of cells that the folds are parts of: of more
+        than 10,000 training cells so many are drawn at random, of every label its share, and at
+        least `cv`, or all that it has.
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
 
@@ -198,7 +200,7 @@ def classify(
     }
     read.unique_names(adata)
     _check_parameters(params)
-    data = read.matrix(adata, layer)
+    data = read.row_matrix(adata, layer)
     batch = read.batches(adata, batch_key)
     spec = StructureSpec(ignore=ignore)
     ignored = names.settled(adata, Request(symbols=symbols, structure=spec)).structure.ignore
@@ -222,22 +224,25 @@ def classify(
         random_state=random_state,
     )
     with naming(y="labels", batch="batch_key"):
+        every = learn.all() and len(genes) == adata.n_vars
+        part = data if every else RowMatrix(data, np.flatnonzero(learn), genes)
         model.fit(
-            data[learn][:, genes],
+            part,
             codes[learn],
             batch=None if batch is None else batch[learn],
             include=np.flatnonzero(chosen.included[genes]) if chosen.included.any() else None,
         )
-    decision = model.decision_function(data[:, genes])
-    predicted = model.predict(data[:, genes])
-    margins = classifier.margins(decision.reshape(len(decision), -1))
+    values = RowMatrix(data, genes=genes[model.genes_]).loaded()
+    decision = model.classifier_.decision_function(values)
+    by_class = decision.reshape(len(decision), -1)
+    predicted, margins = model.classes_[classifier.best(by_class)], classifier.margins(by_class)
     typical = float(np.median(margins[known])) or 1.0
     report = _report(model, params, categories, adata.var_names[genes])
     used = genes[model.genes_]
     if called is not None:
         report["symbols"] = called.fillna("").to_numpy(dtype=object)[used]
-    measured = RowMatrix(data[learn][:, used])
-    report["gene_means"], report["typical_margin"] = moments(measured)[0], typical
+    report["gene_means"] = moments(RowMatrix(values, np.flatnonzero(learn)))[0]
+    report["typical_margin"] = typical
     report |= _tested(predicted, codes, ~learn & (codes >= 0), model.classes_, categories)
     of_cells = {"predicted": pd.Categorical.from_codes(predicted, categories)}
     _store(
@@ -310,7 +315,8 @@ def _report(
         report["lam"] = model.selector_.lambda_
     if hasattr(model, "cv_errors_"):
         report["tried"], report["cv_errors"] = model.tried_, model.cv_errors_
-        report["n_folds"], report["n_tested"] = model.n_folds_, model.n_tested_
+        for name in ("n_folds", "n_tested", "n_cross_validated"):
+            report[name] = getattr(model, f"{name}_")
     return report
 
 

@@ -13,7 +13,9 @@ from .. import checks
 from .._anndata import alike, columns, constraints, names, read, results, stale, summaries
 from .._docs import documented
 from .._progress import tell, with_bar
+from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, InvalidValue, arg, naming
+from ..labels import Labels
 from ..measures import labels as readers
 from ..measures.cells import coordinates
 from ..selection import best_panel
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Given
     from .._typing import Matrix
-    from ..labels import Labels
     from ..options import Limits, Preserve
 
 log = logging.getLogger(__name__)
@@ -93,7 +94,8 @@ def curve(
         ``accuracy_laprls`` and ``macro_f1_laprls``, as in :func:`evaluate_panel`; NaN for sizes
         that are not in `sizes`.
     ``.uns[key_added]["readings"]``, ``["n_labelled"]`` : dict of str, int
-        With `labels`: how they were read, and of how many cells, as in :func:`evaluate_panel`.
+        With `labels`: how they were read, and of how many cells.  Of more than 100,000 cells so
+        many are read, evenly over their order, by nearest cells too.
     <params and versions>
 
     Raises
@@ -159,8 +161,11 @@ def curve(
     table.loc[table["preserved"].isna(), ["adds", "optimality"]] = np.nan
     said = {}
     if known is not None:
-        data = read.columns(adata, order, layer)
-        said = columns.said(known, readings)
+        cells = readers.cells_read(known.codes)  # by every reading, as there are several panels
+        said = columns.said(known, readings, sampled=readings)
+        known = Labels(known.codes[cells], known.categories)
+        said["n_labelled"] = int(np.sum(known.codes >= 0))
+        data = RowMatrix(read.row_matrix(adata, layer), cells, order).loaded()
         _predict(table, data, known, _SIZES if sizes is None else sizes, readings)
     if not inplace:
         return table
@@ -201,13 +206,12 @@ def _predict(
     """Write how well labels are predicted by panels of some sizes."""
     measured = ("accuracy", "macro_f1")
     table[[readers.suffixed(name, reading) for reading in readings for name in measured]] = np.nan
-    cells = readers.cells_read(known.codes)
     for done, size in enumerate(sizes):
         fields = {"stage": "predicting labels", "n_done": done, "n_all": len(sizes)}
         log.info("labels are predicted by %d genes", size, extra=fields)
         if size <= data.shape[1]:
             panel = data[:, :size]
-            values = readers.standardised(panel[cells])
+            values = readers.standardised(panel)
             with naming(codes="labels"):
                 found = readers.scores_by(
                     readings, coordinates(panel), values, known.codes, known.names

@@ -15,7 +15,6 @@ from .._anndata import names, read, results, stale
 from .._docs import documented
 from .._extras import needs
 from .._progress import with_bar
-from ..data.matrix import RowMatrix
 from ..errors import (
     MAPPING,
     NO_VALUE,
@@ -270,19 +269,19 @@ def _inside(selected: pd.Index, universe: list[str], min_cells: int | None) -> p
 
 
 def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | None) -> pd.Series:
-    """Return the names of genes that at least `min_cells` cells express; None: of all genes.
+    """Return the names of genes that at least `min_cells` cells express.
 
-    With None, a matrix in memory is checked for genes that no cell expresses, with a warning.
+    None: of all genes, with a warning of those that no cell expresses.
     """
     names = read.symbols(adata, symbols)
     layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
-    if min_cells is not None:
-        return names[read.n_cells_with(read.row_matrix(adata, layer)) >= min_cells]
-    matrix = read.in_memory(adata, layer)
-    if matrix is None:
+    if min_cells is None and not read.has(adata, layer):
         return names
+    n_cells = read.n_cells_with(read.row_matrix(adata, layer))
+    if min_cells is not None:
+        return names[n_cells >= min_cells]
     tested = adata.var[f"{key}_score"].notna().to_numpy()
-    silent = tested & (read.n_cells_with(RowMatrix(matrix)) == 0)
+    silent = tested & (n_cells == 0)
     if silent.any() and not (silent == tested).all():  # else the matrix is left out
         warn(
             Caution(

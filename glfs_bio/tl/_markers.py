@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from .. import checks
 from .._anndata import columns, names, read, results, stale, summaries
 from .._docs import documented
 from .._progress import tell, with_bar
 from ..errors import NO_VALUE, InvalidValue, arg
-from ..measures import cells as measures
 from ..measures.labels import combination, singles
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from .._typing import Array, Index
+    from .._typing import Index, Matrix
     from ..measures.labels import Single
+
+log = logging.getLogger(__name__)
 
 
 @with_bar
@@ -107,7 +110,7 @@ def markers(
     checks.flags(inplace=inplace)
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
     codes, categories = columns.labels(adata, labels, "labels", at_least=2)
-    values = measures.dense(read.columns(adata, named.genes, layer))
+    values = read.columns(adata, named.genes, layer)
     if values.min() < 0:
         raise InvalidValue(
             "panel",
@@ -115,7 +118,7 @@ def markers(
             "has genes with negative values",
             f"name a log-normalised layer with {arg('layer')}",
         )
-    single, table = _found(values[codes >= 0], codes[codes >= 0], categories, n_markers, beta)
+    single, table = _found(values, codes, categories, n_markers, beta)
     genes = adata.var_names[named.genes].to_numpy(dtype=object)
     table["markers"] = [", ".join(genes[some]) for some in table["markers"]]
     if not inplace:
@@ -129,19 +132,22 @@ def markers(
 
 
 def _found(
-    values: Array, codes: Index, categories: NDArray[Any], n_markers: int, beta: float
+    values: Matrix, codes: Index, categories: NDArray[Any], n_markers: int, beta: float
 ) -> tuple[Single, pd.DataFrame]:
     """Return all single genes, and one row per label, with indices of its markers."""
+    if sparse.issparse(values):
+        values = sparse.csc_array(values)  # a gene at a time
     single = singles(values, codes, len(categories), beta)
     rows = []
     for label, name in enumerate(categories):
-        belongs = codes == label
-        best = combination(values, belongs, single, label, n_markers, beta)
+        fields = {"stage": "combining markers", "n_done": label, "n_all": len(categories)}
+        log.info("%d of %d labels have their markers", label, len(categories), extra=fields)
+        best = combination(values, codes, single, label, n_markers, beta)
         own = single.on_target[label, best.genes]
         rows.append(
             {
                 "label": str(name),
-                "n_cells": int(belongs.sum()),
+                "n_cells": int(np.sum(codes == label)),
                 "markers": best.genes,
                 "f_beta": best.f_beta,
                 "precision": best.precision,

@@ -17,10 +17,12 @@ from joblib import Parallel, delayed
 from .. import checks
 from .._anndata import read, results, stale, summaries
 from .._anndata import target as targets
+from .._anndata.lean import Held, Lean, frame
 from .._anndata.names import settled
 from .._anndata.structure import specified, structure_of
 from .._docs import documented
 from .._progress import progress, tell
+from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
 from ..errors import (
     NONE,
@@ -39,9 +41,11 @@ from ..pp import panel_of
 from ._panel import one_data_set, say_overridden
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
+
+log = logging.getLogger(__name__)
 
 #: Layer of raw counts in what the parts are taken from.
 _COUNTS = "counts"
@@ -180,7 +184,7 @@ def stability(
     request = _request(adata, key, given)
     spec = request.structure
     checks.seed(spec.random_state)
-    cells = _lean(adata, request)
+    cells, matrices = _lean(adata, request)
     parts = _drawn(cells, spec, fraction, n_resamples)
     if len(parts[0]) < _FEWEST_CELLS:
         raise InvalidValue(
@@ -190,7 +194,7 @@ def stability(
             "increase it",
         )
 
-    selected, ranks, included = _selections(cells, parts, request, n_jobs)
+    selected, ranks, included = _selections(cells, matrices, parts, request, n_jobs)
     tested = ~np.isnan(ranks[0])
     sizes = selected.sum(axis=1)
     chosen = selected & ~included
@@ -228,7 +232,11 @@ def stability(
 
 
 def _selections(
-    cells: AnnData, parts: list[NDArray[np.intp]], request: Request, n_jobs: int | None
+    cells: AnnData,
+    matrices: Mapping[str | None, RowMatrix],
+    parts: list[NDArray[np.intp]],
+    request: Request,
+    n_jobs: int | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.bool_]]:
     """Return selected genes and ranks, one row per subsample, and the genes that had to be in.
 
@@ -238,11 +246,16 @@ def _selections(
     if limits is not None and limits.counts_layer is not None:
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
     request = request.but(layer=None, stored_key=None)
-    tasks = (delayed(_selected)(cells, part, request) for part in parts)
+    held = {layer: Held(rows) for layer, rows in matrices.items()}
+    tasks = (delayed(_selected)(cells, held, part, request) for part in parts)
     bar = progress()
     n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(parts))
     with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
-        found = list(bar.track(work, total=len(parts), description="selecting on parts"))
+        found = []
+        for one in bar.track(work, total=len(parts), description="selecting on parts"):
+            found.append(one)
+            done = {"stage": "selecting on parts", "n_done": len(found), "n_all": len(parts)}
+            log.info("%d of %d parts selected", len(found), len(parts), extra=done)
     messages = {str(warning): warning for _, warned in found for warning in warned}
     for warning in messages.values():
         warn(warning)
@@ -317,24 +330,21 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
     return found
 
 
-def _lean(adata: AnnData, request: Request) -> AnnData:
-    """Return the parts of an object that a selection reads, without stored structures."""
+def _lean(adata: AnnData, request: Request) -> tuple[AnnData, dict[str | None, RowMatrix]]:
+    """Return the cells with what a selection reads of them, and the matrices."""
     structure = request.structure
-    lean = AnnData(
-        read.matrix(adata, structure.layer),
-        obs=adata.obs[[]].copy(),
-        var=adata.var,
-    )
+    lean = AnnData(obs=pd.DataFrame(index=adata.obs_names), var=frame(adata.var))
+    matrices: dict[str | None, RowMatrix] = {None: read.row_matrix(adata, structure.layer)}
     batch = read.batches(adata, structure.batch_key)
     if batch is not None:
         lean.obs[structure.batch_key] = batch
     limits = request.limits
     if limits is not None and limits.counts_layer is not None:
         layer = None if limits.counts_layer == "X" else limits.counts_layer
-        lean.layers[_COUNTS] = read.matrix(adata, layer, "counts_layer")
-    for name in targets.sources(request):
+        matrices[_COUNTS] = read.row_matrix(adata, layer, "counts_layer")
+    for name, argument in targets.sources(request).items():
         if name in adata.obs:
-            lean.obs[name] = adata.obs[name]
+            lean.obs[name] = read.find(adata, "obs", name, argument)
         if name in adata.obsm:
             lean.obsm[name] = adata.obsm[name]
     if structure.use_rep not in (None, "X"):
@@ -342,7 +352,7 @@ def _lean(adata: AnnData, request: Request) -> AnnData:
     if structure.neighbors_key is not None:
         lean.obsp["connectivities"] = read.graph(adata, structure.neighbors_key)
         lean.uns[structure.neighbors_key] = {"connectivities_key": "connectivities"}
-    return lean
+    return lean, matrices
 
 
 def _drawn(
@@ -368,13 +378,17 @@ def _drawn(
 
 
 def _selected(
-    adata: AnnData, part: NDArray[np.intp], request: Request
+    adata: AnnData,
+    matrices: Mapping[str | None, Held],
+    part: NDArray[np.intp],
+    request: Request,
 ) -> tuple[pd.DataFrame, list[Warning]]:
     """Return the selection of one subsample, a row per gene, and its warnings.
 
     One thread is used for any number of processes: more may round differently.
     """
-    cells = adata[part].copy()
+    own = {layer: RowMatrix(held.rows, part) for layer, held in matrices.items()}
+    cells = Lean.of(adata[part].copy(), own)
     with warnings.catch_warnings(record=True) as caught, _without_notes(), one_thread():
         warnings.simplefilter("always")
         frame, _ = panel_of(cells, request, "glfs", keep=False)

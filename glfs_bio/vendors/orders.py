@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import io
+import logging
 import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from scipy.io import mmwrite
 
 from .. import checks
 from .._files import replacing
+from ..data.matrix import RowMatrix, no_rows
 from ..errors import NO_VALUE, InvalidValue, NotFound, listed
 from . import sheets
 from .names import NOT_FOUND
@@ -25,12 +28,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from .._typing import Array, Index
+    from .._typing import Array, Index, Matrix
+    from ..data.matrix import Sums
+
+log = logging.getLogger(__name__)
 
 #: A gene with a larger share of the counts of an order is noted: alone it fills an image.
 ABUNDANT = 0.2
 #: Cells from which the size of a file is estimated.
 _CELLS = 2_000
+#: Cells that are written at once.
+_AT_ONCE = 10_000
 #: Of gzip: 9 takes several times as long for a few per cent.
 _COMPRESSION = 5
 #: Share of the room that cells are chosen for, as cells differ.
@@ -222,7 +230,7 @@ ORDERS = {
 
 
 def write_reference(
-    counts: Any,
+    counts: RowMatrix,
     cells: pd.DataFrame,
     genes: pd.DataFrame,
     target: Path,
@@ -232,17 +240,18 @@ def write_reference(
 ) -> int:
     """Write a single-cell reference of as many cells as fit into a file, and return their number.
 
-    `counts` are cells × genes; `cells` has a ``barcode`` and an ``annotation``, the type, per cell,
-    `genes` an Ensembl id and a symbol per gene.  The same cells give the same file.
+    `counts` are cells × genes, of which the cells that are drawn are read; `cells` has a
+    ``barcode`` and an ``annotation``, the type, per cell, `genes` an Ensembl id and a symbol per
+    gene.  The same cells give the same file.
     """
     every = n_cells = len(cells)
     n_types = cells["annotation"].nunique()
 
     def size_of(n_cells: int) -> int:
-        chosen: Any = slice(None)
+        chosen = np.arange(every)
         if n_cells < every:
             chosen = _sampled(cells["annotation"], n_cells, random_state)
-        _write(counts[chosen], cells.iloc[chosen], genes, target)
+        _write(RowMatrix(counts, chosen), cells.iloc[chosen], genes, target)
         return target.stat().st_size
 
     if every > _CELLS:  # its size is estimated from some cells
@@ -268,7 +277,7 @@ def _sampled(labels: pd.Series, n_cells: int, random_state: int | None) -> Index
     return np.sort(order[np.argsort(place.to_numpy(), kind="stable")[:n_cells]])
 
 
-def _write(counts: Any, cells: pd.DataFrame, genes: pd.DataFrame, target: Path) -> None:
+def _write(counts: RowMatrix, cells: pd.DataFrame, genes: pd.DataFrame, target: Path) -> None:
     """Write a zip file as 10x Genomics takes it."""
     features = genes.assign(kind="Gene Expression")
     texts = {
@@ -276,13 +285,40 @@ def _write(counts: Any, cells: pd.DataFrame, genes: pd.DataFrame, target: Path) 
         "barcodes.tsv.gz": cells[["barcode"]].to_csv(header=False, index=False),
         "celltypes.csv": cells.to_csv(index=False),
     }
-    transposed = sparse.coo_array(sparse.csr_array(counts).astype(np.int64).T)
     with zipfile.ZipFile(target, "w") as archive:
         with _part(archive, "matrix.mtx.gz") as file:
-            mmwrite(file, transposed, field="integer")
-        for name, text in texts.items():
+            for text in _market(counts):
+                file.write(text)
+        for name, rows in texts.items():
             with _part(archive, name) as file:
-                file.write(text.encode())
+                file.write(rows.encode())
+
+
+def _market(counts: RowMatrix) -> Iterator[bytes]:
+    """Genes × cells as a file of Matrix Market has them, some thousand cells at a time."""
+    n_cells, n_genes = counts.shape
+    (n_stored,), _ = counts.sweep(_n_stored)
+    empty = io.BytesIO()
+    mmwrite(empty, sparse.coo_array((n_genes, n_cells), dtype=np.int64), field="integer")
+    about = empty.getvalue().splitlines(keepends=True)[:-1]
+    yield b"".join(about) + f"{n_genes} {n_cells} {int(n_stored)}\n".encode()
+    for begin in range(0, n_cells, _AT_ONCE):
+        cells = np.arange(begin, min(begin + _AT_ONCE, n_cells))
+        block = sparse.coo_array(RowMatrix(counts, cells).loaded())
+        if block.nnz:
+            places = block.coords[1], block.coords[0] + begin
+            values = block.data.astype(np.int64)
+            some = io.BytesIO()
+            own = sparse.coo_array((values, places), shape=(n_genes, n_cells))
+            mmwrite(some, own, field="integer")
+            yield some.getvalue().split(b"\n", len(about) + 1)[-1]
+        progress = {"stage": "writing cells", "n_done": int(cells[-1]) + 1, "n_all": n_cells}
+        log.info("%d of %d cells written", cells[-1] + 1, n_cells, extra=progress)
+
+
+def _n_stored(block: Matrix, _: slice) -> tuple[Sums, Matrix]:
+    found = block.nnz if sparse.issparse(block) else np.count_nonzero(block)
+    return (np.array(float(found)),), no_rows(block)
 
 
 @contextmanager

@@ -293,3 +293,49 @@ def test_bad_input_leaves_the_object_alone(adata, options, kind, argument):
     pd.testing.assert_frame_equal(adata.obs, obs)
     pd.testing.assert_frame_equal(adata.var, var)
     assert dict(adata.uns) == uns
+
+
+@pytest.mark.filterwarnings("ignore:Writing zarr v2")
+@pytest.mark.parametrize("options", [{"n_genes": 8}, {"n_genes": [3, 6], "cv": 2}])
+def test_from_a_file_it_is_that_of_memory(pbmc, outside, options):
+    pbmc.obs["known"] = np.arange(pbmc.n_obs) % 3 > 0
+    held = outside(pbmc)
+    for adata in (pbmc, held):
+        classify(adata, "bulk_labels", train="known", **options)
+    np.testing.assert_array_equal(held.uns["glfs_class"]["genes"], pbmc.uns["glfs_class"]["genes"])
+    for name in ("coef", "intercept", "gene_means", "typical_margin"):
+        found, expected = held.uns["glfs_class"][name], pbmc.uns["glfs_class"][name]
+        np.testing.assert_allclose(found, expected, rtol=1e-8)
+    assert (held.obs["glfs_class_predicted"] == pbmc.obs["glfs_class_predicted"]).all()
+    np.testing.assert_allclose(held.obs["glfs_class_margin"], pbmc.obs["glfs_class_margin"])
+
+
+@pytest.mark.parametrize("outside", ["csr", "dask"], indirect=True)
+def test_many_cells_are_tried_in_part_and_learnt_from_all(pbmc, outside, monkeypatch, caplog):
+    """It is said once, and rare labels keep their cells; the same cells in a file."""
+    monkeypatch.setattr("glfs_bio.estimators._glfs_laprls._MOST_TRIED", 200)
+    sizes = pbmc.obs["bulk_labels"].value_counts()
+    held = outside(pbmc)
+    with caplog.at_level("WARNING", "glfs_bio"):
+        for adata in (pbmc, held):
+            classify(adata, "bulk_labels", n_genes=[2, 4], cv=2)
+    entry = pbmc.uns["glfs_class"]
+    assert entry["n_cross_validated"] < pbmc.n_obs
+    assert entry["n_tested"] == entry["n_cross_validated"]
+    assert entry["n_labelled"] == pbmc.n_obs
+    assert len(entry["classes"]) == len(sizes)
+    np.testing.assert_array_equal(held.uns["glfs_class"]["cv_errors"], entry["cv_errors"])
+    assert sum("cross-validation of" in one.getMessage() for one in caplog.records) == 2
+
+
+def test_an_interruption_leaves_the_object_as_it_was(pbmc, outside, monkeypatch):
+    held = outside(pbmc)
+    before = [*held.obs], [*held.var], [*held.uns]
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("glfs_bio.tl._classify._tested", stop)
+    with pytest.raises(KeyboardInterrupt):
+        classify(held, "bulk_labels", n_genes=3)
+    assert ([*held.obs], [*held.var], [*held.uns]) == before

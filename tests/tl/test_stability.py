@@ -388,3 +388,61 @@ def test_one_name_is_a_list_of_it(pbmc, name):
     glfs_bio.pp.select_genes(pbmc, 8, **{name: "ribosomal"})
     glfs_bio.tl.stability(pbmc, n_resamples=2)
     assert stale.difference(pbmc, "glfs", pbmc.uns["glfs_stability"]) is None
+
+
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.filterwarnings("ignore:Writing zarr v2")
+def test_parts_of_a_file_are_read_as_they_are_selected(pbmc, outside):
+    check_alike(pbmc, outside(pbmc), None)
+
+
+@pytest.mark.filterwarnings("ignore:Writing zarr v2")
+@pytest.mark.parametrize("outside", ["csr", "csc", "zarr"], indirect=True)
+def test_processes_open_the_file_themselves(pbmc, outside):
+    check_alike(pbmc, outside(pbmc), 2)
+
+
+def check_alike(adata, held, n_jobs):
+    options = {"n_resamples": 3, "fraction": 0.4, "n_comps": 10}
+    stability(adata, 8, **options)
+    stability(held, 8, **options, n_jobs=n_jobs)
+    for column in ("frequency", "frequency_with_substitutes", "consensus"):
+        name = f"glfs_stability_{column}"
+        pd.testing.assert_series_equal(held.var[name], adata.var[name])
+
+
+@pytest.mark.filterwarnings("ignore:Writing zarr v2", "ignore:.*looks like raw counts")
+def test_limits_in_counts_of_a_file(counts_of, outside):
+    limits = Limits(max_counts=3.0, counts_layer="X")
+    held = outside(counts_of)
+    for one in (counts_of, held):
+        stability(one, 5, n_resamples=2, n_comps=10, limits=limits)
+    name = "glfs_stability_frequency"
+    pd.testing.assert_series_equal(held.var[name], counts_of.var[name])
+
+
+@pytest.fixture
+def counts_of(pbmc):
+    pbmc.X = pbmc.X.expm1().rint()
+    pbmc.X.eliminate_zeros()
+    return pbmc
+
+
+@pytest.mark.parametrize("outside", ["csr"], indirect=True)
+def test_progress_and_interruption(pbmc, outside, caplog, monkeypatch):
+    held = outside(pbmc)
+    with caplog.at_level("INFO", "glfs_bio"):
+        stability(held, 5, n_resamples=2, n_comps=10)
+    done = [one.n_done for one in caplog.records if getattr(one, "stage", "") == STAGE]
+    assert done == [1, 2]
+    before = set(held.uns), list(held.var)
+    monkeypatch.setattr(module, "panel_of", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stability(held, 5, n_resamples=2, n_comps=10, key_added="other")
+    assert (set(held.uns), list(held.var)) == before
+
+
+STAGE = "selecting on parts"
