@@ -9,14 +9,18 @@ first cells are the same whatever their number.
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
 from typing import TYPE_CHECKING
 
 import anndata as ad
 import h5py
+import joblib
 import numpy as np
 import pandas as pd
-from anndata.io import sparse_dataset, write_elem
+import zarr
+from anndata.io import read_elem, sparse_dataset, write_elem
 from scipy import sparse
 
 from ..tables import CACHE, say
@@ -28,13 +32,16 @@ HOME = CACHE / "speed"
 SEED = 0
 N_GENES = 20_000
 N_TYPES = 20
-CHUNK = 10_000
+CHUNK = 2_000
 _BURSTS = 1_250
 _DEPTH = 0.35
 _BURST_SIZE = 0.3
 _LINEAGES = 5
 _MARKERS = 0.03
 _DRAWS = 2**20  # shares are multiples of one in so many
+_SIZES = (
+    np.random.default_rng(SEED).logseries(_BURST_SIZE, 2**16 - 1).astype(np.float32)
+)  # of bursts
 
 
 def profiles(n_genes: int, rng: np.random.Generator) -> np.ndarray:
@@ -54,12 +61,23 @@ def profiles(n_genes: int, rng: np.random.Generator) -> np.ndarray:
 def cells(
     kinds: np.ndarray, profile: np.ndarray, n_genes: int, rng: np.random.Generator
 ) -> sparse.csr_matrix:
-    """Return logarithmised expression of cells of given types."""
+    """Return logarithmised expression of cells of given types.
+
+    Draws of a cell are made in their order, from exponential steps: its genes need no sorting.
+    """
     bursts = rng.poisson(_BURSTS * rng.lognormal(0.0, _DEPTH, len(kinds)))
-    ends = np.concatenate([[0], np.cumsum(bursts)])
-    genes = profile[np.repeat(kinds, bursts), rng.integers(_DRAWS, size=ends[-1])]
-    sizes = rng.logseries(_BURST_SIZE, ends[-1]).astype(np.float32)
-    counts = sparse.csr_matrix((sizes, genes, ends), shape=(len(kinds), n_genes))
+    steps = np.cumsum(
+        rng.standard_exponential(bursts.sum() + len(kinds), dtype=np.float32), dtype=float
+    )
+    ends = np.cumsum(bursts + 1) - 1  # a step more than draws, which ends at 1
+    begins = np.concatenate([[0.0], steps[ends[:-1]]])
+    scale = _DRAWS / (steps[ends] - begins)
+    steps, of = np.delete(steps, ends), np.repeat(np.arange(len(kinds)), bursts)
+    draws = ((steps - begins[of]) * scale[of]).astype(np.int32)
+    genes = profile[np.repeat(kinds, bursts), np.minimum(draws, _DRAWS - 1)]
+    sizes = _SIZES[rng.integers(len(_SIZES), size=len(genes), dtype=np.uint16)]
+    pointers = np.concatenate([[0], np.cumsum(bursts)]).astype(np.int32)
+    counts = sparse.csr_matrix((sizes, genes, pointers), shape=(len(kinds), n_genes))
     counts.sum_duplicates()
     totals = np.asarray(counts.sum(axis=1)).ravel()
     scale = np.divide(1e4, totals, out=np.zeros_like(totals), where=totals > 0)
@@ -67,9 +85,18 @@ def cells(
     return counts
 
 
-def cells_file(n_cells: int, n_genes: int = N_GENES) -> Path:
-    """Return a file of cells, written where it is missing."""
-    path = HOME / (f"{n_cells}.h5ad" if n_genes == N_GENES else f"counts{n_genes}.h5ad")
+def _chunk(begin: int, kinds: np.ndarray, profile: np.ndarray, n_genes: int) -> sparse.csr_matrix:
+    return cells(kinds, profile, n_genes, np.random.default_rng([SEED, begin]))
+
+
+def cells_file(n_cells: int, place: str = "csr", n_genes: int = N_GENES) -> Path:
+    """Return a file of cells in a container, written where it is missing.
+
+    Two processes draw some cells each, while others are written.
+    """
+    path = HOME / f"{n_cells}.h5ad"
+    if place != "csr":
+        return _copied(cells_file(n_cells), place)
     if path.exists():
         return path
     HOME.mkdir(parents=True, exist_ok=True)
@@ -82,28 +109,81 @@ def cells_file(n_cells: int, n_genes: int = N_GENES) -> Path:
     )
     genes = pd.DataFrame(index=[f"g{k}" for k in range(n_genes)])
     draft = path.with_suffix(".part")
-    for begin in range(0, n_cells, CHUNK):
-        some = slice(begin, min(begin + CHUNK, n_cells))
-        chunk = cells(kinds[some], profile, n_genes, np.random.default_rng([SEED, begin]))
+    chunks = joblib.Parallel(2, return_as="generator", pre_dispatch=4, max_nbytes="1M")(
+        joblib.delayed(_chunk)(begin, kinds[begin : begin + CHUNK], profile, n_genes)
+        for begin in range(0, n_cells, CHUNK)
+    )
+    for begin, chunk in zip(range(0, n_cells, CHUNK), chunks, strict=True):
+        some = slice(begin, begin + chunk.shape[0])
         if begin == 0:
             ad.AnnData(chunk, obs[some].copy(), genes).write_h5ad(draft)
         else:
             with h5py.File(draft, "r+") as file:
                 sparse_dataset(file["X"]).append(chunk)
-        say(f"{some.stop:,} of {n_cells:,} cells written")
     with h5py.File(draft, "r+") as file:
         write_elem(file, "obs", obs)
     draft.replace(path)
+    say(f"{n_cells:,} cells written")
     return path
 
 
+def _copied(path: Path, place: str) -> Path:
+    """Return the same cells in another container."""
+    other = path.with_suffix({"csc": ".csc.h5ad"}.get(place, ".zarr"))
+    if not other.exists():
+        adata = ad.read_h5ad(path)
+        if place == "csc":
+            adata.X = adata.X.tocsc()
+            adata.write_h5ad(other)
+        else:
+            adata.write_zarr(other)
+    return other
+
+
+def _beside(path: Path, matrix: object) -> ad.AnnData:
+    """Return the cells of zarr with a matrix that stays there."""
+    group = zarr.open(path, mode="r")
+    return ad.AnnData(matrix, obs=read_elem(group["obs"]), var=read_elem(group["var"]))
+
+
+def _in_zarr(path: Path) -> ad.AnnData:
+    return _beside(path, sparse_dataset(zarr.open(path, mode="r")["X"]))
+
+
+def _in_dask(path: Path) -> ad.AnnData:
+    return _beside(path, ad.experimental.read_elem_lazy(zarr.open(path, mode="r")["X"]))
+
+
+def _backed(path: Path) -> ad.AnnData:
+    return ad.read_h5ad(path, backed="r")
+
+
+def remove() -> None:
+    """Remove the files of cells, and what is kept beside them."""
+    for path in HOME.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.suffix != ".json":
+            path.unlink()
+
+
+#: How cells are opened, by container.
+OPENED = {
+    "csr": _backed,
+    "csc": _backed,
+    "zarr": _in_zarr,
+    "dask": _in_dask,
+    "memory": ad.read_h5ad,
+}
+
+
 class Clock:
-    """Processor and wall time of a call, in seconds."""
+    """Processor time, of processes that it starts too, and wall time of a call, in seconds."""
 
     def __enter__(self) -> Clock:
-        self._begin = time.process_time(), time.perf_counter()
+        self._begin = sum(os.times()[:4]), time.perf_counter()
         return self
 
     def __exit__(self, *_) -> None:
-        self.cpu = time.process_time() - self._begin[0]
+        self.cpu = sum(os.times()[:4]) - self._begin[0]
         self.seconds = time.perf_counter() - self._begin[1]

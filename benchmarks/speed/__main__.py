@@ -1,12 +1,13 @@
-"""Time and memory of select_genes and of what people run beside it, from 3,000 to a million cells.
+"""Time and memory of every function from a file, and of scanpy's nearest, to a million cells.
 
-    python -m benchmarks.speed [--sizes 3000 10000 ...] [--only METHOD ...] [--limit SECONDS]
+    python -m benchmarks.speed [--sizes 10000 100000 ...] [--only NAME ...] [--limit SECONDS]
 
 Every measurement is a process of its own (`tasks.py`), with a limit of time and of memory, and is
 kept in `.cache/speed`, in one file for each state of the code and of the rivals: a second run
 measures only what is missing, or, with `--again`, everything that it was asked for.  It stops where
-the code changes while it runs.  A method that was stopped at a size is not tried at larger ones.
-The table shows all that is kept of the present state.
+the code changes while it runs.  What was stopped at a size is not tried at larger ones.  The table
+shows all that is kept of the present state.  Files of cells, of 8 GB at a million, are removed at
+the end; `--keep` keeps them.
 """
 
 from __future__ import annotations
@@ -29,20 +30,23 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from .. import store, tables
 from ..methods import ours
 from ..tables import section
-from . import HOME, cells_file, tasks
+from . import HOME, OPENED, cells_file, remove, tasks
 
 if TYPE_CHECKING:
     import argparse
 
-SIZES = (3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+SIZES = (10_000, 100_000, 1_000_000)
+#: Cells that are read from other containers, too, and by which calls.
+ELSEWHERE = 100_000
+PASSES = (tasks.FRESH, f"{tasks.EVALUATION}, first", tasks.EVALUATION, "markers")
+#: In the picture: ours, black, and others.
 _OURS = {
     tasks.FRESH: "-",
-    tasks.PRESENT: "--",
-    tasks.BACKED: ":",
-    tasks.EVALUATION: "-.",
-    tasks.EXTENSION: (0, (1, 3)),
+    f"{tasks.EVALUATION}, first": "-.",
+    "markers": ":",
+    f"{tasks.REPORT}, without UMAPs": "--",
 }
-_OTHERS = tuple(name for name in tasks.TASKS if name not in _OURS)
+_OTHERS = tuple(name for name, task in tasks.TASKS.items() if task.place is None)
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 RIVALS = ("numpy", "scipy", "scikit-learn", "numba", "anndata", "scanpy", "triku", "hotspotsc")
 _WALL = 6  # times the limit of processor time
@@ -55,12 +59,12 @@ def fingerprint() -> str:
     return store.digest("".join([*told, *(one.read_text("utf-8") for one in sorted(scripts))]))
 
 
-def measure(name: str, path: Path, limit: float, memory: float) -> dict:
+def measure(name: str, path: Path, place: str, limit: float, memory: float) -> dict:
     """Return seconds, CPU seconds and GiB, or why there are none."""
     most = int(memory * 2**30)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.speed.tasks", name, str(path), str(limit)],
+            [sys.executable, "-m", "benchmarks.speed.tasks", name, path, place, str(limit)],
             capture_output=True,
             text=True,
             timeout=_WALL * limit,
@@ -81,8 +85,26 @@ def measure(name: str, path: Path, limit: float, memory: float) -> dict:
 
 
 def hopeless(kept: dict, size: int, name: str) -> bool:
-    """Return whether a method was stopped at a smaller size."""
-    return any("error" in kept.get(f"{n}: {name}", {}) for n in SIZES if n < size)
+    """Return whether a call was stopped at a smaller size, or is not for so many cells."""
+    few = name in tasks.FOR_FEW and size > SIZES[1]
+    return few or any("error" in kept.get(f"{n}: {name}", {}) for n in SIZES if n < size)
+
+
+def asked(options: argparse.Namespace) -> list[tuple[str, int, str, str]]:
+    """Return key, size, name and container of each measurement."""
+    found = [
+        (f"{size}: {name}", size, name, tasks.TASKS[name].place or "memory")
+        for size in options.sizes
+        for name in options.only
+    ]
+    if ELSEWHERE in options.sizes:
+        found += [
+            (f"{place}: {name}", ELSEWHERE, name, place)
+            for place in OPENED
+            for name in PASSES
+            if name in options.only
+        ]
+    return found
 
 
 def collect(options: argparse.Namespace) -> dict[str, dict]:
@@ -90,41 +112,62 @@ def collect(options: argparse.Namespace) -> dict[str, dict]:
     now = fingerprint()
     kept_in = HOME / f"{now}.json"
     kept = store.read(kept_in)
-    for size in options.sizes:
-        for name in options.only:
-            key = f"{size}: {name}"
-            if key in kept and not options.again:
-                continue
-            if fingerprint() != now:
-                sys.exit("The code has changed since the first measurement: run this again.")
-            if hopeless(kept, size, name):
-                found = {"error": "not run"}
-            else:
-                found = measure(name, cells_file(size), options.limit, options.memory)
-            tables.say(f"{key}: {found}")
-            kept = store.read(kept_in) | {key: found}  # with what another run measured meanwhile
-            store.write(kept_in, kept)
+    for key, size, name, place in asked(options):
+        if key in kept and not options.again:
+            continue
+        if fingerprint() != now:
+            sys.exit("The code has changed since the first measurement: run this again.")
+        if hopeless(kept, size, name):
+            found = {"error": "not run"}
+        else:
+            path = cells_file(size, place)
+            found = measure(name, path, place, options.limit, options.memory)
+        tables.say(f"{key}: {found}")
+        kept = store.read(kept_in) | {key: found}  # with what another run measured meanwhile
+        store.write(kept_in, kept)
     return kept
 
 
+def shown(found: dict, of: str) -> str:
+    """Return a figure of a measurement, or why there is none."""
+    return found.get("error") or (f"{found[of]:.3g}" if found else "")
+
+
 def table(kept: dict[str, dict], of: str) -> pd.DataFrame:
-    """Return methods by sizes."""
+    """Return calls by sizes, and the power of the number of cells by which a figure grew last."""
 
-    def shown(found: dict) -> str:
-        return found.get("error") or (f"{found[of]:.3g}" if found else "")
+    def growth(name: str) -> str:
+        values = of_cells(kept, name, of).dropna()
+        if len(values) < 2:
+            return ""
+        steps = np.diff(np.log10(values)) / np.diff(np.log10(values.index))
+        return f"{steps[-1]:.2f}"
 
-    return pd.DataFrame(
-        {
-            f"{size:,}": {name: shown(kept.get(f"{size}: {name}", {})) for name in tasks.TASKS}
-            for size in SIZES
-        }
-    )
+    columns = {
+        f"{size:,}": {name: shown(kept.get(f"{size}: {name}", {}), of) for name in tasks.TASKS}
+        for size in SIZES
+    }
+    return pd.DataFrame(columns | {"power": {name: growth(name) for name in tasks.TASKS}})
 
 
 def of_cells(kept: dict[str, dict], name: str, of: str) -> pd.Series:
-    """Return a figure of a method by the number of cells."""
+    """Return a figure of a call by the number of cells."""
     found = {n: kept.get(f"{n}: {name}", {}).get(of, np.nan) for n in SIZES}
     return pd.Series(found, dtype=float)
+
+
+def elsewhere(kept: dict[str, dict]) -> pd.DataFrame:
+    """Return seconds and GiB of calls by containers."""
+    titles = {"cpu": "s", "peak": "GiB"}
+    return pd.DataFrame(
+        {
+            f"{name} ({unit})": {
+                place: shown(kept.get(f"{place}: {name}", {}), of) for place in OPENED
+            }
+            for name in PASSES
+            for of, unit in titles.items()
+        }
+    )
 
 
 def write(kept: dict[str, dict], options: argparse.Namespace) -> None:
@@ -132,7 +175,9 @@ def write(kept: dict[str, dict], options: argparse.Namespace) -> None:
     tables.write(
         "speed",
         table(kept, "cpu"),
+        section("Wall time (s)", table(kept, "seconds")),
         section("Peak memory of the process (GiB)", table(kept, "peak")),
+        section(f"Containers of {ELSEWHERE:,} cells", elsewhere(kept)),
         limit=f"{options.limit:g}",
         memory=f"{options.memory:g}",
         code=tables.code(),
@@ -161,7 +206,7 @@ def plot(kept: dict[str, dict]) -> None:
             )
         axis.set_xscale("log")
         axis.set_yscale("log")
-        axis.set_xticks(SIZES, ["3k", "10k", "30k", "100k", "300k", "1M"])
+        axis.set_xticks(SIZES, ["10k", "100k", "1M"])
         axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.yaxis.set_minor_formatter(NullFormatter())
         axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
@@ -178,14 +223,19 @@ def main() -> None:
     parser = tables.parser(__doc__)
     parser.add_argument("--sizes", nargs="*", type=int, default=SIZES)
     parser.add_argument(
-        "--only", nargs="+", choices=tasks.TASKS, default=list(tasks.TASKS), metavar="METHOD"
+        "--only", nargs="+", choices=tasks.TASKS, default=list(tasks.TASKS), metavar="NAME"
     )
     parser.add_argument("--limit", type=float, default=600.0, help="CPU seconds a measurement")
-    parser.add_argument("--memory", type=float, default=11.0, help="GiB of address space")
+    parser.add_argument("--memory", type=float, default=20.0, help="GiB of address space")
     parser.add_argument("--again", action="store_true", help="measure what is kept, too")
+    parser.add_argument("--keep", action="store_true", help="keep the files of cells")
     options = parser.parse_args()
     HOME.mkdir(parents=True, exist_ok=True)
-    kept = collect(options)
+    try:
+        kept = collect(options)
+    finally:
+        if not options.keep:
+            remove()
     write(kept, options)
     plot(kept)
 

@@ -14,14 +14,12 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import scanpy as sc
-from anndata import AnnData, read_h5ad
+from anndata import AnnData
 
 import glfs_bio
 
@@ -29,13 +27,13 @@ from .. import tables
 from ..compared import EVALUATOR
 from ..data import KANG, LABEL, Cells, prepared, read
 from ..methods import TOOLS, environments
-from . import Clock
+from . import Clock, tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 SETS = (KANG, "pbmc3k_2638")
-N_GENES, FEW, RUNS = 100, 50, 3
+FEW, RUNS = tasks.FEW, 3
 #: Calls that take longer than this are made once.
 LONG = 8.0
 #: How much longer the first call takes where it is written beside the others.
@@ -57,100 +55,37 @@ def bare(adata: AnnData) -> AnnData:
     return AnnData(adata.X, obs=adata.obs, var=adata.var[[]], layers=dict(adata.layers))
 
 
-def calls(adata: AnnData, folder: Path) -> dict[str, tuple[Callable, Callable]]:
-    """Return by name what prepares an object, and what is timed on it."""
-    pp, tl = glfs_bio.pp, glfs_bio.tl
-    select = partial(pp.select_genes, n_genes=N_GENES)
+def selected(adata: AnnData) -> AnnData:
+    """Return the same cells with a selection, and nothing else."""
+    cells = bare(adata)
+    tasks.select(cells)
+    return cells
 
-    def again() -> AnnData:
-        return adata
 
-    def selected() -> AnnData:
-        cells = bare(adata)
-        select(cells)
-        return cells
-
-    file = folder / "cells.h5ad"
-    bare(adata).write_h5ad(file)
-    command = [Path(sys.executable).with_name("glfs-bio"), "select", file]
-    command += ["--n-genes", str(N_GENES), "--genes", folder / "genes.txt", "--overwrite"]
-    names = adata.var_names
-    panels = {
-        "first": list(names[adata.var["glfs_rank"] <= N_GENES]),
-        "half": list(names[adata.var["glfs_rank"] <= FEW]),
-        "random": list(np.random.default_rng(0).choice(names, N_GENES, replace=False)),
-    }
-    report = partial(glfs_bio.io.write_report, labels=LABEL, overwrite=True)
-    halves = partial(tl.stability, n_resamples=20, fraction=0.5, n_jobs=2)
-    return {
-        "sc.pp.pca": (again, lambda cells: sc.pp.pca(cells)),
-        "sc.pp.neighbors": (again, lambda cells: sc.pp.neighbors(cells)),
-        f"select_genes, {N_GENES} genes, from nothing": (partial(bare, adata), select),
-        "read_h5ad and select_genes": (lambda: None, lambda _: select(read_h5ad(file))),
-        "glfs-bio select, a process from that file": (
-            lambda: None,
-            lambda _: subprocess.run(command, check=True, capture_output=True),
-        ),
-        "select_genes, structure kept": (again, partial(select, inplace=False)),
-        "select_genes, limits": (
-            again,
-            partial(select, limits=glfs_bio.Limits(max_mean=3.0), inplace=False),
-        ),
-        "select_genes, preserve=labels": (again, partial(select, preserve=LABEL, inplace=False)),
-        "extend_panel by 10 genes": (
-            again,
-            lambda cells: tl.extend_panel(cells, panels["half"], 10, inplace=False),
-        ),
-        "substitutes": (again, lambda cells: tl.substitutes(cells, "glfs", inplace=False)),
-        "explain_panel": (again, lambda cells: tl.explain_panel(cells, "glfs", inplace=False)),
-        "markers": (again, lambda cells: tl.markers(cells, "glfs", LABEL, inplace=False)),
-        "order_panel": (again, lambda cells: tl.order_panel(cells, "glfs", inplace=False)),
-        "evaluate_panel, first of an object": (
-            selected,
-            lambda cells: tl.evaluate_panel(cells, "glfs", LABEL, inplace=False),
-        ),
-        "evaluate_panel": (
-            again,
-            lambda cells: tl.evaluate_panel(cells, "glfs", LABEL, inplace=False),
-        ),
-        "compare_panels, three panels": (
-            again,
-            lambda cells: tl.compare_panels(cells, panels, LABEL, inplace=False),
-        ),
-        f"curve, {N_GENES} genes, labels": (
-            again,
-            lambda cells: tl.curve(cells, labels=LABEL, max_genes=N_GENES, inplace=False),
-        ),
-        "stability, 20 halves, two workers": (again, lambda cells: halves(cells)),
-        "write_report, with the first UMAPs": (
-            selected,
-            lambda cells: report(cells, folder / "first.html"),
-        ),
-        "panel_umap, first": (selected, tl.panel_umap),
-        "write_report": (again, lambda cells: report(cells, folder / "again.html")),
-        "pl.panel": (again, lambda cells: glfs_bio.pl.panel(cells, LABEL, show=False)),
-    }
+#: How an object is prepared for a call.
+PREPARED = {tasks.BARE: bare, tasks.SELECTED: selected, tasks.KEPT: lambda adata: adata}
 
 
 def timed(name: str) -> dict[str, list[float]]:
     """Return wall times of the calls, in the order in which they were made."""
     adata = prepared(read(name))
     with Clock() as first:
-        glfs_bio.pp.select_genes(adata, N_GENES)
+        tasks.select(adata)
     found = {FIRST: [first.seconds]}
     with tempfile.TemporaryDirectory() as folder:
-        for call, (prepare, run) in calls(adata, Path(folder)).items():
+        file = Path(folder) / "cells.h5ad"
+        bare(adata).write_h5ad(file)
+        for call, task in tasks.TASKS.items():
             seconds: list[float] = []
-            while len(seconds) < RUNS + 1 and not (len(seconds) > 1 and seconds[-1] > LONG):
-                cells = prepare()
+            often = RUNS + 1 if task.real else 0
+            while len(seconds) < often and not (len(seconds) > 1 and seconds[-1] > LONG):
+                cells = PREPARED[task.of](adata)
                 with Clock() as clock:
-                    run(cells)
+                    task.run(cells, file)
                 seconds.append(clock.seconds)
-            found[call] = seconds
-            tables.say(f"{name}, {call}: {', '.join(f'{one:.2f}' for one in seconds)}")
-            if call.startswith("panel_umap"):
-                glfs_bio.tl.evaluate_panel(adata, "glfs", LABEL)
-                glfs_bio.tl.panel_umap(adata)
+            if seconds:
+                found[call] = seconds
+                tables.say(f"{name}, {call}: {', '.join(f'{one:.2f}' for one in seconds)}")
     return found
 
 

@@ -1,161 +1,271 @@
-"""One method on one file, in a process of its own: seconds and memory as JSON on stdout.
+"""What is timed, from a file or in memory; and one of it in a process of its own.
 
-    python -m benchmarks.speed.tasks "select_genes" cells.h5ad [SECONDS]
+    python -m benchmarks.speed.tasks "markers" cells.h5ad csr [SECONDS]
 
-The call is timed cold, without reading the file into memory; the limit is one of the call's
-processor time.  Memory is the peak of the whole process from then on, what was read included.
-Principal components and graph are kept beside the file by the tasks that make them, for those that
-need them.
+The call is timed cold; the limit is one of its processor time.  Memory is the peak of the whole
+process from then on, what was read included.  Results are kept beside the file, for those calls
+that go on from them.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import pickle
 import resource
+import subprocess
 import sys
-import time
+import tempfile
 import warnings
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anndata as ad
+import matplotlib as mpl
 import numpy as np
 import scanpy as sc
-from scipy import sparse
 
 import glfs_bio
 
 from ..data import LABEL
-from ..methods import ours, rivals
-from . import Clock
+from ..methods import rivals
+from . import OPENED, Clock
 
-N_SELECTED = 100
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anndata import AnnData
+
+N_GENES, FEW = 100, 50
+#: What a call needs: cells alone, a selection with its structure, and whatever else is kept.
+BARE, SELECTED, KEPT = "bare", "selected", "kept"
+#: What is kept of an object, beside its matrix.
+PARTS = ("obs", "var", "obsm", "varm", "obsp", "uns")
 
 
-def backed(path: Path) -> ad.AnnData:
-    """Leave the matrix in the file."""
-    return ad.read_h5ad(path, backed="r")
+@dataclass(frozen=True)
+class Task:
+    """A call on cells and their file, and what it needs to be kept with the cells."""
+
+    run: Callable[[AnnData, Path], object]
+    of: str = KEPT
+    #: Container; the cells are read into memory where there is none
+    place: str | None = "csr"
+    #: Whether a call in memory is timed, on real cells, too
+    real: bool = True
 
 
-def counts_alone(path: Path) -> ad.AnnData:
-    """Restore counts, up to the depth of a cell, in place of the logarithms."""
-    adata = ad.read_h5ad(path)
-    matrix = adata.X
+def tl(name: str, *arguments: object, **options: object) -> Callable[[AnnData, Path], object]:
+    """Return a call of a function of `glfs_bio.tl` that writes what it finds."""
+    return lambda cells, _: getattr(glfs_bio.tl, name)(cells, *arguments, **options)
+
+
+def select(cells: AnnData, _: object = None, **options: object) -> None:
+    """Select genes."""
+    glfs_bio.pp.select_genes(cells, N_GENES, **options)
+
+
+def panels(cells: AnnData) -> dict[str, list[str]]:
+    """Return a selection, its first half, and genes at random."""
+    names, rank = cells.var_names, cells.var["glfs_rank"]
+    rng = np.random.default_rng(0)
+    return {
+        "first": list(names[rank <= N_GENES]),
+        "half": list(names[rank <= FEW]),
+        "random": list(rng.choice(names, N_GENES, replace=False)),
+    }
+
+
+def sets(cells: AnnData) -> dict[str, list[str]]:
+    """Return sets of genes at random."""
+    rng = np.random.default_rng(0)
+    return {f"set {k}": list(rng.choice(cells.var_names, 200, replace=False)) for k in range(200)}
+
+
+def shell(_: AnnData, file: Path) -> None:
+    """Select genes of a file in a shell."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "glfs_bio", "select", file, "--backed"]
+        command += ["--n-genes", str(N_GENES), "--genes", Path(folder) / "genes.txt"]
+        subprocess.run(command, check=True, capture_output=True)
+
+
+def report(cells: AnnData, _: Path, **options: object) -> None:
+    """Write a report."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        glfs_bio.io.write_report(cells, path, labels=LABEL, **options)
+
+
+def plots(cells: AnnData, _: Path) -> None:
+    """Draw every picture that needs no UMAP and no path of penalties."""
+    pl = glfs_bio.pl
+    needs = {"dotplot": {"labels": LABEL}, "unexplained": {"basis": "glfs_structure"}}
+    for name in sorted(set(pl.__all__) - {"panel", "path"}):
+        getattr(pl, name)(cells, show=False, **needs.get(name, {}))
+        mpl.pyplot.close("all")
+    for kind in ("heatmap", "dotplot"):
+        pl.panel(cells, LABEL, kind=kind, show=False)
+        mpl.pyplot.close("all")
+
+
+def panel_plot(cells: AnnData, _: Path) -> None:
+    """Draw the UMAPs of a panel."""
+    glfs_bio.pl.panel(cells, LABEL, show=False)
+    mpl.pyplot.close("all")
+
+
+def in_memory(run: Callable[[AnnData, Path], object], of: str = BARE, **options: bool) -> Task:
+    """Return what is timed of cells in memory."""
+    return Task(run, of, None, **options)
+
+
+def counts(cells: AnnData) -> AnnData:
+    """Restore counts, up to the depth of a cell, as a layer beside logarithms in memory."""
+    matrix = cells.X.copy()
     np.expm1(matrix.data, out=matrix.data)
     sizes = np.diff(matrix.indptr)
     smallest = np.minimum.reduceat(matrix.data, matrix.indptr[:-1][sizes > 0])
     matrix.data /= np.repeat(smallest, sizes[sizes > 0])
     np.round(matrix.data, out=matrix.data)
-    adata.layers["counts"] = matrix
-    return adata
+    cells.layers["counts"] = matrix
+    return cells
 
 
-def with_counts(path: Path) -> ad.AnnData:
-    """Return logarithms, and counts for methods that model them."""
-    adata = ad.read_h5ad(path)
-    counts = counts_alone(path).X.data
-    adata.layers["counts"] = sparse.csr_matrix((counts, adata.X.indices, adata.X.indptr))
-    return adata
+def of_rival(rank: Callable[..., object], **options: object) -> Task:
+    """Return a selection by another package."""
+    return in_memory(lambda cells, _: rank(counts(cells), N_GENES, **options), real=False)
 
 
-def with_pca(path: Path) -> ad.AnnData:
-    """Return cells after sc.pp.pca."""
-    adata = ad.read_h5ad(path)
-    kept = path.with_suffix(".pca.npy")
-    if kept.exists():
-        adata.obsm["X_pca"] = np.load(kept)
-    else:
-        sc.pp.pca(adata)
-    return adata
-
-
-def with_graph(path: Path) -> ad.AnnData:
-    """Return cells after sc.pp.pca and sc.pp.neighbors."""
-    adata = with_pca(path)
-    kept = path.with_suffix(".graph.npz")
-    if kept.exists():
-        adata.obsp["connectivities"] = sparse.load_npz(kept)
-        adata.uns["neighbors"] = {
-            "connectivities_key": "connectivities",
-            "distances_key": "distances",
-            "params": {"n_neighbors": 15, "method": "umap"},
-        }
-    else:
-        sc.pp.neighbors(adata)
-    return adata
-
-
-def keep(path: Path, adata: ad.AnnData) -> None:
-    """Write the principal components or graph that a task has made beside its file."""
-    pca, graph = path.with_suffix(".pca.npy"), path.with_suffix(".graph.npz")
-    if "X_pca" in adata.obsm and not pca.exists():
-        np.save(pca, adata.obsm["X_pca"])
-    if "connectivities" in adata.obsp and not graph.exists():
-        sparse.save_npz(graph, adata.obsp["connectivities"], compressed=False)
-
-
-def own(adata: ad.AnnData, **options) -> None:
-    """Select 100 genes."""
-    ours.table(adata, N_SELECTED, **options)
-
-
-def selected(path: Path) -> ad.AnnData:
-    """Return cells with a selection and their structure."""
-    adata = ad.read_h5ad(path)
-    glfs_bio.pp.select_genes(adata, N_SELECTED)
-    return adata
-
-
-PRESENT, FRESH, BACKED, EVALUATION, EXTENSION = (
-    "select_genes, PCA and graph present",
-    "select_genes",
-    "select_genes, backed",
-    "evaluate_panel",
-    "extend_panel by 10 genes",
-)
-PCA, NEIGHBORS, LAPAOFS = "sc.pp.pca", "sc.pp.neighbors", "LapAOFS (greedy)"
-SEURAT, TRIKU, HOTSPOT = "HVG seurat_v3", "triku", "hotspot"
-#: How the cells are prepared, and what is timed.
+FRESH, EVALUATION, REPORT = "select_genes, from nothing", "evaluate_panel", "write_report"
+SHELL, UMAP, PLOTS = "glfs-bio select --backed", "panel_umap", "all plots"
+#: In an order in which each has what it needs.
 TASKS = {
-    FRESH: (ad.read_h5ad, own),
-    PRESENT: (with_graph, lambda adata: own(adata, **ours.SCANPY)),
-    BACKED: (backed, own),
-    EVALUATION: (selected, lambda adata: glfs_bio.tl.evaluate_panel(adata, "glfs", LABEL)),
-    EXTENSION: (selected, lambda adata: glfs_bio.tl.extend_panel(adata, "glfs", 10)),
-    PCA: (ad.read_h5ad, sc.pp.pca),
-    NEIGHBORS: (with_pca, sc.pp.neighbors),
-    LAPAOFS: (ad.read_h5ad, lambda adata: own(adata, method="lapaofs")),
-    SEURAT: (
-        counts_alone,
-        lambda adata: rivals.highly_variable(adata, N_SELECTED, flavor="seurat_v3"),
+    FRESH: Task(select, BARE),
+    SHELL: Task(shell, BARE),
+    "structure": Task(lambda cells, _: glfs_bio.pp.structure(cells), BARE),
+    "select_genes, structure kept": Task(partial(select, inplace=False)),
+    "select_genes, limits": Task(
+        partial(select, limits=glfs_bio.Limits(max_mean=3.0), inplace=False)
     ),
-    TRIKU: (with_counts, lambda adata: rivals.triku(adata, N_SELECTED)),
-    HOTSPOT: (with_counts, lambda adata: rivals.hotspot(adata, N_SELECTED, by="Z")),
+    "select_genes, preserve=labels": Task(partial(select, preserve=LABEL, inplace=False)),
+    f"{EVALUATION}, first": Task(tl(EVALUATION, "glfs", LABEL), SELECTED),
+    EVALUATION: Task(tl(EVALUATION, "glfs", LABEL)),
+    f"{EVALUATION}, without labels": Task(tl(EVALUATION, "glfs", inplace=False)),
+    "compare_panels, three panels": Task(
+        lambda cells, _: glfs_bio.tl.compare_panels(cells, panels(cells), LABEL)
+    ),
+    f"curve, {N_GENES} genes, labels": Task(tl("curve", labels=LABEL, max_genes=N_GENES)),
+    "explain_panel": Task(tl("explain_panel", "glfs", LABEL)),
+    "explain_gene": Task(
+        lambda cells, _: glfs_bio.tl.explain_gene(cells, list(cells.var_names[:5]), "glfs", LABEL)
+    ),
+    "substitutes": Task(tl("substitutes", "glfs")),
+    "extend_panel by 10 genes": Task(
+        lambda cells, _: glfs_bio.tl.extend_panel(
+            cells, panels(cells)["half"], 10, labels=LABEL, inplace=False
+        )
+    ),
+    "replace_genes, two": Task(
+        lambda cells, _: glfs_bio.tl.replace_genes(cells, panels(cells)["half"][:2], inplace=False)
+    ),
+    "prove_panel, 20 s": Task(tl("prove_panel", time_limit=20.0, inplace=False)),
+    "markers": Task(tl("markers", "glfs", LABEL)),
+    "stability, two halves": Task(tl("stability", n_resamples=2)),
+    "classify": Task(tl("classify", LABEL, n_genes=FEW)),
+    "predict": Task(lambda cells, _: glfs_bio.tl.predict(cells, cells.uns["glfs_class"])),
+    "enrich": Task(lambda cells, _: glfs_bio.tl.enrich(cells, sets(cells))),
+    "order_panel": Task(tl("order_panel", "glfs", labels=LABEL, backups=5, inplace=False)),
+    PLOTS: Task(plots),
+    f"{REPORT}, without UMAPs": Task(partial(report, umaps=False)),
+    f"{REPORT}, with the first UMAPs": Task(partial(report, umaps=True), SELECTED),
+    UMAP: Task(tl(UMAP)),
+    REPORT: Task(partial(report, umaps=True)),
+    "pl.panel": Task(panel_plot),
+    "read_h5ad and select_genes": in_memory(lambda _, file: select(ad.read_h5ad(file))),
+    "sc.pp.pca": in_memory(lambda cells, _: sc.pp.pca(cells)),
+    "sc.pp.neighbors": in_memory(lambda cells, _: sc.pp.neighbors(cells), KEPT),
+    "sc.tl.rank_genes_groups": in_memory(
+        lambda cells, _: sc.tl.rank_genes_groups(cells, LABEL), KEPT
+    ),
+    "sc.tl.score_genes": in_memory(
+        lambda cells, _: sc.tl.score_genes(cells, panels(cells)["first"]), SELECTED
+    ),
+    "LapAOFS (greedy)": in_memory(partial(select, method="lapaofs", inplace=False), real=False),
+    "HVG seurat_v3": of_rival(rivals.highly_variable, flavor="seurat_v3"),
+    "triku": of_rival(rivals.triku),
+    "hotspot": of_rival(rivals.hotspot, by="Z"),
 }
+#: These take longer than linearly, or are not for so many cells.
+FOR_FEW = (f"{REPORT}, with the first UMAPs", UMAP, REPORT, "pl.panel")
+
+
+def held(cells: AnnData) -> dict[str, dict]:
+    """Return what is kept with cells."""
+    return {part: dict(getattr(cells, part)) for part in PARTS}
+
+
+def kept_in(path: Path, of: str) -> Path:
+    """Return the file of what is kept for one state."""
+    return path.with_suffix(f".{of}.pickle")
+
+
+def loaded(kept: Path) -> dict[str, dict]:
+    """Return what is kept in a file; nothing where there is none."""
+    if not kept.exists():
+        return {part: {} for part in PARTS}
+    with kept.open("rb") as file:
+        return pickle.load(file)
+
+
+def give(cells: AnnData, path: Path, of: str) -> None:
+    """Give cells what is kept beside their file."""
+    for state in {SELECTED: [SELECTED], KEPT: [SELECTED, KEPT]}.get(of, []):
+        for part, values in loaded(kept_in(path, state)).items():
+            for name, value in values.items():
+                getattr(cells, part)[name] = value
+
+
+def keep(cells: AnnData, path: Path, before: dict[str, dict], of: str) -> None:
+    """Keep what a call wrote beside its file."""
+    kept = kept_in(path, SELECTED if of == BARE else KEPT)
+    found = loaded(kept)
+    for part, values in held(cells).items():
+        if part in ("obs", "var"):  # whose columns are made anew when they are asked for
+            values = {key: value for key, value in values.items() if key not in before[part]}
+        found[part] |= {k: value for k, value in values.items() if value is not before[part].get(k)}
+    with kept.open("wb") as file:
+        pickle.dump(found, file, pickle.HIGHEST_PROTOCOL)
 
 
 def peak() -> float:
-    """Return the largest resident memory so far, in GiB."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) / 2**20
-    raise OSError("VmHWM")
+    """Return the largest resident memory so far, in GiB, of this process or of one it started."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    own = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return max(int(own.split()[1]), started) / 2**20
 
 
 def main() -> None:
     """Prepare, run, tell."""
     warnings.simplefilter("ignore")
-    name, path = sys.argv[1], Path(sys.argv[2])
-    prepare, run = TASKS[name]
-    prepared = prepare(path)
-    if len(sys.argv) > 3:
-        spent = time.process_time()
-        resource.setrlimit(resource.RLIMIT_CPU, (int(spent + float(sys.argv[3])) + 1, -1))
+    mpl.use("agg")
+    name, path, place = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+    task = TASKS[name]
+    cells = OPENED[place](path)
+    give(cells, path, task.of)
+    before = held(cells)
+    if len(sys.argv) > 4:
+        spent = sum(os.times()[:4])
+        resource.setrlimit(resource.RLIMIT_CPU, (int(spent + float(sys.argv[4])) + 1, -1))
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
     with Clock() as call:
-        run(prepared)
+        task.run(cells, path)
     found = {"seconds": call.seconds, "cpu": call.cpu, "peak": peak()}
     resource.setrlimit(resource.RLIMIT_CPU, (-1, -1))
-    keep(path, prepared)
+    keep(cells, path, before, task.of)
     sys.stdout.write(json.dumps(found) + "\n")
 
 

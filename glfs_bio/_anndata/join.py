@@ -15,7 +15,7 @@ from ..data.made import below
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, VAR_NAMES, InvalidValue, Message, Refusal, listed
 from . import read, target
-from .lean import Lean, frame
+from .lean import Lean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,9 +123,9 @@ def _lean(name: str, one: AnnData, genes: pd.Index, batch_key: str | None) -> An
     """What a selection reads of the cells of one data set, but for matrices."""
     with _within(name):
         batches = read.batches(one, batch_key)
-    obs = frame(one.obs).copy()
+    obs = one.obs.copy()
     obs[_BATCH] = name if batches is None else [f"{name}: {batch}" for batch in batches]
-    return AnnData(obs=obs, var=frame(one.var).loc[genes], obsm=dict(one.obsm))
+    return AnnData(obs=obs, var=one.var.loc[genes], obsm=dict(one.obsm))
 
 
 def _matrices(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-import pandas as pd
 from anndata import AnnData
 
 from ..data.matrix import RowMatrix
@@ -52,8 +51,3 @@ def _opened(path: str, name: str, genes: Index | None) -> Held:
     stored = h5py.File(path, "r", locking=False)[name]
     source = stored if isinstance(stored, h5py.Dataset) else sparse_dataset(stored)
     return Held(RowMatrix(source, genes=genes))
-
-
-def frame(of: Any) -> pd.DataFrame:
-    """Return ``.obs`` or ``.var`` in memory, where that of a lazy object is not."""
-    return of if isinstance(of, pd.DataFrame) else of.to_memory()

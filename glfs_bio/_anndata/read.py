@@ -42,6 +42,7 @@ from ..errors import (
     warn,
 )
 from ..vendors.names import is_control
+from . import lazy
 from .lean import Lean
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
 
 
 def check(adata: object) -> None:
-    """Refuse what is not an AnnData object."""
+    """Refuse what is not an AnnData object; a lazy one is read, but for its matrices."""
     from anndata import AnnData
 
     if not isinstance(adata, AnnData):
@@ -161,6 +162,7 @@ def check(adata: object) -> None:
             f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
             f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
         )
+    lazy.read_beside_the_matrix(adata)
     text_names(adata.var_names, VAR_NAMES)
 
 

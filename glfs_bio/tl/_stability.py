@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 from .. import checks
 from .._anndata import read, results, stale, summaries
 from .._anndata import target as targets
-from .._anndata.lean import Held, Lean, frame
+from .._anndata.lean import Held, Lean
 from .._anndata.names import settled
 from .._anndata.structure import specified, structure_of
 from .._docs import documented
@@ -333,7 +333,7 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
 def _lean(adata: AnnData, request: Request) -> tuple[AnnData, dict[str | None, RowMatrix]]:
     """Return the cells with what a selection reads of them, and the matrices."""
     structure = request.structure
-    lean = AnnData(obs=pd.DataFrame(index=adata.obs_names), var=frame(adata.var))
+    lean = AnnData(obs=pd.DataFrame(index=adata.obs_names), var=adata.var)
     matrices: dict[str | None, RowMatrix] = {None: read.row_matrix(adata, structure.layer)}
     batch = read.batches(adata, structure.batch_key)
     if batch is not None:

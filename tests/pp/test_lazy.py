@@ -194,27 +194,6 @@ def test_threads_do_not_matter(pbmc):
     np.testing.assert_array_equal(tables[0]["glfs_selected"], tables[1]["glfs_selected"])
 
 
-def test_two_processes_of_dask(pbmc, tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr(sample, "MANY_CELLS", MANY)
-    expected = select_genes(pbmc, 12, use_rep="X", inplace=False)
-    cells = in_dask(pbmc, tmp_path, sparse.csr_matrix)
-    with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            local_directory=tmp_path,
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        found = select_genes(cells, 12, use_rep="X", inplace=False)
-        assert len(client.scheduler_info()["workers"]) == 2
-    np.testing.assert_array_equal(found["glfs_selected"], expected["glfs_selected"])
-    np.testing.assert_allclose(found["glfs_weight"], expected["glfs_weight"], rtol=1e-5)
-
-
 def test_full_rank_says_what_it_would_take(pbmc, monkeypatch):
     monkeypatch.setattr(pca, "_installed", lambda: 10**6)
     with refused(InvalidValue, "n_comps"):
