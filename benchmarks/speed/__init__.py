@@ -95,7 +95,7 @@ def cells_file(n_cells: int, place: str = "csr", n_genes: int = N_GENES) -> Path
     Two processes draw some cells each, while others are written.
     """
     path = HOME / f"{n_cells}.h5ad"
-    if place != "csr":
+    if place not in ("csr", "memory"):
         return _copied(cells_file(n_cells), place)
     if path.exists():
         return path

@@ -46,3 +46,13 @@ def test_both_readings_along_the_curve(cells):
     assert "accuracy" not in one
     with refused(InvalidValue, "readings"):
         tl.curve(cells, 5, "bulk_labels", readings=["none"])
+
+
+def test_of_many_cells_some_are_read(pbmc, monkeypatch):
+    """By every reading, and it says of how many."""
+    monkeypatch.setattr("glfs_bio.measures.labels.READ", 400)
+    tl.curve(pbmc, 6, "bulk_labels", sizes=[6])
+    entry = pbmc.uns["glfs_curve"]
+    assert 300 < entry["n_labelled"] <= 400
+    said = f" of {entry['n_labelled']} cells"
+    assert all(said in text for text in entry["readings"].values())
