@@ -73,7 +73,10 @@ PART = [
     *("tests/pp/test_bad_input.py", "tests/tl/test_enrich.py"),
 ]
 #: dask is an extra, whose versions are those of today.
-OF_DASK = ["tests/data/test_matrix.py", "tests/pp/test_lazy.py"]
+OF_DASK = [
+    *("tests/data/test_matrix.py", "tests/data/test_made.py", "tests/pp/test_lazy.py"),
+    "tests/estimators/test_outside.py",
+]
 #: Older libraries warn of what newer ones have mended: their warnings are not ours.
 OPTIONS = {
     "lowest": ["-o", "filterwarnings=default", *(f"--ignore={test}" for test in OF_DASK)],

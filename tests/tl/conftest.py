@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import anndata as ad
-import dask.array as da
 import numpy as np
 import pytest
-import zarr
 from anndata.io import sparse_dataset
 from scipy import sparse
 
@@ -23,12 +21,14 @@ def in_h5ad(form):
 
 
 def in_zarr(adata, path):
+    zarr = pytest.importorskip("zarr")
     adata.write_zarr(path.with_suffix(".zarr"))
     adata.X = sparse_dataset(zarr.open(path.with_suffix(".zarr"), mode="r")["X"])
     return adata
 
 
 def in_dask(adata, path):
+    da = pytest.importorskip("dask.array")
     blocks = da.from_array(adata.X.toarray(), chunks=(60, -1))
     adata.X = blocks.map_blocks(sparse.csr_matrix, dtype=blocks.dtype)
     return adata
