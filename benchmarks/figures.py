@@ -264,7 +264,9 @@ def pages() -> dict[str, Claims]:
     pooled, one_size = bounds(orders, "all"), bounds(orders, "of one size, mean")
     return {
         "README.md": {
-            "take {} s on one core": numbers_of(read("speed")["select_genes, from nothing"]["10,000"]),
+            "take {} s on one core": numbers_of(
+                read("speed")["select_genes, from nothing"]["10,000"]
+            ),
             "| genes |": rows(accuracy, interval),
             "({} against {} with 50 genes)": column(worm, "50", OURS, "geneBasis"),
             "{} of the genes in either are in both; largest variance {}, Pearson residuals {}, "
