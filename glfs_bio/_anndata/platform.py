@@ -32,6 +32,7 @@ from ..errors import (
     listed,
     naming,
 )
+from ..measures.genes import sums
 from ..options import FEWEST_CELLS, StructureSpec
 from ..vendors.forecast import bits
 from ..vendors.forms import PanelFile, read_panel
@@ -40,7 +41,7 @@ from . import columns, names, read
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .._typing import Array, Matrix
+    from .._typing import Array
     from ..options import Platform
 
 log = logging.getLogger(__name__)
@@ -295,7 +296,7 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
     none.
     """
     rows = read.row_matrix(adata, layer)
-    totals = rows.sweep(_totals)[1].ravel()
+    totals = sums(rows)
     cells = np.flatnonzero(totals > 0)  # those without counts say nothing
     some = cells[: read.RECOGNITION.rows]
     found = read.state(rows.first(int(some.max(initial=-1)) + 1)[some]) if len(some) else None
@@ -305,10 +306,6 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
     if found == "counts":
         factors[cells] = totals[cells] / np.median(totals[cells])
     return RowMatrix(logarithms(rows, factors), cells)
-
-
-def _totals(block: Matrix, _: slice) -> tuple[tuple[Array, ...], Array]:
-    return (), np.asarray(block.sum(axis=1, dtype=np.float64)).reshape(-1, 1)
 
 
 def _molecules(data: RowMatrix, name: str) -> Array:

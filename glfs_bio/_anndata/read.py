@@ -16,7 +16,7 @@ from .. import checks, labels
 from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
 from ..data.indices import check_indices
-from ..data.matrix import RowMatrix, check_finite, native, no_rows
+from ..data.matrix import RowMatrix, check_finite, is_here, native, no_rows
 from ..errors import (
     ADATA,
     BOOLEAN,
@@ -328,21 +328,12 @@ def heard(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> Ro
     return RowMatrix(data, silent=np.flatnonzero(out)) if out.any() else data
 
 
-def in_memory(adata: AnnData, layer: str | None) -> Any:
-    """``X`` or a layer, unchecked, if it is there and in memory; None otherwise."""
+def there(adata: AnnData, layer: str | None) -> Any:
+    """``X`` or a layer, unchecked and wherever it is; None where it is not there."""
     try:
-        data = _stored(adata, layer, "layer")
+        return _stored(adata, layer, "layer")
     except Refusal:
         return None
-    return data if isinstance(data, np.ndarray) or sparse.issparse(data) else None
-
-
-def has(adata: AnnData, layer: str | None) -> bool:
-    """Whether ``X`` or a layer is there and can be read."""
-    try:
-        return _stored(adata, layer, "layer") is not None
-    except Refusal:
-        return False
 
 
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
@@ -586,11 +577,8 @@ def _check_real(values: Any, about: tuple[str, object]) -> None:
 
 def _is_lazy(data: Any) -> bool:
     """Whether a matrix has a shape and rows, but is not in memory."""
-    if isinstance(data, np.ndarray) or sparse.issparse(data):
-        return False
-    return isinstance(data, RowMatrix) or all(
-        hasattr(data, name) for name in ("shape", "dtype", "__getitem__")
-    )
+    rows = all(hasattr(data, name) for name in ("shape", "dtype", "__getitem__"))
+    return not is_here(data) and (rows or isinstance(data, RowMatrix))
 
 
 def _first_values(data: Any) -> NDArray[Any]:

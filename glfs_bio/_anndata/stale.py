@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import codec
+from ..data.matrix import is_here
 from ..errors import ADATA, InvalidValue
 from . import read
 
@@ -238,8 +239,8 @@ def _text(value: Any) -> str:
 
 def _sums(adata: AnnData, layer: str | None) -> str:
     """A checksum of the names of the genes and of sums of rows, whatever the container."""
-    data = read.in_memory(adata, layer)
-    if data is None:
+    data = read.there(adata, layer)
+    if not is_here(data):
         return _UNKNOWN
     rows = np.unique(np.linspace(0, adata.n_obs - 1, min(_ROWS, adata.n_obs)).astype(int))
     sums = np.ravel(np.asarray(data[rows].astype(np.float64).sum(axis=1)))

@@ -22,7 +22,7 @@ from ..cells.pca import principal_components
 from ..data import threads as pools
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, InvalidValue, Message, call
-from ..measures.cells import coordinates, evenly
+from ..measures.cells import coordinates, dense, evenly
 from . import read, results, stale
 from .all_genes import components
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from .._typing import Index, Matrix
+    from .._typing import Array, Index
 
 log = logging.getLogger(__name__)
 
@@ -147,17 +147,10 @@ def _of_all(
     return np.asarray(bare.obsm["X_umap"])
 
 
-def values(
-    adata: AnnData, genes: pd.Index, layer: str | None, rows: Index | None = None
-) -> NDArray[np.float32]:
+def values(adata: AnnData, genes: pd.Index, layer: str | None, rows: Index | None = None) -> Array:
     """Expression of a few genes in some cells, dense, wherever the matrix is."""
     places = adata.var_names.get_indexer(genes)
-    return dense(RowMatrix(read.row_matrix(adata, layer), rows, places).loaded())
-
-
-def dense(found: Matrix) -> NDArray[np.float32]:
-    """A matrix of a few genes, dense."""
-    return np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float32)
+    return dense(RowMatrix(read.row_matrix(adata, layer), rows, places).loaded(), np.float32)
 
 
 def _kept(

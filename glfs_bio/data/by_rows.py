@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Stored values of a part, and columns of one where these are not known.
-_PART, _COLUMNS = 2**25, 1024
+#: Stored values of a part.
+_PART = 2**25
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,20 @@ def _ranges(source: Any) -> Iterator[tuple[int, int]]:
         ends = np.cumsum(source.chunks[1]).tolist()
         yield from zip([0, *ends[:-1]], ends, strict=True)
         return
-    pointers = np.asarray(source.group["indptr"][:])
-    begin, n_columns = 0, source.shape[1]
-    while begin < n_columns:
-        full = int(np.searchsorted(pointers, pointers[begin] + _PART, side="right")) - 1
-        end = min(max(begin + 1, full), n_columns)
-        yield begin, end
-        begin = end
+    yield from pieces(source, _PART)
+
+
+def pieces(stored: Any, most: int) -> Iterator[tuple[int, int]]:
+    """Successive rows of a CSR in a file, or columns of a CSC, of so many values at most, if one
+    has no more.
+    """
+    pointers = np.asarray(stored.group["indptr"][:])
+    begin, end = 0, len(pointers) - 1
+    while begin < end:
+        full = int(np.searchsorted(pointers, pointers[begin] + most, side="right")) - 1
+        last = min(max(begin + 1, full), end)
+        yield begin, last
+        begin = last
 
 
 def _check_room(needed: int, shape: tuple[int, int]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from .matrix import RowMatrix, doubled
+from .matrix import RowMatrix, doubled, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,15 +65,6 @@ def below(parts: Sequence[RowMatrix]) -> RowMatrix:
     if all(one.in_memory for one in parts):
         return RowMatrix(stacked([one.source for one in parts]), checked=True)
     return RowMatrix(_Below(parts))
-
-
-def stacked(parts: Sequence[Matrix]) -> Matrix:
-    """Return matrices below one another, sparse where one is."""
-    if len(parts) == 1:
-        return parts[0]
-    if any(map(sparse.issparse, parts)):
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.concatenate(parts)
 
 
 def logarithms(counts: RowMatrix, factors: Array) -> RowMatrix:

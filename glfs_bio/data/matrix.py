@@ -48,6 +48,11 @@ def add_up(left: Sums, right: Sums) -> Sums:
     return tuple(map(add, left, right))
 
 
+def is_here(matrix: Any) -> bool:
+    """Whether a matrix is in memory."""
+    return isinstance(matrix, np.ndarray) or bool(sparse.issparse(matrix))
+
+
 def no_rows(block: Matrix) -> Matrix:
     """What a part returns that has nothing to say of single cells."""
     return np.empty((block.shape[0], 0))
@@ -71,7 +76,7 @@ class RowMatrix:
             silent = source.silent if silent is None else silent
             source, checked = source.source, True
         #: Whether nothing has to be read or computed to see the matrix.
-        self.in_memory: bool = isinstance(source, np.ndarray) or sparse.issparse(source)
+        self.in_memory: bool = is_here(source)
         self.is_dask: bool = hasattr(source, "__dask_graph__") and hasattr(source, "to_delayed")
         if self.in_memory:
             if not checked:
@@ -124,7 +129,7 @@ class RowMatrix:
                     progress = {"stage": "reading cells", "n_done": rows.stop, "n_all": n_cells}
                     log.info("%d of %d cells read", rows.stop, n_cells, extra=progress)
 
-        of_all = _below_one_another(_in_places(every()))
+        of_all = stacked(_in_places(every()))
         return total, of_all
 
     def weighted_sums(self, weights: Array) -> Array:
@@ -234,8 +239,8 @@ class RowMatrix:
         while len(sums) > 1:
             pairs = [both(*sums[k : k + 2]) for k in range(0, len(sums) - 1, 2)]
             sums = pairs + sums[2 * len(pairs) :]
-        total, stacked = dask.compute(sums[0], [of_cells for _, of_cells in parts])
-        return total, _below_one_another(stacked)
+        total, of_all = dask.compute(sums[0], [of_cells for _, of_cells in parts])
+        return total, stacked(of_all)
 
 
 def _work(
@@ -348,10 +353,11 @@ def _in_places(parts: Iterable[Matrix]) -> list[Matrix]:
     return places
 
 
-def _below_one_another(parts: list[Matrix]) -> Matrix:
+def stacked(parts: Sequence[Matrix]) -> Matrix:
+    """Matrices below one another, sparse where one is."""
     if len(parts) == 1:
         return parts[0]
-    if sparse.issparse(parts[0]):
+    if any(map(sparse.issparse, parts)):
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
     return np.concatenate(parts)
 

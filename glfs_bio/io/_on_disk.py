@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import anndata as ad
 import numpy as np
 from anndata.io import read_elem, sparse_dataset, write_elem
-from scipy import sparse
 
-from ..data.matrix import DENSE_BLOCK
+from ..data.by_rows import pieces
+from ..data.matrix import DENSE_BLOCK, is_here
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def size(adata: ad.AnnData) -> int:
 
 def are_in_memory(adata: ad.AnnData) -> bool:
     """Whether all matrices are, so that anndata writes them."""
-    return all(map(_is_here, _matrices(adata).values()))
+    return all(map(is_here, _matrices(adata).values()))
 
 
 def write(adata: ad.AnnData, path: Path) -> None:
@@ -84,12 +84,8 @@ def _matrices(adata: ad.AnnData) -> dict[str, Any]:
     return found
 
 
-def _is_here(matrix: Any) -> bool:
-    return isinstance(matrix, np.ndarray) or sparse.issparse(matrix)
-
-
 def _size(matrix: Any) -> int:
-    if _is_here(matrix):
+    if is_here(matrix):
         return 0
     group = getattr(matrix, "group", None)
     if group is None:
@@ -117,7 +113,7 @@ def _put(root: Any, place: str, matrix: Any) -> None:
     stored = getattr(matrix, "group", matrix)
     if _is_hdf5(stored) and _is_hdf5(root):
         root.copy(stored, root, place)
-    elif _is_here(matrix) or hasattr(matrix, "dask"):
+    elif is_here(matrix) or hasattr(matrix, "dask"):
         write_elem(root, place, matrix)
     elif hasattr(matrix, "format"):
         parts = _parts(matrix)
@@ -135,14 +131,11 @@ def _is_hdf5(element: Any) -> bool:
 def _parts(matrix: Any) -> Iterator[Any]:
     """A sparse matrix in a file, some rows or columns at a time."""
     by_rows = matrix.format == "csr"
-    pointers = np.asarray(matrix.group["indptr"][:])
-    begin, end = 0, len(pointers) - 1
-    while begin < end:
-        last = max(begin + 1, int(np.searchsorted(pointers, pointers[begin] + _PART, "right")) - 1)
-        yield matrix[begin:last] if by_rows else matrix[:, begin:last]
-        begin = last
-        progress = {"stage": "writing cells", "n_done": last, "n_all": end}
-        log.info("%d of %d written", last, end, extra=progress)
+    n_all = matrix.shape[0 if by_rows else 1]
+    for begin, end in pieces(matrix, _PART):
+        yield matrix[begin:end] if by_rows else matrix[:, begin:end]
+        progress = {"stage": "writing cells", "n_done": end, "n_all": n_all}
+        log.info("%d of %d written", end, n_all, extra=progress)
 
 
 def _put_dense(root: Any, place: str, matrix: Any) -> None:

@@ -18,6 +18,8 @@ from ..data.matrix import RowMatrix, no_rows
 from ..errors import NO_VALUE, InvalidValue
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from .._typing import Array, Index, Matrix
     from ..data.matrix import Sums
 
@@ -71,9 +73,9 @@ class ClusterPreservation:
     fine: float
 
 
-def dense(values: Matrix) -> Array:
-    """The same values in an array, in double precision."""
-    return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
+def dense(values: Matrix, precision: DTypeLike = np.float64) -> Array:
+    """The same values in an array, in a precision."""
+    return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=precision)
 
 
 @pools.one_thread_of_blas()

@@ -12,7 +12,7 @@ from anndata import AnnData
 from .. import checks
 from .._anndata import read, results, umap
 from ..errors import NO_VALUE, OBS, InvalidValue, arg
-from ..measures.cells import evenly
+from ..measures.cells import dense, evenly
 from ._cells import check_labels, colour_groups, genes_of, grouped
 from ._figure import (
     colour_map,
@@ -236,7 +236,7 @@ def _heatmap(
 
     genes, rows = list(by_type(shown)[0].index), _balanced(shown.groups)
     cells = shown.cells[rows].copy()
-    values = umap.dense(shown.data.source[rows])
+    values = dense(shown.data.source[rows], np.float32)
     cells = AnnData(values, obs=cells.obs, var=pd.DataFrame(index=shown.genes), uns=cells.uns)
     few = len(genes) <= _FEW
     height = max(0.4 * cells.obs[shown.name].nunique(), 2.0)

@@ -275,7 +275,7 @@ def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | N
     """
     names = read.symbols(adata, symbols)
     layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
-    if min_cells is None and not read.has(adata, layer):
+    if min_cells is None and read.there(adata, layer) is None:
         return names
     n_cells = read.n_cells_with(read.row_matrix(adata, layer))
     if min_cells is not None:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
-from types import SimpleNamespace
-
 import dask.array as da
-import h5py
 import numpy as np
 import pytest
-from anndata.io import sparse_dataset, write_elem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 from scipy import sparse
 
-from glfs_bio.data import by_rows as copies
 from glfs_bio.data import matrix as rows
-from glfs_bio.data.by_rows import ByRows
 from glfs_bio.data.matrix import RowMatrix, is_sparse, moments, no_rows
 from glfs_bio.errors import InvalidValue
 
@@ -99,30 +92,6 @@ def test_genes_are_loaded_in_the_order_of_the_call(holder):
     np.testing.assert_array_equal(dense, x[np.ix_(cells, genes)])
     silent = RowMatrix(holder(x), genes=genes, silent=np.array([0])).loaded()
     np.testing.assert_allclose(silent.sum(axis=0), x[:, genes].sum(axis=0) * [1, 0, 1])
-
-
-def test_a_file_by_genes_is_copied_once(holders, tmp_path, monkeypatch):
-    x, path = values(5), tmp_path / "cells.h5"
-    with h5py.File(path, "w") as file:
-        write_elem(file, "X", sparse.csc_matrix(x))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(copies, "_PART", 10)
-    made = []
-    monkeypatch.setattr(copies, "ByRows", lambda one: made.append(ByRows(one)) or made[-1])
-    with h5py.File(path, "r") as file:
-        for _ in range(2):
-            data = RowMatrix(sparse_dataset(file["X"]))
-            np.testing.assert_allclose(data.weighted_sums(np.ones((23, 1)))[:, 0], x.sum(axis=0))
-    assert len(made) == 1
-    assert len(made[0]._parts) > 1
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_no_room_for_a_copy_is_said_before_it_is_made(holders, monkeypatch):
-    nothing = SimpleNamespace(free=0)
-    monkeypatch.setattr(copies.shutil, "disk_usage", lambda folder: nothing)
-    with refused(InvalidValue, "X"):
-        RowMatrix(holders["file by genes"](values(6))).weighted_sums(np.ones((23, 1)))
 
 
 def test_dask_sums_are_a_tree_and_wait_for_nothing():
