@@ -10,7 +10,7 @@ import tempfile
 import warnings
 import zipfile
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 
 import anndata as ad
@@ -249,13 +249,26 @@ ENDINGS = {"write_gmt": "gmt", "write_reference": "zip", "write_report": "html",
            "write_classifier": "json"}  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def written(explored, tmp_path_factory):
+    """What is written of cells in memory, once for all containers."""
+
+    @cache
+    def text(name):
+        return texts_of(name, cells(), explored, tmp_path_factory.mktemp(name))
+
+    return text
+
+
+def texts_of(name, adata, explored, folder):
+    path = folder / f"cells.{ENDINGS.get(name, 'csv')}"
+    WRITING[name](give(adata, explored), path)
+    return read_text(path)
+
+
 @pytest.mark.parametrize("name", WRITING)
-def test_files_are_those_of_memory(name, opened, explored, tmp_path):
-    paths = [tmp_path / f"{place}.{ENDINGS.get(name, 'csv')}" for place in ("memory", "file")]
-    for path, adata in zip(paths, (cells(), opened()), strict=True):
-        WRITING[name](give(adata, explored), path)
-    expected, found = map(read_text, paths)
-    assert found == expected
+def test_files_are_those_of_memory(name, opened, explored, written, tmp_path):
+    assert texts_of(name, opened(), explored, tmp_path) == written(name)
 
 
 class Stages(logging.Handler):

@@ -67,13 +67,18 @@ def _cells():
     return cells
 
 
-@pytest.fixture
-def write(_cells, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sets.gmt").write_text("one\tx\tg0\tg1\tg2\n")
+@pytest.fixture(scope="module")
+def _trained(_cells):
     trained = _cells.copy()
     glfs_bio.tl.classify(trained, "group", n_genes=3)
-    glfs_bio.io.write_classifier(trained, "model.json")
+    return trained
+
+
+@pytest.fixture
+def write(_cells, _trained, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sets.gmt").write_text("one\tx\tg0\tg1\tg2\n")
+    glfs_bio.io.write_classifier(_trained, "model.json")
 
     def written(kind, container):
         cells = _cells.copy()
@@ -96,7 +101,7 @@ def dense(matrix):
 
 @pytest.mark.parametrize("name", LINES)
 def test_a_command_says_and_writes_the_same(write, name):
-    kind, container = WRITTEN["zarr"]
+    kind, container = WRITTEN["h5ad of csc"]
     cells = write(kind, container)
     gene = cells.var["glfs_rank"].idxmin()
     said = []
