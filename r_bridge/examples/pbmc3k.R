@@ -36,3 +36,4 @@ print(glfs_result(sce, "glfs_comparison")$table[, c("preserved", "accuracy", "ma
 panel <- sce[rowSubset(sce, "glfs_selected"), ]
 panel$in_panel <- clusterCells(panel, assay.type = "logcounts")
 print(table(panel$cluster, panel$in_panel))
+print(table(panel$label, panel$in_panel))

@@ -639,7 +639,7 @@ def test_example_on_blood_cells(real, run_r):
     file = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / "pbmc3k_2638.h5ad"
     out = run_r(
         f"commandArgs <- function(...) '{file.resolve()}'\nsource('{EXAMPLE}', echo = FALSE)\n"
-        "stopifnot(nrow(vignette(package = 'glfsbio')$results) == 3)"
+        "stopifnot(nrow(vignette(package = 'glfsbio')$results) == 2)"
     )
     assert "DataFrame with 50 rows and 2 columns" in out
     assert "CD14+ Monocytes" in out
