@@ -192,8 +192,6 @@ def _argument(name: str, value: Any) -> Any:
         return objects.platform(fields) if name == "platform" else Limits(**fields)
     if name in {"panel", "panels", "catalogue"}:
         return objects.panel(value)
-    if name in {"genes", "nomenclature"}:
-        return objects.genes(value)
     if name in {"efficiency", "spillover_to"} and isinstance(value, dict):
         return put_together(value) if {"X", "obs", "var"} <= value.keys() else value
     return value
@@ -250,7 +248,7 @@ def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
         "revised": _revised(adata, before["uns"]),
         # The records that R handed over have no versions; R keeps structures on request alone.
         "records": {
-            key: objects.record_for_r(entry, adata.var_names)
+            key: objects.record_for_r(entry)
             for key, entry in adata.uns.items()
             if "versions" in entry and key not in _BY_THE_WAY
         },
@@ -413,7 +411,7 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     left = ("controls", "repeated", "backups")
     names = {name: values.strings(getattr(panel, name)) for name in left}
     about = {"form": panel.form, **names, "codebook": panel.codebook, "about": panel.about}
-    return objects.record_for_r({"table": table}) | {"about": about}
+    return {"table": table, "about": about}
 
 
 def _write_order(

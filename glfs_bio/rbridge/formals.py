@@ -11,6 +11,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from .. import pp, tl
+from .._anndata.results import KINDS
 from .._signatures import REQUIRED, Parameter, parameters
 from ..estimators import LapRLSClassifier
 from ..options import Limits, Platform
@@ -179,7 +180,11 @@ def _vectors() -> list[str]:
     }
     items = {name: [json.dumps(one) for one in vector] for name, vector in vectors.items()}
     called = RENAMED | {"n_jobs": "BPPARAM"}
-    items["renamed"] = [f'{one}\0=\0"{name}"' for one, name in called.items()]
+    of = {function: f"glfs_{name}" for name, function in FUNCTIONS.items()}
+    by_kind = {kind: getattr({"pp": pp, "tl": tl}[name[:2]], name[3:]) for kind, name in KINDS.items()}
+    writers = {kind: of[function] for kind, function in by_kind.items() if function in of}
+    for name, named in (("renamed", called), ("writers", writers)):
+        items[name] = [f'{one}\0=\0"{text}"' for one, text in named.items()]
     return [
         f"{name} <- c(\n{_wrapped(', '.join(one), first=' ' * 4)}\n)" for name, one in items.items()
     ]
