@@ -9,8 +9,6 @@ import sys
 import traceback
 import warnings
 from contextlib import contextmanager
-from dataclasses import fields
-from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -161,15 +159,12 @@ def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
     if not any(one.kind is one.VAR_KEYWORD for one in every.values()):
         for option in options:
             if option not in known - formals.NOT_IN_R:
-                taken = formals.argument_names(target)
-                close = get_close_matches(option, taken, 1)
                 raise InvalidType(
                     option,
                     NO_VALUE,
                     f"is not an argument of {call(name)}",
-                    f"did you mean {', '.join(close)}?"
-                    if close
-                    else f"it takes {', '.join(taken)}",
+                    formals.meant(target, option)
+                    or f"it takes {', '.join(formals.argument_names(target))}",
                 )
     for option, one in every.items():
         needed = one.default is one.empty and one.kind is not one.VAR_KEYWORD

@@ -60,6 +60,8 @@ def argument(name: str, value: str | None = None) -> str:
     called = _ARGUMENTS.get(name, name)
     if item:
         called = f"{called}[{_key(key.removesuffix(']'))}]"
+    if value == json.dumps(f"glfs_{called}"):  # a vector that R put into a column
+        return called
     return called if value is None else f"{called} = {value}"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, read, results, summaries
+from .._anndata import columns, constraints, expression, read, results, summaries
 from .._docs import documented
 from .._progress import tell, with_bar
 from ..criterion.panel import MeasuredPanel
@@ -206,5 +206,7 @@ def _added(
         with found.few_threads():
             shares = MeasuredPanel(basis.criterion, order).supports(of_sets, len(categories))[size:]
         cells = np.bincount(codes[codes >= 0], minlength=len(categories))
-        added["supports"] = categories[(shares / np.maximum(cells, 1)).argmax(axis=1)].astype(str)
+        gains = shares / np.maximum(cells, 1)
+        gains[~expression.above(adata, order[size:], known, found.layer)] = -1.0  # by its absence
+        added["supports"] = categories[gains.argmax(axis=1)].astype(str)
     return added

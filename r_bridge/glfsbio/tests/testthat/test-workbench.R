@@ -151,27 +151,56 @@ test_that("labels and weights are columns or vectors", {
     expect_refused(select(sce, cell_weights = 1:3), "cell_weights")
 })
 
-test_that("several names in one place are lists", {
+test_that("all tables of all results are flat, and files take them as they are", {
     x <- cells()
     rownames(x)[1:2] <- c("a, b", "c/d")
-    out <- glfs_select_genes(sce_of(x), 6, n_comps = 10)
-    set.seed(1)
-    out <- glfs_evaluate_panel(out, labels = groups, n_random = 2)
-    missed <- S4Vectors::metadata(out)$glfs_evaluation$unexplained
-    for (column in c("genes_up", "genes_down")) {
-        expect_s4_class(missed[[column]], "CharacterList")
-        expect_true(all(unlist(missed[[column]]) %in% rownames(x)))
-    }
-    expect_true(all(unlist(missed$labels) %in% groups))
-    expect_identical(lengths(missed$label_shares), lengths(missed$labels))
-    found <- S4Vectors::metadata(glfs_explain_panel(out, labels = groups))
-    table <- found$glfs_explanation$table
-    expect_true(all(unlist(table$supports) %in% groups))
-    expect_true(all(unlist(table$axis) %in% rownames(x)))
-    expect_true(all(c("a, b", "c/d") %in% unlist(table$axis)))
-    expect_true(all(unlist(found$glfs_explanation$pairs$gene_shares) <= 1))
-    marks <- S4Vectors::metadata(glfs_markers(out, "glfs", groups))$glfs_markers$table
-    expect_true(all(unlist(marks$markers) %in% rownames(x)))
+    sce <- sce_of(x)
+    SummarizedExperiment::assay(sce, "counts") <- round(x)
+    sce <- suppressWarnings(suppressMessages({
+        sce <- glfs_select_genes(sce, n_comps = 10)
+        sce <- glfs_evaluate_panel(
+            sce, labels = "group", domains = rep(c("left", "right"), c(45, 45)),
+            spatial = cbind(rep(1:9, 10), rep(1:10, each = 9)), n_random = 2,
+            counts_layer = "counts", platform = glfs_platform(
+                efficiency = 0.5, failure = 0.1, spillover = 0.2
+            )
+        )
+        sce <- glfs_extend_panel(sce, "glfs", 2, labels = "group")
+        sce <- glfs_replace_genes(sce, glfs_genes(sce)[1])
+        sce <- glfs_substitutes(sce)
+        sce <- glfs_explain_panel(sce, labels = "group")
+        sce <- glfs_explain_gene(sce, c("a, b", "g9"), labels = "group")
+        sce <- glfs_prove_panel(sce, time_limit = 5)
+        sce <- glfs_compare_panels(sce, list(glfs = "glfs", markers = c("a, b", "c/d")))
+        sce <- glfs_curve(sce, 5, "group", sizes = 5)
+        sce <- glfs_markers(sce, "glfs", "group")
+        sce <- glfs_resolve_genes(sce)
+        sce <- glfs_order_panel(sce, refused = "drop", labels = "group",
+            counts_layer = "counts")
+        sce <- glfs_stability(sce, n_resamples = 2)
+        glfs_classify(sce, "group", 4)
+    }))
+    found <- glfs_results(sce)
+    expect_setequal(found$kind, setdiff(names(writers), c("structure", "all_genes")))
+    expect_identical(found$key[1], "glfs")
+    path <- withr::local_tempfile(fileext = ".csv")
+    n <- 0
+    for (key in found$key)
+        for (table in Filter(function(one) is(one, "DataFrame"), glfs_result(sce, key))) {
+            expect_true(all(vapply(table, is.atomic, NA)))
+            utils::write.csv(table, path)
+            expect_identical(dim(utils::read.csv(path, row.names = 1)), dim(table))
+            n <- n + 1
+        }
+    expect_gt(n, 20)
+    why <- glfs_result(sce, "glfs_explanation")
+    expect_match(why$table$supports, "\\([0-9]+ %\\)|^$")
+    expect_identical(dimnames(why$support), list(why$table$gene, c("B", "NK", "T")))
+    expect_match(glfs_result(sce, "glfs_gene")$table$predicted_by, "%|^$")
+    # Every result but an order, which is of the panel.
+    expect_identical(last_key(sce, "evaluation", "glfs"), "glfs_evaluation")
+    expect_s4_class(glfs_evaluate_panel(sce, "glfs_replaced", n_random = 2),
+        "SingleCellExperiment")
 })
 
 test_that("results are under the key of their panel, and keep others", {
@@ -272,8 +301,7 @@ test_that("a gene is explained, whether it is in the panel or not", {
     expect_identical(found$table$gene, asked)
     expect_identical(found$table$selected, c(TRUE, FALSE))
     expect_match(found$table$why_not[2], "exclude")
-    expect_s4_class(found$table$predicted_by, "CharacterList")
-    expect_identical(lengths(found$table$predicted_by), lengths(found$table$predictor_shares))
+    expect_match(found$table$predicted_by[2], "^g4 \\(")
     expect_setequal(found$expression$label, groups)
     record <- glfs_explain_gene(cells(), "g4", panel)
     expect_type(record, "list")
