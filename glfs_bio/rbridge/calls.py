@@ -9,6 +9,7 @@ import sys
 import traceback
 import warnings
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
