@@ -222,7 +222,7 @@ begin_environment <- function(bases, new, step) {
     for (i in seq_along(bases)) {
         # Debian keeps what venv needs in a package of its own, and says so.
         why <- tryCatch({
-            step(find_python(bases[[i]]), "venv", new)
+            step(find_python(bases[[i]]), "venv", "--prompt", "glfsbio", new)
             start_in_r(find_python(new), "reticulate::py_run_string('pass')")
         }, glfs_error = conditionMessage)
         if (is.null(why))
@@ -283,10 +283,11 @@ reason <- function(said) {
         )
     else if (has(paste0(
         "NewConnectionError|ConnectionError|NameResolutionError|Max retries|",
-        "connection broken|timed out|ProxyError|SSLError|HTTPError"
+        "connection broken|timed out|ProxyError|SSLError|HTTPError|",
+        "from versions: none" # all that is said without retries
     )))
         paste0(
-            "The network fails: pip cannot reach the index of packages. ",
+            "No network: pip cannot reach the index of packages. ",
             "Once there is a network call glfs_install() again; name a mirror ",
             "with the environment variable PIP_INDEX_URL; or give ",
             "glfs_setup() an environment that has glfs_bio.\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 #: What compilers and type checkers read.
 SOURCES = {".a", ".c", ".cpp", ".f90", ".h", ".hpp", ".pxd", ".pxi", ".pyi", ".pyx", ".tp"}
-#: Tests, examples, and languages of programs that could be shown in colour.
-ASIDE = ("**/tests", "sklearn/datasets/images", "sklearn/datasets/data", "pygments/lexers/[!_]*")
+#: Tests, examples, what compiles, and languages of programs that could be shown in colour.
+ASIDE = ("**/tests", "sklearn/datasets/*/", "numpy/distutils", "pygments/lexers/[!_]*")
 
 folder = sys.argv[1]
 packages = Path(sysconfig.get_path("platlib"))
