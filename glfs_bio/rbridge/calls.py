@@ -22,7 +22,6 @@ from joblib import parallel_config
 from .. import io, pp, tl
 from .._anndata import columns, read
 from .._anndata import structure as structures
-from .._extras import needs
 from .._progress import collected
 from ..errors import (
     NO_VALUE,
@@ -437,14 +436,6 @@ def _estimated(reference: dict[str, Any], spatial: dict[str, Any], labels: Any) 
     return tl.estimate_efficiency(put_together(reference), put_together(spatial), labels)
 
 
-def _example() -> dict[str, Any]:
-    """The blood cells that scanpy ships."""
-    needs("The example", "scanpy")
-    import scanpy as sc
-
-    return take_apart(sc.datasets.pbmc68k_reduced().raw.to_adata(), "logcounts")[0]
-
-
 def _about() -> dict[str, Any]:
     return {
         "python": sys.executable,
@@ -475,6 +466,5 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "write_reference": _write_reference,
     "read_panel": _read_panel,
     "laprls": _laprls,
-    "example": _example,
     "read_h5ad": _read_h5ad,
 }
