@@ -149,17 +149,6 @@ class _Stages(logging.Handler):
 
 
 @contextmanager
-def without_notes() -> Iterator[None]:
-    """Silence notes of repetitions, which a call on all cells shows."""
-    before = _PACKAGE.level
-    _PACKAGE.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        _PACKAGE.setLevel(before)
-
-
-@contextmanager
 def collected() -> Iterator[list[str]]:
     """Collect the lines that are told, for who shows them otherwise, or not at all."""
     found: list[str] = []

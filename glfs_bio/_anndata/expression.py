@@ -215,7 +215,7 @@ def above(adata: AnnData, genes: Index, labels: Labels, layer: str | None) -> ND
     where = of_genes(adata, genes, labels, layer)
     if where is not None:
         return where.above
-    found, types = _measured(adata, genes, labels, layer)
+    found, _ = _measured(adata, genes, labels, layer)
     return np.asarray(found.means[:, 1:] > found.means[:, :1])
 
 

@@ -213,7 +213,7 @@ def find(
     if name not in names:
         where = f"is not in {_PARTS[part]}"
         if not len(names):
-            raise NotFound(argument, name, f"{where}, which is empty")
+            raise NotFound(argument, name, f"{where}, which is empty", "add it first")
         raise NotFound(argument, name, where, f"choose from {listed(names)}")
     found = getattr(adata, part)[name]
     return found if part in ("layers", "obsm") else _column(found, getattr(adata, f"{part}_names"))

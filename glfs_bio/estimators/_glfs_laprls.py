@@ -16,10 +16,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from .._progress import without_notes
 from ..cells import noise
 from ..data.matrix import RowMatrix
-from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed
+from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed, without_notes
 from ..labels import batch_names, check_classes, is_labelled, n_folds
 from ..laprls import check_cliques, class_graph
 from ..selection import Candidates

@@ -220,9 +220,8 @@ def _vectors() -> list[str]:
     }
     items = {name: [json.dumps(one) for one in vector] for name, vector in vectors.items()}
     called = RENAMED | {"n_jobs": "BPPARAM"}
-    of = {function: f"glfs_{name}" for name, function in FUNCTIONS.items()}
-    by_kind = {kind: getattr({"pp": pp, "tl": tl}[name[:2]], name[3:]) for kind, name in KINDS.items()}
-    writers = {kind: of[function] for kind, function in by_kind.items() if function in of}
+    functions = [(kind, name.partition(".")[2]) for kind, name in KINDS.items()]
+    writers = {kind: f"glfs_{name}" for kind, name in functions if name in FUNCTIONS}
     for name, named in (("renamed", called), ("writers", writers)):
         items[name] = [f'{one}\0=\0"{text}"' for one, text in named.items()]
     return [

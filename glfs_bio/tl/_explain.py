@@ -112,8 +112,9 @@ def explain_panel(
         - ``certificate`` and ``certificate_within``: those of the selection, see
           :func:`~glfs_bio.pp.select_genes`, if the panel is one that has them and the call replaces
           nothing of it
-        - ``supports``: with `labels`, the labels on whose cells at least 10 % of the contribution
-          falls, and more than on other cells, with their shares
+        - ``supports``: with `labels`, the labels whose cells express it more than others and on
+          which at least 10 % of the contribution falls, and more than on other cells, with their
+          shares
     ``.uns[key_added]["tolerance"]`` : float
         `tolerance`.
     ``.uns[key_added]["joint_loss"]`` : float
@@ -151,7 +152,7 @@ def explain_panel(
     key_added = results.key_for(adata, "explanation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
-    known = None if labels is None else columns.labels(adata, labels, "labels")
+    known = None if labels is None else columns.labels(adata, labels, "labels", at_least=2)
     found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
     had_to = must_haves(adata, found.named)
@@ -307,7 +308,9 @@ class _Supports(NamedTuple):
         order = [
             code
             for code in np.argsort(-shares, kind="stable")
-            if self.above[gene, code] and shares[code] >= max(expression.LEAST, self.cells[code])
+            if self.above[gene, code]
+            and shares[code] >= expression.LEAST
+            and shares[code] > self.cells[code]
         ]
         return ", ".join(
             f"{self.labels[code]} ({100 * shares[code]:.0f} %)" for code in order[:most]

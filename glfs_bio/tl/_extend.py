@@ -100,7 +100,8 @@ def extend_panel(
         Genes of the given panel, or of a selection those that had to be in it.
     ``.uns[key_added]["table"]`` : DataFrame, one row per added gene, in their order
         ``gene``; ``adds``, the share of the target that it adds; ``preserved``, the preserved share
-        with it; with `labels`, ``supports``, the label that it supports most relative to its size.
+        with it; with `labels`, ``supports``, of the labels that express it more than others the one
+        that it supports most relative to its size.
     ``.uns[key_added]["must_have"]`` : str
         Genes that had to be in the selection that is extended.
     ``.uns[key_added]["absent"]`` : str
@@ -131,7 +132,7 @@ def extend_panel(
     layer = read.layer_or_raw(adata, layer, use_raw)
     checks.seed(random_state)
     read.unique_names(adata)
-    known = None if labels is None else columns.labels(adata, labels, "labels")
+    known = None if labels is None else columns.labels(adata, labels, "labels", at_least=2)
     found = find(
         adata,
         panel,

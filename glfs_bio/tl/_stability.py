@@ -21,7 +21,7 @@ from .._anndata.lean import Held, Lean
 from .._anndata.names import settled
 from .._anndata.structure import specified, structure_of
 from .._docs import documented
-from .._progress import progress, tell, without_notes
+from .._progress import progress, tell
 from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
 from ..errors import (
@@ -34,6 +34,7 @@ from ..errors import (
     arg,
     call,
     warn,
+    without_notes,
 )
 from ..measures import stability as over_parts
 from ..options import OF_STORED, Request, StructureSpec, place_of
