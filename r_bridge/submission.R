@@ -3,11 +3,12 @@
 #   Rscript r_bridge/submission.R [--only-build] FOLDER "Given Family <name@place>" \
 #       https://address/of/the/repository
 # FOLDER is the tree to submit: the files that git tracks, those of Python in place of links to
-# them; R of Bioconductor's next release; the maintainer and addresses in place of those at
-# example.org. Without --only-build R CMD build, R CMD check and BiocCheck follow, and a report.
+# them; R of Bioconductor's next release; the maintainer and addresses in place of those of the
+# project at example.org. Without --only-build R CMD build, R CMD check and BiocCheck follow, and a report.
 # Then, in FOLDER: git init, a commit, and a push to the branch that is submitted.
 BIOC_R <- "4.5.0"
 PLACEHOLDER <- "https://example.org/glfs-bio"
+PLACEHOLDERS <- "example\\.org/glfs-bio|glfs-bio@example\\.org" # tests may name other hosts there
 
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 repository <- dirname(dirname(script))
@@ -44,7 +45,7 @@ copied <- function(files, folder) {
 addressed <- function(files, address) {
     for (file in files) {
         text <- readLines(file, warn = FALSE, encoding = "bytes")
-        if (!any(grepl("example.org", text, fixed = TRUE, useBytes = TRUE)))
+        if (!any(grepl(PLACEHOLDERS, text, useBytes = TRUE)))
             next
         # Pages of the documentation are in the repository too.
         for (place in paste0(PLACEHOLDER, c("/docs", "")))
@@ -68,10 +69,11 @@ built <- function(folder, person, address) {
     files <- copied(tracked("r_bridge/glfsbio"), folder)
     addressed(files, sub("/$", "", address))
     described(file.path(folder, "DESCRIPTION"), person)
-    left <- Filter(function(file) any(grepl("example.org", readLines(file, warn = FALSE), fixed = TRUE,
-        useBytes = TRUE)), files)
+    left <- Filter(
+        function(file) any(grepl(PLACEHOLDERS, readLines(file, warn = FALSE), useBytes = TRUE)), files
+    )
     if (length(left) > 0L)
-        stop("example.org is still in ", toString(left))
+        stop("An address at example.org is still in ", toString(left))
 }
 
 # What the three programs say of the tree, and whether they find no error and no warning.

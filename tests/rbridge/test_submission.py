@@ -37,7 +37,7 @@ def test_the_tree_has_all_that_git_tracks(tmp_path):
     assert (tree / names).read_bytes() == (package / names).read_bytes()
 
     texts = {name: (tree / name).read_bytes() for name in found}
-    assert not [name for name, text in texts.items() if b"example.org" in text]
+    assert not [name for name, text in texts.items() if b"example.org/glfs-bio" in text]
     description = texts["DESCRIPTION"].decode()
     assert f"\nURL: {ADDRESS}\nBugReports: {ADDRESS}/issues\n" in description
     assert 'person("Ada King", "Lovelace", email = "ada@bioc.test"' in description
