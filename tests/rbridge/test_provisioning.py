@@ -17,7 +17,7 @@ FOREIGN = {
     **{"PIP_USER": "1", "PIP_TARGET": "/nowhere", "PIP_PREFIX": "/nowhere"},
     **{"PIP_CONSTRAINT": "/nowhere", "PIP_NO_BINARY": ":all:", "VIRTUAL_ENV": "/nowhere"},
 }
-OFFLINE = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "1"}
+OFFLINE = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "0"}
 
 
 @pytest.fixture
@@ -92,11 +92,9 @@ def test_an_environment_is_made_once_and_never_harmed(user, home, tmp_path):
     assert "makes" not in other
     (scipy,) = folder.glob("lib/python*/site-packages/scipy")
     shutil.rmtree(scipy)
-    refused = said(user("glfs_setup()", GLFSBIO_INSTALL="false", PATH="/usr/bin:/bin"))
-    assert "is damaged" in refused
-    assert "scipy/" in refused
     repaired = said(user(use))
     assert "is damaged" in repaired
+    assert "scipy/" in repaired
     assert "\n3 " in f"\n{repaired}"
     assert list(home.iterdir()) == [folder]
     assert (scipy / "__init__.py").exists()

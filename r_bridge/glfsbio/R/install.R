@@ -210,7 +210,7 @@ make_environment <- function(bases, lock) {
         "glfsbio::glfs_select_genes(glfsbio::glfs_example(), n_genes = 3)"
     ))
     if (!is.null(why))
-        not_loaded(python, why)
+        glfs_stop("The environment was made, and R cannot use it:\n", why)
     seal(new)
     move_in(new, folder, lock)
     folder
@@ -319,8 +319,8 @@ start_in_r <- function(python, code) {
 not_loaded <- function(python, why) glfs_stop(
     python, " cannot be used from this R, with reticulate ",
     as.character(utils::packageVersion("reticulate")), ":\n", why,
-    "\nName another Python with glfs_install(python = ), such as 3.11, or ",
-    "update reticulate, which takes the versions of Python of its time."
+    "\nName another Python, such as 3.11, with glfs_install(python = ) or ",
+    "glfs_setup(), or update reticulate, which takes the Pythons of its time."
 )
 
 # Settings of other Pythons, which are none of this one's.
@@ -356,14 +356,13 @@ pip_settings <- function(python) {
         gsub("\\n", " ", sub(pattern, "\\3", lines), fixed = TRUE),
         paste0("PIP_", toupper(gsub("-", "_", sub(pattern, "\\2", lines))))
     )
-    kept <- kept[!duplicated(names(kept), fromLast = TRUE)]
-    others <- setdiff(
-        grep("^PIP_", names(Sys.getenv()), value = TRUE), names(kept)
-    )
-    c(
-        stats::setNames(rep(NA, length(others)), others), kept,
+    set <- c(
+        kept[!duplicated(names(kept), fromLast = TRUE)],
         PIP_CONFIG_FILE = nullfile(), PIP_DISABLE_PIP_VERSION_CHECK = "1"
     )
+    others <- setdiff(grep("^PIP_", names(Sys.getenv()), value = TRUE),
+        names(set))
+    c(set, stats::setNames(rep(NA, length(others)), others))
 }
 
 # On first use: asked where somebody can answer.

@@ -222,15 +222,25 @@ start_python <- function(python, bridge) {
     tryCatch(
         if_ours(python, withr::with_envvar(c(RETICULATE_PYTHON = python),
             attach_bridge(bridge))),
-        error = function(e) not_loaded(python, conditionMessage(e))
+        error = function(e) not_started(python, conditionMessage(e))
     )
     session$python <- python
 }
 
 # Whether it is one that this package made.
 is_ours <- function(python)
-    !is.null(python) && dir.exists(cache()) &&
-        startsWith(python, paste0(normalizePath(cache()), "/"))
+    !is.null(python) && dir.exists(cache()) && startsWith(
+        normalizePath(dirname(python), mustWork = FALSE), normalizePath(cache())
+    )
+
+not_started <- function(python, why) {
+    if (!reticulate::py_available())
+        not_loaded(python, why)
+    glfs_stop(
+        python, " cannot be used from R: ", why, if (is_ours(python))
+            "\nglfs_install(renew = TRUE) makes the environment anew."
+    )
+}
 
 # Settings of other Pythons do not reach ours, nor what it starts.
 if_ours <- function(python, code)
