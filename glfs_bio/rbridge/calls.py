@@ -43,7 +43,7 @@ from .objects import put_together, take_apart
 from .words import REDUCED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     import pandas as pd
 
@@ -229,23 +229,37 @@ def _revised(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, dict[str, A
     }
 
 
+def _last_written(uns: Mapping[str, Any]) -> int:
+    """The number of the last result that R has, whatever was computed by the way."""
+    return max(
+        (
+            int(entry["written"])
+            for key, entry in uns.items()
+            if "written" in entry and (key not in _BY_THE_WAY or entry.get("asked_for", False))
+        ),
+        default=0,
+    )
+
+
 def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
     rows = adata.var["_row"].to_numpy()
     del adata.var["_row"]
     gone = {
         name: list(set(table) - {*getattr(adata, name), "_row"}) for name, table in before.items()
     }
+    # The records that R handed over have no versions; R keeps structures on request alone.
+    new = [k for k, entry in adata.uns.items() if "versions" in entry and k not in _BY_THE_WAY]
+    new.sort(key=lambda key: int(adata.uns[key]["written"]))
+    first = _last_written(before["uns"]) + 1
     return {
         "rows": rows + 1,
         "var": _new_columns(adata.var, before["var"].iloc[rows]),
         "obs": _new_columns(adata.obs, before["obs"]),
         "gone": {name: values.strings(names) for name, names in gone.items()},
         "revised": _revised(adata, before["uns"]),
-        # The records that R handed over have no versions; R keeps structures on request alone.
         "records": {
-            key: objects.record_for_r(entry)
-            for key, entry in adata.uns.items()
-            if "versions" in entry and key not in _BY_THE_WAY
+            key: objects.record_for_r(adata.uns[key]) | {"written": first + place}
+            for place, key in enumerate(new)
         },
     }
 
@@ -333,8 +347,9 @@ def _keep_structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str,
     records = {}
 
     def keep(adata: ad.AnnData, key_added: str = structures.KEY, **given: Any) -> None:
+        before = _last_written(adata.uns)
         pp.structure(adata, key_added=key_added, **given)
-        records[key_added] = objects.structure(adata, key_added)
+        records[key_added] = objects.structure(adata, key_added) | {"written": before + 1}
 
     return _written_by("structure", keep, parts, options) | {"records": records}
 

@@ -2,7 +2,6 @@
 # all other arguments are Python's.
 given <- function() {
     frame <- parent.frame()
-    caller <- parent.frame(2L)
     arguments <- formals(sys.function(sys.parent()))
     names <- setdiff(names(arguments), c("x", "..."))
     named <- function(what, name) eval(call(what, as.name(name)), frame)
@@ -13,7 +12,7 @@ given <- function() {
     refuse_typos(options, c(
         lapply(names, named, what = "substitute"),
         as.list(eval(quote(substitute(list(...))), frame))[-1L]
-    ), caller)
+    ), sys.parents()[sys.parent()])
     seed <- "random_state"
     if (seed %in% names(arguments) && is.null(arguments[[seed]]) &&
         is.null(options[[seed]]))
@@ -23,21 +22,31 @@ given <- function() {
 
 # A column that an object does not have is NULL, which would be no argument. An
 # element of a list that is NULL is meant.
-refuse_typos <- function(options, expressions, frame = parent.frame(2L)) {
+refuse_typos <- function(options, expressions,
+    caller = sys.parents()[sys.parent()]) {
+    force(caller)
     for (i in seq_along(options))
-        if (is.null(options[[i]]) && reads_column(expressions[[i]], frame))
+        if (is.null(options[[i]]) && reads_column(expressions[[i]], caller))
             refuse(
                 names(options)[i], " = ", deparse1(expressions[[i]]),
                 " is NULL, so that nothing was given: is the name right?"
             )
 }
 
-# Whether an expression reads from what has columns, such as `x$typo`.
-reads_column <- function(expression, frame) {
+# Whether an expression reads from what has columns, such as `x$typo`, in the
+# frame of a caller; arguments that a wrapper passes on are those of its callers.
+reads_column <- function(expression, caller) {
     if (!is.call(expression) ||
         !as.character(expression[[1L]])[1L] %in% c("$", "[[", "@"))
         return(FALSE)
-    from <- tryCatch(eval(expression[[2L]], frame), error = function(e) NULL)
+    parents <- sys.parents()
+    repeat {
+        from <- tryCatch(eval(expression[[2L]], sys.frame(caller)),
+            error = function(e) NULL)
+        if (caller == 0L || !(is.null(from) || is.function(from)))
+            break
+        caller <- parents[caller]
+    }
     has_samples(from) || is.data.frame(from) || is(from, "DataFrame") ||
         is(from, "AnnotatedDataFrame")
 }

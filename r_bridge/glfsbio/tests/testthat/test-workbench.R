@@ -151,6 +151,69 @@ test_that("labels and weights are columns or vectors", {
     expect_refused(select(sce, cell_weights = 1:3), "cell_weights")
 })
 
+test_that("a target, groups and places are columns or vectors", {
+    sce <- sce_of(cells())
+    sce$time <- seq_len(90) / 7
+    of <- function(...) glfs_scores(select(sce, ...))
+    by_group <- of(preserve = "group")
+    for (values in list(groups, factor(groups), S4Vectors::Rle(groups)))
+        expect_equal(of(preserve = values), by_group)
+    expect_equal(of(preserve = sce$time), of(preserve = "time"))
+    expect_equal(of(preserve = stats::setNames(sce$time, colnames(sce))), of(preserve = "time"))
+    expect_length(of(preserve = groups == "B"), 40)
+    expect_length(of(preserve = c("g1", "g2")), 40)
+    expect_refused(of(preserve = sce$time[-1]), "preserve")
+    expect_refused(of(preserve = seq_len(90)), "preserve", "python.TypeError")
+    places <- cbind(rep(1:9, 10), rep(1:10, each = 9))
+    expect_length(glfs_evaluate_panel(cells(), panel, spatial = places, n_comps = 10,
+        n_random = 2)$morans_i, 1)
+    expect_refused(glfs_evaluate_panel(sce, panel, spatial = places[-1, ]), "spatial")
+    expect_refused(select(sce, dimred = places), "dimred")
+    # What a selection was given stays, for those that repeat it.
+    prices <- rep(c(2, 1), c(3, 37))
+    out <- select(sce, preserve = groups, block = rep(1:2, 45), cell_weights = sce$time,
+        limits = glfs_limits(max_mean_in_type = 5, groupby = groups, cost = prices, budget = 9,
+            families = rep(c("a", "b"), 20), per_family = 4),
+        platform = glfs_platform(efficiency = rep(c(0.5, 1), 20)),
+        symbols = paste0("s", 1:40), include = "s3")
+    expect_true("g3" %in% glfs_genes(out))
+    stored <- names(SummarizedExperiment::colData(out))
+    expect_setequal(setdiff(stored, names(SummarizedExperiment::colData(sce))),
+        paste0("glfs_", c("preserve", "block", "cell_weights", "groupby")))
+    for (again in list(
+        function(x) glfs_stability(x, n_resamples = 2), glfs_explain_panel, glfs_substitutes,
+        function(x) glfs_extend_panel(x, "glfs", 1), function(x) glfs_explain_gene(x, "g9"),
+        function(x) glfs_replace_genes(x, setdiff(glfs_genes(x), "g3")[1])
+    ))
+        expect_s4_class(suppressWarnings(suppressMessages(again(out))), "SingleCellExperiment")
+    sets <- list(sce[, 1:60], sce[, 31:90])
+    expect_refused(glfs_select_genes(sets, 4, preserve = groups[1:60]), "preserve")
+})
+
+test_that("limits on counts reach every function that follows", {
+    sce <- sce_of(cells())
+    SummarizedExperiment::assay(sce, "counts") <- round(cells())
+    SummarizedExperiment::rowData(sce)$weight <- rep(1:2, 20)
+    bits <- matrix(rep(0:1, 60), 40, dimnames = list(rownames(sce), c("b1", "b2", "b3")))
+    sce <- select(sce,
+        limits = glfs_limits(max_total_per_cell = 9, max_total_per_bit = 12, per_type = 1,
+            groupby = "group", counts_layer = "counts", priority = "weight",
+            families = list(a = c("g1", "g2")), per_family = 1,
+            groups = list(b = c("g3", "g4")), per_group = list(b = c(0, 1))),
+        platform = glfs_platform(efficiency = 0.8, codebook = bits))
+    for (follow in list(
+        function(x) glfs_evaluate_panel(x, n_random = 2), glfs_explain_panel, glfs_substitutes,
+        function(x) glfs_explain_gene(x, "g9"), function(x) glfs_prove_panel(x, time_limit = 5),
+        function(x) glfs_compare_panels(x, list(a = "glfs", b = panel)),
+        function(x) glfs_markers(x, "glfs", "group"), function(x) glfs_curve(x, 4),
+        function(x) glfs_extend_panel(x, "glfs", 1), function(x) glfs_stability(x, n_resamples = 2),
+        function(x) glfs_replace_genes(x, glfs_genes(x)[1]),
+        function(x) glfs_order_panel(x, refused = "drop"), glfs_resolve_genes, glfs_structure
+    ))
+        expect_s4_class(suppressWarnings(suppressMessages(follow(sce))), "SingleCellExperiment")
+    expect_refused(glfs_explain_panel(sce, counts_layer = "counts"), "counts_layer")
+})
+
 test_that("all tables of all results are flat, and files take them as they are", {
     x <- cells()
     rownames(x)[1:2] <- c("a, b", "c/d")
@@ -337,6 +400,10 @@ test_that("panels are compared, and sizes", {
     expect_identical(rownames(found$table), names(panels))
     expect_identical(found$table$n_genes, c(6, 3, 1))
     expect_identical(found$shared["theirs", "one"], 1L)
+    for (wrong in list(c("", "b"), c(NA, "b"), c("b", "b")))
+        expect_refused(glfs_compare_panels(sce, stats::setNames(list(panel, panel), wrong)), "panels")
+    expect_refused(glfs_markers(sce, panel, rep("B", 90)), "labels")
+    expect_refused(glfs_explain_panel(sce, panel, rep("B", 90)), "labels")
     out <- glfs_curve(sce, 8, "group", sizes = 6)
     table <- S4Vectors::metadata(out)$glfs_curve$table
     expect_identical(table$n_genes, 1:8)
@@ -409,6 +476,10 @@ test_that("efficiencies come from the counts of any two objects", {
     expect_identical(glfs_estimate_efficiency(reference, spatial), found)
     spatial$group <- groups
     by_types <- glfs_estimate_efficiency(reference, spatial, "group")
+    expect_identical(
+        glfs_estimate_efficiency(reference, lost, list(groups, factor(groups))), by_types
+    )
+    expect_refused(glfs_estimate_efficiency(reference, lost, groups), "labels")
     expect_false(anyNA(by_types$off_target))
     expect_refused(
         glfs_estimate_efficiency(reference, spatial, spatial_layer = "zz"),
