@@ -84,6 +84,13 @@ def test_marks(text, said):
     assert R.show(text) == said
 
 
+def test_a_vector_has_no_name():
+    """The column that R puts it into is none that the user knows."""
+    assert words.argument("labels", '"glfs_labels"') == "labels"
+    assert words.argument("batch_key", '"glfs_block"') == "block"
+    assert words.argument("labels", '"type"') == 'labels = "type"'
+
+
 def test_a_refusal():
     refusal = InvalidValue("adata", NO_VALUE, f"has no {OBS}", f"set {arg('layer')} to {NONE}")
     assert refusal.render(R) == "x has no colData(x): set assay.type to NULL."
