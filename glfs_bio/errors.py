@@ -64,6 +64,8 @@ OBS_NAMES = _mark("word", "obs_names")
 OBSM = _mark("word", "obsm")
 OBSP = _mark("word", "obsp")
 UNS = _mark("word", "uns")
+#: Where graphs of cells are named.
+GRAPHS = _mark("word", "graphs")
 VAR = _mark("word", "var")
 VAR_NAMES = _mark("word", "var_names")
 NONE = _mark("word", "none")
@@ -188,6 +190,7 @@ PYTHON = Door(
             for part in ("X", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var")
         },
         "var_names": "adata.var_names",
+        "graphs": "adata.uns",
         "none": "None",
         "true": "True",
         "false": "False",

@@ -21,6 +21,7 @@ from ..errors import (
     ADATA,
     BOOLEAN,
     FALSE,
+    GRAPHS,
     LAYERS,
     LOG_NORMALISE,
     NO_VALUE,
@@ -28,7 +29,6 @@ from ..errors import (
     OBS,
     OBSM,
     OBSP,
-    UNS,
     VAR,
     VAR_NAMES,
     Caution,
@@ -494,12 +494,12 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
     checks.texts(neighbors_key=neighbors_key)
     key = neighbors_key
     if key not in adata.uns:
-        raise NotFound("neighbors_key", key, f"is not in {UNS}", "compute the graph first")
+        raise NotFound("neighbors_key", key, f"is not in {GRAPHS}", "compute the graph first")
     if not isinstance(adata.uns[key], Mapping):
         raise InvalidType(
             "neighbors_key",
             key,
-            f"is {type(adata.uns[key]).__name__} in {UNS}, not a graph of cells",
+            f"is {type(adata.uns[key]).__name__} in {GRAPHS}, not a graph of cells",
             "compute the graph again",
         )
     connectivities = adata.uns[key].get("connectivities_key", "connectivities")

@@ -27,12 +27,15 @@ from .._progress import collected
 from ..errors import (
     NO_VALUE,
     Caution,
+    Door,
     InvalidType,
     InvalidValue,
     Message,
+    NotFound,
     Refusal,
     arg,
     call,
+    listed,
 )
 from ..estimators import LapRLSClassifier
 from ..labels import check_classes
@@ -73,6 +76,7 @@ def answer(target: str, arguments: Any) -> Any:
     ever raised: rpy2 would print it and give R a NULL.
     """
     said: dict[str, list[str]] = {"warnings": [], "messages": []}
+    door, tables = words.R, []
 
     def plain(ok: bool, **fields: Any) -> Any:
         texts = {name: values.strings(one) for name, one in said.items()}
@@ -80,13 +84,16 @@ def answer(target: str, arguments: Any) -> Any:
 
     try:
         given = values.read(arguments)
+        tables = [parts[name] for parts in _objects(given) for name in ("obs", "var")]
+        door = words.door(next((parts["of"][0] for parts in _objects(given)), ""))
         # R's objects are what they print, so that a summary would only be printed beside them
-        with session.interruptible(), _caught(said["warnings"], said["messages"]), collected():
+        with session.interruptible(), _caught(*said.values(), door), collected():
             value = TARGETS[target](**given)
         # Here, so that what has no plain form is an error as any other.
         return plain(True, value=value)
     except BaseException as error:  # noqa: BLE001 — an exception that gets out aborts the process
-        return plain(False, **_condition(error))
+        _explain(error, tables)
+        return plain(False, **_condition(error, door))
 
 
 def answer_rpy2(target: Any, arguments: Any) -> Any:
@@ -99,7 +106,34 @@ def answer_reticulate(target: str, arguments: Any) -> Any:
     return values.for_reticulate(answer(target, values.from_reticulate(arguments)))
 
 
-def _condition(error: BaseException) -> dict[str, Any]:
+def _objects(given: Any) -> Iterator[dict[str, Any]]:
+    """Objects of R among arguments."""
+    if not isinstance(given, dict):
+        return
+    if "of" in given and "obs" in given:
+        yield given
+    for one in given.values():
+        yield from _objects(one)
+
+
+def _explain(error: BaseException, tables: list[pd.DataFrame]) -> None:
+    """Say of a column that R has and Python has not why that is so."""
+    if not isinstance(error, NotFound) or not isinstance(name := error.value, str):
+        return
+    for table in tables:
+        inner = [column for column in table if column.startswith(f"{name}.")]
+        kind = table.attrs.get(values.LEFT, {}).get(name)
+        if kind is not None:
+            error.problem = f"is a column of class {kind}, which is neither labels nor numbers"
+            error.remedy = "make it a factor, strings or numbers, one for each row"
+        elif inner:
+            error.problem, error.remedy = "is a table", f"name a column of it: {listed(inner)}"
+        else:
+            continue
+        return
+
+
+def _condition(error: BaseException, door: Door) -> dict[str, Any]:
     """Fields of the condition; a refusal has its argument and its kind, too."""
     fields = {
         "classes": values.strings([kind.__name__ for kind in type(error).__mro__[:-1]]),
@@ -107,8 +141,8 @@ def _condition(error: BaseException) -> dict[str, Any]:
     }
     if isinstance(error, Refusal):
         return fields | {
-            "message": error.render(words.R),
-            "argument": words.argument(error.argument),
+            "message": error.render(door),
+            "argument": door.argument(error.argument, None),
             "kind": type(error).__name__,
         }
     text = error.args[0] if isinstance(error, KeyError) and error.args else error
@@ -116,9 +150,9 @@ def _condition(error: BaseException) -> dict[str, Any]:
 
 
 @contextmanager
-def _caught(warned: list[str], messages: list[str]) -> Iterator[None]:
+def _caught(warned: list[str], messages: list[str], door: Door) -> Iterator[None]:
     """Keep what would go to stderr, where R could neither suppress nor show it."""
-    handler = _Handler(messages)
+    handler = _Handler(messages, door)
     root = logging.getLogger()
     root.addHandler(handler)
     with warnings.catch_warnings(record=True) as caught:
@@ -128,7 +162,7 @@ def _caught(warned: list[str], messages: list[str]) -> Iterator[None]:
         finally:
             root.removeHandler(handler)
             warned += [
-                one.message.render(words.R)
+                one.message.render(door)
                 if isinstance(one.message, Caution)
                 else str(one.message)
                 for one in caught
@@ -139,14 +173,14 @@ def _caught(warned: list[str], messages: list[str]) -> Iterator[None]:
 class _Handler(logging.Handler):
     """As Python's own of last resort: what is a warning or worse."""
 
-    def __init__(self, texts: list[str]) -> None:
+    def __init__(self, texts: list[str], door: Door) -> None:
         super().__init__(logging.WARNING)
-        self.texts = texts
+        self.texts, self.door = texts, door
 
     def emit(self, record: logging.LogRecord) -> None:
         said: object = record.msg
         self.texts.append(
-            said.render(words.R) if isinstance(said, Message) else record.getMessage()
+            said.render(self.door) if isinstance(said, Message) else record.getMessage()
         )
 
 

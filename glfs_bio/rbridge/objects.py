@@ -27,6 +27,7 @@ from .._anndata import read
 from .._anndata.structure import KEY
 from ..codec import restored, storable
 from ..errors import InvalidValue, Message, shown
+from ..io import _way_round as way_round
 from ..options import Platform
 from ..vendors.forms import PanelFile
 from .values import column_of, is_plain
@@ -66,6 +67,8 @@ _SHARE = re.compile(r"(.+?) \((\d+) %\)(?:, |$)", re.DOTALL)
 
 def put_together(parts: dict[str, Any]) -> ad.AnnData:
     """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
+    if len(cells := parts.get("cells", ())):
+        way_round.check_genes_in_rows(list(parts["var"].index.astype(str)), list(cells))
     adata = ad.AnnData(
         parts["X"].T,
         obs=_named(parts["obs"]),

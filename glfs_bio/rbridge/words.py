@@ -6,6 +6,7 @@ import ast
 import json
 import math
 from collections.abc import Mapping, Set
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,13 +55,15 @@ _CALLS = (
 _CLASSES = {"b": "logical", "i": "integer", "u": "integer", "f": "numeric"}
 
 
-def argument(name: str, value: str | None = None) -> str:
+def argument(
+    name: str, value: str | None = None, *, called: Mapping[str, str] = _ARGUMENTS
+) -> str:
     """Return an argument of Python as R has it, with its value as R writes it."""
     name, item, key = name.partition("[")
-    called = _ARGUMENTS.get(name, name)
+    here = called.get(name, name)
     if item:
-        called = f"{called}[{_key(key.removesuffix(']'))}]"
-    return called if value is None else f"{called} = {value}"
+        here = f"{here}[{_key(key.removesuffix(']'))}]"
+    return here if value is None else f"{here} = {value}"
 
 
 def call(name: str) -> str:
@@ -106,32 +109,65 @@ def _written(value: object) -> str:
     return shortened(value)
 
 
-R = Door(
-    words={
-        "adata": "x",
-        "X": "the matrix",
-        "layers": "assays(x)",
-        "obs": "colData(x)",
-        "obs_names": "colnames(x)",
-        "obsm": "reducedDims(x)",
-        "obsp": "colPairs(x)",
-        "uns": "metadata(x)",
-        "var": "rowData(x)",
-        "var_names": "rownames(x)",
-        "none": "NULL",
-        "true": "TRUE",
-        "false": "FALSE",
-        "boolean": "logical",
-        "mapping": "vector or list with names",
-        "categorical": "factor()",
-        "log_normalise": (
-            "run scuttle::logNormCounts(), or name a log-normalised matrix with assay.type="
-        ),
-        "pattern": "grep(..., value = TRUE)",
-        "spawn": "BiocParallel::SnowParam()",
+def door(of: str = "SummarizedExperiment") -> Door:
+    """Return the door of R, with the words of a class (:data:`_OF_CLASS`)."""
+    return Door(
+        words=_WORDS | _OF_CLASS.get(of, {}),
+        argument=partial(argument, called=_ARGUMENTS | _ARGUMENTS_OF.get(of, {})),
+        call=call,
+        value=shown,
+        names=named,
+    )
+
+
+_WORDS = {
+    "adata": "x",
+    "X": "the matrix",
+    "layers": "assays(x)",
+    "obs": "colData(x)",
+    "obs_names": "colnames(x)",
+    "obsm": "reducedDims(x)",
+    "obsp": "colPairs(x)",
+    "graphs": "colPairs(x)",
+    "uns": "metadata(x)",
+    "var": "rowData(x)",
+    "var_names": "rownames(x)",
+    "none": "NULL",
+    "true": "TRUE",
+    "false": "FALSE",
+    "boolean": "logical",
+    "mapping": "vector or list with names",
+    "categorical": "factor()",
+    "log_normalise": (
+        "run scuttle::logNormCounts(), or name a log-normalised matrix with assay.type="
+    ),
+    "pattern": "grep(..., value = TRUE)",
+    "spawn": "BiocParallel::SnowParam()",
+}
+#: Other words of other classes.
+_OF_CLASS = {
+    "matrix": {
+        "log_normalise": "give a log-normalised matrix, such as that of scuttle::normalizeCounts()"
     },
-    argument=argument,
-    call=call,
-    value=shown,
-    names=named,
-)
+    "ExpressionSet": {
+        "layers": "assayData(x)",
+        "obs": "pData(x)",
+        "uns": "notes(x)",
+        "var": "fData(x)",
+        "log_normalise": (
+            "normalise them and take logarithms, or name a log-normalised matrix with assay.type="
+        ),
+    },
+    "Seurat": {
+        "layers": "the layers of the assay",
+        "obs": "x[[]]",
+        "obsm": "Reductions(x)",
+        "obsp": "Graphs(x)",
+        "graphs": "Graphs(x), which are not read",
+        "uns": "Misc(x)",
+        "var": "x[[assay]][[]]",
+        "log_normalise": "run NormalizeData(), or name a log-normalised matrix with layer=",
+    },
+}
+_ARGUMENTS_OF = {"Seurat": {"layer": "layer"}}
+R = door()

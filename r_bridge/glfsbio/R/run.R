@@ -84,6 +84,10 @@ prepared <- function(target, x, options) {
     for (name in intersect(names(options), names(checks)))
         options[name] <- list(checks[[name]](options[[name]]))
     names(options)[names(options) == "BPPARAM"] <- "n_jobs"
+    if (inherits(x, "Seurat"))
+        for (name in intersect(names(options), c("dimred", "use_rep",
+            "preserve")))
+            options[name] <- list(seurat_reduced(options[[name]]))
     columns <- sample_columns(target, options, ncol(x))
     options[names(columns$names)] <- columns$names
     place <- options[intersect(names(options),
@@ -97,7 +101,8 @@ prepared <- function(target, x, options) {
         options[["platform"]] <- read_platform(
             options[["platform"]], x, place, named = target == "order_panel"
         )
-    parts <- do.call(read_object, c(list(x), place))
+    parts <- do.call(read_object,
+        c(list(x), place, list(named = texts(options))))
     parts <- with_columns(parts, columns$columns)
     list(
         parts = parts,
@@ -174,35 +179,37 @@ sample_columns <- function(target, options, n) {
 
 # One label per sample.
 sample_labels <- function(labels, n, name) {
-    if (is(labels, "Rle"))
-        labels <- S4Vectors::decode(labels)
+    given <- class(labels)[1L]
+    labels <- plain_vector(labels)
     whole <- is.numeric(labels) && all(labels == round(labels), na.rm = TRUE)
     vector <- is.factor(labels) || is.character(labels) || is.logical(labels)
     if (!(vector || whole))
         refuse(
             name,
             " must be a factor, strings, whole numbers or logical values, ",
-            "not ", class(labels)[1L], "."
+            "not ", given, "."
         )
     values <- sample_values(labels, n, name)
     if (whole) values else factor(values)  # of numbers -1 is no label
 }
 
 sample_weights <- function(weights, n) {
-    if (is.numeric(weights)) sample_values(weights, n, "cell_weights") + 0
+    values <- plain_vector(weights)
+    if (is.numeric(values)) sample_values(values, n, "cell_weights") + 0
     else sample_labels(weights, n, "cell_weights")
 }
 
 sample_flags <- function(flags, n) {
-    if (!is.logical(flags))
+    values <- plain_vector(flags)
+    if (!is.logical(values))
         refuse("train", " must be logical values, not ", class(flags)[1L], ".")
-    sample_values(flags, n, "train")
+    sample_values(values, n, "train")
 }
 
 sample_values <- function(values, n, name) {
     if (length(values) != n)
         refuse(name, " has ", length(values), " entries for ", n, " samples.")
-    values
+    unname(values)
 }
 
 with_columns <- function(parts, columns) {

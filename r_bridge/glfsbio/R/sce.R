@@ -81,20 +81,22 @@ plain_sce <- function(x, X_name = NULL) {
         paste0("assay \"", name, "\""), files = FALSE
     ))
     single <- is(x, "SingleCellExperiment")
-    pairs <- if (single) plain_pairs(x, ".") else list()
-    reduced <- if (single) as.list(SingleCellExperiment::reducedDims(x,
-        withDimnames = FALSE)) else list()
+    pairs <- if (single) plain_pairs(x) else list()
+    reduced <- if (single) lapply(as.list(SingleCellExperiment::reducedDims(x,
+        withDimnames = FALSE)), coordinates)
+    without <- vapply(reduced, is.null, NA)
     rows <- SummarizedExperiment::rowData(x, use.names = FALSE)
     columns <- SummarizedExperiment::colData(x)
     rownames(columns) <- colnames(x)
     parts <- plain_parts(
-        plain[[X_name]], gene_names(x), rows, columns, reduced,
-        plain[setdiff(names, X_name)], pairs = pairs
+        plain[[X_name]], gene_names(x), rows, columns, reduced[!without],
+        plain[setdiff(names, X_name)], pairs = pairs, named = names(reduced)
     )
     label <- function(what, names) if (length(names)) paste(what, names)
     left <- c(
-        label("rowData", attr(parts$items[[2L]], "left")),
-        label("colData", attr(parts$items[[3L]], "left")),
+        label("rowData", r_strings(parts$items[[2L]]$left$names)),
+        label("colData", r_strings(parts$items[[3L]]$left$names)),
+        label("reducedDim", names(reduced)[without]),
         if (single) label("altExp", SingleCellExperiment::altExpNames(x)),
         label("metadata", names(S4Vectors::metadata(x)))
     )

@@ -17,9 +17,9 @@ test_that("a SingleCellExperiment gets rowData and metadata", {
 test_that("a SummarizedExperiment without names of genes", {
     x <- unname(cells())
     se <- SummarizedExperiment::SummarizedExperiment(list(other = x))
-    expect_refused(select(se), "assay")
-    expect_refused(select(se, assay = 1), "assay")
-    expect_message(out <- select(se, assay = "other"), "numbered")
+    expect_refused(select(se), "assay.type")
+    expect_refused(select(se, assay = "none"), "assay")
+    expect_message(out <- select(se, assay.type = 1), "numbered")
     expect_null(rownames(out))
     expect_expected(SummarizedExperiment::rowData(out))
 })
