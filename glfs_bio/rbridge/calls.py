@@ -19,11 +19,12 @@ import numpy as np
 from joblib import hash as content_of
 from joblib import parallel_config
 
-from .. import io, pp, tl
+from .. import checks, io, pp, tl
 from .._anndata import all_genes, columns, read
 from .._anndata import structure as structures
 from .._extras import needs
 from .._progress import collected
+from ..data.matrix import RowMatrix
 from ..errors import (
     NO_VALUE,
     Caution,
@@ -36,8 +37,10 @@ from ..errors import (
     arg,
     call,
     listed,
+    naming,
 )
 from ..estimators import LapRLSClassifier
+from ..io._read import make_unique
 from ..labels import check_classes
 from ..methods import OBJECTIVES
 from ..options import Limits, Preserve, StructureSpec
@@ -458,9 +461,27 @@ def _write_reference(
     io.write_reference(adata, path, labels, counts_layer=counts_layer, **options)
 
 
-def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
-    parts, left = take_apart(ad.read_h5ad(path), X_name)
-    return parts | {"left": values.strings(left)}
+def _read_h5ad(
+    path: str, X_name: str, raw: bool = False, modality: str | None = None
+) -> dict[str, Any]:
+    """Cells of a file, or with `raw` all genes of its ``.raw`` in them."""
+    checks.flags(raw=raw)
+    with naming(backed="raw"):  # of which the other matrices are not read
+        adata = io.read_cells(path, modality=modality, backed=raw)
+    left = []
+    if raw:
+        if adata.raw is None:
+            raise InvalidValue("raw", True, f"is not in {path}", "leave it out")
+        left = [f"{part}[{name!r}]" for part in ("layers", "varm") for name in getattr(adata, part)]
+        adata = ad.AnnData(
+            RowMatrix(adata.raw.X).loaded(),
+            obs=adata.obs,
+            var=adata.raw.var,
+            **{part: dict(getattr(adata, part)) for part in ("obsm", "obsp", "uns")},
+        )
+        make_unique(adata, path)
+    parts, more = take_apart(adata, X_name)
+    return parts | {"left": values.strings(left + more)}
 
 
 def _estimated(reference: dict[str, Any], spatial: dict[str, Any], labels: Any) -> pd.DataFrame:

@@ -394,8 +394,8 @@ ROWS = [
     ("glfs_read_panel(old)", VALUE, "path"),
     ("glfs_read_panel(old, column = 'gene')", VALUE, "column"),
     ("glfs_read_panel(5)", IN_R, "path"),
-    ("glfs_read_h5ad('no.h5ad')", IN_R, None),
-    ("glfs_read_h5ad(old)", "OSError", None),
+    ("glfs_read_h5ad('no.h5ad')", IN_R, "path"),
+    ("glfs_read_h5ad(old)", VALUE, "path"),
     ("glfs_read_h5ad(5)", IN_R, "path"),
 ]  # fmt: skip
 

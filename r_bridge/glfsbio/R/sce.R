@@ -2,15 +2,20 @@
 #'
 #' Reads an AnnData file in Python and hands it over in memory.
 #'
-#' @param path An `.h5ad` file.
+#' @param path An `.h5ad` file, a `.zarr` folder, or an `.h5mu` file.
 #' @param X_name Name of the assay that takes the matrix `X`, for example
 #'   `"counts"` or `"logcounts"`.
+#' @param raw Whether to read the matrix and the genes of `raw`, where atlases
+#'   keep the counts of all genes, in place of `X`, the layers and `var`. The
+#'   columns of the cells and the reduced dimensions are the same.
+#' @param modality Modality of an `.h5mu` file. NULL: the only one.
 #' @return A SingleCellExperiment, genes x cells: `X` and the layers as assays,
 #'   sparse ones as dgCMatrix; `obs` and `var` as `colData` and `rowData`, with
 #'   ordered and unordered factors; the arrays of `obsm` as reduced dimensions,
 #'   `X_pca`, `X_tsne` and `X_umap` as `PCA`, `TSNE` and `UMAP`; the matrices of
 #'   `obsp`, such as the graph of the nearest neighbours, as `colPairs`. A
-#'   message names what is not carried: `uns`, `varm`, `varp` and `raw`.
+#'   message names what is not carried: `uns`, `varm`, `varp` and, unless it is
+#'   asked for, `raw`.
 #' @examples
 #' # 700 blood cells that the Python package scanpy ships
 #' python <- glfs_setup(quiet = TRUE)$python
@@ -20,15 +25,17 @@
 #' )
 #' path <- file.path(dirname(scanpy), "datasets", "10x_pbmc68k_reduced.h5ad")
 #' glfs_read_h5ad(path, X_name = "scaled")
+#' glfs_read_h5ad(path, X_name = "logcounts", raw = TRUE)
 #' @export
-glfs_read_h5ad <- function(path, X_name = "X") {
+glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
     check_string(path, "path")
     if (!file.exists(path))
-        glfs_stop("The file ", path, " does not exist.")
+        refuse("path", " = \"", path, "\" does not exist.")
     parts <- call_python("read_h5ad", path = normalizePath(path),
-        X_name = X_name)
+        X_name = X_name, raw = raw, modality = modality)
     if (length(parts$left) > 0L)
-        message("Not carried to R: ", paste(parts$left, collapse = ", "), ".")
+        message("Not carried to R: ", paste(parts$left, collapse = ", "), ".",
+            if ("raw" %in% parts$left) " raw = TRUE reads the genes of raw.")
     as_sce(parts)
 }
 

@@ -38,8 +38,8 @@ test_that("an error of R below Python comes back with its message", {
     skip_if(Sys.getenv("R_COVR") == "true")
     path <- withr::local_tempfile(fileext = ".h5ad")
     writeLines("not HDF5", path)
-    expect_error(glfs_read_h5ad(path), class = "python.OSError")
-    expect_error(glfs_read_h5ad("no such file"), class = "glfs_error")
+    expect_refused(glfs_read_h5ad(path), "path", "python.ValueError")
+    expect_refused(glfs_read_h5ad("no such file"), "path")
 })
 
 test_that("arguments are converted, or refused by name", {
