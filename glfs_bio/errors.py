@@ -198,7 +198,7 @@ PYTHON = Door(
         "mapping": "dict",
         "categorical": ".astype('category')",
         "log_normalise": (
-            "run sc.pp.normalize_total and sc.pp.log1p, or name a log-normalised layer with layer="
+            "run sc.pp.normalize_total and sc.pp.log1p, or name a log-normalised matrix with layer="
         ),
         "pattern": "re.compile(...)",
         "spawn": "multiprocessing.get_context('spawn')",

@@ -100,15 +100,15 @@ RECOGNITION = Recognition()
 STATES = {
     "counts": f"looks like raw counts (whole numbers): {LOG_NORMALISE}",
     "normalised": "looks normalised and not log-transformed: transform it once with log1p, or name "
-    f"a log-normalised layer with {arg('layer')}",
-    "twice": "looks log-transformed twice: transform it once, or name a log-normalised layer with "
+    f"a log-normalised matrix with {arg('layer')}",
+    "twice": "looks log-transformed twice: transform it once, or name a log-normalised matrix with "
     f"{arg('layer')}",
     "scaled": "looks scaled, with negative values in place of zeros, which hides the difference "
-    "between expressed genes and noise: select before scaling, or name a log-normalised layer with "
-    f"{arg('layer')}",
+    "between expressed genes and noise: select before scaling, or name a log-normalised matrix "
+    f"with {arg('layer')}",
     "intensities": "has values that are too large for log-normalised expression, like raw "
     "microarray intensities: set values below 20 to 20 and take log2 first, or name a "
-    f"log-normalised layer with {arg('layer')}",
+    f"log-normalised matrix with {arg('layer')}",
 }
 
 
@@ -211,7 +211,10 @@ def find(
     checks.texts(or_none=False, **{argument: name})
     names = getattr(adata, part).keys()
     if name not in names:
-        raise NotFound(argument, name, f"is not in {_PARTS[part]}", f"choose from {listed(names)}")
+        problem = f"is not in {_PARTS[part]}"
+        if not len(names):
+            raise NotFound(argument, name, f"{problem}, which is empty")
+        raise NotFound(argument, name, problem, f"choose from {listed(names)}")
     found = getattr(adata, part)[name]
     return found if part in ("layers", "obsm") else _column(found, getattr(adata, f"{part}_names"))
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anndata as ad
@@ -90,7 +91,11 @@ def answer(target: str, arguments: Any) -> Any:
         tables = [parts[name] for parts in _objects(given) for name in ("obs", "var")]
         door = words.door(next((parts["of"][0] for parts in _objects(given)), ""))
         # R's objects are what they print, so that a summary would only be printed beside them
-        with session.interruptible(), _caught(*said.values(), door), collected():
+        with (
+            session.interruptible(),
+            _caught(said["warnings"], said["messages"], door),
+            collected(),
+        ):
             value = TARGETS[target](**given)
         # Here, so that what has no plain form is an error as any other.
         return plain(True, value=value)
@@ -165,9 +170,7 @@ def _caught(warned: list[str], messages: list[str], door: Door) -> Iterator[None
         finally:
             root.removeHandler(handler)
             warned += [
-                one.message.render(door)
-                if isinstance(one.message, Caution)
-                else str(one.message)
+                one.message.render(door) if isinstance(one.message, Caution) else str(one.message)
                 for one in caught
                 if not issubclass(one.category, _FOR_DEVELOPERS)
             ]
@@ -249,7 +252,6 @@ def _written_to(
     """Call a function that writes to data sets, and tell of each what it wrote."""
     before = {}
     for name, adata in sets.items():
-        adata.var["_row"] = np.arange(adata.n_vars)
         before[name] = {"var": adata.var.copy(), "obs": adata.obs.copy(), "uns": {**adata.uns}}
     call(sets)
     return {name: _changes(adata, before[name]) for name, adata in sets.items()}
@@ -269,11 +271,8 @@ def _revised(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, dict[str, A
 
 
 def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
-    rows = adata.var["_row"].to_numpy()
-    del adata.var["_row"]
-    gone = {
-        name: list(set(table) - {*getattr(adata, name), "_row"}) for name, table in before.items()
-    }
+    rows = before["var"].index.get_indexer(adata.var_names)
+    gone = {name: list(set(table) - {*getattr(adata, name)}) for name, table in before.items()}
     return {
         "rows": rows + 1,
         "var": _new_columns(adata.var, before["var"].iloc[rows]),
@@ -479,7 +478,7 @@ def _read_h5ad(
             var=adata.raw.var,
             **{part: dict(getattr(adata, part)) for part in ("obsm", "obsp", "uns")},
         )
-        make_unique(adata, path)
+        make_unique(adata, Path(path))
     parts, more = take_apart(adata, X_name)
     return parts | {"left": values.strings(left + more)}
 

@@ -67,7 +67,7 @@ _SHARE = re.compile(r"(.+?) \((\d+) %\)(?:, |$)", re.DOTALL)
 
 def put_together(parts: dict[str, Any]) -> ad.AnnData:
     """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
-    if len(cells := parts.get("cells", ())):
+    if len(cells := parts.get("cells", ())) and len(parts["var"]):
         way_round.check_genes_in_rows(list(parts["var"].index.astype(str)), list(cells))
     adata = ad.AnnData(
         parts["X"].T,

@@ -55,9 +55,7 @@ _CALLS = (
 _CLASSES = {"b": "logical", "i": "integer", "u": "integer", "f": "numeric"}
 
 
-def argument(
-    name: str, value: str | None = None, *, called: Mapping[str, str] = _ARGUMENTS
-) -> str:
+def argument(name: str, value: str | None = None, *, called: Mapping[str, str] = _ARGUMENTS) -> str:
     """Return an argument of Python as R has it, with its value as R writes it."""
     name, item, key = name.partition("[")
     here = called.get(name, name)
@@ -71,15 +69,15 @@ def call(name: str) -> str:
     return _CALLS.get(name, f"glfs_bio.{name} in Python")
 
 
-def shown(value: object) -> str:
-    """Return a value as R writes it, shortened."""
-    text = _written(value)
+def shown(value: object, *, called: Mapping[str, str] = IN_OBSM) -> str:
+    """Return a value as R writes it, shortened; keys of ``.obsm`` have names there."""
+    text = _written(called.get(value, value) if isinstance(value, str) else value)
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
-def named(text: str) -> str:
+def named(text: str, *, called: Mapping[str, str] = IN_OBSM) -> str:
     """Return names of the object's parts, with commas between them, as R has them."""
-    return ", ".join(IN_OBSM.get(name, name) for name in text.split(", "))
+    return ", ".join(called.get(name, name) for name in text.split(", "))
 
 
 def _key(text: str) -> str:
@@ -115,8 +113,8 @@ def door(of: str = "SummarizedExperiment") -> Door:
         words=_WORDS | _OF_CLASS.get(of, {}),
         argument=partial(argument, called=_ARGUMENTS | _ARGUMENTS_OF.get(of, {})),
         call=call,
-        value=shown,
-        names=named,
+        value=partial(shown, called=_REDUCED_OF.get(of, IN_OBSM)),
+        names=partial(named, called=_REDUCED_OF.get(of, IN_OBSM)),
     )
 
 
@@ -147,7 +145,9 @@ _WORDS = {
 #: Other words of other classes.
 _OF_CLASS = {
     "matrix": {
-        "log_normalise": "give a log-normalised matrix, such as that of scuttle::normalizeCounts()"
+        "obs": "colData(x) (x is a matrix)",
+        "var": "rowData(x) (x is a matrix)",
+        "log_normalise": "give a log-normalised matrix, such as that of scuttle::normalizeCounts()",
     },
     "ExpressionSet": {
         "layers": "assayData(x)",
@@ -170,4 +170,5 @@ _OF_CLASS = {
     },
 }
 _ARGUMENTS_OF = {"Seurat": {"layer": "layer"}}
+_REDUCED_OF = {"Seurat": {key: name.lower() for name, key in REDUCED.items()}}
 R = door()

@@ -303,9 +303,8 @@ plain_reduced <- function(x, name, n, named) {
     values <- if (asked || name == "spatial") coordinates(x)
     if (asked && is.null(values))
         glfs_stop(
-            "The reduced dimension \"", name, "\" is a ", class(x)[1L],
-            ", which is no matrix of numbers: replace it by one with a row ",
-            "for each sample."
+            "The reduced dimension \"", name, "\" is a ", class(x)[1L], " of ",
+            typeof(x), ", not a matrix of numbers with a row for each sample."
         )
     plain_dense(if (is.null(values)) matrix(0, n, 0L) else values)
 }

@@ -71,6 +71,8 @@ run_sets <- function(target, sets, options) {
 
 # What Python gets: the parts of an object, and the options.
 prepared <- function(target, x, options) {
+    if (any(dim(x) == 0L))
+        refuse("x", " has no ", if (nrow(x) == 0L) "genes" else "samples", ".")
     for (name in intersect(names(renamed), names(options)))
         refuse(name, " is called ", renamed[[name]], " in R.")
     checks <- list(
@@ -235,10 +237,12 @@ with_dimred <- function(options, parts) {
         glfs_stop("dimred and use_rep both name a structure: give one of them.")
     check_string(dimred, "dimred")
     there <- r_strings(parts$items[[4L]]$names)
+    shown <- if (r_strings(parts$items[[9L]]) == "Seurat")
+        function(names) seurat_reduced(names, tolower) else identity
     if (!dimred %in% there)
         refuse(
-            "dimred", " = \"", dimred, "\" is not a reduced dimension of x: ",
-            listed(there), "."
+            "dimred", " = \"", shown(dimred), "\" is not a reduced dimension ",
+            "of x: ", listed(shown(there)), "."
         )
     c(options, use_rep = dimred)
 }

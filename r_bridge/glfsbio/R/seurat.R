@@ -85,11 +85,12 @@ seurat_layers <- function(assay) {
     getExportedValue("SeuratObject", "Layers")(assay)
 }
 
-# Names of reduced dimensions, or weights by these, as elsewhere in Bioconductor.
-seurat_reduced <- function(x) {
+# Names of reduced dimensions, or weights by these, as elsewhere in
+# Bioconductor, or back in those of Seurat.
+seurat_reduced <- function(x, case = toupper) {
     renamed <- function(names) {
-        common <- names %in% c("pca", "tsne", "umap")
-        replace(names, common, toupper(names[common]))
+        common <- tolower(names) %in% c("pca", "tsne", "umap")
+        replace(names, common, case(names[common]))
     }
     if (!is.null(names(x)))
         names(x) <- renamed(names(x))
