@@ -483,7 +483,7 @@ which_assay <- function(asked, default, names, word, where, maker = NULL) {
         asked %in% seq_along(names))
         return(as.integer(asked))
     name <- if (is.null(asked)) default else asked
-    if (!is.numeric(name))
+    if (!is.numeric(name) || length(name) != 1L)
         check_string(name, word)
     if (name %in% names)
         return(match(name, names))

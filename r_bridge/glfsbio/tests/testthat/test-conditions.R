@@ -29,8 +29,8 @@ test_that("what Python says is a message, in the words of R", {
     expect_error(select(sce, block = "zz"), "colData(x)", fixed = TRUE)
     expect_error(select(sce, use_rep = "PCA"), "use_rep = \"PCA\" .*reducedDims\\(x\\)")
     expect_error(select(sce, random_state = "a"), "or NULL")
-    expect_warning(select(round(10 * cells())), "scuttle::logNormCounts()",
-        fixed = TRUE)
+    expect_warning(select(sce_of(round(10 * cells()))),
+        "scuttle::logNormCounts()", fixed = TRUE)
     expect_refused(glfs_laprls(cells(), rep("a", 90)), "labels", "python.ValueError")
 })
 
