@@ -89,8 +89,8 @@ symbols : str, default None
     "<preserve>": """\
 preserve : str, list, dict or Preserve, default None
     Target of the panel: a value of `preserve` of :func:`~glfs_bio.pp.select_genes`, or a
-    :class:`~glfs_bio.Preserve`.  None: the target of the selection, and the structure for other
-    panels.""",
+    :class:`~glfs_bio.Preserve`.  None: the target of the selection, and for other panels the
+    structure, which is that of the selections in `adata` where they have one.""",
     "<inplace>": """\
 inplace : bool, default True
     Write to `adata`.  False: return the result and leave `adata` unchanged.  There is no `copy`:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ._typing import Array
 
 UNLABELLED = -1
+#: More whole numbers than these, of fewer cells each in the mean, are no labels.
+_MANY, _FEW_CELLS = 50, 10
 #: Texts that stand for a missing label.
 NO_LABEL = frozenset(
     (
@@ -55,6 +57,13 @@ def coded(
     `argument` and `name` are what messages call them.
     """
     column = pd.Series(values)
+    if (many := _as_counted(column)) is not None:
+        raise InvalidValue(
+            argument,
+            name,
+            f"has {many} different numbers for {len(column)} cells, as measurements have",
+            f"if they are labels, convert them with {CATEGORICAL}",
+        )
     if _is_measured(column):
         raise InvalidType(
             argument,
@@ -166,6 +175,15 @@ def _is_measured(column: pd.Series) -> bool:
     return pd.api.types.is_complex_dtype(column.dtype) or any(
         isinstance(one, float | np.floating) and one % 1 > 0 for one in among_texts
     )
+
+
+def _as_counted(column: pd.Series) -> int | None:
+    """How many whole numbers there are, if so many for these cells that they count something."""
+    numbers = None if isinstance(column.dtype, pd.CategoricalDtype) else as_numbers(column)
+    if numbers is None or not is_whole(numbers):
+        return None
+    many = column.nunique()
+    return many if many > _MANY and many * _FEW_CELLS > len(column) else None
 
 
 def _is_flag(value: Any) -> bool | None:

@@ -18,7 +18,7 @@ from ._anndata import platform as platforms
 from ._anndata import target as targets
 from ._anndata.join import data_sets, join
 from ._anndata.stale import made_of_all
-from ._anndata.structure import KEY, compute, specified, store, structure_of
+from ._anndata.structure import KEY, compute, say_not_used, specified, store, structure_of
 from ._docs import documented
 from ._progress import tell, with_bar
 from .errors import InvalidValue, Message, arg, listed, naming
@@ -329,6 +329,8 @@ def select_genes(
             )
     if isinstance(adata, AnnData):
         request = replace(request, structure=specified(adata, request.structure))
+        if request.ranker.by_criterion:
+            say_not_used(adata, request.structure)
         frame, entry = panel_of(adata, request, key_added, keep=inplace)
     else:
         joined, asked = join(sets, request)
@@ -524,6 +526,9 @@ def structure(
         Checksums of the matrix, representation, graph and batches.
     ``.uns[key_added]["set_of_cell"]`` : int, shape (n_cells,)
         Batch of each cell.
+    ``.uns[key_added]["asked_for"]`` : bool
+        That this function wrote it: panels that are no selections are evaluated by the one under
+        ``"glfs_structure"``, where there is no selection.
     ``.uns[key_added]["sets"]`` : dict of dict
         For each batch K, and the variance, noise and unit of each gene.
 
@@ -559,7 +564,8 @@ def structure(
     read.symbols(adata, symbols)
     spec = names.settled(adata, Request(symbols=symbols, structure=spec)).structure
     inputs = read.inputs(adata, spec)
-    store(adata, compute(adata, inputs, spec), made_of_all(adata, inputs, spec), key_added)
+    made_of = made_of_all(adata, inputs, spec)
+    store(adata, compute(adata, inputs, spec), made_of, key_added, asked_for=True)
 
 
 @documented

@@ -197,3 +197,14 @@ def test_whole_numbers_may_be_labels_or_not(columns, argument):
     assert panel("text") == panel("category")
     columns.obs["known"] = columns.obs["measure"].fillna(0.25)
     assert len(panel("known")) == 5
+
+
+def test_many_whole_numbers_are_counts():
+    """As where the number of genes of each cell is taken for its type."""
+    counts = pd.Series(np.arange(400) % 200)
+    with refused(InvalidValue, "y"):
+        coded(counts)
+    with refused(InvalidValue, "y"):
+        coded(counts.astype(float).where(counts > 3))
+    for labels in (counts.astype("category"), counts.astype(str), np.arange(4000) % 200):
+        assert len(coded(labels)[0].categories) == 200

@@ -74,7 +74,7 @@ CONTROLS = "controls"
 #: Where the members of each family are from.
 SOURCES = {
     "mitochondrial": "genes of the mitochondrial genome: S. Anderson et al., Nature 290, 457 "
-    "(1981)",
+    "(1981); and their copies in the nucleus, by the symbols of HGNC",
     "ribosomal": "ribosomal proteins and their pseudogenes: N. Ban et al., Curr. Opin. Struct. "
     "Biol. 24, 165 (2014); symbols of the HGNC groups RPS and RPL",
     "haemoglobin": "chains of haemoglobin and their pseudogenes: HGNC group Hemoglobin subunits",
@@ -103,7 +103,8 @@ _PSEUDOGENE = r"(P\d*[A-Z]?|-PS\d*)?"
 PATTERNS = {
     family: re.compile(pattern, re.IGNORECASE)
     for family, pattern in {
-        "mitochondrial": r"MT-.+",
+        # and their copies in the nucleus, to which their reads are mapped; not MTCP1
+        "mitochondrial": r"MT-.+|MT(ND\dL?|CO\d|ATP\d|CYB|RNR\d|T[A-Z]\d?)P\d+|MTRNR2L\d+",
         # not RPS6KA1, a kinase, nor RPS19BP1, which binds a ribosomal protein
         "ribosomal": r"(RP[SL]P?\d+[AXYL]*\d*L?\d*|RPSA2?|RP[SL]\d+RT|FAU|UBA52)" + _PSEUDOGENE,
         "haemoglobin": r"HB([AB]|A[12]|D|E1|G[12]|M|Q1[AB]?|Z)(P\d)?|HB[AB]-.+",

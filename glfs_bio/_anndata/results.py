@@ -51,6 +51,8 @@ KINDS = {
 #: What is known of the genes of the best panels, and of all that are nearly as good: columns of a
 #: selection, with what a panel may lose.
 CERTIFICATES = {"certificate": 0.0, "certificate_within": TOLERANCE}
+#: Columns of a selection for a platform.
+_OF_PLATFORM = ("orderable", "efficiency", "spread", "off_target", "signal")
 #: Of selections under no other key, and of panels that have none.
 KEY = "glfs"
 #: Packages that every number depends on.
@@ -169,7 +171,7 @@ def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) ->
     frame[f"{prefix}_included"] = genes.included
     for name, tolerance in CERTIFICATES.items():
         frame[f"{prefix}_{name}"] = certificates(panel, genes, tolerance)
-    for name in ("orderable", "efficiency", "spread", "off_target", "signal"):
+    for name in _OF_PLATFORM:
         of_genes = getattr(genes.detection, name)
         if of_genes is not None:
             frame[f"{prefix}_{name}"] = of_genes
@@ -238,10 +240,14 @@ def store(
     """Put an envelope into ``.uns``, and columns and arrays beside it; nothing writes elsewhere.
 
     Files keep no None among texts, and not every dtype of pandas: texts are objects, a missing one
-    is ``""``.  Another selection under a key removes what was better than the one before.
+    is ``""``.  Another selection under a key removes what was better than the one before, and what
+    its platform was to the genes.
     """
     if entry.get("kind") == "selection":
         forget_better(adata, key)
+        gone = {f"{key}_{name}" for name in _OF_PLATFORM} & {*adata.var}
+        if gone:
+            adata.var = adata.var.drop(columns=gone)
     _put(adata, {"obs": obs, "var": var, "obsm": obsm, "varm": varm})
     written = [int(one["written"]) for one in adata.uns.values() if kind_of(one) is not None]
     adata.uns[key] = kept(entry) | {"written": max(written, default=0) + 1}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +12,10 @@ import numpy as np
 from .. import checks
 from ..cells import noise
 from ..cells.cells import Cells, build_problems, split
-from ..errors import MATRIX, Caution, InvalidValue, arg, call, naming, warn
+from ..errors import MATRIX, Caution, InvalidValue, Message, arg, call, naming, shown, warn
 from ..options import OF_STORED, StructureSpec
 from ..selection import criterion_of
-from . import read, results, stale
+from . import names, read, results, stale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
     from ..criterion.criterion import Criterion, Target
     from ..criterion.instrument import Instrument
 
+log = logging.getLogger(__name__)
+
 #: Where a structure is kept that was computed on the way of something else.
 KEY = "glfs_structure"
+#: The same, where ``pp.structure`` wrote another one there.
+BESIDE = "glfs_structure_beside"
 #: What is kept of each set of cells beside its rows of ``.obsm`` and columns of ``.varm``.
 _NUMBERS = ("assay_noise", "noise_level", "graph_components", "chance")
 _ARRAYS = ("stiffness", "variance", "residuals", "units")
@@ -89,17 +94,17 @@ def structure_of(
 ) -> Structure:
     """Return a structure: the one that is kept, where it is of these cells, or a new one.
 
-    A new one is kept with the cells, under :data:`KEY`.
+    A new one is kept with the cells, under :data:`KEY`, or :data:`BESIDE` one that was asked for.
     """
     if keep:
         read.writable(adata)
     inputs = read.inputs(adata, spec) if inputs is None else inputs
     made_of = stale.made_of_all(adata, inputs, spec)
-    key = KEY if spec.stored_key is None else spec.stored_key
-    entry = adata.uns.get(key)
-    fits = _is_structure(entry) and key in adata.obsm and not stale.stale(adata, entry, made_of)
-    if fits and entry["params"] == spec.record():
-        return _stored(adata, key, spec)
+    for key in (KEY, BESIDE) if spec.stored_key is None else (spec.stored_key,):
+        entry = adata.uns.get(key)
+        fits = _is_structure(entry) and key in adata.obsm and not stale.stale(adata, entry, made_of)
+        if fits and entry["params"] == spec.record():
+            return _stored(adata, key, spec)
     if spec.stored_key is not None:
         raise InvalidValue(
             "use_rep",
@@ -109,8 +114,93 @@ def structure_of(
         )
     structure = compute(adata, inputs, spec)
     if keep:
-        store(adata, structure, made_of, KEY)
+        given = asked_for(adata)
+        asked = given is not None and given.record() == spec.record()
+        key = KEY if given is None or asked else BESIDE
+        store(adata, structure, made_of, key, asked_for=asked)
     return structure
+
+
+def asked_for(adata: AnnData) -> StructureSpec | None:
+    """Return how the structure under :data:`KEY` is computed, if ``pp.structure`` wrote it."""
+    entry = adata.uns.get(KEY)
+    if not (_is_structure(entry) and entry.get("asked_for", False)):
+        return None
+    return StructureSpec.restored(entry["params"])
+
+
+def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
+    """Say that a selection is by another structure than ``pp.structure`` was asked for."""
+    given = asked_for(adata)
+    if given is not None and given.record() != spec.record():
+        log.warning(
+            Message(
+                f"The structure under {shown(KEY)} is another one ({_in_words(given)}), and is not "
+                f"used: {arg('use_rep', KEY)} names it."
+            )
+        )
+
+
+def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
+    """Return how the structure is computed that panels of no selection are evaluated by.
+
+    That of the selections of these cells, where they agree, else as ``pp.structure`` was asked for,
+    else that of the matrix; of `layer`, where one is named.
+    """
+    own, given = _of_selections(adata), asked_for(adata)
+    agree = len({str(one.record()) for one in own.values()}) == 1
+    if not agree and given is not None:
+        own = {KEY: given}
+    elif not agree:
+        if own:
+            log.warning(
+                Message(
+                    f"The selections {shown(*own)} are of different structures: other panels are "
+                    "evaluated by that of the matrix."
+                )
+            )
+        return StructureSpec()
+    key, spec = next(iter(own.items()))
+    if layer is not None:
+        spec = StructureSpec() if spec.stored_key is not None else replace(spec, layer=layer)
+    if spec.stored_key is not None or _differing(spec):
+        log.warning(Message(f"The structure is that of {shown(key)}: {_in_words(spec)}."))
+    return spec
+
+
+def _of_selections(adata: AnnData) -> dict[str, StructureSpec]:
+    """How the structures of the selections are computed, of which the object has all columns."""
+    keys = [key for key, one in adata.uns.items() if results.kind_of(one) == "selection"]
+    requests = {key: results.request_of(adata, key) for key in keys}
+    return {
+        key: names.settled(adata, request, "ignore").structure
+        for key, request in requests.items()
+        if _is_there(adata, request.structure)
+    }
+
+
+def _is_there(adata: AnnData, spec: StructureSpec) -> bool:
+    """Whether an object has what a structure is computed from."""
+    named = (
+        (spec.layer, {*adata.layers, *([] if adata.raw is None else [read.RAW])}),
+        (spec.batch_key, adata.obs),
+        (spec.use_rep, adata.obsm),
+        (spec.neighbors_key, adata.uns),
+    )
+    return all(name is None or name in place for name, place in named)
+
+
+def _differing(spec: StructureSpec) -> list[str]:
+    """The parameters of a structure that are no defaults."""
+    usual = StructureSpec().record()
+    return [name for name, value in spec.record().items() if value != usual[name]]
+
+
+def _in_words(spec: StructureSpec) -> str:
+    if spec.stored_key is not None:
+        return arg("use_rep", spec.stored_key)
+    named = [arg(name, getattr(spec, name)) for name in _differing(spec)]
+    return ", ".join(named) or "that of the matrix"
 
 
 def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structure:
@@ -163,7 +253,14 @@ def _warn_of_one_gene(adata: AnnData, sets: Sequence[Cells]) -> None:
         )
 
 
-def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key: str) -> None:
+def store(
+    adata: AnnData,
+    structure: Structure,
+    made_of: Mapping[str, str],
+    key: str,
+    *,
+    asked_for: bool = False,
+) -> None:
     """Write a structure to ``.obsm[key]``, ``.varm[key]`` and ``.uns[key]``."""
     sets = structure.sets
     rank = max(one.basis.shape[1] for one in sets)
@@ -181,6 +278,8 @@ def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key:
     entry = results.envelope(
         "structure", structure.spec.record(), made_of, set_of_cell=number, sets=blocks
     )
+    if asked_for:
+        entry["asked_for"] = True
     results.store(adata, key, entry, obsm={key: cells}, varm={key: genes})
 
 

@@ -14,8 +14,9 @@ from scipy.sparse import csgraph
 from ..data.matrix import RowMatrix, dense_if_flat, doubled, in_range, is_sparse, moments
 from ..data.products import ScaledGenes, products
 from ..data.threads import few_threads, one_thread_if_forked
-from ..errors import NO_VALUE, InvalidValue, Message, listed
+from ..errors import NO_VALUE, NONE, InvalidValue, Message, listed
 from ..labels import batch_names
+from ..options import StructureSpec
 from . import graph as graphs
 from . import noise, pca
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index, Matrix
     from ..data.products import Products
-    from ..options import StructureSpec
 
 log = logging.getLogger(__name__)
 
@@ -304,6 +304,14 @@ def build_problems(
     `representation` (n_cells, r).
     """
     whole = in_range(dense_if_flat(RowMatrix(data)))
+    rank, n_comps = min(data.shape), spec.n_comps or 0
+    if representation is None and n_comps > max(rank, StructureSpec.n_comps or 0):
+        raise InvalidValue(
+            "n_comps",
+            n_comps,
+            f"is more than the {rank} that {data.shape[0]} cells × {data.shape[1]} genes have",
+            f"give at most {rank}, or {NONE} for all",
+        )
     if batch is not None and graph is not None:
         raise InvalidValue(
             "graph",

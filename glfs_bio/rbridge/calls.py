@@ -9,6 +9,7 @@ import sys
 import traceback
 import warnings
 from contextlib import contextmanager
+from dataclasses import fields
 from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import version
@@ -21,7 +22,7 @@ from joblib import hash as content_of
 from joblib import parallel_config
 
 from .. import checks, io, pp, tl
-from .._anndata import all_genes, columns, read
+from .._anndata import columns, read
 from .._anndata import structure as structures
 from .._extras import needs
 from .._progress import collected
@@ -44,8 +45,9 @@ from ..estimators import LapRLSClassifier
 from ..io._read import make_unique
 from ..labels import check_classes
 from ..methods import OBJECTIVES
-from ..options import Limits, Preserve, StructureSpec
-from . import formals, objects, session, values, words
+from ..options import Limits, Preserve
+from ..tl._panel import asked
+from . import formals, kept, objects, session, values, words
 from .objects import put_together, take_apart
 from .words import REDUCED
 
@@ -68,7 +70,7 @@ _CLASSIFIER = "glfs_class"
 #: Key of the structure of which a function that evaluates panels was given parameters.
 _GIVEN = "glfs_structure_given"
 #: What Python keeps with the cells for the next call.
-_BY_THE_WAY = {_GIVEN, structures.KEY, all_genes.KEY}
+_BY_THE_WAY = {_GIVEN, *kept.KEYS}
 #: Arguments of functions that evaluate panels that say nothing where they are None.
 _MAY_BE_NONE = frozenset({"cell_weights", "use_rep"})
 
@@ -243,7 +245,10 @@ def _written_by(
     """Call `call` as a function of R, with one object, and tell what it wrote."""
     arguments = _arguments(target, options)
     sets = {"": put_together(parts)}
-    return _written_to(sets, lambda sets: call(sets[""], **arguments))[""]
+    kept.restore(sets[""])
+    written = _written_to(sets, lambda sets: call(sets[""], **arguments))[""]
+    kept.keep(sets[""])
+    return written
 
 
 def _written_to(
@@ -322,20 +327,24 @@ def _preserve(
     **structure: Any,
 ) -> Preserve:
     """What panels are judged by: the rest is what a selection was made for."""
+    selection = isinstance(panel, str) and f"{panel}_selected" in adata.var
     if target is None:
-        selection = isinstance(panel, str) and f"{panel}_selected" in adata.var
         recorded = pp.recorded_parameters(adata, panel) if selection and panel in adata.uns else {}
         target = recorded.get("preserve", "structure")
         cell_weights = recorded.get("cell_weights") if cell_weights is None else cell_weights
     if structure:
-        if structures.specified(adata, StructureSpec(use_rep=use_rep)).stored_key is not None:
+        named = Preserve(use_rep=use_rep) if use_rep is not None else None
+        spec = asked(adata, panel if selection else None, preserve=named).structure
+        if use_rep is not None and spec.stored_key is not None:
             raise InvalidValue(
                 "use_rep",
                 use_rep,
                 "names a structure that is there",
                 f"leave {', '.join(sorted(structure))} out",
             )
-        pp.structure(adata, use_rep=use_rep, **structure, key_added=_GIVEN)
+        own = {one.name: getattr(spec, one.name) for one in fields(spec)}
+        del own["stored_key"]
+        pp.structure(adata, **own | structure, key_added=_GIVEN)
         use_rep = _GIVEN
     return Preserve(target, cell_weights, use_rep)
 

@@ -278,13 +278,15 @@ def structure(adata: ad.AnnData, key: str) -> dict[str, Any]:
 
 
 def _restore(adata: ad.AnnData, key: str, record: Mapping[str, Any]) -> None:
-    """Write it back; that of other genes or samples is left out."""
+    """Write it back; of other genes or samples only how it was made, which is computed anew."""
     with h5py.File(io.BytesIO(bytes(record[_BYTES]))) as file:
-        if (len(file["cells"]), len(file["projections"])) == adata.shape:
+        fits = (len(file["cells"]), len(file["projections"])) == adata.shape
+        if fits or key == KEY:
             adata.uns[key] = read_elem(file["record"])
+        if fits:
             adata.obsm[key] = read_elem(file["cells"])
             adata.varm[key] = read_elem(file["projections"])
-        elif key != KEY:  # which is computed anew where it does not fit
+        elif key != KEY:
             log.warning(
                 Message(
                     f"The structure under {shown(key)} is that of other genes or cells, and is "

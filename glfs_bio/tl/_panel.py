@@ -13,11 +13,22 @@ from scipy.optimize import linear_sum_assignment
 from .._anndata import alike, constraints, names, read, results, stale
 from .._anndata import platform as platforms
 from .._anndata import target as targets
-from .._anndata.structure import specified, structure_of
+from .._anndata.structure import of_object, specified, structure_of
 from ..criterion.panel import MeasuredPanel
 from ..criterion.platform import Detection
 from ..data.threads import few_threads
-from ..errors import ADATA, NO_VALUE, Caution, InvalidValue, Message, NotFound, arg, listed, warn
+from ..errors import (
+    ADATA,
+    NO_VALUE,
+    Caution,
+    InvalidValue,
+    Message,
+    NotFound,
+    arg,
+    listed,
+    shown,
+    warn,
+)
 from ..options import Preserve, Request, StructureSpec
 from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
@@ -151,16 +162,19 @@ def asked(
 ) -> Request:
     """Return the request of a selection, or of another panel (None), with fields replaced.
 
-    What is None stays as it is; `preserve` may be a target, or a ``Preserve``; `layer` is that of
-    the structure.  Batches count in their mean, whatever a selection counted, unless `across` is
-    among the fields.
+    What is None stays as it is, and the structure of another panel is that of the object;
+    `preserve` may be a target, or a ``Preserve``; `layer` is that of the structure.  Batches count
+    in their mean, whatever a selection counted, unless `across` is among the fields.
     """
     read.unique_names(adata)
-    request = Request()
-    if key is not None and key in adata.uns:
-        request = results.request_of(adata, key)
     replaced = {"across": "mean"} | replaced
     given = {name: value for name, value in replaced.items() if value is not None}
+    if key is not None and key in adata.uns:
+        request = results.request_of(adata, key)
+    elif "structure" in given or (isinstance(preserve, Preserve) and preserve.use_rep is not None):
+        request = Request()
+    else:
+        request = Request(structure=of_object(adata, layer))
     if preserve is not None:
         if not isinstance(preserve, Preserve):
             preserve = Preserve(preserve)
@@ -191,7 +205,7 @@ def say_overridden(adata: AnnData, key: str | None, now: Request) -> None:
     other = [arg(name) for name in overridden(before, now) if named[name] is not None]
     if other:
         log.warning(
-            Message(f"{', '.join(other)}: this call replaces what {key!r} was selected with.")
+            Message(f"{', '.join(other)}: this call replaces what {shown(key)} was selected with.")
         )
 
 

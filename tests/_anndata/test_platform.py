@@ -72,6 +72,18 @@ def test_genes_that_are_not_seen_are_not_selected(counts, tmp_path):
     assert here.var["glfs_efficiency"][:10].max() < 0.6
 
 
+def test_another_selection_leaves_no_columns_of_a_platform(counts):
+    here, _ = counts
+    pp.select_genes(here, 5, n_comps=5, platform=Platform(efficiency=0.5, spread=0.1))
+    assert {"glfs_efficiency", "glfs_spread"} <= {*here.var}
+    pp.select_genes(here, 5, n_comps=5, platform=Platform(efficiency="glfs_efficiency"))
+    assert (here.var["glfs_efficiency"] == 0.5).all()
+    assert "glfs_spread" not in here.var
+    pp.select_genes(here, 5, n_comps=5, key_added="other")
+    pp.select_genes(here, 5, n_comps=5)
+    assert not here.var.filter(like="efficiency").size
+
+
 def test_one_share_for_all_is_more_noise(counts):
     """Fewer genes are trusted, and all that can be kept is on the scale of that assay."""
     here, _ = counts

@@ -287,6 +287,77 @@ def test_several_data_sets_have_their_own(half, computed):
     assert "glfs_selected" in halves["b"].var
 
 
+# One for all panels of an object
+
+
+def preserved(adata, panel, **options):
+    return tl.evaluate_panel(adata, panel, n_random=0, inplace=False, **options)["preserved"]
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["selected", "with another that is kept"])
+def test_panels_without_a_selection_are_of_that_of_the_selection(pbmc, caplog, kept):
+    """A list of the same genes preserves the same, and a curve and an extension are of it too."""
+    options = {"batch_key": "phase", "ignore": ["LYZ"], "n_comps": 20}
+    alone = pbmc.copy()
+    selection(pbmc, **options)
+    if kept:
+        pp.structure(pbmc, n_comps=10)
+    genes = list(pbmc.var_names[pbmc.var["glfs_selected"]])
+    caplog.clear()
+    assert preserved(pbmc, genes) == pytest.approx(preserved(pbmc, "glfs"), rel=1e-9)
+    assert sum("structure is that of" in one for one in caplog.messages) == 1
+    assert preserved(pbmc, genes) != pytest.approx(preserved(alone, genes), rel=1e-3)
+    pp.structure(alone, **options, key_added="same")
+    for of in (pbmc, alone):
+        preserve = None if of is pbmc else Preserve(use_rep="same")
+        tl.curve(of, SIZE, preserve=preserve, key_added="curve")
+        tl.extend_panel(of, PANEL[:1], 3, preserve=preserve, key_added="more")
+    for key in ("curve", "more"):
+        pd.testing.assert_frame_equal(pbmc.uns[key]["table"], alone.uns[key]["table"])
+
+
+def test_panels_without_a_selection_are_of_what_was_asked_for(pbmc, caplog, computed):
+    pp.structure(pbmc, lambda1=10.0)
+    by_it = preserved(pbmc, PANEL)
+    assert len(caplog.messages) == 1
+    for _ in range(2):
+        tl.evaluate_panel(pbmc, PANEL, preserve=Preserve(use_rep="X_pca"), n_random=0)
+    assert len(computed) == 2  # which is kept beside it
+    assert pbmc.uns["glfs_structure"]["params"]["lambda1"] == 10.0
+    pp.select_genes(pbmc, SIZE, use_rep="glfs_structure", key_added="mine")
+    assert preserved(pbmc, PANEL) == pytest.approx(by_it, rel=1e-12)
+    del pbmc.uns["mine"]
+    other = pbmc[::2].copy()  # computed anew, as before
+    assert preserved(other, PANEL) != pytest.approx(by_it, rel=1e-3)
+    assert other.uns["glfs_structure"]["params"]["lambda1"] == 10.0
+
+
+def test_without_one_that_holds_it_is_that_of_the_matrix(pbmc, caplog):
+    """Where selections disagree, their columns are gone, or another is named."""
+    alone = pbmc.copy()
+    plain = preserved(alone, PANEL)
+    selection(pbmc, batch_key="phase")
+    with_layer = pbmc.copy()
+    with_layer.layers["twice"] = 2.0 * with_layer.X
+    named = {"layer": "twice"}
+    pp.structure(with_layer, batch_key="phase", **named, key_added="same")
+    assert preserved(with_layer, PANEL, **named) == pytest.approx(
+        preserved(with_layer, PANEL, preserve=Preserve(use_rep="same")), rel=1e-9
+    )
+    gone = pbmc.copy()
+    del gone.obs["phase"]
+    caplog.clear()
+    assert preserved(gone, PANEL) == pytest.approx(plain, rel=1e-12)
+    assert not caplog.messages
+    pp.select_genes(pbmc, SIZE, key_added="other")
+    assert preserved(pbmc, PANEL) == pytest.approx(plain, rel=1e-12)
+    assert len(caplog.messages) == 1
+    for preserve in (Preserve(use_rep="X_pca"), Preserve("bulk_labels", use_rep="X_pca")):
+        assert preserved(pbmc, PANEL, preserve=preserve) == pytest.approx(
+            preserved(alone, PANEL, preserve=preserve), rel=1e-9
+        )
+
+
 # Under a key of its own
 
 

@@ -410,3 +410,12 @@ def test_graph_of_other_cells(pbmc):
     smaller = pbmc.obsp["connectivities"][:600, :600]
     with refused(InvalidValue, "graph"):
         glfs_bio.GLFS().fit(pbmc.X, graph=smaller)
+
+
+def test_more_components_than_there_are_are_refused(pbmc):
+    few = pbmc[:60].copy()
+    for options in ({"n_comps": 61}, {"n_comps": 5000, "batch_key": "phase"}):
+        with refused(InvalidValue, "n_comps"):
+            select_genes(few, 3, **options)
+    assert "glfs" not in few.uns
+    select_genes(few[:30].copy(), 3)  # by default, which is 50

@@ -261,7 +261,9 @@ def test_batches_of_a_selection(pbmc):
         < entry["preserved"]
         < entry["preserved_in_batches"].max()
     )
-    assert "batches" not in found(pbmc, MARKERS, n_random=0)
+    listed = found(pbmc, list(pbmc.var_names[pbmc.var["glfs_selected"]]), n_random=0)
+    assert listed["preserved"] == pytest.approx(entry["preserved"], rel=1e-9)
+    assert list(listed["batches"]) == list(entry["batches"])
 
 
 @pytest.mark.parametrize(

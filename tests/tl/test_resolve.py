@@ -35,6 +35,16 @@ def test_species_is_that_of_most_names(vendor):
         resolve_genes(adata, vendor, species="Danio rerio")
 
 
+def test_nothing_is_orderable_without_a_list(vendor):
+    adata = cells(["CD3D", "MTND1P23"])
+    resolve_genes(adata, vendor)
+    assert adata.uns["glfs_names"]["source"] == str(vendor)
+    resolve_genes(adata)
+    assert "glfs_names_orderable" not in adata.var
+    assert list(adata.var["glfs_names_id"]) == ["ENSG00000167286", "ENSG00000225972"]
+    assert "HGNC" in adata.uns["glfs_names"]["source"]
+
+
 def test_in_files(vendor, tmp_path):
     adata = cells(["CD3D", "CPSF3L", "TBCE"])
     resolve_genes(adata, str(vendor))

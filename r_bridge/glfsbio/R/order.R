@@ -30,10 +30,11 @@
 #'
 #'   - `glfs_names_symbol` and `glfs_names_id`: symbol and Ensembl id in
 #'     `genes`, `""` where the gene is not found.
-#'   - `glfs_names_orderable`: whether it is found there, once, with enough
-#'     probes; for `glfs_platform(genes = "glfs_names_orderable")`.
+#'   - `glfs_names_orderable`: where `genes` is given, whether it is found
+#'     there, once, with enough probes; for `glfs_platform(genes = "glfs_names_orderable")`.
 #'
-#'   The record has `species`; `params`; and `table`, a DataFrame with one row
+#'   The record has `species`; `source`, where symbols and ids are from;
+#'   `params`; and `table`, a DataFrame with one row
 #'   per gene: `name`; `found`, how it was found (`"symbol"`, `"id"`,
 #'   `"version"`, `"retired"`, `"alias"`, `"case"`) or why not (`"ambiguous"`,
 #'   `"absent"` from `genes`, `"double"`, `"date"`, as spreadsheets make of

@@ -29,16 +29,16 @@
 #' @param library_key The section of each cell, a vector or the name of a column:
 #'   cells of other sections are no neighbours. NULL: one section.
 #' @param ... Parameters of [glfs_structure()] (`block`, `ignore`, `n_comps`,
-#'   `neighbors_key`, `lambda1`, `n_neighbors`, `standardize`), by name, for a
-#'   structure that is computed here. Without them and `use_rep` it is that of
-#'   the selection, and for other panels that of the matrix.
+#'   `neighbors_key`, `lambda1`, `n_neighbors`, `standardize`), by name, in
+#'   place of those of the structure that is used without them, see `use_rep`.
 #' @param counts_layer Matrix of raw counts: an assay, an element of
 #'   `assayData`, or a layer of a Seurat assay.
 #' @param platform Target platform: see [glfs_platform()]. NULL: the platform
 #'   that the selection was made for, if `panel` is a selection with one.
 #' @param use_rep,dimred Structure to use, as in [glfs_select_genes()]:
 #'   `dimred = "PCA"`, or `use_rep`; both are an error. NULL: that of the
-#'   selection, and for other panels that of the matrix.
+#'   selection; for other panels, with a message, that of the selections in `x`
+#'   (where they have one), or of [glfs_structure()]; else that of the matrix.
 #' @param n_random Number of random panels of the same size, of genes that vary.
 #' @param n_axes Largest number of rows of `unexplained`, see below.
 #' @param preserve,cell_weights Target of the panel and weight of each cell, as
@@ -145,11 +145,12 @@ NULL
 
 #' Keep the structure of the cells for several calls
 #'
-#' Functions that select, evaluate, extend and explain panels compute the
-#' structure of the cells in every call. After this function they take it from
-#' the object, as long as its matrix and the parameters are the same. A
-#' structure with other parameters has a key of its own, which `use_rep` of
-#' these functions names.
+#' The structure of the cells is computed when a function first needs it. After
+#' this function it is stored in the object, for other sessions too, and valid as
+#' long as the matrix is the same. Panels that are no selections are evaluated by
+#' it, unless `x` has a selection, whose structure it then is. A selection takes
+#' another than the default by `use_rep = "glfs_structure"`. Several structures
+#' have a key each.
 #'
 #' @inheritParams glfs_select_genes
 #' @param x Log-normalised expression, genes x samples, of any class that
