@@ -22,7 +22,7 @@ from joblib import hash as content_of
 from joblib import parallel_config
 
 from .. import checks, io, pp, tl
-from .._anndata import columns, read
+from .._anndata import columns, read, results
 from .._anndata import structure as structures
 from .._extras import needs
 from .._progress import collected
@@ -52,7 +52,7 @@ from .objects import put_together, take_apart
 from .words import REDUCED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     import pandas as pd
 
@@ -284,13 +284,27 @@ def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
         "obs": _new_columns(adata.obs, before["obs"]),
         "gone": {name: values.strings(names) for name, names in gone.items()},
         "revised": _revised(adata, before["uns"]),
-        # The records that R handed over have no versions; R keeps structures on request alone.
         "records": {
             key: objects.record_for_r(entry, adata.var_names)
-            for key, entry in adata.uns.items()
-            if "versions" in entry and key not in _BY_THE_WAY
+            for key, entry in _new_records(adata.uns, before["uns"]).items()
         },
     }
+
+
+def _new_records(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """What was written, in its order, which does not count what R has not: see `kept`.
+
+    The records that R handed over have no versions; R keeps structures on request alone.
+    """
+    new = {
+        key: entry for key, entry in now.items() if "versions" in entry and key not in _BY_THE_WAY
+    }
+    place = "written"
+    old = [entry for key, entry in before.items() if key not in _BY_THE_WAY | new.keys()]
+    there = [entry[place] for entry in old if results.kind_of(entry) is not None]
+    last = max(map(int, there), default=0)
+    order = sorted(new, key=lambda key: int(new[key][place]))
+    return {key: {**new[key], place: last + n} for n, key in enumerate(order, 1)}
 
 
 def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
