@@ -113,8 +113,10 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --no-anno
 lock: | $(BIN)/uv
 	RPY2_CFFI_MODE=ABI $(COMPILE) --generate-hashes --extra all --extra bench --group dev --group docs \
 		--group mutants --group r --output-file lock.txt pyproject.toml
-	$(COMPILE) --constraint lock.txt --extra scanpy --extra xlsx --group build \
+	$(COMPILE) --constraint lock.txt --extra xlsx \
 		--output-file r_bridge/glfsbio/inst/python/requirements.txt pyproject.toml
+	$(COMPILE) --constraint lock.txt --group build \
+		--output-file r_bridge/glfsbio/inst/python/build.txt
 
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-newest demo dist mutants docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -353,6 +353,10 @@ def pages() -> dict[str, Claims]:
             "{} to {} among panels of one size": numbers_of(*one_size),
         },
         "docs/benchmarks/run_time.md": run_time(),
+        "r_bridge/glfsbio/vignettes/glfsbio.Rmd": {
+            "| blood, 2,638 cells |": in_r(),
+            "| pancreas, 1,937 cells |": in_r("baron_human1_1937"),
+        },
         "docs/concepts/instrument.md": {
             "are {} accurate on the instrument, {} if it is named, {} with 300 pilot cells, and {} "
             "if chosen from its own cells; twenty without a pilot are {} accurate": numbers_of(
@@ -400,6 +404,38 @@ def run_time() -> Claims:
         ),
         "| wall time (s) |": Rows(read("speed_calls")),
     }
+
+
+#: Rows of the tables of the vignette of the R package.
+IN_R = {
+    "glfsbio": "glfsbio",
+    "HVGs": "scran, HVGs",
+    "findMarkers of clusters": "scran, findMarkers of clusters",
+    "geneBasis": "geneBasis",
+    "glfsbio, labels": "glfsbio, with the labels",
+    "findMarkers of labels": "scran, findMarkers of the labels",
+}
+
+
+def in_r(heading: str = "") -> Rows:
+    """Return what the vignette of the R package says of a dataset."""
+    table = read("r_panels", heading)
+
+    def cell(size: int, method: str, *measures: str) -> str:
+        row = table[f"{size} genes, {method}"]
+        return " / ".join(mean(row[measure]) for measure in measures)
+
+    return Rows(
+        {
+            name: {
+                **{
+                    f"{size} genes": cell(size, method, "accuracy", "macro-F1") for size in (10, 50)
+                },
+                "50 genes, kNN": cell(50, method, "kNN preservation"),
+            }
+            for name, method in IN_R.items()
+        }
+    )
 
 
 def main() -> None:

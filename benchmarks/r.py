@@ -1,4 +1,4 @@
-"""The R package: the same results as Python, workers, and scran's genes on the same cells.
+"""The R package: the same results as Python, and workers.
 
     python -m benchmarks.r
 
@@ -33,15 +33,15 @@ PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 OTHER = ["CD3E", "CD79B", "GNLY", "CST3", "HLA-DRA", "FCGR3A", "S100A8"]
 
 
-def rscript(function: str, *arguments: object) -> str:
-    """Run a function of the script of R, return what it prints."""
+def rscript(*arguments: object, script: Path = SCRIPT) -> str:
+    """Run a script of R, of which ours takes a function first, and return what it prints."""
     environment = {
         "R_LIBS": str(Path(sys.prefix) / "r" / "library"),
         "GLFSBIO_PYTHON": sys.prefix,
         **os.environ,
     }
     return subprocess.run(
-        ["Rscript", SCRIPT, function, *map(str, arguments)],
+        ["Rscript", script, *map(str, arguments)],
         env=environment,
         stdout=subprocess.PIPE,
         text=True,
@@ -151,15 +151,6 @@ def workers() -> pd.DataFrame:
     return printed("workers", columns).set_index("workers")
 
 
-def hvgs() -> pd.DataFrame:
-    """Compare panels of glfsbio and of scran's getTopHVGs on the same SingleCellExperiment."""
-    measures = ["accuracy", "macro-F1", "rare F1", "kNN preservation", "cluster agreement"]
-    columns = ["genes", "method", "time (s)", *measures, "preserved"]
-    data = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / "pbmc3k_2638.h5ad"
-    table = printed("hvgs", columns, data).sort_values("genes", kind="stable")
-    return table.set_index("genes").round(3)
-
-
 def main() -> None:
     """Run R, write."""
     tables.parser(__doc__).parse_args()
@@ -167,7 +158,6 @@ def main() -> None:
         "r",
         containers(),
         tables.section("A hundred selections in workers of BiocParallel", workers()),
-        tables.section("glfs_select_genes() and scran's getTopHVGs() on the same cells", hvgs()),
     )
 
 

@@ -16,6 +16,7 @@ an f-string with them::
 from __future__ import annotations
 
 import json
+import logging
 import re
 import sys
 import warnings
@@ -334,3 +335,15 @@ def warn(caution: Warning) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
     warnings.warn(caution, stacklevel=level)
+
+
+@contextmanager
+def without_notes() -> Iterator[None]:
+    """Silence notes of repetitions, which a call on all cells shows."""
+    logger = logging.getLogger(__name__.partition(".")[0])
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

@@ -13,6 +13,7 @@ import pytest
 
 import glfs_bio
 from glfs_bio import pp, tl
+from glfs_bio._anndata import structure
 from glfs_bio._signatures import section
 from glfs_bio.errors import Caution
 
@@ -74,7 +75,8 @@ def written(blood) -> dict[str, set[str]]:
         columns = {key for part, old in before.items() for key in set(getattr(blood, part)) - old}
         new = {key for key, entry in blood.uns.items() if records.get(key) != id(entry)}
         if name != "pp.structure":  # which other functions store on their way
-            new, columns = new - {"glfs_structure"}, columns - {"glfs_structure"}
+            by_the_way = {structure.KEY, structure.BESIDE}
+            new, columns = new - by_the_way, columns - by_the_way
         if name == "tl.prove_panel":  # which sharpens what is written by others
             new = new - {"glfs_explanation"}
         found[name] = {_without(key, new) for key in columns}

@@ -13,7 +13,7 @@ from every_call import CALLS, cells
 from typer.testing import CliRunner
 
 from glfs_bio import io, pl, pp, tl
-from glfs_bio._anndata import stale
+from glfs_bio._anndata import all_genes, stale, structure
 from glfs_bio.cli import COMMANDS, app, with_options
 from glfs_bio.errors import Caution
 
@@ -88,9 +88,9 @@ def test_what_is_written_is_read(written, read):
 def test_results_are_of_the_object_that_is_read(read):
     """None is outdated, and functions go on with what they find."""
     for key, entry in read.uns.items():
-        if key not in ("glfs_structure", "glfs_all_genes") and "made_of" in entry:
+        if key not in (structure.KEY, structure.BESIDE, all_genes.KEY) and "made_of" in entry:
             assert stale.stale(read, entry) is None, key
-    matrices = {key: read.uns[key]["made_of"]["matrix"] for key in ("glfs_structure",)}
+    matrices = {key: read.uns[key]["made_of"]["matrix"] for key in (structure.KEY,)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)
         for call in CALLS.values():

@@ -62,7 +62,12 @@ def labels(
     if not len(found.categories):
         raise InvalidValue(argument, name, "has no label for any cell", "choose another column")
     if len(found.categories) < at_least:
-        raise InvalidValue(argument, name, "has fewer than two labels", "choose another column")
+        raise InvalidValue(
+            argument,
+            name,
+            f"has one label, {listed(found.names)}, and two are needed",
+            "choose another column",
+        )
     if none:
         log.warning(
             Message(

@@ -156,6 +156,13 @@ class Expression:
     #: The label that each gene is a marker of, as ``Limits(per_type=)`` counts them, or −1
     marked: Index
 
+    @property
+    def above(self) -> NDArray[np.bool_]:
+        """Whether cells of each label express a gene more, or more often, than others do, shape
+        (n_genes, n_labels).
+        """
+        return np.asarray((self.shares_in > self.shares[:, None]) | (self.folds > 1.0))
+
     def marker_of(self, gene: int) -> str:
         """Return the label that a gene is a marker of, or ``""``."""
         return self.labels[self.marked[gene]] if self.marked[gene] >= 0 else ""
@@ -190,15 +197,9 @@ def of_genes(
 
     None: the matrix has negative values, in which no gene is on or off.
     """
-    order = np.unique(genes)
-    data = read.row_matrix(adata, layer)
-    codes = np.full(adata.n_obs, -1) if labels is None else labels.codes
-    types = Types.of(codes, [] if labels is None else labels.names)
-    unlog = are_logarithms(data)
-    found = Profiles.of(RowMatrix(data, genes=order), types, unlog=unlog)
+    found, types = _measured(adata, genes, labels, layer)
     if found.negative:
         return None
-    found = found.only(np.searchsorted(order, genes))
     return Expression(
         found.shares[:, 0],
         types.names,
@@ -207,6 +208,28 @@ def of_genes(
         found.folds(types),
         marked(found, types) if types.names else np.full(len(genes), -1),
     )
+
+
+def above(adata: AnnData, genes: Index, labels: Labels, layer: str | None) -> NDArray[np.bool_]:
+    """Return :attr:`Expression.above`; by the means where values are negative."""
+    where = of_genes(adata, genes, labels, layer)
+    if where is not None:
+        return where.above
+    found, _ = _measured(adata, genes, labels, layer)
+    return np.asarray(found.means[:, 1:] > found.means[:, :1])
+
+
+def _measured(
+    adata: AnnData, genes: Index, labels: Labels | None, layer: str | None
+) -> tuple[Profiles, Types]:
+    """Profiles of genes, in one pass over their columns."""
+    order = np.unique(genes)
+    data = read.row_matrix(adata, layer)
+    codes = np.full(adata.n_obs, -1) if labels is None else labels.codes
+    types = Types.of(codes, [] if labels is None else labels.names)
+    unlog = are_logarithms(data)
+    found = Profiles.of(RowMatrix(data, genes=order), types, unlog=unlog)
+    return found.only(np.searchsorted(order, genes)), types
 
 
 def _fold(fold: float) -> str:

@@ -211,10 +211,10 @@ def find(
     checks.texts(or_none=False, **{argument: name})
     names = getattr(adata, part).keys()
     if name not in names:
-        problem = f"is not in {_PARTS[part]}"
+        where = f"is not in {_PARTS[part]}"
         if not len(names):
-            raise NotFound(argument, name, f"{problem}, which is empty")
-        raise NotFound(argument, name, problem, f"choose from {listed(names)}")
+            raise NotFound(argument, name, f"{where}, which is empty", "add it first")
+        raise NotFound(argument, name, where, f"choose from {listed(names)}")
     found = getattr(adata, part)[name]
     return found if part in ("layers", "obsm") else _column(found, getattr(adata, f"{part}_names"))
 

@@ -156,10 +156,10 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
             raise NotFound(
                 "preserve",
                 what,
-                f"is not 'structure', 'expression', in {OBS} ({listed(adata.obs.columns)}), in "
-                f"{OBSM} ({listed(adata.obsm.keys())}), a {BOOLEAN} column of {VAR}, or a file of "
-                "genes",
-                "give genes as a list",
+                f"is neither {shown(STRUCTURE)} nor {shown(EXPRESSION)}, no column of {OBS} "
+                f"({listed(adata.obs.columns)}), not in {OBSM} ({listed(adata.obsm.keys())}), no "
+                f"{BOOLEAN} column of {VAR} and no file of genes",
+                "add the column if it was removed, or give genes as a list",
             )
         if not stored and what.lower().endswith(".gmt"):
             sets = sheets.read_gmt(what).values()

@@ -298,10 +298,11 @@ def build_problems(
     graph: sparse.csr_array | None = None,
     batch: ArrayLike | None = None,
     whole_space: bool = False,
+    of_classes: bool = False,
 ) -> list[Cells]:
     """Reduce all cells, or each batch, computing what was not given: coordinates whose span is V,
     shape (n_cells, r), and a checked graph (:func:`~glfs_bio.cells.graph.check_graph`).  Shapes:
-    `representation` (n_cells, r).
+    `representation` (n_cells, r).  A graph `of_classes` has components on purpose.
     """
     whole = in_range(dense_if_flat(RowMatrix(data)))
     rank, n_comps = min(data.shape), spec.n_comps or 0
@@ -330,7 +331,7 @@ def build_problems(
             where = None if representation is None else representation[cells]
         sets.append(_reduced(own, spec, where, graph, name, whole_space))
     most = max(one.graph_components for one in sets)
-    if most > 1:
+    if most > 1 and not of_classes:
         log.warning(
             Message(
                 f"The graph of the cells has {most} connected components. If they should be "

@@ -446,6 +446,7 @@ class SupervisedGLFS(GLFS):
             X,
             request.resolved_structure,
             graph=class_graph(labels),
+            of_classes=True,
             whole_space=request.ranker.whole_space,
         )[0]
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..cells import noise
 from ..data.matrix import RowMatrix
-from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed
+from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed, without_notes
 from ..labels import batch_names, check_classes, is_labelled, n_folds
 from ..laprls import check_cliques, class_graph
 from ..selection import Candidates
@@ -287,7 +287,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         for fold in folds:
             fields = {"stage": "cross-validation", "n_done": len(errors), "n_all": len(folds)}
             log.info("%d of %d folds tested", len(errors), len(folds), extra=fields)
-            errors.append(self._errors(selector, rows, y, batch, include, *fold))
+            with without_notes():
+                errors.append(self._errors(selector, rows, y, batch, include, *fold))
         self.n_cross_validated_ = len(y)
         self.n_folds_, self.n_tested_ = len(folds), sum(len(test) for _, test in folds)
         self.cv_errors_ = np.sum(errors, axis=0)

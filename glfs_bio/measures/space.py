@@ -39,6 +39,8 @@ _PREDICTED = 20_000
 RANDOM = 5
 #: Genes whose autocorrelation stands for that of all, where there are many cells.
 GENES = 1000
+#: Genes whose dense values are in memory at once.
+_AT_ONCE = 256
 #: Directions of a panel of so small a share of the largest are rounding.
 _ROUNDING = 1e-10
 
@@ -187,15 +189,17 @@ class Autocorrelation:
         return mean, np.sqrt(variance)
 
     def _morans_i(self, values: Matrix) -> Array:
-        """Moran's I by scanpy."""
-        from scanpy.metrics import morans_i
-
-        genes = values.T
-        if sparse.issparse(genes):
-            genes = sparse.csr_matrix(genes.astype(np.float64))
-        else:
-            genes = np.ascontiguousarray(genes, dtype=np.float64)
-        return np.asarray(morans_i(sparse.csr_matrix(self.weights), genes))
+        """Moran's I of some genes, NaN where a gene does not vary."""
+        by_genes = sparse.csc_array(values) if sparse.issparse(values) else values
+        scale = self.weights.shape[0] / self.weights.sum()
+        found = [np.empty(0)]
+        for first in range(0, values.shape[1], _AT_ONCE):
+            those = dense(by_genes[:, first : first + _AT_ONCE])
+            those = those - those.mean(axis=0)
+            beside = np.einsum("ij,ij->j", those, self.weights @ those)
+            with np.errstate(invalid="ignore"):
+                found.append(scale * beside / np.einsum("ij,ij->j", those, those))
+        return np.concatenate(found)
 
     def mean(self, panel: Matrix) -> float:
         """Mean Moran's I of the genes of a panel that vary; NaN without any."""

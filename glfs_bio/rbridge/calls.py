@@ -10,7 +10,6 @@ import traceback
 import warnings
 from contextlib import contextmanager
 from dataclasses import fields
-from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -22,9 +21,8 @@ from joblib import hash as content_of
 from joblib import parallel_config
 
 from .. import checks, io, pp, tl
-from .._anndata import columns, read, results
+from .._anndata import columns, read
 from .._anndata import structure as structures
-from .._extras import needs
 from .._progress import collected
 from ..data.matrix import RowMatrix
 from ..errors import (
@@ -201,15 +199,12 @@ def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
     if not any(one.kind is one.VAR_KEYWORD for one in every.values()):
         for option in options:
             if option not in known - formals.NOT_IN_R:
-                taken = formals.argument_names(target)
-                close = get_close_matches(option, taken, 1)
                 raise InvalidType(
                     option,
                     NO_VALUE,
                     f"is not an argument of {call(name)}",
-                    f"did you mean {', '.join(close)}?"
-                    if close
-                    else f"it takes {', '.join(taken)}",
+                    formals.meant(target, option)
+                    or f"it takes {', '.join(formals.argument_names(target))}",
                 )
     for option, one in every.items():
         needed = one.default is one.empty and one.kind is not one.VAR_KEYWORD
@@ -232,8 +227,6 @@ def _argument(name: str, value: Any) -> Any:
         return objects.platform(fields) if name == "platform" else Limits(**fields)
     if name in {"panel", "panels", "catalogue"}:
         return objects.panel(value)
-    if name in {"genes", "nomenclature"}:
-        return objects.genes(value)
     if name in {"efficiency", "spillover_to"} and isinstance(value, dict):
         return put_together(value) if {"X", "obs", "var"} <= value.keys() else value
     return value
@@ -275,9 +268,25 @@ def _revised(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, dict[str, A
     }
 
 
+def _last_written(uns: Mapping[str, Any]) -> int:
+    """The number of the last result that R has, whatever was computed by the way."""
+    return max(
+        (
+            int(entry["written"])
+            for key, entry in uns.items()
+            if "written" in entry and (key not in _BY_THE_WAY or entry.get("asked_for", False))
+        ),
+        default=0,
+    )
+
+
 def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
     rows = before["var"].index.get_indexer(adata.var_names)
     gone = {name: list(set(table) - {*getattr(adata, name)}) for name, table in before.items()}
+    # The records that R handed over have no versions; R keeps structures on request alone.
+    new = [k for k, entry in adata.uns.items() if "versions" in entry and k not in _BY_THE_WAY]
+    new.sort(key=lambda key: int(adata.uns[key]["written"]))
+    first = _last_written(before["uns"]) + 1
     return {
         "rows": rows + 1,
         "var": _new_columns(adata.var, before["var"].iloc[rows]),
@@ -285,26 +294,10 @@ def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
         "gone": {name: values.strings(names) for name, names in gone.items()},
         "revised": _revised(adata, before["uns"]),
         "records": {
-            key: objects.record_for_r(entry, adata.var_names)
-            for key, entry in _new_records(adata.uns, before["uns"]).items()
+            key: objects.record_for_r(adata.uns[key]) | {"written": first + place}
+            for place, key in enumerate(new)
         },
     }
-
-
-def _new_records(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """What was written, in its order, which does not count what R has not: see `kept`.
-
-    The records that R handed over have no versions; R keeps structures on request alone.
-    """
-    new = {
-        key: entry for key, entry in now.items() if "versions" in entry and key not in _BY_THE_WAY
-    }
-    place = "written"
-    old = [entry for key, entry in before.items() if key not in _BY_THE_WAY | new.keys()]
-    there = [entry[place] for entry in old if results.kind_of(entry) is not None]
-    last = max(map(int, there), default=0)
-    order = sorted(new, key=lambda key: int(new[key][place]))
-    return {key: {**new[key], place: last + n} for n, key in enumerate(order, 1)}
 
 
 def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
@@ -390,8 +383,9 @@ def _keep_structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str,
     records = {}
 
     def keep(adata: ad.AnnData, key_added: str = structures.KEY, **given: Any) -> None:
+        before = _last_written(adata.uns)
         pp.structure(adata, key_added=key_added, **given)
-        records[key_added] = objects.structure(adata, key_added)
+        records[key_added] = objects.structure(adata, key_added) | {"written": before + 1}
 
     return _written_by("structure", keep, parts, options) | {"records": records}
 
@@ -463,7 +457,7 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     left = ("controls", "repeated", "backups")
     names = {name: values.strings(getattr(panel, name)) for name in left}
     about = {"form": panel.form, **names, "codebook": panel.codebook, "about": panel.about}
-    return objects.record_for_r({"table": table}) | {"about": about}
+    return {"table": table, "about": about}
 
 
 def _write_order(
@@ -511,14 +505,6 @@ def _estimated(reference: dict[str, Any], spatial: dict[str, Any], labels: Any) 
     return tl.estimate_efficiency(put_together(reference), put_together(spatial), labels)
 
 
-def _example() -> dict[str, Any]:
-    """The blood cells that scanpy ships."""
-    needs("The example", "scanpy")
-    import scanpy as sc
-
-    return take_apart(sc.datasets.pbmc68k_reduced().raw.to_adata(), "logcounts")[0]
-
-
 def _about() -> dict[str, Any]:
     return {
         "python": sys.executable,
@@ -549,6 +535,5 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "write_reference": _write_reference,
     "read_panel": _read_panel,
     "laprls": _laprls,
-    "example": _example,
     "read_h5ad": _read_h5ad,
 }

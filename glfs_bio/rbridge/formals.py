@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from .. import pp, tl
+from .._anndata.results import KINDS
 from .._signatures import REQUIRED, Parameter, parameters
 from ..estimators import LapRLSClassifier
 from ..options import Limits, Platform
@@ -54,6 +56,33 @@ CLASSES = ("ANY", "SummarizedExperiment", "SingleCellExperiment", "ExpressionSet
 #: The object itself, and what has no meaning in R or another argument there.
 NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer", "use_raw"})
 RENAMED = {"batch_key": "block"}
+#: What users of scran, scater, Seurat and scanpy try, by the arguments that are meant.
+_TRIED = {
+    "block": "batch batches batch.key batch.by group.by.vars",
+    "assay.type": "exprs_values assay_type assay.name assayType by_exprs_values slot",
+    "layer": "slot",
+    "n_genes": "n ntop nfeatures n_features n_top_genes num_genes top",
+    "n_extra": "n ntop n_genes",
+    "max_genes": "n ntop n_genes",
+    "labels": "group.by group_by groupby groups group cluster clusters cell_type colLabels ident",
+    "preserve": "group.by group_by groupby clusters labels",
+    "groupby": "group.by group_by labels groups",
+    "dimred": "use.dimred use_dimred dim_red reduction reduced.dim rep",
+    "n_comps": "ncomponents npcs n_pcs num_pcs rank d",
+    "n_neighbors": "k k.param n.neighbors",
+    "panel": "features genes markers",
+    "BPPARAM": "BPARAM workers n_cores",
+    "random_state": "seed seed.use random.seed",
+    "symbols": "gene_symbols gene.symbol swap_rownames",
+    "key_added": "name reduction.name",
+    "platform": "efficiency spillover",
+}
+#: And what is done without an argument.
+_INSTEAD = {
+    **dict.fromkeys(("subset.row", "subset_row", "features"), "give x[genes, ]"),
+    **dict.fromkeys(("subset.col", "subset_col", "cells"), "give x[, cells]"),
+    **dict.fromkeys(("BSPARAM", "BNPARAM", "BPPARAM"), "leave it out"),
+}
 #: Arguments that take so many kinds of values that Python's types do not tell: among others one
 #: number of each name, or always several values.
 _NUMBERS = frozenset({"efficiency", "genes", "preserve"})
@@ -109,6 +138,18 @@ def argument_names(name: str) -> list[str]:
         return list(parameters(RECORDS[name]))
     own = [RENAMED.get(one, one) for one in sorted(more(name))]
     return [one for one in dict.fromkeys([*formals(name), *own]) if one not in {"x", "..."}]
+
+
+def meant(name: str, tried: str) -> str | None:
+    """Return what to do in place of an argument that a function of R does not have, if it is
+    known.
+    """
+    taken = argument_names(name)
+    known = [one for one, words in _TRIED.items() if one in taken and tried in words.split()]
+    if not known and tried in _INSTEAD:
+        return _INSTEAD[tried]
+    known = known or get_close_matches(tried, taken, 1)
+    return f"did you mean {' or '.join(known)}?" if known else None
 
 
 def _is_positional(name: str, one: Parameter) -> bool:
@@ -179,7 +220,10 @@ def _vectors() -> list[str]:
     }
     items = {name: [json.dumps(one) for one in vector] for name, vector in vectors.items()}
     called = RENAMED | {"n_jobs": "BPPARAM"}
-    items["renamed"] = [f'{one}\0=\0"{name}"' for one, name in called.items()]
+    functions = [(kind, name.partition(".")[2]) for kind, name in KINDS.items()]
+    writers = {kind: f"glfs_{name}" for kind, name in functions if name in FUNCTIONS}
+    for name, named in (("renamed", called), ("writers", writers)):
+        items[name] = [f'{one}\0=\0"{text}"' for one, text in named.items()]
     return [
         f"{name} <- c(\n{_wrapped(', '.join(one), first=' ' * 4)}\n)" for name, one in items.items()
     ]

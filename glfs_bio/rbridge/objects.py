@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import io
 import logging
-import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anndata as ad
 import h5py  # type: ignore[import-untyped]
@@ -30,11 +29,8 @@ from ..errors import InvalidValue, Message, shown
 from ..io import _way_round as way_round
 from ..options import Platform
 from ..vendors.forms import PanelFile
-from .values import column_of, is_plain
+from .values import is_plain
 from .words import IN_OBSM, REDUCED
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 log = logging.getLogger(__name__)
 
@@ -44,25 +40,6 @@ _SUFFIX = f"_{_NAME}"
 _WITH_PARAMETERS = ("params", "structure")
 #: Of the record of a structure, its bytes.
 _BYTES = "kept"
-#: Columns of tables that are genes in one text, by what stands between them.
-_GENES = {"axis": "/", "genes_up": ", ", "genes_down": ", ", "markers": ", ", "alternatives": ", "}
-#: Columns that are other texts in one, by table.
-_TEXTS = {
-    ("table", "candidates"): ", ",
-    ("table", "codewords"): "|",
-    ("table", "limits"): ", ",
-    ("table", "note"): "; ",
-    ("table", "backup_of"): ", ",
-    ("checks", "genes"): ", ",
-}
-#: Columns of tables that are names with shares in one text, by the column of the shares.
-_WITH_SHARES = {
-    ("table", "supports"): "support_shares",
-    ("table", "predicted_by"): "predictor_shares",
-    ("unexplained", "labels"): "label_shares",
-    ("pairs", "genes"): "gene_shares",
-}
-_SHARE = re.compile(r"(.+?) \((\d+) %\)(?:, |$)", re.DOTALL)
 
 
 def put_together(parts: dict[str, Any]) -> ad.AnnData:
@@ -149,74 +126,17 @@ def _key(name: str) -> str:
     return _KEY if name == _NAME else name.removesuffix(_SUFFIX)
 
 
-def record_for_r(record: Mapping[str, Any], genes: Collection[str] = ()) -> dict[str, Any]:
-    """A record for R, with lists where a table has several names in one text."""
-    known = set(genes)
-    return {
-        name: _lists(name, value, known)
-        if isinstance(value, pd.DataFrame)
-        else _value_for_r(name, value)
-        for name, value in record.items()
-    }
-
-
-def _lists(name: str, table: pd.DataFrame, genes: set[str]) -> pd.DataFrame:
-    found = {}
-    for column in table:
-        texts = table[column]
-        between = _TEXTS.get((name, column))
-        if column in _GENES:
-            lists = [_split(text, _GENES[column], genes) for text in texts.fillna("")]
-            found[column] = column_of(lists)
-        elif between is not None:
-            found[column] = column_of([text.split(between) if text else [] for text in texts])
-        elif (name, column) in _WITH_SHARES and (column != "supports" or "axis" in table):
-            pairs = [_SHARE.findall(text) for text in texts.fillna("")]
-            found[column] = column_of([[one for one, _ in row] for row in pairs])
-            shares = [np.array([int(n) / 100 for _, n in row]) for row in pairs]
-            found[_WITH_SHARES[name, column]] = column_of(shares)
-        else:
-            found[column] = texts.array
-    return pd.DataFrame(found, index=table.index)
-
-
-def _texts(name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """The reverse."""
-    found = table.copy()
-    for column in table:
-        shares = _WITH_SHARES.get((name, column))
-        between = _TEXTS.get((name, column), _GENES.get(column))
-        if shares in table:
-            pairs = zip(table[column], found.pop(shares), strict=True)
-            found[column] = [
-                ", ".join(f"{one} ({100 * n:.0f} %)" for one, n in zip(*pair, strict=True))
-                for pair in pairs
-            ]
-        elif between is not None:
-            found[column] = table[column].map(between.join)
-    return found
-
-
-def _split(text: str, between: str, genes: set[str]) -> list[str]:
-    """Names out of one text, in which a name may hold what stands between them."""
-    found, part = [], ""
-    for piece in text.split(between) if text else ():
-        part = f"{part}{between}{piece}" if part else piece
-        if part in genes:
-            found.append(part)
-            part = ""
-    return [*found, part] if part else found
+def record_for_r(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record for R."""
+    return {name: _value_for_r(name, value) for name, value in record.items()}
 
 
 def record_from_r(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of R for ``.uns``: the reverse, for parameters and tables."""
-    found = {}
-    for name, value in record.items():
-        if name in _WITH_PARAMETERS:
-            found[name] = _params_from_r(value)
-        else:
-            found[name] = _texts(name, value) if isinstance(value, pd.DataFrame) else value
-    return found
+    """A record of R for ``.uns``: the reverse, for parameters."""
+    return {
+        name: _params_from_r(value) if name in _WITH_PARAMETERS else value
+        for name, value in record.items()
+    }
 
 
 def _params_from_r(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,14 +162,7 @@ def panel(value: Any) -> Any:
     """Return a panel, or several by name, of which each may be a table that R read from a file."""
     if isinstance(value, dict):
         return {name: panel(one) for name, one in value.items()}
-    return PanelFile(_texts("table", value), "") if isinstance(value, pd.DataFrame) else value
-
-
-def genes(value: Any) -> Any:
-    """Return a table of genes of R, whose lists Python has with a bar between the names."""
-    if not isinstance(value, pd.DataFrame):
-        return value
-    return value.map(lambda one: "|".join(map(str, one)) if isinstance(one, list) else one)
+    return PanelFile(value, "") if isinstance(value, pd.DataFrame) else value
 
 
 def _value_for_r(name: str, value: Any) -> Any:
@@ -271,7 +184,8 @@ def structure(adata: ad.AnnData, key: str) -> dict[str, Any]:
             ("projections", adata.varm[key]),
         ):
             write_elem(file, name, part)
-    return record_for_r({"params": adata.uns[key]["params"]}) | {
+    record = adata.uns[key]
+    return record_for_r({name: record[name] for name in ("kind", "params", "written")}) | {
         "n_samples": adata.n_obs,
         _BYTES: bytearray(buffer.getbuffer()),
     }

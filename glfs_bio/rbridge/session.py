@@ -135,7 +135,13 @@ class Forked(ParallelBackendBase):  # type: ignore[misc]
         number = self.effective_n_jobs(n_jobs)
         if number == 1:
             raise FallbackToBackend(SequentialBackend(nesting_level=self.nesting_level))
-        self.pool = ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("fork"))
+        # Ctrl-C reaches all processes of a terminal: that of R ends its workers.
+        self.pool = ProcessPoolExecutor(
+            number,
+            mp_context=multiprocessing.get_context("fork"),
+            initializer=signal.signal,
+            initargs=(signal.SIGINT, signal.SIG_IGN),
+        )
         return number
 
     def submit(
@@ -159,7 +165,9 @@ class Forked(ParallelBackendBase):  # type: ignore[misc]
         self.pool.shutdown(cancel_futures=True)
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        """End the pool after an exception."""
+        """End the pool after an exception, whatever its workers are at."""
+        for process in list((getattr(self.pool, "_processes", None) or {}).values()):
+            process.kill()
         self.terminate()
         if ensure_ready:
             self.configure(self.parallel.n_jobs, self.parallel)

@@ -53,14 +53,6 @@ def strings(values: list[str]) -> pd.Series:
     return pd.Series(values, dtype=object)
 
 
-def column_of(values: list[Any]) -> NDArray[np.object_]:
-    """A column of lists, which may all have one length."""
-    column = np.empty(len(values), dtype=object)
-    for row, value in enumerate(values):
-        column[row] = value
-    return column
-
-
 def read(value: Any) -> Any:
     """A plain value as Python has it; what is read-only, such as memory of R, is copied."""
     match value:
@@ -101,9 +93,6 @@ def read(value: Any) -> Any:
         case {"kind": "list", "items": items, "names": names}:
             found = [read(item) for item in items]
             return found if names is None else dict(zip(read(names), found, strict=True))
-        case {"kind": "lists", "values": flat, "lengths": lengths}:
-            parts = np.split(read(flat), np.cumsum(read(lengths))[:-1])
-            return column_of([part.tolist() for part in parts])
         case {"kind": "table", "columns": columns, "names": names, "rows": rows, "length": n}:
             index = pd.RangeIndex(n[0]) if rows is None else pd.Index(read(rows), dtype=object)
             table = dict(zip(read(names), map(read, columns), strict=True))
@@ -217,14 +206,6 @@ def _write_sparse(value: Any) -> Any:
 
 
 def _write_vector(series: pd.Series) -> Any:
-    if len(series) and all(isinstance(one, list | np.ndarray) for one in series):
-        flat = [item for one in series for item in one]
-        dtype = np.float64 if isinstance(series.iloc[0], np.ndarray) else object
-        return _list(
-            "lists",
-            values=pd.Series(flat, dtype=dtype),
-            lengths=series.map(len).to_numpy(),
-        )
     dtype, missing = series.dtype, series.isna().to_numpy()
     if not is_plain(series):
         msg = f"A column of dtype {dtype} has no plain form in R."

@@ -61,6 +61,8 @@ def argument(name: str, value: str | None = None, *, called: Mapping[str, str] =
     here = called.get(name, name)
     if item:
         here = f"{here}[{_key(key.removesuffix(']'))}]"
+    if value == json.dumps(f"glfs_{here}"):  # a vector that R put into a column
+        return here
     return here if value is None else f"{here} = {value}"
 
 

@@ -119,7 +119,15 @@ def compare_panels(
         raise InvalidType(
             "panels", NO_VALUE, f"must be a {MAPPING} of at least two panels by their names"
         )
-    slashed = [str(name) for name in panels if "/" in str(name)]
+    called = [str(name) for name in panels]
+    if not all(one.strip() for one in called):
+        raise InvalidValue("panels", NO_VALUE, "has a panel without a name", "name each of them")
+    if len(set(called)) < len(called):
+        twice = next(one for one in called if called.count(one) > 1)
+        raise InvalidValue(
+            "panels", NO_VALUE, f"has two panels called {twice!r}", "choose another name"
+        )
+    slashed = [one for one in called if "/" in one]
     if slashed:
         raise InvalidValue(
             "panels",

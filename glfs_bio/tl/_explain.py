@@ -112,8 +112,9 @@ def explain_panel(
         - ``certificate`` and ``certificate_within``: those of the selection, see
           :func:`~glfs_bio.pp.select_genes`, if the panel is one that has them and the call replaces
           nothing of it
-        - ``supports``: with `labels`, the labels on whose cells at least 10 % of the contribution
-          falls, and more than on other cells, with their shares
+        - ``supports``: with `labels`, the labels whose cells express it more than others and on
+          which at least 10 % of the contribution falls, and more than on other cells, with their
+          shares
     ``.uns[key_added]["tolerance"]`` : float
         `tolerance`.
     ``.uns[key_added]["joint_loss"]`` : float
@@ -151,7 +152,7 @@ def explain_panel(
     key_added = results.key_for(adata, "explanation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     layer = read.layer_or_raw(adata, layer, use_raw)
-    known = None if labels is None else columns.labels(adata, labels, "labels")
+    known = None if labels is None else columns.labels(adata, labels, "labels", at_least=2)
     found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
     had_to = must_haves(adata, found.named)
@@ -210,7 +211,7 @@ def explained(
         free = free_for(adata, found, genes, instead, tolerance, stay=fixed)
         axis, share = _axes(found.measured, names)
         preserved = found.preserved
-        supports = None if known is None else _Supports.of(found, known)
+        supports = None if known is None else _Supports.of(adata, found, known, where)
     best = listed_of(names, genes, instead, 1)
     table = pd.DataFrame({"gene": names[genes]})
     table["role"] = _roles(axis, instead.needless, had_to[genes], supports, where)
@@ -280,17 +281,24 @@ class _Supports(NamedTuple):
     cells: Array
     #: Share of each gene's contribution on the cells of each label, shape (n_genes, n_labels)
     shares: Array
+    #: Whether the cells of a label express a gene more than others: its absence supports none
+    above: NDArray[np.bool_]
     apart: Pairs
 
     @classmethod
-    def of(cls, found: Found, known: Labels) -> Self:
+    def of(
+        cls, adata: AnnData, found: Found, known: Labels, where: expression.Expression | None
+    ) -> Self:
         """Return what a panel does for labels."""
+        genes = found.genes
+        above = expression.above(adata, genes, known, found.layer) if where is None else where.above
         codes, n_labels = known.codes, len(known.categories)
         of_sets = [codes[rows] for rows in found.basis.structure.rows]
         return cls(
             known.names,
             np.bincount(codes[codes >= 0], minlength=n_labels) / max(len(codes), 1),
             found.measured.supports(of_sets, n_labels),
+            above,
             found.measured.pairs(of_sets, n_labels),
         )
 
@@ -300,7 +308,9 @@ class _Supports(NamedTuple):
         order = [
             code
             for code in np.argsort(-shares, kind="stable")
-            if shares[code] >= expression.LEAST and shares[code] > self.cells[code]
+            if self.above[gene, code]
+            and shares[code] >= expression.LEAST
+            and shares[code] > self.cells[code]
         ]
         return ", ".join(
             f"{self.labels[code]} ({100 * shares[code]:.0f} %)" for code in order[:most]

@@ -115,7 +115,7 @@ def explain_gene(
     checks.whole_number("n_labels", n_labels, at_least=1)
     key_added = results.key_for(adata, "gene", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
-    known = None if labels is None else columns.labels(adata, labels, "labels")
+    known = None if labels is None else columns.labels(adata, labels, "labels", at_least=2)
     asked = names_of.panel(adata, genes, symbols=symbols, argument="genes").genes
     layer = read.layer_or_raw(adata, layer, use_raw)
     found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, read, results, summaries
+from .._anndata import columns, constraints, expression, read, results, summaries
 from .._docs import documented
 from .._progress import tell, with_bar
 from ..criterion.panel import MeasuredPanel
@@ -100,7 +100,8 @@ def extend_panel(
         Genes of the given panel, or of a selection those that had to be in it.
     ``.uns[key_added]["table"]`` : DataFrame, one row per added gene, in their order
         ``gene``; ``adds``, the share of the target that it adds; ``preserved``, the preserved share
-        with it; with `labels`, ``supports``, the label that it supports most relative to its size.
+        with it; with `labels`, ``supports``, of the labels that express it more than others the one
+        that it supports most relative to its size.
     ``.uns[key_added]["must_have"]`` : str
         Genes that had to be in the selection that is extended.
     ``.uns[key_added]["absent"]`` : str
@@ -131,7 +132,7 @@ def extend_panel(
     layer = read.layer_or_raw(adata, layer, use_raw)
     checks.seed(random_state)
     read.unique_names(adata)
-    known = None if labels is None else columns.labels(adata, labels, "labels")
+    known = None if labels is None else columns.labels(adata, labels, "labels", at_least=2)
     found = find(
         adata,
         panel,
@@ -206,5 +207,7 @@ def _added(
         with found.few_threads():
             shares = MeasuredPanel(basis.criterion, order).supports(of_sets, len(categories))[size:]
         cells = np.bincount(codes[codes >= 0], minlength=len(categories))
-        added["supports"] = categories[(shares / np.maximum(cells, 1)).argmax(axis=1)].astype(str)
+        gains = shares / np.maximum(cells, 1)
+        gains[~expression.above(adata, order[size:], known, found.layer)] = -1.0  # by its absence
+        added["supports"] = categories[gains.argmax(axis=1)].astype(str)
     return added

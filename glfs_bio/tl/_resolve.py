@@ -160,22 +160,25 @@ def resolve_genes(
         columns[orderable] = _orderable(found, min_probes)
     elif orderable in adata.var:
         adata.var = adata.var.drop(columns=orderable)
-    tables = {"genes": genes, "nomenclature": nomenclature}
-    named = {
-        name: one
-        if one is None
-        else str(one)
-        if isinstance(one, str | Path)
-        else type(one).__name__
-        for name, one in tables.items()
+    given = {"genes": genes, "nomenclature": nomenclature}
+    tables = {
+        name: str(one) if isinstance(one, str | Path) else type(one).__name__
+        for name, one in given.items()
+        if one is not None
     }
     entry = results.envelope(
         "names",
-        {**named, "symbols": symbols, "ids": ids, "min_probes": min_probes},
+        {
+            **dict.fromkeys(given),
+            **tables,
+            "symbols": symbols,
+            "ids": ids,
+            "min_probes": min_probes,
+        },
         packages=("pandas",),
         table=table,
         species=found.resolver.species,
-        source=named["genes"] or named["nomenclature"] or SHIPPED,
+        source=next(iter(tables.values()), SHIPPED),
     )
     results.store(adata, key_added, entry, var=columns)
     return None

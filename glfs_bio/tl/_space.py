@@ -11,7 +11,6 @@ import numpy as np
 from .. import checks
 from .. import labels as categories
 from .._anndata import columns, read
-from .._extras import needs
 from ..cells.pca import check_coordinates
 from ..data.matrix import RowMatrix, moments
 from ..errors import GRAPHS, NO_VALUE, OBSM, InvalidValue, NotFound, arg, listed, naming, shown
@@ -102,7 +101,6 @@ class InSpace:
                     f"name them with {arg('spatial')}, or labels with {arg('domains')}",
                 )
             return None
-        needs("Moran's I", "scanpy")
         known = None
         if domains is not None:
             known = columns.labels(adata, domains, "domains", at_least=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -34,6 +34,7 @@ from ..errors import (
     arg,
     call,
     warn,
+    without_notes,
 )
 from ..measures import stability as over_parts
 from ..options import OF_STORED, Request, StructureSpec, place_of
@@ -41,7 +42,7 @@ from ..pp import panel_of
 from ._panel import one_data_set, say_overridden
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -343,10 +344,12 @@ def _lean(adata: AnnData, request: Request) -> tuple[AnnData, dict[str | None, R
         layer = None if limits.counts_layer == "X" else limits.counts_layer
         matrices[_COUNTS] = read.row_matrix(adata, layer, "counts_layer")
     for name, argument in targets.sources(request).items():
-        if name in adata.obs:
-            lean.obs[name] = read.find(adata, "obs", name, argument)
         if name in adata.obsm:
             lean.obsm[name] = adata.obsm[name]
+        if name in adata.obs or argument != "preserve":
+            lean.obs[name] = read.find(adata, "obs", name, argument)
+        elif name not in adata.obsm:
+            targets.resolve(adata, request)  # genes, or refused with what the object has
     if structure.use_rep not in (None, "X"):
         lean.obsm[structure.use_rep] = read.representation(adata, structure.use_rep)
     if structure.neighbors_key is not None:
@@ -389,20 +392,8 @@ def _selected(
     """
     own = {layer: RowMatrix(held.rows, part) for layer, held in matrices.items()}
     cells = Lean.of(adata[part].copy(), own)
-    with warnings.catch_warnings(record=True) as caught, _without_notes(), one_thread():
+    with warnings.catch_warnings(record=True) as caught, without_notes(), one_thread():
         warnings.simplefilter("always")
         frame, _ = panel_of(cells, request, "glfs", keep=False)
     warned = [cast("Warning", entry.message) for entry in caught]
     return frame[["glfs_selected", "glfs_rank", "glfs_included"]], warned
-
-
-@contextmanager
-def _without_notes() -> Iterator[None]:
-    """Silence notes, which the selection of all cells has shown."""
-    logger = logging.getLogger("glfs_bio")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)

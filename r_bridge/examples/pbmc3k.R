@@ -1,7 +1,8 @@
 #!/usr/bin/env Rscript
-# A panel of 50 genes for 2,638 blood cells, then clusters of the cells in the panel.
-#   Rscript pbmc3k.R pbmc3k.h5ad [~/venv]
-# The file holds raw counts; the second argument is the Python that has glfs_bio.
+# A panel of 50 genes for 2,638 blood cells, beside scran's highly variable genes, and clusters of
+# the cells in all genes and in the panel.
+#   Rscript pbmc3k.R pbmc3k.h5ad
+# The file holds raw counts and a column "label". A second argument names a Python that has glfs_bio.
 needed <- c("glfsbio", "scran", "scuttle", "bluster")
 absent <- needed[!vapply(needed, requireNamespace, NA, quietly = TRUE)]
 if (length(absent) > 0L)
@@ -20,13 +21,19 @@ sce <- glfs_read_h5ad(arguments[1L], X_name = "counts")
 sce <- sce[rowSums(counts(sce) > 0) >= 3, ]
 sce <- logNormCounts(sce)
 
-sce <- glfs_select_genes(sce, n_genes = 50, assay = "logcounts")
-
-genes <- rowData(sce)
-genes <- genes[genes$glfs_selected, c("glfs_rank", "glfs_loss")]
-print(genes[order(genes$glfs_rank), ])
-
-panel <- sce[rowData(sce)$glfs_selected, ]
 set.seed(1)
-panel$cluster <- clusterCells(panel, assay.type = "logcounts")
-print(table(panel$cluster, panel$label))
+variances <- modelGeneVar(sce)
+sce <- fixedPCA(sce, subset.row = getTopHVGs(variances, n = 2000))
+sce$cluster <- clusterCells(sce, use.dimred = "PCA")
+
+sce <- glfs_select_genes(sce, n_genes = 50)
+print(rowData(sce)[glfs_genes(sce), c("glfs_rank", "glfs_loss")])
+
+panels <- list(glfsbio = "glfs", HVGs = getTopHVGs(variances, n = 50))
+sce <- glfs_compare_panels(sce, panels, labels = "label")
+print(glfs_result(sce, "glfs_comparison")$table[, c("preserved", "accuracy", "macro_f1")])
+
+panel <- sce[rowSubset(sce, "glfs_selected"), ]
+panel$in_panel <- clusterCells(panel, assay.type = "logcounts")
+print(table(panel$cluster, panel$in_panel))
+print(table(panel$label, panel$in_panel))

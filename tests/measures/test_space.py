@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scanpy as sc
 from scipy import sparse
 
 from glfs_bio.data.matrix import RowMatrix
@@ -132,6 +133,15 @@ def test_morans_i_on_a_line():
     np.testing.assert_allclose(found.of_genes, np.dot(z, beside) / 4)
     assert found.mean(data[:, [0, 2]]) == pytest.approx(np.dot(z, beside) / 4)
     assert np.isnan(found.mean(data[:, [2]]))
+
+
+def test_morans_i_as_scanpy_has_it():
+    data = np.random.default_rng(0).poisson(1.0, (200, 300)).astype(np.float32)
+    data[:, 7] = 0.0
+    found = Autocorrelation.of(path(200), RowMatrix(sparse.csr_matrix(data)), np.arange(300))
+    theirs = sc.metrics.morans_i(sparse.csr_matrix(found.weights), np.delete(data.T, 7, axis=0))
+    np.testing.assert_allclose(np.delete(found.of_genes, 7), theirs, rtol=1e-9, atol=1e-12)
+    assert np.isnan(found.of_genes[7])
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_array])

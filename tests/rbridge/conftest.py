@@ -45,12 +45,13 @@ def _need_r():
 def rscript(_need_r, tmp_path):
     """Start Rscript on a script that loads the package, in a folder of its own."""
 
-    def start(code: str, *arguments: str, **options) -> subprocess.Popen[str]:
-        script = tmp_path / "script.R"
+    def start(code: str, *arguments: str, env=None, **options) -> subprocess.Popen[str]:
+        number = len(list(tmp_path.glob("script*.R")))
+        script = tmp_path / f"script{number}.R"
         script.write_text(f"suppressMessages(library(glfsbio))\n{code}", encoding="utf-8")
         return subprocess.Popen(
             ["Rscript", script, *arguments],
-            env=environment(),
+            env=environment() if env is None else env,
             cwd=tmp_path,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

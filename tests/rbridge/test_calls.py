@@ -570,6 +570,35 @@ def test_a_structure_that_was_kept_is_used(ri, objects, monkeypatch):
     ri.evalr("glfs_select_genes(kept, 4)")
 
 
+def test_what_was_computed_is_kept_for_the_next_call(ri, objects, monkeypatch):
+    """Of cells that are the same, whatever object they are in."""
+    monkeypatch.setattr("glfs_bio.rbridge.kept._kept", {})
+    ri.evalr("first <- glfs_select_genes(x, 4, n_comps = 12)")
+    monkeypatch.setattr("glfs_bio._anndata.structure.compute", None)
+    again = "glfs_select_genes(SummarizedExperiment::assay(x, 'logcounts'), 4, n_comps = 12)"
+    same = f"identical({again}$glfs_score, SummarizedExperiment::rowData(first)$glfs_score)"
+    assert ri.evalr(same)[0]
+
+
+def test_one_structure_per_object(ri, objects):
+    """A list preserves what its selection does; a parameter replaces one of the selection's."""
+    ri.evalr("""
+        preserved <- function(...) S4Vectors::metadata(suppressMessages(
+            glfs_evaluate_panel(..., n_random = 0)))$glfs_evaluation
+        blocks <- x
+        S4Vectors::metadata(blocks) <- list()
+        blocks <- glfs_select_genes(blocks, 6, block = 'phase')
+        genes <- glfs_gene_sets(blocks)$glfs
+        own <- preserved(blocks)
+        other <- preserved(glfs_structure(blocks), genes)
+        fewer <- preserved(blocks, genes, n_comps = 12)
+    """)
+    assert ri.evalr("all.equal(own$preserved, other$preserved, tolerance = 1e-9)")[0]
+    assert ri.evalr("identical(own$batches, other$batches)")[0]
+    assert ri.evalr("identical(own$batches, fewer$batches)")[0]
+    assert ri.evalr("abs(fewer$preserved - own$preserved) > 1e-4")[0]
+
+
 def test_matrix_gets_the_record_or_a_table(ri, objects):
     ri.evalr("m <- SummarizedExperiment::assay(x, 'logcounts')")
     ri.evalr("out <- suppressWarnings(glfs_evaluate_panel(m, panel, n_random = 2))")
@@ -639,7 +668,7 @@ def test_example_on_blood_cells(real, run_r):
     file = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / "pbmc3k_2638.h5ad"
     out = run_r(
         f"commandArgs <- function(...) '{file.resolve()}'\nsource('{EXAMPLE}', echo = FALSE)\n"
-        "stopifnot(nrow(vignette(package = 'glfsbio')$results) == 3)"
+        "stopifnot(nrow(vignette(package = 'glfsbio')$results) == 2)"
     )
     assert "DataFrame with 50 rows and 2 columns" in out
     assert "CD14+ Monocytes" in out

@@ -3,46 +3,70 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from importlib.metadata import version
 from pathlib import Path
+
+import numpy as np
+import pandas as pd
 
 import glfs_bio
 
 OURS = Path(glfs_bio.__file__).parent
 
 
-def test_the_sources_are_installed_without_an_index(run_r, tmp_path):
-    """As they are here, in a folder that has another glfs_bio in it."""
+def test_the_sources_are_those_of_python(run_r):
+    """From which `test_provisioning.py` installs."""
     carried = Path(run_r("cat(glfsbio:::carried('source'))"))
     files = {path.relative_to(carried / "glfs_bio") for path in carried.rglob("*/*.py")}
     assert files == {path.relative_to(OURS) for path in OURS.rglob("*.py")}
     assert not list(carried.rglob("__pycache__"))
-    (tmp_path / "glfs_bio").mkdir()
-    (tmp_path / "glfs_bio" / "__init__.py").write_text("raise SystemExit\n")
-    lines = run_r("""
-        assignInNamespace("install_step", function(python, arguments) {
-            if ("venv" %in% arguments) dir.create(arguments[3L], recursive = TRUE)
-            cat(arguments, sep = "\\n")
-        }, "glfsbio")
-        assignInNamespace("check_modules", function(...) NULL, "glfsbio")
-        assignInNamespace("find_python", function(...) "python3", "glfsbio")
-        Sys.setenv(R_USER_CACHE_DIR = getwd())
-        suppressMessages(glfs_install())
-    """).splitlines()
-    assert lines[-1] == str(carried)
-    last = len(lines) - 1 - lines[::-1].index("install")
-    command = [sys.executable, "-m", "pip", *lines[last:], "--target", tmp_path / "there"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    (about,) = (tmp_path / "there").glob("glfs_bio-*.dist-info/METADATA")
-    assert f"\nVersion: {version('glfs-bio')}\n" in about.read_text(encoding="utf-8")
 
 
 def test_every_pin_has_a_hash(run_r):
-    listed = Path(run_r("cat(glfsbio:::carried('requirements.txt'))")).read_text(encoding="utf-8")
-    pins = re.findall(r"^.*==.*$", listed, re.MULTILINE)
-    blocks = re.split(r"\n(?=\S)", run_r("writeLines(readLines(glfsbio:::pinned()))").strip())
+    """Of what runs and of what builds; what only pictures need is none of these."""
+    files = ("requirements.txt", "build.txt")
+    folder = Path(run_r("cat(glfsbio:::carried())"))
+    listed = "\n".join((folder / name).read_text(encoding="utf-8") for name in files)
+    pins = list(dict.fromkeys(re.findall(r"^.*==.*$", listed, re.MULTILINE)))
+    lines = run_r("writeLines(readLines(glfsbio:::pinned('requirements.txt', 'build.txt')))")
+    blocks = re.split(r"\n(?=\S)", lines.strip())
     assert [one.split(" \\\n")[0] for one in blocks] == pins
-    assert {"anndata", "hatchling", "scanpy"} <= {one.split("==")[0] for one in blocks}
+    names = {one.split("==")[0] for one in blocks}
+    assert {"anndata", "hatchling", "openpyxl"} <= names
+    assert not {"scanpy", "matplotlib"} & names
     assert all("\n    --hash=sha256:" in one for one in blocks)
+
+
+def test_the_example_is_the_cells_of_scanpy(run_r, pbmc, tmp_path):
+    """Matrix, PCA, UMAP, graph and columns, to the last bit."""
+    run_r("""
+        x <- glfs_example()
+        write <- function(values, name) writeBin(as.vector(as.matrix(values)) + 0, name)
+        write(SummarizedExperiment::assay(x, "logcounts"), "X")
+        for (name in c("PCA", "UMAP")) write(SingleCellExperiment::reducedDim(x, name), name)
+        for (name in c("distances", "connectivities"))
+            write(SingleCellExperiment::colPair(x, name, asSparse = TRUE), name)
+        write.csv(SummarizedExperiment::colData(x), "obs.csv")
+        writeLines(rownames(x), "genes")
+    """)
+
+    def read(name: str, n: int):
+        return np.fromfile(tmp_path / name).reshape(n, -1)
+
+    ours = {"X": pbmc.X, "distances": pbmc.obsp["distances"]}
+    ours["connectivities"] = pbmc.obsp["connectivities"].T
+    ours["distances"] = ours["distances"].T
+    for name, values in ours.items():
+        np.testing.assert_array_equal(read(name, 700), values.toarray())
+    for name in ("PCA", "UMAP"):
+        values = pbmc.obsm[f"X_{name.lower()}"]
+        np.testing.assert_array_equal(read(name, values.shape[1]).T, values)
+    assert (tmp_path / "genes").read_text().split() == list(pbmc.var_names)
+    columns = pd.read_csv(tmp_path / "obs.csv", index_col=0, dtype=str)
+    theirs = pbmc.obs.reset_index(names="cell").set_index("cell")
+    assert list(columns.index) == list(theirs.index)
+    assert list(columns) == list(theirs)
+    for name in theirs:
+        if theirs[name].dtype.kind in "fi":
+            np.testing.assert_allclose(columns[name].astype(float), theirs[name], rtol=1e-14)
+        else:
+            assert list(columns[name]) == list(theirs[name].astype(str))

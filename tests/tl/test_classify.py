@@ -204,6 +204,15 @@ def test_five_labels_a_type_need_no_options(adata, caplog):
     assert said.count("5 ") == 2  # cells, and folds
 
 
+@pytest.mark.filterwarnings("ignore:.*no structure above the noise")
+@pytest.mark.parametrize("graph", ["classes", "neighbors"])
+def test_folds_repeat_no_note(adata, caplog, graph):
+    """The graph of the classes is in parts on purpose, that of the cells is said to be once."""
+    adata.X[:, 5:] *= 0.01
+    classify(adata, "label", n_genes=[3, 4], cv=3, graph=graph, n_comps=10)
+    assert caplog.text.count("connected components") == (graph == "neighbors")
+
+
 def test_classes_with_few_cells_are_named(adata, caplog):
     label = adata.obs["label"].astype(object)
     label.iloc[:3] = "pair", "pair", "one"

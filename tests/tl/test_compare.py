@@ -34,6 +34,12 @@ def test_comparison(cells):
         tl.compare_panels(cells, {"one": PANEL})
 
 
+def test_every_panel_has_a_name_of_its_own(cells):
+    for names in (("", "b"), ("  ", "b"), (1, "1")):
+        with refused(InvalidValue, "panels"):
+            tl.compare_panels(cells, dict.fromkeys(names, "CD3D"))
+
+
 def test_selections_of_different_structures_are_not_compared(cells):
     pp.select_genes(cells, 5)
     pp.select_genes(cells, 5, n_comps=10, key_added="other")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import anndata as ad
 import numpy as np
@@ -37,6 +38,29 @@ def test_explanations(cells, tmp_path):
     cells.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad").uns["glfs_explanation"]["table"]
     assert list(again["supports"]) == list(table["supports"])
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_absence_is_no_support(cells, scaled):
+    """The labels that a gene supports express it more, or more often, than other cells."""
+    if scaled:
+        cells.X = cells.X.toarray() - cells.X.toarray().mean(axis=0)
+    values, labels = cells.to_df(), cells.obs["bulk_labels"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        why = tl.explain_panel(cells, PANEL, "bulk_labels", n_labels=20, inplace=False)
+        more = tl.extend_panel(cells, ["LYZ", "NKG7"], 6, labels="bulk_labels", inplace=False)
+    named = [
+        (gene, label)
+        for gene, text in zip(why["gene"], why["supports"], strict=True)
+        for label in re.findall(r"(?:^|, )(.+?) \(\d+ %\)", text)
+    ]
+    assert len(named) > 4
+    for gene, label in [*named, *zip(more["gene"], more["supports"], strict=True)]:
+        own, rest = values.loc[labels == label, gene], values.loc[labels != label, gene]
+        often = not scaled and (own > 0).mean() > (rest > 0).mean()
+        mean = own.mean() > rest.mean() or np.expm1(own).mean() > np.expm1(rest).mean()
+        assert often or mean, (gene, label)
 
 
 def test_roles_and_expression(cells):

@@ -189,6 +189,19 @@ def test_parts_repeat_no_note(adata, caplog):
     assert caplog.text.count("connected components") == 1
 
 
+@pytest.mark.parametrize("where", ["preserve", "cell_weights"])
+def test_a_column_that_went_is_told_with_those_that_are_there(adata, where):
+    adata.obs["kind"] = np.repeat(["a", "b"], [30, len(adata) - 30])
+    select_genes(adata, 6, **{where: "kind"})
+    adata.obs["other"] = adata.obs.pop("kind")
+    with refused(NotFound, where) as caught:
+        quiet(adata)
+    assert "other" in str(caught.value)
+    del adata.obs["other"]
+    with refused(NotFound, where):
+        quiet(adata)
+
+
 def test_another_selection_is_not_written_over(adata):
     for key in ("glfs", "mine"):
         select_genes(adata, 5, key_added=key)

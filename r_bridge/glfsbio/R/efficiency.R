@@ -8,8 +8,9 @@
 #' @param reference Samples from which panels are selected, as an object of the
 #'   kinds that [glfs_select_genes()] takes.
 #' @param spatial Samples that the platform measured. Genes are matched by name.
-#' @param labels Column of `colData()` of both, with types of samples. Types
-#'   that one of them lacks are left out.
+#' @param labels Types of samples: the name of a column of `colData()` of both,
+#'   or a list of two vectors, of the reference and of the spatial samples. Types
+#'   that one of them lacks are left out. NULL: samples of the same kinds.
 #' @param counts_layer,spatial_layer Matrix of raw counts of each: an assay, an
 #'   element of `assayData`, or a layer of the default assay of a Seurat object.
 #'   A matrix alone is one of raw counts.
@@ -30,10 +31,24 @@
 glfs_estimate_efficiency <- function(
         reference, spatial, labels = NULL, counts_layer = "counts",
         spatial_layer = "counts") {
+    parts <- list(
+        read_counts(reference, counts_layer),
+        read_counts(spatial, spatial_layer, "spatial_layer")
+    )
+    if (!is.null(labels) && !is_string(labels)) {
+        if (!is.list(labels) || length(labels) != 2L)
+            refuse(
+                "labels", " must be the name of a column of both, or a list of",
+                " two vectors, of the reference and of the spatial samples."
+            )
+        n <- c(ncol(reference), ncol(spatial))
+        parts <- Map(function(part, values, n) with_columns(part,
+            list(glfs_labels = sample_labels(values, n, "labels"))),
+            parts, unname(labels), n)
+        labels <- "glfs_labels"
+    }
     call_python(
         "estimate_efficiency",
-        reference = read_counts(reference, counts_layer),
-        spatial = read_counts(spatial, spatial_layer, "spatial_layer"),
-        labels = labels
+        reference = parts[[1L]], spatial = parts[[2L]], labels = labels
     )
 }

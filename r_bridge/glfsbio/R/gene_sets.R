@@ -10,7 +10,8 @@
 #' @param overwrite Whether a file that exists may be replaced.
 #' @return `glfs_gene_sets()`: a named list of the selected genes, the best
 #'   first, invisibly where a file was written. `glfs_scores()`: the scores of
-#'   all genes that were tested, with names, from the largest.
+#'   all genes that were tested, with names, from the largest. Where genes have
+#'   left `x` both hold the others, and a message says so.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(40 * 90, 1, 0.3), 40, dimnames = list(paste0("g", 1:40)))
@@ -21,11 +22,8 @@
 #' @export
 glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL,
     overwrite = FALSE) {
-    sets <- lapply(stats::setNames(nm = key), function(one) {
-        table <- written(x, one, c("selected", "rank"))
-        order <- order(table[["rank"]])
-        table$gene[order][table$selected[order] %in% TRUE]
-    })
+    sets <- lapply(stats::setNames(nm = key),
+        function(one) selection_of(x, one)$genes)
     if (!is.null(rnk) && length(key) != 1L)
         refuse("rnk", " takes the ranking of one key, not of ", length(key),
             ".")
@@ -56,39 +54,10 @@ glfs_scores <- function(x, key = "glfs") {
     check_string(key, "key")
     table <- written(x, key, "score")
     scores <- stats::setNames(table$score, table$gene)
-    sort(scores[!is.na(scores)], decreasing = TRUE)
-}
-
-# Columns that a selection wrote, from where its class keeps them.
-written <- function(x, key, columns) {
-    table <- gene_table(x)
-    names <- paste0(key, "_", columns)
-    absent <- setdiff(names, names(table))
-    if (length(absent) > 0L)
-        refuse(
-            "x", " has no ", paste(absent, collapse = ", "),
-            ": run glfs_select_genes()",
-            if (key != "glfs") paste0(" with key_added = \"", key, "\""),
-            " first."
-        )
-    genes <- rownames(x)
-    if (is.null(genes))
-        genes <- as.character(seq_len(nrow(x)))
-    c(list(gene = genes), stats::setNames(as.list(table[names]), columns))
-}
-
-gene_table <- function(x) {
-    if (is(x, "SummarizedExperiment"))
-        SummarizedExperiment::rowData(x)
-    else if (is(x, "ExpressionSet"))
-        Biobase::fData(x)
-    else if (inherits(x, "Seurat"))
-        x[[seurat_assay(x, NULL)]][[]]
-    else if (is(x, "DataFrame") || is.data.frame(x))
-        x
-    else
-        refuse("x", " is a ", class(x)[1L],
-            ", not a result of glfs_select_genes().")
+    scores <- sort(scores[!is.na(scores)], decreasing = TRUE)
+    say_left(length(scores), results_of(x)[[key]][["n_tested"]],
+        "scores of the selection", key)
+    scores
 }
 
 # What separates fields or lines cannot be in a name.

@@ -325,3 +325,14 @@ sequences <- c(
 renamed <- c(
     batch_key = "block", n_jobs = "BPPARAM"
 )
+
+writers <- c(
+    selection = "glfs_select_genes", structure = "glfs_structure",
+    all_genes = "glfs_evaluate_panel", evaluation = "glfs_evaluate_panel",
+    explanation = "glfs_explain_panel", gene = "glfs_explain_gene",
+    substitutes = "glfs_substitutes", markers = "glfs_markers",
+    stability = "glfs_stability", order = "glfs_order_panel",
+    curve = "glfs_curve", proof = "glfs_prove_panel",
+    comparison = "glfs_compare_panels", names = "glfs_resolve_genes",
+    class = "glfs_classify"
+)

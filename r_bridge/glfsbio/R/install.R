@@ -8,128 +8,361 @@
 #' message. `options(glfsbio.install = FALSE)` or the environment variable
 #' `GLFSBIO_INSTALL=false` forbids that.
 #'
-#' Nothing outside the folder is changed. Removing the folder removes the
-#' environment: `unlink(tools::R_user_dir("glfsbio", "cache"), recursive =
-#' TRUE)`. The environment variable `R_USER_CACHE_DIR` moves it, for example to
-#' a disk that several people share.
+#' The environment takes 0.5 GB. No function of this package needs scanpy or
+#' matplotlib, so they are not in it; for a Python with these and others give
+#' [glfs_setup()] an environment of your own.
 #'
-#' @param python Python to make it with, 3.11 or newer. NULL: `python3` of the
-#'   search path, or else `python3.14` to `python3.11`.
-#' @param renew Whether to replace an existing environment.
-#' @return The folder of the environment, invisibly. An existing one stays as it
-#'   is, unless `renew` is TRUE.
+#' # One per version
+#'
+#' Every version of this package, with every version of Python, has a folder of
+#' its own in `tools::R_user_dir("glfsbio", "cache")`, the same in all sessions
+#' and locales. It is made beside, started from R, and renamed when it is
+#' complete, so that an interrupted installation leaves nothing that is used.
+#' A second session that needs it meanwhile waits and then uses it. Where the
+#' session that was making it has ended, or has not been heard of for ten
+#' minutes on another host, the next one goes on in its place.
+#'
+#' Each session compares the files with those that were installed. If some are
+#' missing or cut short, the environment is made anew. Those of other versions
+#' stay, as sessions may be using them; `glfs_install()` names them. When no R
+#' is using them, remove them with [unlink()], or all of them with
+#' `unlink(tools::R_user_dir("glfsbio", "cache"), recursive = TRUE)`.
+#'
+#' # Clusters and mirrors
+#'
+#' The environment variable `R_USER_CACHE_DIR` moves the cache, for example to a
+#' disk that several people share, who then need no right to write there. A
+#' mirror of PyPI is named as for pip, by its configuration or the environment
+#' variable `PIP_INDEX_URL`; proxies and certificates hold too. Other settings
+#' of pip (`PIP_USER`, `PIP_TARGET`, ...) and of Python (`PYTHONPATH`,
+#' `PYTHONHOME`, ...) do not reach this environment.
+#'
+#' # basilisk
+#'
+#' Bioconductor's basilisk keeps such promises with a conda of its own, in a
+#' second process. This package reaches Python through reticulate in the process
+#' of R instead: an environment is a few pinned wheels of PyPI, whose hashes are
+#' checked; matrices are not serialised on their way; and `glfs_setup()` takes
+#' any environment that you have, which basilisk does not.
+#'
+#' @param python Python to make it with, 3.11 or newer. NULL: the first of
+#'   `python3` of the search path and `python3.14` to `python3.11` that this R
+#'   can load.
+#' @param renew Whether to replace an environment that is complete.
+#' @param wait Seconds to wait for another session that is making it.
+#' @return The folder of the environment, invisibly. One that is complete stays
+#'   as it is, unless `renew` is TRUE or `python` is of another version.
 #' @examples
 #' if (interactive()) glfs_install()
 #' @export
-glfs_install <- function(python = NULL, renew = FALSE) {
-    folder <- environment_folder()
-    if (length(installed_environment()) > 0L && !renew)
-        return(invisible(folder))
-    python <- base_python(python)
-    dir.create(dirname(folder), showWarnings = FALSE, recursive = TRUE)
-    lock <- paste0(folder, ".lock")
-    if (!dir.create(lock, showWarnings = FALSE))
-        glfs_stop(
-            "Another R is making the environment of glfsbio: wait until it ",
-            "has. ",
-            "If none is, remove the folder ", lock, "."
+glfs_install <- function(
+        python = NULL, renew = FALSE,
+        wait = getOption("glfsbio.wait", 1800)) {
+    check_seconds(wait)
+    bases <- if (!is.null(python)) base_pythons(python)
+    version <- names(bases)
+    found <- installed_environment(version)
+    if (length(found) > 0L && !renew)
+        return(invisible(found))
+    lock <- hold_lock(file.path(cache(), paste0("lock-", fingerprint())), wait)
+    on.exit(release_lock(lock))
+    if (!renew || lock$waited)
+        found <- installed_environment(version)
+    if (length(found) == 0L || (renew && !lock$waited)) {
+        bases <- if (is.null(bases)) base_pythons() else bases
+        found <- make_environment(bases, lock)
+    }
+    others <- setdiff(environments(), environments(fingerprint()))
+    if (length(others) > 0L)
+        message(
+            "Environments of other versions of glfsbio are ",
+            listed(others), ". They can go when no R is using them: see ",
+            "?glfs_install."
         )
-    made <- FALSE
-    on.exit(unlink(c(lock, if (!made) folder), recursive = TRUE))
-    unlink(folder, recursive = TRUE)
-    message(
-        "glfsbio makes its Python environment in ", folder,
-        ", once; it takes some minutes."
-    )
-    # Debian keeps what venv needs in a package of its own, and says so.
-    install_step(python, c("-m", "venv", folder))
-    inside <- find_python(folder, "folder")
-    pip <- c("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    install_step(inside, c(
-        pip, "--require-hashes", "--only-binary=:all:", "--requirement",
-        pinned()
-    ))
-    # Of what was just installed: nothing is looked up for it.
-    install_step(inside, c(
-        pip, "--no-index", "--no-deps", "--no-build-isolation",
-        carried("source")
-    ))
-    check_modules(inside, "reticulate")
-    writeLines(fingerprint(), file.path(folder, "complete"))
-    made <- TRUE
-    invisible(folder)
+    invisible(found)
 }
 
-# A file of the pins, each with its hashes, which the lock of the project has.
-pinned <- function() {
-    version <- function(line) sub("[ ;].*", "", line)
-    lock <- readLines(carried("lock.txt"))
-    blocks <- split(lock, cumsum(!startsWith(lock, " ")))
-    names(blocks) <- vapply(blocks, function(lines) version(lines[1L]), "")
-    pins <- grep("==", readLines(carried("requirements.txt")), value = TRUE)
-    file <- tempfile(fileext = ".txt")
-    writeLines(unlist(lapply(pins, function(pin)
-        c(paste(pin, "\\"), blocks[[version(pin)]][-1L]))), file)
-    file
-}
+cache <- function() tools::R_user_dir("glfsbio", "cache")
 
 # What travels in this package for Python.
 carried <- function(...)
     system.file("python", ..., package = "glfsbio", mustWork = TRUE)
 
-# Of the sources and the pins: those of another version are another environment.
+# Of the sources and the pins, whatever the locale: those of another version are
+# another environment.
 fingerprint <- function() {
     files <- list.files(carried(), "[.](py|toml|txt)$", recursive = TRUE)
-    sums <- tools::md5sum(carried(sort(files)))
+    sums <- tools::md5sum(carried(sort(files, method = "radix")))
     file <- tempfile()
     on.exit(unlink(file))
     writeLines(unname(sums), file)
-    unname(tools::md5sum(file))
+    substr(unname(tools::md5sum(file)), 1L, 12L)
 }
 
-environment_folder <- function()
-    file.path(tools::R_user_dir("glfsbio", "cache"), "python")
+environment_folder <- function(version, key = fingerprint())
+    file.path(cache(), paste0("python", version, "-", key))
 
-# One that was made whole, from what this package carries.
-installed_environment <- function() {
-    folder <- environment_folder()
-    made_from <- file.path(folder, "complete")
-    if (file.exists(made_from) && identical(readLines(made_from),
-        fingerprint()))
-        c(glfs_install = folder)
+# Folders that are there, the last one first: of this key, or of all.
+environments <- function(key = "", version = "*") {
+    folders <- dirname(c(
+        Sys.glob(file.path(environment_folder(version, paste0(key, "*")),
+            "complete")),
+        if (!nzchar(key)) Sys.glob(file.path(cache(), "python", "complete"))
+    ))
+    folders[order(file.mtime(file.path(folders, "complete")),
+        decreasing = TRUE)]
 }
 
-base_python <- function(python) {
-    candidates <- if (is.null(python))
+# The last one of this package that was made whole, and still is.
+installed_environment <- function(version = NULL) {
+    version <- if (is.null(version)) "*" else version[1L]
+    for (folder in environments(fingerprint(), version))
+        if (length(damage(folder)) == 0L)
+            return(c(glfs_install = folder))
+}
+
+# Of one that was made whole, and no longer is.
+damaged <- function(version = "*") {
+    for (folder in environments(fingerprint(), version))
+        if (length(gone <- damage(folder)) > 0L)
+            return(paste0(
+                "The Python environment ", folder, " is damaged: ",
+                length(gone), " of its files are missing or cut short (",
+                listed(gone), "). "
+            ))
+}
+
+# Files that are not as they were when the environment was made.
+damage <- function(folder) {
+    lines <- readLines(file.path(folder, "complete"))
+    files <- sub("^[^ ]* ", "", lines)
+    made <- as.numeric(sub(" .*", "", lines))
+    there <- file.size(file.path(folder, files))
+    files[is.na(there) | (made != there & made >= 0)]
+}
+
+seal <- function(folder) {
+    # Python adds and changes what it compiles; lib64 is a link to lib.
+    files <- grep(
+        "(^|/)__pycache__/|^lib64/",
+        list.files(folder, recursive = TRUE, all.files = TRUE),
+        value = TRUE, invert = TRUE
+    )
+    # What a link leads to may change, as when Python is updated.
+    linked <- nzchar(Sys.readlink(file.path(folder, files)))
+    sizes <- ifelse(linked, -1, file.size(file.path(folder, files)))
+    writeLines(paste(sizes, files), file.path(folder, "complete"))
+}
+
+# Pythons to make it with, by their versions.
+base_pythons <- function(python = NULL) {
+    places <- if (is.null(python))
         Filter(nzchar, Sys.which(c("python3", paste0("python3.", 14:11))))
     else find_python(python)
-    for (one in candidates) {
-        version <- ask_python(
-            one, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"
-        )
-        if (isTRUE(numeric_version(version[1L], strict = FALSE) >= "3.11"))
-            return(find_python(one))
-    }
+    versions <- vapply(places, function(one) apart(ask_python(
+        one, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"
+    ))[1L], "")
+    fit <- numeric_version(versions, strict = FALSE) >= "3.11"
+    found <- stats::setNames(places, versions)[fit %in% TRUE]
+    if (length(found) > 0L)
+        return(found[!duplicated(found)])
     glfs_stop(
-        "glfsbio needs Python 3.11 or newer, ", if (length(candidates) == 0L)
+        "glfsbio needs Python 3.11 or newer, ", if (length(places) == 0L)
             "and there is no python3 on the search path"
-        else paste0("not ", candidates[[1L]]),
+        else paste0("not ", places[[1L]]),
         ". On Debian and Ubuntu: apt install python3-venv libpython3-dev. ",
-        "Elsewhere: ",
-        "reticulate::install_python(\"3.12\"), and glfs_install(python = ) ",
-        "with the ",
-        "path that it returns."
+        "Elsewhere: reticulate::install_python(\"3.11\"), and ",
+        "glfs_install(python = ) with the path that it returns."
     )
 }
 
-install_step <- function(python, arguments) {
-    said <- ask_python(python, arguments)
-    if (!is.null(attr(said, "status")))
-        glfs_stop(
-            "The environment could not be made: '", python, "' ",
-            paste(arguments, collapse = " "), "\n",
-            paste(utils::tail(said, 15L), collapse = "\n")
+# Beside its place, to which it moves when R has started it.
+make_environment <- function(bases, lock) {
+    message(
+        damaged(), "glfsbio makes its Python environment in ", cache(),
+        ", once; it takes some minutes."
+    )
+    unlink(Sys.glob(file.path(cache(), paste0("new-", fingerprint(), "*"))),
+        recursive = TRUE)
+    new <- tempfile(paste0("new-", fingerprint(), "-"), normalizePath(cache()))
+    on.exit(unlink(new, recursive = TRUE))
+    settings <- NULL
+    step <- function(python, ...) install_step(python, c(
+        "-I", carried("step.py"), lock$path, ...
+    ), settings)
+    version <- begin_environment(bases, new, step)
+    folder <- environment_folder(version)
+    python <- find_python(new)
+    settings <- pip_settings(python)
+    pip <- c("pip", "install", "--quiet", "--no-compile")
+    step(python, pip, "--require-hashes", "--only-binary=:all:",
+        "--requirement", pinned("requirements.txt", "build.txt"))
+    # Of what was just installed: nothing is looked up for it.
+    step(python, pip, "--no-index", "--no-deps", "--no-build-isolation",
+        carried("source"))
+    tools <- setdiff(pins("build.txt"), pins("requirements.txt"))
+    step(python, "pip", "uninstall", "--quiet", "--yes",
+        sub("==.*", "", tools), "setuptools", "pip")
+    install_step(python, c("-I", carried("finish.py"), folder))
+    touch(lock$path)
+    why <- start_in_r(python, c(
+        paste0("glfsbio::glfs_setup(", deparse1(new), ")"),
+        "glfsbio::glfs_select_genes(glfsbio::glfs_example(), n_genes = 3)"
+    ))
+    if (!is.null(why))
+        glfs_stop("The environment was made, and R cannot use it:\n", why)
+    seal(new)
+    move_in(new, folder, lock)
+    folder
+}
+
+# With the first Python that this R can load, before anything is downloaded.
+begin_environment <- function(bases, new, step) {
+    refused <- character()
+    for (i in seq_along(bases)) {
+        # Debian keeps what venv needs in a package of its own, and says so.
+        why <- tryCatch({
+            step(find_python(bases[[i]]), "venv", "--prompt", "glfsbio", new)
+            start_in_r(find_python(new), "reticulate::py_run_string('pass')")
+        }, glfs_error = conditionMessage)
+        if (is.null(why))
+            return(names(bases)[i])
+        refused <- c(refused, paste0(bases[[i]], ": ", why))
+        unlink(new, recursive = TRUE)
+    }
+    not_loaded("Python", paste(refused, collapse = "\n"))
+}
+
+# A session that runs keeps what it has loaded, and finds the same by its name.
+move_in <- function(new, folder, lock) {
+    if (!file.exists(lock$path))
+        glfs_stop("Another R has taken over, and makes the environment.")
+    old <- tempfile(paste0("new-", fingerprint(), "-old-"), cache())
+    if (dir.exists(folder))
+        file.rename(folder, old)
+    if (!file.rename(new, folder))
+        glfs_stop(new, " could not be renamed to ", folder, ".")
+    unlink(old, recursive = TRUE)
+}
+
+pins <- function(file)
+    sub("[ ;].*", "", grep("==", readLines(carried(file)), value = TRUE))
+
+# A file of the pins, each with its hashes, which the lock of the project has.
+pinned <- function(...) {
+    lock <- readLines(carried("lock.txt"))
+    blocks <- split(lock, cumsum(!startsWith(lock, " ")))
+    names(blocks) <- vapply(blocks, function(lines)
+        sub("[ ;].*", "", lines[1L]), "")
+    lines <- unlist(lapply(c(...), function(file) readLines(carried(file))))
+    wanted <- unique(grep("==", lines, value = TRUE))
+    file <- tempfile(fileext = ".txt")
+    writeLines(unlist(lapply(wanted, function(pin)
+        c(paste(pin, "\\"), blocks[[sub("[ ;].*", "", pin)]][-1L]))), file)
+    file
+}
+
+install_step <- function(python, arguments, settings = NULL) {
+    said <- apart(ask_python(python, arguments), c(settings, whole))
+    if (is.null(attr(said, "status")))
+        return(invisible())
+    glfs_stop(
+        "The environment could not be made. ", reason(said), "'", python,
+        "' ", paste(arguments, collapse = " "), "\n",
+        paste(utils::tail(said, 15L), collapse = "\n")
+    )
+}
+
+# What to do about what pip, or the disk, has said.
+reason <- function(said) {
+    has <- function(pattern) any(grepl(pattern, said))
+    if (has("No space left on device|Disk quota exceeded"))
+        paste0(
+            "The disk is full: 1 GB must be free in ", cache(), ", which ",
+            "R_USER_CACHE_DIR moves, and in the folder TMPDIR.\n"
         )
+    else if (has(paste0(
+        "NewConnectionError|ConnectionError|NameResolutionError|Max retries|",
+        "connection broken|timed out|ProxyError|SSLError|HTTPError|",
+        "from versions: none" # all that is said without retries
+    )))
+        paste0(
+            "No network: pip cannot reach the index of packages. ",
+            "Once there is a network call glfs_install() again; name a mirror ",
+            "with the environment variable PIP_INDEX_URL; or give ",
+            "glfs_setup() an environment that has glfs_bio.\n"
+        )
+    else if (has("No matching distribution"))
+        paste0(
+            "The index that pip was told of lacks a version that is needed, ",
+            "or has none for this Python: is a mirror complete? ",
+            "glfs_install(python = ) takes another Python.\n"
+        )
+}
+
+# In an R of its own: NULL, or why this Python cannot be used there.
+start_in_r <- function(python, code) {
+    script <- tempfile(fileext = ".R")
+    on.exit(unlink(script))
+    writeLines(code, script)
+    said <- apart(suppressWarnings(system2(
+        file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)),
+        stdout = TRUE, stderr = TRUE
+    )), c(
+        whole, R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep),
+        R_TESTS = "", RETICULATE_PYTHON = python
+    ))
+    if (!is.null(attr(said, "status")))
+        paste(utils::tail(said, 5L), collapse = "\n")
+}
+
+not_loaded <- function(python, why) glfs_stop(
+    python, " cannot be used from this R, with reticulate ",
+    as.character(utils::packageVersion("reticulate")), ":\n", why,
+    "\nName another Python, such as 3.11, with glfs_install(python = ) or ",
+    "glfs_setup(), or update reticulate, which takes the Pythons of its time."
+)
+
+# Settings of other Pythons, which are none of this one's.
+foreign <- c(
+    "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONSTARTUP",
+    "PYTHONPLATLIBDIR", "PYTHONEXECUTABLE", "PYTHONOPTIMIZE",
+    "PYTHONWARNINGS", "PYTHONCASEOK", "__PYVENV_LAUNCHER__", "VIRTUAL_ENV"
+)
+
+# Evaluates code without them, and with what is given.
+apart <- function(code, set = NULL) {
+    unset <- stats::setNames(rep(NA, length(foreign)), foreign)
+    withr::with_envvar(c(unset, set), code)
+}
+
+# So that modules are compiled once, when it is made, and where they lie.
+whole <- c(PYTHONDONTWRITEBYTECODE = NA, PYTHONPYCACHEPREFIX = NA)
+
+# Of pip's settings, files of its own included, where packages come from.
+pip_settings <- function(python) {
+    keep <- paste(
+        "index-url", "extra-index-url", "find-links", "no-index",
+        "trusted-host", "proxy", "cert", "client-cert", "timeout",
+        "default-timeout", "retries", "cache-dir", "no-cache-dir",
+        "keyring-provider", "use-feature", "use-deprecated", sep = "|"
+    )
+    said <- apart(ask_python(python, "-m", "pip", "config", "list"))
+    pattern <- paste0("^(global|install|:env:)[.](", keep, ")=['\"](.*)['\"]$")
+    lines <- grep(pattern, said, value = TRUE)
+    # The environment comes last, as it wins.
+    lines <- lines[order(startsWith(lines, ":env:"))]
+    kept <- stats::setNames(
+        gsub("\\n", " ", sub(pattern, "\\3", lines), fixed = TRUE),
+        paste0("PIP_", toupper(gsub("-", "_", sub(pattern, "\\2", lines))))
+    )
+    set <- c(
+        kept[!duplicated(names(kept), fromLast = TRUE)],
+        PIP_CONFIG_FILE = nullfile(), PIP_DISABLE_PIP_VERSION_CHECK = "1"
+    )
+    others <- setdiff(grep("^PIP_", names(Sys.getenv()), value = TRUE),
+        names(set))
+    c(set, stats::setNames(rep(NA, length(others)), others))
 }
 
 # On first use: asked where somebody can answer.
@@ -139,12 +372,12 @@ provided_environment <- function() {
     if (is.na(told))
         told <- !interactive() || isTRUE(utils::askYesNo(paste0(
             "glfsbio needs the Python package glfs_bio. Make an environment ",
-            "for it ",
-            "in ", environment_folder(),
-            "? It takes some minutes and 0.9 GB of disk."
+            "for it in ", cache(),
+            "? It takes some minutes and 0.5 GB of disk."
         )))
     if (!told)
         glfs_stop(
+            damaged(),
             "glfsbio needs a Python with the package glfs_bio: run ",
             "glfs_install(), ",
             "which makes one, or name yours with glfs_setup()."

@@ -141,11 +141,16 @@ NULL
 options_of <- function(name, options) {
     fun <- paste0("glfs_", name)
     unknown <- setdiff(names(options), names(formals(fun)))
-    if (length(unknown) > 0L)
+    if (length(unknown) > 0L) {
+        taken <- setdiff(names(formals(fun)), "...")
+        far <- utils::adist(unknown[1L], taken)
         refuse(
-            unknown[1L], " is not an argument of ", fun, "(): it takes ",
-            paste(setdiff(names(formals(fun)), "..."), collapse = ", "), "."
+            unknown[1L], " is not an argument of ", fun, "(): ",
+            if (min(far) < 4L)
+                paste0("did you mean ", taken[which.min(far)], "?")
+            else paste0("it takes ", paste(taken, collapse = ", "), ".")
         )
+    }
     options <- Filter(Negate(is.null), options)
     # Without names Python would take an empty one for a list of values.
     stats::setNames(options, as.character(names(options)))

@@ -225,13 +225,13 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
     overwrite = FALSE) {
     check_string(path, "path")
     refuse_typos(list(labels = labels), list(substitute(labels)))
-    columns <- sample_columns("reference", list(labels = labels), ncol(x))
+    columns <- as_columns("write_reference", list(labels = labels), x)
     if (is.null(random_state))
         random_state <- sample.int(.Machine$integer.max, 1L)
     call_python(
         "write_reference",
-        parts = with_columns(read_counts(x, counts_layer), columns$columns),
-        path = path.expand(path), labels = c(columns$names, list(labels))[[1L]],
+        parts = with_columns(read_counts(x, counts_layer), columns$samples),
+        path = path.expand(path), labels = columns$options$labels,
         counts_layer = counts_layer, ids = ids, symbols = symbols,
         max_bytes = max_bytes, random_state = random_state,
         overwrite = overwrite
@@ -302,7 +302,7 @@ orders_of <- function(x, key) {
         records_of(x, key, "x", "a result of glfs_order_panel()"))
     lapply(orders, function(order) {
         tables <- vapply(order, is, NA, "DataFrame")
-        order[tables] <- lapply(order[tables], plain_table, lists = TRUE)
+        order[tables] <- lapply(order[tables], plain_table)
         plain_argument(order[names(order) != "versions"], "x")
     })
 }

@@ -187,10 +187,9 @@ gene_names <- function(x) {
 }
 
 # A table with nested tables flattened to `outer.inner`, run-length encodings
-# expanded, and the classes of columns without a plain form as `left`: without
-# `lists` so have columns of several strings or numbers a row.
-plain_table <- function(table, rows = NULL, lists = FALSE) {
-    flat <- flat_columns(as.list(table), NULL, lists)
+# expanded, and the classes of columns without a plain form as `left`.
+plain_table <- function(table, rows = NULL) {
+    flat <- flat_columns(as.list(table), NULL)
     plain(
         "table",
         columns = unname(flat$columns),
@@ -202,7 +201,7 @@ plain_table <- function(table, rows = NULL, lists = FALSE) {
     )
 }
 
-flat_columns <- function(columns, prefix, lists) {
+flat_columns <- function(columns, prefix) {
     flat <- list(columns = list(), left = character())
     for (j in seq_along(columns)) {
         name <- paste(c(prefix, names(columns)[j]), collapse = ".")
@@ -210,10 +209,8 @@ flat_columns <- function(columns, prefix, lists) {
         if (is(column, "Rle"))
             column <- S4Vectors::decode(column)
         if (is(column, "DataFrame") || is.data.frame(column)) {
-            inner <- flat_columns(as.list(column), name, lists)
+            inner <- flat_columns(as.list(column), name)
             flat <- Map(c, flat, inner)
-        } else if (lists && is(column, "AtomicList")) {
-            flat$columns[[name]] <- plain_lists(column)
         } else if (is.null(made <- plain_column(column))) {
             flat$left[[name]] <- class(column)[1L]
         } else {
@@ -221,15 +218,6 @@ flat_columns <- function(columns, prefix, lists) {
         }
     }
     flat
-}
-
-plain_lists <- function(x) {
-    values <- unlist(x, use.names = FALSE)
-    plain(
-        "lists",
-        values = if (is(x, "CharacterList")) plain_strings(values) else values,
-        lengths = unname(lengths(x))
-    )
 }
 
 plain_column <- function(x) {
@@ -334,6 +322,7 @@ plain_records <- function(records) {
             record$table <- as.list(record$table[intersect(came, names(record$table))])
         record
     })
+    records <- records[!duplicated(names(records))]
     has <- function(names) function(x) is_record(x) && all(names %in% names(x))
     selections <- lapply(
         Filter(has(told), records), function(record) {
@@ -348,7 +337,7 @@ plain_records <- function(records) {
         function(record) plain_list(list(record$kept), "kept")
     )
     others <- lapply(
-        Filter(has(place), records[!names(records) %in%
+        Filter(is_result, records[!names(records) %in%
             c(names(selections), names(structures))]),
         function(record) plain_argument(record[place], "metadata")
     )
@@ -533,6 +522,10 @@ refuse_place <- function(remedy, ...) {
 
 is_record <- function(x) is.list(x) && !is.object(x)
 
+# Others keep beside results what they like.
+is_result <- function(x) is_record(x) && is_string(x[["kind"]]) &&
+    is.numeric(x[["written"]])
+
 # Records of results, from where their class keeps them; a matrix gives the
 # record alone.
 records_of <- function(x, key, argument, wanted) {
@@ -575,8 +568,7 @@ setMethod("write_object", "SummarizedExperiment", function(x, result, ...) {
     if (ncol(result$obs) > 0L)
         SummarizedExperiment::colData(x)[names(result$obs)] <-
             no_names(result$obs)
-    S4Vectors::metadata(x)[result$gone$uns] <- NULL
-    S4Vectors::metadata(x)[names(result$records)] <- result$records
+    S4Vectors::metadata(x) <- with_records(S4Vectors::metadata(x), result)
     x
 })
 
@@ -587,12 +579,18 @@ setMethod("write_object", "ExpressionSet", function(x, result, ...) {
         Biobase::fData(x)[[name]] <- result$var[[name]]
     for (name in union(names(result$obs), result$gone$obs))
         Biobase::pData(x)[[name]] <- result$obs[[name]]
-    notes <- Biobase::notes(x)
-    notes[result$gone$uns] <- NULL
-    notes[names(result$records)] <- result$records
-    Biobase::notes(x) <- notes
+    Biobase::notes(x) <- with_records(Biobase::notes(x), result)
     x
 })
+
+# Each key once, though objects that were bound may bring it twice.
+with_records <- function(records, result) {
+    again <- duplicated(names(records)) & names(records) %in%
+        names(result$records)
+    records <- records[!(again | names(records) %in% result$gone$uns)]
+    records[names(result$records)] <- result$records
+    records
+}
 
 empty <- function(n) S4Vectors::make_zero_col_DFrame(n)
 

@@ -10,8 +10,8 @@
 #'   `glfs_plot_panel()`, of [glfs_curve()] for `glfs_plot_curve()`, of
 #'   [glfs_evaluate_panel()] with `labels` for `glfs_plot_labels()`, and of
 #'   [glfs_compare_panels()] for `glfs_plot_comparison()`.
-#' @param key Which result: its `key_added`. NULL: the last one of its kind. Of
-#'   a selection it is the key of that.
+#' @param key Which result: its `key_added`, or the key of the panel that it is
+#'   of. NULL: the last one of its kind. Of a selection it is the key of that.
 #' @param measures Which columns of the comparison to show. NULL: all shares, of
 #'   the structure, of the cells and of their labels.
 #' @param reading How labels were predicted: `"knn"` or `"laprls"`, see
@@ -19,7 +19,8 @@
 #' @return A ggplot object.
 #'
 #'   - `glfs_plot_panel()`: the genes in the order in which they were chosen,
-#'     and the share of the structure that the panel keeps with each.
+#'     and the share of the structure that the panel keeps with each. An object
+#'     that some of them have left is an error.
 #'   - `glfs_plot_curve()`: that share for panels of every size, and how well
 #'     labels are predicted, if the curve has it.
 #'   - `glfs_plot_labels()`: which labels are taken for which, as shares of each
@@ -35,10 +36,17 @@
 #' }
 #' @export
 glfs_plot_panel <- function(x, key = "glfs") {
-    preserved <- record_of(x, key, "glfs_select_genes", "preserved")$preserved
-    genes <- glfs_gene_sets(x, key)[[1L]]
+    preserved <- record_of(x, "selection", key, "preserved")$preserved
+    selection <- suppressMessages(selection_of(x, key))
+    if (length(selection$genes) < selection$n)
+        refuse(
+            "x", " has ", length(selection$genes), " of the ", selection$n,
+            " genes of the selection \"", key, "\": use the object with all ",
+            "of them."
+        )
+    genes <- selection$genes
     table <- data.frame(gene = factor(genes, genes),
-        preserved = preserved[seq_along(genes)])
+        preserved = preserved[selection$ranks])
     plot_of(table, "gene", "preserved") +
         ggplot2::geom_line(group = 1) +
         ggplot2::geom_point() +
@@ -51,8 +59,7 @@ glfs_plot_panel <- function(x, key = "glfs") {
 #' @rdname glfs_plot_panel
 #' @export
 glfs_plot_curve <- function(x, key = NULL) {
-    key <- last_key(x, "curve", key)
-    record <- record_of(x, key, "glfs_curve", "table")
+    record <- record_of(x, "curve", key, "table")
     table <- record$table
     long <- long_table(table, "n_genes", c(
         preserved = "structure preserved",
@@ -74,8 +81,7 @@ glfs_plot_labels <- function(x, key = NULL, reading = "knn") {
     if (!isTRUE(reading %in% c("knn", "laprls")))
         refuse("reading", " must be \"knn\" or \"laprls\".")
     element <- paste0("confusion", if (reading != "knn") paste0("_", reading))
-    key <- last_key(x, "evaluation", key, element)
-    record <- record_of(x, key, "glfs_evaluate_panel", element)
+    record <- record_of(x, "evaluation", key, element)
     counts <- record[[element]]
     table <- as.data.frame(as.table(counts / rowSums(counts)),
         responseName = "share")
@@ -91,8 +97,7 @@ glfs_plot_labels <- function(x, key = NULL, reading = "knn") {
 #' @rdname glfs_plot_panel
 #' @export
 glfs_plot_comparison <- function(x, key = NULL, measures = NULL) {
-    key <- last_key(x, "comparison", key)
-    record <- record_of(x, key, "glfs_compare_panels", "table")
+    record <- record_of(x, "comparison", key, "table")
     table <- record$table
     all <- setdiff(names(table), c("n_genes", "n_effective"))
     if (is.null(measures))
@@ -138,31 +143,18 @@ long_table <- function(table, by, columns) {
     long[!is.na(long$value), ]
 }
 
-# The key of the last record of a kind that has an element.
-last_key <- function(x, kind, key = NULL, element = "kind") {
-    if (!is.null(key))
-        return(key)
-    usual <- paste0("glfs_", kind)
-    records <- Filter(function(one) is_record(one) &&
-        identical(one[["kind"]], kind) && !is.null(one[[element]]),
-        records_of(x, usual, "x", "a result of glfsbio"))
-    last <- which.max(vapply(records, function(one) one[["written"]], 0))
-    c(names(records)[last], usual)[1L]
-}
-
 # A record with the element that is plotted.
-record_of <- function(x, key, writer, element) {
+record_of <- function(x, kind, key, element) {
     if (!requireNamespace("ggplot2", quietly = TRUE))
         glfs_stop(
             "Plots need the R package ggplot2: install.packages(\"ggplot2\")."
         )
-    check_string(key, "key")
-    record <- records_of(x, key, "x",
-        paste0("a result of ", writer, "()"))[[key]]
+    key <- last_key(x, kind, key, element)
+    record <- if (is_record(x)) x else results_of(x)[[key]]
     if (is.null(record[[element]]))
         refuse(
-            "x", " has no ", element, " under \"", key, "\": run ", writer,
-            "()",
+            "x", " has no ", element, " under \"", key, "\": run ",
+            writers[[kind]], "()",
             if (startsWith(element, "confusion")) " with labels", " first."
         )
     record

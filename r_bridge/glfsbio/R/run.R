@@ -12,7 +12,7 @@ given <- function() {
     refuse_typos(options, c(
         lapply(names, named, what = "substitute"),
         as.list(eval(quote(substitute(list(...))), frame))[-1L]
-    ))
+    ), sys.parents()[sys.parent()])
     seed <- "random_state"
     if (seed %in% names(arguments) && is.null(arguments[[seed]]) &&
         is.null(options[[seed]]))
@@ -20,16 +20,35 @@ given <- function() {
     options
 }
 
-# A column that is not there is NULL, which would be no argument.
-refuse_typos <- function(options, expressions) {
-    reads <- function(expression) is.call(expression) &&
-        as.character(expression[[1L]])[1L] %in% c("$", "[[", "@")
+# A column that an object does not have is NULL, which would be no argument. An
+# element of a list that is NULL is meant.
+refuse_typos <- function(options, expressions,
+    caller = sys.parents()[sys.parent()]) {
+    force(caller)
     for (i in seq_along(options))
-        if (is.null(options[[i]]) && reads(expressions[[i]]))
+        if (is.null(options[[i]]) && reads_column(expressions[[i]], caller))
             refuse(
                 names(options)[i], " = ", deparse1(expressions[[i]]),
                 " is NULL, so that nothing was given: is the name right?"
             )
+}
+
+# Whether an expression reads from what has columns, such as `x$typo`, in the
+# frame of a caller; arguments that a wrapper passes on are those of its callers.
+reads_column <- function(expression, caller) {
+    if (!is.call(expression) ||
+        !as.character(expression[[1L]])[1L] %in% c("$", "[[", "@"))
+        return(FALSE)
+    parents <- sys.parents()
+    repeat {
+        from <- tryCatch(eval(expression[[2L]], sys.frame(caller)),
+            error = function(e) NULL)
+        if (caller == 0L || !(is.null(from) || is.function(from)))
+            break
+        caller <- parents[caller]
+    }
+    has_samples(from) || is.data.frame(from) || is(from, "DataFrame") ||
+        is(from, "AnnotatedDataFrame")
 }
 
 # Call a function of Python on an object, and put into it what the function
@@ -52,8 +71,8 @@ run <- function(target, x, options) {
 run_sets <- function(target, sets, options) {
     if (length(sets) == 0L)
         refuse("x", " is an empty list: give one object, or a list of several.")
-    for (name in intersect(names(options), vectors))
-        if (!is.null(options[[name]]) && !is_string(options[[name]]))
+    for (x in sets)
+        for (name in names(sample_vectors(options, x)))
             refuse(
                 name, " must be the name of a column of the samples that all ",
                 "objects have."
@@ -75,23 +94,12 @@ prepared <- function(target, x, options) {
         refuse("x", " has no ", if (nrow(x) == 0L) "genes" else "samples", ".")
     for (name in intersect(names(renamed), names(options)))
         refuse(name, " is called ", renamed[[name]], " in R.")
-    checks <- list(
-        panel = check_panel, panels = check_panels, preserve = check_preserve,
-        limits = check_limits, model = check_model, BPPARAM = check_workers,
-        catalogue = check_catalogue, nomenclature = check_nomenclature,
-        genes = if (target %in% c("substitutes", "explain_gene"))
-            identity else check_genes
-    )
-    # Not `$`, which would take `panels` for `panel`.
-    for (name in intersect(names(options), names(checks)))
-        options[name] <- list(checks[[name]](options[[name]]))
-    names(options)[names(options) == "BPPARAM"] <- "n_jobs"
     if (inherits(x, "Seurat"))
         for (name in intersect(names(options), c("dimred", "use_rep",
             "preserve")))
             options[name] <- list(seurat_reduced(options[[name]]))
-    columns <- sample_columns(target, options, ncol(x))
-    options[names(columns$names)] <- columns$names
+    vectors <- as_columns(target, options, x)
+    options <- checked(target, vectors$options)
     place <- options[intersect(names(options),
         c("assay.type", "assay", "layer"))]
     options[names(place)] <- NULL
@@ -105,13 +113,30 @@ prepared <- function(target, x, options) {
         )
     parts <- do.call(read_object,
         c(list(x), place, list(named = texts(options))))
-    parts <- with_columns(parts, columns$columns)
+    parts <- with_columns(parts, vectors$samples)
+    parts <- with_columns(parts, vectors$genes, 2L)
+    with <- with_places(parts, options, ncol(x))
     list(
-        parts = parts,
-        options = plain_arguments(with_dimred(options, parts)),
-        block = columns$columns[names(columns$columns) == columns$names$block],
-        assay = place["assay"]
+        parts = with$parts,
+        options = plain_arguments(with_dimred(with$options, with$parts)),
+        columns = vectors, assay = place["assay"]
     )
+}
+
+# The options in their classes, or an error.
+checked <- function(target, options) {
+    checks <- list(
+        panel = check_panel, panels = check_panels, preserve = check_preserve,
+        limits = check_limits, model = check_model, BPPARAM = check_workers,
+        catalogue = check_catalogue, nomenclature = check_nomenclature,
+        genes = if (target %in% c("substitutes", "explain_gene"))
+            identity else check_genes
+    )
+    # Not `$`, which would take `panels` for `panel`.
+    for (name in intersect(names(options), names(checks)))
+        options[name] <- list(checks[[name]](options[[name]]))
+    names(options)[names(options) == "BPPARAM"] <- "n_jobs"
+    options
 }
 
 # The limits that are given, or those of the selection that is meant, which hold
@@ -134,9 +159,13 @@ put_back <- function(x, result, asked) {
     ranks <- grep("_rank$", names(result$var), value = TRUE)
     for (name in ranks)
         result$var[[name]] <- as.integer(result$var[[name]])
-    # So that the record of the selection names a column that is there.
-    if (has_samples(x))
-        result$obs[names(asked$block)] <- asked$block
+    # So that the record of a selection names columns that are there.
+    if (has_samples(x)) {
+        stay <- asked$columns$samples[asked$columns$stay]
+        result$obs[names(stay)] <- stay
+        result$var[names(asked$columns$genes)] <-
+            lapply(asked$columns$genes, `[`, result$rows)
+    }
     for (key in names(result$revised)) {
         record <- records_of(x, key, "x")[[key]]
         record[names(result$revised[[key]])] <- result$revised[[key]]
@@ -152,31 +181,96 @@ has_samples <- function(x)
     is(x, "SummarizedExperiment") || is(x, "ExpressionSet") || inherits(x,
         "Seurat")
 
-# Arguments that are a column of the samples, by its name or as a vector.
-vectors <- c(
-    "labels", "block", "cell_weights", "train", "domains", "library_key"
-)
+# Arguments that are a column of the samples, by its name or as a vector. Those
+# of a selection stay with the object, for functions that repeat it.
+of_selections <- c("block", "preserve", "cell_weights", "groupby")
+vectors <- c(of_selections, "labels", "train", "domains", "library_key")
 
-# Vectors as columns that the object does not have, and their names.
-sample_columns <- function(target, options, n) {
-    found <- list(columns = list(), names = list())
-    for (name in intersect(vectors, names(options))) {
+# Of the options those that are vectors, one value for each sample.
+sample_vectors <- function(options, x) {
+    found <- options[intersect(vectors, names(options))]
+    if (is_record(options[["limits"]]))
+        found$groupby <- options[["limits"]][["groupby"]]
+    if (!is_target(found[["preserve"]], x))
+        found["preserve"] <- NULL
+    Filter(function(one) !is.null(one) && !is_string(one), found)
+}
+
+# Whether `preserve` is one value per sample: strings that are all genes are not,
+# nor are numbers with names, which are weights.
+is_target <- function(values, x) {
+    if (is(values, "Rle"))
+        values <- S4Vectors::decode(values)
+    weights <- is.numeric(values) && !is.null(names(values)) &&
+        !identical(names(values), colnames(x))
+    if (is.list(values) || weights)
+        return(FALSE)
+    if (is.numeric(values) || is.logical(values))
+        return(TRUE)
+    (is.factor(values) || is.character(values)) && length(values) > 1L &&
+        length(values) == ncol(x) && !all(values %in% rownames(x))
+}
+
+# The options with names of columns in place of vectors, and these columns, which
+# the object does not have.
+as_columns <- function(target, options, x) {
+    given <- sample_vectors(options, x)
+    key <- switch(
+        target, select_genes = "glfs", classify = "glfs_class",
+        paste0("glfs_", target)
+    )
+    stay <- names(given) %in% of_selections
+    key <- c(options[["key_added"]], key)[1L]
+    called <- paste0(ifelse(stay, key, "glfs"), "_", names(given),
+        recycle0 = TRUE)
+    samples <- stats::setNames(Map(function(values, name) switch(
+        name, cell_weights = , preserve = sample_numbers(values, ncol(x), name),
+        train = sample_flags(values, ncol(x)),
+        sample_labels(values, ncol(x), name)
+    ), given, names(given)), called)
+    of_limits <- names(given) == "groupby"
+    options[names(given)[!of_limits]] <- called[!of_limits]
+    if (any(of_limits))
+        options[["limits"]][["groupby"]] <- called[of_limits]
+    genes <- gene_vectors(options, x)
+    options[sub("^glfs_", "", names(genes))] <- names(genes)
+    for (name in c("limits", "platform"))
+        if (is_record(options[[name]]))
+            options[[name]] <- by_gene(options[[name]], x)
+    list(options = options, samples = samples, stay = stay, genes = genes)
+}
+
+# Further names of the genes, one for each.
+gene_vectors <- function(options, x) {
+    found <- Filter(function(one) is.character(one) || is.factor(one),
+        options[intersect(c("symbols", "ids"), names(options))])
+    found <- lapply(found[lengths(found) != 1L], as.character)
+    for (name in names(found))
+        if (length(found[[name]]) != nrow(x))
+            refuse(name, " has ", length(found[[name]]), " entries for ",
+                nrow(x), " genes.")
+    stats::setNames(found, paste0("glfs_", names(found), recycle0 = TRUE))
+}
+
+# Values without names, one for each gene, by their names.
+by_gene <- function(options, x) {
+    for (name in names(options)) {
         values <- options[[name]]
-        if (is.null(values) || is_string(values))
+        if (is.list(values) || !is.null(dim(values)) ||
+            !is.null(names(values)) || length(values) != nrow(x) ||
+            nrow(x) < 2L)
             next
-        prefix <- if (name != "block") "glfs" else c(options[["key_added"]],
-            switch(
-            target, select_genes = "glfs", classify = "glfs_class",
-            paste0("glfs_", target)
-        ))[1L]
-        column <- paste0(prefix, "_", name)
-        found$columns[[column]] <- switch(
-            name, cell_weights = sample_weights(values, n),
-            train = sample_flags(values, n), sample_labels(values, n, name)
-        )
-        found$names[[name]] <- column
+        genes <- rownames(x)
+        if (is.null(genes))
+            genes <- as.character(seq_len(nrow(x)))
+        if (name %in% numbers_by_name && is.numeric(values))
+            options[[name]] <- stats::setNames(values, genes)[!is.na(values)]
+        else if (name == "genes" && is.logical(values))
+            options[[name]] <- genes[values %in% TRUE]
+        else if (name %in% c("families", "groups"))
+            options[[name]] <- split(genes, as.vector(values))
     }
-    found
+    options
 }
 
 # One label per sample.
@@ -195,10 +289,10 @@ sample_labels <- function(labels, n, name) {
     if (whole) values else factor(values)  # of numbers -1 is no label
 }
 
-sample_weights <- function(weights, n) {
-    values <- plain_vector(weights)
-    if (is.numeric(values)) sample_values(values, n, "cell_weights") + 0
-    else sample_labels(weights, n, "cell_weights")
+sample_numbers <- function(values, n, name) {
+    numbers <- plain_vector(values)
+    if (is.numeric(numbers)) sample_values(numbers + 0, n, name)
+    else sample_labels(values, n, name)
 }
 
 sample_flags <- function(flags, n) {
@@ -214,17 +308,36 @@ sample_values <- function(values, n, name) {
     unname(values)
 }
 
-with_columns <- function(parts, columns) {
+with_columns <- function(parts, columns, item = 3L) {
     if (length(columns) == 0L)
         return(parts)
-    extra <- plain_table(S4Vectors::DataFrame(columns))
-    table <- parts$items[[3L]]
+    extra <- plain_table(S4Vectors::DataFrame(columns, check.names = FALSE))
+    table <- parts$items[[item]]
     there <- r_strings(table$names)
     stay <- !there %in% names(columns)
     table$columns <- c(table$columns[stay], extra$columns)
     table$names <- plain_strings(c(there[stay], names(columns)))
-    parts$items[[3L]] <- table
+    parts$items[[item]] <- table
     parts
+}
+
+# Coordinates of the samples in space, which may be a matrix.
+with_places <- function(parts, options, n) {
+    places <- options[["spatial"]]
+    if (length(dim(places)) == 2L) {
+        places <- as.matrix(places)
+        if (!is.numeric(places) || nrow(places) != n)
+            refuse("spatial", " must be numbers with a row for each of the ", n,
+                " samples, not ", paste(dim(places), collapse = " x "), " ",
+                typeof(places), ".")
+        reduced <- parts$items[[4L]]
+        reduced$items <- c(reduced$items, list(plain_dense(unname(places))))
+        reduced$names <- plain_strings(c(r_strings(reduced$names),
+            "glfs_spatial"))
+        parts$items[[4L]] <- reduced
+        options[["spatial"]] <- "glfs_spatial"
+    }
+    list(parts = parts, options = options)
 }
 
 # Bioconductor's word for a reduced dimension.
@@ -235,6 +348,11 @@ with_dimred <- function(options, parts) {
         return(options)
     if (!is.null(options[["use_rep"]]))
         glfs_stop("dimred and use_rep both name a structure: give one of them.")
+    if (length(dim(dimred)) == 2L)
+        refuse(
+            "dimred", " is a matrix: store it first, reducedDim(x, \"mine\") <- ",
+            "coordinates, and name it."
+        )
     check_string(dimred, "dimred")
     there <- r_strings(parts$items[[4L]]$names)
     shown <- if (r_strings(parts$items[[9L]]) == "Seurat")
@@ -282,13 +400,17 @@ plain_panel <- function(panel, name) {
             paste(absent, collapse = " and "),
             ": give names of genes, or a table of glfs_read_panel()."
         )
-    plain_table(panel, lists = TRUE)
+    plain_table(panel)
 }
 
-# Names, a table, or a file, which is one string.
+# Names, a table, or a file, which is one string. Of a table that came from
+# elsewhere several names in one place are joined as in the files of HGNC.
 check_genes <- function(genes, name = "genes") {
-    if (is.data.frame(genes) || is(genes, "DataFrame"))
-        return(plain_table(genes, own_names(genes), lists = TRUE))
+    if (is.data.frame(genes) || is(genes, "DataFrame")) {
+        several <- vapply(genes, is, NA, "CharacterList")
+        genes[several] <- lapply(genes[several], S4Vectors::unstrsplit, "|")
+        return(plain_table(genes, own_names(genes)))
+    }
     if (!is.null(genes) && !is.character(genes) && !is.factor(genes))
         refuse(
             name, " must be a file, a table or names of genes, not of class ",
@@ -314,6 +436,14 @@ check_panels <- function(panels) {
             "panels", " must be a named list of panels, such as ",
             "list(catalogue = c(\"CD3D\", \"LYZ\"), glfs = \"glfs\")."
         )
+    unnamed <- sum(is.na(names(panels)) | !nzchar(names(panels)))
+    if (unnamed > 0L)
+        refuse("panels", " has ", unnamed, " panel", if (unnamed > 1L) "s",
+            " without a name: name each of them.")
+    if (anyDuplicated(names(panels)))
+        refuse("panels", " has two panels called \"",
+            names(panels)[duplicated(names(panels))][1L],
+            "\": choose another name.")
     Map(check_panel, panels, paste0("panels$", names(panels)))
 }
 

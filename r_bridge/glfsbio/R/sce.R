@@ -17,13 +17,8 @@
 #'   message names what is not carried: `uns`, `varm`, `varp` and, unless it is
 #'   asked for, `raw`.
 #' @examples
-#' # 700 blood cells that the Python package scanpy ships
-#' python <- glfs_setup(quiet = TRUE)$python
-#' code <- "import importlib.util as u; print(u.find_spec('scanpy').origin)"
-#' scanpy <- system2(
-#'     python, c("-c", shQuote(code)), stdout = TRUE, env = "LD_LIBRARY_PATH="
-#' )
-#' path <- file.path(dirname(scanpy), "datasets", "10x_pbmc68k_reduced.h5ad")
+#' # 50 of the cells of glfs_example(), and 40 of the genes
+#' path <- system.file("extdata", "pbmc.h5ad", package = "glfsbio")
 #' glfs_read_h5ad(path, X_name = "scaled")
 #' glfs_read_h5ad(path, X_name = "logcounts", raw = TRUE)
 #' @export
@@ -38,20 +33,6 @@ glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
             if ("raw" %in% parts$left) " raw = TRUE reads the genes of raw.")
     as_sce(parts)
 }
-
-#' Blood cells to try the package on
-#'
-#' 700 cells that the Python package scanpy ships, in 10 types, with 765 genes.
-#' No network is needed.
-#'
-#' @return A SingleCellExperiment with an assay `logcounts`, the types of the
-#'   cells in `colData(x)$bulk_labels`, reduced dimensions `PCA` and `UMAP`, and
-#'   a graph of the nearest neighbours in `colPair(x, "connectivities")`.
-#' @references G. X. Y. Zheng et al., Nature Communications 8, 14049 (2017).
-#' @examples
-#' glfs_example()
-#' @export
-glfs_example <- function() as_sce(call_python("example"))
 
 # For glfs_bio.rbridge.to_sce().
 build_sce <- function(plain) as_sce(r_value(plain))

@@ -26,6 +26,9 @@ embedded <- function() {
 #' In an R that was started by Python through rpy2 (`%%R` cells), call
 #' `glfs_bio.rbridge.register()` there instead; this function then only reports.
 #'
+#' Variables of other Pythons, such as `PYTHONPATH`, reach a Python that you name,
+#' and not the environment of [glfs_install()].
+#'
 #' @param python Folder of a virtual or conda environment, or a Python
 #'   executable. NULL: the first that is set of `getOption("glfsbio.python")`
 #'   and the environment variable `GLFSBIO_PYTHON`; else the environment of
@@ -130,10 +133,13 @@ find_python <- function(python, source = "python") {
 # What a Python prints, in a process of its own: R's library path would give it
 # the wrong libpython.
 ask_python <- function(python, ...) {
-    suppressWarnings(system2(
-        python, shQuote(c(...)), stdout = TRUE, stderr = TRUE,
-        env = "LD_LIBRARY_PATH="
-    ))
+    tryCatch(
+        suppressWarnings(system2(
+            python, shQuote(c(...)), stdout = TRUE, stderr = TRUE,
+            env = "LD_LIBRARY_PATH="
+        )),
+        error = function(e) structure(conditionMessage(e), status = 127L)
+    )
 }
 
 # What this Python lacks, and whether it refuses packages that its system did
@@ -163,6 +169,12 @@ check_modules <- function(python, bridge) {
     found <- look_at(python, bridge)
     if (length(found$missing) == 0L)
         return(invisible())
+    if (is_ours(python) && !"rpy2" %in% found$missing)
+        glfs_stop(
+            python, ", of the environment of glfsbio, does not find glfs_bio ",
+            "there: it may have become another version. ",
+            "glfs_install(renew = TRUE) makes the environment anew."
+        )
     if (found$managed)
         found$missing <- union("glfs_bio", found$missing)
     glfs_stop(
@@ -190,7 +202,7 @@ install_lines <- function(python, missing, managed) {
         ),
         if ("rpy2" %in% missing && !old) paste0(pip, " rpy2"),
         if ("glfs_bio" %in% missing)
-            paste0(pip, " '", carried("source"), "[scanpy]'"),
+            paste0(pip, " '", carried("source"), "[xlsx]'"),
         if (managed) "and run glfs_setup(\"~/venv\")"
     )
 }
@@ -204,18 +216,35 @@ start_python <- function(python, bridge) {
         python <- session$python
     } else {
         python <- chosen_python(python, bridge)
-        check_modules(python, bridge)
+        if_ours(python, check_modules(python, bridge))
     }
     # Rather than use_python(), after which reticulate looks for others too.
     tryCatch(
-        withr::with_envvar(c(RETICULATE_PYTHON = python),
-            attach_bridge(bridge)),
-        error = function(e) glfs_stop(
-            python, " cannot be used from R: ", conditionMessage(e)
-        )
+        if_ours(python, withr::with_envvar(c(RETICULATE_PYTHON = python),
+            attach_bridge(bridge))),
+        error = function(e) not_started(python, conditionMessage(e))
     )
     session$python <- python
 }
+
+# Whether it is one that this package made.
+is_ours <- function(python)
+    !is.null(python) && dir.exists(cache()) && startsWith(
+        normalizePath(dirname(python), mustWork = FALSE), normalizePath(cache())
+    )
+
+not_started <- function(python, why) {
+    if (!reticulate::py_available())
+        not_loaded(python, why)
+    glfs_stop(
+        python, " cannot be used from R: ", why, if (is_ours(python))
+            "\nglfs_install(renew = TRUE) makes the environment anew."
+    )
+}
+
+# Settings of other Pythons do not reach ours, nor what it starts.
+if_ours <- function(python, code)
+    if (is_ours(python)) apart(code) else code
 
 attach_bridge <- function(bridge) {
     reticulate::py_run_string(import_installed, local = TRUE)
@@ -271,7 +300,8 @@ check_same <- function(python) {
 call_python <- function(target, ...) {
     on.exit(forget_parts())
     connect()
-    answer <- r_value(session$call(target, plain_arguments(list(...))))
+    answer <- if_ours(session$python,
+        r_value(session$call(target, plain_arguments(list(...)))))
     for (text in answer$messages)
         message(text)
     for (text in answer$warnings)

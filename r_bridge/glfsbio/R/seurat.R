@@ -114,9 +114,6 @@ suppressMessages(setMethod("write_object", "Seurat", function(
         x <- SeuratObject::AddMetaData(x, cells)
     }
     # Misc<- warns when it replaces an earlier result.
-    misc <- methods::slot(x, "misc")
-    misc[result$gone$uns] <- NULL
-    misc[names(result$records)] <- result$records
-    methods::slot(x, "misc") <- misc
+    methods::slot(x, "misc") <- with_records(methods::slot(x, "misc"), result)
     x
 }))

@@ -124,7 +124,6 @@ r_value <- function(x) {
             "dgCMatrix", p = x$p, i = x$i, x = x$x, Dim = as.integer(x$shape)
         ),
         list = r_list(x),
-        lists = r_lists(x),
         table = r_table(x)
     )
 }
@@ -150,16 +149,6 @@ r_list <- function(x) {
     if (!is.null(x$names))
         names(values) <- r_value(x$names)
     values
-}
-
-# A vector for each row of a table.
-r_lists <- function(x) {
-    lengths <- r_value(x$lengths)
-    values <- r_value(x$values)
-    rows <- seq_along(lengths)
-    parts <- unname(split(values, factor(rep(rows, lengths), rows)))
-    if (is.character(values)) IRanges::CharacterList(parts)
-    else IRanges::NumericList(parts)
 }
 
 r_table <- function(x) {

@@ -80,16 +80,6 @@ test_that("an assay and a reduced dimension are named as elsewhere", {
     expect_refused(select(sce, assay.type = "none"), "assay.type")
 })
 
-test_that("there are methods for every class", {
-    classes <- c(
-        "ANY", "ExpressionSet", "Seurat", "SingleCellExperiment", "SummarizedExperiment"
-    )
-    for (name in c("glfs_select_genes", "glfs_curve", "glfs_predict", "glfs_laprls"))
-        expect_true(all(vapply(
-            classes, methods::existsMethod, NA, f = get(name)
-        )))
-})
-
 test_that("what is read from a column that is not there is an error", {
     sce <- select(sce_of(cells()))
     genes <- SummarizedExperiment::rowData(sce)
@@ -102,7 +92,24 @@ test_that("what is read from a column that is not there is an error", {
     expect_refused(select(sce, limits = glfs_limits(max_mean = genes$typo)), "max_mean")
     expect_refused(glfs_evaluate_panel(sce, labels = sce$typo), "labels")
     expect_refused(glfs_evaluate_panel(sce, n_comps = genes$typo), "n_comps")
-    expect_silent(suppressMessages(select(sce, block = NULL)))
+    expect_refused(select(sce, block = SummarizedExperiment::colData(sce)$typo), "block")
+    asked <- function(x, name) select(x, block = x[[name]])
+    expect_refused(asked(sce, "typo"), "block")
+    pass <- function(...) select(...)
+    expect_refused(pass(sce, block = sce$typo), "block")
+    set <- Biobase::ExpressionSet(cells())
+    expect_refused(select(set, block = set$typo), "block")
+})
+
+test_that("NULL is meant where an option of a list or an environment is it", {
+    options <- list(block = NULL, limits = list(most = NULL))
+    settings <- new.env()
+    wrapped <- function(x, params) list(
+        select(x, block = params$block), select(x, block = params[["none"]]),
+        select(x, block = settings$block, limits = glfs_limits(max_mean = params$limits$most))
+    )
+    for (one in wrapped(sce_of(cells()), options))
+        expect_expected(SummarizedExperiment::rowData(one))
 })
 
 test_that("a seed that is not given is R's", {
@@ -282,7 +289,9 @@ worked_on <- local({
         again <- S4Vectors::DataFrame(group = rev(x$group))
         SummarizedExperiment::colData(x) <-
             cbind(SummarizedExperiment::colData(x), again)
-        S4Vectors::metadata(x)$other <- list(params = list(1), kind = mean)
+        S4Vectors::metadata(x) <- c(S4Vectors::metadata(x), list(
+            other = list(params = list(1), kind = mean, written = "a"), 7
+        ))
         made <<- x
     }
 })

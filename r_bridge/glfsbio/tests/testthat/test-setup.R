@@ -49,7 +49,7 @@ test_that("a Python that refuses packages: an environment beside it", {
 })
 
 test_that("no such Python", {
-    said <- in_r("glfs_example()", "GLFSBIO_PYTHON=/no/such")
+    said <- in_r("glfs_setup()", "GLFSBIO_PYTHON=/no/such")
     expect_match(said, "GLFSBIO_PYTHON = \"/no/such\" is neither a Python executable")
 })
 
@@ -72,13 +72,13 @@ test_that("the environment of the package wins over what is set for other things
         RETICULATE_PYTHON = NA, VIRTUAL_ENV = NA, CONDA_PREFIX = NA
     )
     withr::local_options(glfsbio.python = NULL, glfsbio.install = NULL)
-    folder <- environment_with(environment_folder())
+    folder <- environment_with(environment_folder("3.11"))
     expect_null(installed_environment()) # as an interrupted installation leaves it
-    writeLines("of another version", file.path(folder, "complete"))
-    expect_null(installed_environment())
-    writeLines(fingerprint(), file.path(folder, "complete"))
+    seal(folder)
+    other <- environment_with(environment_folder("3.11", "of-another-one"))
+    seal(other)
     ours <- file.path(normalizePath(folder), "bin", "python")
-    expect_identical(glfs_install(), folder)
+    expect_identical(unname(glfs_install()), folder)
     for (name in c("RETICULATE_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX"))
         withr::with_envvar(
             stats::setNames(others, name),
@@ -104,14 +104,90 @@ test_that("the environment of the package wins over what is set for other things
     )
 })
 
-test_that("an environment is made whole or not at all", {
+test_that("an environment that is damaged is none, and says so", {
     withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir())
-    folder <- environment_folder()
+    folder <- environment_with(environment_folder("3.11"))
+    file <- file.path(folder, "site", "glfs_bio", "a file.py")
+    writeLines("pass", file)
+    seal(folder)
+    dir.create(file.path(dirname(file), "__pycache__")) # Python adds to it
+    expect_length(damage(folder), 0)
+    expect_null(damaged())
+    writeLines("pa", file)
+    expect_identical(damage(folder), "site/glfs_bio/a file.py")
+    expect_null(installed_environment())
+    withr::local_options(glfsbio.install = FALSE)
+    expect_error(provided_environment(), "is damaged: 1 .*a file.py.*glfs_install\\(\\)")
+    unlink(file.path(folder, "bin"), recursive = TRUE)
+    expect_true("bin/python" %in% damage(folder))
+})
+
+test_that("what failed is named", {
     expect_error(glfs_install(python = "/bin/sh"), "needs Python 3.11 or newer, not /")
-    expect_error(install_step("/bin/sh", c("-c", "echo no network; exit 1")), "no network")
-    dir.create(paste0(folder, ".lock"), recursive = TRUE)
-    expect_error(glfs_install(), "Another R is making")
-    expect_false(dir.exists(folder))
+    expect_refused(glfs_install(wait = "long"), "wait")
+    expect_error(install_step("/bin/sh", c("-c", "echo no hash; exit 1")), "no hash")
+    expect_match(reason("OSError: [Errno 28] No space left on device"), "The disk is full")
+    expect_match(reason("NewConnectionError: Name or service not known"), "No network")
+    expect_match(reason("ERROR: No matching distribution found for x"), "another Python")
+    expect_null(reason("ERROR: hashes"))
+})
+
+test_that("pip keeps where packages come from, and nothing else that is set", {
+    python <- glfs_setup(quiet = TRUE)$python
+    file <- withr::local_tempfile(lines = c(
+        "[global]", "index-url = https://mirror.example.org/simple", "user = true",
+        "[install]", "target = /nowhere", "find-links = /one", "    /two"
+    ))
+    withr::local_envvar(
+        PIP_CONFIG_FILE = file, PIP_PREFIX = "/nowhere", PIP_PROXY = "proxy.example.org"
+    )
+    set <- pip_settings(python)
+    expect_identical(set[["PIP_INDEX_URL"]], "https://mirror.example.org/simple")
+    expect_identical(set[["PIP_FIND_LINKS"]], if (nzchar(Sys.getenv("PIP_FIND_LINKS")))
+        Sys.getenv("PIP_FIND_LINKS") else "/one /two")
+    expect_identical(set[["PIP_PROXY"]], "proxy.example.org")
+    expect_identical(set[["PIP_CONFIG_FILE"]], nullfile())
+    expect_true(is.na(set[["PIP_PREFIX"]]))
+    expect_false(any(c("PIP_USER", "PIP_TARGET") %in% names(set)[!is.na(set)]))
+})
+
+test_that("settings of other Pythons reach them, and not ours", {
+    withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir(), PYTHONPATH = "there")
+    seen <- function(python) if_ours(python, Sys.getenv("PYTHONPATH"))
+    expect_identical(seen("/usr/bin/python3"), "there")
+    make_cache()
+    expect_identical(seen(file.path(normalizePath(cache()), "bin", "python")), "")
+    expect_identical(Sys.getenv("PYTHONPATH"), "there")
+})
+
+test_that("a lock has one holder, and that of a session that ended passes on", {
+    withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir())
+    lock <- file.path(cache(), "lock-a")
+    first <- hold_lock(lock, 0)
+    expect_false(first$waited)
+    expect_error(hold_lock(lock, 0), paste("process", Sys.getpid()))
+    Sys.setFileTime(first$path, Sys.time() - 2 * silent)
+    second <- hold_lock(lock, 0)
+    release_lock(first) # no longer its own
+    expect_identical(list.files(lock, full.names = TRUE), second$path)
+    # Of a process that has ended, however new it is.
+    gone <- file.path(lock, paste(host(), 2^22 + 1, "x", sep = "~"))
+    file.rename(second$path, gone)
+    third <- hold_lock(lock, 0)
+    release_lock(third)
+    expect_false(dir.exists(lock))
+})
+
+test_that("the example is what scanpy ships", {
+    x <- glfs_example()
+    expect_identical(dim(x), c(765L, 700L))
+    expect_identical(
+        SingleCellExperiment::reducedDimNames(x), c("PCA", "UMAP")
+    )
+    expect_length(unique(x$bulk_labels), 10)
+    path <- system.file("extdata", "pbmc.h5ad", package = "glfsbio")
+    few <- suppressMessages(glfs_read_h5ad(path, X_name = "scaled"))
+    expect_true(all(rownames(few) %in% rownames(x)) && all(colnames(few) %in% colnames(x)))
 })
 
 test_that("nothing is taken from the working directory", {

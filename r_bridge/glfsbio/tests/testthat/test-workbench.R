@@ -151,27 +151,119 @@ test_that("labels and weights are columns or vectors", {
     expect_refused(select(sce, cell_weights = 1:3), "cell_weights")
 })
 
-test_that("several names in one place are lists", {
+test_that("a target, groups and places are columns or vectors", {
+    sce <- sce_of(cells())
+    sce$time <- seq_len(90) / 7
+    of <- function(...) glfs_scores(select(sce, ...))
+    by_group <- of(preserve = "group")
+    for (values in list(groups, factor(groups), S4Vectors::Rle(groups)))
+        expect_equal(of(preserve = values), by_group)
+    expect_equal(of(preserve = sce$time), of(preserve = "time"))
+    expect_equal(of(preserve = stats::setNames(sce$time, colnames(sce))), of(preserve = "time"))
+    expect_length(of(preserve = groups == "B"), 40)
+    expect_length(of(preserve = c("g1", "g2")), 40)
+    expect_refused(of(preserve = sce$time[-1]), "preserve")
+    expect_refused(of(preserve = seq_len(90)), "preserve", "python.TypeError")
+    places <- cbind(rep(1:9, 10), rep(1:10, each = 9))
+    expect_length(glfs_evaluate_panel(cells(), panel, spatial = places, n_comps = 10,
+        n_random = 2)$morans_i, 1)
+    expect_refused(glfs_evaluate_panel(sce, panel, spatial = places[-1, ]), "spatial")
+    expect_refused(select(sce, dimred = places), "dimred")
+    # What a selection was given stays, for those that repeat it.
+    prices <- rep(c(2, 1), c(3, 37))
+    out <- select(sce, preserve = groups, block = rep(1:2, 45), cell_weights = sce$time,
+        limits = glfs_limits(max_mean_in_type = 5, groupby = groups, cost = prices, budget = 9,
+            families = rep(c("a", "b"), 20), per_family = 4),
+        platform = glfs_platform(efficiency = rep(c(0.5, 1), 20)),
+        symbols = paste0("s", 1:40), include = "s3")
+    expect_true("g3" %in% glfs_genes(out))
+    stored <- names(SummarizedExperiment::colData(out))
+    expect_setequal(setdiff(stored, names(SummarizedExperiment::colData(sce))),
+        paste0("glfs_", c("preserve", "block", "cell_weights", "groupby")))
+    for (again in list(
+        function(x) glfs_stability(x, n_resamples = 2), glfs_explain_panel, glfs_substitutes,
+        function(x) glfs_extend_panel(x, "glfs", 1), function(x) glfs_explain_gene(x, "g9"),
+        function(x) glfs_replace_genes(x, setdiff(glfs_genes(x), "g3")[1])
+    ))
+        expect_s4_class(suppressWarnings(suppressMessages(again(out))), "SingleCellExperiment")
+    sets <- list(sce[, 1:60], sce[, 31:90])
+    expect_refused(glfs_select_genes(sets, 4, preserve = groups[1:60]), "preserve")
+})
+
+test_that("limits on counts reach every function that follows", {
+    sce <- sce_of(cells())
+    SummarizedExperiment::assay(sce, "counts") <- round(cells())
+    SummarizedExperiment::rowData(sce)$weight <- rep(1:2, 20)
+    bits <- matrix(rep(0:1, 60), 40, dimnames = list(rownames(sce), c("b1", "b2", "b3")))
+    sce <- select(sce,
+        limits = glfs_limits(max_total_per_cell = 9, max_total_per_bit = 12, per_type = 1,
+            groupby = "group", counts_layer = "counts", priority = "weight",
+            families = list(a = c("g1", "g2")), per_family = 1,
+            groups = list(b = c("g3", "g4")), per_group = list(b = c(0, 1))),
+        platform = glfs_platform(efficiency = 0.8, codebook = bits))
+    for (follow in list(
+        function(x) glfs_evaluate_panel(x, n_random = 2), glfs_explain_panel, glfs_substitutes,
+        function(x) glfs_explain_gene(x, "g9"), function(x) glfs_prove_panel(x, time_limit = 5),
+        function(x) glfs_compare_panels(x, list(a = "glfs", b = panel)),
+        function(x) glfs_markers(x, "glfs", "group"), function(x) glfs_curve(x, 4),
+        function(x) glfs_extend_panel(x, "glfs", 1), function(x) glfs_stability(x, n_resamples = 2),
+        function(x) glfs_replace_genes(x, glfs_genes(x)[1]),
+        function(x) glfs_order_panel(x, refused = "drop"), glfs_resolve_genes, glfs_structure
+    ))
+        expect_s4_class(suppressWarnings(suppressMessages(follow(sce))), "SingleCellExperiment")
+    expect_refused(glfs_explain_panel(sce, counts_layer = "counts"), "counts_layer")
+})
+
+test_that("all tables of all results are flat, and files take them as they are", {
     x <- cells()
     rownames(x)[1:2] <- c("a, b", "c/d")
-    out <- glfs_select_genes(sce_of(x), 6, n_comps = 10)
-    set.seed(1)
-    out <- glfs_evaluate_panel(out, labels = groups, n_random = 2)
-    missed <- S4Vectors::metadata(out)$glfs_evaluation$unexplained
-    for (column in c("genes_up", "genes_down")) {
-        expect_s4_class(missed[[column]], "CharacterList")
-        expect_true(all(unlist(missed[[column]]) %in% rownames(x)))
-    }
-    expect_true(all(unlist(missed$labels) %in% groups))
-    expect_identical(lengths(missed$label_shares), lengths(missed$labels))
-    found <- S4Vectors::metadata(glfs_explain_panel(out, labels = groups))
-    table <- found$glfs_explanation$table
-    expect_true(all(unlist(table$supports) %in% groups))
-    expect_true(all(unlist(table$axis) %in% rownames(x)))
-    expect_true(all(c("a, b", "c/d") %in% unlist(table$axis)))
-    expect_true(all(unlist(found$glfs_explanation$pairs$gene_shares) <= 1))
-    marks <- S4Vectors::metadata(glfs_markers(out, "glfs", groups))$glfs_markers$table
-    expect_true(all(unlist(marks$markers) %in% rownames(x)))
+    sce <- sce_of(x)
+    SummarizedExperiment::assay(sce, "counts") <- round(x)
+    sce <- suppressWarnings(suppressMessages({
+        sce <- glfs_select_genes(sce, n_comps = 10)
+        sce <- glfs_evaluate_panel(
+            sce, labels = "group", domains = rep(c("left", "right"), c(45, 45)),
+            spatial = cbind(rep(1:9, 10), rep(1:10, each = 9)), n_random = 2,
+            counts_layer = "counts", platform = glfs_platform(
+                efficiency = 0.5, failure = 0.1, spillover = 0.2
+            )
+        )
+        sce <- glfs_extend_panel(sce, "glfs", 2, labels = "group")
+        sce <- glfs_replace_genes(sce, glfs_genes(sce)[1])
+        sce <- glfs_substitutes(sce)
+        sce <- glfs_explain_panel(sce, labels = "group")
+        sce <- glfs_explain_gene(sce, c("a, b", "g9"), labels = "group")
+        sce <- glfs_prove_panel(sce, time_limit = 5)
+        sce <- glfs_compare_panels(sce, list(glfs = "glfs", markers = c("a, b", "c/d")))
+        sce <- glfs_curve(sce, 5, "group", sizes = 5)
+        sce <- glfs_markers(sce, "glfs", "group")
+        sce <- glfs_resolve_genes(sce)
+        sce <- glfs_order_panel(sce, refused = "drop", labels = "group",
+            counts_layer = "counts")
+        sce <- glfs_stability(sce, n_resamples = 2)
+        glfs_classify(sce, "group", 4)
+    }))
+    found <- glfs_results(sce)
+    expect_setequal(found$kind, setdiff(names(writers), c("structure", "all_genes")))
+    expect_identical(found$key[1], "glfs")
+    path <- withr::local_tempfile(fileext = ".csv")
+    n <- 0
+    for (key in found$key)
+        for (table in Filter(function(one) is(one, "DataFrame"), glfs_result(sce, key))) {
+            expect_true(all(vapply(table, is.atomic, NA)))
+            utils::write.csv(table, path)
+            expect_identical(dim(utils::read.csv(path, row.names = 1)), dim(table))
+            n <- n + 1
+        }
+    expect_gt(n, 20)
+    why <- glfs_result(sce, "glfs_explanation")
+    expect_match(why$table$supports, "\\([0-9]+ %\\)|^$")
+    expect_identical(dimnames(why$support), list(why$table$gene, c("B", "NK", "T")))
+    expect_match(glfs_result(sce, "glfs_gene")$table$predicted_by, "%|^$")
+    # Every result but an order, which is of the panel.
+    expect_identical(last_key(sce, "evaluation", "glfs"), "glfs_evaluation")
+    expect_s4_class(glfs_evaluate_panel(sce, "glfs_replaced", n_random = 2),
+        "SingleCellExperiment")
 })
 
 test_that("results are under the key of their panel, and keep others", {
@@ -272,8 +364,7 @@ test_that("a gene is explained, whether it is in the panel or not", {
     expect_identical(found$table$gene, asked)
     expect_identical(found$table$selected, c(TRUE, FALSE))
     expect_match(found$table$why_not[2], "exclude")
-    expect_s4_class(found$table$predicted_by, "CharacterList")
-    expect_identical(lengths(found$table$predicted_by), lengths(found$table$predictor_shares))
+    expect_match(found$table$predicted_by[2], "^g4 \\(")
     expect_setequal(found$expression$label, groups)
     record <- glfs_explain_gene(cells(), "g4", panel)
     expect_type(record, "list")
@@ -309,6 +400,10 @@ test_that("panels are compared, and sizes", {
     expect_identical(rownames(found$table), names(panels))
     expect_identical(found$table$n_genes, c(6, 3, 1))
     expect_identical(found$shared["theirs", "one"], 1L)
+    for (wrong in list(c("", "b"), c(NA, "b"), c("b", "b")))
+        expect_refused(glfs_compare_panels(sce, stats::setNames(list(panel, panel), wrong)), "panels")
+    expect_refused(glfs_markers(sce, panel, rep("B", 90)), "labels")
+    expect_refused(glfs_explain_panel(sce, panel, rep("B", 90)), "labels")
     out <- glfs_curve(sce, 8, "group", sizes = 6)
     table <- S4Vectors::metadata(out)$glfs_curve$table
     expect_identical(table$n_genes, 1:8)
@@ -381,6 +476,10 @@ test_that("efficiencies come from the counts of any two objects", {
     expect_identical(glfs_estimate_efficiency(reference, spatial), found)
     spatial$group <- groups
     by_types <- glfs_estimate_efficiency(reference, spatial, "group")
+    expect_identical(
+        glfs_estimate_efficiency(reference, lost, list(groups, factor(groups))), by_types
+    )
+    expect_refused(glfs_estimate_efficiency(reference, lost, groups), "labels")
     expect_false(anyNA(by_types$off_target))
     expect_refused(
         glfs_estimate_efficiency(reference, spatial, spatial_layer = "zz"),

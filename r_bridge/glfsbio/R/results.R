@@ -1,0 +1,169 @@
+#' Results of an object
+#'
+#' Whatever the class of an object, these find what the functions of this
+#' package wrote: the genes of a selection, the record of a result, and which
+#' results there are.
+#'
+#' @param x A result of this package: an object with results, or what a function
+#'   returned for a matrix.
+#' @param key Which result: its `key_added`.
+#' @return `glfs_genes()`: the genes of a selection, of a panel that was
+#'   evaluated or of a classifier, the best first. Where some of them have left
+#'   `x`, a message says so.
+#'
+#'   `glfs_result()`: the record, a list, of which the page of the function that
+#'   wrote it tells the elements. Its tables are DataFrames that `write.csv()`
+#'   takes. Several names in one place are one text, such as `"CST3, LYZ"`, and
+#'   `""` where there is none.
+#'
+#'   `glfs_results()`: a data frame, one row per result in the order of writing:
+#'   `key`; `kind`; and `writer`, the function that wrote it.
+#'
+#' @details The columns that a selection writes to `rowData()` are logical and
+#'   numeric vectors, which other packages take as they are:
+#'   `rowSubset(x, "glfs_selected")` of SingleCellExperiment, or
+#'   `subset.row = rowSubset(x, "glfs_selected")` of scran and scater.
+#'
+#'   After `cbind()` or `rbind()` of two objects with results under one key the
+#'   first is used; the next result under this key takes the place of both.
+#' @examples
+#' x <- glfs_select_genes(glfs_example(), n_genes = 5)
+#' glfs_genes(x)
+#' glfs_result(x)$preserved
+#'
+#' x <- glfs_evaluate_panel(x, labels = "bulk_labels")
+#' glfs_results(x)
+#' glfs_result(x, "glfs_evaluation")$per_label
+#'
+#' # the genes in other packages
+#' panel <- SingleCellExperiment::rowSubset(x, "glfs_selected")
+#' dim(x[panel, ])
+#' @export
+glfs_genes <- function(x, key = "glfs") {
+    check_string(key, "key")
+    selection <- selection_of(x, key, needed = FALSE)
+    if (!is.null(selection))
+        return(selection$genes)
+    record <- glfs_result(x, key)
+    if (!is.character(record[["genes"]]))
+        refuse(
+            "key", " = \"", key, "\" is a result of ",
+            writers[[record[["kind"]]]], "(), which is no selection: ",
+            listed(selection_keys(x)), "."
+        )
+    record[["genes"]]
+}
+
+#' @rdname glfs_genes
+#' @export
+glfs_result <- function(x, key = "glfs") {
+    check_string(key, "key")
+    records <- results_of(x)
+    if (is_record(x) && length(records) == 1L)
+        return(records[[1L]])
+    if (!key %in% names(records))
+        refuse("key", " = \"", key, "\" is no result of x: ",
+            listed(names(records)), ".")
+    records[[key]]
+}
+
+#' @rdname glfs_genes
+#' @export
+glfs_results <- function(x) {
+    records <- results_of(x)
+    one <- function(name) vapply(records, `[[`, "", name, USE.NAMES = FALSE)
+    kinds <- one("kind")
+    data.frame(key = as.character(names(records)), kind = kinds,
+        writer = unname(writers[kinds]))
+}
+
+# Records of this package in the order of writing, by their keys.
+results_of <- function(x) {
+    records <- records_of(x, "glfs", "x", "a result of this package")
+    if (is_record(x))
+        names(records) <- paste0("glfs_", x[["kind"]])[1L]
+    records <- Filter(function(one) is_result(one) &&
+        one[["kind"]] %in% names(writers), records)
+    records <- records[!duplicated(names(records))]
+    written <- vapply(records, function(one) as.numeric(one[["written"]]), 0)
+    records[order(written)]
+}
+
+# The key of the last result of a kind that has an element. A key may also be
+# that of the panel.
+last_key <- function(x, kind, key = NULL, element = "kind") {
+    records <- results_of(x)
+    of_kind <- names(Filter(function(one) one[["kind"]] == kind, records))
+    if (!is.null(key)) {
+        check_string(key, "key")
+        of_panel <- paste0(key, "_", kind)
+        return(if (!key %in% of_kind && of_panel %in% of_kind) of_panel
+            else key)
+    }
+    has <- Filter(function(one) !is.null(one[[element]]), records[of_kind])
+    c(rev(names(has)), paste0("glfs_", kind))[1L]
+}
+
+selection_keys <- function(x)
+    sub("_selected$", "", grep("_selected$", names(gene_table(x)),
+        value = TRUE))
+
+# The genes of a selection that are in an object, the best first, their ranks,
+# and how many it has; NULL where there is none and none is `needed`.
+selection_of <- function(x, key, needed = TRUE) {
+    if (!needed && !key %in% selection_keys(x))
+        return(NULL)
+    table <- written(x, key, c("selected", "rank"))
+    chosen <- which(table$selected %in% TRUE)
+    chosen <- chosen[order(table$rank[chosen])]
+    ranks <- table$rank[chosen]
+    if (anyDuplicated(ranks))
+        refuse(
+            "x", " has ", length(chosen), " genes of the selection \"", key,
+            "\", of which several have one rank: use an object that it was ",
+            "made of, not parts of several."
+        )
+    n <- results_of(x)[[key]][["n_genes"]]
+    say_left(length(chosen), n, "genes of the selection", key)
+    list(genes = table$gene[chosen], ranks = ranks,
+        n = if (is.null(n)) length(chosen) else n)
+}
+
+say_left <- function(n, before, what, key) {
+    if (!is.null(before) && n < before)
+        message("x has ", n, " of the ", before, " ", what, " \"", key, "\".")
+}
+
+# Columns that a selection wrote, from where its class keeps them.
+written <- function(x, key, columns) {
+    table <- gene_table(x)
+    names <- paste0(key, "_", columns)
+    absent <- setdiff(names, names(table))
+    if (length(absent) > 0L)
+        refuse(
+            "x", " has no ", paste(absent, collapse = ", "),
+            ": run glfs_select_genes()",
+            if (key != "glfs") paste0(" with key_added = \"", key, "\""),
+            " first."
+        )
+    genes <- rownames(x)
+    if (is.null(genes))
+        genes <- as.character(seq_len(nrow(x)))
+    c(list(gene = genes), stats::setNames(as.list(table[names]), columns))
+}
+
+gene_table <- function(x) {
+    if (is(x, "SummarizedExperiment"))
+        SummarizedExperiment::rowData(x)
+    else if (is(x, "ExpressionSet"))
+        Biobase::fData(x)
+    else if (inherits(x, "Seurat"))
+        x[[seurat_assay(x, NULL)]][[]]
+    else if (is(x, "DataFrame") || is.data.frame(x))
+        x
+    else if (is_record(x))
+        x[["rowData"]]
+    else
+        refuse("x", " is a ", class(x)[1L],
+            ", not a result of glfs_select_genes().")
+}

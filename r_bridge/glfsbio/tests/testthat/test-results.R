@@ -1,0 +1,80 @@
+# Genes, records and what there is, of objects of all classes.
+test_that("genes and records are found in every class", {
+    genes <- glfs_genes(expected())
+    record <- glfs_result(expected())
+    expect_setequal(genes, paste0("g", 1:6))
+    expect_identical(record, S4Vectors::metadata(expected())$glfs)
+    none <- S4Vectors::DataFrame(row.names = letters)
+    expect_identical(dim(glfs_results(none)), c(0L, 3L))
+    expect_refused(glfs_result(none), "key")
+    expect_refused(glfs_genes(none), "key")
+    expect_refused(glfs_genes(letters), "x")
+    expect_refused(glfs_genes(expected(), NULL), "key")
+
+    sce <- select(sce_of(cells()))
+    set <- select(Biobase::ExpressionSet(cells()))
+    need_package("SeuratObject")
+    x <- methods::as(cells(), "CsparseMatrix")
+    object <- SeuratObject::CreateSeuratObject(x)
+    object <- select(SeuratObject::SetAssayData(object, slot = "data", new.data = x))
+    for (one in list(sce, set, object)) {
+        expect_identical(glfs_genes(one), genes)
+        expect_equal(glfs_result(one), record)
+        expect_identical(glfs_results(one), data.frame(
+            key = "glfs", kind = "selection", writer = "glfs_select_genes"
+        ))
+    }
+    # The record that a function returns for a matrix.
+    judged <- glfs_evaluate_panel(cells(), c("g1", "g2"), n_comps = 10, n_random = 2)
+    expect_identical(glfs_genes(judged), c("g1", "g2"))
+    expect_identical(glfs_result(judged), judged)
+    expect_identical(glfs_results(judged)$kind, "evaluation")
+    # Of other kinds, in the order of writing.
+    sce <- glfs_markers(glfs_structure(sce), c("g1", "g2"), "group")
+    expect_identical(glfs_results(sce)$kind, c("selection", "structure", "markers"))
+    expect_refused(glfs_genes(sce, "glfs_markers"), "key")
+})
+
+test_that("other packages take the column of a selection", {
+    sce <- select(sce_of(cells()))
+    rows <- SingleCellExperiment::rowSubset(sce, "glfs_selected")
+    expect_setequal(rownames(sce)[rows], glfs_genes(sce))
+    need_package("scuttle")
+    SummarizedExperiment::assay(sce, "counts") <- round(cells())
+    found <- scuttle::perCellQCMetrics(sce, subsets = list(panel = rows))
+    expect_equal(found$subsets_panel_sum, unname(colSums(round(cells())[glfs_genes(sce), ])))
+    need_package("scran")
+    found <- suppressWarnings(
+        scran::fixedPCA(sce, rank = 3, subset.row = rows, preserve.shape = FALSE)
+    )
+    expect_identical(
+        rownames(attr(SingleCellExperiment::reducedDim(found, "PCA"), "rotation")),
+        rownames(sce)[rows]
+    )
+})
+
+test_that("genes are never shown with the values of others", {
+    sce <- select(sce_of(cells()))
+    first <- glfs_genes(sce)[1]
+    few <- sce[rownames(sce) != first, ]
+    for (asked in list(glfs_genes, function(x) glfs_gene_sets(x)$glfs))
+        expect_message(expect_identical(asked(few), glfs_genes(sce)[-1]), "5 of the 6 genes")
+    expect_message(scores <- glfs_scores(few), "39 of the 40")
+    expect_identical(scores, glfs_scores(sce)[-1])
+    turned <- sce[40:1, 90:1]
+    expect_identical(glfs_genes(turned), glfs_genes(sce))
+    renamed <- sce
+    rownames(renamed) <- toupper(rownames(sce))
+    expect_identical(glfs_genes(renamed), toupper(glfs_genes(sce)))
+    expect_refused(glfs_genes(sce[c(1:40, 1:3), ]), "x")
+    # Of two records under one key the first holds, until there is another.
+    bound <- SummarizedExperiment::cbind(sce[, 1:60], sce[, 61:90])
+    expect_identical(glfs_genes(bound), glfs_genes(sce))
+    expect_identical(sum(names(S4Vectors::metadata(select(bound))) == "glfs"), 1L)
+    need_package("ggplot2")
+    plotted <- function(x) glfs_plot_panel(x)$data
+    expect_identical(plotted(sce)$preserved, glfs_result(sce)$preserved)
+    expect_refused(plotted(few), "x")
+    expect_identical(plotted(turned), plotted(sce))
+    expect_identical(plotted(renamed)$preserved, plotted(sce)$preserved)
+})

@@ -1,0 +1,153 @@
+"""The Python environment that R makes, in processes of their own without GLFSBIO_PYTHON."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+#: Settings of other Pythons and of pip, none of which may reach the environment.
+FOREIGN = {
+    **{"PYTHONPATH": "broken", "PYTHONHOME": "/nowhere", "PYTHONWARNINGS": "error"},
+    **{"PIP_USER": "1", "PIP_TARGET": "/nowhere", "PIP_PREFIX": "/nowhere"},
+    **{"PIP_CONSTRAINT": "/nowhere", "PIP_NO_BINARY": ":all:", "VIRTUAL_ENV": "/nowhere"},
+}
+OFFLINE = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "0"}
+
+
+@pytest.fixture
+def home(tmp_path) -> Path:
+    """A cache, and a working directory whose modules cannot be imported."""
+    for name in ("broken/numpy", "broken/glfs_bio", "glfs_bio"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit\n")
+    return tmp_path / "cache" / "R" / "glfsbio"
+
+
+@pytest.fixture
+def user(rscript, home, tmp_path):
+    """Start R as somebody does who has set nothing but this."""
+
+    def start(code: str, *arguments: str, **settings: str):
+        ours = ("GLFSBIO_", "PYTHON", "RETICULATE_")
+        env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        library = Path(sys.prefix) / "r" / "library"
+        env = {"R_LIBS": str(library), **env, "R_USER_CACHE_DIR": str(tmp_path / "cache")}
+        return rscript(code, *arguments, env=env | settings, stdin=-1)
+
+    return start
+
+
+def said(process, text: str | None = None) -> str:
+    """Wait for its end; what it printed."""
+    out, err = process.communicate(text, timeout=1200)
+    return out + err
+
+
+def until(found, process) -> None:
+    while not found():
+        assert process.poll() is None, said(process)
+        time.sleep(0.05)
+
+
+def test_an_environment_is_made_once_and_never_harmed(user, home, tmp_path):
+    """Killed, made by the first of two in two locales, used, damaged, and repaired meanwhile."""
+    killed = user("glfs_install()")
+    until(lambda: list(home.glob("new-*/bin")), killed)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    assert list(home.glob("lock-*/*"))
+
+    use = "x <- glfs_select_genes(glfs_example(), 3); cat(sum(rowData(x)$glfs_selected), '\n')"
+    first = user(use, LC_ALL="C", **FOREIGN)
+    second = user(f"glfs_install(); {use}", LC_ALL="C.UTF-8", **FOREIGN)
+    both = said(first), said(second)
+    assert all("\n3 " in f"\n{one}" for one in both), both
+    assert sum("makes its Python environment" in one for one in both) == 1, both
+    assert sum("waiting for it" in one for one in both) == 1, both
+    (folder,) = home.iterdir()
+    assert (folder / "complete").exists()
+    used = sum(one.lstat().st_blocks * 512 for one in folder.rglob("*")) / 2**20
+    assert used <= 500
+    assert not list(folder.glob("**/site-packages/scanpy"))
+    assert not any(
+        b"new-" in one.read_bytes() for one in (folder / "bin").iterdir() if not one.is_symlink()
+    )
+
+    # A session goes on whatever others do, and the others use what is there.
+    running = user(f"""
+        glfs_setup(); cat("ready\\n"); readLines(file("stdin"), 1)
+        {use}
+        glfs_write_order(glfs_order_panel(x), "order.xlsx"); cat("written\\n")
+    """)
+    while "ready" not in running.stdout.readline():
+        assert running.poll() is None, said(running)
+    other = said(user("cat(glfs_install()); glfs_setup()", LC_ALL="C", **OFFLINE, **FOREIGN))
+    assert str(folder) in other
+    assert "makes" not in other
+    (scipy,) = folder.glob("lib/python*/site-packages/scipy")
+    shutil.rmtree(scipy)
+    repaired = said(user(use))
+    assert "is damaged" in repaired
+    assert "scipy/" in repaired
+    assert "\n3 " in f"\n{repaired}"
+    assert list(home.iterdir()) == [folder]
+    assert (scipy / "__init__.py").exists()
+    end = said(running, "\n")
+    assert "written" in end, end
+
+
+#: In one R: nothing of this starts Python in it.  Arguments: a Python that R cannot load, a file.
+REFUSED = """
+    bad <- commandArgs(TRUE)[1]; file <- commandArgs(TRUE)[2]
+    lock <- file.path(glfsbio:::cache(), paste0("lock-", glfsbio:::fingerprint()))
+    token <- file.path(lock, "elsewhere~1~file")  # its age alone tells whether it is at work
+    dir.create(lock, recursive = TRUE); file.create(token)
+    said <- function(...) cat(tryCatch(suppressMessages(glfs_install(...)),
+        glfs_error = conditionMessage), "\n\f")
+    said(wait = 0)
+    Sys.setFileTime(token, Sys.time() - 3600)
+    said()
+    said(bad)
+    Sys.setenv(PATH = paste0(dirname(bad), ":", Sys.getenv("PATH")))
+    said()
+    cat(list.files(glfsbio:::cache()), "\f")
+    Sys.setenv(R_USER_CACHE_DIR = file)
+    said()
+"""
+
+
+def test_what_is_refused_says_why_and_leaves_nothing(user, tmp_path):
+    """A lock that is held, or was long ago; no network; a Python that R cannot load; a cache."""
+    bad = tmp_path / "commands" / "python3"
+    real = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
+    bad.parent.mkdir()
+    (bad.parent / real.name).symlink_to(real)
+    bad.write_text(f"""#!/bin/sh
+'{real}' "$@" || exit 1
+for folder; do :; done
+for site in "$folder"/lib/python*/site-packages; do
+    if [ -d "$site" ]; then echo 'import sys; sys.exit("will not load")' >"$site/bad.pth"; fi
+done
+""")
+    bad.chmod(0o755)
+    (tmp_path / "file").touch()
+    found = said(user(REFUSED, str(bad), str(tmp_path / "file"), **OFFLINE)).split("\f")
+    held, offline, unloaded, next_one, left, unwritable, _ = found
+    assert "process 1 on elsewhere" in held
+    assert "options(glfsbio.wait = )" in held
+    assert "No network" in offline
+    assert "PIP_INDEX_URL" in offline
+    assert "glfs_setup()" in offline
+    assert str(bad) in unloaded
+    assert "cannot be used from this R" in unloaded
+    assert "glfs_install(python = )" in unloaded
+    assert "No network" in next_one  # to which a Python came that R can load
+    assert not left.strip()
+    assert "cannot be written" in unwritable
+    assert "R_USER_CACHE_DIR" in unwritable
