@@ -84,6 +84,12 @@ def test_marks(text, said):
     assert R.show(text) == said
 
 
+def test_words_of_a_class():
+    text = f"{OBS}, {OBSM}: {listed(['X_pca'])}; {shown('X_umap')} {arg('layer')}"
+    assert words.door("Seurat").show(text) == 'x[[]], Reductions(x): pca; "umap" layer'
+    assert words.door("ExpressionSet").show(OBS) == "pData(x)"
+
+
 def test_a_refusal():
     refusal = InvalidValue("adata", NO_VALUE, f"has no {OBS}", f"set {arg('layer')} to {NONE}")
     assert refusal.render(R) == "x has no colData(x): set assay.type to NULL."

@@ -29,7 +29,8 @@ plain_vector <- function(x) {
     if (inherits(x, "AsIs") && !isS4(x))
         class(x) <- setdiff(class(x), "AsIs")
     if (is.factor(x))
-        return(if (anyNA(levels(x))) factor(x, stats::na.omit(levels(x))) else x)
+        return(if (!anyNA(levels(x))) x
+        else factor(x, levels(x)[!is.na(levels(x))]))
     if (inherits(x, c("Date", "POSIXt", "yearmon", "yearqtr")))
         x <- format(x)
     if (inherits(x, "integer64"))
