@@ -8,6 +8,7 @@ suppressPackageStartupMessages({
 # the folder for the results, a script to run first.
 containers <- function(file, folder, first) {
     source(first)
+    suppressPackageStartupMessages(library(scran))
     sce <- suppressMessages(glfs_read_h5ad(file, X_name = "logcounts"))
     reducedDims(sce) <- NULL # a matrix has none
     colPairs(sce) <- NULL
@@ -27,6 +28,10 @@ containers <- function(file, folder, first) {
             list(logcounts = values), colData = colData(sce)
         ),
         SingleCellExperiment = sce,
+        "SingleCellExperiment of scran" = worked_on(sce),
+        "SingleCellExperiment in HDF5" = HDF5Array::saveHDF5SummarizedExperiment(
+            worked_on(sce), file.path(folder, "stored")
+        ),
         ExpressionSet = Biobase::ExpressionSet(
             as.matrix(values), Biobase::AnnotatedDataFrame(cells)
         ),
@@ -35,6 +40,11 @@ containers <- function(file, folder, first) {
             "data", values
         )
     )
+    pca <- as.matrix(reducedDim(containers[["SingleCellExperiment of scran"]], "PCA"))
+    write.table(format(pca, digits = 17L), file.path(folder, "pca.txt"), quote = FALSE,
+        row.names = FALSE, col.names = FALSE)
+    table_of <- function(x, key) (if (is(x, "DataFrame")) metadata(x)[[key]]
+        else record(x, key))$table
     record <- function(x, key) {
         if (is(x, "SummarizedExperiment")) metadata(x)[[key]]
         else if (is(x, "ExpressionSet")) Biobase::notes(x)[[key]]
@@ -42,8 +52,14 @@ containers <- function(file, folder, first) {
         else x
     }
     panel <- c("CD3D", "CD79A", "NKG7", "LYZ", "FCER1A")
+    other <- c("CD3E", "CD79B", "GNLY", "CST3", "HLA-DRA", "FCGR3A", "S100A8")
     operations <- list(
         select_genes = function(x) glfs_scores(glfs_select_genes(x, 20)),
+        "select_genes, block" = function(x)
+            glfs_scores(glfs_select_genes(x, 20, block = cells$phase)),
+        "select_genes, PCA" = function(x) if ("PCA" %in% tryCatch(
+            reducedDimNames(x), error = function(e) NULL))
+            glfs_scores(glfs_select_genes(x, 20, dimred = "PCA")),
         stability = function(x) {
             x <- glfs_stability(x, 10, n_resamples = 3, random_state = 0)
             glfsbio:::gene_table(x)$glfs_stability_frequency
@@ -61,17 +77,47 @@ containers <- function(file, folder, first) {
         explain_panel = function(x)
             record(glfs_explain_panel(x, panel), "glfs_explanation")$table$loss,
         curve = function(x) record(glfs_curve(x, 20), "glfs_curve")$table$preserved,
+        replace_genes = function(x) table_of(
+            glfs_replace_genes(x, "NKG7", panel = panel), "glfs_replaced")$preserved_after,
+        explain_gene = function(x)
+            record(glfs_explain_gene(x, "GNLY", panel = panel), "glfs_gene")$table$r2,
+        prove_panel = function(x) unlist(
+            record(glfs_prove_panel(x, panel), "glfs_proof")[
+                c("preserved", "best_preserved", "optimality")]),
+        compare_panels = function(x) unlist(as.list(
+            record(glfs_compare_panels(x, list(a = panel, b = other),
+                random_state = 0), "glfs_comparison")$table[
+                c("preserved", "optimality", "imputed", "knn_preservation")])),
+        markers = function(x) unlist(as.list(
+            record(glfs_markers(x, panel, cells$bulk_labels), "glfs_markers")$table[
+                c("f_beta", "precision", "recall", "on_target")])),
+        order_panel = function(x) unlist(as.list(
+            table_of(glfs_order_panel(x, panel), "glfs_order")[
+                c("preserved", "loss", "substitution_score")])),
         classify = function(x)
             record(glfs_classify(x, cells$bulk_labels, n_genes = 10, random_state = 0), "glfs_class")$coef
     )
     for (container in names(containers))
         for (operation in names(operations)) {
             found <- suppressMessages(operations[[operation]](containers[[container]]))
-            writeLines(
+            if (!is.null(found)) writeLines(
                 format(as.numeric(found), digits = 17L),
                 file.path(folder, paste0(container, ".", operation))
             )
         }
+}
+
+# What scran and others leave in an object: PCA with attributes, variances in nested tables, an
+# alternative experiment.
+worked_on <- function(sce) {
+    variances <- modelGeneVar(sce, block = sce$phase)
+    rowData(sce)$variances <- variances
+    rowSubset(sce, "hvg") <- getTopHVGs(variances, n = 200)
+    set.seed(0)
+    sce <- fixedPCA(sce, subset.row = rowSubset(sce, "hvg"), rank = 20)
+    altExp(sce, "few") <- sce[1:3, ]
+    sce$day <- as.Date("2020-01-01") + seq_len(ncol(sce)) %% 3
+    sce
 }
 
 # A hundred selections in forked and in socket workers, against the same in this process.

@@ -26,9 +26,11 @@ SCRIPT = Path(__file__).with_suffix(".R")
 CONTAINERS = (
     *("matrix", "dgCMatrix", "dgTMatrix", "DelayedMatrix"),
     *("HDF5Matrix", "TENxMatrix", "H5ADMatrix"),
-    *("SummarizedExperiment", "SingleCellExperiment", "ExpressionSet", "Seurat"),
+    *("SummarizedExperiment", "SingleCellExperiment", "SingleCellExperiment of scran"),
+    *("SingleCellExperiment in HDF5", "ExpressionSet", "Seurat"),
 )
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+OTHER = ["CD3E", "CD79B", "GNLY", "CST3", "HLA-DRA", "FCGR3A", "S100A8"]
 
 
 def rscript(*arguments: object, script: Path = SCRIPT) -> str:
@@ -52,9 +54,13 @@ def printed(function: str, columns: list[str], *arguments: object) -> pd.DataFra
     return pd.read_csv(io.StringIO(rscript(function, *arguments)), sep="\t", names=columns)
 
 
-def expected(adata) -> dict[str, np.ndarray]:
-    """Return what Python gives, by function."""
+def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what Python gives, by function; `pca` is that of scran."""
     pp, tl = glfs_bio.pp, glfs_bio.tl
+    by_block, by_pca = adata.copy(), adata.copy()
+    pp.select_genes(by_block, 20, batch_key="phase")
+    by_pca.obsm["X_pca"] = pca
+    pp.select_genes(by_pca, 20, use_rep="X_pca")
     pp.select_genes(adata, 20)
     tl.stability(adata, 10, n_resamples=3, key_added="stability")
     tl.evaluate_panel(adata, PANEL, key_added="evaluation")
@@ -62,25 +68,53 @@ def expected(adata) -> dict[str, np.ndarray]:
     tl.substitutes(adata, PANEL, n=3, key_added="substitutes")
     tl.explain_panel(adata, PANEL, key_added="explanation")
     tl.curve(adata, 20, key_added="curve")
+    tl.replace_genes(adata, ["NKG7"], panel=PANEL, key_added="replaced")
+    tl.explain_gene(adata, ["GNLY"], panel=PANEL, key_added="gene")
+    tl.prove_panel(adata, PANEL, key_added="proof")
+    others = {"a": PANEL, "b": OTHER}
+    tl.compare_panels(adata, others, key_added="comparison")
+    tl.markers(adata, PANEL, "bulk_labels", key_added="markers")
+    tl.order_panel(adata, PANEL, key_added="order")
     tl.classify(adata, "bulk_labels", n_genes=10, key_added="class")
     found = adata.uns["evaluation"]
     names = ("preserved", "best_preserved", "random_preserved", "knn_preservation", "imputed")
     genes = list(adata.uns["class"]["genes"])
+    compared = ["preserved", "optimality", "imputed", "knn_preservation"]
+    proof = adata.uns["proof"]
+
+    def columns(key: str, *names: str) -> np.ndarray:
+        return adata.uns[key]["table"][[*names]].to_numpy(float).ravel(order="F")
+
     return {
-        "select_genes": np.sort(adata.var["glfs_score"].dropna())[::-1],
+        "select_genes": scores(adata),
+        "select_genes, block": scores(by_block),
+        "select_genes, PCA": scores(by_pca),
         "stability": adata.var["stability_frequency"],
         "evaluate_panel": np.concatenate([np.atleast_1d(found[name]) for name in names]),
         "extend_panel": adata.uns["extended"]["preserved"],
         "substitutes": adata.uns["substitutes"]["table"]["substitution_score"],
         "explain_panel": adata.uns["explanation"]["table"]["loss"],
         "curve": adata.uns["curve"]["table"]["preserved"],
+        "replace_genes": columns("replaced", "preserved_after"),
+        "explain_gene": columns("gene", "r2"),
+        "prove_panel": [proof[name] for name in ("preserved", "best_preserved", "optimality")],
+        "compare_panels": columns("comparison", *compared),
+        "markers": columns("markers", "f_beta", "precision", "recall", "on_target"),
+        "order_panel": columns("order", "preserved", "loss", "substitution_score"),
         "classify": np.asarray(adata[:, genes].varm["class_coef"]).T.ravel(),
     }
 
 
+def scores(adata) -> np.ndarray:
+    """Return the scores of the genes, the largest first."""
+    return np.sort(adata.var["glfs_score"].dropna())[::-1]
+
+
 def difference(path: Path, values: np.ndarray) -> float:
-    """Return the largest difference to what R wrote, over the largest value."""
-    there = np.genfromtxt(path)  # NA is NaN
+    """Return the largest difference to what R wrote, over the largest value; NaN: it has none."""
+    if not path.exists():
+        return np.nan
+    there = np.atleast_1d(np.genfromtxt(path))  # NA is NaN
     values = np.asarray(values, dtype=float)
     if there.shape != values.shape or (np.isnan(there) != np.isnan(values)).any():
         return np.inf
@@ -98,16 +132,17 @@ def containers() -> pd.DataFrame:
         adata.write_h5ad(cells)
         first = tables.HOME.parent / "r_bridge" / "debian_hdf5.R"
         rscript("containers", cells, folder, first)
+        pca = np.loadtxt(Path(folder) / "pca.txt")
         table = pd.DataFrame(
             {
                 operation: {
                     container: difference(Path(folder) / f"{container}.{operation}", values)
                     for container in CONTAINERS
                 }
-                for operation, values in expected(adata).items()
+                for operation, values in expected(adata, pca).items()
             }
         )
-    return table.map("{:.0e}".format)
+    return table.map("{:.0e}".format).replace("nan", "")
 
 
 def workers() -> pd.DataFrame:

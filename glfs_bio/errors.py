@@ -65,6 +65,8 @@ OBS_NAMES = _mark("word", "obs_names")
 OBSM = _mark("word", "obsm")
 OBSP = _mark("word", "obsp")
 UNS = _mark("word", "uns")
+#: Where graphs of cells are named.
+GRAPHS = _mark("word", "graphs")
 VAR = _mark("word", "var")
 VAR_NAMES = _mark("word", "var_names")
 NONE = _mark("word", "none")
@@ -189,6 +191,7 @@ PYTHON = Door(
             for part in ("X", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var")
         },
         "var_names": "adata.var_names",
+        "graphs": "adata.uns",
         "none": "None",
         "true": "True",
         "false": "False",
@@ -196,7 +199,7 @@ PYTHON = Door(
         "mapping": "dict",
         "categorical": ".astype('category')",
         "log_normalise": (
-            "run sc.pp.normalize_total and sc.pp.log1p, or name a log-normalised layer with layer="
+            "run sc.pp.normalize_total and sc.pp.log1p, or name a log-normalised matrix with layer="
         ),
         "pattern": "re.compile(...)",
         "spawn": "multiprocessing.get_context('spawn')",

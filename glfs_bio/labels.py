@@ -68,8 +68,8 @@ def coded(
         raise InvalidType(
             argument,
             name,
-            f"holds measurements (dtype {column.dtype}), but labels must be categories, strings, "
-            f"whole numbers or {BOOLEAN}",
+            "holds measurements, but labels must be categories, strings, whole numbers or "
+            f"{BOOLEAN}",
             f"convert it with {CATEGORICAL}",
         )
     if column.dtype == np.object_ and len({_is_flag(one) for one in column} - {None}) > 1:

@@ -21,6 +21,7 @@ from ..errors import (
     ADATA,
     BOOLEAN,
     FALSE,
+    GRAPHS,
     LAYERS,
     LOG_NORMALISE,
     NO_VALUE,
@@ -28,7 +29,6 @@ from ..errors import (
     OBS,
     OBSM,
     OBSP,
-    UNS,
     VAR,
     VAR_NAMES,
     Caution,
@@ -100,15 +100,15 @@ RECOGNITION = Recognition()
 STATES = {
     "counts": f"looks like raw counts (whole numbers): {LOG_NORMALISE}",
     "normalised": "looks normalised and not log-transformed: transform it once with log1p, or name "
-    f"a log-normalised layer with {arg('layer')}",
-    "twice": "looks log-transformed twice: transform it once, or name a log-normalised layer with "
+    f"a log-normalised matrix with {arg('layer')}",
+    "twice": "looks log-transformed twice: transform it once, or name a log-normalised matrix with "
     f"{arg('layer')}",
     "scaled": "looks scaled, with negative values in place of zeros, which hides the difference "
-    "between expressed genes and noise: select before scaling, or name a log-normalised layer with "
-    f"{arg('layer')}",
+    "between expressed genes and noise: select before scaling, or name a log-normalised matrix "
+    f"with {arg('layer')}",
     "intensities": "has values that are too large for log-normalised expression, like raw "
     "microarray intensities: set values below 20 to 20 and take log2 first, or name a "
-    f"log-normalised layer with {arg('layer')}",
+    f"log-normalised matrix with {arg('layer')}",
 }
 
 
@@ -497,12 +497,12 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
     checks.texts(neighbors_key=neighbors_key)
     key = neighbors_key
     if key not in adata.uns:
-        raise NotFound("neighbors_key", key, f"is not in {UNS}", "compute the graph first")
+        raise NotFound("neighbors_key", key, f"is not in {GRAPHS}", "compute the graph first")
     if not isinstance(adata.uns[key], Mapping):
         raise InvalidType(
             "neighbors_key",
             key,
-            f"is {type(adata.uns[key]).__name__} in {UNS}, not a graph of cells",
+            f"is {type(adata.uns[key]).__name__} in {GRAPHS}, not a graph of cells",
             "compute the graph again",
         )
     connectivities = adata.uns[key].get("connectivities_key", "connectivities")

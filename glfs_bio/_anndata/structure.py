@@ -233,7 +233,7 @@ def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
             Caution(
                 "Nearly all genes have variance 1, as after scaling, which hides the "
                 "difference between expressed genes and noise. Select before scaling, or name "
-                f"a log-normalised layer with {arg('layer')}{raw}."
+                f"a log-normalised matrix with {arg('layer')}{raw}."
             )
         )
 

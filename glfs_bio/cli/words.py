@@ -74,6 +74,7 @@ def door(options: Mapping[str, Spelling]) -> Door:
         words={
             "adata": "IN",
             **{part: part for part in ("X", "layers", "obs", "obs_names", "obsm", "obsp", "uns")},
+            "graphs": "uns",
             "var": "var",
             "var_names": "var_names",
             "none": _NONE,

@@ -144,7 +144,7 @@ def read_cells(
         check_indices(matrix, "path", str(path))
     if 0 in adata.shape:
         raise InvalidValue("path", str(path), "holds no cells, or no genes")
-    _make_unique(adata, path)
+    make_unique(adata, path)
     twice = adata.obs_names[adata.obs_names.duplicated()].unique()
     if len(twice):
         log.warning(Message(f"{path} has several cells of one name: {listed(twice)}."))
@@ -180,7 +180,7 @@ def _read(
     )
 
 
-def _make_unique(adata: ad.AnnData, path: Path) -> None:
+def make_unique(adata: ad.AnnData, path: Path) -> None:
     """Make gene names unique, and say which were not."""
     doubled = adata.var_names[adata.var_names.duplicated()].unique()
     if not len(doubled):
@@ -212,6 +212,10 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
     """Read what the groups of the file say that it is, whatever its ending."""
     import h5py  # type: ignore[import-untyped]
 
+    if not h5py.is_hdf5(path):
+        raise InvalidValue(
+            "path", str(path), "is no HDF5 file, whatever its ending", "give it the ending it needs"
+        )
     with h5py.File(path, "r") as file:
         of_mudata = {name: set(file[name]) for name in _SEVERAL[:1] if name in file}
         where = _place(path, of_mudata, modality)

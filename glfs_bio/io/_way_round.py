@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._anndata import names as families
-from ..errors import InvalidValue, arg, listed
+from ..errors import NO_VALUE, InvalidValue, arg, listed
 from ..vendors import headers, names
 
 if TYPE_CHECKING:
@@ -80,6 +80,18 @@ def check(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
         f"pass {arg('transpose', True)} if its rows are genes, or {arg('transpose', False)} if "
         "they are cells",
     )
+
+
+def check_genes_in_rows(rows: list[str], columns: list[str]) -> None:
+    """Refuse a matrix whose names say that its rows are cells: one of R has genes there."""
+    if _lean(rows, columns) < -SIDES.enough:
+        raise InvalidValue(
+            "adata",
+            NO_VALUE,
+            f"seems to have cells in its rows ({listed(rows[:4], 3)}) and genes in its columns "
+            f"({listed(columns[:4], 3)})",
+            "transpose its matrix, or name the columns otherwise if they are cells",
+        )
 
 
 def says_genes(corner: str) -> bool:

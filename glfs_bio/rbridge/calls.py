@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anndata as ad
@@ -19,21 +20,27 @@ import numpy as np
 from joblib import hash as content_of
 from joblib import parallel_config
 
-from .. import io, pp, tl
+from .. import checks, io, pp, tl
 from .._anndata import columns, read
 from .._anndata import structure as structures
 from .._progress import collected
+from ..data.matrix import RowMatrix
 from ..errors import (
     NO_VALUE,
     Caution,
+    Door,
     InvalidType,
     InvalidValue,
     Message,
+    NotFound,
     Refusal,
     arg,
     call,
+    listed,
+    naming,
 )
 from ..estimators import LapRLSClassifier
+from ..io._read import make_unique
 from ..labels import check_classes
 from ..methods import OBJECTIVES
 from ..options import Limits, Preserve
@@ -73,6 +80,7 @@ def answer(target: str, arguments: Any) -> Any:
     ever raised: rpy2 would print it and give R a NULL.
     """
     said: dict[str, list[str]] = {"warnings": [], "messages": []}
+    door, tables = words.R, []
 
     def plain(ok: bool, **fields: Any) -> Any:
         texts = {name: values.strings(one) for name, one in said.items()}
@@ -80,13 +88,20 @@ def answer(target: str, arguments: Any) -> Any:
 
     try:
         given = values.read(arguments)
+        tables = [parts[name] for parts in _objects(given) for name in ("obs", "var")]
+        door = words.door(next((parts["of"][0] for parts in _objects(given)), ""))
         # R's objects are what they print, so that a summary would only be printed beside them
-        with session.interruptible(), _caught(said["warnings"], said["messages"]), collected():
+        with (
+            session.interruptible(),
+            _caught(said["warnings"], said["messages"], door),
+            collected(),
+        ):
             value = TARGETS[target](**given)
         # Here, so that what has no plain form is an error as any other.
         return plain(True, value=value)
     except BaseException as error:  # noqa: BLE001 — an exception that gets out aborts the process
-        return plain(False, **_condition(error))
+        _explain(error, tables)
+        return plain(False, **_condition(error, door))
 
 
 def answer_rpy2(target: Any, arguments: Any) -> Any:
@@ -99,7 +114,34 @@ def answer_reticulate(target: str, arguments: Any) -> Any:
     return values.for_reticulate(answer(target, values.from_reticulate(arguments)))
 
 
-def _condition(error: BaseException) -> dict[str, Any]:
+def _objects(given: Any) -> Iterator[dict[str, Any]]:
+    """Objects of R among arguments."""
+    if not isinstance(given, dict):
+        return
+    if "of" in given and "obs" in given:
+        yield given
+    for one in given.values():
+        yield from _objects(one)
+
+
+def _explain(error: BaseException, tables: list[pd.DataFrame]) -> None:
+    """Say of a column that R has and Python has not why that is so."""
+    if not isinstance(error, NotFound) or not isinstance(name := error.value, str):
+        return
+    for table in tables:
+        inner = [column for column in table if column.startswith(f"{name}.")]
+        kind = table.attrs.get(values.LEFT, {}).get(name)
+        if kind is not None:
+            error.problem = f"is a column of class {kind}, which is neither labels nor numbers"
+            error.remedy = "make it a factor, strings or numbers, one for each row"
+        elif inner:
+            error.problem, error.remedy = "is a table", f"name a column of it: {listed(inner)}"
+        else:
+            continue
+        return
+
+
+def _condition(error: BaseException, door: Door) -> dict[str, Any]:
     """Fields of the condition; a refusal has its argument and its kind, too."""
     fields = {
         "classes": values.strings([kind.__name__ for kind in type(error).__mro__[:-1]]),
@@ -107,8 +149,8 @@ def _condition(error: BaseException) -> dict[str, Any]:
     }
     if isinstance(error, Refusal):
         return fields | {
-            "message": error.render(words.R),
-            "argument": words.argument(error.argument),
+            "message": error.render(door),
+            "argument": door.argument(error.argument, None),
             "kind": type(error).__name__,
         }
     text = error.args[0] if isinstance(error, KeyError) and error.args else error
@@ -116,9 +158,9 @@ def _condition(error: BaseException) -> dict[str, Any]:
 
 
 @contextmanager
-def _caught(warned: list[str], messages: list[str]) -> Iterator[None]:
+def _caught(warned: list[str], messages: list[str], door: Door) -> Iterator[None]:
     """Keep what would go to stderr, where R could neither suppress nor show it."""
-    handler = _Handler(messages)
+    handler = _Handler(messages, door)
     root = logging.getLogger()
     root.addHandler(handler)
     with warnings.catch_warnings(record=True) as caught:
@@ -128,9 +170,7 @@ def _caught(warned: list[str], messages: list[str]) -> Iterator[None]:
         finally:
             root.removeHandler(handler)
             warned += [
-                one.message.render(words.R)
-                if isinstance(one.message, Caution)
-                else str(one.message)
+                one.message.render(door) if isinstance(one.message, Caution) else str(one.message)
                 for one in caught
                 if not issubclass(one.category, _FOR_DEVELOPERS)
             ]
@@ -139,14 +179,14 @@ def _caught(warned: list[str], messages: list[str]) -> Iterator[None]:
 class _Handler(logging.Handler):
     """As Python's own of last resort: what is a warning or worse."""
 
-    def __init__(self, texts: list[str]) -> None:
+    def __init__(self, texts: list[str], door: Door) -> None:
         super().__init__(logging.WARNING)
-        self.texts = texts
+        self.texts, self.door = texts, door
 
     def emit(self, record: logging.LogRecord) -> None:
         said: object = record.msg
         self.texts.append(
-            said.render(words.R) if isinstance(said, Message) else record.getMessage()
+            said.render(self.door) if isinstance(said, Message) else record.getMessage()
         )
 
 
@@ -210,7 +250,6 @@ def _written_to(
     """Call a function that writes to data sets, and tell of each what it wrote."""
     before = {}
     for name, adata in sets.items():
-        adata.var["_row"] = np.arange(adata.n_vars)
         before[name] = {"var": adata.var.copy(), "obs": adata.obs.copy(), "uns": {**adata.uns}}
     call(sets)
     return {name: _changes(adata, before[name]) for name, adata in sets.items()}
@@ -242,11 +281,8 @@ def _last_written(uns: Mapping[str, Any]) -> int:
 
 
 def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
-    rows = adata.var["_row"].to_numpy()
-    del adata.var["_row"]
-    gone = {
-        name: list(set(table) - {*getattr(adata, name), "_row"}) for name, table in before.items()
-    }
+    rows = before["var"].index.get_indexer(adata.var_names)
+    gone = {name: list(set(table) - {*getattr(adata, name)}) for name, table in before.items()}
     # The records that R handed over have no versions; R keeps structures on request alone.
     new = [k for k, entry in adata.uns.items() if "versions" in entry and k not in _BY_THE_WAY]
     new.sort(key=lambda key: int(adata.uns[key]["written"]))
@@ -441,9 +477,27 @@ def _write_reference(
     io.write_reference(adata, path, labels, counts_layer=counts_layer, **options)
 
 
-def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
-    parts, left = take_apart(ad.read_h5ad(path), X_name)
-    return parts | {"left": values.strings(left)}
+def _read_h5ad(
+    path: str, X_name: str, raw: bool = False, modality: str | None = None
+) -> dict[str, Any]:
+    """Cells of a file, or with `raw` all genes of its ``.raw`` in them."""
+    checks.flags(raw=raw)
+    with naming(backed="raw"):  # of which the other matrices are not read
+        adata = io.read_cells(path, modality=modality, backed=raw)
+    left = []
+    if raw:
+        if adata.raw is None:
+            raise InvalidValue("raw", True, f"is not in {path}", "leave it out")
+        left = [f"{part}[{name!r}]" for part in ("layers", "varm") for name in getattr(adata, part)]
+        adata = ad.AnnData(
+            RowMatrix(adata.raw.X).loaded(),
+            obs=adata.obs,
+            var=adata.raw.var,
+            **{part: dict(getattr(adata, part)) for part in ("obsm", "obsp", "uns")},
+        )
+        make_unique(adata, Path(path))
+    parts, more = take_apart(adata, X_name)
+    return parts | {"left": values.strings(left + more)}
 
 
 def _estimated(reference: dict[str, Any], spatial: dict[str, Any], labels: Any) -> pd.DataFrame:

@@ -26,6 +26,7 @@ from .._anndata import read
 from .._anndata.structure import KEY
 from ..codec import restored, storable
 from ..errors import InvalidValue, Message, shown
+from ..io import _way_round as way_round
 from ..options import Platform
 from ..vendors.forms import PanelFile
 from .values import is_plain
@@ -43,6 +44,8 @@ _BYTES = "kept"
 
 def put_together(parts: dict[str, Any]) -> ad.AnnData:
     """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
+    if len(cells := parts.get("cells", ())) and len(parts["var"]):
+        way_round.check_genes_in_rows(list(parts["var"].index.astype(str)), list(cells))
     adata = ad.AnnData(
         parts["X"].T,
         obs=_named(parts["obs"]),

@@ -28,6 +28,8 @@ from . import session
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: Of a table, the classes of R's columns that have no plain form, by name.
+LEFT = "left"
 #: R's missing integer or logical.
 _NA = np.iinfo(np.int32).min
 #: Bytes of a block: a raw vector that R reads or writes in one go has less than 2³¹.
@@ -94,7 +96,10 @@ def read(value: Any) -> Any:
         case {"kind": "table", "columns": columns, "names": names, "rows": rows, "length": n}:
             index = pd.RangeIndex(n[0]) if rows is None else pd.Index(read(rows), dtype=object)
             table = dict(zip(read(names), map(read, columns), strict=True))
-            return pd.DataFrame(table, index=index)
+            frame = pd.DataFrame(table, index=index)
+            left = read(value.get(LEFT)) or {}
+            frame.attrs[LEFT] = {name: kind[0] for name, kind in left.items()}
+            return frame
         case {"kind": kind}:
             raise KeyError(kind)
         case _:

@@ -6,6 +6,7 @@ import ast
 import json
 import math
 from collections.abc import Mapping, Set
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,15 +55,15 @@ _CALLS = (
 _CLASSES = {"b": "logical", "i": "integer", "u": "integer", "f": "numeric"}
 
 
-def argument(name: str, value: str | None = None) -> str:
+def argument(name: str, value: str | None = None, *, called: Mapping[str, str] = _ARGUMENTS) -> str:
     """Return an argument of Python as R has it, with its value as R writes it."""
     name, item, key = name.partition("[")
-    called = _ARGUMENTS.get(name, name)
+    here = called.get(name, name)
     if item:
-        called = f"{called}[{_key(key.removesuffix(']'))}]"
-    if value == json.dumps(f"glfs_{called}"):  # a vector that R put into a column
-        return called
-    return called if value is None else f"{called} = {value}"
+        here = f"{here}[{_key(key.removesuffix(']'))}]"
+    if value == json.dumps(f"glfs_{here}"):  # a vector that R put into a column
+        return here
+    return here if value is None else f"{here} = {value}"
 
 
 def call(name: str) -> str:
@@ -70,15 +71,15 @@ def call(name: str) -> str:
     return _CALLS.get(name, f"glfs_bio.{name} in Python")
 
 
-def shown(value: object) -> str:
-    """Return a value as R writes it, shortened."""
-    text = _written(value)
+def shown(value: object, *, called: Mapping[str, str] = IN_OBSM) -> str:
+    """Return a value as R writes it, shortened; keys of ``.obsm`` have names there."""
+    text = _written(called.get(value, value) if isinstance(value, str) else value)
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
-def named(text: str) -> str:
+def named(text: str, *, called: Mapping[str, str] = IN_OBSM) -> str:
     """Return names of the object's parts, with commas between them, as R has them."""
-    return ", ".join(IN_OBSM.get(name, name) for name in text.split(", "))
+    return ", ".join(called.get(name, name) for name in text.split(", "))
 
 
 def _key(text: str) -> str:
@@ -108,32 +109,68 @@ def _written(value: object) -> str:
     return shortened(value)
 
 
-R = Door(
-    words={
-        "adata": "x",
-        "X": "the matrix",
-        "layers": "assays(x)",
-        "obs": "colData(x)",
-        "obs_names": "colnames(x)",
-        "obsm": "reducedDims(x)",
-        "obsp": "colPairs(x)",
-        "uns": "metadata(x)",
-        "var": "rowData(x)",
-        "var_names": "rownames(x)",
-        "none": "NULL",
-        "true": "TRUE",
-        "false": "FALSE",
-        "boolean": "logical",
-        "mapping": "vector or list with names",
-        "categorical": "factor()",
-        "log_normalise": (
-            "run scuttle::logNormCounts(), or name a log-normalised matrix with assay.type="
-        ),
-        "pattern": "grep(..., value = TRUE)",
-        "spawn": "BiocParallel::SnowParam()",
+def door(of: str = "SummarizedExperiment") -> Door:
+    """Return the door of R, with the words of a class (:data:`_OF_CLASS`)."""
+    return Door(
+        words=_WORDS | _OF_CLASS.get(of, {}),
+        argument=partial(argument, called=_ARGUMENTS | _ARGUMENTS_OF.get(of, {})),
+        call=call,
+        value=partial(shown, called=_REDUCED_OF.get(of, IN_OBSM)),
+        names=partial(named, called=_REDUCED_OF.get(of, IN_OBSM)),
+    )
+
+
+_WORDS = {
+    "adata": "x",
+    "X": "the matrix",
+    "layers": "assays(x)",
+    "obs": "colData(x)",
+    "obs_names": "colnames(x)",
+    "obsm": "reducedDims(x)",
+    "obsp": "colPairs(x)",
+    "graphs": "colPairs(x)",
+    "uns": "metadata(x)",
+    "var": "rowData(x)",
+    "var_names": "rownames(x)",
+    "none": "NULL",
+    "true": "TRUE",
+    "false": "FALSE",
+    "boolean": "logical",
+    "mapping": "vector or list with names",
+    "categorical": "factor()",
+    "log_normalise": (
+        "run scuttle::logNormCounts(), or name a log-normalised matrix with assay.type="
+    ),
+    "pattern": "grep(..., value = TRUE)",
+    "spawn": "BiocParallel::SnowParam()",
+}
+#: Other words of other classes.
+_OF_CLASS = {
+    "matrix": {
+        "obs": "colData(x) (x is a matrix)",
+        "var": "rowData(x) (x is a matrix)",
+        "log_normalise": "give a log-normalised matrix, such as that of scuttle::normalizeCounts()",
     },
-    argument=argument,
-    call=call,
-    value=shown,
-    names=named,
-)
+    "ExpressionSet": {
+        "layers": "assayData(x)",
+        "obs": "pData(x)",
+        "uns": "notes(x)",
+        "var": "fData(x)",
+        "log_normalise": (
+            "normalise them and take logarithms, or name a log-normalised matrix with assay.type="
+        ),
+    },
+    "Seurat": {
+        "layers": "the layers of the assay",
+        "obs": "x[[]]",
+        "obsm": "Reductions(x)",
+        "obsp": "Graphs(x)",
+        "graphs": "Graphs(x), which are not read",
+        "uns": "Misc(x)",
+        "var": "x[[assay]][[]]",
+        "log_normalise": "run NormalizeData(), or name a log-normalised matrix with layer=",
+    },
+}
+_ARGUMENTS_OF = {"Seurat": {"layer": "layer"}}
+_REDUCED_OF = {"Seurat": {key: name.lower() for name, key in REDUCED.items()}}
+R = door()

@@ -116,7 +116,7 @@ def markers(
             "panel",
             NO_VALUE,
             "has genes with negative values",
-            f"name a log-normalised layer with {arg('layer')}",
+            f"name a log-normalised matrix with {arg('layer')}",
         )
     single, table = _found(values, codes, categories, n_markers, beta)
     genes = adata.var_names[named.genes].to_numpy(dtype=object)

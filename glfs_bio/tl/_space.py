@@ -13,7 +13,7 @@ from .. import labels as categories
 from .._anndata import columns, read
 from ..cells.pca import check_coordinates
 from ..data.matrix import RowMatrix, moments
-from ..errors import NO_VALUE, OBSM, UNS, InvalidValue, NotFound, arg, listed, naming, shown
+from ..errors import GRAPHS, NO_VALUE, OBSM, InvalidValue, NotFound, arg, listed, naming, shown
 from ..measures import cells as measures
 from ..measures import labels as readers
 from ..measures import space as places
@@ -62,7 +62,7 @@ def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> 
         raise NotFound(
             "spatial",
             value,
-            f"{problem} {OBSM} {also} {UNS}",
+            f"{problem} {OBSM} {also} {GRAPHS}",
             f"name coordinates of the cells (of {listed(adata.obsm)})"
             if len(adata.obsm)
             else "add coordinates of the cells",

@@ -7,7 +7,7 @@ import pytest
 from refusals import refused
 
 from glfs_bio.errors import InvalidValue
-from glfs_bio.io import read_cells
+from glfs_bio.io import _way_round, read_cells
 
 BARCODES = ["AAACATACAACCAC-1", "AAACATTGAGCTAC-1", "AAACATTGATCAGC-1"]
 SYMBOLS = ["MT-CO1", "RPL3", "RPS6", "CD3D", "LYZ", "GNLY"]
@@ -81,3 +81,11 @@ def test_many_names(tmp_path):
     path = tmp_path / "t.csv.gz"
     frame.to_csv(path)
     assert read_cells(path).shape == (1500, 6)
+
+
+def test_a_matrix_of_r_has_genes_in_its_rows():
+    _way_round.check_genes_in_rows(SYMBOLS, BARCODES)
+    _way_round.check_genes_in_rows(["a", "b"], WELLS)
+    for rows in (BARCODES, WELLS):
+        with refused(InvalidValue, "adata"):
+            _way_round.check_genes_in_rows(rows, SYMBOLS)

@@ -103,9 +103,10 @@ def test_what_is_not_carried_from_r_is_named(ri):
     """)
     with pytest.warns(UserWarning, match="Not carried from R") as caught:
         adata = rbridge.from_sce(sce)
-    for name in ("rowData list", "rowData when", "altExp ADT", "metadata note"):
+    for name in ("rowData list", "altExp ADT", "metadata note"):
         assert name in str(caught[0].message)
-    assert list(adata.var.columns) == ["run", "inner.u", "inner.v"]
+    assert list(adata.var.columns) == ["run", "inner.u", "inner.v", "when"]
+    assert adata.var["when"].str.fullmatch(r"\d{4}-\d\d-\d\d").all()
     assert adata.var["run"].tolist() == [True, True, False]
     assert adata.var["inner.v"].isna().tolist() == [False, True, False]
     assert list(adata.obs_names) == ["0", "1"]

@@ -91,6 +91,12 @@ def test_a_vector_has_no_name():
     assert words.argument("labels", '"type"') == 'labels = "type"'
 
 
+def test_words_of_a_class():
+    text = f"{OBS}, {OBSM}: {listed(['X_pca'])}; {shown('X_umap')} {arg('layer')}"
+    assert words.door("Seurat").show(text) == 'x[[]], Reductions(x): pca; "umap" layer'
+    assert words.door("ExpressionSet").show(OBS) == "pData(x)"
+
+
 def test_a_refusal():
     refusal = InvalidValue("adata", NO_VALUE, f"has no {OBS}", f"set {arg('layer')} to {NONE}")
     assert refusal.render(R) == "x has no colData(x): set assay.type to NULL."
@@ -401,8 +407,8 @@ ROWS = [
     ("glfs_read_panel(old)", VALUE, "path"),
     ("glfs_read_panel(old, column = 'gene')", VALUE, "column"),
     ("glfs_read_panel(5)", IN_R, "path"),
-    ("glfs_read_h5ad('no.h5ad')", IN_R, None),
-    ("glfs_read_h5ad(old)", "OSError", None),
+    ("glfs_read_h5ad('no.h5ad')", IN_R, "path"),
+    ("glfs_read_h5ad(old)", VALUE, "path"),
     ("glfs_read_h5ad(5)", IN_R, "path"),
 ]  # fmt: skip
 

@@ -14,7 +14,8 @@ for_reticulate <- function(x) {
         return(x)
     block <- block_bytes / if (is.integer(x)) 4 else 8
     starts <- seq_len(ceiling(length(x) / block)) * block - block
-    dim(x) <- NULL
+    # Neither a class nor an attribute can be written.
+    x <- as.vector(unclass(x))
     blocks <- lapply(starts, function(start) {
         part <- if (length(x) <= block) x
         else x[start + seq_len(min(block, length(x) - start))]

@@ -42,6 +42,16 @@ raise_interrupt <- function() {
     invokeRestart("abort")
 }
 
+# A message of which one in a session is enough.
+said <- new.env(parent = emptyenv())
+
+say_once <- function(...) {
+    text <- paste0(...)
+    if (is.null(said[[text]]))
+        message(text)
+    said[[text]] <- TRUE
+}
+
 is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
 
 check_string <- function(x, name) {

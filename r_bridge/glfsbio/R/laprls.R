@@ -80,6 +80,8 @@ setMethod("predict", "GLFSLapRLS", function(
 # Rows of the genes, out of an object of any class, as a matrix or dgCMatrix.
 gene_values <- function(x, genes, ...) {
     absent <- setdiff(genes, rownames(x))
+    if (length(absent) > 0L && all(genes %in% colnames(x)))
+        refuse("newdata", " has genes in its columns: transpose its matrix.")
     if (length(absent) > 0L)
         refuse(
             "newdata", " lacks ", length(absent), " genes of the model: ",
@@ -87,8 +89,7 @@ gene_values <- function(x, genes, ...) {
         )
     x <- if (is.matrix(x) || is(x, "Matrix")) x[genes, ,
         drop = FALSE] else x[genes, ]
-    matrix <- read_object(x, ...)$items[[1L]]
-    values <- if (matrix$kind == "sparse") r_value(matrix) else matrix$values
+    values <- r_value(read_object(x, files = FALSE, ...)$items[[1L]])
     dimnames(values) <- list(genes, colnames(x))
     values
 }

@@ -18,6 +18,7 @@ plain_matrix <- function(x, what, files = TRUE) {
         message(what, " is a ", class(x)[1L], ": realised in memory.")
         x <- realised(x)
     } else if (is.data.frame(x) || is(x, "DataFrame")) {
+        refuse_texts(x, what)
         x <- as.matrix(x)
     } else if (is(x, "sparseMatrix")) {
         x <- methods::as(methods::as(methods::as(
@@ -25,10 +26,10 @@ plain_matrix <- function(x, what, files = TRUE) {
     } else if (is(x, "Matrix")) {
         x <- as.matrix(x)
     } else if (isS4(x) && !is.matrix(x)) {
-        # Sparse arrays of newer Bioconductor releases.
-        x <- methods::as(x, "dgCMatrix")
+        # Sparse arrays of newer Bioconductor releases, matrices of BPCells.
+        x <- tryCatch(methods::as(x, "dgCMatrix"), error = function(e) x)
     }
-    values <- if (is(x, "dgCMatrix")) x@x else x
+    values <- if (is(x, "dgCMatrix")) x@x else as.vector(unclass(x))
     if (!(is.numeric(values) || is.logical(values)) || length(dim(x)) != 2L)
         glfs_stop(what, " must be a matrix of numbers, not ", class(x)[1L],
             " of ", typeof(values), ".")
@@ -41,7 +42,7 @@ plain_matrix <- function(x, what, files = TRUE) {
 }
 
 plain_dense <- function(x)
-    plain("dense", values = unclass(x), shape = dim(x))
+    plain("dense", values = as.vector(unclass(x)), shape = dim(x))
 
 # Where Python finds the same matrix: no delayed operations, and no missing
 # integers.
@@ -136,6 +137,18 @@ realised <- function(x) {
     do.call(cbind, c(list(sparse(first)), rest))
 }
 
+# A table may have its names in a column.
+refuse_texts <- function(table, what) {
+    columns <- lapply(as.list(table), plain_vector)
+    texts <- !vapply(columns, function(x) is.numeric(x) || is.logical(x), NA)
+    if (any(texts))
+        glfs_stop(
+            what, " must be a matrix of numbers, and has other columns: ",
+            listed(names(table)[texts]), ". If one has the names of genes, ",
+            "make these the row names; remove the others."
+        )
+}
+
 # The names, and the number of samples before these, are those of the whole.
 refuse_missing <- function(x, values, what, names = dimnames(x), before = 0L) {
     n <- sum(is.na(values))
@@ -174,17 +187,18 @@ gene_names <- function(x) {
 }
 
 # A table with nested tables flattened to `outer.inner`, run-length encodings
-# expanded, and a list of what has no plain form as attribute `left`.
+# expanded, and the classes of columns without a plain form as `left`.
 plain_table <- function(table, rows = NULL) {
     flat <- flat_columns(as.list(table), NULL)
-    made <- plain(
+    plain(
         "table",
         columns = unname(flat$columns),
         names = plain_strings(make.unique(as.character(names(flat$columns)))),
         rows = if (!is.null(rows)) plain_strings(rows),
-        length = nrow(table)
+        length = nrow(table),
+        left = plain_list(lapply(flat$left, plain_strings),
+            as.character(names(flat$left)))
     )
-    structure(made, left = flat$left)
 }
 
 flat_columns <- function(columns, prefix) {
@@ -198,7 +212,7 @@ flat_columns <- function(columns, prefix) {
             inner <- flat_columns(as.list(column), name)
             flat <- Map(c, flat, inner)
         } else if (is.null(made <- plain_column(column))) {
-            flat$left <- c(flat$left, name)
+            flat$left[[name]] <- class(column)[1L]
         } else {
             flat$columns <- c(flat$columns, stats::setNames(list(made), name))
         }
@@ -207,40 +221,88 @@ flat_columns <- function(columns, prefix) {
 }
 
 plain_column <- function(x) {
-    if (inherits(x, "AsIs") && !isS4(x))
-        class(x) <- setdiff(class(x), "AsIs")
+    x <- plain_vector(x)
     if (is.factor(x))
-        return(plain(
+        plain(
             "factor", codes = as.integer(x),
             levels = plain_strings(levels(x)), ordered = is.ordered(x)
-        ))
-    if (is.object(x) || !is.null(dim(x)))
-        return(NULL)
-    if (is.character(x))
+        )
+    else if (is.character(x))
         plain_strings(x)
-    else if (is.logical(x) || is.numeric(x))
+    else if (!is.null(x))
         as.vector(x)
 }
 
-plain_parts <- function(matrix, genes, var, obs, reduced = list(),
-    layers = list(),
-                        records = list(), pairs = list()) {
-    reduced <- Filter(function(x) is.matrix(x) && is.numeric(x), reduced)
+# What Python gets of an object of genes x samples: of reduced dimensions and
+# pairs of samples those that `named` has, else their names. `cells` are names
+# of samples, `of` is the class whose words messages have.
+plain_parts <- function(
+        matrix, genes, var, obs, reduced = list(), layers = list(),
+        records = list(), pairs = list(), named = NULL, cells = NULL,
+        of = "SummarizedExperiment") {
+    named <- c(named, texts(records_named(records)))
     plain_list(
         list(
             matrix,
             plain_table(var, genes),
             plain_table(obs, rownames(obs)),
             plain_list(
-                lapply(reduced, plain_dense),
+                Map(plain_reduced, reduced, names(reduced), nrow(obs),
+                    list(named)),
                 as.character(names(reduced))
             ),
             plain_list(layers, as.character(names(layers))),
             plain_records(records),
-            plain_list(pairs, as.character(names(pairs)))
+            plain_list(pairs, as.character(names(pairs))),
+            plain_strings(some_names(cells)),
+            plain_strings(of)
         ),
-        c("X", "var", "obs", "reduced", "layers", "records", "pairs")
+        c(
+            "X", "var", "obs", "reduced", "layers", "records", "pairs",
+            "cells", "of"
+        )
     )
+}
+
+# Names and texts of options, which may name a part of an object.
+texts <- function(x) {
+    if (isS4(x) || is.object(x) && !is.factor(x))
+        return(NULL)
+    c(names(x), if (is.list(x)) unlist(lapply(x, texts), use.names = FALSE)
+    else if (is.character(x) || is.factor(x)) as.character(x))
+}
+
+# What earlier results were made with.
+records_named <- function(records) lapply(
+    Filter(is_record, as.list(records)),
+    function(record) record[names(record) %in% c("params", "structure")]
+)
+
+# Enough of many names to tell samples from genes.
+some_names <- function(names)
+    as.character(names[unique(ceiling(
+        seq(1, length(names), length.out = min(length(names), 1000L))
+    ))])
+
+# A reduced dimension, of which only the name travels where nothing names it.
+# Places in space are used without a name, if they can be.
+plain_reduced <- function(x, name, n, named) {
+    asked <- any(c(name, paste0("X_", tolower(name))) %in% named)
+    values <- if (asked || name == "spatial") coordinates(x)
+    if (asked && is.null(values))
+        glfs_stop(
+            "The reduced dimension \"", name, "\" is a ", class(x)[1L], " of ",
+            typeof(x), ", not a matrix of numbers with a row for each sample."
+        )
+    plain_dense(if (is.null(values)) matrix(0, n, 0L) else values)
+}
+
+# Coordinates of samples as a matrix; NULL where they are no numbers.
+coordinates <- function(x) {
+    if (is(x, "LinearEmbeddingMatrix"))
+        x <- SingleCellExperiment::sampleFactors(x)
+    x <- tryCatch(as.matrix(x), error = function(e) NULL)
+    if (is.numeric(unclass(x))) x
 }
 
 # Of every record its kind and its place in the order of writing, of those of
@@ -275,7 +337,7 @@ plain_records <- function(records) {
         function(record) plain_list(list(record$kept), "kept")
     )
     others <- lapply(
-        Filter(has(place), records[!names(records) %in%
+        Filter(is_result, records[!names(records) %in%
             c(names(selections), names(structures))]),
         function(record) plain_argument(record[place], "metadata")
     )
@@ -283,12 +345,19 @@ plain_records <- function(records) {
     plain_list(records, as.character(names(records)))
 }
 
-# Pairs of samples, which a name tells the graph of: see objects.py in Python.
-plain_pairs <- function(x, only) {
+# Pairs of samples that `named` has, and those in space: see objects.py in
+# Python for their names. NULL: all, under their own names.
+plain_pairs <- function(x, named = NULL) {
+    suffix <- "_connectivities"
     # colPairNames() checks the whole object every time.
-    names <- grep(only, names(SingleCellExperiment::int_colData(x)$colPairs),
-        value = TRUE)
-    lapply(stats::setNames(nm = names), function(name) plain_matrix(
+    names <- names(SingleCellExperiment::int_colData(x)$colPairs)
+    keys <- ifelse(names == "connectivities", "neighbors", sub(
+        paste0(suffix, "$"), "", names
+    ))
+    sent <- if (is.null(named)) names
+    else ifelse(keys == "neighbors", "connectivities", paste0(keys, suffix))
+    wanted <- is.null(named) | keys %in% c(named, "spatial_neighbors")
+    lapply(stats::setNames(names, sent)[wanted], function(name) plain_matrix(
         SingleCellExperiment::colPair(x, name, asSparse = TRUE),
         paste0("colPair \"", name, "\"")
     ))
@@ -307,7 +376,7 @@ counts_layers <- function(layers, names, where, matrix) {
 # What Python needs of an object, by its class.
 setGeneric("read_object", function(x, ...) standardGeneric("read_object"))
 
-setMethod("read_object", "ANY", function(x, ...) {
+setMethod("read_object", "ANY", function(x, named = NULL, files = TRUE, ...) {
     if (length(dim(x)) != 2L)
         refuse(
             "x", " is a ", class(x)[1L],
@@ -317,19 +386,21 @@ setMethod("read_object", "ANY", function(x, ...) {
     refuse_place("x is a matrix: put its matrices into a SummarizedExperiment",
         ...)
     plain_parts(
-        plain_matrix(x, "x"), gene_names(x), empty(nrow(x)),
-        empty(ncol(x))
+        plain_matrix(x, "x", files), gene_names(x), empty(nrow(x)),
+        empty(ncol(x)), cells = colnames(x), of = "matrix"
     )
 })
 
 setMethod("read_object", "SummarizedExperiment", function(
-        x, assay = "logcounts", assay.type = assay, counts_layer = NULL,
-        word = if (missing(assay.type)) "assay" else "assay.type", ...) {
+        x, assay = NULL, assay.type = assay, counts_layer = NULL,
+        word = if (is.null(assay)) "assay.type" else "assay", named = NULL,
+        files = TRUE, ...) {
     refuse_place("name the matrix of x with assay.type =", ...)
-    names <- SummarizedExperiment::assayNames(x)
-    check_place(assay.type, word, names, "an assay of x")
-    values <- function(name)
-        SummarizedExperiment::assay(x, name, withDimnames = FALSE)
+    names <- assay_names(x)
+    place <- which_assay(assay.type, "logcounts", names, word, "an assay of x",
+        "scuttle::logNormCounts(x)")
+    values <- function(place)
+        SummarizedExperiment::assay(x, place, withDimnames = FALSE)
     reduced <- pairs <- list()
     if (is(x, "SingleCellExperiment")) {
         # reducedDims() and altExpNames() check the whole object every time.
@@ -337,40 +408,86 @@ setMethod("read_object", "SummarizedExperiment", function(
         reduced <- as.list(inner$reducedDims)
         if (!is.null(inner$spatialCoords)) # of a SpatialExperiment
             reduced$spatial <- inner$spatialCoords
-        pairs <- plain_pairs(x, "(^|_)connectivities$")
+        records <- records_named(S4Vectors::metadata(x))
+        pairs <- plain_pairs(x, c(character(), named, texts(records)))
         other <- names(inner$altExps)
         if (length(other) > 0L)
-            message("Alternative experiments are not used: ", listed(other),
+            say_once("Alternative experiments are not used: ", listed(other),
                 ".")
     }
     plain_parts(
-        plain_matrix(values(assay.type), paste0("assay \"", assay.type, "\"")),
+        plain_matrix(values(place), called_assay(names, place), files),
         gene_names(x),
         SummarizedExperiment::rowData(x, use.names = FALSE),
         no_names(SummarizedExperiment::colData(x)),
         reduced,
         counts_layers(counts_layer, names, "an assay of x", values),
         S4Vectors::metadata(x),
-        pairs
+        pairs, named, colnames(x)
     )
 })
 
 setMethod("read_object", "ExpressionSet", function(
-        x, assay = "exprs", assay.type = assay, counts_layer = NULL,
-        word = if (missing(assay.type)) "assay" else "assay.type", ...) {
+        x, assay = NULL, assay.type = assay, counts_layer = NULL,
+        word = if (is.null(assay)) "assay.type" else "assay", named = NULL,
+        files = TRUE, ...) {
     refuse_place("name the matrix of x with assay.type =", ...)
     names <- Biobase::assayDataElementNames(x)
-    check_place(assay.type, word, names, "in assayData(x)")
+    place <- which_assay(assay.type, "exprs", names, word, "in assayData(x)")
     values <- function(name) Biobase::assayDataElement(x, name)
     plain_parts(
-        plain_matrix(values(assay.type),
-            paste0("assayData \"", assay.type, "\"")),
+        plain_matrix(values(names[place]),
+            paste0("assayData \"", names[place], "\""), files),
         gene_names(Biobase::exprs(x)), Biobase::fData(x),
         no_names(Biobase::pData(x)),
         layers = counts_layers(counts_layer, names, "in assayData(x)", values),
-        records = Biobase::notes(x)
+        records = Biobase::notes(x), cells = colnames(x), of = "ExpressionSet"
     )
 })
+
+assay_names <- function(x) {
+    names <- SummarizedExperiment::assayNames(x)
+    if (is.null(names))
+        names <- character(length(SummarizedExperiment::assays(
+            x, withDimnames = FALSE
+        )))
+    names[is.na(names)] <- ""
+    names
+}
+
+called_assay <- function(names, place) paste0(
+    "assay ", if (nzchar(names[place])) paste0("\"", names[place], "\"")
+    else place
+)
+
+# Which of the matrices is meant, by its name or its number: without either the
+# default, or the only one where it has no name. `maker` makes the default.
+which_assay <- function(asked, default, names, word, where, maker = NULL) {
+    if (is.null(asked) && identical(names, "")) {
+        say_once("The only assay of x has no name: it is read as ", default,
+            ".")
+        return(1L)
+    }
+    if (is.numeric(asked) && length(asked) == 1L &&
+        asked %in% seq_along(names))
+        return(as.integer(asked))
+    name <- if (is.null(asked)) default else asked
+    if (!is.numeric(name) || length(name) != 1L)
+        check_string(name, word)
+    if (name %in% names)
+        return(match(name, names))
+    unnamed <- which(!nzchar(names))
+    shown <- replace(names, unnamed, unnamed)
+    refuse(
+        word, " = ", if (is.numeric(name)) listed(name)
+        else paste0("\"", name, "\""), " is not ", where, ": ", listed(shown),
+        if (length(unnamed)) paste0("; those without a name are given by ",
+            "their number, as ", word, " = ", unnamed[1L]),
+        if (is.null(asked) && !is.null(maker)) paste0("; ", maker,
+            " makes it, or name a log-normalised one with ", word, " ="),
+        "."
+    )
+}
 
 # What Python needs of an object whose matrix is that of raw counts, and the
 # names of its samples.
@@ -404,6 +521,10 @@ refuse_place <- function(remedy, ...) {
 }
 
 is_record <- function(x) is.list(x) && !is.object(x)
+
+# Others keep beside results what they like.
+is_result <- function(x) is_record(x) && is_string(x[["kind"]]) &&
+    is.numeric(x[["written"]])
 
 # Records of results, from where their class keeps them; a matrix gives the
 # record alone.

@@ -82,8 +82,8 @@ results_of <- function(x) {
     records <- records_of(x, "glfs", "x", "a result of this package")
     if (is_record(x))
         names(records) <- paste0("glfs_", x[["kind"]])[1L]
-    records <- Filter(function(one) is_record(one) &&
-        isTRUE(one[["kind"]] %in% names(writers)), records)
+    records <- Filter(function(one) is_result(one) &&
+        one[["kind"]] %in% names(writers), records)
     records <- records[!duplicated(names(records))]
     written <- vapply(records, function(one) as.numeric(one[["written"]]), 0)
     records[order(written)]

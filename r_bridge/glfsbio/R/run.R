@@ -90,8 +90,14 @@ run_sets <- function(target, sets, options) {
 
 # What Python gets: the parts of an object, and the options.
 prepared <- function(target, x, options) {
+    if (any(dim(x) == 0L))
+        refuse("x", " has no ", if (nrow(x) == 0L) "genes" else "samples", ".")
     for (name in intersect(names(renamed), names(options)))
         refuse(name, " is called ", renamed[[name]], " in R.")
+    if (inherits(x, "Seurat"))
+        for (name in intersect(names(options), c("dimred", "use_rep",
+            "preserve")))
+            options[name] <- list(seurat_reduced(options[[name]]))
     vectors <- as_columns(target, options, x)
     options <- checked(target, vectors$options)
     place <- options[intersect(names(options),
@@ -105,7 +111,8 @@ prepared <- function(target, x, options) {
         options[["platform"]] <- read_platform(
             options[["platform"]], x, place, named = target == "order_panel"
         )
-    parts <- do.call(read_object, c(list(x), place))
+    parts <- do.call(read_object,
+        c(list(x), place, list(named = texts(options))))
     parts <- with_columns(parts, vectors$samples)
     parts <- with_columns(parts, vectors$genes, 2L)
     with <- with_places(parts, options, ncol(x))
@@ -268,35 +275,37 @@ by_gene <- function(options, x) {
 
 # One label per sample.
 sample_labels <- function(labels, n, name) {
-    if (is(labels, "Rle"))
-        labels <- S4Vectors::decode(labels)
+    given <- class(labels)[1L]
+    labels <- plain_vector(labels)
     whole <- is.numeric(labels) && all(labels == round(labels), na.rm = TRUE)
     vector <- is.factor(labels) || is.character(labels) || is.logical(labels)
     if (!(vector || whole))
         refuse(
             name,
             " must be a factor, strings, whole numbers or logical values, ",
-            "not ", class(labels)[1L], "."
+            "not ", given, "."
         )
     values <- sample_values(labels, n, name)
     if (whole) values else factor(values)  # of numbers -1 is no label
 }
 
 sample_numbers <- function(values, n, name) {
-    if (is.numeric(values)) sample_values(as.vector(values), n, name)
+    numbers <- plain_vector(values)
+    if (is.numeric(numbers)) sample_values(numbers + 0, n, name)
     else sample_labels(values, n, name)
 }
 
 sample_flags <- function(flags, n) {
-    if (!is.logical(flags))
+    values <- plain_vector(flags)
+    if (!is.logical(values))
         refuse("train", " must be logical values, not ", class(flags)[1L], ".")
-    sample_values(flags, n, "train")
+    sample_values(values, n, "train")
 }
 
 sample_values <- function(values, n, name) {
     if (length(values) != n)
         refuse(name, " has ", length(values), " entries for ", n, " samples.")
-    values
+    unname(values)
 }
 
 with_columns <- function(parts, columns, item = 3L) {
@@ -346,10 +355,12 @@ with_dimred <- function(options, parts) {
         )
     check_string(dimred, "dimred")
     there <- r_strings(parts$items[[4L]]$names)
+    shown <- if (r_strings(parts$items[[9L]]) == "Seurat")
+        function(names) seurat_reduced(names, tolower) else identity
     if (!dimred %in% there)
         refuse(
-            "dimred", " = \"", dimred, "\" is not a reduced dimension of x: ",
-            listed(there), "."
+            "dimred", " = \"", shown(dimred), "\" is not a reduced dimension ",
+            "of x: ", listed(shown(there)), "."
         )
     c(options, use_rep = dimred)
 }

@@ -2,28 +2,35 @@
 #'
 #' Reads an AnnData file in Python and hands it over in memory.
 #'
-#' @param path An `.h5ad` file.
+#' @param path An `.h5ad` file, a `.zarr` folder, or an `.h5mu` file.
 #' @param X_name Name of the assay that takes the matrix `X`, for example
 #'   `"counts"` or `"logcounts"`.
+#' @param raw Whether to read the matrix and the genes of `raw`, where atlases
+#'   keep the counts of all genes, in place of `X`, the layers and `var`. The
+#'   columns of the cells and the reduced dimensions are the same.
+#' @param modality Modality of an `.h5mu` file. NULL: the only one.
 #' @return A SingleCellExperiment, genes x cells: `X` and the layers as assays,
 #'   sparse ones as dgCMatrix; `obs` and `var` as `colData` and `rowData`, with
 #'   ordered and unordered factors; the arrays of `obsm` as reduced dimensions,
 #'   `X_pca`, `X_tsne` and `X_umap` as `PCA`, `TSNE` and `UMAP`; the matrices of
 #'   `obsp`, such as the graph of the nearest neighbours, as `colPairs`. A
-#'   message names what is not carried: `uns`, `varm`, `varp` and `raw`.
+#'   message names what is not carried: `uns`, `varm`, `varp` and, unless it is
+#'   asked for, `raw`.
 #' @examples
 #' # 50 of the cells of glfs_example(), and 40 of the genes
 #' path <- system.file("extdata", "pbmc.h5ad", package = "glfsbio")
 #' glfs_read_h5ad(path, X_name = "scaled")
+#' glfs_read_h5ad(path, X_name = "logcounts", raw = TRUE)
 #' @export
-glfs_read_h5ad <- function(path, X_name = "X") {
+glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
     check_string(path, "path")
     if (!file.exists(path))
-        glfs_stop("The file ", path, " does not exist.")
+        refuse("path", " = \"", path, "\" does not exist.")
     parts <- call_python("read_h5ad", path = normalizePath(path),
-        X_name = X_name)
+        X_name = X_name, raw = raw, modality = modality)
     if (length(parts$left) > 0L)
-        message("Not carried to R: ", paste(parts$left, collapse = ", "), ".")
+        message("Not carried to R: ", paste(parts$left, collapse = ", "), ".",
+            if ("raw" %in% parts$left) " raw = TRUE reads the genes of raw.")
     as_sce(parts)
 }
 
@@ -62,20 +69,22 @@ plain_sce <- function(x, X_name = NULL) {
         paste0("assay \"", name, "\""), files = FALSE
     ))
     single <- is(x, "SingleCellExperiment")
-    pairs <- if (single) plain_pairs(x, ".") else list()
-    reduced <- if (single) as.list(SingleCellExperiment::reducedDims(x,
-        withDimnames = FALSE)) else list()
+    pairs <- if (single) plain_pairs(x) else list()
+    reduced <- if (single) lapply(as.list(SingleCellExperiment::reducedDims(x,
+        withDimnames = FALSE)), coordinates)
+    without <- vapply(reduced, is.null, NA)
     rows <- SummarizedExperiment::rowData(x, use.names = FALSE)
     columns <- SummarizedExperiment::colData(x)
     rownames(columns) <- colnames(x)
     parts <- plain_parts(
-        plain[[X_name]], gene_names(x), rows, columns, reduced,
-        plain[setdiff(names, X_name)], pairs = pairs
+        plain[[X_name]], gene_names(x), rows, columns, reduced[!without],
+        plain[setdiff(names, X_name)], pairs = pairs, named = names(reduced)
     )
     label <- function(what, names) if (length(names)) paste(what, names)
     left <- c(
-        label("rowData", attr(parts$items[[2L]], "left")),
-        label("colData", attr(parts$items[[3L]], "left")),
+        label("rowData", r_strings(parts$items[[2L]]$left$names)),
+        label("colData", r_strings(parts$items[[3L]]$left$names)),
+        label("reducedDim", names(reduced)[without]),
         if (single) label("altExp", SingleCellExperiment::altExpNames(x)),
         label("metadata", names(S4Vectors::metadata(x)))
     )

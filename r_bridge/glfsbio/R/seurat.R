@@ -11,7 +11,7 @@ seurat_assay <- function(x, assay) {
 
 suppressMessages(setMethod("read_object", "Seurat", function(
         x, assay = NULL, layer = "data", counts_layer = NULL, word = "layer",
-        ...) {
+        named = NULL, files = TRUE, ...) {
     refuse_place("name the matrix of x with assay = and layer =", ...)
     assay <- seurat_assay(x, assay)
     check_string(layer, word)
@@ -29,7 +29,7 @@ suppressMessages(setMethod("read_object", "Seurat", function(
     matrix <- values(layer)
     others <- setdiff(SeuratObject::Assays(x), assay)
     if (length(others) > 0L)
-        message("Other assays are not used: ", listed(others), ".")
+        say_once("Other assays are not used: ", listed(others), ".")
     reduced <- lapply(
         stats::setNames(nm = SeuratObject::Reductions(x)),
         function(name) SeuratObject::Embeddings(x[[name]])
@@ -37,10 +37,11 @@ suppressMessages(setMethod("read_object", "Seurat", function(
     names(reduced) <- seurat_reduced(names(reduced))
     plain_parts(
         plain_matrix(matrix,
-            paste0("layer \"", layer, "\" of assay \"", assay, "\"")),
+            paste0("layer \"", layer, "\" of assay \"", assay, "\""), files),
         gene_names(matrix), x[[assay]][[]], no_names(x[[]]), reduced,
         counts_layers(counts_layer, layers, "in the assay", values),
-        methods::slot(x, "misc")
+        methods::slot(x, "misc"), named = named, cells = colnames(x),
+        of = "Seurat"
     )
 }))
 
@@ -84,10 +85,16 @@ seurat_layers <- function(assay) {
     getExportedValue("SeuratObject", "Layers")(assay)
 }
 
-seurat_reduced <- function(names) {
-    common <- names %in% c("pca", "tsne", "umap")
-    names[common] <- toupper(names[common])
-    names
+# Names of reduced dimensions, or weights by these, as elsewhere in
+# Bioconductor, or back in those of Seurat.
+seurat_reduced <- function(x, case = toupper) {
+    renamed <- function(names) {
+        common <- tolower(names) %in% c("pca", "tsne", "umap")
+        replace(names, common, case(names[common]))
+    }
+    if (!is.null(names(x)))
+        names(x) <- renamed(names(x))
+    if (is.character(x)) renamed(x) else x
 }
 
 suppressMessages(setMethod("write_object", "Seurat", function(

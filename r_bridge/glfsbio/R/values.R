@@ -7,12 +7,48 @@ plain <- function(kind, ...)
 
 # Strings as one block of bytes, each ended by a zero.
 plain_strings <- function(x) {
+    x <- enc2utf8(as.vector(unclass(x)))
     missing <- is.na(x)
+    # Of a file that was read without its encoding.
+    foreign <- !missing & !validUTF8(x)
+    x[foreign] <- iconv(x[foreign], "latin1", "UTF-8")
     plain(
         "strings",
-        bytes = writeBin(enc2utf8(as.vector(x)), raw()),
+        bytes = writeBin(x, raw()),
         missing = if (any(missing)) missing
     )
+}
+
+# A vector of any class as one of R's own types with its names: dates and times
+# are texts, quantities with units numbers. NULL where it is no vector.
+plain_vector <- function(x) {
+    if (is(x, "Rle"))
+        x <- S4Vectors::decode(x)
+    if (is(x, "Factor"))
+        x <- as.factor(x)
+    if (inherits(x, "AsIs") && !isS4(x))
+        class(x) <- setdiff(class(x), "AsIs")
+    if (is.factor(x))
+        return(if (!anyNA(levels(x))) x
+        else factor(x, levels(x)[!is.na(levels(x))]))
+    if (inherits(x, c("Date", "POSIXt", "yearmon", "yearqtr")))
+        x <- format(x)
+    if (inherits(x, "integer64"))
+        x <- from_integer64(x)
+    if (!(is.numeric(unclass(x)) || is.logical(x) || is.character(x)) ||
+        length(dim(x)) > 2L || isTRUE(dim(x)[2L] != 1L))
+        return(NULL)
+    stats::setNames(as.vector(unclass(x)), names(x))
+}
+
+# Whole numbers that the package bit64 keeps in the bytes of doubles.
+from_integer64 <- function(x) {
+    bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
+    halves <- readBin(bytes, integer(), 2L * length(x), endian = "little")
+    halves <- matrix(as.double(halves), 2L)
+    low <- halves[1L, ]
+    low[is.na(low)] <- -2^31  # which is R's missing integer
+    stats::setNames(halves[2L, ] * 2^32 + low %% 2^32, names(x))
 }
 
 plain_list <- function(items, names = NULL)
@@ -27,17 +63,16 @@ plain_argument <- function(x, name = "") {
         return(x)
     if (is.list(x) && !is.object(x))
         return(plain_arguments_list(x, name))
-    if (is(x, "Rle"))
-        x <- S4Vectors::decode(x)
-    if (is.factor(x))
-        x <- as.character(x)
-    if (!(is.numeric(x) || is.logical(x) || is.character(x)) ||
-        !is.null(dim(x)) || is.object(x))
+    given <- class(x)[1L]
+    dated <- inherits(x, c("Date", "POSIXt"))
+    x <- plain_vector(x)
+    if (is.null(x) || dated)
         refuse(
-            name, " is a ", class(x)[1L],
-            ": it must be NULL, numbers, strings, ",
+            name, " is a ", given, ": it must be NULL, numbers, strings, ",
             "logical values, or a list of these."
         )
+    if (is.factor(x))
+        x <- stats::setNames(as.character(x), names(x))
     if (anyNA(x))
         refuse(name, " has missing values: remove them.")
     if (is.double(x) && all(is.finite(x)) && all(x == round(x) & abs(x) < 2^31))

@@ -34,6 +34,11 @@ sce_of <- function(x, ...) {
     )
 }
 
+# Without what is said, and with the seed of R that it had.
+quiet <- function(value) suppressWarnings(suppressMessages(
+    withr::with_seed(1, value)
+))
+
 # Ten components: the same problem for all tests, and a quick one.
 select <- function(x, ...) glfs_select_genes(x, n_genes = 6, n_comps = 10, ...)
 
@@ -58,4 +63,58 @@ expected <- local({
 expect_expected <- function(table, tolerance = 1e-6) {
     table <- as.list(table)[columns]
     expect_equal(table, as.list(expected())[columns], tolerance = tolerance)
+}
+
+# All functions, of an object with counts that select() was called with.
+functions <- list(
+    structure = function(x) glfs_structure(x, n_comps = 10),
+    select = function(x) select(x, limits = glfs_limits(max_counts = 50, counts_layer = "counts")),
+    evaluate = function(x) glfs_evaluate_panel(x, labels = "group", n_random = 1L),
+    explain = function(x) glfs_explain_panel(x, labels = "group"),
+    gene = function(x) glfs_explain_gene(x, "g7"),
+    substitutes = function(x) glfs_substitutes(x),
+    extend = function(x) glfs_extend_panel(x, "glfs", n_extra = 2),
+    replace = function(x) glfs_replace_genes(x, glfs_gene_sets(x)$glfs[1]),
+    compare = function(x) glfs_compare_panels(x, list(a = c("g1", "g2"), b = c("g3", "g4"))),
+    curve = function(x) glfs_curve(x, max_genes = 4L),
+    markers = function(x) glfs_markers(x, "glfs", labels = "group"),
+    stability = function(x) glfs_stability(x, n_resamples = 2L),
+    classify = function(x) glfs_classify(x, labels = "group", n_genes = 3),
+    laprls = function(x) glfs_laprls(x, labels = "group"),
+    order = function(x) glfs_order_panel(x),
+    efficiency = function(x) glfs_estimate_efficiency(
+        x, x, labels = "group", counts_layer = "counts", spatial_layer = "counts"
+    )
+)
+
+# What the package wrote, without what tells one call from another.
+found <- function(one) {
+    ours <- function(table) table[startsWith(names(table), "glfs_")]
+    plain <- function(value) {
+        if (methods::is(value, "DataFrame"))
+            value <- as.list(value)
+        if (is.list(value) && !is.data.frame(value)) {
+            value <- value[!names(value) %in% c("made_of", "kept", "written", "seconds", "versions")]
+            lapply(value, plain)
+        } else value
+    }
+    if (!methods::is(one, "SummarizedExperiment"))
+        return(plain(one))
+    records <- S4Vectors::metadata(one)
+    plain(list(
+        ours(SummarizedExperiment::rowData(one)),
+        ours(SummarizedExperiment::colData(one)),
+        records[startsWith(names(records), "glfs")]
+    ))
+}
+
+# The same cells with counts and a selection.
+in_memory <- function() {
+    set.seed(2)
+    counts <- matrix(rpois(40 * 90, round(2 * cells())), 40, dimnames = dimnames(cells()))
+    x <- SingleCellExperiment::SingleCellExperiment(
+        list(logcounts = cells(), counts = counts),
+        colData = S4Vectors::DataFrame(group = groups)
+    )
+    suppressMessages(select(x))
 }

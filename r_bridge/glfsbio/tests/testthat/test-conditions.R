@@ -29,8 +29,8 @@ test_that("what Python says is a message, in the words of R", {
     expect_error(select(sce, block = "zz"), "colData(x)", fixed = TRUE)
     expect_error(select(sce, use_rep = "PCA"), "use_rep = \"PCA\" .*reducedDims\\(x\\)")
     expect_error(select(sce, random_state = "a"), "or NULL")
-    expect_warning(select(round(10 * cells())), "scuttle::logNormCounts()",
-        fixed = TRUE)
+    expect_warning(select(sce_of(round(10 * cells()))),
+        "scuttle::logNormCounts()", fixed = TRUE)
     expect_refused(glfs_laprls(cells(), rep("a", 90)), "labels", "python.ValueError")
 })
 
@@ -38,8 +38,8 @@ test_that("an error of R below Python comes back with its message", {
     skip_if(Sys.getenv("R_COVR") == "true")
     path <- withr::local_tempfile(fileext = ".h5ad")
     writeLines("not HDF5", path)
-    expect_error(glfs_read_h5ad(path), class = "python.OSError")
-    expect_error(glfs_read_h5ad("no such file"), class = "glfs_error")
+    expect_refused(glfs_read_h5ad(path), "path", "python.ValueError")
+    expect_refused(glfs_read_h5ad("no such file"), "path")
 })
 
 test_that("arguments are converted, or refused by name", {

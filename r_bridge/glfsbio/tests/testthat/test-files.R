@@ -1,15 +1,5 @@
 # Matrices in files: what all functions find in them is what they find in memory.
 
-in_memory <- function() {
-    set.seed(2)
-    counts <- matrix(rpois(40 * 90, round(2 * cells())), 40, dimnames = dimnames(cells()))
-    x <- SingleCellExperiment::SingleCellExperiment(
-        list(logcounts = cells(), counts = counts),
-        colData = S4Vectors::DataFrame(group = groups)
-    )
-    suppressMessages(select(x))
-}
-
 # Dense in HDF5, decimal and whole numbers; delayed by an operation.
 in_files <- function(x, .local_envir = parent.frame()) {
     folder <- withr::local_tempdir(.local_envir = .local_envir)
@@ -30,45 +20,6 @@ local_blocks <- function(.local_envir = parent.frame()) {
     withr::defer(suppressMessages(DelayedArray::setAutoBlockSize(old)), .local_envir)
 }
 
-functions <- list(
-    structure = function(x) glfs_structure(x, n_comps = 10),
-    select = function(x) select(x, limits = glfs_limits(max_counts = 50, counts_layer = "counts")),
-    evaluate = function(x) glfs_evaluate_panel(x, labels = "group", n_random = 1L),
-    explain = function(x) glfs_explain_panel(x, labels = "group"),
-    gene = function(x) glfs_explain_gene(x, "g7"),
-    substitutes = function(x) glfs_substitutes(x),
-    extend = function(x) glfs_extend_panel(x, "glfs", n_extra = 2),
-    replace = function(x) glfs_replace_genes(x, glfs_gene_sets(x)$glfs[1]),
-    compare = function(x) glfs_compare_panels(x, list(a = c("g1", "g2"), b = c("g3", "g4"))),
-    curve = function(x) glfs_curve(x, max_genes = 4L),
-    markers = function(x) glfs_markers(x, "glfs", labels = "group"),
-    stability = function(x) glfs_stability(x, n_resamples = 2L),
-    classify = function(x) glfs_classify(x, labels = "group", n_genes = 3),
-    laprls = function(x) glfs_laprls(x, labels = "group"),
-    order = function(x) glfs_order_panel(x),
-    efficiency = function(x) glfs_estimate_efficiency(
-        x, x, labels = "group", counts_layer = "counts", spatial_layer = "counts"
-    )
-)
-
-# Numbers and texts, without what tells one call from another.
-found <- function(one) {
-    plain <- function(value) {
-        if (methods::is(value, "DataFrame"))
-            value <- as.list(value)
-        if (is.list(value) && !is.data.frame(value)) {
-            value <- value[!names(value) %in% c("made_of", "kept", "written", "seconds", "versions")]
-            lapply(value, plain)
-        } else value
-    }
-    if (!methods::is(one, "SummarizedExperiment"))
-        return(plain(one))
-    plain(list(
-        SummarizedExperiment::rowData(one), SummarizedExperiment::colData(one),
-        S4Vectors::metadata(one)
-    ))
-}
-
 test_that("all functions find in files what they find in memory", {
     need_package("HDF5Array")
     x <- in_memory()
@@ -76,9 +27,7 @@ test_that("all functions find in files what they find in memory", {
     local_blocks()
     before <- list.files(tempdir(), "^glfsbio-")
     for (name in names(functions)) {
-        call <- function(x) suppressWarnings(suppressMessages(
-            withr::with_seed(1, functions[[name]](x))
-        ))
+        call <- function(x) quiet(functions[[name]](x))
         here <- call(x)
         for (other in list(file, delayed(file))) {
             expect_equal(found(call(other)), found(here), tolerance = 1e-6, info = name)
@@ -116,4 +65,71 @@ test_that("a missing value in a block is an error that says where", {
     expect_error(select(DelayedArray::DelayedArray(x) * 1), "gene g3, sample 50",
         class = "glfs_error")
     forget_parts()
+})
+
+test_that("reduced dimensions and new samples may be in files", {
+    need_package("HDF5Array")
+    x <- in_memory()
+    pca <- stats::prcomp(t(cells()), rank. = 5)$x
+    SingleCellExperiment::reducedDim(x, "PCA") <- pca
+    stored <- in_files(x)
+    SingleCellExperiment::reducedDim(stored, "PCA") <-
+        methods::as(pca, "HDF5Array")
+    model <- quiet(glfs_laprls(stored, labels = "group"))
+    expect_equal(
+        found(quiet(select(stored, dimred = "PCA"))),
+        found(quiet(select(x, dimred = "PCA"))), tolerance = 1e-6
+    )
+    local_blocks()
+    expect_identical(as.character(quiet(predict(model, stored))), groups)
+    logged <- stored
+    SummarizedExperiment::assay(logged, "logcounts") <-
+        log1p(SummarizedExperiment::assay(stored, "counts"))
+    expect_equal(
+        quiet(glfs_scores(select(logged))),
+        quiet(glfs_scores(select(as.matrix(
+            SummarizedExperiment::assay(logged, "logcounts")
+        )))), tolerance = 1e-6
+    )
+})
+
+test_that("files of AnnData are read with their raw counts, others refused", {
+    folder <- withr::local_tempdir()
+    path <- file.path(folder, "cells.h5ad")
+    code <- paste(
+        "import sys, anndata as ad, numpy as np, pandas as pd;",
+        "x = np.eye(4, 3); raw = ad.AnnData(2 * np.ones((4, 5)),",
+        "var=pd.DataFrame(index=list('abcde')));",
+        "a = ad.AnnData(x, obs=pd.DataFrame({'k': list('xyzx')},",
+        "index=list('1234')), var=pd.DataFrame(index=list('abc')));",
+        "a.obsm['X_pca'] = x; a.layers['half'] = x / 2; a.raw = raw;",
+        "a.write_h5ad(sys.argv[1]); a.write_zarr(sys.argv[1] + '.zarr');",
+        "del a.raw; a.X = None; a.write_h5ad(sys.argv[1] + '.none.h5ad')"
+    )
+    python <- glfs_setup(quiet = TRUE)$python
+    ask_python(python, "-c", code, path)
+    expect_message(x <- glfs_read_h5ad(path), "raw = TRUE")
+    expect_identical(dim(x), c(3L, 4L))
+    for (one in c(path, paste0(path, ".zarr"))) {
+        expect_message(x <- glfs_read_h5ad(one, "counts", raw = TRUE), "half")
+        expect_identical(rownames(x), letters[1:5])
+        expect_true(all(SummarizedExperiment::assay(x, "counts") == 2))
+        expect_identical(as.character(x$k), c("x", "y", "z", "x"))
+        expect_identical(SingleCellExperiment::reducedDimNames(x), "PCA")
+    }
+    none <- paste0(path, ".none.h5ad")
+    expect_identical(
+        SummarizedExperiment::assayNames(glfs_read_h5ad(none)), "half"
+    )
+    refused <- function(path, ..., argument = "path")
+        expect_refused(glfs_read_h5ad(path, ...), argument, "python.ValueError")
+    refused(none, raw = TRUE, argument = "raw")
+    whole <- readBin(path, raw(), file.size(path))
+    for (name in c("text.h5ad", "cut.h5ad", "none.h5ad", "data.rds"))
+        writeBin(switch(name,
+            text.h5ad = charToRaw("text"), cut.h5ad = whole[seq_len(3000)],
+            none.h5ad = raw(), serialize(1, NULL)
+        ), file.path(folder, name))
+    for (name in c("text.h5ad", "cut.h5ad", "none.h5ad", "data.rds", ""))
+        refused(file.path(folder, name))
 })

@@ -146,3 +146,46 @@ test_that("names of genes must tell them apart", {
     colnames(x)[2] <- "c1"
     expect_expected(select(x))
 })
+
+test_that("attributes and classes of a matrix change nothing", {
+    x <- cells()
+    scaled <- t(scale(t(x), center = FALSE, scale = FALSE))
+    noted <- structure(x, note = mean, `scaled:center` = rowMeans(x))
+    forms <- list(
+        scaled, noted, I(x), as.table(x), as.data.frame(x), S4Vectors::DataFrame(x),
+        structure(x, class = c("units", "matrix")), Matrix::Matrix(noted)
+    )
+    for (form in forms)
+        expect_expected(quiet(select(form)))
+    model <- glfs_laprls(noted, structure(groups, note = "a"))
+    for (form in list(scaled, noted, DelayedArray::DelayedArray(x) * 1))
+        expect_identical(as.character(predict(model, form)), groups)
+    efficiency <- S4Vectors::DataFrame(
+        efficiency = structure(rep(1, 40), units = "a", class = "units"),
+        row.names = rownames(x)
+    )
+    for (one in list(efficiency, tapply(rep(1, 40), rownames(x), sum)))
+        expect_identical(
+            quiet(select(x, platform = glfs_platform(efficiency = one)))$glfs_rank,
+            quiet(select(x, platform = glfs_platform(efficiency = 1)))$glfs_rank
+        )
+    expect_error(select(data.frame(gene = rownames(x), x)), "gene.*row names",
+        class = "glfs_error")
+})
+
+test_that("names say that a matrix is transposed", {
+    x <- t(cells())
+    expect_refused(select(x), "x", "python.ValueError")
+    expect_refused(select(sce_of(cells())[, 0]), "x")
+    expect_refused(select(cells()[0, ]), "x")
+    expect_refused(select(SummarizedExperiment::SummarizedExperiment(
+        list(logcounts = x)
+    )), "x", "python.ValueError")
+    rownames(x) <- NULL
+    expect_refused(suppressMessages(select(x)), "x", "python.ValueError")
+    model <- glfs_laprls(cells(), groups)
+    expect_error(predict(model, t(cells())), "columns", class = "glfs_error")
+    x <- cells()
+    dimnames(x) <- list(paste0("protein", 1:40), paste0("A", 1:90))
+    expect_expected(quiet(select(x)))
+})

@@ -17,9 +17,9 @@ test_that("a SingleCellExperiment gets rowData and metadata", {
 test_that("a SummarizedExperiment without names of genes", {
     x <- unname(cells())
     se <- SummarizedExperiment::SummarizedExperiment(list(other = x))
-    expect_refused(select(se), "assay")
-    expect_refused(select(se, assay = 1), "assay")
-    expect_message(out <- select(se, assay = "other"), "numbered")
+    expect_refused(select(se), "assay.type")
+    expect_refused(select(se, assay = "none"), "assay")
+    expect_message(out <- select(se, assay.type = 1), "numbered")
     expect_null(rownames(out))
     expect_expected(SummarizedExperiment::rowData(out))
 })
@@ -227,4 +227,208 @@ test_that("a block is a batch, as a column or as a vector", {
     expect_equal(judged$preserved, kept)
     expect_refused(select(sce, block = 1:3), "block")
     expect_refused(select(sce, batch_key = "batch"), "batch_key")
+})
+
+# The cells as scran and scuttle leave them, with columns of all kinds.
+worked_on <- local({
+    made <- NULL
+    function() {
+        if (!is.null(made))
+            return(made)
+        need_package("scran")
+        need_package("scuttle")
+        x <- in_memory()
+        adt <- SummarizedExperiment::SummarizedExperiment(
+            list(counts = SummarizedExperiment::assay(x, "counts")[1:3, ])
+        )
+        SingleCellExperiment::altExp(x, "ADT") <- adt
+        x$donor <- rep(c("u", "v"), 45)
+        x <- scuttle::addPerCellQC(x, subsets = list(mito = 1:3))
+        x <- scuttle::addPerFeatureQC(x)
+        SingleCellExperiment::sizeFactors(x) <-
+            scuttle::librarySizeFactors(x, assay.type = "counts")
+        variances <- scran::modelGeneVar(x, block = x$donor)
+        SummarizedExperiment::rowData(x)$variances <- variances
+        SingleCellExperiment::rowSubset(x, "hvg") <-
+            scran::getTopHVGs(variances, n = 12)
+        x <- suppressWarnings(scran::fixedPCA(x, rank = 5, subset.row = NULL))
+        x <- suppressWarnings(scran::denoisePCA(
+            x, variances, subset.row = NULL, name = "denoised"
+        ))
+        pca <- SingleCellExperiment::reducedDim(x, "PCA")
+        S4Vectors::metadata(x)$graph <- scran::buildSNNGraph(x)
+        SingleCellExperiment::reducedDims(x) <- c(
+            SingleCellExperiment::reducedDims(x), list(
+                sparse = Matrix::Matrix(unclass(pca), sparse = TRUE),
+                delayed = DelayedArray::DelayedArray(as.matrix(pca)),
+                table = S4Vectors::DataFrame(as.matrix(pca)),
+                embedded = SingleCellExperiment::LinearEmbeddingMatrix(
+                    matrix(pca, 90), matrix(0, 40, 5)
+                ),
+                texts = matrix("a", 90, 2)
+            )
+        )
+        x$qc <- scuttle::perCellQCMetrics(x, assay.type = "counts", flatten = FALSE)
+        x$lists <- as.list(1:90)
+        x$two <- matrix(1:180, 90)
+        x$latin <- rep(c("M\xe4nn", "b", "c"), each = 30)
+        # Group by group, in other forms.
+        one <- rep(1:3, each = 30)
+        x$day <- as.Date("2020-01-01") + one
+        x$time <- as.POSIXct("2020-01-01", tz = "UTC") + 3600 * one
+        x$hours <- as.difftime(one, units = "hours")
+        x$column <- matrix(one, dimnames = list(NULL, "a"))
+        x$run <- S4Vectors::Rle(factor(one))
+        x$as_is <- I(letters[one])
+        x$labelled <- structure(one, labels = c(a = 1), label = "b",
+            class = c("haven_labelled", "vctrs_vctr", "integer"))
+        x$units <- structure(one + 0, units = "kg", class = "units")
+        # What bit64 makes of 1:3.
+        eight <- function(i) readBin(as.raw(c(i, rep(0, 7))), "double")
+        x$integer64 <- structure(vapply(one, eight, 0), class = "integer64")
+        again <- S4Vectors::DataFrame(group = rev(x$group))
+        SummarizedExperiment::colData(x) <-
+            cbind(SummarizedExperiment::colData(x), again)
+        S4Vectors::metadata(x) <- c(S4Vectors::metadata(x), list(
+            other = list(params = list(1), kind = mean, written = "a"), 7
+        ))
+        made <<- x
+    }
+})
+
+test_that("objects of scran and scuttle give what the bare matrix gives", {
+    bare <- in_memory()
+    x <- worked_on()
+    for (name in c("select", "evaluate", "classify", "order")) {
+        here <- quiet(functions[[name]](bare))
+        expect_equal(found(quiet(functions[[name]](x))), found(here),
+            info = name)
+    }
+    out <- quiet(select(x, exclude = list("hvg"), block = "donor"))
+    expect_identical(
+        SummarizedExperiment::rowData(out)$variances,
+        SummarizedExperiment::rowData(x)$variances
+    )
+})
+
+test_that("reduced dimensions of any form are used where they are named", {
+    x <- worked_on()
+    scores <- function(...) SummarizedExperiment::rowData(
+        quiet(select(x, ...)))$glfs_score
+    plain <- scores(dimred = "PCA")
+    for (name in c("sparse", "delayed", "table", "embedded"))
+        expect_equal(scores(dimred = name), plain, info = name)
+    expect_false(isTRUE(all.equal(scores(), plain)))
+    expect_equal(scores(preserve = c(PCA = 1)), scores(preserve = "PCA"))
+    expect_error(select(x, dimred = "texts"), "texts.* character",
+        class = "glfs_error")
+    expect_error(select(x, use_rep = "none"), "PCA, denoised.*texts",
+        class = "python.KeyError")
+    out <- quiet(select(x, dimred = "PCA"))
+    expect_equal(
+        S4Vectors::metadata(quiet(glfs_explain_panel(out)))$glfs_explanation$
+            table$preserved,
+        S4Vectors::metadata(out)$glfs$preserved
+    )
+    SingleCellExperiment::reducedDim(x, "spatial") <- matrix("a", 90, 2)
+    expect_expected(SummarizedExperiment::rowData(quiet(select(x))))
+    SingleCellExperiment::int_colData(x)$spatialCoords <-
+        structure(matrix(1:180, 90), note = "places")
+    sent <- r_value(quiet(read_object(x))$items[[4L]])
+    expect_identical(dim(sent$spatial), c(90L, 2L))
+    expect_identical(dim(sent$PCA), c(90L, 0L))
+})
+
+test_that("a graph is used where it is named, by what it is called", {
+    x <- worked_on()
+    graph <- igraph::as_adjacency_matrix(S4Vectors::metadata(x)$graph,
+        attr = "weight")
+    SingleCellExperiment::colPair(x, "snn") <- as(graph, "TsparseMatrix")
+    SingleCellExperiment::colPair(x, "connectivities") <- graph
+    scores <- function(...) SummarizedExperiment::rowData(
+        quiet(select(x, ...)))$glfs_score
+    expect_identical(scores(neighbors_key = "snn"),
+        scores(neighbors_key = "neighbors"))
+    expect_error(select(x, neighbors_key = "none"), "colPairs(x)", fixed = TRUE)
+})
+
+test_that("labels of any class are those of the plain column", {
+    x <- worked_on()
+    coef_of <- function(labels)
+        unname(quiet(coef(glfs_laprls(x, labels = labels))))
+    wanted <- coef_of("group")
+    for (name in c("day", "time", "hours", "column", "run", "as_is", "latin",
+        "labelled", "units", "integer64")) {
+        expect_equal(coef_of(name), wanted, info = name)
+        expect_equal(coef_of(x[[name]]), wanted, info = name)
+    }
+    expect_identical(unique(plain_vector(x$integer64)), c(1, 2, 3))
+    large <- structure(readBin(
+        as.raw(c(0, 0, 0, 0x80, 1, 0, 0, 0, rep(0, 7), 0x80)), "double", 2
+    ), class = "integer64")
+    expect_identical(plain_vector(large), c(2^32 + 2^31, NA))
+    expect_identical(glfs_laprls(x, "day")@classes[1L], "2020-01-02")
+    weights <- rep(1:3, 30) / 4
+    scores <- function(weights)
+        glfs_scores(quiet(select(x, cell_weights = weights)))
+    expect_identical(
+        scores(structure(weights, note = "a", class = "units")), scores(weights)
+    )
+})
+
+test_that("what a column is that is no labels is said", {
+    x <- worked_on()
+    refused <- function(labels, said) {
+        expect_refused(glfs_laprls(x, labels), "labels", "python.KeyError")
+        expect_error(glfs_laprls(x, labels), said)
+    }
+    refused("lists", "class list")
+    refused("two", "class matrix")
+    refused("qc", "table.*qc.sum, qc.detected")
+    refused("none", "colData\\(x\\).*group")
+    for (name in c("lists", "two", "qc"))
+        expect_refused(glfs_laprls(x, x[[name]]), "labels")
+    expect_refused(select(x, limits = glfs_limits(cost = "variances", budget = 3)),
+        "cost")
+})
+
+test_that("assays have names, or numbers", {
+    x <- cells()
+    sce <- SingleCellExperiment::SingleCellExperiment(list(x))
+    expect_expected(SummarizedExperiment::rowData(select(sce)))
+    SummarizedExperiment::assays(sce) <- list(x, counts = x > 1, as.data.frame(x))
+    expect_refused(select(sce), "assay.type")
+    for (number in c(1, 3))
+        expect_expected(SummarizedExperiment::rowData(
+            select(sce, assay.type = number)
+        ))
+    for (wrong in list(0, 4, 1.5, c(1, 2), NA, TRUE))
+        expect_refused(select(sce, assay.type = wrong), "assay.type")
+    expect_error(select(sce), "assay.type = 1")
+})
+
+test_that("messages have the words of the class", {
+    need_package("SeuratObject")
+    x <- methods::as(10 * cells(), "CsparseMatrix")
+    object <- SeuratObject::CreateSeuratObject(round(x))
+    warned <- function(...) capture_warnings(suppressMessages(select(...)))
+    expect_match(warned(object), "NormalizeData\\(\\).*layer", all = FALSE)
+    object$day <- as.Date("2020-01-01") + rep(0:2, each = 30)
+    expect_identical(quiet(glfs_laprls(object, "day"))@classes[1L], "2020-01-01")
+    expect_error(glfs_laprls(object, "none"), "x[[]]", fixed = TRUE)
+    pca <- structure(stats::prcomp(t(cells()), rank. = 5)$x, percentVar = 1:5)
+    object[["pca"]] <- suppressWarnings(
+        SeuratObject::CreateDimReducObject(pca, key = "PC_", assay = "RNA")
+    )
+    ranks <- function(...) quiet(select(object, ...))[["RNA"]][[]]$glfs_rank
+    expect_identical(ranks(dimred = "pca"), ranks(use_rep = "PCA"))
+    expect_error(quiet(select(object, dimred = "umap")), "\"umap\".*: pca")
+    expect_error(quiet(select(object, use_rep = "umap")), "\"umap\".*from pca")
+    set <- Biobase::ExpressionSet(round(10 * cells()))
+    expect_no_match(warned(set, assay.type = 1), "scuttle|colData")
+    expect_error(glfs_laprls(set, "none"), "pData(x)", fixed = TRUE)
+    expect_error(
+        quiet(select(set, limits = glfs_limits(cost = "none", budget = 1))),
+        "fData(x)", fixed = TRUE
+    )
 })
