@@ -115,10 +115,9 @@ REFUSED = """
         glfs_error = conditionMessage), "\n\f")
     said(wait = 0)
     Sys.setFileTime(token, Sys.time() - 3600)
-    said()
-    said(bad)
     Sys.setenv(PATH = paste0(dirname(bad), ":", Sys.getenv("PATH")))
     said()
+    said(bad)
     cat(list.files(glfsbio:::cache()), "\f")
     Sys.setenv(R_USER_CACHE_DIR = file)
     said()
@@ -141,16 +140,15 @@ done
     bad.chmod(0o755)
     (tmp_path / "file").touch()
     found = said(user(REFUSED, str(bad), str(tmp_path / "file"), **OFFLINE)).split("\f")
-    held, offline, unloaded, next_one, left, unwritable, _ = found
+    held, offline, unloaded, left, unwritable, _ = found
     assert "process 1 on elsewhere" in held
     assert "options(glfsbio.wait = )" in held
-    assert "No network" in offline
+    assert "No network" in offline  # to which the next Python came, which R can load
     assert "PIP_INDEX_URL" in offline
     assert "glfs_setup()" in offline
     assert str(bad) in unloaded
     assert "cannot be used from this R" in unloaded
     assert "glfs_install(python = )" in unloaded
-    assert "No network" in next_one  # to which a Python came that R can load
     assert not left.strip()
     assert "cannot be written" in unwritable
     assert "R_USER_CACHE_DIR" in unwritable
