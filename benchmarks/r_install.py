@@ -27,9 +27,9 @@ FOREIGN = {
     **{"PYTHONPATH": "broken", "PYTHONHOME": "/nowhere"},
     **{"PIP_USER": "1", "PIP_TARGET": "/nowhere"},
 }
-OFFLINE = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "1"}
+OFFLINE = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "0"}
 SELECT = (
-    "x <- glfs_select_genes(glfs_example(), n_genes = 3); "
+    "cells <- glfs_example(); x <- glfs_select_genes(cells, n_genes = 3); "
     "cat(sum(rowData(x)$glfs_selected), 'genes selected\\n')"
 )
 LONGEST = 170
@@ -75,7 +75,7 @@ class User:
 def end(process: subprocess.Popen[str], folder: Path, text: str | None = None) -> str:
     """Wait for a process; return the lines of what it printed that say something."""
     said = process.communicate(text)[0].replace(str(folder), "~")
-    said = re.sub(r"/\S*/(python[\d.]*)(?=\W)", r"\1", said)
+    said = re.sub(r"(?<![~\w])/\S*/(python[\d.]*)(?=\W)", r"\1", said)
     lines = [line for line in said.splitlines() if line.strip()]
     noise = ("WARNING: Location", "Calls:", "Execution halted")
     kept = [line.removeprefix("Error: ").strip() for line in lines if not line.startswith(noise)]
@@ -109,6 +109,8 @@ def other_locale(user: User) -> str:
 
 
 def partly_deleted(user: User) -> str:
+    if not user.environments:
+        user.run("glfs_install()")
     for folder in user.cache.glob("*/lib/python*/site-packages/scipy"):
         shutil.rmtree(folder)
     return f"{user.run('glfs_install()')} // {user.run(SELECT)}"

@@ -4,7 +4,8 @@
 #       https://address/of/the/repository
 # FOLDER is the tree to submit: the files that git tracks, those of Python in place of links to
 # them; R of Bioconductor's next release; the maintainer and addresses in place of those of the
-# project at example.org. Without --only-build R CMD build, R CMD check and BiocCheck follow, and a report.
+# project at example.org. Without --only-build R CMD build, R CMD check and BiocCheck follow, and
+# a report.
 # Then, in FOLDER: git init, a commit, and a push to the branch that is submitted.
 BIOC_R <- "4.5.0"
 PLACEHOLDER <- "https://example.org/glfs-bio"

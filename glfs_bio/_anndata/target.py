@@ -153,11 +153,12 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
             return _of_space(adata, what)
         stored = what in adata.var or f"{what}_selected" in adata.var
         if not stored and sheets.ending(Path(what)) not in forms.ENDINGS:
+            spaces = [key for key in adata.obsm if key not in adata.uns]  # no structures
             raise NotFound(
                 "preserve",
                 what,
                 f"is neither {shown(STRUCTURE)} nor {shown(EXPRESSION)}, no column of {OBS} "
-                f"({listed(adata.obs.columns)}), not in {OBSM} ({listed(adata.obsm.keys())}), no "
+                f"({listed(adata.obs.columns)}), not in {OBSM} ({listed(spaces)}), no "
                 f"{BOOLEAN} column of {VAR} and no file of genes",
                 "add the column if it was removed, or give genes as a list",
             )

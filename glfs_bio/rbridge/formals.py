@@ -50,9 +50,6 @@ EVALUATING = frozenset(
         *("explain_gene", "prove_panel", "compare_panels", "curve"),
     }
 )
-#: Classes that have a method of every function.
-CLASSES = ("ANY", "SummarizedExperiment", "SingleCellExperiment", "ExpressionSet", "Seurat")
-
 #: The object itself, and what has no meaning in R or another argument there.
 NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer", "use_raw"})
 RENAMED = {"batch_key": "block"}
@@ -177,12 +174,10 @@ def generics() -> str:
     blocks = ["# Made by `make r-generics` from the signatures of Python: do not edit by hand."]
     for name in FUNCTIONS:
         function = f"glfs_{name}"
-        aliases = " ".join(f"{function},{one}-method" for one in CLASSES)
-        aliased = _wrapped(f"@aliases {aliases}", first="#' ", later="#'   ")
         page = "glfs_classify" if name == "predict" else function
         blocks.append(
             f"#' @rdname {page}\n"
-            f"{aliased}\n"
+            f"#' @aliases {function},ANY-method\n"
             f"#' @export\n#' @exportMethod {function}\n"
             f'setGeneric("{function}", signature = "x", function(\n'
             f"{_wrapped(_listed(formals(name)), first=' ' * 8)}\n"
@@ -213,7 +208,6 @@ def _vectors() -> list[str]:
 
     vectors = {
         "generic_functions": FUNCTIONS,
-        "object_classes": CLASSES,
         "numbers_by_name": sorted(_NUMBERS | typed(r"Mapping\[str, (float|int)\b")),
         "genes_by_name": sorted(typed(r"Mapping\[str, Collection\[str\]\]")),
         "sequences": sorted(_SEVERAL | typed(r"^Sequence\[int\]")),
@@ -235,13 +229,13 @@ def _listed(arguments: dict[str, str]) -> str:
     return ", ".join(texts) + ")\0{"
 
 
-def _wrapped(text: str, *, first: str, later: str | None = None) -> str:
+def _wrapped(text: str, *, first: str) -> str:
     """Return the text in lines of 80 columns; a default stays with its argument."""
     return textwrap.fill(
         text,
         80,
         initial_indent=first,
-        subsequent_indent=first if later is None else later,
+        subsequent_indent=first,
         break_long_words=False,
         break_on_hyphens=False,
     ).replace("\0", " ")

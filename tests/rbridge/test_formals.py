@@ -36,6 +36,32 @@ def test_arguments_are_those_of_python(ri, name):
                 assert tuple(ri.evalr(written)) == several
 
 
+@pytest.mark.parametrize(
+    ("function", "tried", "said"),
+    [
+        ("select_genes", "batch", "block"),
+        ("select_genes", "exprs_values", "assay.type"),
+        ("select_genes", "n_top_genes", "n_genes"),
+        ("select_genes", "subset.row", "x[genes, ]"),
+        ("structure", "use_dimred", "dimred"),
+        ("evaluate_panel", "features", "panel"),
+        ("evaluate_panel", "group.by", "labels"),
+        ("explain_panel", "labelz", "labels"),
+    ],
+)
+def test_names_of_other_packages_are_understood(function, tried, said):
+    assert said in formals.meant(function, tried)
+
+
+def test_what_is_meant_is_an_argument():
+    """And what is meant is one of some function."""
+    every = {
+        name: set(formals.argument_names(name)) for name in formals.FUNCTIONS | formals.RECORDS
+    }
+    assert set(formals._TRIED) <= set().union(*every.values())
+    assert formals.meant("markers", "zzzzz") is None
+
+
 def test_the_generics_are_up_to_date():
     """`make r-generics` writes them."""
     file = R_PACKAGE / "R" / "generics.R"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import anndata as ad
@@ -64,6 +66,16 @@ before <- size()
 for (i in 1:5) some()
 cat("grown by", size() - before, "MB\\n")
 """
+IDLE = """
+import time
+from joblib import Parallel, delayed, parallel_config
+from glfs_bio.rbridge import session
+try:
+    with parallel_config(session.Forked()):
+        Parallel(n_jobs=3)([delayed(time.sleep)(600), delayed(print)("ready", flush=True)])
+except KeyboardInterrupt:
+    print("interrupted")
+"""
 EMBED = f"""
 import rpy2.rinterface as ri
 ri.initr()
@@ -89,6 +101,20 @@ def interrupt(process):
             break
     process.send_signal(signal.SIGINT)
     return "".join(said)
+
+
+def test_workers_end_with_their_process_and_say_nothing():
+    """Ctrl-C reaches those that wait for work, too."""
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", IDLE],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=100) == ("interrupted\n", "")
 
 
 def test_r_first(rscript):

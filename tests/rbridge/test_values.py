@@ -139,21 +139,6 @@ def test_nothing_of_r_is_kept(ri):
     assert copied.tolist() == [1.0, 2.0, 3.0]
 
 
-def test_lists_in_a_table(ri):
-    """Of names or of numbers, empty ones too."""
-    shares = [np.array([0.5]), np.array([]), np.array([0.25, 0.75])]
-    table = pd.DataFrame({"names": [["a"], [], ["b", "é"]], "shares": shares})
-    code = """function(x) {
-        x <- glfsbio:::r_value(x)
-        c(is(x$names, "CharacterList"), is(x$shares, "NumericList"),
-          identical(as.list(x$names), list("a", character(), c("b", "\u00e9"))),
-          identical(as.list(x$shares), list(0.5, numeric(), c(0.25, 0.75))))
-    }"""
-    assert all(ri.evalr(code)(written(table)))
-    code = "function(x) is(glfsbio:::r_value(x)$names, 'CharacterList')"
-    assert ri.evalr(code)(written(pd.DataFrame({"names": [[]]})))[0]
-
-
 @pytest.mark.parametrize("value", [[1 + 2j], pd.to_datetime(["2020-01-01"]), ["a", 1]])
 def test_what_has_no_plain_form(ri, value):
     with pytest.raises(TypeError, match="no plain form in R"):

@@ -84,6 +84,13 @@ def test_marks(text, said):
     assert R.show(text) == said
 
 
+def test_a_vector_has_no_name():
+    """The column that R puts it into is none that the user knows."""
+    assert words.argument("labels", '"glfs_labels"') == "labels"
+    assert words.argument("batch_key", '"glfs_block"') == "block"
+    assert words.argument("labels", '"type"') == 'labels = "type"'
+
+
 def test_words_of_a_class():
     text = f"{OBS}, {OBSM}: {listed(['X_pca'])}; {shown('X_umap')} {arg('layer')}"
     assert words.door("Seurat").show(text) == 'x[[]], Reductions(x): pca; "umap" layer'

@@ -91,7 +91,7 @@
 #' x <- glfs_example()
 #' known <- seq_len(ncol(x)) %% 2 == 0
 #' learnt <- glfs_classify(x[, known], "bulk_labels", n_genes = 15)
-#' S4Vectors::metadata(learnt)$glfs_class$genes
+#' glfs_result(learnt, "glfs_class")$genes
 #'
 #' path <- tempfile(fileext = ".json")
 #' glfs_write_classifier(learnt, path)

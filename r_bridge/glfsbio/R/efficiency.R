@@ -9,8 +9,8 @@
 #'   kinds that [glfs_select_genes()] takes.
 #' @param spatial Samples that the platform measured. Genes are matched by name.
 #' @param labels Types of samples: the name of a column of `colData()` of both,
-#'   or a list of two vectors, of the reference and of the spatial samples. Types
-#'   that one of them lacks are left out. NULL: samples of the same kinds.
+#'   or a list of two vectors, of the reference and of the spatial samples.
+#'   Types that one of them lacks are left out. NULL: samples of the same kinds.
 #' @param counts_layer,spatial_layer Matrix of raw counts of each: an assay, an
 #'   element of `assayData`, or a layer of the default assay of a Seurat object.
 #'   A matrix alone is one of raw counts.

@@ -2,9 +2,6 @@
 
 #' @rdname glfs_select_genes
 #' @aliases glfs_select_genes,ANY-method
-#'   glfs_select_genes,SummarizedExperiment-method
-#'   glfs_select_genes,SingleCellExperiment-method
-#'   glfs_select_genes,ExpressionSet-method glfs_select_genes,Seurat-method
 #' @export
 #' @exportMethod glfs_select_genes
 setGeneric("glfs_select_genes", signature = "x", function(
@@ -19,9 +16,7 @@ setGeneric("glfs_select_genes", signature = "x", function(
 })
 
 #' @rdname glfs_structure
-#' @aliases glfs_structure,ANY-method glfs_structure,SummarizedExperiment-method
-#'   glfs_structure,SingleCellExperiment-method
-#'   glfs_structure,ExpressionSet-method glfs_structure,Seurat-method
+#' @aliases glfs_structure,ANY-method
 #' @export
 #' @exportMethod glfs_structure
 setGeneric("glfs_structure", signature = "x", function(
@@ -34,9 +29,7 @@ setGeneric("glfs_structure", signature = "x", function(
 })
 
 #' @rdname glfs_stability
-#' @aliases glfs_stability,ANY-method glfs_stability,SummarizedExperiment-method
-#'   glfs_stability,SingleCellExperiment-method
-#'   glfs_stability,ExpressionSet-method glfs_stability,Seurat-method
+#' @aliases glfs_stability,ANY-method
 #' @export
 #' @exportMethod glfs_stability
 setGeneric("glfs_stability", signature = "x", function(
@@ -48,9 +41,6 @@ setGeneric("glfs_stability", signature = "x", function(
 
 #' @rdname glfs_evaluate_panel
 #' @aliases glfs_evaluate_panel,ANY-method
-#'   glfs_evaluate_panel,SummarizedExperiment-method
-#'   glfs_evaluate_panel,SingleCellExperiment-method
-#'   glfs_evaluate_panel,ExpressionSet-method glfs_evaluate_panel,Seurat-method
 #' @export
 #' @exportMethod glfs_evaluate_panel
 setGeneric("glfs_evaluate_panel", signature = "x", function(
@@ -65,9 +55,6 @@ setGeneric("glfs_evaluate_panel", signature = "x", function(
 
 #' @rdname glfs_extend_panel
 #' @aliases glfs_extend_panel,ANY-method
-#'   glfs_extend_panel,SummarizedExperiment-method
-#'   glfs_extend_panel,SingleCellExperiment-method
-#'   glfs_extend_panel,ExpressionSet-method glfs_extend_panel,Seurat-method
 #' @export
 #' @exportMethod glfs_extend_panel
 setGeneric("glfs_extend_panel", signature = "x", function(
@@ -81,9 +68,6 @@ setGeneric("glfs_extend_panel", signature = "x", function(
 
 #' @rdname glfs_substitutes
 #' @aliases glfs_substitutes,ANY-method
-#'   glfs_substitutes,SummarizedExperiment-method
-#'   glfs_substitutes,SingleCellExperiment-method
-#'   glfs_substitutes,ExpressionSet-method glfs_substitutes,Seurat-method
 #' @export
 #' @exportMethod glfs_substitutes
 setGeneric("glfs_substitutes", signature = "x", function(
@@ -96,9 +80,6 @@ setGeneric("glfs_substitutes", signature = "x", function(
 
 #' @rdname glfs_replace_genes
 #' @aliases glfs_replace_genes,ANY-method
-#'   glfs_replace_genes,SummarizedExperiment-method
-#'   glfs_replace_genes,SingleCellExperiment-method
-#'   glfs_replace_genes,ExpressionSet-method glfs_replace_genes,Seurat-method
 #' @export
 #' @exportMethod glfs_replace_genes
 setGeneric("glfs_replace_genes", signature = "x", function(
@@ -111,9 +92,6 @@ setGeneric("glfs_replace_genes", signature = "x", function(
 
 #' @rdname glfs_explain_panel
 #' @aliases glfs_explain_panel,ANY-method
-#'   glfs_explain_panel,SummarizedExperiment-method
-#'   glfs_explain_panel,SingleCellExperiment-method
-#'   glfs_explain_panel,ExpressionSet-method glfs_explain_panel,Seurat-method
 #' @export
 #' @exportMethod glfs_explain_panel
 setGeneric("glfs_explain_panel", signature = "x", function(
@@ -126,9 +104,6 @@ setGeneric("glfs_explain_panel", signature = "x", function(
 
 #' @rdname glfs_explain_gene
 #' @aliases glfs_explain_gene,ANY-method
-#'   glfs_explain_gene,SummarizedExperiment-method
-#'   glfs_explain_gene,SingleCellExperiment-method
-#'   glfs_explain_gene,ExpressionSet-method glfs_explain_gene,Seurat-method
 #' @export
 #' @exportMethod glfs_explain_gene
 setGeneric("glfs_explain_gene", signature = "x", function(
@@ -141,9 +116,6 @@ setGeneric("glfs_explain_gene", signature = "x", function(
 
 #' @rdname glfs_prove_panel
 #' @aliases glfs_prove_panel,ANY-method
-#'   glfs_prove_panel,SummarizedExperiment-method
-#'   glfs_prove_panel,SingleCellExperiment-method
-#'   glfs_prove_panel,ExpressionSet-method glfs_prove_panel,Seurat-method
 #' @export
 #' @exportMethod glfs_prove_panel
 setGeneric("glfs_prove_panel", signature = "x", function(
@@ -156,9 +128,6 @@ setGeneric("glfs_prove_panel", signature = "x", function(
 
 #' @rdname glfs_compare_panels
 #' @aliases glfs_compare_panels,ANY-method
-#'   glfs_compare_panels,SummarizedExperiment-method
-#'   glfs_compare_panels,SingleCellExperiment-method
-#'   glfs_compare_panels,ExpressionSet-method glfs_compare_panels,Seurat-method
 #' @export
 #' @exportMethod glfs_compare_panels
 setGeneric("glfs_compare_panels", signature = "x", function(
@@ -171,9 +140,7 @@ setGeneric("glfs_compare_panels", signature = "x", function(
 })
 
 #' @rdname glfs_curve
-#' @aliases glfs_curve,ANY-method glfs_curve,SummarizedExperiment-method
-#'   glfs_curve,SingleCellExperiment-method glfs_curve,ExpressionSet-method
-#'   glfs_curve,Seurat-method
+#' @aliases glfs_curve,ANY-method
 #' @export
 #' @exportMethod glfs_curve
 setGeneric("glfs_curve", signature = "x", function(
@@ -186,9 +153,7 @@ setGeneric("glfs_curve", signature = "x", function(
 })
 
 #' @rdname glfs_markers
-#' @aliases glfs_markers,ANY-method glfs_markers,SummarizedExperiment-method
-#'   glfs_markers,SingleCellExperiment-method glfs_markers,ExpressionSet-method
-#'   glfs_markers,Seurat-method
+#' @aliases glfs_markers,ANY-method
 #' @export
 #' @exportMethod glfs_markers
 setGeneric("glfs_markers", signature = "x", function(
@@ -199,9 +164,6 @@ setGeneric("glfs_markers", signature = "x", function(
 
 #' @rdname glfs_resolve_genes
 #' @aliases glfs_resolve_genes,ANY-method
-#'   glfs_resolve_genes,SummarizedExperiment-method
-#'   glfs_resolve_genes,SingleCellExperiment-method
-#'   glfs_resolve_genes,ExpressionSet-method glfs_resolve_genes,Seurat-method
 #' @export
 #' @exportMethod glfs_resolve_genes
 setGeneric("glfs_resolve_genes", signature = "x", function(
@@ -213,9 +175,6 @@ setGeneric("glfs_resolve_genes", signature = "x", function(
 
 #' @rdname glfs_order_panel
 #' @aliases glfs_order_panel,ANY-method
-#'   glfs_order_panel,SummarizedExperiment-method
-#'   glfs_order_panel,SingleCellExperiment-method
-#'   glfs_order_panel,ExpressionSet-method glfs_order_panel,Seurat-method
 #' @export
 #' @exportMethod glfs_order_panel
 setGeneric("glfs_order_panel", signature = "x", function(
@@ -229,9 +188,7 @@ setGeneric("glfs_order_panel", signature = "x", function(
 })
 
 #' @rdname glfs_classify
-#' @aliases glfs_classify,ANY-method glfs_classify,SummarizedExperiment-method
-#'   glfs_classify,SingleCellExperiment-method
-#'   glfs_classify,ExpressionSet-method glfs_classify,Seurat-method
+#' @aliases glfs_classify,ANY-method
 #' @export
 #' @exportMethod glfs_classify
 setGeneric("glfs_classify", signature = "x", function(
@@ -244,9 +201,7 @@ setGeneric("glfs_classify", signature = "x", function(
 })
 
 #' @rdname glfs_classify
-#' @aliases glfs_predict,ANY-method glfs_predict,SummarizedExperiment-method
-#'   glfs_predict,SingleCellExperiment-method glfs_predict,ExpressionSet-method
-#'   glfs_predict,Seurat-method
+#' @aliases glfs_predict,ANY-method
 #' @export
 #' @exportMethod glfs_predict
 setGeneric("glfs_predict", signature = "x", function(
@@ -257,9 +212,7 @@ setGeneric("glfs_predict", signature = "x", function(
 })
 
 #' @rdname glfs_laprls
-#' @aliases glfs_laprls,ANY-method glfs_laprls,SummarizedExperiment-method
-#'   glfs_laprls,SingleCellExperiment-method glfs_laprls,ExpressionSet-method
-#'   glfs_laprls,Seurat-method
+#' @aliases glfs_laprls,ANY-method
 #' @export
 #' @exportMethod glfs_laprls
 setGeneric("glfs_laprls", signature = "x", function(
@@ -301,11 +254,6 @@ generic_functions <- c(
     "substitutes", "replace_genes", "explain_panel", "explain_gene",
     "prove_panel", "compare_panels", "curve", "markers", "resolve_genes",
     "order_panel", "classify", "predict", "laprls"
-)
-
-object_classes <- c(
-    "ANY", "SummarizedExperiment", "SingleCellExperiment", "ExpressionSet",
-    "Seurat"
 )
 
 numbers_by_name <- c(

@@ -103,27 +103,25 @@ environment_folder <- function(version, key = fingerprint())
     file.path(cache(), paste0("python", version, "-", key))
 
 # Folders that are there, the last one first: of this key, or of all.
-environments <- function(key = "", version = "*") {
-    folders <- dirname(c(
-        Sys.glob(file.path(environment_folder(version, paste0(key, "*")),
-            "complete")),
-        if (!nzchar(key)) Sys.glob(file.path(cache(), "python", "complete"))
-    ))
-    folders[order(file.mtime(file.path(folders, "complete")),
-        decreasing = TRUE)]
+environments <- function(key = "", version = NULL) {
+    begins <- paste0("python", if (!is.null(version)) paste0(version[1L], "-"))
+    names <- list.files(cache(), "^python")
+    names <- names[startsWith(names, begins) & endsWith(names, key)]
+    marks <- file.path(cache(), names, "complete")
+    marks <- marks[file.exists(marks)]
+    dirname(marks[order(file.mtime(marks), decreasing = TRUE)])
 }
 
 # The last one of this package that was made whole, and still is.
 installed_environment <- function(version = NULL) {
-    version <- if (is.null(version)) "*" else version[1L]
     for (folder in environments(fingerprint(), version))
         if (length(damage(folder)) == 0L)
             return(c(glfs_install = folder))
 }
 
 # Of one that was made whole, and no longer is.
-damaged <- function(version = "*") {
-    for (folder in environments(fingerprint(), version))
+damaged <- function() {
+    for (folder in environments(fingerprint()))
         if (length(gone <- damage(folder)) > 0L)
             return(paste0(
                 "The Python environment ", folder, " is damaged: ",
@@ -135,6 +133,8 @@ damaged <- function(version = "*") {
 # Files that are not as they were when the environment was made.
 damage <- function(folder) {
     lines <- readLines(file.path(folder, "complete"))
+    if (length(lines) == 0L)
+        return("complete")
     files <- sub("^[^ ]* ", "", lines)
     made <- as.numeric(sub(" .*", "", lines))
     there <- file.size(file.path(folder, files))
@@ -182,10 +182,9 @@ make_environment <- function(bases, lock) {
         damaged(), "glfsbio makes its Python environment in ", cache(),
         ", once; it takes some minutes."
     )
-    unlink(Sys.glob(file.path(cache(), paste0("new-", fingerprint(), "*"))),
-        recursive = TRUE)
+    clear_remains()
+    on.exit(clear_remains())
     new <- tempfile(paste0("new-", fingerprint(), "-"), normalizePath(cache()))
-    on.exit(unlink(new, recursive = TRUE))
     settings <- NULL
     step <- function(python, ...) install_step(python, c(
         "-I", carried("step.py"), lock$path, ...
@@ -233,16 +232,21 @@ begin_environment <- function(bases, new, step) {
     not_loaded("Python", paste(refused, collapse = "\n"))
 }
 
+# Of what was being made when a session ended: a lock has one holder.
+clear_remains <- function() unlink(
+    list.files(cache(), paste0("^new-", fingerprint()), full.names = TRUE),
+    recursive = TRUE
+)
+
 # A session that runs keeps what it has loaded, and finds the same by its name.
 move_in <- function(new, folder, lock) {
     if (!file.exists(lock$path))
         glfs_stop("Another R has taken over, and makes the environment.")
-    old <- tempfile(paste0("new-", fingerprint(), "-old-"), cache())
+    old <- tempfile(paste0("new-", fingerprint(), "-"), cache())
     if (dir.exists(folder))
         file.rename(folder, old)
     if (!file.rename(new, folder))
         glfs_stop(new, " could not be renamed to ", folder, ".")
-    unlink(old, recursive = TRUE)
 }
 
 pins <- function(file)

@@ -3,7 +3,8 @@
 #' For the arguments `limits` and `platform` of [glfs_select_genes()],
 #' [glfs_extend_panel()], [glfs_curve()] and [glfs_evaluate_panel()]. Every
 #' constraint holds exactly, or an error names those that are infeasible
-#' together. NULL, the default of all arguments, is no constraint, and for a
+#' together. A column of `rowData()` may also be a vector with one value for
+#' each gene of `x`. NULL, the default of all arguments, is no constraint, and for a
 #' platform what is said below. An argument without those that it needs is an
 #' error.
 #'
@@ -62,7 +63,8 @@
 #' @param priority Factor, 0 or more, by which the gain of a gene is multiplied:
 #'   a column of `rowData()`, or a vector with names of genes, where the factor
 #'   of others is 1. NULL: 1 for all.
-#' @param groupby Column of `colData()` with the type of each sample. It needs a
+#' @param groupby Type of each sample: the name of a column of `colData()`, or a
+#'   vector, which the selection stores in a column `glfs_groupby`. It needs a
 #'   limit on types.
 #' @param counts_layer Matrix of raw counts: an assay, an element of
 #'   `assayData`, or a layer of a Seurat assay. It needs a limit on counts

@@ -1,7 +1,7 @@
 # One session makes the environment, others wait. A lock is a folder with one
 # file, named after its holder, who touches it. It comes into being by renaming
-# a folder, and passes to another holder by renaming the file: of several who try
-# one succeeds.
+# a folder, and passes to another holder by renaming the file: of several who
+# try one succeeds.
 
 # A holder that was not heard of for so many seconds has ended.
 silent <- 600
@@ -92,9 +92,9 @@ make_cache <- function() {
 }
 
 not_writable <- function() glfs_stop(
-    "The environment of glfsbio cannot be made, as the cache ", cache(),
-    " cannot be written. Name a folder that can, with the environment variable ",
-    "R_USER_CACHE_DIR, for example in ~/.Renviron."
+    damaged(), "The environment of glfsbio cannot be made, as the cache ",
+    cache(), " cannot be written. Name a folder that can, with the ",
+    "environment variable R_USER_CACHE_DIR, for example in ~/.Renviron."
 )
 
 check_seconds <- function(wait)

@@ -10,10 +10,10 @@
 #'   also with `.gz`), such as the list of a vendor or an annotation; a data
 #'   frame or DataFrame, such as the `rowData()` of other data; or names. NULL:
 #'   all genes of the nomenclature.
-#' @param symbols Column of `rowData()` with symbols. NULL: the row names, which
-#'   may also be Ensembl ids.
-#' @param ids Column of `rowData()` with Ensembl ids, which decide where they
-#'   are known.
+#' @param symbols Column of `rowData()` with symbols, or a vector of them. NULL:
+#'   the row names, which may also be Ensembl ids.
+#' @param ids Column of `rowData()` with Ensembl ids, or a vector of them, which
+#'   decide where they are known.
 #' @param species Species, such as `"human"` or `"Mus musculus"`. NULL: that of
 #'   most names.
 #' @param nomenclature Present and past names: a file or data frame with the
@@ -38,13 +38,13 @@
 #'   per gene: `name`; `found`, how it was found (`"symbol"`, `"id"`,
 #'   `"version"`, `"retired"`, `"alias"`, `"case"`) or why not (`"ambiguous"`,
 #'   `"absent"` from `genes`, `"double"`, `"date"`, as spreadsheets make of
-#'   names, `"unknown"`); `symbol`; `id`; and `candidates`, a CharacterList,
+#'   names, `"unknown"`); `symbol`; `id`; and `candidates`, in one text,
 #'   which for a gene that is found are others that once had its symbol.
 #' @inheritSection glfs_evaluate_panel Errors
 #' @seealso [glfs_order_panel()], which does this for the genes of a panel.
 #' @examples
 #' x <- glfs_resolve_genes(glfs_example())
-#' found <- S4Vectors::metadata(x)$glfs_names$table
+#' found <- glfs_result(x, "glfs_names")$table
 #' table(found$found)
 #' found[found$found == "retired", c("name", "symbol", "id")]
 #'
@@ -131,18 +131,17 @@ NULL
 #' - `table`, a DataFrame, one row per gene that is ordered: `rank`; `gene` and
 #'   `id`, as the platform has them; `name`, as the data have it; `found`, how
 #'   they came together, as in [glfs_resolve_genes()]; `replaces`, the gene that
-#'   it is ordered in place of; `n_probe_sets`; `forced`; `limits`, a
-#'   CharacterList of those that hold; where known `efficiency` and
-#'   `mean_count`; `note`, a CharacterList of what is to be looked at; and for
+#'   it is ordered in place of; `n_probe_sets`; `forced`; `limits`, those that
+#'   hold; where known `efficiency` and `mean_count`; `note`, what is to be
+#'   looked at; and for
 #'   `"sheet"` what [glfs_explain_panel()] tells of a gene, whose substitutes
-#'   can be ordered, with `support_shares`, a NumericList, beside `supports`;
+#'   can be ordered;
 #'   `group`, of the file that `panel` is, else the type with the highest mean;
-#'   `must_have`; `is_backup`, with `backup_of`, a CharacterList; and `source`:
+#'   `must_have`; `is_backup`, with `backup_of`; and `source`:
 #'   `"included"`, `"selected"`, `"added"`, `"replacement"`, `"backup"` or
 #'   `"listed"`. Backups stand below the panel.
 #' - `checks`, a DataFrame, one row per check: `check`; `about`, which genes are
-#'   named; `checked`, whether it could be; `n` of them; `genes`, a
-#'   CharacterList.
+#'   named; `checked`, whether it could be; `n` of them; `genes`.
 #' - `replaced`, a DataFrame, one row per gene that was refused: `gene`;
 #'   `reason`; `substitute`, the gene in its place, `""` if it was left out, and
 #'   `substitution_score`.
@@ -168,7 +167,7 @@ NULL
 #' vendor <- setdiff(rownames(x), "CST3")
 #' x <- glfs_order_panel(x, "glfs", "xenium_v1", genes = vendor,
 #'     refused = "replace")
-#' order <- S4Vectors::metadata(x)$glfs_order
+#' order <- glfs_result(x, "glfs_order")
 #' order$replaced
 #' order$table[, c("gene", "id", "replaces")]
 #' order$checks[, c("check", "n", "genes")]
@@ -257,7 +256,7 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
 #' @param set_name Gene set of a `.gmt` or `.json`. NULL: all sets.
 #' @return A DataFrame, one row per gene in the order of the file, with the
 #'   genes as row names: `gene`; `id`, `""` where the file has none; and what
-#'   the file has of `n_probe_sets`; `codewords`, a CharacterList; `annotation`;
+#'   the file has of `n_probe_sets`; `codewords`, such as `"3|14"`; `annotation`;
 #'   `force`; `group`; `must_have`; `backup`; `transcript`. Its `metadata()` are `form`, what the
 #'   file is; `controls`, the names that are left out; `backups`, those of
 #'   other genes, which are left out; `repeated`, the genes

@@ -34,7 +34,7 @@ refuse_typos <- function(options, expressions,
 }
 
 # Whether an expression reads from what has columns, such as `x$typo`, in the
-# frame of a caller; arguments that a wrapper passes on are those of its callers.
+# frame of a caller; what a wrapper passes on is an argument of its callers.
 reads_column <- function(expression, caller) {
     if (!is.call(expression) ||
         !as.character(expression[[1L]])[1L] %in% c("$", "[[", "@"))
@@ -196,8 +196,8 @@ sample_vectors <- function(options, x) {
     Filter(function(one) !is.null(one) && !is_string(one), found)
 }
 
-# Whether `preserve` is one value per sample: strings that are all genes are not,
-# nor are numbers with names, which are weights.
+# Whether `preserve` is one value per sample: strings that are all genes are
+# not, nor are numbers with names, which are weights.
 is_target <- function(values, x) {
     if (is(values, "Rle"))
         values <- S4Vectors::decode(values)
@@ -211,8 +211,8 @@ is_target <- function(values, x) {
         length(values) == ncol(x) && !all(values %in% rownames(x))
 }
 
-# The options with names of columns in place of vectors, and these columns, which
-# the object does not have.
+# The options with names of columns in place of vectors, and these columns,
+# which the object does not have.
 as_columns <- function(target, options, x) {
     given <- sample_vectors(options, x)
     key <- switch(
@@ -350,8 +350,8 @@ with_dimred <- function(options, parts) {
         glfs_stop("dimred and use_rep both name a structure: give one of them.")
     if (length(dim(dimred)) == 2L)
         refuse(
-            "dimred", " is a matrix: store it first, reducedDim(x, \"mine\") <- ",
-            "coordinates, and name it."
+            "dimred", " is a matrix: store it first, ",
+            "reducedDim(x, \"mine\") <- coordinates, and name it."
         )
     check_string(dimred, "dimred")
     there <- r_strings(parts$items[[4L]]$names)

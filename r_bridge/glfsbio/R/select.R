@@ -16,11 +16,13 @@
 #'     genes;
 #'   - `"expression"`: the expression of all genes, each weighted by its
 #'     variance;
-#'   - a column of `colData()`. A factor, character or logical column is labels
-#'     to be distinguished, and every pair of labels counts the same. A double
-#'     column, such as a pseudotime, is to be predicted. An integer column is an
-#'     error: use `factor()` for clusters and `as.numeric()` for measurements.
-#'     Samples with a missing value stay in the graph. For an instrument
+#'   - one value per sample: a vector, or the name of a column of `colData()`.
+#'     A factor, character or logical vector is labels to be distinguished, and
+#'     every pair of labels counts the same. Numbers, such as a pseudotime, are
+#'     to be predicted; whole ones could be either, and are an error: use
+#'     `factor()` for clusters, and a reduced dimension for measurements.
+#'     Strings are labels if there is one for each sample and not all are names
+#'     of genes. A vector is stored in a column `glfs_preserve`. Samples with a missing value stay in the graph. For an instrument
 #'     (`platform`) of which no samples are given, labels come with the
 #'     structure, half each, unless given weights;
 #'   - a reduced dimension, such as `"PCA"`;
@@ -29,7 +31,8 @@
 #'   - several of these with weights: `c(structure = 1, cell_type = 2)`.
 #' @param cell_weights Weight of each sample in the target: a numeric vector or
 #'   a column of `colData()`. Labels instead of numbers: all labels count alike,
-#'   so rare types count as much as frequent ones.
+#'   so rare types count as much as frequent ones. A vector is stored in a column
+#'   `glfs_cell_weights`.
 #' @param include,exclude Genes that must be, or cannot be, in the panel: names,
 #'   logical columns of `rowData()`, or families of human and mouse genes:
 #'   `"mitochondrial"`, `"ribosomal"`, `"haemoglobin"`, `"tcr"`, `"bcr"`,
@@ -45,7 +48,9 @@
 #'   [glfs_platform()]. NULL: genes are detected as in `x`.
 #' @param block Batch of every sample, as in scran: a vector, or a column of
 #'   `colData()`. Every batch has its own structure, so genes that only separate
-#'   batches gain nothing. A vector is stored in a column `glfs_block`.
+#'   batches gain nothing. A vector is stored in a column `glfs_block`. NULL,
+#'   also of a list (`block = settings$block`): one batch; a column that `x` does
+#'   not have (`x$typo`) is NULL too, and an error.
 #' @param across With `block` or several objects: `"mean"` over the batches, or
 #'   `"worst"`: maximin over the batches.
 #' @param search Panels that are compared, with the default objective.
@@ -72,7 +77,8 @@
 #'   error next to `block`.
 #' @param n_comps Principal components that span the structure. NULL: without
 #'   PCA, for up to some hundred samples.
-#' @param symbols Column of `rowData()` with further names of the genes.
+#' @param symbols Column of `rowData()` with further names of the genes, or a
+#'   vector of them, which is stored in a column `glfs_symbols`.
 #' @param missing What to do about names of genes that are not in the data.
 #'   `"raise"`: stop with an error that names the first of them. `"warn"`: leave
 #'   them out with a warning. `"ignore"`: leave them out and say nothing.
@@ -107,8 +113,9 @@
 #'   dimensions and graphs the object has, unless `use_rep`, `dimred` or
 #'   `neighbors_key` name one. A structure of [glfs_structure()] is used again
 #'   where matrix and parameters are the same, so another size, constraints or
-#'   labels take tenths of a second. For a Seurat object `VariableFeatures(x) <-
-#'   glfs_gene_sets(x)$glfs` hands the panel on.
+#'   labels take tenths of a second. `glfs_genes(x)` has the genes, the best
+#'   first; for a Seurat object `VariableFeatures(x) <- glfs_genes(x)` hands them
+#'   on, and `rowSubset(x, "glfs_selected")` does in Bioconductor.
 #'
 #'   A HDF5Matrix of decimal numbers stays in its file and is read part by part, in
 #'   this and all other functions, and so do a TENxMatrix and an H5ADMatrix. Other
@@ -172,8 +179,8 @@
 #' @examples
 #' x <- glfs_example()
 #' x <- glfs_select_genes(x, n_genes = 10)
-#' glfs_gene_sets(x)
-#' S4Vectors::metadata(x)$glfs$preserved
+#' glfs_genes(x)
+#' glfs_result(x)$preserved
 #' @name glfs_select_genes
 NULL
 
@@ -219,6 +226,6 @@ NULL
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' set.seed(1)
 #' x <- glfs_stability(x, n_resamples = 3)
-#' S4Vectors::metadata(x)$glfs_stability$mean_jaccard
+#' glfs_result(x, "glfs_stability")$mean_jaccard
 #' @name glfs_stability
 NULL

@@ -26,8 +26,8 @@ embedded <- function() {
 #' In an R that was started by Python through rpy2 (`%%R` cells), call
 #' `glfs_bio.rbridge.register()` there instead; this function then only reports.
 #'
-#' Variables of other Pythons, such as `PYTHONPATH`, reach a Python that you name,
-#' and not the environment of [glfs_install()].
+#' Variables of other Pythons, such as `PYTHONPATH`, reach a Python that you
+#' name, and not the environment of [glfs_install()].
 #'
 #' @param python Folder of a virtual or conda environment, or a Python
 #'   executable. NULL: the first that is set of `getOption("glfsbio.python")`

@@ -20,9 +20,9 @@
 #' @param domains One label per cell of its place in the tissue, such as a layer
 #'   or region, as `labels`: predicted from expression averaged over neighbours
 #'   in space.
-#' @param spatial Where the cells are, for domains and for Moran's I: a reduced
-#'   dimension with coordinates, of which the 15 nearest cells are neighbours,
-#'   or a graph `<spatial>_connectivities` in `colPairs()`; `"spatial"` for the
+#' @param spatial Where the cells are, for domains and for Moran's I: a matrix of
+#'   coordinates with a row per cell, or the name of a reduced dimension that
+#'   has them, of which the 15 nearest cells are neighbours; or a graph `<spatial>_connectivities` in `colPairs()`; `"spatial"` for the
 #'   `spatialCoords()` of a SpatialExperiment. NULL: with `domains`
 #'   `"spatial_neighbors"`, or where there is none `"spatial"`; otherwise
 #'   nothing is said of space.
@@ -123,8 +123,7 @@
 #'   the cells (like a principal component) that the panel does not capture, the
 #'   largest first: `share` of the unexplained variation; `genes_up` and
 #'   `genes_down`, the genes on both sides, and with `labels` `labels`, those
-#'   that vary most along it, all CharacterLists, with `label_shares`, a
-#'   NumericList.
+#'   that vary most along it with their shares, each as one text.
 #' - `table`, a DataFrame with the columns `measure` and `value`: all numbers of
 #'   this list; `n_genes`, `genes`, `absent` (names that are not in the data),
 #'   `params` and `versions`.
@@ -135,7 +134,7 @@
 #' x <- glfs_example()
 #' panel <- c("CD3D", "CD79A", "NKG7", "LYZ", "FCER1A")
 #' x <- glfs_evaluate_panel(x, panel, labels = "bulk_labels")
-#' found <- S4Vectors::metadata(x)$glfs_evaluation
+#' found <- glfs_result(x, "glfs_evaluation")
 #' found$preserved
 #' summary(found$random_preserved)
 #' found$per_label
@@ -174,7 +173,7 @@ NULL
 #' x <- glfs_structure(glfs_example())
 #' x <- glfs_evaluate_panel(x, c("CD3D", "CD79A", "LYZ"))
 #' x <- glfs_substitutes(x, c("CD3D", "CD79A", "LYZ"), n = 2)
-#' S4Vectors::metadata(x)$glfs_substitutes$table
+#' glfs_result(x, "glfs_substitutes")$table
 #'
 #' x <- glfs_structure(x, lambda1 = 20, key_added = "mine")
 #' x <- glfs_select_genes(x, n_genes = 5, use_rep = "mine")
@@ -216,13 +215,14 @@ NULL
 #'
 #'   - `table`: a DataFrame, one row per gene, in the order in which they are
 #'     added: `gene`; `adds`, the share of the structure that it adds to the
-#'     genes before it; `preserved`, with it; with `labels` `supports`, the
-#'     label whose cells gain most in proportion to their number.
+#'     genes before it; `preserved`, with it; with `labels` `supports`, of the
+#'     labels that express it more than others the one whose cells gain most in
+#'     proportion to their number.
 #'   - `absent`: names of the panel that are not in the data, if any.
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_extend_panel(glfs_example(), c("CD3D", "LYZ", "NKG7"), 5)
-#' S4Vectors::metadata(x)$glfs_extended$table
+#' glfs_result(x, "glfs_extended")$table
 #' @name glfs_extend_panel
 NULL
 
@@ -263,7 +263,7 @@ NULL
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' x <- glfs_substitutes(x, n = 2)
-#' S4Vectors::metadata(x)$glfs_substitutes$table
+#' glfs_result(x, "glfs_substitutes")$table
 #' @name glfs_substitutes
 NULL
 
@@ -297,7 +297,7 @@ NULL
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' x <- glfs_replace_genes(x, c("NKG7", "CD79A"))
-#' S4Vectors::metadata(x)$glfs_replaced$table
+#' glfs_result(x, "glfs_replaced")$table
 #' @name glfs_replace_genes
 NULL
 
@@ -347,8 +347,8 @@ NULL
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 5)
 #' x <- glfs_prove_panel(x)
-#' S4Vectors::metadata(x)$glfs_proof$proven
-#' S4Vectors::metadata(x)$glfs_proof$table
+#' glfs_result(x, "glfs_proof")$proven
+#' glfs_result(x, "glfs_proof")$table
 #' @name glfs_prove_panel
 NULL
 
@@ -367,9 +367,9 @@ NULL
 #'   - `gene`, and `summary`, the row in a sentence.
 #'   - `selected`; `rank`, NaN if it was no candidate; `why_not`, why it is not
 #'     in the panel.
-#'   - `r2`: share of its structure that the panel predicts; `predicted_by` and
-#'     `predictor_shares`: a CharacterList of the genes that account for most of
-#'     it, and a NumericList of their shares.
+#'   - `r2`: share of its structure that the panel predicts; `predicted_by`: the
+#'     genes that account for most of it with their shares, such as
+#'     `"CD3D (61 %), IL32 (22 %)"`.
 #'   - `adds`: share of the structure that it would add, or adds.
 #'   - `replaces` and `price`: the gene in whose place it would cost least, and
 #'     the share that is lost then; below zero the panel is better with it.
@@ -382,7 +382,7 @@ NULL
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' x <- glfs_explain_gene(x, c("LYZ", "CD3E"))
-#' S4Vectors::metadata(x)$glfs_gene$table$summary
+#' glfs_result(x, "glfs_gene")$table$summary
 #' @name glfs_explain_gene
 NULL
 
@@ -410,21 +410,22 @@ NULL
 #'   - `preserved`: structure preserved by the genes up to this one.
 #'   - `loss`: share of the structure that is lost without the gene.
 #'   - `axis` and `axis_share`: the direction of variation between the cells to
-#'     which the gene contributes most, a CharacterList of the genes that vary
-#'     most along it, and the share of the contribution along it.
+#'     which the gene contributes most, by the genes that vary most along it
+#'     (`"CST3/LYZ"`), and the share of the contribution along it.
 #'   - `substitute`, `substitution_score`, `acceptable` and
 #'     `loss_with_substitute`: its best substitute, as in [glfs_substitutes()].
-#'   - `alternatives`: a CharacterList of up to 10 genes that may stand in its
-#'     place, or `any gene`, with which it may also stay empty; none if the place
-#'     is not free. Any choice of one gene for each place, all at once, loses at
+#'   - `alternatives`: up to 10 genes that may stand in its place (`"CD3E, CD3G"`),
+#'     or `"any gene"`, with which it may also stay empty; `""` if the place is
+#'     not free. Any choice of one gene for each place, all at once, loses at
 #'     most `tolerance`, which is proven, and is within the limits. Genes that had
 #'     to be in stay. Panels for `across = "worst"`, and for a platform with
 #'     failures or a spread, have none.
 #'   - `certificate` and `certificate_within`: those of the selection, see
 #'     [glfs_select_genes()], if the panel is one that has them.
-#'   - `supports` and `support_shares`, with `labels`: a CharacterList of the
-#'     labels that it supports, the first most, and a NumericList of the shares
-#'     of its contribution that fall on them, of at least 10 %.
+#'   - `supports`, with `labels`: the labels that it supports, the first most,
+#'     with the shares of its contribution that fall on them, of at least 10 %
+#'     (`"B (45 %), T (20 %)"`). Labels whose cells express the gene less than
+#'     others are not named: its absence there is no support.
 #'
 #'   `joint_loss` is the share of what the panel preserves that any choice of
 #'   `alternatives` loses at most.
@@ -435,13 +436,13 @@ NULL
 #'   gene's contribution that falls on a label. `pairs`, with `labels`, is a
 #'   DataFrame, one row per pair, the pair that is distinguished worst first:
 #'   `label` and `other`; `preserved`, the share of the distance between their
-#'   means; `genes`, a CharacterList of those that contribute most, and
-#'   `gene_shares`, a NumericList of the shares that would be lost without each.
+#'   means; `genes`, those that contribute most, with the shares that would be
+#'   lost without each.
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' x <- glfs_explain_panel(x, labels = x$bulk_labels)
-#' S4Vectors::metadata(x)$glfs_explanation$table
+#' glfs_result(x, "glfs_explanation")$table
 #' @name glfs_explain_panel
 NULL
 
@@ -475,7 +476,7 @@ NULL
 #'     ours = c("CD3D", "CD79A", "NKG7"), theirs = c("CD3D", "LYZ", "GNLY")
 #' )
 #' x <- glfs_compare_panels(glfs_example(), panels)
-#' S4Vectors::metadata(x)$glfs_comparison$table
+#' glfs_result(x, "glfs_comparison")$table
 #' @name glfs_compare_panels
 NULL
 
@@ -497,7 +498,7 @@ NULL
 #'   recall.
 #' @return The object, with a record in `metadata(x)$glfs_markers`, `notes(x)`
 #'   or `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row
-#'   per label: `label`; `n_cells`; `markers`, a CharacterList, the best first;
+#'   per label: `label`; `n_cells`; `markers`, the best first, in one text;
 #'   `f_beta`, `precision` and `recall` of the cells in which all of them are
 #'   on; `on_target`, the mean over these genes of the expression that is in the
 #'   label, as a share of its sum over the means of all labels. `genes` has the
@@ -507,7 +508,7 @@ NULL
 #' @examples
 #' x <- glfs_example()
 #' x <- glfs_markers(x, c("CD79A", "CD3D", "LYZ"), x$bulk_labels)
-#' S4Vectors::metadata(x)$glfs_markers$table
+#' glfs_result(x, "glfs_markers")$table
 #' @name glfs_markers
 NULL
 
@@ -534,7 +535,7 @@ NULL
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_curve(glfs_example(), 20)
-#' table <- S4Vectors::metadata(x)$glfs_curve$table
+#' table <- glfs_result(x, "glfs_curve")$table
 #' plot(table$n_genes, table$preserved, type = "s")
 #' @name glfs_curve
 NULL

@@ -2,8 +2,8 @@
 # Python that has glfs_bio and scanpy (GLFSBIO_PYTHON).
 #
 # Source: 700 of the "Fresh 68k PBMCs (Donor A)" of 10x Genomics (Zheng et al.
-# 2017, doi:10.1038/ncomms14049; licence CC BY 4.0), as the Python package scanpy
-# ships them in sc.datasets.pbmc68k_reduced() (licence BSD 3-Clause).
+# 2017, doi:10.1038/ncomms14049; licence CC BY 4.0), as the Python package
+# scanpy ships them in sc.datasets.pbmc68k_reduced() (licence BSD 3-Clause).
 #
 # pbmc68k_reduced.rds: what glfs_example() returns, which is `.raw` of scanpy's
 # object (log-normalised values) with its PCA, UMAP, graph and columns.
