@@ -58,16 +58,16 @@ as_sce <- function(parts) {
 plain_sce <- function(x, X_name = NULL) {
     if (!is(x, "SummarizedExperiment"))
         refuse("sce", " is a ", class(x)[1L], ", not a SummarizedExperiment.")
-    names <- SummarizedExperiment::assayNames(x)
-    if (is.null(X_name))
-        X_name <- if ("X" %in% names) "X" else names[1L]
-    if (length(names) == 0L || !X_name %in% names)
-        refuse("X_name", " = \"", X_name, "\" is not an assay of sce: ",
-            listed(names), ".")
-    plain <- lapply(stats::setNames(nm = names), function(name) plain_matrix(
-        SummarizedExperiment::assay(x, name, withDimnames = FALSE),
-        paste0("assay \"", name, "\""), files = FALSE
-    ))
+    names <- assay_names(x)
+    first <- if ("X" %in% names || length(names) == 0L) "X" else 1L
+    place <- which_assay(if (is.null(X_name)) first else X_name, "X", names,
+        "X_name", "an assay of sce")
+    matrix <- function(place) plain_matrix(
+        SummarizedExperiment::assay(x, place, withDimnames = FALSE),
+        called_assay(names, place), files = FALSE
+    )
+    others <- setdiff(seq_along(names), place)
+    layers <- others[nzchar(names[others])]
     single <- is(x, "SingleCellExperiment")
     pairs <- if (single) plain_pairs(x) else list()
     reduced <- if (single) lapply(as.list(SingleCellExperiment::reducedDims(x,
@@ -77,13 +77,15 @@ plain_sce <- function(x, X_name = NULL) {
     columns <- SummarizedExperiment::colData(x)
     rownames(columns) <- colnames(x)
     parts <- plain_parts(
-        plain[[X_name]], gene_names(x), rows, columns, reduced[!without],
-        plain[setdiff(names, X_name)], pairs = pairs, named = names(reduced)
+        matrix(place), gene_names(x), rows, columns, reduced[!without],
+        lapply(stats::setNames(layers, names[layers]), matrix),
+        pairs = pairs, named = names(reduced)
     )
     label <- function(what, names) if (length(names)) paste(what, names)
     left <- c(
         label("rowData", r_strings(parts$items[[2L]]$left$names)),
         label("colData", r_strings(parts$items[[3L]]$left$names)),
+        label("assay", setdiff(others, layers)),
         label("reducedDim", names(reduced)[without]),
         if (single) label("altExp", SingleCellExperiment::altExpNames(x)),
         label("metadata", names(S4Vectors::metadata(x)))

@@ -407,6 +407,20 @@ test_that("assays have names, or numbers", {
     expect_error(select(sce), "assay.type = 1")
 })
 
+test_that("an object for AnnData has all that has a form there", {
+    x <- worked_on()
+    SummarizedExperiment::assays(x) <- c(
+        SummarizedExperiment::assays(x), list(cells())
+    )
+    plain <- quiet(plain_sce(x))
+    parts <- r_value(plain)
+    expect_identical(dim(parts$reduced$sparse), c(90L, 5L))
+    expect_named(parts$layers, "counts")
+    expect_true(all(c("assay 3", "reducedDim texts", "colData two", "altExp ADT")
+        %in% parts$left))
+    expect_refused(plain_sce(x, "none"), "X_name")
+})
+
 test_that("messages have the words of the class", {
     need_package("SeuratObject")
     x <- methods::as(10 * cells(), "CsparseMatrix")
