@@ -76,8 +76,8 @@ is_running <- function(pid)
 
 # This host, or container, as processes of others have other numbers.
 host <- function() {
-    name <- c(Sys.info()[["nodename"]], Sys.readlink("/proc/self/ns/pid"))
-    gsub("[^[:alnum:].-]+", "-", paste(name, collapse = "-"))
+    space <- gsub("[^0-9]", "", Sys.readlink("/proc/self/ns/pid"))
+    gsub("[^[:alnum:].-]", "-", paste0(Sys.info()[["nodename"]], "-", space))
 }
 
 holder <- function(lock) {
