@@ -7,7 +7,8 @@
 #'
 #' @section Select:
 #' - [glfs_select_genes()] selects a panel, within [glfs_limits()], for a
-#'   [glfs_platform()] whose efficiencies [glfs_estimate_efficiency()] estimates.
+#'   [glfs_platform()] whose efficiencies [glfs_estimate_efficiency()]
+#'   estimates.
 #' - [glfs_curve()] evaluates panels of every size, and [glfs_stability()]
 #'   repeats a selection on subsamples.
 #' - [glfs_prove_panel()] searches for the best panel of a size.

@@ -39,11 +39,12 @@
 #'
 #' # basilisk
 #'
-#' Bioconductor's basilisk keeps such promises with a conda of its own, in a
-#' second process. This package reaches Python through reticulate in the process
-#' of R instead: an environment is a few pinned wheels of PyPI, whose hashes are
-#' checked; matrices are not serialised on their way; and `glfs_setup()` takes
-#' any environment that you have, which basilisk does not.
+#' Bioconductor's basilisk keeps such promises with a conda of its own and,
+#' where another Python runs, a second process. This package reaches Python
+#' through reticulate in the process of R instead: an environment is a few
+#' pinned wheels of PyPI, whose hashes are checked; matrices are not serialised
+#' on their way; and `glfs_setup()` takes any environment that you have, which
+#' basilisk does not.
 #'
 #' @param python Python to make it with, 3.11 or newer. NULL: the first of
 #'   `python3` of the search path and `python3.14` to `python3.11` that this R
@@ -99,7 +100,8 @@ fingerprint <- function() {
     substr(unname(tools::md5sum(file)), 1L, 12L)
 }
 
-environment_folder <- function(version, key = fingerprint())
+environment_folder <- function(
+        version = names(base_pythons())[1L], key = fingerprint())
     file.path(cache(), paste0("python", version, "-", key))
 
 # Folders that are there, the last one first: of this key, or of all.

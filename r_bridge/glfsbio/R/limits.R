@@ -4,9 +4,9 @@
 #' [glfs_extend_panel()], [glfs_curve()] and [glfs_evaluate_panel()]. Every
 #' constraint holds exactly, or an error names those that are infeasible
 #' together. A column of `rowData()` may also be a vector with one value for
-#' each gene of `x`. NULL, the default of all arguments, is no constraint, and for a
-#' platform what is said below. An argument without those that it needs is an
-#' error.
+#' each gene of `x`. NULL, the default of all arguments, is no constraint, and
+#' for a platform what is said below. An argument without those that it needs is
+#' an error.
 #'
 #' @param ... Must be empty: all arguments are given by name.
 #' @param min_mean,max_mean Least and most mean expression of a gene over all
@@ -16,9 +16,9 @@
 #' @param min_counts,max_counts Least and most raw counts of a gene in a sample,
 #'   as a mean over all samples. They need `counts_layer`. With a platform,
 #'   limits on counts are on those that it detects, by its efficiency.
-#' @param min_counts_in_type,max_counts_in_type Compute the mean counts of a gene
-#'   in each type of samples: the largest of these must be at least, or at most,
-#'   this number. They need `groupby` and `counts_layer`.
+#' @param min_counts_in_type,max_counts_in_type Compute the mean counts of a
+#'   gene in each type of samples: the largest of these must be at least, or at
+#'   most, this number. They need `groupby` and `counts_layer`.
 #' @param min_mean_in_type,max_mean_in_type Compute the mean of a gene in each
 #'   type of samples: the largest of these means must be at least, or at most,
 #'   this number. They need `groupby`.
@@ -44,8 +44,8 @@
 #'   value is in none), a named list of names of genes, or the name of a file.
 #'   They need `per_family`.
 #' @param per_family Most genes of one family. It needs `families`.
-#' @param groups Groups of genes, such as the lineages of a panel sheet: given as
-#'   `families` are. They need `per_group`.
+#' @param groups Groups of genes, such as the lineages of a panel sheet: given
+#'   as `families` are. They need `per_group`.
 #' @param per_group Least and most genes of a group: a named list of pairs, such
 #'   as `list("T cells" = c(2, 10), "B cells" = c(1, Inf))`, or of numbers for
 #'   exactly so many. It needs `groups`.
@@ -88,11 +88,11 @@
 #'   the detection in `x`: one number, a column of `rowData()`, a vector with
 #'   names of genes, or a data frame with rows named by genes and the columns
 #'   `efficiency`, `spread`, `off_target` and `signal`, such as the value of
-#'   [glfs_estimate_efficiency()]. A gene of small efficiency shows its structure in
-#'   proportion to it, relative to the median; a median below 1 is more noise. Or
-#'   samples that the platform measured, better 1,000 than 200, as an object of
-#'   the kinds that [glfs_select_genes()] takes: `signal` is measured in them.
-#'   NULL: 1.
+#'   [glfs_estimate_efficiency()]. A gene of small efficiency shows its
+#'   structure in proportion to it, relative to the median; a median below 1 is
+#'   more noise. Or samples that the platform measured, better 1,000 than 200,
+#'   as an object of the kinds that [glfs_select_genes()] takes: `signal` is
+#'   measured in them. NULL: 1.
 #' @param spread Standard deviation of the natural logarithm of `efficiency`,
 #'   which it needs: one number, a column of `rowData()`, or a vector with names
 #'   of genes, where others have 0. NULL: that of a data frame in `efficiency`,
@@ -109,10 +109,11 @@
 #' @param max_off_target Largest such share of a gene that can be ordered. It
 #'   needs `off_target` or `efficiency`, and changes nothing where neither has
 #'   such shares. NULL: any.
-#' @param signal Structure of each gene in samples that the platform measured, in
-#'   units of its noise there: a column of `rowData()`, or a vector with names of
-#'   genes, where others have 0. It takes the place of `efficiency` in the
-#'   selection. NULL: that of a data frame in `efficiency`, otherwise unknown.
+#' @param signal Structure of each gene in samples that the platform measured,
+#'   in units of its noise there: a column of `rowData()`, or a vector with
+#'   names of genes, where others have 0. It takes the place of `efficiency` in
+#'   the selection. NULL: that of a data frame in `efficiency`, otherwise
+#'   unknown.
 #' @param codebook Codeword of each gene, for `max_total_per_bit` and forecasts:
 #'   a vector of texts such as `"0110"` with names of genes, a matrix or data
 #'   frame of 0 and 1 with rows named by genes, or a file of MERSCOPE's form. A
@@ -123,9 +124,10 @@
 #' @param spillover_to Types of the neighbouring cells: cells with positions, as
 #'   an object with the reduced dimension `"spatial"` and the same column of
 #'   labels as the evaluation, whose positions are compared within the sections
-#'   of its column `"library_id"`, `"section"` or `"sample"`. Or a matrix or data
-#'   frame of the frequencies of the types of neighbours (columns) of each type
-#'   (rows). It needs `spillover`. NULL: neighbours are random cells of `x`.
+#'   of its column `"library_id"`, `"section"` or `"sample"`. Or a matrix or
+#'   data frame of the frequencies of the types of neighbours (columns) of each
+#'   type (rows). It needs `spillover`. NULL: neighbours are random cells of
+#'   `x`.
 #' @return A list of the arguments that are not NULL, to be passed as `limits`
 #'   or `platform`. The function that takes it checks the values: an invalid one
 #'   is an error of class `glfs_error` there, and `x` is unchanged. A platform

@@ -31,7 +31,8 @@
 #'   - `glfs_names_symbol` and `glfs_names_id`: symbol and Ensembl id in
 #'     `genes`, `""` where the gene is not found.
 #'   - `glfs_names_orderable`: where `genes` is given, whether it is found
-#'     there, once, with enough probes; for `glfs_platform(genes = "glfs_names_orderable")`.
+#'     there, once, with enough probes; for `glfs_platform(genes =
+#'     "glfs_names_orderable")`.
 #'
 #'   The record has `species`; `source`, where symbols and ids are from;
 #'   `params`; and `table`, a DataFrame with one row
@@ -256,13 +257,13 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
 #' @param set_name Gene set of a `.gmt` or `.json`. NULL: all sets.
 #' @return A DataFrame, one row per gene in the order of the file, with the
 #'   genes as row names: `gene`; `id`, `""` where the file has none; and what
-#'   the file has of `n_probe_sets`; `codewords`, such as `"3|14"`; `annotation`;
-#'   `force`; `group`; `must_have`; `backup`; `transcript`. Its `metadata()` are `form`, what the
-#'   file is; `controls`, the names that are left out; `backups`, those of
-#'   other genes, which are left out; `repeated`, the genes
-#'   that the file has more than once; `codebook`, a DataFrame of 0 and 1, genes
-#'   x bits, for [glfs_platform()], or NULL; and `about`, name, species and
-#'   tissue of the panel, where the file says them.
+#'   the file has of `n_probe_sets`; `codewords`, such as `"3|14"`;
+#'   `annotation`; `force`; `group`; `must_have`; `backup`; `transcript`. Its
+#'   `metadata()` are `form`, what the file is; `controls`, the names that are
+#'   left out; `backups`, those of other genes, which are left out; `repeated`,
+#'   the genes that the file has more than once; `codebook`, a DataFrame of 0
+#'   and 1, genes x bits, for [glfs_platform()], or NULL; and `about`, name,
+#'   species and tissue of the panel, where the file says them.
 #'
 #'   The arguments `panel` and `catalogue` of other functions take the
 #'   DataFrame, and the name of the file too.

@@ -90,7 +90,8 @@ by_parts <- function(x, what) {
     parts$folders <- c(parts$folders, folder)
     grid <- DelayedArray::colAutoGrid(x)
     is_sparse <- DelayedArray::is_sparse(x)
-    read <- function(i) DelayedArray::read_block(x, grid[[i]], as.sparse = is_sparse)
+    read <- function(i)
+        DelayedArray::read_block(x, grid[[i]], as.sparse = is_sparse)
     dense <- !is_sparse && !isTRUE(mean(read(1L) == 0) > 0.5)
     open <- function(name) file(file.path(folder, name), "wb")
     data <- open("data")
@@ -104,7 +105,9 @@ by_parts <- function(x, what) {
     for (i in seq_along(grid)) {
         block <- read(i)
         if (!dense)
-            block <- methods::as(if (is_sparse) block else block + 0, "dgCMatrix")
+            block <- methods::as(
+                if (is_sparse) block else block + 0, "dgCMatrix"
+            )
         values <- if (dense) block else block@x
         if (anyNA(values))
             refuse_missing(block, values, what, dimnames(x), n_read)
@@ -311,15 +314,18 @@ plain_records <- function(records) {
     told <- c("params", "n_tested", "structure")
     place <- c("kind", "written")
     more <- c(
-        place, "absent", "table", "data_sets", "must_have", "tolerance", "method",
-        "objective", "n_axes", "graph_components", "assay_noise", "batches", "best_of"
+        place, "absent", "table", "data_sets", "must_have", "tolerance",
+        "method", "objective", "n_axes", "graph_components", "assay_noise",
+        "batches", "best_of"
     )
     shares <- c("preserved", "optimality")  # which may be missing
     # Of a table of genes that came: which, and how.
     came <- c("gene", "adds", "replaced_by")
     records <- lapply(records, function(record) {
         if (is_record(record) && !is.null(record$table))
-            record$table <- as.list(record$table[intersect(came, names(record$table))])
+            record$table <- as.list(
+                record$table[intersect(came, names(record$table))]
+            )
         record
     })
     records <- records[!duplicated(names(records))]
@@ -328,7 +334,10 @@ plain_records <- function(records) {
         Filter(has(told), records), function(record) {
             named <- record[intersect(c(told, more), names(record))]
             numbers <- record[intersect(shares, names(record))]
-            items <- c(Map(plain_argument, named, names(named)), lapply(numbers, as.numeric))
+            items <- c(
+                Map(plain_argument, named, names(named)),
+                lapply(numbers, as.numeric)
+            )
             plain_list(items, names(items))
         }
     )

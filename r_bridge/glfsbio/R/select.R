@@ -22,17 +22,18 @@
 #'     to be predicted; whole ones could be either, and are an error: use
 #'     `factor()` for clusters, and a reduced dimension for measurements.
 #'     Strings are labels if there is one for each sample and not all are names
-#'     of genes. A vector is stored in a column `glfs_preserve`. Samples with a missing value stay in the graph. For an instrument
-#'     (`platform`) of which no samples are given, labels come with the
-#'     structure, half each, unless given weights;
+#'     of genes. A vector is stored in a column `glfs_preserve`. Samples with a
+#'     missing value stay in the graph. For an instrument (`platform`) of which
+#'     no samples are given, labels come with the structure, half each, unless
+#'     given weights;
 #'   - a reduced dimension, such as `"PCA"`;
 #'   - genes to be predicted: names (a single gene as a list), a logical column
 #'     of `rowData()`, or a file, as [glfs_read_panel()] reads it;
 #'   - several of these with weights: `c(structure = 1, cell_type = 2)`.
 #' @param cell_weights Weight of each sample in the target: a numeric vector or
 #'   a column of `colData()`. Labels instead of numbers: all labels count alike,
-#'   so rare types count as much as frequent ones. A vector is stored in a column
-#'   `glfs_cell_weights`.
+#'   so rare types count as much as frequent ones. A vector is stored in a
+#'   column `glfs_cell_weights`.
 #' @param include,exclude Genes that must be, or cannot be, in the panel: names,
 #'   logical columns of `rowData()`, or families of human and mouse genes:
 #'   `"mitochondrial"`, `"ribosomal"`, `"haemoglobin"`, `"tcr"`, `"bcr"`,
@@ -49,8 +50,8 @@
 #' @param block Batch of every sample, as in scran: a vector, or a column of
 #'   `colData()`. Every batch has its own structure, so genes that only separate
 #'   batches gain nothing. A vector is stored in a column `glfs_block`. NULL,
-#'   also of a list (`block = settings$block`): one batch; a column that `x` does
-#'   not have (`x$typo`) is NULL too, and an error.
+#'   also of a list (`block = settings$block`): one batch; a column that `x`
+#'   does not have (`x$typo`) is NULL too, and an error.
 #' @param across With `block` or several objects: `"mean"` over the batches, or
 #'   `"worst"`: maximin over the batches.
 #' @param search Panels that are compared, with the default objective.
@@ -114,13 +115,14 @@
 #'   `neighbors_key` name one. A structure of [glfs_structure()] is used again
 #'   where matrix and parameters are the same, so another size, constraints or
 #'   labels take tenths of a second. `glfs_genes(x)` has the genes, the best
-#'   first; for a Seurat object `VariableFeatures(x) <- glfs_genes(x)` hands them
-#'   on, and `rowSubset(x, "glfs_selected")` does in Bioconductor.
+#'   first; for a Seurat object `VariableFeatures(x) <- glfs_genes(x)` hands
+#'   them on, and `rowSubset(x, "glfs_selected")` does in Bioconductor.
 #'
-#'   A HDF5Matrix of decimal numbers stays in its file and is read part by part, in
-#'   this and all other functions, and so do a TENxMatrix and an H5ADMatrix. Other
-#'   delayed matrices that DelayedArray reads in several blocks are written block by
-#'   block to a temporary file, which is gone when the function ends.
+#'   A HDF5Matrix of decimal numbers stays in its file and is read part by part,
+#'   in this and all other functions, and so do a TENxMatrix and an H5ADMatrix.
+#'   Other delayed matrices that DelayedArray reads in several blocks are
+#'   written block by block to a temporary file, which is gone when the function
+#'   ends.
 #'
 #' @return The object, with the columns below in `rowData()`, `fData()` or the
 #'   metadata of the features, and a record in `metadata(x)$glfs`,

@@ -55,9 +55,10 @@ plain_list <- function(items, names = NULL)
     plain("list", items = unname(items),
         names = if (!is.null(names)) plain_strings(names))
 
-# An argument for a Python function: vectors of length one become scalars, unless
-# it is one of `sequences`, and whole numbers integers. Of `numbers_by_name` a
-# named vector holds a number of each name; `genes_by_name` are lists of genes.
+# An argument for a Python function: vectors of one element become scalars,
+# unless it is one of `sequences`, and whole numbers integers. Of
+# `numbers_by_name` a named vector holds a number of each name; `genes_by_name`
+# are lists of genes.
 plain_argument <- function(x, name = "") {
     if (is.null(x) || inherits(x, "glfs_plain"))
         return(x)

@@ -20,14 +20,15 @@
 #' @param domains One label per cell of its place in the tissue, such as a layer
 #'   or region, as `labels`: predicted from expression averaged over neighbours
 #'   in space.
-#' @param spatial Where the cells are, for domains and for Moran's I: a matrix of
-#'   coordinates with a row per cell, or the name of a reduced dimension that
-#'   has them, of which the 15 nearest cells are neighbours; or a graph `<spatial>_connectivities` in `colPairs()`; `"spatial"` for the
+#' @param spatial Where the cells are, for domains and for Moran's I: a matrix
+#'   of coordinates with a row per cell, or the name of a reduced dimension that
+#'   has them, of which the 15 nearest cells are neighbours; or a graph
+#'   `<spatial>_connectivities` in `colPairs()`; `"spatial"` for the
 #'   `spatialCoords()` of a SpatialExperiment. NULL: with `domains`
 #'   `"spatial_neighbors"`, or where there is none `"spatial"`; otherwise
 #'   nothing is said of space.
-#' @param library_key The section of each cell, a vector or the name of a column:
-#'   cells of other sections are no neighbours. NULL: one section.
+#' @param library_key The section of each cell, a vector or the name of a
+#'   column: cells of other sections are no neighbours. NULL: one section.
 #' @param ... Parameters of [glfs_structure()] (`block`, `ignore`, `n_comps`,
 #'   `neighbors_key`, `lambda1`, `n_neighbors`, `standardize`), by name, in
 #'   place of those of the structure that is used without them, see `use_rep`.
@@ -47,9 +48,9 @@
 #' @param key_added Name of the record, and prefix of the columns. NULL: the key
 #'   of the panel and the kind of the result, such as `mine_evaluation` for the
 #'   selection `mine`; that of a panel without a key is `glfs`.
-#' @param random_state Seed of the random panels, the clusters, the folds and the
-#'   draws of the platform. NULL: drawn from R's generator, so `set.seed()` repeats the
-#'   result.
+#' @param random_state Seed of the random panels, the clusters, the folds and
+#'   the draws of the platform. NULL: drawn from R's generator, so `set.seed()`
+#'   repeats the result.
 #'
 #' @return The object, with a record in `metadata(x)$glfs_evaluation`,
 #'   `notes(x)` or `Misc(x)`, and two columns. For a matrix, the record, a list,
@@ -65,15 +66,16 @@
 #' @section The record:
 #' - Of the structure: `preserved`; `optimality`, a lower bound: the panel
 #'   preserves at least this fraction of what the best panel of this size would
-#'   preserve without constraints; `best_preserved`, that of the panel of [glfs_select_genes()] of
-#'   this size, and `most_preserved`, which no panel of this size exceeds;
-#'   `random_preserved`, of random panels; `batches` and `preserved_in_batches`,
-#'   with batches. All are NA for a panel of all genes that vary.
+#'   preserve without constraints; `best_preserved`, that of the panel of
+#'   [glfs_select_genes()] of this size, and `most_preserved`, which no panel of
+#'   this size exceeds; `random_preserved`, of random panels; `batches` and
+#'   `preserved_in_batches`, with batches. All are NA for a panel of all genes
+#'   that vary.
 #' - Of the cells as the panel shows them: `knn_preservation`, the share of each
-#'   cell's neighbours (`n_neighbors`: 15, of few cells fewer) in 50 principal components of all genes that are found
-#'   again in the panel; `cluster_preservation_coarse` and
-#'   `cluster_preservation_fine`, normalised mutual information of 5 to 10 and
-#'   of 20 to 40 clusters in both.
+#'   cell's neighbours (`n_neighbors`: 15, of few cells fewer) in 50 principal
+#'   components of all genes that are found again in the panel;
+#'   `cluster_preservation_coarse` and `cluster_preservation_fine`, normalised
+#'   mutual information of 5 to 10 and of 20 to 40 clusters in both.
 #' - With `labels`, `readings`, how they were predicted, in words, and
 #'   `n_labelled`, of how many cells. Of leave-one-out prediction from the
 #'   nearest cells (`n_neighbors_of_labels`: 15, of small groups fewer), and of
@@ -83,9 +85,9 @@
 #'   with at most 5 % of the cells; `confusion`, numbers of cells, labels x
 #'   predictions; and `per_label`, a DataFrame with a row per label: `n_cells`,
 #'   `recall`, `precision`, `f1`, `confused_with` (the other label that is
-#'   predicted most often, or ""), `confused_share` (for this share of its cells),
-#'   `rare`, and `too_few` (too few cells to be most of the nearest, or for one
-#'   in each fold).
+#'   predicted most often, or ""), `confused_share` (for this share of its
+#'   cells), `rare`, and `too_few` (too few cells to be most of the nearest, or
+#'   for one in each fold).
 #' - With `domains`, `domain_accuracy` and `domain_macro_f1`, with the ending
 #'   `_laprls` of LapRLS: cells are predicted from those of other blocks of
 #'   tissue, and averages end where the folds do. `domain_accuracy_all_genes`
@@ -145,11 +147,11 @@ NULL
 #' Keep the structure of the cells for several calls
 #'
 #' The structure of the cells is computed when a function first needs it. After
-#' this function it is stored in the object, for other sessions too, and valid as
-#' long as the matrix is the same. Panels that are no selections are evaluated by
-#' it, unless `x` has a selection, whose structure it then is. A selection takes
-#' another than the default by `use_rep = "glfs_structure"`. Several structures
-#' have a key each.
+#' this function it is stored in the object, for other sessions too, and valid
+#' as long as the matrix is the same. Panels that are no selections are
+#' evaluated by it, unless `x` has a selection, whose structure it then is. A
+#' selection takes another than the default by `use_rep = "glfs_structure"`.
+#' Several structures have a key each.
 #'
 #' @inheritParams glfs_select_genes
 #' @param x Log-normalised expression, genes x samples, of any class that
@@ -248,17 +250,18 @@ NULL
 #'
 #'   - `gene`, `substitute`, and `place`, 1 for the best, 0 for none.
 #'   - `substitution_score`: 1 is as good as a second measurement of the gene; a
-#'     copy with less noise is above 1. `acceptable`: it is at least `min_score`.
+#'     copy with less noise is above 1. `acceptable`: it is at least
+#'     `min_score`.
 #'   - `loss` and `loss_with_substitute`: share of the structure that is lost
 #'     without the gene, and when the substitute takes its place. Below zero the
 #'     panel is better with the substitute.
-#'   - `joint`: it is one of those that may stand in their places all at once: any
-#'     choice of one, or of the gene itself, for each place loses at most 0.5 % of
-#'     what the panel preserves.
+#'   - `joint`: it is one of those that may stand in their places all at once:
+#'     any choice of one, or of the gene itself, for each place loses at most
+#'     0.5 % of what the panel preserves.
 #'
-#'   `joint_loss` is the share that any such choice loses at most, NaN where this
-#'   is not known. `irreplaceable` has the genes without an acceptable substitute, and
-#'   `needless` those that add nothing.
+#'   `joint_loss` is the share that any such choice loses at most, NA where
+#'   this is not known. `irreplaceable` has the genes without an acceptable
+#'   substitute, and `needless` those that add nothing.
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
@@ -327,13 +330,14 @@ NULL
 #'   `Misc(x)`; for a matrix, a DataFrame with the record in its `metadata()`:
 #'
 #'   - `proven`: whether no panel preserves more than `best_preserved`.
-#'   - `preserved`, `best_preserved` and `most_preserved`: share of the structure
-#'     that the panel and the best panel known preserve, and that any could.
+#'   - `preserved`, `best_preserved` and `most_preserved`: share of the
+#'     structure that the panel and the best panel known preserve, and that any
+#'     could.
 #'   - `optimality`: lower bound on `preserved` relative to the best panel; 1 if
 #'     it is proven to be the best.
-#'   - `table`: a DataFrame, one row per gene of both panels: `gene`, `in_panel`,
-#'     `in_best`; `certificate`, `"every"` for a gene of every best panel,
-#'     `"none"` for one of no best panel, otherwise `"open"`;
+#'   - `table`: a DataFrame, one row per gene of both panels: `gene`,
+#'     `in_panel`, `in_best`; `certificate`, `"every"` for a gene of every best
+#'     panel, `"none"` for one of no best panel, otherwise `"open"`;
 #'     `certificate_within`, the same of all panels within the tolerance.
 #'   - `n_every` and `n_open`: numbers of genes with these certificates, also
 #'     `n_every_within` and `n_open_within`; `n_nodes` of the search.
@@ -361,11 +365,11 @@ NULL
 #' @param genes Names of genes.
 #' @param n_labels Most labels to name for a gene.
 #' @return The object, with a record in `metadata(x)$glfs_gene`, `notes(x)` or
-#'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row per
-#'   gene:
+#'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row
+#'   per gene:
 #'
 #'   - `gene`, and `summary`, the row in a sentence.
-#'   - `selected`; `rank`, NaN if it was no candidate; `why_not`, why it is not
+#'   - `selected`; `rank`, NA if it was no candidate; `why_not`, why it is not
 #'     in the panel.
 #'   - `r2`: share of its structure that the panel predicts; `predicted_by`: the
 #'     genes that account for most of it with their shares, such as
@@ -402,8 +406,8 @@ NULL
 #'   `notes(x)` or `Misc(x)`; for a matrix, the record. Its `table` is a
 #'   DataFrame, one row per gene in the panel's order:
 #'
-#'   - `gene`, and `role`: `marker of` a label, `separates` two labels, `axis`, or
-#'     `adds nothing`; `must-have` for a gene that had to be in.
+#'   - `gene`, and `role`: `marker of` a label, `separates` two labels, `axis`,
+#'     or `adds nothing`; `must-have` for a gene that had to be in.
 #'   - `expressed`: share of all cells that express it; with `labels`
 #'     `expressed_in`, the labels of which at least 10 % of the cells do, the
 #'     largest share first, with the mean compared with all other cells.
@@ -414,12 +418,12 @@ NULL
 #'     (`"CST3/LYZ"`), and the share of the contribution along it.
 #'   - `substitute`, `substitution_score`, `acceptable` and
 #'     `loss_with_substitute`: its best substitute, as in [glfs_substitutes()].
-#'   - `alternatives`: up to 10 genes that may stand in its place (`"CD3E, CD3G"`),
-#'     or `"any gene"`, with which it may also stay empty; `""` if the place is
-#'     not free. Any choice of one gene for each place, all at once, loses at
-#'     most `tolerance`, which is proven, and is within the limits. Genes that had
-#'     to be in stay. Panels for `across = "worst"`, and for a platform with
-#'     failures or a spread, have none.
+#'   - `alternatives`: up to 10 genes that may stand in its place (`"CD3E,
+#'     CD3G"`), or `"any gene"`, with which it may also stay empty; `""` if the
+#'     place is not free. Any choice of one gene for each place, all at once,
+#'     loses at most `tolerance`, which is proven, and is within the limits.
+#'     Genes that had to be in stay. Panels for `across = "worst"`, and for a
+#'     platform with failures or a spread, have none.
 #'   - `certificate` and `certificate_within`: those of the selection, see
 #'     [glfs_select_genes()], if the panel is one that has them.
 #'   - `supports`, with `labels`: the labels that it supports, the first most,
@@ -464,8 +468,8 @@ NULL
 #' @return The object, with a record in `metadata(x)$glfs_comparison`,
 #'   `notes(x)` or `Misc(x)`; for a matrix, the record. It has the DataFrames
 #'
-#'   - `table`, one row per panel: every number of [glfs_evaluate_panel()], whose
-#'     `readings` and `n_labelled` are there too.
+#'   - `table`, one row per panel: every number of [glfs_evaluate_panel()],
+#'     whose `readings` and `n_labelled` are there too.
 #'   - `shared`, panels x panels: genes in common.
 #'   - `jaccard`: their number, divided by the number of genes in either.
 #'   - `jaccard_with_substitutes`: the same where a gene may be matched with a
