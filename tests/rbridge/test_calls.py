@@ -589,13 +589,6 @@ def test_matrix_gets_the_record_or_a_table(ri, objects):
     )
 
 
-def test_the_example(ri):
-    parts = calls._example()
-    assert parts["assays"]["logcounts"].shape == (765, 700)
-    assert GROUPS in parts["obs"]
-    assert list(ri.evalr("dim(glfsbio::glfs_example())")) == [765, 700]
-
-
 def test_golub(ri, real, tmp_path):
     """The same genes, weights and classes in R and in Python."""
     adata = real("golub72")

@@ -265,7 +265,7 @@ ROWS = [
     ("s(2, platform = glfs_platform(failure = c(zz = 0.1)))", KEY, "failure"),
     ("s(2, failure = 0.1)", TYPE, "failure"),
     ("s(2, preserve = 'zz')", KEY, "preserve"),
-    ("s(2, preserve = 5)", TYPE, "preserve"),
+    ("s(2, preserve = 5)", IN_R, "preserve"),
     ("s(2, preserve = NA)", IN_R, "preserve"),
     ("s(2, preserve = mean)", IN_R, "preserve"),
     ("s(2, preserve = c(structure = 'x'))", IN_R, "preserve"),

@@ -304,7 +304,8 @@ sample_flags <- function(flags, n) {
 
 sample_values <- function(values, n, name) {
     if (length(values) != n)
-        refuse(name, " has ", length(values), " entries for ", n, " samples.")
+        refuse(name, " has ", length(values), " value",
+            if (length(values) != 1L) "s", " for ", n, " samples: give one each.")
     unname(values)
 }
 
