@@ -1,6 +1,7 @@
 """Take out of this new environment what a session never reads, and name the FOLDER it moves to."""
 
 import shutil
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -17,6 +18,9 @@ for path in [found for pattern in ASIDE for found in packages.glob(pattern)]:
 for path in list(packages.rglob("*")):
     if path.suffix in SOURCES:
         path.unlink()
+if sys.platform == "linux" and (strip := shutil.which("strip")):
+    for library in packages.glob("numcodecs/*.so"):  # most of which is for debuggers, 30 MB
+        subprocess.run([strip, "--strip-debug", library], check=False)  # noqa: S603 -- no shell
 scripts = Path(sysconfig.get_path("scripts"))
 for path in [Path(sys.prefix, "pyvenv.cfg"), *scripts.iterdir()]:
     if path.is_file() and not path.is_symlink():
