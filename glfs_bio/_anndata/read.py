@@ -214,9 +214,21 @@ def find(
         where = f"is not in {_PARTS[part]}"
         if not len(names):
             raise NotFound(argument, name, f"{where}, which is empty", "add it first")
-        raise NotFound(argument, name, where, f"choose from {listed(names)}")
+        raise NotFound(argument, name, where, f"choose from {listed(own_names(adata, part))}")
     found = getattr(adata, part)[name]
     return found if part in ("layers", "obsm") else _column(found, getattr(adata, f"{part}_names"))
+
+
+def own_names(adata: AnnData, part: Literal["layers", "obs", "obsm", "var"]) -> list[str]:
+    """Return the names in a part of an object, but for what is kept there by the way."""
+    by_the_way = [
+        name
+        for name, one in adata.uns.items()
+        if isinstance(one, Mapping)
+        and one.get("kind") in ("structure", "all_genes")
+        and not one.get("asked_for", False)
+    ]
+    return [name for name in getattr(adata, part) if name not in by_the_way]
 
 
 def _column(found: Any, names: pd.Index) -> pd.Series:

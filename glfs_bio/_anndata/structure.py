@@ -147,35 +147,33 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     That of the selections of these cells, where they agree, else as ``pp.structure`` was asked for,
     else that of the matrix; of `layer`, where one is named.
     """
-    own, given = _of_selections(adata), asked_for(adata)
+    every, given = _of_selections(adata), asked_for(adata)
+    own = {key: spec for key, spec in every.items() if _is_there(adata, spec)}
     agree = len({str(one.record()) for one in own.values()}) == 1
     if not agree and given is not None:
         own = {KEY: given}
     elif not agree:
-        if own:
+        if every:
+            why = "differ in theirs" if own else "need what is no longer there"
             log.warning(
-                Message(
-                    f"The selections {shown(*own)} are of different structures: other panels are "
-                    "evaluated by that of the matrix."
-                )
+                Message(f"The structure is that of the matrix: selections {shown(*every)} {why}.")
             )
         return StructureSpec()
     key, spec = next(iter(own.items()))
     if layer is not None:
         spec = StructureSpec() if spec.stored_key is not None else replace(spec, layer=layer)
-    if spec.stored_key is not None or _differing(spec):
+    other = given is not None and given.record() != spec.record()
+    if other or spec.stored_key is not None or _differing(spec):
         log.warning(Message(f"The structure is that of {shown(key)}: {_in_words(spec)}."))
     return spec
 
 
 def _of_selections(adata: AnnData) -> dict[str, StructureSpec]:
-    """How the structures of the selections are computed, of which the object has all columns."""
+    """How the structures of the selections are computed."""
     keys = [key for key, one in adata.uns.items() if results.kind_of(one) == "selection"]
     requests = {key: results.request_of(adata, key) for key in keys}
     return {
-        key: names.settled(adata, request, "ignore").structure
-        for key, request in requests.items()
-        if _is_there(adata, request.structure)
+        key: names.settled(adata, request, "ignore").structure for key, request in requests.items()
     }
 
 

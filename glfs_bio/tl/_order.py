@@ -16,7 +16,7 @@ from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._docs import documented
 from .._progress import tell, with_bar
-from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed
+from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed, shown
 from ..vendors.names import NOT_FOUND
 from ..vendors.orders import ABUNDANT, ORDERS
 from ._draft import Draft
@@ -308,6 +308,13 @@ def _platform(
     name: Any = getattr(given, "name", given)
     if name is None:
         name = own if own in ORDERS else "sheet"
+        if own not in (None, name):
+            log.warning(
+                Message(
+                    f"{shown(own)}, the platform of the selection, has no form, so that this is "
+                    f"the order sheet: {arg('platform')} names another of {shown(*ORDERS)}."
+                )
+            )
     return name, of_both if own in (None, name) else None
 
 

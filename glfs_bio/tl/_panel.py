@@ -175,6 +175,8 @@ def asked(
         request = Request()
     else:
         request = Request(structure=of_object(adata, layer))
+    if key is None and preserve is None:
+        _say_other_target(adata)
     if preserve is not None:
         if not isinstance(preserve, Preserve):
             preserve = Preserve(preserve)
@@ -194,6 +196,24 @@ def asked(
             )
         found = found.but(layer=layer)
     return found
+
+
+def _say_other_target(adata: AnnData) -> None:
+    """Say that a panel is not evaluated by the target of a selection in the object."""
+    for key, entry in adata.uns.items():
+        if results.kind_of(entry) != "selection":
+            continue
+        made_for = results.request_of(adata, key)
+        other = {"preserve": made_for.preserve, "cell_weights": made_for.cell_weights}
+        told = ", ".join(arg(name, one) for name, one in other.items() if one is not None)
+        if str(made_for.preserve) != "structure" or made_for.cell_weights is not None:
+            log.warning(
+                Message(
+                    f"The target is {arg('preserve', 'structure')}, and not that of {shown(key)}: "
+                    f"{told}."
+                )
+            )
+            return
 
 
 def say_overridden(adata: AnnData, key: str | None, now: Request) -> None:

@@ -63,7 +63,7 @@ def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> 
             "spatial",
             value,
             f"{problem} {OBSM} {also} {GRAPHS}",
-            f"name coordinates of the cells (of {listed(adata.obsm)})"
+            f"name coordinates of the cells (of {listed(read.own_names(adata, 'obsm'))})"
             if len(adata.obsm)
             else "add coordinates of the cells",
         )

@@ -348,14 +348,27 @@ def test_without_one_that_holds_it_is_that_of_the_matrix(pbmc, caplog):
     del gone.obs["phase"]
     caplog.clear()
     assert preserved(gone, PANEL) == pytest.approx(plain, rel=1e-12)
-    assert not caplog.messages
+    assert len(caplog.messages) == 1  # that the batches are gone
     pp.select_genes(pbmc, SIZE, key_added="other")
+    caplog.clear()
     assert preserved(pbmc, PANEL) == pytest.approx(plain, rel=1e-12)
     assert len(caplog.messages) == 1
     for preserve in (Preserve(use_rep="X_pca"), Preserve("bulk_labels", use_rep="X_pca")):
         assert preserved(pbmc, PANEL, preserve=preserve) == pytest.approx(
             preserved(alone, PANEL, preserve=preserve), rel=1e-9
         )
+
+
+def test_another_target_is_said(pbmc, caplog):
+    selection(pbmc, preserve="bulk_labels")
+    caplog.clear()
+    preserved(pbmc, PANEL)
+    assert len(caplog.messages) == 1
+    assert "bulk_labels" in caplog.messages[0]
+    caplog.clear()
+    preserved(pbmc, "glfs")
+    preserved(pbmc, PANEL, preserve="structure")
+    assert not caplog.messages
 
 
 # Under a key of its own

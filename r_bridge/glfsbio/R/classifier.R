@@ -118,7 +118,7 @@ glfs_write_classifier <- function(x, path, key = "glfs_class",
 #' @export
 glfs_read_classifier <- function(path) {
     check_string(path, "path")
-    call_python("read_classifier", path = path.expand(path))
+    name_matrices(call_python("read_classifier", path = path.expand(path)))
 }
 
 check_model <- function(model) {

@@ -41,10 +41,9 @@ glfs_estimate_efficiency <- function(
                 "labels", " must be the name of a column of both, or a list of",
                 " two vectors, of the reference and of the spatial samples."
             )
-        n <- c(ncol(reference), ncol(spatial))
-        parts <- Map(function(part, values, n) with_columns(part,
-            list(glfs_labels = sample_labels(values, n, "labels"))),
-            parts, unname(labels), n)
+        parts <- Map(function(part, values, x) with_columns(part,
+            list(glfs_labels = sample_labels(values, x, "labels"))),
+            parts, unname(labels), list(reference, spatial))
         labels <- "glfs_labels"
     }
     call_python(

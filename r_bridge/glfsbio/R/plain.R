@@ -594,6 +594,8 @@ setMethod("write_object", "ExpressionSet", function(x, result, ...) {
 
 # Each key once, though objects that were bound may bring it twice.
 with_records <- function(records, result) {
+    if (is.null(names(records)))
+        names(records) <- character(length(records))
     again <- duplicated(names(records)) & names(records) %in%
         names(result$records)
     records <- records[!(again | names(records) %in% result$gone$uns)]

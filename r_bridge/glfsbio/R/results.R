@@ -46,13 +46,14 @@ glfs_genes <- function(x, key = "glfs") {
         return(selection$genes)
     record <- glfs_result(x, key)
     if (!is.character(record[["genes"]]))
-        refuse(
-            "key", " = \"", key, "\" is a result of ",
-            writers[[record[["kind"]]]], "(), which is no selection: ",
-            listed(selection_keys(x)), "."
-        )
+        refuse_kind(x, key, record)
     record[["genes"]]
 }
+
+refuse_kind <- function(x, key, record) refuse(
+    "key", " = \"", key, "\" is a result of ", writers[[record[["kind"]]]],
+    "(), and no selection that is in x: ", listed(selection_keys(x)), "."
+)
 
 #' @rdname glfs_genes
 #' @export
@@ -105,8 +106,7 @@ last_key <- function(x, kind, key = NULL, element = "kind") {
 }
 
 selection_keys <- function(x)
-    sub("_selected$", "", grep("_selected$", names(gene_table(x)),
-        value = TRUE))
+    sub("_rank$", "", grep("_rank$", names(gene_table(x)), value = TRUE))
 
 # The genes of a selection that are in an object, the best first, their ranks,
 # and how many it has; NULL where there is none and none is `needed`.
@@ -139,6 +139,9 @@ written <- function(x, key, columns) {
     table <- gene_table(x)
     names <- paste0(key, "_", columns)
     absent <- setdiff(names, names(table))
+    record <- results_of(x)[[key]]
+    if (length(absent) > 0L && !is.null(record))
+        refuse_kind(x, key, record)
     if (length(absent) > 0L)
         refuse(
             "x", " has no ", paste(absent, collapse = ", "),

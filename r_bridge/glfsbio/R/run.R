@@ -98,6 +98,7 @@ prepared <- function(target, x, options) {
         for (name in intersect(names(options), c("dimred", "use_rep",
             "preserve")))
             options[name] <- list(seurat_reduced(options[[name]]))
+    options <- flags_as_genes(options, x)
     vectors <- as_columns(target, options, x)
     options <- checked(target, vectors$options)
     place <- options[intersect(names(options),
@@ -107,6 +108,9 @@ prepared <- function(target, x, options) {
         options["counts_layer"], limits_of(target, x, options)["counts_layer"]
     )))
     place <- Filter(Negate(is.null), place)
+    if (inherits(x, "Seurat") && is.null(place$assay) &&
+        target %in% c("select_genes", "structure", "classify", "laprls"))
+        place$assay <- SeuratObject::DefaultAssay(x)
     if (!is.null(options[["platform"]]))
         options[["platform"]] <- read_platform(
             options[["platform"]], x, place, named = target == "order_panel"
@@ -114,6 +118,7 @@ prepared <- function(target, x, options) {
     parts <- do.call(read_object,
         c(list(x), place, list(named = texts(options))))
     parts <- with_columns(parts, vectors$samples)
+    parts <- flags_as_labels(parts, options[["train"]])
     parts <- with_columns(parts, vectors$genes, 2L)
     with <- with_places(parts, options, ncol(x))
     list(
@@ -224,9 +229,8 @@ as_columns <- function(target, options, x) {
     called <- paste0(ifelse(stay, key, "glfs"), "_", names(given),
         recycle0 = TRUE)
     samples <- stats::setNames(Map(function(values, name) switch(
-        name, cell_weights = , preserve = sample_numbers(values, ncol(x), name),
-        train = sample_flags(values, ncol(x)),
-        sample_labels(values, ncol(x), name)
+        name, cell_weights = , preserve = sample_numbers(values, x, name),
+        train = sample_flags(values, x), sample_labels(values, x, name)
     ), given, names(given)), called)
     of_limits <- names(given) == "groupby"
     options[names(given)[!of_limits]] <- called[!of_limits]
@@ -238,6 +242,20 @@ as_columns <- function(target, options, x) {
         if (is_record(options[[name]]))
             options[[name]] <- by_gene(options[[name]], x)
     list(options = options, samples = samples, stay = stay, genes = genes)
+}
+
+# Genes by one logical value each, as rowSubset() has them.
+flags_as_genes <- function(options, x) {
+    named <- function(genes)
+        if (is.logical(genes) && length(genes) == nrow(x) && nrow(x) > 1L)
+            gene_names(x)[genes %in% TRUE]
+        else genes
+    of_genes <- c("panel", "include", "exclude", "ignore", "genes", "failed")
+    for (name in intersect(of_genes, names(options)))
+        options[name] <- list(named(options[[name]]))
+    if (is.list(options[["panels"]]))
+        options[["panels"]] <- lapply(options[["panels"]], named)
+    options
 }
 
 # Further names of the genes, one for each.
@@ -274,7 +292,7 @@ by_gene <- function(options, x) {
 }
 
 # One label per sample.
-sample_labels <- function(labels, n, name) {
+sample_labels <- function(labels, x, name) {
     given <- class(labels)[1L]
     labels <- plain_vector(labels)
     whole <- is.numeric(labels) && all(labels == round(labels), na.rm = TRUE)
@@ -285,27 +303,38 @@ sample_labels <- function(labels, n, name) {
             " must be a factor, strings, whole numbers or logical values, ",
             "not ", given, "."
         )
-    values <- sample_values(labels, n, name)
+    values <- sample_values(labels, x, name)
     if (whole) values else factor(values)  # of numbers -1 is no label
 }
 
-sample_numbers <- function(values, n, name) {
+# Whole numbers in a column could be labels; a vector of weights is none.
+sample_numbers <- function(values, x, name) {
     numbers <- plain_vector(values)
-    if (is.numeric(numbers)) sample_values(numbers + 0, n, name)
-    else sample_labels(values, n, name)
+    if (!is.numeric(numbers))
+        return(sample_labels(values, x, name))
+    total <- sum(numbers)
+    divided <- name == "cell_weights" && is.finite(total) && total > 0 &&
+        all(numbers == round(numbers))
+    sample_values(numbers / if (divided) total else 1, x, name)
 }
 
-sample_flags <- function(flags, n) {
+sample_flags <- function(flags, x) {
     values <- plain_vector(flags)
     if (!is.logical(values))
         refuse("train", " must be logical values, not ", class(flags)[1L], ".")
-    sample_values(values, n, "train")
+    sample_values(values, x, "train")
 }
 
-sample_values <- function(values, n, name) {
-    if (length(values) != n)
+sample_values <- function(values, x, name) {
+    if (length(values) != ncol(x))
         refuse(name, " has ", length(values), " value",
-            if (length(values) != 1L) "s", " for ", n, " samples: give one each.")
+            if (length(values) != 1L) "s", " for ", ncol(x),
+            " samples: give one each.")
+    named <- names(values)
+    if (!is.null(named) && !identical(named, colnames(x)) &&
+        setequal(named, colnames(x)))
+        refuse(name, " has names of the samples in another order: give ",
+            name, "[colnames(x)].")
     unname(values)
 }
 
@@ -319,6 +348,17 @@ with_columns <- function(parts, columns, item = 3L) {
     table$columns <- c(table$columns[stay], extra$columns)
     table$names <- plain_strings(c(there[stay], names(columns)))
     parts$items[[item]] <- table
+    parts
+}
+
+# Logical columns are labels as R writes them, but for samples to learn from.
+flags_as_labels <- function(parts, train) {
+    table <- parts$items[[3L]]
+    flags <- vapply(table$columns, is.logical, NA) &
+        !r_strings(table$names) %in% train
+    table$columns[flags] <- lapply(table$columns[flags],
+        function(values) plain_column(factor(values)))
+    parts$items[[3L]] <- table
     parts
 }
 
@@ -468,10 +508,16 @@ check_preserve <- function(preserve) {
 
 # Python's arrays have no names.
 name_matrices <- function(record) {
-    if (!is.null(record$confusion)) {
-        labels <- rownames(record$per_label)
-        dimnames(record$confusion) <- list(label = labels, predicted = labels)
-    }
+    labels <- rownames(record$per_label)
+    for (name in intersect(c("confusion", "confusion_laprls"), names(record)))
+        dimnames(record[[name]]) <- list(label = labels, predicted = labels)
+    if (!is.null(record$neighbor_frequencies))
+        dimnames(record$neighbor_frequencies) <- list(labels, labels)
+    if (is.matrix(record$preserved_in_batches))
+        colnames(record$preserved_in_batches) <- record$batches
+    if (is.matrix(record$coef))
+        dimnames(record$coef) <- list(record$genes,
+            if (ncol(record$coef) == length(record$classes)) record$classes)
     if (!is.null(record$support))
         dimnames(record$support) <- list(record$table$gene, record$labels)
     record

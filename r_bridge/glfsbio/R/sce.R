@@ -24,8 +24,12 @@
 #' @export
 glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
     check_string(path, "path")
+    check_string(X_name, "X_name")
     if (!file.exists(path))
         refuse("path", " = \"", path, "\" does not exist.")
+    if (!grepl("[.](h5ad|h5mu|zarr|h5)/?$", path))
+        refuse("path", " = \"", path, "\" must end in .h5ad, .h5mu or ",
+            ".zarr, or in .h5 as a matrix of 10x Genomics.")
     parts <- call_python("read_h5ad", path = normalizePath(path),
         X_name = X_name, raw = raw, modality = modality)
     if (length(parts$left) > 0L)

@@ -4,9 +4,24 @@ seurat_assay <- function(x, assay) {
     if (!requireNamespace("SeuratObject", quietly = TRUE))
         glfs_stop("Seurat objects need the R package SeuratObject.")
     if (is.null(assay))
-        assay <- SeuratObject::DefaultAssay(x)
+        assay <- assay_of_results(x)
     check_place(assay, "assay", SeuratObject::Assays(x), "an assay of x")
     assay
+}
+
+# The default assay, unless selections are in one other alone.
+assay_of_results <- function(x) {
+    usual <- SeuratObject::DefaultAssay(x)
+    kinds <- vapply(results_of(x), `[[`, "", "kind")
+    columns <- paste0(names(kinds)[kinds == "selection"], "_rank",
+        recycle0 = TRUE)
+    has <- function(assay) any(columns %in% names(x[[assay]][[]]))
+    others <- if (length(columns) > 0L && !has(usual))
+        Filter(has, SeuratObject::Assays(x))
+    if (length(others) != 1L)
+        return(usual)
+    message("Assay \"", others, "\" is used, which has the selection.")
+    others
 }
 
 suppressMessages(setMethod("read_object", "Seurat", function(

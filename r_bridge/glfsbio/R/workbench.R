@@ -526,6 +526,8 @@ NULL
 #' @param labels One label per cell, such as its type: a vector, or a column of
 #'   `colData()`, `pData()` or the metadata of a Seurat object. They are
 #'   predicted from the panels too.
+#' @param preserve,cell_weights Target of the panels and weight of each cell, as
+#'   in [glfs_select_genes()]. NULL: the structure, and all cells alike.
 #' @param sizes Sizes at which labels are predicted. NULL: some.
 #' @param key_added Name of the record.
 #' @return The object, with a record in `metadata(x)$glfs_curve`, `notes(x)` or

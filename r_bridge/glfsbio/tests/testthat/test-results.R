@@ -78,3 +78,74 @@ test_that("genes are never shown with the values of others", {
     expect_identical(plotted(turned), plotted(sce))
     expect_identical(plotted(renamed)$preserved, plotted(sce)$preserved)
 })
+
+test_that("logical labels are TRUE and FALSE, by name and as a vector", {
+    sce <- sce_of(cells())
+    sce$yes <- groups == "B"
+    named <- quiet(glfs_classify(sce, "yes", n_genes = 3, cv = 2))
+    given <- quiet(glfs_classify(sce, sce$yes, n_genes = 3, cv = 2))
+    expect_identical(levels(named$glfs_class_predicted), c("FALSE", "TRUE"))
+    expect_identical(named$glfs_class_predicted, given$glfs_class_predicted)
+    expect_true(mean(named$glfs_class_predicted == sce$yes) > 0.9)
+    expect_setequal(glfs_genes(named, "glfs_class"), glfs_result(named, "glfs_class")$genes)
+    learnt <- quiet(glfs_classify(sce, "group", train = "yes2", n_genes = 3) |>
+        tryCatch(error = identity))
+    expect_s3_class(learnt, "glfs_error")
+    sce$some <- rep(c(TRUE, TRUE, FALSE), 30)
+    learnt <- quiet(glfs_classify(sce, "group", train = "some", n_genes = 3))
+    record <- glfs_result(learnt, "glfs_class")
+    expect_identical(dimnames(record$coef), list(record$genes, record$classes))
+})
+
+test_that("logical values name genes, and names of samples must be in order", {
+    sce <- sce_of(cells())
+    out <- rownames(sce) %in% c("g1", "g2")
+    expect_identical(
+        glfs_genes(select(sce, exclude = out)),
+        glfs_genes(select(sce, exclude = c("g1", "g2")))
+    )
+    expect_identical(
+        glfs_genes(quiet(glfs_evaluate_panel(sce, out, n_random = 2)),
+            "glfs_evaluation"), c("g1", "g2")
+    )
+    expect_refused(glfs_markers(sce, "g1", rev(setNames(groups, colnames(sce)))), "labels")
+    weights <- rep(1:2, 45)
+    expect_identical(
+        glfs_genes(select(sce, cell_weights = weights)),
+        glfs_genes(select(sce, cell_weights = weights / 7))
+    )
+})
+
+test_that("matrices of records have names", {
+    sce <- sce_of(cells())
+    sce$batch <- rep(c("u", "v"), 45)
+    sce <- quiet(select(sce, block = "batch"))
+    expect_identical(colnames(glfs_result(sce)$preserved_in_batches), c("u", "v"))
+    sce <- quiet(glfs_evaluate_panel(sce, labels = "group", n_random = 2))
+    found <- glfs_result(sce, "glfs_evaluation")
+    expect_identical(dimnames(found$confusion_laprls), dimnames(found$confusion))
+})
+
+test_that("what others keep beside results stays", {
+    set <- Biobase::ExpressionSet(cells())
+    Biobase::notes(set) <- "mine"
+    set <- select(set)
+    expect_identical(Biobase::notes(set)[[1L]], "mine")
+    expect_length(glfs_genes(set), 6L)
+})
+
+test_that("results are found in the assay that has them", {
+    need_package("SeuratObject")
+    x <- methods::as(cells(), "CsparseMatrix")
+    object <- SeuratObject::CreateSeuratObject(x)
+    object <- SeuratObject::SetAssayData(object, slot = "data", new.data = x)
+    object[["ADT"]] <- SeuratObject::CreateAssayObject(x[7:20, ])
+    object <- quiet(select(object, assay = "RNA"))
+    SeuratObject::DefaultAssay(object) <- "ADT"
+    expect_length(quiet(glfs_genes(object)), 6L)
+    judged <- quiet(glfs_evaluate_panel(object, n_random = 2))
+    expect_gt(glfs_result(judged, "glfs_evaluation")$preserved, 0.3)
+    again <- quiet(glfs_select_genes(object, 3, n_comps = 5, layer = "counts",
+        key_added = "adt"))
+    expect_length(intersect(glfs_genes(again, "adt"), rownames(x)[1:6]), 0L)
+})
