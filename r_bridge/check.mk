@@ -49,7 +49,7 @@ $(R_FOLDER)/.installed: $(R_SOURCES) $(VENV)/.installed-r
 
 r-check: $(R_FOLDER)/.installed
 	cd $(R_FOLDER) && $(R_ENVIRONMENT) _R_CHECK_VIGNETTES_SKIP_RUN_MAYBE_=true \
-		R CMD check --no-manual glfsbio_*.tar.gz
+		R CMD check --no-manual --no-build-vignettes glfsbio_*.tar.gz
 	@! grep -E '^Status:.*(ERROR|WARNING)' $(R_FOLDER)/glfsbio.Rcheck/00check.log
 	@grep '^\[ FAIL' $(R_FOLDER)/glfsbio.Rcheck/tests/testthat.Rout
 	cd $(R_FOLDER) && $(R_ENVIRONMENT) Rscript ../../r_bridge/bioc_check.R

@@ -224,7 +224,8 @@ def folder(_folder, monkeypatch):
 def test_data_or_values(folder, only_own_options, line, named):
     result = CliRunner().invoke(app, line.split())
     assert result.exit_code == 1, result.output
-    told = [text for text in result.stderr.splitlines() if text and "Warning: " not in text]
+    lines = filter(None, result.stderr.splitlines())
+    told = [text for text in lines if "Warning: " not in text and "Note: " not in text]
     assert len(told) == 1
     assert told[0].startswith("glfs-bio: ")
     assert named in told[0]
