@@ -408,7 +408,7 @@ ROWS = [
     ("glfs_read_panel(old, column = 'gene')", VALUE, "column"),
     ("glfs_read_panel(5)", IN_R, "path"),
     ("glfs_read_h5ad('no.h5ad')", IN_R, "path"),
-    ("glfs_read_h5ad(old)", VALUE, "path"),
+    ("glfs_read_h5ad(old)", IN_R, "path"),
     ("glfs_read_h5ad(5)", IN_R, "path"),
 ]  # fmt: skip
 
