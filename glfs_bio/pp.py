@@ -329,8 +329,6 @@ def select_genes(
             )
     if isinstance(adata, AnnData):
         request = replace(request, structure=specified(adata, request.structure))
-        if request.ranker.by_criterion:
-            say_not_used(adata, request.structure)
         frame, entry = panel_of(adata, request, key_added, keep=inplace)
     else:
         joined, asked = join(sets, request)
@@ -403,6 +401,7 @@ def panel_of(
     answerable(request, candidates, wanted, adata.shape, one_set=inputs.batch is None)
     cells = None
     if request.ranker.by_criterion:
+        say_not_used(adata, spec)
         cells = structure_of(adata, spec, inputs, keep=keep).sets
         free = request.n_genes is None and wanted is None
         free &= candidates.rows is None or not candidates.rows.budget

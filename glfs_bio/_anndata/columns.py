@@ -142,7 +142,7 @@ def read_by(
 
     What is unusual for want of cells is logged.
     """
-    given = [readings] if isinstance(readings, str) else list(readings or ())
+    given = [readings] if isinstance(readings, str) or readings is None else list(readings)
     for reading in given:
         checks.one_of("readings", reading, by_panel.READINGS)
     if not given:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -245,9 +245,7 @@ def store(
     """
     if entry.get("kind") == "selection":
         forget_better(adata, key)
-        gone = {f"{key}_{name}" for name in _OF_PLATFORM} & {*adata.var}
-        if gone:
-            adata.var = adata.var.drop(columns=gone)
+        forget(adata, [f"{key}_{name}" for name in _OF_PLATFORM])
     _put(adata, {"obs": obs, "var": var, "obsm": obsm, "varm": varm})
     written = [int(one["written"]) for one in adata.uns.values() if kind_of(one) is not None]
     adata.uns[key] = kept(entry) | {"written": max(written, default=0) + 1}
@@ -258,7 +256,14 @@ def forget_better(adata: AnnData, key: str) -> None:
     better = f"{key}_best"
     if kind_of(adata.uns.get(better)) == "selection" and adata.uns[better].get("best_of") == key:
         del adata.uns[better]
-        adata.var = adata.var.loc[:, [not name.startswith(f"{better}_") for name in adata.var]]
+        forget(adata, [name for name in adata.var if name.startswith(f"{better}_")])
+
+
+def forget(adata: AnnData, columns: Collection[str]) -> None:
+    """Remove columns of ``.var`` that an earlier result left, where they are."""
+    gone = [name for name in columns if name in adata.var]
+    if gone:
+        adata.var = adata.var.drop(columns=gone)
 
 
 def revise(
@@ -348,6 +353,12 @@ def current(
     if why is not None:
         raise InvalidValue(argument, key, f"is outdated: {why}", f"run {call(KINDS[kind])} again")
     return found
+
+
+def requests(adata: AnnData) -> dict[str, Request]:
+    """Return what the selections in an object were asked for, by their keys."""
+    keys = [key for key, one in adata.uns.items() if kind_of(one) == "selection"]
+    return {key: request_of(adata, key) for key in keys}
 
 
 def request_of(adata: AnnData, key: str) -> Request:

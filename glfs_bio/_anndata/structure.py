@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..criterion.criterion import Criterion, Target
     from ..criterion.instrument import Instrument
+    from ..options import Request
 
 log = logging.getLogger(__name__)
 
@@ -147,8 +148,12 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     That of the selections of these cells, where they agree, else as ``pp.structure`` was asked for,
     else that of the matrix; of `layer`, where one is named.
     """
-    every, given = _of_selections(adata), asked_for(adata)
-    own = {key: spec for key, spec in every.items() if _is_there(adata, spec)}
+    every, given = results.requests(adata), asked_for(adata)
+    own = {
+        key: names.settled(adata, request, "ignore").structure
+        for key, request in every.items()
+        if _is_there(adata, request)
+    }
     agree = len({str(one.record()) for one in own.values()}) == 1
     if not agree and given is not None:
         own = {KEY: given}
@@ -168,18 +173,11 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     return spec
 
 
-def _of_selections(adata: AnnData) -> dict[str, StructureSpec]:
-    """How the structures of the selections are computed."""
-    keys = [key for key, one in adata.uns.items() if results.kind_of(one) == "selection"]
-    requests = {key: results.request_of(adata, key) for key in keys}
-    return {
-        key: names.settled(adata, request, "ignore").structure for key, request in requests.items()
-    }
-
-
-def _is_there(adata: AnnData, spec: StructureSpec) -> bool:
-    """Whether an object has what a structure is computed from."""
+def _is_there(adata: AnnData, request: Request) -> bool:
+    """Whether an object has what the structure of a selection is computed from."""
+    spec = request.structure
     named = (
+        (request.symbols, adata.var),
         (spec.layer, {*adata.layers, *([] if adata.raw is None else [read.RAW])}),
         (spec.batch_key, adata.obs),
         (spec.use_rep, adata.obsm),

@@ -9,7 +9,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks
-from .._anndata import results
+from .._anndata import read, results
 from ..errors import OBSM, InvalidValue, NotFound, arg, call, listed, shown
 from ..measures.labels import READINGS, suffixed
 from ._figure import (
@@ -323,7 +323,7 @@ def unexplained(
             "basis",
             basis,
             f"is no embedding, as {OBSM} has none of {shown(*candidates)}",
-            f"run scanpy.tl.umap, or choose from {listed(adata.obsm)}",
+            f"run scanpy.tl.umap, or choose from {listed(read.own_names(adata, 'obsm'))}",
         )
     where = np.asarray(adata.obsm[name])
     rows = in_sample(where)

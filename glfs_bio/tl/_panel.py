@@ -169,13 +169,14 @@ def asked(
     read.unique_names(adata)
     replaced = {"across": "mean"} | replaced
     given = {name: value for name, value in replaced.items() if value is not None}
-    if key is not None and key in adata.uns:
-        request = results.request_of(adata, key)
+    own = key is not None and key in adata.uns
+    if own:
+        request = results.request_of(adata, str(key))
     elif "structure" in given or (isinstance(preserve, Preserve) and preserve.use_rep is not None):
         request = Request()
     else:
         request = Request(structure=of_object(adata, layer))
-    if key is None and preserve is None:
+    if not own and preserve is None:
         _say_other_target(adata)
     if preserve is not None:
         if not isinstance(preserve, Preserve):
@@ -200,10 +201,7 @@ def asked(
 
 def _say_other_target(adata: AnnData) -> None:
     """Say that a panel is not evaluated by the target of a selection in the object."""
-    for key, entry in adata.uns.items():
-        if results.kind_of(entry) != "selection":
-            continue
-        made_for = results.request_of(adata, key)
+    for key, made_for in results.requests(adata).items():
         other = {"preserve": made_for.preserve, "cell_weights": made_for.cell_weights}
         told = ", ".join(arg(name, one) for name, one in other.items() if one is not None)
         if str(made_for.preserve) != "structure" or made_for.cell_weights is not None:

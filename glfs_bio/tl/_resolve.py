@@ -155,11 +155,9 @@ def resolve_genes(
     if not inplace:
         return table
     columns = {f"{key_added}_{name}": table[name].to_numpy() for name in ("symbol", "id")}
-    orderable = f"{key_added}_orderable"
+    results.forget(adata, [f"{key_added}_orderable"])
     if found.listed:
-        columns[orderable] = _orderable(found, min_probes)
-    elif orderable in adata.var:
-        adata.var = adata.var.drop(columns=orderable)
+        columns[f"{key_added}_orderable"] = _orderable(found, min_probes)
     given = {"genes": genes, "nomenclature": nomenclature}
     tables = {
         name: str(one) if isinstance(one, str | Path) else type(one).__name__

@@ -359,6 +359,22 @@ def test_without_one_that_holds_it_is_that_of_the_matrix(pbmc, caplog):
         )
 
 
+def test_symbols_that_are_gone_stop_no_other_panel(pbmc):
+    pbmc.var["symbol"] = pbmc.var_names
+    plain = preserved(pbmc.copy(), PANEL)
+    selection(pbmc, ignore=["LYZ"], symbols="symbol")
+    del pbmc.var["symbol"]
+    assert preserved(pbmc, PANEL) == pytest.approx(plain, rel=1e-12)
+
+
+def test_a_refusal_stands_alone(pbmc, caplog):
+    pp.structure(pbmc, n_comps=10)
+    caplog.clear()
+    with refused(NotFound, "exclude"):
+        pp.select_genes(pbmc, SIZE, exclude="nope")
+    assert not caplog.messages
+
+
 def test_another_target_is_said(pbmc, caplog):
     selection(pbmc, preserve="bulk_labels")
     caplog.clear()

@@ -277,6 +277,7 @@ def test_batches_of_a_selection(pbmc):
         ({"n_axes": 0}, InvalidValue),
         ({"key_added": ""}, InvalidValue),
         ({"readings": ["svm"]}, InvalidValue),
+        ({"readings": None}, InvalidValue),
         ({"readings": []}, InvalidValue),
         ({"layer": "none"}, NotFound),
         ({"use_raw": True}, InvalidValue),
