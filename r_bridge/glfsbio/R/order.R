@@ -72,9 +72,10 @@ NULL
 #'   [glfs_select_genes()] takes. For `glfs_write_order()` its value, the record
 #'   of it, or an object with a selection. For `glfs_write_reference()` an
 #'   object with Ensembl ids, such as the value of `glfs_order_panel()`.
-#' @param panel Names of genes; or one string: the key of a selection of `x`, a
-#'   logical column of `rowData()`, a file, or a single gene; or a table of
-#'   [glfs_read_panel()]. Names that are missing in the data are ordered too.
+#' @param panel Names of genes, or one logical value each; or one string: the
+#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
+#'   single gene; or a table of [glfs_read_panel()]. Names that are missing in
+#'   the data are ordered too.
 #' @param platform Whose order it is: `"xenium_v1"`, `"xenium_prime"`,
 #'   `"merscope"`, `"cosmx"`, or `"sheet"`, which is that of no vendor. Or a
 #'   platform of [glfs_platform()] of such a `name`, whose genes alone can be

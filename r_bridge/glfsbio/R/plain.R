@@ -166,13 +166,14 @@ refuse_missing <- function(x, values, what, names = dimnames(x), before = 0L) {
     )
 }
 
+row_names <- function(x)
+    if (is.null(rownames(x))) as.character(seq_len(nrow(x))) else rownames(x)
+
 # Row names of genes, which must tell them apart.
 gene_names <- function(x) {
-    names <- rownames(x)
-    if (is.null(names)) {
+    names <- row_names(x)
+    if (is.null(rownames(x)))
         message("The object has no row names: genes are numbered.")
-        return(as.character(seq_len(nrow(x))))
-    }
     unnamed <- sum(is.na(names) | !nzchar(names))
     if (unnamed > 0L)
         glfs_stop(

@@ -149,10 +149,7 @@ written <- function(x, key, columns) {
             if (key != "glfs") paste0(" with key_added = \"", key, "\""),
             " first."
         )
-    genes <- rownames(x)
-    if (is.null(genes))
-        genes <- as.character(seq_len(nrow(x)))
-    c(list(gene = genes), stats::setNames(as.list(table[names]), columns))
+    c(list(gene = row_names(x)), stats::setNames(as.list(table[names]), columns))
 }
 
 gene_table <- function(x) {

@@ -35,11 +35,11 @@
 #'   so rare types count as much as frequent ones. A vector is stored in a
 #'   column `glfs_cell_weights`.
 #' @param include,exclude Genes that must be, or cannot be, in the panel: names,
-#'   logical columns of `rowData()`, or families of human and mouse genes:
-#'   `"mitochondrial"`, `"ribosomal"`, `"haemoglobin"`, `"tcr"`, `"bcr"`,
-#'   `"sex"`, `"cell_cycle"`, `"proliferation"`, `"housekeeping"`,
-#'   `"heat_shock"`, `"dissociation"`. For genes by pattern pass
-#'   `grep("^AC[0-9]", rownames(x), value = TRUE)`.
+#'   one logical value for each, logical columns of `rowData()`, or families of
+#'   human and mouse genes: `"mitochondrial"`, `"ribosomal"`, `"haemoglobin"`,
+#'   `"tcr"`, `"bcr"`, `"sex"`, `"cell_cycle"`, `"proliferation"`,
+#'   `"housekeeping"`, `"heat_shock"`, `"dissociation"`. For genes by pattern
+#'   pass `grep("^AC[0-9]", rownames(x), value = TRUE)`.
 #' @param ignore Genes, as in `exclude`, that neither count as structure nor can
 #'   be selected. Genes that are in `include` too are in the panel, and add
 #'   nothing to what it preserves.

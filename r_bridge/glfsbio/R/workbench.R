@@ -6,10 +6,10 @@
 #' the best panel of the same size are reported with it.
 #'
 #' @inheritParams glfs_select_genes
-#' @param panel Names of genes; or one string: the key of a selection of `x`, a
-#'   logical column of `rowData()`, a file, or a single gene; or a table of
-#'   [glfs_read_panel()], which tells the forms of files. The default is the
-#'   selection of [glfs_select_genes()].
+#' @param panel Names of genes, or one logical value each; or one string: the
+#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
+#'   single gene; or a table of [glfs_read_panel()], which tells the forms of
+#'   files. The default is the selection of [glfs_select_genes()].
 #' @param labels One label per cell, such as its type: a vector, or the name of
 #'   a column of `colData()`, `pData()` or the metadata of a Seurat object.
 #'   Cells without a label are left out.
@@ -189,10 +189,11 @@ NULL
 #'
 #' @inheritParams glfs_evaluate_panel
 #' @inheritParams glfs_select_genes
-#' @param panel Names of genes; or one string: the key of a selection of `x`, a
-#'   logical column of `rowData()`, a file, or a single gene; or a table of
-#'   [glfs_read_panel()], which tells the forms of files. Genes that are not in
-#'   the data stay in the panel, and count for nothing.
+#' @param panel Names of genes, or one logical value each; or one string: the
+#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
+#'   single gene; or a table of [glfs_read_panel()], which tells the forms of
+#'   files. Genes that are not in the data stay in the panel, and count for
+#'   nothing.
 #' @param n_extra Number of genes to add. NULL: the fewest with which the panel
 #'   preserves 90 % of the structure (at most 500 genes in all), or with a
 #'   budget as many as it affords.
@@ -280,10 +281,10 @@ NULL
 #' @inheritParams glfs_extend_panel
 #' @param failed Names of genes of the panel to replace, a logical column of
 #'   `rowData()`, or a file.
-#' @param panel Names of genes; or one string: the key of a selection of `x`, a
-#'   logical column of `rowData()`, a file, or a single gene; or a table of
-#'   [glfs_read_panel()], which tells the forms of files. The default is the
-#'   selection of [glfs_select_genes()].
+#' @param panel Names of genes, or one logical value each; or one string: the
+#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
+#'   single gene; or a table of [glfs_read_panel()], which tells the forms of
+#'   files. The default is the selection of [glfs_select_genes()].
 #' @param exclude Further genes that cannot enter, as in [glfs_select_genes()].
 #' @param limits Constraints: see [glfs_limits()]. NULL: those of the selection.
 #' @return The value of [glfs_select_genes()], under the key of the panel and
@@ -317,12 +318,12 @@ NULL
 #' different sizes are not nested.
 #'
 #' @inheritParams glfs_evaluate_panel
-#' @param panel Names of genes; or one string: the key of a selection of `x`, a
-#'   logical column of `rowData()`, a file, or a single gene; or a table of
-#'   [glfs_read_panel()], which tells the forms of files. The default is the
-#'   selection of [glfs_select_genes()]. A panel that is no selection of the
-#'   default objective is compared with all panels of its size, and is left as
-#'   it is.
+#' @param panel Names of genes, or one logical value each; or one string: the
+#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
+#'   single gene; or a table of [glfs_read_panel()], which tells the forms of
+#'   files. The default is the selection of [glfs_select_genes()]. A panel that
+#'   is no selection of the default objective is compared with all panels of its
+#'   size, and is left as it is.
 #' @param tolerance Share of what the best panel preserves that a nearly best
 #'   panel may lose.
 #' @param time_limit Seconds after which the search ends. NULL: no limit.
@@ -493,9 +494,10 @@ NULL
 #' shows which.
 #'
 #' @inheritParams glfs_evaluate_panel
-#' @param panel Names of genes; or one string: the key of a selection of `x`, a
-#'   logical column of `rowData()`, a file, or a single gene; or a table of
-#'   [glfs_read_panel()], which tells the forms of files.
+#' @param panel Names of genes, or one logical value each; or one string: the
+#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
+#'   single gene; or a table of [glfs_read_panel()], which tells the forms of
+#'   files.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param n_markers Most markers of a label.
 #' @param beta Of the F-beta score, below 1 where precision counts more than
