@@ -201,7 +201,7 @@ def main() -> None:
     parser = tables.parser(__doc__)
     parser.add_argument("--before", help="library of R with an earlier version of glfsbio")
     given = parser.parse_args()
-    libraries = {"before": given.before} if given.before else {}
+    libraries = {"before": str(Path(given.before).resolve())} if given.before else {}
     found = {name: trials(library) for name, library in {**libraries, "now": None}.items()}
     said = pd.DataFrame({name: one[0] for name, one in found.items()})
     measures = pd.DataFrame({name: one[1] for name, one in found.items()})
