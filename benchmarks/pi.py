@@ -199,7 +199,6 @@ def main() -> None:
         table,
         tables.section(f"Who is ahead with {SIZE} genes", ahead(table)),
         tables.section(f"Panels of {FEW} genes", measures_of(trial, few)),
-        tables.code(),
         n_genes=SIZE,
         few=FEW,
         n_rare=int((there.obs[LABEL] == RARE).sum()),

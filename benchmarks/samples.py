@@ -25,7 +25,7 @@ from glfs_bio.measures import labels
 from .data import KANG, LABEL, prepared, read
 from .speed import cells_file
 from .speed.calls import bare
-from .tables import code, parser, say, section, write
+from .tables import parser, say, section, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -150,7 +150,6 @@ def main() -> None:
         first=first,
         share=SHARE,
         n_genes=N_GENES,
-        code=code(),
     )
 
 

@@ -88,14 +88,16 @@ def command() -> str:
     return " ".join([f"python -m {name}", *sys.argv[1:]])
 
 
-def code() -> str:
-    """Return a sentence on the commit that was run, and on the load of the machine."""
-    describe = ["git", "describe", "--always", "--dirty"]
-    commit = subprocess.run(describe, cwd=HOME, capture_output=True, check=True, text=True).stdout
-    return (
-        f"Code: {commit.strip()}, with the changes of the working tree where it is dirty; "
-        f"load of the machine {os.getloadavg()[0]:.1f} at the end."
+def commit(folder: Path = HOME) -> str:
+    """Return the commit of a working tree, marked where it has other changes than results."""
+    describe = ["git", "describe", "--always", "--exclude=*"]
+    but_results = [":/", ":(exclude,top)benchmarks/results"]
+    changed = ["git", "status", "--porcelain", "--untracked-files=no", "--", *but_results]
+    told, dirty = (
+        subprocess.run(call, cwd=folder, capture_output=True, check=True, text=True).stdout.strip()
+        for call in (describe, changed)
     )
+    return f"{told}, with changes" if dirty else told
 
 
 def write(
@@ -119,8 +121,9 @@ def write(
     title, *notes = paragraphs(name, **values)
     versions = ", ".join(map(installed, PACKAGES))
     made = (
-        f"Command: `{command()}`; seed 0. Python {platform.python_version()}, "
-        f"{versions}; {os.cpu_count()} cores, {platform.machine()}.\n"
+        f"Command: `{command()}`; seed 0. Commit {commit()}. Python {platform.python_version()}, "
+        f"{versions}; {os.cpu_count()} cores, {platform.machine()}, load {os.getloadavg()[0]:.1f} "
+        "at the end.\n"
     )
     page = "\n\n".join([f"# {title}", table.to_markdown(), *notes, *sections, made])
     if save:

@@ -180,7 +180,6 @@ def write(kept: dict[str, dict], options: argparse.Namespace) -> None:
         section(f"Containers of {ELSEWHERE:,} cells", elsewhere(kept)),
         limit=f"{options.limit:g}",
         memory=f"{options.memory:g}",
-        code=tables.code(),
     )
 
 

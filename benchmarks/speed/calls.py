@@ -168,7 +168,6 @@ def main() -> None:
         first=titles[0],
         runs=RUNS,
         long=LONG,
-        code=tables.code(),
     )
 
 

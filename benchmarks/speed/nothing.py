@@ -118,17 +118,8 @@ def main() -> None:
         pd.DataFrame(found),
         n_genes=N_GENES,
         runs=options.runs,
-        before="" if before is None else f"Before: commit {commit(before)}.",
-        code=tables.code(),
+        before="" if before is None else f"Before: commit {tables.commit(before)}.",
     )
-
-
-def commit(folder: Path) -> str:
-    """Return the commit of a folder."""
-    call = ["git", "describe", "--always", "--dirty"]
-    return subprocess.run(
-        call, cwd=folder, capture_output=True, check=True, text=True
-    ).stdout.strip()
 
 
 if __name__ == "__main__":
