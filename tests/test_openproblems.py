@@ -51,14 +51,14 @@ def merged(path: Path) -> dict:
     """Read YAML with what it merges, as viash does: dicts by key, lists one after the other."""
 
     def joined(below, above):
-        if isinstance(below, dict) and isinstance(above, dict):
-            keys = [*below, *(key for key in above if key not in below)]
-            return {
-                key: joined(below[key], above[key]) if key in below and key in above
-                else above.get(key, below.get(key))
-                for key in keys
-            }  # fmt: skip
-        return below + above if isinstance(below, list) else above
+        if isinstance(below, list):
+            return below + above
+        if not isinstance(below, dict):
+            return above
+        return below | {
+            key: joined(below[key], value) if key in below else value
+            for key, value in above.items()
+        }
 
     def resolved(value):
         if isinstance(value, list):
@@ -66,9 +66,8 @@ def merged(path: Path) -> dict:
         if not isinstance(value, dict):
             return value
         own = {key: resolved(one) for key, one in value.items() if key != "__merge__"}
-        return (
-            joined(merged(located(value["__merge__"], path)), own) if "__merge__" in value else own
-        )
+        target = value.get("__merge__")
+        return joined(merged(located(target, path)), own) if target else own
 
     return resolved(yaml.safe_load(path.read_text("utf-8")))
 
@@ -82,17 +81,16 @@ def arguments(component: str) -> dict[str, dict]:
     return dict(zip(names, found, strict=True))
 
 
-def written(value) -> str:
-    """A value of R."""
-    return "NULL" if value is None else json.dumps(value)
+def in_r(name: str, values: dict) -> str:
+    """A list of R."""
+    pairs = (f"{one} = {json.dumps(value)}" for one, value in values.items() if value is not None)
+    return f"{name} <- list({', '.join(pairs)})"  # what is not there is NULL
 
 
 def built(component: str, folder: Path, **given) -> Path:
     """Write what viash builds: a script with its parameters, and its other resources beside it."""
     config, known = merged(COMPONENTS[component]), arguments(component)
-    assert set(given) <= set(known)
-    required = {name for name, one in known.items() if one.get("required")}
-    assert required <= set(given)
+    assert {name for name, one in known.items() if one.get("required")} <= set(given) <= set(known)
     folder.mkdir()
     for resource in config["resources"]:
         shutil.copy(located(resource["path"], COMPONENTS[component]), folder)
@@ -100,17 +98,14 @@ def built(component: str, folder: Path, **given) -> Path:
     par = {name: one.get("default") for name, one in known.items()} | given
     par = {name: str(one) if isinstance(one, Path) else one for name, one in par.items()}
     meta = {"name": config["name"], "resources_dir": str(folder), "cpus": None}
-    lines = [f"par = {par!r}", f"meta = {meta!r}"]
+    block = [f"par = {par!r}", f"meta = {meta!r}"]
     if script.suffix == ".R":
-        lists = {"par": par, "meta": meta}
-        lines = [
-            f"{called} <- list({', '.join(f'{name} = {written(one)}' for name, one in of.items())})"
-            for called, of in lists.items()
-        ]
-    before, _, rest = script.read_text("utf-8").partition("## VIASH START\n")
-    _, _, after = rest.partition("## VIASH END\n")
-    assert after
-    script.write_text("\n".join([before, *lines, after]), "utf-8")
+        block = [in_r("par", par), in_r("meta", meta)]
+    before, start, rest = script.read_text("utf-8").partition("## VIASH START\n")
+    _, end, after = rest.partition("## VIASH END\n")
+    assert start
+    assert end
+    script.write_text("\n".join([before, *block, after]), "utf-8")
     return script
 
 
@@ -252,23 +247,21 @@ def scored(folder: Path, metric: str, panel: str, name: str = "", **given) -> di
 @pytest.mark.parametrize("path", [*API, *CONFIGS], ids=name_of)
 def test_every_file_merges_and_describes_its_arguments(path):
     config = merged(path)
-    if path.name.startswith("file_"):
-        config = {"arguments": [config | {"name": "--file", "direction": "input", "required": 1}]}
-    for argument in [
-        one
-        for group in [config, *config.get("argument_groups", [])]
-        for one in group.get("arguments", [])
-    ]:
-        if "__merge__" not in str(argument) and argument["type"] != "file":
+    groups = [config, *config.get("argument_groups", [])]
+    found = [one for group in groups for one in group.get("arguments", [])]
+    for argument in [config] if path.name.startswith("file_") else found:
+        if argument["type"] != "file" or "default" in argument:
             assert argument["description"]
             continue
-        assert {"direction", "required"} <= set(argument)
-        described = argument.get("info", {}).get("format", {})
-        assert described.get("type") == "h5ad" or argument["default"].endswith(".yaml")
-        for fields in (one for slot, one in described.items() if slot != "type"):
-            for field in fields:
-                assert {"type", "name", "description", "required"} <= set(field)
+        described = dict(argument["info"]["format"])
+        assert described.pop("type") == "h5ad"
+        for fields in described.values():
             assert len({field["name"] for field in fields}) == len(fields)
+            for field in fields:
+                assert {"type", "description", "required"} <= set(field)
+    for argument in found:
+        if argument["type"] == "file":
+            assert {"direction", "required"} <= set(argument)
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
