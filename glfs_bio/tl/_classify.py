@@ -59,7 +59,8 @@ def classify(
 
     :class:`~glfs_bio.GLFS` selects the genes, and :class:`~glfs_bio.LapRLSClassifier` classifies
     the cells by them.  Cells without a label are unlabelled data: they belong to the graph of the
-    classifier, that of nearest neighbours, and not to its squared error.  Cells outside `train` are only predicted.
+    classifier, that of nearest neighbours, and not to its squared error.  Cells outside `train` are
+    only predicted.
 
     Parameters
     ----------

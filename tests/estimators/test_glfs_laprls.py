@@ -192,7 +192,8 @@ def test_genes_of_a_whole_panel_count_alike_but_for_their_variance(two_classes, 
     chosen = GLFSLapRLSClassifier(4, selector=selector).fit(X, y)
     some = X[:, chosen.genes_]
     weight = some.var(axis=0)
-    expected = LapRLSClassifier().fit(some, y, feature_weight=weight / weight.mean())
+    classifier = default_classifier(y, selector)
+    expected = classifier.fit(some, y, feature_weight=weight / weight.mean())
     np.testing.assert_allclose(chosen.classifier_.coef_, expected.coef_, rtol=1e-6)
     assert (chosen.classifier_.coef_ != 0).all()
     tried = GLFSLapRLSClassifier([1, 3, 5], selector=selector, cv=3).fit(X, y)
