@@ -297,7 +297,7 @@ def pages() -> dict[str, Claims]:
             ),
             "between {} and {} over panels of all sizes": numbers_of(*pooled),
             "between {} and {} among panels of one size": numbers_of(*one_size),
-            "panels of 10 genes are {} accurate on the instrument, and Wilcoxon markers {}.": column(
+            "10 genes are {} accurate on the instrument, and Wilcoxon markers {}.": column(
                 pairs, "10", OURS, WILCOXON
             ),
         },
