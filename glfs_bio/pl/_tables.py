@@ -1,4 +1,4 @@
-"""Tables drawn: the measures of panels, the labels that one confuses, the genes that they share."""
+"""Tables drawn: measures of panels, labels that one confuses, genes that panels share."""
 
 from __future__ import annotations
 
@@ -282,11 +282,11 @@ def upset(
     needs("An UpSet plot", "marsilea")
     (colour,) = colours(palette, BLUE)
     entry = results.current(adata, results.last(adata, "comparison", key), "comparison")
-    if "genes" not in entry:
+    if "membership" not in entry:
         raise NotFound(
             "key", key, "is of a version before", f"run {call('tl.compare_panels')} again"
         )
-    members = entry["genes"].astype(int)
+    members = entry["membership"].astype(int)
     members.columns = [literal(name) for name in short(list(members.columns), _LETTERS)]
     yield None
     from marsilea.upset import Upset, UpsetData

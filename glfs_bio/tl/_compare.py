@@ -89,7 +89,7 @@ def compare_panels(
     ``.uns[key_added]["readings"]``, ``["n_labelled"]`` : dict of str, int
         With `labels`: how they were read, and of how many cells, as in :func:`evaluate_panel`;
         with `domains` ``["domain_readings"]`` and ``["n_in_domains"]``.
-    ``.uns[key_added]["genes"]`` : DataFrame of bool, one row per gene of any panel
+    ``.uns[key_added]["membership"]`` : DataFrame of bool, one row per gene of any panel
         Panels (columns) that have the gene.
     ``.uns[key_added]["shared"]`` : DataFrame of int, n_panels × n_panels
         Number of shared genes.
@@ -177,7 +177,7 @@ def compare_panels(
             rows[name] = {measure: value for measure, value in entry.items() if np.isscalar(value)}
     tables = {
         "table": pd.DataFrame(rows).T.rename_axis("panel"),
-        "genes": _members(adata, found),
+        "membership": _membership(adata, found),
         **_overlaps(found),
     }
     if not inplace:
@@ -237,7 +237,7 @@ def _basis(
     return basis
 
 
-def _members(adata: AnnData, panels: Mapping[str, Found]) -> pd.DataFrame:
+def _membership(adata: AnnData, panels: Mapping[str, Found]) -> pd.DataFrame:
     """Return which panels have each gene that any of them has, in the order of the cells' genes."""
     genes = np.unique(np.concatenate([one.genes for one in panels.values()]))
     return pd.DataFrame(

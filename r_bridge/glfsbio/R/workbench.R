@@ -481,7 +481,7 @@ NULL
 #'
 #'   - `table`, one row per panel: every number of [glfs_evaluate_panel()],
 #'     whose `readings` and `n_labelled` are there too.
-#'   - `genes`, one row per gene of any panel: which panels have it.
+#'   - `membership`, one row per gene of any panel: which panels have it.
 #'   - `shared`, panels x panels: genes in common.
 #'   - `jaccard`: their number, divided by the number of genes in either.
 #'   - `jaccard_with_substitutes`: the same where a gene may be matched with a
