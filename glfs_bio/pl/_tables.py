@@ -304,7 +304,8 @@ def upset(
     board.render(figure)
     if figsize is not None:
         figure.set_size_inches(figsize)
-    return board.get_main_ax()
+    main: Axes = board.get_main_ax()
+    return main
 
 
 def _heat_map(
