@@ -56,7 +56,7 @@ N_FOLDS, _LANDMARKS, _WIDTH, _LAMBDA1, _LAMBDA2, _POWER = 5, 500, 0.1, 0.01, 0.0
 READ = 100_000
 #: Of more cells with labels so many have a silhouette, evenly over their order: its time grows with
 #: their square.
-COMPARED = 2_000
+COMPARED = 1_000
 #: Columns of labels that are the same by every reading.
 _OF_LABELS = ["n_cells", "rare"]
 #: So many of the best single genes of a label are combined.

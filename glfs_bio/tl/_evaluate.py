@@ -198,7 +198,7 @@ def evaluate_panel(
     ``.uns[key_added]["silhouette"]`` : float
         Mean silhouette of the labels, from −1 to 1: how much nearer cells are to those of their
         own label than to those of the nearest other one.  Distances are Euclidean, as of the
-        nearest cells.  Of more than 2,000 cells so many are taken, evenly over their order.
+        nearest cells.  Of more than 1,000 cells so many are taken, evenly over their order.
     ``.uns[key_added]["silhouette_all_genes"]`` : float
         The same in 50 principal components of all genes.
     ``.uns[key_added]["per_label"]`` : DataFrame, one row per label

@@ -89,7 +89,7 @@
 #'   genes; `macro_f1`, the mean F1 of the labels, and `rare_f1`, that of labels
 #'   with at most 5 % of the cells; `silhouette`, from -1 to 1, how much nearer
 #'   cells are to their own label than to the nearest other one, the mean (of at
-#'   most 2,000), and `silhouette_all_genes`; `confusion`, numbers of cells,
+#'   most 1,000), and `silhouette_all_genes`; `confusion`, numbers of cells,
 #'   labels x predictions; and `per_label`, a DataFrame with a row per label:
 #'   `n_cells`, `recall`, `precision`, `f1`, `confused_with` (the other label that is
 #'   predicted most often, or ""), `confused_share` (for this share of its
