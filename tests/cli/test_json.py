@@ -11,6 +11,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
 from every_call import LINES, write_inputs
 from typer.testing import CliRunner
 
@@ -88,6 +89,7 @@ def test_every_command_has_a_line_and_a_schema(schema):
 @pytest.mark.parametrize("name", EVERY)
 def test_a_document_and_nothing_else(run, schema, name, monkeypatch):
     if name == "demo":  # what takes its time has a test
+        monkeypatch.setattr(sc.pp, "neighbors", lambda *_, **__: None)
         monkeypatch.setattr(commands_select, "_label_accuracy", lambda _: 0.5)
         monkeypatch.setattr(glfs_bio.pl, "panel", lambda *_, save: save.write_bytes(b""))
     done = run(f"{name} {EVERY[name]} --json")
