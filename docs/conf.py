@@ -39,6 +39,7 @@ extensions = [
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
+html_extra_path = ["../llms.txt"]
 html_css_files = ["glfs.css"]
 html_theme = "sphinx_book_theme"
 html_title = project

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import fields
+from math import isfinite
 from numbers import Real
 from pathlib import PurePath
 from typing import Any
@@ -87,6 +88,35 @@ def restored(value: Any) -> Any:
     if getattr(value, "ndim", 0) == 1:
         return [str(item) for item in value] if value.dtype.kind in "OUT" else value.tolist()
     return value
+
+
+def plain(value: Any) -> Any:
+    """Return a part of a record as JSON has it: tables as lists of rows, None for no number."""
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(value, Mapping):
+        return {
+            str(name): plain(restored(one) if isinstance(one, str) else one)
+            for name, one in value.items()
+        }
+    if isinstance(value, pd.DataFrame):
+        # files have no ranges: they return one as numbers
+        named = value.index.name or not pd.api.types.is_integer_dtype(value.index)
+        table = value.reset_index(names=value.index.name or "name") if named else value
+        rows = zip(*(plain(table[name]) for name in table), strict=True)
+        return [dict(zip(map(str, table), row, strict=True)) for row in rows]
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, Real) and not isinstance(value, bool | int):
+        return float(value) if isfinite(value) else None
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, Collection):
+        return [plain(one) for one in value]
+    if pd.isna(value):
+        return None
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def with_patterns(names: Any) -> Any:

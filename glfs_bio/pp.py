@@ -241,7 +241,7 @@ def select_genes(
     ``.uns[key_added]["ruled_out"]`` : DataFrame, at most 20 rows
         Genes that `limits` rule out on their own and that alone would preserve most: ``gene``;
         ``limit``; ``preserved``, the share of the target that the gene alone would preserve.
-    ``.uns[key_added]["missing"]`` : str
+    ``.uns[key_added]["missing"]`` : str, shape (n_names,)
         Names in `include` and `exclude` that are missing in the data, if any.
     ``.uns[key_added]["method"]``, ``["objective"]`` : str
         Names of the method and the objective.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import anndata as ad
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from glfs_bio import Limits, Platform, pp, tl
+from glfs_bio import Limits, Platform, io, pp, tl
 
 #: Calls by function; each writes to what the calls before it left.
 CALLS = {
@@ -60,6 +62,26 @@ CALLS = {
     "panel_umap": tl.panel_umap,
 }
 
+#: Lines of the shell by command, on what :func:`write_inputs` writes.
+LINES = {
+    "select": "IN.h5ad --n-genes 5 --key-added other",
+    "evaluate": "IN.h5ad glfs --labels type",
+    "compare": "IN.h5ad a=glfs b=other --labels type",
+    "explain": "IN.h5ad glfs --labels type",
+    "extend": "IN.h5ad glfs --n-extra 2 --labels type",
+    "substitutes": "IN.h5ad glfs",
+    "replace": "IN.h5ad glfs --failed g1",
+    "gene": "IN.h5ad glfs --gene g1,g50 --labels type",
+    "prove": "IN.h5ad other",
+    "curve": "IN.h5ad --max-genes 5 --labels type",
+    "markers": "IN.h5ad glfs --labels type",
+    "stability": "IN.h5ad --n-resamples 2",
+    "classify": "IN.h5ad --labels type --n-genes 3",
+    "predict": "IN.h5ad MODEL.json",
+    "enrich": "IN.h5ad --gene-sets SETS.gmt --min-size 1 --min-cells 1",
+    "order": "IN.h5ad glfs",
+}
+
 
 def cells() -> ad.AnnData:
     """Four types that nothing confuses, one of them missing in some cells."""
@@ -83,4 +105,16 @@ def cells() -> ad.AnnData:
     adata.var["symbol"] = symbols.where(np.arange(60) != 5, None).astype("category")
     adata.layers["counts"] = sparse.csr_matrix(counts.astype(np.float32))
     adata.obsm["spatial"] = rng.random((200, 2))
+    return adata
+
+
+def write_inputs() -> ad.AnnData:
+    """Write cells with two selections, a classifier and gene sets; return the cells."""
+    adata = cells()
+    pp.select_genes(adata, 5)
+    pp.select_genes(adata, 4, method="variance", key_added="other")
+    tl.classify(adata, "type", n_genes=3)
+    io.write_classifier(adata, "MODEL.json")
+    Path("SETS.gmt").write_text("some\t\tg1\tg2\tg12\n")
+    adata.write_h5ad("IN.h5ad")
     return adata

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 
 import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
-from every_call import CALLS, cells
+from every_call import CALLS, LINES, cells, write_inputs
 from typer.testing import CliRunner
 
-from glfs_bio import io, pl, pp, tl
+from glfs_bio import pl, pp, tl
 from glfs_bio._anndata import all_genes, stale, structure
 from glfs_bio.cli import COMMANDS, app, with_options
 from glfs_bio.errors import Caution
@@ -100,27 +99,6 @@ def test_results_are_of_the_object_that_is_read(read):
     pl.stability(read, show=False)
 
 
-#: Lines by command; IN is a selection, and MODEL a classifier.
-LINES = {
-    "select": "IN --n-genes 5 --key-added other",
-    "evaluate": "IN glfs --labels type",
-    "compare": "IN a=glfs b=other --labels type",
-    "explain": "IN glfs --labels type",
-    "extend": "IN glfs --n-extra 2 --labels type",
-    "substitutes": "IN glfs",
-    "replace": "IN glfs --failed g1",
-    "gene": "IN glfs --gene g1,g50 --labels type",
-    "prove": "IN other",
-    "curve": "IN --max-genes 5 --labels type",
-    "markers": "IN glfs --labels type",
-    "stability": "IN --n-resamples 2",
-    "classify": "IN --labels type --n-genes 3",
-    "predict": "IN MODEL",
-    "enrich": "IN --gene-sets SETS --min-size 1 --min-cells 1",
-    "order": "IN glfs",
-}
-
-
 def test_every_command_that_writes_cells_has_a_line():
     def writes_cells(name: str) -> bool:
         options = with_options(name).params
@@ -132,16 +110,7 @@ def test_every_command_that_writes_cells_has_a_line():
 @pytest.mark.parametrize("command", LINES)
 def test_the_shell_writes_cells(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    adata = cells()
-    pp.select_genes(adata, 5)
-    pp.select_genes(adata, 4, method="variance", key_added="other")
-    tl.classify(adata, "type", n_genes=3)
-    io.write_classifier(adata, "MODEL.json")
-    Path("SETS.gmt").write_text("some\t\tg1\tg2\tg12\n")
-    adata.write_h5ad("IN.h5ad")
-    line = LINES[command]
-    for name in ("IN.h5ad", "MODEL.json", "SETS.gmt"):
-        line = line.replace(Path(name).stem, name)
-    found = CliRunner().invoke(app, [command, *line.split(), "-o", "out.h5ad"])
+    adata = write_inputs()
+    found = CliRunner().invoke(app, [command, *LINES[command].split(), "-o", "out.h5ad"])
     assert found.exit_code == 0, found.output
     same(dict(ad.read_h5ad("out.h5ad").uns["glfs"]), dict(adata.uns["glfs"]), "glfs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, Final
@@ -13,6 +14,8 @@ from .._signatures import Parameter, kept
 
 #: click's own, and the short one.
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
+#: Where the words of a line are kept while it is read.
+_WORDS = f"{__name__}.words"
 #: How the help of all commands is written.
 _MARKUP: Final = "markdown"
 
@@ -46,6 +49,15 @@ def _function(name: str) -> Any:
     return getattr(import_module(f".{COMMANDS[name]}", __package__), name)
 
 
+def functions() -> dict[str, str]:
+    """Return the functions whose records the commands have; empty where there is none."""
+    for name in COMMANDS:
+        _function(name)
+    from .command import CALLED
+
+    return {name: CALLED[name] for name in COMMANDS}
+
+
 def signatures() -> str:
     """Return the text of the file that has what help knows without importing it."""
     summaries = {name: _function(name).__doc__.partition("\n\n")[0] for name in COMMANDS}
@@ -68,8 +80,24 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that is to run, with its options."""
+        ctx.meta[_WORDS] = args
         name, _, rest = super().resolve_command(ctx, args)
         return name, None if name is None else with_options(name), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; with ``--json`` a line that cannot be understood has its document."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            words = ctx.meta.get(_WORDS, [])
+            if hasattr(error, "format_message") and "--json" in words:
+                from .document import Document
+
+                problem, command = error.format_message(), words[0] if words[0] in COMMANDS else ""
+                remedy = f"see glfs-bio {command} --help".replace("  ", " ")
+                found = Document(command or None)
+                found.fail(type(error).__name__, problem, problem=problem, remedy=remedy)
+            raise
 
 
 @cache
@@ -92,15 +120,23 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def main(
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON Schema of --json and stop.")
+    ] = False,
 ) -> None:
     """Select gene panels that preserve the structure of single-cell data.
 
-    Results go to stdout or to files, messages to stderr.  A file is written completely or not at
-    all.  `-` instead of a file is stdin or stdout.  Exit codes: 0 success, 1 invalid data or
-    value, 2 invalid command line.
+    Results go to stdout or to files, messages to stderr; with `--json` stdout is one JSON document.
+    A file is written completely or not at all.  `-` instead of a file is stdin or stdout.  Exit
+    codes: 0 success, 1 invalid data or value, 2 invalid command line.
     """
     if version:
         from .. import __version__
 
         typer.echo(__version__)
+        raise typer.Exit
+    if schema:
+        from . import document
+
+        typer.echo(json.dumps(document.schema(functions()), indent=1))
         raise typer.Exit

@@ -16,7 +16,7 @@ import glfs_bio
 
 from .._progress import collected
 from .._signatures import REQUIRED, Parameter, kept, parameters, written
-from . import files, values, words
+from . import document, files, values, words
 from .files import File
 from .stderr import note, reported
 from .values import As
@@ -40,6 +40,9 @@ _STRUCTURE = "glfs_structure_named"
 
 #: Functions that the shell must know without importing them.
 _FUNCTIONS = {"pp.structure", "io.read_cells"}
+#: The function of each command that was imported; empty where it has none.
+CALLED: dict[str, str] = {}
+_JSON = "Print one JSON document: the result, files and notes, or the error."
 
 
 def signatures(more: Mapping[str, Mapping[str, Parameter]]) -> str:
@@ -124,11 +127,12 @@ class Call:
             if _needs_structure(self.function):
                 given = self._with_structure(adata, given)
             attrgetter(self.function)(glfs_bio)(adata, **given)
-        if isinstance(adata, dict):
-            return None
         from .._anndata import results
 
-        return adata.uns[results.last(adata)]
+        first = next(iter(adata.values())) if isinstance(adata, dict) else adata
+        key = results.last(first)
+        document.keep(first.uns[key], key)
+        return first.uns[key]
 
     def show(self) -> None:
         """Print what it told."""
@@ -203,6 +207,8 @@ def command(
     _FUNCTIONS.update(functions)
 
     def decorate(function: Callable[..., None]) -> Callable[[], Callable[..., None]]:
+        CALLED[function.__name__] = next(iter(functions), "")
+
         @cache
         @wraps(function)
         def with_options() -> Callable[..., None]:
@@ -215,16 +221,22 @@ def command(
                     options += _of_record(name, hints[name])
                 else:
                     options.append(_annotated(name, hints[name], parameter.default))
+            options.append(_option("json", [_JSON], False, bool))
             options.append(_option("debug", ["Show tracebacks."], False, bool))
             called = {one.name: one.called for one in options}
             door = words.door(called)
 
             @wraps(function)
-            def run(*, debug: bool, **given: Any) -> None:
-                with reported(door, debug=debug):
+            def run(*, debug: bool, json: bool, **given: Any) -> None:
+                found = document.Document(function.__name__) if json else None
+                with reported(door, debug=debug, found=found):
                     named = [(one.name, one.file, given[one.name]) for one in options if one.file]
-                    files.check(named, overwrite=given.get("overwrite", False))
-                    function(**_arguments(options[:-1], hints, given, functions))
+                    files.check(named, overwrite=given.get("overwrite", False), json=json)
+                    function(**_arguments(options[:-2], hints, given, functions))
+                    for name, file, paths in named:
+                        if file.mode == "w" and paths:
+                            every = paths if isinstance(paths, list) else [paths]
+                            document.wrote(called[name].name, *every)
 
             made = [one.parameter(called) for one in options]
             run.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]

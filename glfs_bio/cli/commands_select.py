@@ -13,7 +13,7 @@ import glfs_bio
 from .._signatures import kept
 from ..errors import InvalidValue, arg
 from ..methods import METHODS, OBJECTIVES
-from . import files, values, words
+from . import document, files, values, words
 from .command import Call, command
 from .files import Cells, File, Overwrite, Stored, Table, Written
 from .stderr import note
@@ -206,20 +206,25 @@ def demo(
     )["highly_variable"].to_numpy()
     ranked = panel.var.sort_values("glfs_rank")[["glfs_loss", "glfs_rank"]]
     table = ranked.rename_axis("gene").reset_index()
-    typer.echo(table.to_string(index=False, float_format="{:.4g}".format))
-    typer.echo(f"\nCells whose 15 nearest neighbours have the cell's label ({cells.n_obs} cells)")
-    for name, subset in {
+    sets = {
         f"all {cells.n_vars} genes": cells,
         f"{_N_GENES} genes selected by glfs_bio": panel,
         f"{_N_GENES} highly variable genes": cells[:, variable],
-    }.items():
-        typer.echo(f"  {name:<30} {_label_accuracy(subset):.3f}")
+    }
+    accuracy = {name: _label_accuracy(subset) for name, subset in sets.items()}
 
     files.put_cells(panel, h5ad, overwrite=overwrite)
     glfs_bio.io.write_gene_list(cells, txt, overwrite=overwrite)
     with glfs_bio.io.replacing(png, overwrite=overwrite) as file:
         glfs_bio.pl.panel(cells, _LABELS, save=file)
         plt.close()
+    document.wrote("--output", h5ad, txt, png)
+    if document.keep({"table": table, "accuracy": accuracy}):
+        return
+    typer.echo(table.to_string(index=False, float_format="{:.4g}".format))
+    typer.echo(f"\nCells whose 15 nearest neighbours have the cell's label ({cells.n_obs} cells)")
+    for name, share in accuracy.items():
+        typer.echo(f"  {name:<30} {share:.3f}")
     typer.echo()
     for target in (h5ad, txt, png):
         typer.echo(f"wrote {target}")

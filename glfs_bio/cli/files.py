@@ -26,6 +26,7 @@ from ..errors import (
     naming,
     printable,
 )
+from . import document
 from .stderr import note
 
 if TYPE_CHECKING:
@@ -118,15 +119,16 @@ class Written:
             note(line)
         for file, frame in (beside or {}).items():
             if file is not None:
-                put_table(frame, file, overwrite=self.overwrite)
+                _write_table(frame, file, overwrite=self.overwrite)
         if self.table is not None or not is_one(self.output):
             put_table(table, self.table, overwrite=self.overwrite)
 
 
-def check(files: Iterable[tuple[str, File, Any]], *, overwrite: bool) -> None:
+def check(files: Iterable[tuple[str, File, Any]], *, overwrite: bool, json: bool = False) -> None:
     """Refuse, before anything is loaded, what cannot be read or written.
 
-    `files` are the name of the argument, what is done with it, and a file or several.
+    `files` are the name of the argument, what is done with it, and a file or several.  With `json`
+    stdout has the document.
     """
     from .._files import check_target
 
@@ -137,6 +139,9 @@ def check(files: Iterable[tuple[str, File, Any]], *, overwrite: bool) -> None:
         if one is not None
     ]
     to_stdout = [name for name, use, file in every if use.mode == "w" and is_one(file)]
+    if json:
+        _stdout()
+        to_stdout.append("json")
     every = [(name, use, file) for name, use, file in every if not is_one(file)]
     for name, use, file in every:
         named_so = not use.endings or file.suffix.lower() in use.endings
@@ -152,12 +157,13 @@ def check(files: Iterable[tuple[str, File, Any]], *, overwrite: bool) -> None:
         raise InvalidValue(
             to_stdout[0],
             NO_VALUE,
-            f"and {arg(to_stdout[1])} are both -, which is stdout",
+            f"and {arg(to_stdout[1])} are both written to stdout",
             "write one to a file",
         )
-    for _, use, file in every:
+    for name, use, file in every:
         if use.mode == "w":
-            check_target(file, overwrite=overwrite)
+            with naming(path=name):
+                check_target(file, overwrite=overwrite)
 
 
 def is_one(path: Path | None) -> bool:
@@ -294,20 +300,33 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
 
 
 def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> None:
-    """Write a table to a file, or to stdout with tabs."""
-    frame = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
-    if target is None or is_one(target):
-        frame.to_csv(_stdout(), sep="\t", index=False, float_format=_digits)
-        return
+    """Write a table to a file, to the document, or to stdout with tabs."""
+    to_file = target is not None and not is_one(target)
+    kept = document.keep({"table": None if to_file else frame.reset_index(drop=True)})
+    if target is not None and to_file:
+        _write_table(frame, target, overwrite=overwrite)
+    elif not kept:
+        _printable(frame).to_csv(_stdout(), sep="\t", index=False, float_format=_digits)
+
+
+def _printable(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.map(lambda value: printable(value) if isinstance(value, str) else value)
+
+
+def _write_table(frame: pd.DataFrame, target: Path, *, overwrite: bool) -> None:
+    frame = _printable(frame)
     with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
         separator = TABLES[target.suffix.lower()]
         frame.to_csv(name, sep=separator, index=False, encoding="utf-8", float_format=_digits)
 
 
 def put_names(names: Sequence[str], target: Path | None, *, overwrite: bool) -> None:
-    """Write names of genes to a file or to stdout, one a line."""
+    """Write names of genes to a file, to the document, or to stdout, one a line."""
     if target is None or is_one(target):
-        _stdout().write("".join(f"{printable(name)}\n" for name in names))
+        import pandas as pd
+
+        if not document.keep({"table": pd.DataFrame({"gene": [*names]})}):
+            _stdout().write("".join(f"{printable(name)}\n" for name in names))
         return
     from ..vendors.sheets import check_names
 

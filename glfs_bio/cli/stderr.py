@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..errors import Caution, Message, Refusal, printable
+from ..errors import NO_VALUE, Caution, Message, Refusal, printable
+from . import document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..errors import Door
+    from .document import Document
 
 
 @cache
@@ -27,25 +29,35 @@ def _console() -> Console:
     return Console(stderr=True)
 
 
-def note(line: str, style: str | None = None) -> None:
+def note(line: str) -> None:
     """Print a line to stderr as it is."""
+    document.hear("notes", line)
+    _print(line)
+
+
+def _print(line: str, style: str | None = None) -> None:
     _console().print(printable(line), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
-def reported(door: Door, *, debug: bool) -> Iterator[None]:
-    """Print errors of a user as one line on stderr, with exit code 1, and warnings as lines."""
+def reported(door: Door, *, debug: bool, found: Document | None = None) -> Iterator[None]:
+    """Print errors of a user as one line on stderr, with exit code 1, and warnings as lines.
+
+    A document has all that too, and is printed in the end.
+    """
 
     def warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if isinstance(message, Caution):
-            _say(f"Warning: {message.render(door)}", "yellow")
+            _warn(f"Warning: {message.render(door)}")
         else:
-            _say(f"{category.__name__}: {message}", "yellow")
+            _warn(f"{category.__name__}: {message}")
 
-    with warnings.catch_warnings(), _notes(door):
+    with document.collecting(found), warnings.catch_warnings(), _notes(door):
         warnings.showwarning = warn
         try:
             yield
+            if found is not None:
+                found.print()
         except BrokenPipeError:  # who reads stdout has seen enough, as `head` does
             raise
         except (typer.Exit, typer.Abort, KeyboardInterrupt):
@@ -53,8 +65,24 @@ def reported(door: Door, *, debug: bool) -> Iterator[None]:
         except Exception as error:  # no user should meet a traceback unasked
             if debug:
                 raise
-            _say(_reason(error, door), "red")
+            message = _line(_reason(error, door))
+            _print(f"glfs-bio: {message}", "red")
+            if found is not None:
+                found.fail(type(error).__name__, message, **_parts(error, door))
             raise typer.Exit(1) from error
+
+
+def _parts(error: Exception, door: Door) -> dict[str, str | None]:
+    """Return what an error says of an argument."""
+    if not isinstance(error, Refusal):
+        return {}
+    has_value = error.value is not NO_VALUE and error.value is not None
+    return {
+        "argument": door.argument(error.argument, None),
+        "value": door.value(error.value) if has_value else None,
+        "problem": door.show(error.problem),
+        "remedy": door.show(error.remedy) or None,
+    }
 
 
 def _reason(error: Exception, door: Door) -> object:
@@ -91,8 +119,14 @@ class _Notes(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         message: Any = record.msg
         own = isinstance(message, Message)
-        _say(f"Note: {message.render(self.door) if own else record.getMessage()}", "yellow")
+        _warn(f"Note: {message.render(self.door) if own else record.getMessage()}")
 
 
-def _say(message: object, style: str) -> None:
-    note(f"glfs-bio: {' '.join(str(message).split())}", style)
+def _warn(message: str) -> None:
+    line = _line(message)
+    document.hear("warnings", line)
+    _print(f"glfs-bio: {line}", "yellow")
+
+
+def _line(message: object) -> str:
+    return " ".join(str(message).split())

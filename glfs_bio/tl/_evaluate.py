@@ -153,7 +153,7 @@ def evaluate_panel(
         Mean counts of the panel in a cell there.
     ``.uns[key_added]["counts_per_bit"]`` : float, shape (n_bits,)
         The same of the genes that share a bit of the codebook.
-    ``.uns[key_added]["not_orderable"]`` : str
+    ``.uns[key_added]["not_orderable"]`` : str, shape (n_names,)
         Genes that cannot be ordered.
     ``.uns[key_added]["batches"]`` : str, shape (n_batches,)
         Names of the batches, if the structure has batches.
@@ -255,7 +255,7 @@ def evaluate_panel(
         All numbers, in the columns ``measure`` and ``value``.
     ``.uns[key_added]["genes"]`` : str, shape (n_genes,)
         Genes of the panel.
-    ``.uns[key_added]["absent"]`` : str
+    ``.uns[key_added]["absent"]`` : str, shape (n_names,)
         Names that are missing in the data, if any.
     ``.obs[f"{key_added}_unexplained"]`` : float
         Posterior variance at each cell, relative to the mean cell without genes.

@@ -102,9 +102,9 @@ def extend_panel(
         ``gene``; ``adds``, the share of the target that it adds; ``preserved``, the preserved share
         with it; with `labels`, ``supports``, of the labels that express it more than others the one
         that it supports most relative to its size.
-    ``.uns[key_added]["must_have"]`` : str
+    ``.uns[key_added]["must_have"]`` : str, shape (n_names,)
         Genes that had to be in the selection that is extended.
-    ``.uns[key_added]["absent"]`` : str
+    ``.uns[key_added]["absent"]`` : str, shape (n_names,)
         Names of the panel that are missing in the data, if any.
 
     Raises

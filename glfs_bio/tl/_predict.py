@@ -64,7 +64,7 @@ def predict(
 
     Returns
     -------
-    None.  Written:
+    None.  Written beside what :func:`~glfs_bio.tl.classify` writes into ``.uns``:
 
     ``.obs[f"{key_added}_predicted"]`` : category
         Predicted label; missing below `unsure`.

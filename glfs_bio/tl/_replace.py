@@ -100,7 +100,7 @@ def replace_genes(
         ``gene``; ``replaced_by``, the gene in its place; ``substitution_score``, as in
         :func:`substitutes`, NaN for a gene that is missing in the data; ``preserved_before`` and
         ``preserved_after``, the preserved share before and after this and all exchanges above it.
-    ``.uns[key_added]["absent"]`` : str
+    ``.uns[key_added]["absent"]`` : str, shape (n_names,)
         Names of the panel that are missing in the data, if any.
 
     Raises

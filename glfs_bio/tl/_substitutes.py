@@ -93,9 +93,9 @@ def substitutes(
         known.
     ``.uns[key_added]["groups"]`` : DataFrame, one row per gene
         ``gene``; ``substitutes``, all that are acceptable, the best first; ``n_substitutes``.
-    ``.uns[key_added]["irreplaceable"]`` : str
+    ``.uns[key_added]["irreplaceable"]`` : str, shape (n_names,)
         Genes without an acceptable substitute.
-    ``.uns[key_added]["needless"]`` : str
+    ``.uns[key_added]["needless"]`` : str, shape (n_names,)
         Genes that add nothing and need no substitute: without one, less than 1 % of the
         mean loss of the panel's genes is lost.
     <params and versions>

@@ -305,6 +305,7 @@ NOTHING_WRONG = {
     "--backed",
     "--log1p",
     "--overwrite",
+    "--json",
     "--debug",
     "--all",
     "--help",

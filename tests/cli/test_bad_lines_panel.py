@@ -199,7 +199,15 @@ DATA = [
 ]
 
 #: Options that take no value.
-NOTHING_WRONG = {"--backed", "--log1p", "--nearly-identical", "--overwrite", "--debug", "--help"}
+NOTHING_WRONG = {
+    "--backed",
+    "--log1p",
+    "--nearly-identical",
+    "--overwrite",
+    "--json",
+    "--debug",
+    "--help",
+}
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ DATA = [
     (f"{ORDER} --table t.xls", "--table t.xls"),
 ]
 #: Options that take no value, or have rows of other commands.
-NOTHING_WRONG = {"--backed", "--log1p", "--overwrite", "--debug", "--help"}
+NOTHING_WRONG = {"--backed", "--log1p", "--overwrite", "--json", "--debug", "--help"}
 
 
 @pytest.fixture(scope="module")
