@@ -193,7 +193,7 @@ setGeneric("glfs_order_panel", signature = "x", function(
 #' @exportMethod glfs_classify
 setGeneric("glfs_classify", signature = "x", function(
         x, labels, n_genes = NULL, ..., train = NULL, graph = "auto",
-        lambda1 = 0.1, lambda2 = 10, n_comps = "auto", include = NULL,
+        lambda1 = NULL, lambda2 = 10, n_comps = "auto", include = NULL,
         exclude = NULL, ignore = NULL, symbols = NULL, block = NULL, cv = 10,
         key_added = "glfs_class", random_state = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
