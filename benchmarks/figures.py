@@ -29,9 +29,10 @@ FIGURE = re.compile(r"(?<![\w.])\d*\.\d{3}(?!\d)")
 #: Code, targets of links, and front matter: no prose.
 ASIDE = re.compile(r"\A---\n.*?^---$|^```.*?^```$|`[^`\n]*`|\]\([^)]*\)", re.MULTILINE | re.DOTALL)
 
-WORM = "worm_neuron4186"
+WORM, PBMC = "worm_neuron4186", "pbmc3k_2638"
+BARON, KANG = "baron_human1_1937", "kang_ifnb13999"
 #: The rest of the five, but for the first, whose table is on top.
-OTHERS = ("baron_human1_1937", "sc_mixology_singlets1021", "kang_ifnb13999")
+OTHERS = (BARON, "sc_mixology_singlets1021", KANG)
 #: Methods of the results, as pages call them.
 CALLED = {
     "glfs_bio": "`glfs_bio`",
@@ -356,6 +357,8 @@ def pages() -> dict[str, Claims]:
             "{} to {} among panels of one size": numbers_of(*one_size),
         },
         "docs/benchmarks/run_time.md": run_time(),
+        "docs/howto/bulk.md": {"| | leukaemia: accuracy |": bulk()},
+        "docs/howto/ribosomal.md": {"| ribosomal and mitochondrial genes |": families()},
         "r_bridge/glfsbio/vignettes/glfsbio.Rmd": {
             "| blood, 2,638 cells |": in_r(),
             "| pancreas, 1,937 cells |": in_r("baron_human1_1937"),
@@ -407,6 +410,34 @@ def run_time() -> Claims:
         ),
         "| wall time (s) |": Rows(read("speed_calls")),
     }
+
+
+def bulk() -> Rows:
+    """Return the measures of panels of bulk data."""
+    measures = {"accuracy": "accuracy", "imputation": "R²", "stability": "stability"}
+    names = {"leukaemia, filtered": "leukaemia", "glioblastoma": "glioblastoma"}
+    return Rows(
+        {
+            called(method): {
+                f"{title}: {shown}": mean(row[f"{name}, {measure}"])
+                for name, title in names.items()
+                for measure, shown in measures.items()
+            }
+            for method, row in read("panels_bulk").items()
+        }
+    )
+
+
+def families() -> Rows:
+    """Return what panels without families of genes hold, and how well labels are predicted."""
+    names = {KANG: "blood, stimulated or not", PBMC: "blood", BARON: "pancreas"}
+    text = (tables.RESULTS / "panels_families.md").read_text("utf-8")
+    found: Table = {}
+    _, *lines = tables.table_rows(re.search(r"(?:^\|.*\|\n)+", text, re.MULTILINE)[0])
+    for name, selection, unwanted, related, _, logistic, _ in lines:
+        shown = f"{unwanted} / {related} / {mean(logistic)}"
+        found.setdefault(selection, {})[names[name]] = shown
+    return Rows(found)
 
 
 #: Rows of the tables of the vignette of the R package.
