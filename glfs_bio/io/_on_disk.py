@@ -9,6 +9,7 @@ import anndata as ad
 import numpy as np
 from anndata.io import read_elem, sparse_dataset, write_elem
 
+from .._anndata import read
 from ..data.by_rows import pieces
 from ..data.matrix import DENSE_BLOCK, is_here
 
@@ -76,7 +77,7 @@ def write(adata: ad.AnnData, path: Path) -> None:
 
 def _matrices(adata: ad.AnnData) -> dict[str, Any]:
     """Matrices of all cells by their places in a file."""
-    found = {f"layers/{name}": one for name, one in adata.layers.items()}
+    found = {f"layers/{name}": adata.layers[name] for name in read.layers(adata)}
     if adata.X is not None:
         found["X"] = adata.X
     if adata.raw is not None:

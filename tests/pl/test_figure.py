@@ -56,7 +56,7 @@ def texts(ax):
 def test_settings_of_scanpy_change_no_plot(evaluated, draw):
     plain = texts(draw(evaluated, show=False))
     with mpl.rc_context():
-        sc.settings.set_figure_params(fontsize=20)
+        sc.set_figure_params(fontsize=20)
         assert texts(draw(evaluated, show=False)) == plain
     assert not plain[1]
 
@@ -65,7 +65,7 @@ def test_settings_of_scanpy_change_no_plot(evaluated, draw):
 def test_small_axes_of_a_caller(evaluated, draw):
     """Text is smaller, no grid is left, and neighbours do not collide in two columns."""
     with mpl.rc_context():
-        sc.settings.set_figure_params(fontsize=20)
+        sc.set_figure_params(fontsize=20)
         figure, (ax, other) = plt.subplots(1, 2, figsize=(7.2, 3.4), layout="constrained")
         usual = other.xaxis.label.get_fontsize()
         assert draw(evaluated, ax=ax, title="A title") is ax
