@@ -161,7 +161,7 @@ def test_saved_as_scanpy_does(mapped_by_scanpy, tmp_path, settings, monkeypatch,
     settings.plot_suffix = "_of_mine"
     settings.file_format_figs = "png"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        warnings.simplefilter("ignore")  # save= is on its way out, by a different warning each time
         sc.pl.umap(mapped_by_scanpy, save=save, show=False)
     (theirs,) = (tmp_path / "figures").iterdir()
     pl.weights(mapped_by_scanpy, save=save)
