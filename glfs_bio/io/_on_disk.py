@@ -147,7 +147,7 @@ def _parts(matrix: Any) -> Iterator[Any]:
 def _put_dense(root: Any, name: str, matrix: Any) -> None:
     rows = max(1, DENSE_BLOCK // max(1, matrix.shape[1]))
     chunks = (min(rows, matrix.shape[0]), matrix.shape[1])
-    create = getattr(root, "create_array", root.create_dataset)
+    create = root.create_array if hasattr(root, "create_array") else root.create_dataset
     found = create(name, shape=matrix.shape, dtype=matrix.dtype, chunks=chunks)
     found.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
     for begin in range(0, matrix.shape[0], rows):
