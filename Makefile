@@ -21,13 +21,16 @@ endif
 demo: $(INSTALLED)
 	@$(BIN)/glfs-bio demo --output demo --overwrite
 
-# Two processes with a thread each take half the time of one with two.
+# SHORT=--short: of the tests those of R and a part of the others, as .ci/run does where all others
+# run with the newest versions.  Two processes with a thread each take half the time of one with two.
+SHORT ?=
 test: r-check $(VENV)/.has-zsh
 	$(R_ENVIRONMENT) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		$(BIN)/pytest --numprocesses logical --dist worksteal
+		$(BIN)/pytest --numprocesses logical --dist worksteal \
+		$(if $(SHORT),tests/rbridge $$($(BIN)/python tools/reliability.py part))
 
 # Completion is tested in the shells that people have.
-$(VENV)/.has-zsh: | $(INSTALLED)
+$(VENV)/.has-zsh: | $(BIN)/uv
 	@command -v zsh >/dev/null || { $(SUDO) apt-get -qq update && \
 		$(SUDO) apt-get -qq install zsh >/dev/null; } || echo "No zsh: its completion is not tested"
 	@touch $@

@@ -5,10 +5,8 @@ NEWEST_PYTHON ?= $(shell for minor in 14 13 12; do for python in python3.$$minor
 	$${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.$$minor.*/bin/python; do \
 	$$python -c 'import sys; print(sys.executable)' 2>/dev/null && exit; done; done)
 NEWEST := .venv-newest
-# SHORT=--short: a part of the tests, as CI runs them, and no row in the table of results.
-SHORT ?=
 
-.PHONY: audit mutants reliability test-lowest test-newest
+.PHONY: audit mutants newest-python reliability test-lowest test-newest
 
 # The lowest versions that pyproject.toml allows, on its lowest Python.
 $(LOWEST)/.installed: pyproject.toml | $(BIN)/uv
@@ -17,22 +15,26 @@ $(LOWEST)/.installed: pyproject.toml | $(BIN)/uv
 		--group test --editable '.[cli,enrich,report]' 'zarr>=2.18.7,<3'
 	@touch $@
 
+# With SHORT=--short a part of the tests; without it, and outside CI, a row in the table of results.
 test-lowest: $(LOWEST)/.installed
-	$(BIN)/python tools/reliability.py lowest $(SHORT)
+	$(LOWEST)/bin/python tools/reliability.py lowest $(SHORT)
 
-# Today's versions on a newer Python, where there is one.
+# The Python that test-newest runs with, or nothing.
+newest-python:
+	@echo $(NEWEST_PYTHON)
+
+# Today's versions on a newer Python, where there is one, with all extras: all tests but those of R.
 $(NEWEST)/.installed: pyproject.toml | $(BIN)/uv
 	@$(BIN)/uv venv --quiet --clear --python $(NEWEST_PYTHON) $(NEWEST)
-	@$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --group test \
-		--editable '.[cli,dask,enrich,report]'
+	@$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --group test --editable '.[all]'
 	@touch $@
 
 ifeq ($(NEWEST_PYTHON),)
 test-newest:
 	@echo "There is no Python newer than 3.11: nothing to test."
 else
-test-newest: $(NEWEST)/.installed
-	$(BIN)/python tools/reliability.py newest $(SHORT)
+test-newest: $(NEWEST)/.installed $(VENV)/.has-zsh
+	$(NEWEST)/bin/python tools/reliability.py newest $(SHORT)
 endif
 
 # Known vulnerabilities in the lock; without a network it says so and lets the rest go on.

@@ -209,7 +209,7 @@ def find(
 ) -> Any:
     """What a part of an object has under a name."""
     checks.texts(or_none=False, **{argument: name})
-    names = getattr(adata, part).keys()
+    names = layers(adata) if part == "layers" else getattr(adata, part).keys()
     if name not in names:
         where = f"is not in {_PARTS[part]}"
         if not len(names):
@@ -228,7 +228,13 @@ def own_names(adata: AnnData, part: Literal["layers", "obs", "obsm", "var"]) -> 
         and one.get("kind") in ("structure", "all_genes")
         and not one.get("asked_for", False)
     ]
-    return [name for name in getattr(adata, part) if name not in by_the_way]
+    names = layers(adata) if part == "layers" else getattr(adata, part)
+    return [name for name in names if name not in by_the_way]
+
+
+def layers(adata: AnnData) -> list[str]:
+    """Return the names of the layers, among which anndata 0.13 has ``.X``, as None."""
+    return [name for name in adata.layers if name is not None]
 
 
 def _column(found: Any, names: pd.Index) -> pd.Series:

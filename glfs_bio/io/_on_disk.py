@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import anndata as ad
 import numpy as np
 from anndata.io import read_elem, sparse_dataset, write_elem
 
+from .._anndata import read
 from ..data.by_rows import pieces
 from ..data.matrix import DENSE_BLOCK, is_here
 
@@ -66,7 +68,10 @@ def write(adata: ad.AnnData, path: Path) -> None:
     if path.suffix.lower() == ".zarr":
         import zarr
 
-        _fill(zarr.open_group(path, mode="w", zarr_format=ad.settings.zarr_write_format), adata)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the setting goes with anndata 0.14
+            version = getattr(ad.settings, "zarr_write_format", 3)
+        _fill(zarr.open_group(path, mode="w", zarr_format=version), adata)
         return
     import h5py  # type: ignore[import-untyped]
 
@@ -76,7 +81,7 @@ def write(adata: ad.AnnData, path: Path) -> None:
 
 def _matrices(adata: ad.AnnData) -> dict[str, Any]:
     """Matrices of all cells by their places in a file."""
-    found = {f"layers/{name}": one for name, one in adata.layers.items()}
+    found = {f"layers/{name}": adata.layers[name] for name in read.layers(adata)}
     if adata.X is not None:
         found["X"] = adata.X
     if adata.raw is not None:
@@ -105,23 +110,24 @@ def _fill(root: Any, adata: ad.AnnData) -> None:
         write_elem(root, "raw", {"var": adata.raw.var, "varm": dict(adata.raw.varm)})
         root["raw"].attrs.update({"encoding-type": "raw", "encoding-version": "0.1.0"})
     for place, matrix in _matrices(adata).items():
-        _put(root, place, matrix)
+        folder, _, name = place.rpartition("/")
+        _put(root[folder] if folder else root, name, matrix)
 
 
-def _put(root: Any, place: str, matrix: Any) -> None:
+def _put(root: Any, name: str, matrix: Any) -> None:
     """Write a matrix: HDF5 copies its own, anndata what is in memory or of dask."""
     stored = getattr(matrix, "group", matrix)
     if _is_hdf5(stored) and _is_hdf5(root):
-        root.copy(stored, root, place)
+        root.copy(stored, root, name)
     elif is_here(matrix) or hasattr(matrix, "dask"):
-        write_elem(root, place, matrix)
+        write_elem(root, name, matrix)
     elif hasattr(matrix, "format"):
         parts = _parts(matrix)
-        write_elem(root, place, next(parts), dataset_kwargs={"indptr_dtype": np.int64})
+        write_elem(root, name, next(parts), dataset_kwargs={"indptr_dtype": np.int64})
         for part in parts:
-            sparse_dataset(root[place]).append(part)
+            sparse_dataset(root[name]).append(part)
     else:
-        _put_dense(root, place, matrix)
+        _put_dense(root, name, matrix)
 
 
 def _is_hdf5(element: Any) -> bool:
@@ -138,11 +144,11 @@ def _parts(matrix: Any) -> Iterator[Any]:
         log.info("%d of %d written", end, n_all, extra=progress)
 
 
-def _put_dense(root: Any, place: str, matrix: Any) -> None:
+def _put_dense(root: Any, name: str, matrix: Any) -> None:
     rows = max(1, DENSE_BLOCK // max(1, matrix.shape[1]))
     chunks = (min(rows, matrix.shape[0]), matrix.shape[1])
-    create = getattr(root, "create_array", root.create_dataset)
-    found = create(place, shape=matrix.shape, dtype=matrix.dtype, chunks=chunks)
+    create = root.create_array if hasattr(root, "create_array") else root.create_dataset
+    found = create(name, shape=matrix.shape, dtype=matrix.dtype, chunks=chunks)
     found.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
     for begin in range(0, matrix.shape[0], rows):
         found[begin : begin + rows] = matrix[begin : begin + rows]

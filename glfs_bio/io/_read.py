@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
+from .._anndata import read
 from .._extras import needs
 from .._files import as_path, is_zarr, reading
 from ..data.indices import check_indices
@@ -140,7 +141,7 @@ def read_cells(
             warnings.filterwarnings("ignore", ours, UserWarning)
         warnings.filterwarnings("ignore", "The default value for `spmatrix`")  # of mmread
         adata = _read(path, ending, transpose, backed, modality, var_names)
-    for matrix in (None if backed else adata.X, *adata.layers.values()):
+    for matrix in (None if backed else adata.X, *map(adata.layers.get, read.layers(adata))):
         check_indices(matrix, "path", str(path))
     if 0 in adata.shape:
         raise InvalidValue("path", str(path), "holds no cells, or no genes")

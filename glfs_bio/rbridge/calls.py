@@ -488,7 +488,8 @@ def _read_h5ad(
     if raw:
         if adata.raw is None:
             raise InvalidValue("raw", True, f"is not in {path}", "leave it out")
-        left = [f"{part}[{name!r}]" for part in ("layers", "varm") for name in getattr(adata, part)]
+        left = [f"layers[{name!r}]" for name in read.layers(adata)]
+        left += [f"varm[{name!r}]" for name in adata.varm]
         adata = ad.AnnData(
             RowMatrix(adata.raw.X).loaded(),
             obs=adata.obs,

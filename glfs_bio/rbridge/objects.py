@@ -75,7 +75,7 @@ def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str
     if X_name in adata.layers:
         raise InvalidValue("X_name", X_name, "is the name of a layer", "choose another")
     assays = {} if adata.X is None else {X_name: read.matrix(adata)}
-    assays |= {name: read.matrix(adata, name) for name in adata.layers}
+    assays |= {name: read.matrix(adata, name) for name in read.layers(adata)}
     pairs, left = _graphs(adata)
     left += [f"{name}[{key!r}]" for name in ("varm", "varp") for key in getattr(adata, name)]
     left += ["raw"] if adata.raw is not None else []

@@ -56,7 +56,7 @@ def texts(ax):
 def test_settings_of_scanpy_change_no_plot(evaluated, draw):
     plain = texts(draw(evaluated, show=False))
     with mpl.rc_context():
-        sc.settings.set_figure_params(fontsize=20)
+        sc.set_figure_params(fontsize=20)
         assert texts(draw(evaluated, show=False)) == plain
     assert not plain[1]
 
@@ -65,7 +65,7 @@ def test_settings_of_scanpy_change_no_plot(evaluated, draw):
 def test_small_axes_of_a_caller(evaluated, draw):
     """Text is smaller, no grid is left, and neighbours do not collide in two columns."""
     with mpl.rc_context():
-        sc.settings.set_figure_params(fontsize=20)
+        sc.set_figure_params(fontsize=20)
         figure, (ax, other) = plt.subplots(1, 2, figsize=(7.2, 3.4), layout="constrained")
         usual = other.xaxis.label.get_fontsize()
         assert draw(evaluated, ax=ax, title="A title") is ax
@@ -161,7 +161,7 @@ def test_saved_as_scanpy_does(mapped_by_scanpy, tmp_path, settings, monkeypatch,
     settings.plot_suffix = "_of_mine"
     settings.file_format_figs = "png"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        warnings.simplefilter("ignore")  # save= is on its way out, by a different warning each time
         sc.pl.umap(mapped_by_scanpy, save=save, show=False)
     (theirs,) = (tmp_path / "figures").iterdir()
     pl.weights(mapped_by_scanpy, save=save)
