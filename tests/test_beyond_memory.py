@@ -374,7 +374,10 @@ def test_an_interrupted_call_leaves_nothing(
     assert max(slices.read, default=0.0) < 1.0
     assert not any(slices.kept)
     assert bool(stages.seen) >= bool(sum(slices.read) > 1.0)
-    for at in sorted({min(1, stages.seen), stages.seen // 2, stages.seen} - {0}):
+    moments = {stages.seen // 2}
+    if in_file().X.format == "csc":  # whose parts wait on the disk
+        moments |= {min(1, stages.seen), stages.seen}
+    for at in sorted(moments - {0}):
         by_rows._last.clear()  # or a second call is spared a step of the first
         adata = give(in_file(), state)
         before = held(adata)
