@@ -33,6 +33,10 @@ labels : {0}
     Column of ``.obs`` with labels of the cells, such as cell types: categories, texts, whole
     numbers or booleans.  Cells without one are left out: it is missing, −1, or a text that pandas
     reads as missing, such as ``"nan"``, ``"NA"`` or ``"None"``.""",
+    "<gene_sets>": """\
+gene_sets : {0}
+    GMT file, dict of set names to genes, or name of a gseapy (Enrichr) library, which is
+    downloaded.""",
     "<readings>": """\
 readings : sequence of {{"knn", "laprls"}}, default both
     Prediction of labels from the panel:

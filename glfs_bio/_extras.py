@@ -10,6 +10,7 @@ _EXTRAS = {
     "gseapy": "enrich",
     "jinja2": "report",
     "loompy": "loom",
+    "marsilea": "upset",
     "matplotlib": "scanpy",
     "openpyxl": "xlsx",
     "pooch": "datasets",

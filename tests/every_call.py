@@ -27,6 +27,7 @@ CALLS = {
         *(adata, "glfs", "type"),
         domains="type",
         counts_layer="counts",
+        gene_sets={"some": ["g1", "g2"], "other": ["g50"]},
         platform=Platform(failure=0.05, spillover=0.3, spillover_to={"T0": {"T1": 1, "T/2": 2}}),
         n_random=2,
     ),

@@ -19,6 +19,7 @@ CALLS = {
     "gseapy": lambda adata, folder: glfs_bio.tl.enrich(adata, SETS),
     "jinja2": lambda adata, folder: glfs_bio.io.write_report(adata, folder / "report.html"),
     "loompy": lambda adata, folder: glfs_bio.io.read_cells(folder / "cells.loom"),
+    "marsilea": lambda adata, folder: glfs_bio.pl.upset(adata),
     "matplotlib": lambda adata, folder: glfs_bio.pl.weights(adata),
     "openpyxl": lambda adata, folder: glfs_bio.io.write_gene_list(adata, folder / "panel.xlsx"),
     "pooch": lambda adata, folder: glfs_bio.datasets.golub(),

@@ -12,6 +12,8 @@ import yaml
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
+#: Methods of this package in the task for OpenProblems.
+OURS = ("glfs_bio", "glfs_bio_labels")
 
 
 def read(file: str) -> str:
@@ -46,6 +48,7 @@ def test_the_version_is_the_same_everywhere(file, pattern):
     [
         *("packaging/conda/recipe.yaml", "packaging/scverse/meta.yaml", "CITATION.cff"),
         *("codemeta.json", ".github/ISSUE_TEMPLATE/config.yml", "r_bridge/glfsbio/DESCRIPTION"),
+        *(f"packaging/openproblems/src/methods/{name}/config.vsh.yaml" for name in OURS),
     ],
 )
 def test_addresses_are_those_of_pyproject(file):

@@ -35,7 +35,7 @@ CALLS = {
     ),
     "pp.structure": pp.structure,
     "tl.evaluate_panel": lambda adata: tl.evaluate_panel(
-        adata, "glfs", LABELS, counts_layer="counts"
+        adata, "glfs", LABELS, counts_layer="counts", gene_sets=SETS
     ),
     "tl.compare_panels": lambda adata: tl.compare_panels(
         adata, {"a": "glfs", "b": ["CD3D", "LYZ"]}

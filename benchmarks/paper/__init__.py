@@ -158,6 +158,15 @@ def cell(mean: float, paper: float | None, *, bold: bool, digits: int = 3) -> st
     return text if paper is None else f"{text} ({paper:.{digits}f})".replace("(0.", "(.")
 
 
+#: Row of what the original GLFS is above the paper's figure for it, or below.
+DIFFERENCE = f"{METHODS['glfs']}, minus the paper's"
+
+
+def difference(mean: float, paper: float | None) -> str:
+    """Return how far a mean is above the figure of the paper, or below."""
+    return "–" if paper is None or not np.isfinite(mean) else f"{mean - paper:+.3f}"
+
+
 def plot(axes: Axes, table: pd.DataFrame, x: str, y: str, title: str, *, scale: str) -> None:
     """Draw the mean of `y` against `x`, a line a method, error bars of one standard deviation."""
     for method in [m for m in METHODS if m in set(table["method"])]:

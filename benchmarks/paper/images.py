@@ -184,6 +184,11 @@ def compared(rows: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, str]:
             )
             for method, values in samples.items()
         }
+        if "glfs" in samples:
+            theirs = PAPER_NMI["glfs"][number]
+            columns[f"{name} k={k}"][paper.DIFFERENCE] = paper.difference(
+                samples["glfs"].mean(), theirs
+            )
         others = {method: values for method, values in samples.items() if method not in ours}
         for method in (method for method in ours if method in samples):
             count = counts[method]
@@ -219,6 +224,10 @@ def nearest_neighbour(rows: pd.DataFrame) -> str:
                 bold=row.accuracy == best["accuracy"].max(),
             )
             seconds.setdefault(label, {})[row.set] = round(row.seconds, 1)
+            if (method, objective) == ("glfs", "exact"):
+                table.setdefault(paper.DIFFERENCE, {})[row.set] = paper.difference(
+                    row.accuracy, theirs[number]
+                )
     return "\n\n".join(
         [
             "## Nearest neighbour, leave-one-out, with 100 pixels: accuracy, and the paper's in "

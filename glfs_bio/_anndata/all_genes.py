@@ -37,9 +37,11 @@ def view_of_all_genes(adata: AnnData, spec: StructureSpec, random_state: int | N
         "random_state": codec.storable(random_state),
     }
     entry = adata.uns.get(KEY)
-    if entry is not None and KEY in adata.obsm and not stale.stale(adata, entry, made_of):
+    is_whole = KEY in adata.obsm and entry is not None and "by_split" in entry  # not of long ago
+    if is_whole and not stale.stale(adata, entry, made_of):
         clusters = {int(k): np.asarray(own) for k, own in entry["clusters"].items()}
-        return View(np.asarray(adata.obsm[KEY]), np.asarray(entry["nearest"]), clusters)
+        near, by_split = (np.asarray(entry[name]) for name in ("nearest", "by_split"))
+        return View(np.asarray(adata.obsm[KEY]), near, clusters, by_split)
     where = components(data, random_state)
     view = View.of(where, random_state)
     entry = results.envelope(
@@ -48,6 +50,7 @@ def view_of_all_genes(adata: AnnData, spec: StructureSpec, random_state: int | N
         made_of,
         nearest=view.nearest,
         clusters={str(k): own for k, own in view.clusters.items()},
+        by_split=view.by_split,
     )
     results.store(adata, KEY, entry, obsm={KEY: view.coordinates})
     return view

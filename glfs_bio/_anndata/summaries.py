@@ -104,6 +104,13 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
         f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
         f"structure of unmeasured genes {entry['imputed']:.2f}"
     )
+    if "gene_sets" in entry:
+        sizes = entry["gene_sets"].query("n_overlap == 0")["n_set"]
+        first = ", ".join(sizes.sort_values(ascending=False, kind="stable").index[:_WORST])
+        lines.append(
+            f"{percent(entry['gene_set_coverage'])} of {len(entry['gene_sets'])} gene sets have a "
+            f"gene of the panel{f'; largest without: {first}' if first else ''}"
+        )
     if "counts_share" in entry:
         lines.append(f"{percent(entry['counts_share'])} of all counts are of the panel")
     first = entry["unexplained"].iloc[0]

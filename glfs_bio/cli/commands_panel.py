@@ -15,15 +15,25 @@ from .command import Call, command
 from .files import Cells, File, Stored, Written
 
 _TABLE = File("w", tuple(files.TABLES))
+_GENE_SETS = (values.As(str), File("r", (".gmt",)))
 
 
-@command("tl.evaluate_panel")
+def _check_gene_sets(call: Call) -> None:
+    """Report errors in a file of gene sets before cells are read."""
+    if str(call["gene_sets"]).lower().endswith(".gmt"):
+        glfs_bio.io.read_gmt(call["gene_sets"])
+
+
+@command("tl.evaluate_panel", gene_sets=_GENE_SETS)
 def evaluate(
     cells: Cells,
     call: Call,
     written: Written,
     per_label: Annotated[
         Path | None, "File for the table of labels, with --labels: .csv or .tsv.", _TABLE
+    ] = None,
+    per_set: Annotated[
+        Path | None, "File for the table of gene sets, with --gene-sets: .csv or .tsv.", _TABLE
     ] = None,
     unexplained: Annotated[
         Path | None, "File for the unexplained axes: .csv or .tsv.", _TABLE
@@ -37,6 +47,9 @@ def evaluate(
         raise InvalidValue(
             "per_label", per_label, f"needs {arg('labels')}", f"name their column of {OBS}"
         )
+    if per_set is not None and call["gene_sets"] is None:
+        raise InvalidValue("per_set", per_set, f"needs {arg('gene_sets')}", "name a GMT file")
+    _check_gene_sets(call)
     adata = cells.load()
     entry = call(adata)
     import pandas as pd
@@ -51,10 +64,12 @@ def evaluate(
     beside = {unexplained: entry["unexplained"]}
     if per_label is not None:
         beside[per_label] = entry["per_label"].reset_index()
+    if per_set is not None:
+        beside[per_set] = entry["gene_sets"].reset_index()
     written.put(adata, measures, *call.said, beside=beside)
 
 
-@command("tl.compare_panels")
+@command("tl.compare_panels", gene_sets=_GENE_SETS)
 def compare(
     cells: Cells,
     call: Call,
@@ -67,6 +82,7 @@ def compare(
 
     Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
     """
+    _check_gene_sets(call)
     adata = cells.load()
     entry = call(adata)
     pairs, measures = summaries.pairs(entry), entry["table"].reset_index().convert_dtypes()
@@ -229,7 +245,7 @@ def predict(
 
 @command(
     "tl.enrich",
-    gene_sets=(values.As(str), File("r", (".gmt",))),
+    gene_sets=_GENE_SETS,
     n_permutations="--permutations",
     n_jobs="--jobs",
 )
@@ -240,8 +256,7 @@ def enrich(cells: Stored, call: Call, written: Written) -> None:
 
     Example: glfs-bio enrich panel.h5ad --gene-sets reactome.gmt --table terms.csv
     """
-    if call["gene_sets"].lower().endswith(".gmt"):
-        glfs_bio.io.read_gmt(call["gene_sets"])  # errors in it are reported before cells are read
+    _check_gene_sets(call)
     adata = cells.load()
     entry = call(adata)
     terms = entry["table"].rename_axis("term").reset_index()

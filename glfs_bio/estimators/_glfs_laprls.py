@@ -55,6 +55,8 @@ _FULL_RANK, _N_COMPS = 100, 50
 #: Maximum number of samples for the graph of the classes, and minimum number of samples in two
 #: classes, so that folds leave some to be joined.
 _CLASSES, _ENOUGH = 400, 4
+#: Weight λ1 of the graph of the classes in the classifier, chosen on the 38 of the leukaemia table.
+_LAMBDA1_OF_CLASSES = 1.0
 
 
 def default_selector(
@@ -79,6 +81,21 @@ def default_selector(
     return SELECTORS[graph](n_comps=n_comps, random_state=random_state)
 
 
+def default_classifier(
+    labels: NDArray[np.generic], selector: GLFS, *, lambda1: float | None = None, **options: Any
+) -> LapRLSClassifier:
+    """Return the classifier of genes that this selector chooses, −1 for unlabelled samples.
+
+    Where all of at most 400 samples have a label, and the genes are selected on the graph of the
+    classes, so are they classified; otherwise on that of nearest neighbours.
+    """
+    of_classes = isinstance(selector, SupervisedGLFS) and len(labels) <= _CLASSES
+    if of_classes and is_labelled(labels).all():
+        options |= {"graph": "classes"}
+        lambda1 = _LAMBDA1_OF_CLASSES if lambda1 is None else lambda1
+    return LapRLSClassifier(**options, **({} if lambda1 is None else {"lambda1": lambda1}))
+
+
 class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classify by a few genes, as few as cross-validation allows.
 
@@ -98,7 +115,9 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         at least four, a :class:`~glfs_bio.estimators.SupervisedGLFS`, otherwise a
         :class:`~glfs_bio.GLFS`; full rank for at most 100 samples, otherwise 50 components.
     classifier : LapRLSClassifier, default None
-        Classifier of the selected genes.  None: the default :class:`~glfs_bio.LapRLSClassifier`.
+        Classifier of the selected genes.  None: the default :class:`~glfs_bio.LapRLSClassifier`;
+        for at most 400 samples, all labelled, with a :class:`~glfs_bio.estimators.SupervisedGLFS`,
+        that on the graph of the classes, ``LapRLSClassifier(graph="classes", lambda1=1)``.
     weighted : bool, default True
         Weight the genes in the classifier by ``β_i var_i``.  β is 1 for all genes of a panel of the
         default criterion, and the weight of the solution of the original GLFS.
@@ -240,11 +259,12 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
         blocks = None if batch is None else batch_names(batch, "batch")
         selector = self._selector(labels)
+        classifier = self.classifier or default_classifier(labels, selector)
         if len(self.tried_) > 1:
-            self._choose(selector, rows, labels, blocks, given)
+            self._choose(selector, classifier, rows, labels, blocks, given)
         self.selector_ = _fitted(selector, self.n_genes_, rows, labels, batch=blocks, include=given)
         best = np.argsort(self.selector_.ranking_)[: self.n_genes_]
-        self.classifier_ = self._classify(rows, labels, best, _beta(self.selector_))
+        self.classifier_ = self._classify(classifier, rows, labels, best, _beta(self.selector_))
         self.genes_ = kept[best]
         return self
 
@@ -265,6 +285,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _choose(
         self,
         selector: GLFS,
+        classifier: LapRLSClassifier,
         rows: RowMatrix,
         y: NDArray[np.generic],
         batch: NDArray[np.generic] | None,
@@ -288,7 +309,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             fields = {"stage": "cross-validation", "n_done": len(errors), "n_all": len(folds)}
             log.info("%d of %d folds tested", len(errors), len(folds), extra=fields)
             with without_notes():
-                errors.append(self._errors(selector, rows, y, batch, include, *fold))
+                errors.append(self._errors(selector, classifier, rows, y, batch, include, *fold))
         self.n_cross_validated_ = len(y)
         self.n_folds_, self.n_tested_ = len(folds), sum(len(test) for _, test in folds)
         self.cv_errors_ = np.sum(errors, axis=0)
@@ -343,6 +364,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _errors(
         self,
         selector: GLFS,
+        classifier: LapRLSClassifier,
         rows: RowMatrix,
         y: NDArray[np.generic],
         batch: NDArray[np.generic] | None,
@@ -357,7 +379,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         errors = []
         for number, (order, beta) in zip(self.tried_, panels, strict=True):
             genes = order[:number]
-            model = self._classify(learnt, y[train], genes, beta)
+            model = self._classify(classifier, learnt, y[train], genes, beta)
             predicted = model.predict(RowMatrix(tested, genes=genes).loaded())
             errors.append(np.sum(predicted != y[test]))
         return np.array(errors)
@@ -380,15 +402,19 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return [(np.argsort(chosen.ranking_), _beta(chosen))] * len(self.tried_)
 
     def _classify(
-        self, rows: RowMatrix, y: NDArray[np.generic], genes: Index, beta: Array
+        self,
+        classifier: LapRLSClassifier,
+        rows: RowMatrix,
+        y: NDArray[np.generic],
+        genes: Index,
+        beta: Array,
     ) -> LapRLSClassifier:
         some = RowMatrix(rows, genes=genes).loaded()
         weight = None
         if self.weighted:
             weight = beta[genes] * noise.variances(some)
             weight = weight / weight.mean() if weight.any() else None
-        model = LapRLSClassifier() if self.classifier is None else clone(self.classifier)
-        return model.fit(some, y, feature_weight=weight)
+        return clone(classifier).fit(some, y, feature_weight=weight)
 
     def _selector(self, labels: NDArray[np.generic]) -> GLFS:
         if self.selector is not None:

@@ -104,6 +104,10 @@ _OF_MEASURES = {
     "knn_preservation": "share of {n_neighbors} neighbours in all genes found again in the panel",
     "cluster_preservation_coarse": "NMI of 5 to 10 clusters by the panel and by all genes",
     "cluster_preservation_fine": "NMI of 20 to 40 clusters by the panel and by all genes",
+    "cluster_ari": "adjusted Rand index of 10 clusters by both, mean of five splits of the cells",
+    "cluster_ari_sd": "standard deviation over these splits",
+    "silhouette": "how much nearer cells are to their own label than to another, −1 to 1",
+    "silhouette_all_genes": "the same, in 50 principal components of all genes",
     **{
         suffixed(name, reading): f"{meaning}, by {{readings[{reading}]}}"
         for reading in READINGS
@@ -131,6 +135,7 @@ _OF_MEASURES = {
     "n_effective": "number of uncorrelated genes that would be as diverse",
     "counts_share": "counts of the panel, of those of all genes",
     "counts_spearman": "rank correlation of the panel's total in a cell with that of all genes",
+    "gene_set_coverage": "gene sets with a gene of the panel, of those with a gene in the data",
 }
 
 
@@ -266,6 +271,8 @@ def quality(subject: Subject) -> dict[str, Any] | None:
         },
         "per_label": _per_label(entry, "per_label") if with_labels else [],
         "some_counts": "counts_per_label" in entry,
+        "n_sets": len(entry.get("gene_sets", ())),
+        "uncovered": _uncovered(entry["gene_sets"]) if "gene_sets" in entry else [],
         "preserved": picture(pl.preserved, adata, key=key)
         if np.isfinite(entry["most_preserved"])
         else None,
@@ -590,6 +597,12 @@ def _in_space(entry: dict[str, Any]) -> dict[str, Any] | None:
         },
         "rows": _per_label(entry, "per_domain") if said else [],
     }
+
+
+def _uncovered(table: pd.DataFrame) -> list[str]:
+    """Names of the gene sets without a gene of the panel, those of most genes first."""
+    none = table[table["n_overlap"] == 0]
+    return list(none.sort_values("n_set", ascending=False, kind="stable").index.astype(str))
 
 
 def _per_label(entry: dict[str, Any], name: str) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 
 from ..cells.graph import MOST_EXACT, approximate_neighbors
@@ -18,6 +18,8 @@ from ..data.matrix import RowMatrix, no_rows
 from ..errors import NO_VALUE, InvalidValue
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import DTypeLike
 
     from .._typing import Array, Index, Matrix
@@ -36,6 +38,9 @@ _STARTS = 3
 _CELLS_OF_CLUSTER = 10
 #: Of more cells so many are clustered, in every view the same.
 CLUSTERED = 20_000
+#: Splits of these, each of which is clustered by itself, and its number of clusters.
+N_SPLITS, OF_SPLIT = 5, 10
+_SPLITS = [slice(first, None, N_SPLITS) for first in range(N_SPLITS)]
 #: Threads of scikit-learn share the cells, but of fewer a thread the neighbours: then the order of
 #: neighbours at equal distances depends on the threads.
 _CELLS_OF_THREAD = 1024
@@ -51,12 +56,17 @@ class View:
     nearest: Index
     #: What :func:`clusterings` returns for them.
     clusters: dict[int, Index]
+    #: What :func:`clustered_by_split` returns for them.
+    by_split: Index
 
     @classmethod
     def of(cls, where: Array, random_state: int | None) -> View:
         """Return the view of cells with these coordinates."""
         near = nearest(where, random_state=random_state)
-        return cls(where, near, clusterings(where, random_state=random_state))
+        return cls(
+            *(where, near, clusterings(where, random_state=random_state)),
+            clustered_by_split(where, random_state=random_state),
+        )
 
 
 @dataclass(frozen=True)
@@ -192,7 +202,9 @@ def knn_preservation(near: Index, near_in_all: Index) -> Array:
 
 
 @pools.one_thread_if_forked
-def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Index]:
+def clusterings(
+    where: Array, numbers: Sequence[int] = COARSE + FINE, *, random_state: int | None = 0
+) -> dict[int, Index]:
     """k-means clusters of the cells, shape (n_cells, r), by number of clusters that they are enough
     for.
 
@@ -203,7 +215,7 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
     of clusters.  Where fewer cells differ, each is a cluster.
     """
     where = where[evenly(len(where), CLUSTERED)].astype(np.float32)  # quicker
-    enough = [k for k in COARSE + FINE if k * _CELLS_OF_CLUSTER <= len(where)]
+    enough = [k for k in numbers if k * _CELLS_OF_CLUSTER <= len(where)]
     n_different = len(np.unique(where, axis=0))
 
     def clusters(k: int) -> Index:
@@ -212,6 +224,31 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
             return np.asarray(model.fit_predict(where))
 
     return dict(zip(enough, pools.in_order(clusters, enough), strict=True))
+
+
+def clustered_by_split(where: Array, *, random_state: int | None = 0) -> Index:
+    """Clusters of the cells, shape (n_cells, r), of which every fifth cell is in one split.
+
+    Each split is clustered by itself, so that they differ by their cells and by their clustering.
+    Cluster of every cell that is clustered among those of its split; of none where they are too
+    few.
+    """
+    where = where[evenly(len(where), CLUSTERED)]
+    if len(where) // N_SPLITS < OF_SPLIT * _CELLS_OF_CLUSTER:
+        return np.empty(0, dtype=np.intp)
+    found = np.empty(len(where), dtype=np.intp)
+    for split in _SPLITS:
+        found[split] = clusterings(where[split], [OF_SPLIT], random_state=random_state)[OF_SPLIT]
+    return found
+
+
+def ari_in_splits(clusters: Index, clusters_in_all: Index) -> Array:
+    """Adjusted Rand index of :func:`clustered_by_split` in the panel and in all genes, for every
+    split; NaN where the cells are too few.
+    """
+    if not len(clusters):
+        return np.full(N_SPLITS, np.nan)
+    return np.array([adjusted_rand_score(clusters_in_all[one], clusters[one]) for one in _SPLITS])
 
 
 def cluster_preservation(

@@ -21,7 +21,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.kernel_approximation import Nystroem
-from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+from sklearn.metrics import (
+    confusion_matrix,
+    precision_recall_fscore_support,
+    silhouette_score,
+)
 
 from .. import laprls
 from ..cells.graph import joined, laplacian
@@ -50,6 +54,9 @@ RARE = 0.05
 N_FOLDS, _LANDMARKS, _WIDTH, _LAMBDA1, _LAMBDA2, _POWER = 5, 500, 0.1, 0.01, 0.01, -0.5
 #: Of more cells LapRLS reads so many with labels, evenly over their order, and a few of each.
 READ = 100_000
+#: Of more cells with labels so many have a silhouette, evenly over their order: its time grows with
+#: their square.
+COMPARED = 1_000
 #: Columns of labels that are the same by every reading.
 _OF_LABELS = ["n_cells", "rare"]
 #: So many of the best single genes of a label are combined.
@@ -277,6 +284,19 @@ def laprls_scores(
     votes = np.unique(own)[found[labelled].argmax(axis=1)]
     few = fewest("laprls", codes)
     return _scores(codes, labelled, votes, names, few, possible=n_folds > 0)
+
+
+@pools.one_thread_of_blas()
+def silhouette(where: Array, codes: Index) -> float:
+    """Mean silhouette of cells by their labels, NaN where these are all the same or all different.
+
+    `where` has shape (n_cells, r); a code is −1 for no label.
+    """
+    labelled = np.flatnonzero(codes >= 0)
+    some = labelled[evenly(len(labelled), COMPARED)]
+    if not 1 < len(np.unique(codes[some])) < len(some):
+        return float("nan")
+    return float(silhouette_score(where[some], codes[some]))
 
 
 def standardised(panel: Matrix) -> Array:

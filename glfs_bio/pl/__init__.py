@@ -5,7 +5,7 @@ from __future__ import annotations
 from ._evaluation import curve, imputation, labels, preserved, unexplained
 from ._panel import panel
 from ._selection import contributions, enrichment, path, stability, weights
-from ._tables import comparison, confusion
+from ._tables import comparison, confusion, upset
 from ._types import dotplot, markers
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "preserved",
     "stability",
     "unexplained",
+    "upset",
     "weights",
 ]
 

@@ -1,4 +1,4 @@
-"""Tables drawn as heat maps with numbers: the measures of panels, the labels that one confuses."""
+"""Tables drawn: measures of panels, labels that one confuses, genes that panels share."""
 
 from __future__ import annotations
 
@@ -8,9 +8,22 @@ import numpy as np
 
 from .. import checks
 from .._anndata import results
+from .._extras import needs
+from ..errors import NotFound, call
 from ..measures.labels import READINGS, suffixed
 from ._evaluation import by_label, read_by, readings_of
-from ._figure import LOOK, colour_bar, colour_map, extent, name_places, plot, short
+from ._figure import (
+    BLUE,
+    LOOK,
+    colour_bar,
+    colour_map,
+    colours,
+    extent,
+    literal,
+    name_places,
+    plot,
+    short,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +44,9 @@ MEASURES = {
     "knn_preservation": "kNN preservation",
     "cluster_preservation_coarse": "cluster preservation, coarse",
     "cluster_preservation_fine": "cluster preservation, fine",
+    "cluster_ari": "cluster ARI, mean of splits",
+    "silhouette": "silhouette of labels",
+    "silhouette_all_genes": "silhouette, all genes",
     "accuracy": "label accuracy, {knn}",
     "accuracy_all_genes": "accuracy, all genes, {knn}",
     "macro_f1": "label macro-F1, {knn}",
@@ -48,6 +64,8 @@ MEASURES = {
     "morans_i_kept": "Moran's I kept",
     "imputed": "imputation R², median",
     "counts_spearman": "correlation with total counts",
+    "gene_set_coverage": "gene sets covered",
+    "cluster_ari_sd": "cluster ARI, SD of splits",
     "morans_i": "Moran's I of the panel",
     "morans_i_all_genes": "Moran's I of all genes",
     "n_genes": "number of genes",
@@ -55,13 +73,15 @@ MEASURES = {
     "mean_correlation": "mean correlation of genes",
     "counts_share": "share of total counts",
 }
-#: Measures of which more is better, from 0 to 1.
+#: Measures of which more is better, up to 1.
 _SHARES = frozenset(MEASURES) - {
     *("n_genes", "n_effective", "mean_correlation", "counts_share"),
-    *("morans_i", "morans_i_all_genes"),
+    *("cluster_ari_sd", "morans_i", "morans_i_all_genes"),
 }
 #: Letters of the name of a panel; smaller shares of a label have no number.
 _LETTERS, _LEAST = 24, 0.005
+#: Inches around an UpSet plot, for a title.
+_MARGIN = 0.4
 #: Luminance of a colour below which a number on it is white, and the lines between cells.
 _DARK, _LINES = 0.5, "#E6E6E6"
 
@@ -216,6 +236,76 @@ def confusion(
     )
     _heat_map(ax, shares, names, names, texts, of_shares, bar="share of the cells of a label")
     return ax
+
+
+@plot
+def upset(
+    adata: AnnData,
+    *,
+    key: str | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Drawing[Axes]:
+    """UpSet plot of the genes that panels share, drawn by marsilea.
+
+    A column is a combination of panels, with the number of genes that these have and no other
+    panel, the most first.  Bars on the left are the sizes of the panels.  It needs marsilea: ``pip
+    install 'glfs-bio[upset]'``.
+
+    Parameters
+    ----------
+    <adata with results> tl.compare_panels
+    <key of the last> tl.compare_panels
+    <title>
+    <palette> all of it
+    <figsize, show, save>
+
+    <returned axes> the axes of the combinations
+
+    See Also
+    --------
+    comparison : Plot the measures of the panels.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> panels = {"ours": ["CD3D", "CD79A", "NKG7"], "theirs": ["CD3D", "LYZ", "GNLY"]}
+    >>> glfs_bio.tl.compare_panels(adata, panels)
+    >>> ax = glfs_bio.pl.upset(adata, show=False)
+    >>> len(ax.figure.axes)
+    4
+    """
+    needs("An UpSet plot", "marsilea")
+    (colour,) = colours(palette, BLUE)
+    entry = results.current(adata, results.last(adata, "comparison", key), "comparison")
+    if "membership" not in entry:
+        raise NotFound(
+            "key", key, "is of a version before", f"run {call('tl.compare_panels')} again"
+        )
+    members = entry["membership"].astype(int)
+    members.columns = [literal(name) for name in short(list(members.columns), _LETTERS)]
+    yield None
+    from marsilea.upset import Upset, UpsetData
+    from matplotlib import pyplot as plt
+
+    figure = plt.figure(layout="none")
+    board = Upset(
+        UpsetData(members),
+        sets_order=list(members.columns),
+        sort_subsets="-cardinality",
+        color=colour,
+        intersection_kws={"label": "genes"},
+    )
+    board.set_margin(_MARGIN)
+    board.render(figure)
+    if figsize is not None:
+        figure.set_size_inches(figsize)
+    main: Axes = board.get_main_ax()
+    return main
 
 
 def _heat_map(

@@ -13,8 +13,12 @@ from .._docs import documented
 from .._progress import with_bar
 from ..data.matrix import RowMatrix, moments
 from ..errors import Caution, InvalidValue, arg, listed, naming, warn
-from ..estimators._glfs_laprls import SELECTORS, GLFSLapRLSClassifier, default_selector
-from ..estimators._laprls import LapRLSClassifier
+from ..estimators._glfs_laprls import (
+    SELECTORS,
+    GLFSLapRLSClassifier,
+    default_classifier,
+    default_selector,
+)
 from ..labels import check_classes
 from ..options import Request, StructureSpec
 
@@ -37,7 +41,7 @@ def classify(
     train: NDArray[np.bool_] | str | None = None,
     n_genes: int | Sequence[int] | None = None,
     graph: Literal["auto", "classes", "neighbors", "labels"] = "auto",
-    lambda1: float = 0.1,
+    lambda1: float | None = None,
     lambda2: float = 10.0,
     n_comps: int | Literal["auto"] | None = "auto",
     include: Genes | None = None,
@@ -55,7 +59,8 @@ def classify(
 
     :class:`~glfs_bio.GLFS` selects the genes, and :class:`~glfs_bio.LapRLSClassifier` classifies
     the cells by them.  Cells without a label are unlabelled data: they belong to the graph of the
-    classifier, not to its squared error.  Cells outside `train` are only predicted.
+    classifier, that of nearest neighbours, and not to its squared error.  Cells outside `train` are
+    only predicted.
 
     Parameters
     ----------
@@ -78,8 +83,10 @@ def classify(
         - ``"labels"``: ``GLFS(preserve="labels")``, separated labels on the graph of the neighbours
         - ``"auto"``: ``"classes"`` for at most 400 cells to learn from, if two classes have at
           least four; otherwise ``"labels"``
-    lambda1 : float, default 0.1
-        Weight λ1 of the graph in the classifier.
+    lambda1 : float, default None
+        Weight λ1 of the graph in the classifier.  None: 1 for the graph of the classes, which it
+        has if all of at most 400 cells to learn from have a label and the genes are selected on
+        that graph; otherwise 0.1 for that of nearest neighbours.
     lambda2 : float, default 10.0
         Weight λ2 of ``‖w‖²`` in the classifier.
     n_comps : int, None or "auto", default "auto"
@@ -214,12 +221,13 @@ def classify(
     known = learn & (codes >= 0)
     folds = cv if n_genes is None or np.ndim(n_genes) else None
     _check_labels(categories[codes[known]], labels, folds)
+    selector = default_selector(
+        codes[learn], graph=graph, n_comps=n_comps, random_state=random_state
+    )
     model = GLFSLapRLSClassifier(
         n_genes,
-        selector=default_selector(
-            codes[learn], graph=graph, n_comps=n_comps, random_state=random_state
-        ),
-        classifier=LapRLSClassifier(lambda1=lambda1, lambda2=lambda2),
+        selector=selector,
+        classifier=default_classifier(codes[learn], selector, lambda1=lambda1, lambda2=lambda2),
         cv=cv,
         random_state=random_state,
     )
@@ -254,7 +262,8 @@ def _check_parameters(params: dict[str, Any]) -> None:
     """Refuse parameters of :func:`classify` that are out of range on their own."""
     checks.one_of("graph", params["graph"], ("auto", *SELECTORS))
     checks.keys(key_added=params["key_added"])
-    checks.number("lambda1", params["lambda1"])
+    if params["lambda1"] is not None:
+        checks.number("lambda1", params["lambda1"])
     checks.number("lambda2", params["lambda2"], above=0.0)
     checks.whole_number("cv", params["cv"], at_least=2)
     checks.seed(params["random_state"])

@@ -15,11 +15,13 @@ from .._progress import progress, tell
 from ..criterion.panel import n_matched
 from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, arg, call
 from ..measures.labels import READINGS
+from ._enrich import said_of
 from ._evaluate import N_STEPS, AllGenes, Asked, Expressed, evaluated
 from ._panel import Found, asked, basis_of, say_overridden
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
 
     from anndata import AnnData
 
@@ -42,6 +44,7 @@ def compare_panels(
     spatial: str | None = None,
     library_key: str | None = None,
     counts_layer: str | None = None,
+    gene_sets: str | Path | Mapping[str, Collection[str]] | None = None,
     layer: str | None = None,
     use_raw: bool = False,
     symbols: str | None = None,
@@ -63,6 +66,7 @@ def compare_panels(
     <domains, spatial, library_key>
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``, for the share of the counts that each panel takes.
+    <gene_sets> str, path or dict, default None
     <layer of a panel>
     <use_raw>
     <symbols>
@@ -78,13 +82,15 @@ def compare_panels(
 
     Returns
     -------
-    None, or with ``inplace=False`` a dict of the first four tables.  Written:
+    None, or with ``inplace=False`` a dict of the tables.  Written:
 
     ``.uns[key_added]["table"]`` : DataFrame, one row per panel
         All numbers of :func:`evaluate_panel`.
     ``.uns[key_added]["readings"]``, ``["n_labelled"]`` : dict of str, int
         With `labels`: how they were read, and of how many cells, as in :func:`evaluate_panel`;
         with `domains` ``["domain_readings"]`` and ``["n_in_domains"]``.
+    ``.uns[key_added]["membership"]`` : DataFrame of bool, one row per gene of any panel
+        Panels (columns) that have the gene.
     ``.uns[key_added]["shared"]`` : DataFrame of int, n_panels × n_panels
         Number of shared genes.
     ``.uns[key_added]["jaccard"]`` : DataFrame of float, n_panels × n_panels
@@ -97,6 +103,7 @@ def compare_panels(
     --------
     evaluate_panel : Evaluate one panel.
     glfs_bio.pl.comparison : Plot the table.
+    glfs_bio.pl.upset : Plot the genes that panels share.
 
     Examples
     --------
@@ -113,6 +120,7 @@ def compare_panels(
         "domains": domains,
         "spatial": spatial,
         "library_key": library_key,
+        "gene_sets": said_of(gene_sets),
         "random_state": random_state,
     }
     if not isinstance(panels, Mapping) or len(panels) < _FEWEST:
@@ -141,6 +149,7 @@ def compare_panels(
     inputs = Asked.of(
         *(adata, labels, readings, counts_layer, 0, 1, random_state),
         places=(domains, spatial, library_key),
+        sets=(gene_sets, symbols),
     )
     named = {
         str(name): names.panel(adata, panel, symbols=symbols, missing="warn", argument="panels")
@@ -166,7 +175,11 @@ def compare_panels(
                 ),
             )
             rows[name] = {measure: value for measure, value in entry.items() if np.isscalar(value)}
-    tables = {"table": pd.DataFrame(rows).T.rename_axis("panel"), **_overlaps(found)}
+    tables = {
+        "table": pd.DataFrame(rows).T.rename_axis("panel"),
+        "membership": _membership(adata, found),
+        **_overlaps(found),
+    }
     if not inplace:
         return tables
     entry = results.envelope(
@@ -222,6 +235,15 @@ def _basis(
     basis = basis_of(adata, request)
     say_overridden(adata, first, request)
     return basis
+
+
+def _membership(adata: AnnData, panels: Mapping[str, Found]) -> pd.DataFrame:
+    """Return which panels have each gene that any of them has, in the order of the cells' genes."""
+    genes = np.unique(np.concatenate([one.genes for one in panels.values()]))
+    return pd.DataFrame(
+        {name: np.isin(genes, one.genes) for name, one in panels.items()},
+        index=pd.Index(adata.var_names[genes], name="gene"),
+    )
 
 
 def _overlaps(panels: Mapping[str, Found]) -> dict[str, pd.DataFrame]:

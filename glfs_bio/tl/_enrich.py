@@ -76,9 +76,7 @@ def enrich(
     Parameters
     ----------
     <adata with a selection>
-    gene_sets : str, path or dict
-        GMT file, dict of set names to genes, or name of a gseapy (Enrichr) library, which is
-        downloaded.
+    <gene_sets> str, path or dict
     <key>
     method : {"ora", "prerank"}, default "ora"
         - ``"ora"``: over-representation
@@ -189,8 +187,8 @@ def enrich(
         most = len(universe) - 1
         largest = most if largest is None else min(largest, most)
     with naming(path="gene_sets"):
-        sets = _gene_sets(gene_sets, organism)
-    sets = _within(sets, universe, smallest, largest)
+        sets = sets_of(gene_sets, organism)
+    sets = within(sets, universe, smallest, largest)
 
     if method == "ora":
         selected = _inside(selected, universe, min_cells)
@@ -208,7 +206,7 @@ def enrich(
         "symbols": symbols,
         "min_size": smallest,
         "max_size": largest,
-        "gene_sets": str(gene_sets) if isinstance(gene_sets, str | Path) else "dict",
+        "gene_sets": said_of(gene_sets),
         "n_permutations": n_permutations,
         "weight": weight,
         "random_state": random_state,
@@ -307,10 +305,17 @@ def _selected(adata: AnnData, key: str, symbols: str | None) -> pd.Index:
     return named
 
 
-def _gene_sets(
-    source: str | Path | Mapping[str, Collection[str]], organism: str
+def said_of(gene_sets: object) -> str | None:
+    """Return what records say of gene sets: a name, or that they were a mapping; None for none."""
+    if gene_sets is None:
+        return None
+    return str(gene_sets) if isinstance(gene_sets, str | Path) else "dict"
+
+
+def sets_of(
+    source: str | Path | Mapping[str, Collection[str]], organism: str = "human"
 ) -> dict[str, list[str]]:
-    """Genes by the name of the set, each once: a mapping, a GMT file, or a library by its name."""
+    """Return genes by the name of the set, each once: of a mapping, a GMT file, or a library."""
     if isinstance(source, Mapping):
         return _mapping(source)
     if not isinstance(source, str | Path):
@@ -336,6 +341,7 @@ def _mapping(source: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
 
 
 def _library(name: str, organism: str) -> dict[str, list[str]]:
+    needs("A library of gene sets", "gseapy")
     import difflib
 
     import gseapy
@@ -363,10 +369,13 @@ def _library(name: str, organism: str) -> dict[str, list[str]]:
     )
 
 
-def _within(
-    sets: dict[str, list[str]], universe: list[str], smallest: int, largest: int | None
+def within(
+    sets: dict[str, list[str]],
+    universe: list[str],
+    smallest: int = 1,
+    largest: int | None = None,
 ) -> dict[str, list[str]]:
-    """The sets restricted to the background, those of the right size."""
+    """Return the sets restricted to the background, those of the right size."""
     known = set(universe)
     inside = {name: [gene for gene in genes if gene in known] for name, genes in sets.items()}
     if not any(inside.values()):

@@ -25,11 +25,13 @@ from ..measures.space import RANDOM
 from ..options import Request
 from ..solvers.greedy import select
 from . import _on_platform as on_platform
+from ._enrich import said_of, sets_of, within
 from ._panel import find
 from ._space import InSpace, OfAllGenes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from anndata import AnnData
 
@@ -57,6 +59,7 @@ def evaluate_panel(
     spatial: str | None = None,
     library_key: str | None = None,
     counts_layer: str | None = None,
+    gene_sets: str | Path | Mapping[str, Collection[str]] | None = None,
     platform: Platform | None = None,
     n_random: int = 20,
     n_axes: int = 5,
@@ -85,6 +88,7 @@ def evaluate_panel(
     <domains, spatial, library_key>
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``, for the share of the counts that the panel takes.
+    <gene_sets> str, path or dict, default None
     platform : Platform, default None
         Target platform, as in :func:`~glfs_bio.pp.select_genes`.  None: the platform of the
         selection.
@@ -164,6 +168,11 @@ def evaluate_panel(
         Normalised mutual information of 5 to 10 clusters in the panel and in all genes.
     ``.uns[key_added]["cluster_preservation_fine"]`` : float
         Normalised mutual information of 20 to 40 clusters, of at most 20,000 cells.
+    ``.uns[key_added]["cluster_ari"]`` : float
+        Adjusted Rand index of 10 clusters in the panel and in all genes, the mean of five splits
+        of these cells: each fifth cell is in the same one, and each split is clustered by itself.
+        ``cluster_ari_sd``, its standard deviation over the splits, and
+        ``cluster_ari_in_splits``, shape (5,).  NaN below 500 cells.
     ``.uns[key_added]["readings"]`` : dict of str
         With `labels`: how they were read, such as ``"15-NN, leave-one-out"``, by reading.  LapRLS
         reads 100,000 cells of more, evenly over their order.  What follows is of the nearest cells.
@@ -186,6 +195,12 @@ def evaluate_panel(
         Mean F1 of the labels.
     ``.uns[key_added]["rare_f1"]`` : float
         Mean F1 of labels with at most 5 % of the cells.
+    ``.uns[key_added]["silhouette"]`` : float
+        Mean silhouette of the labels, from −1 to 1: how much nearer cells are to those of their
+        own label than to those of the nearest other one.  Distances are Euclidean, as of the
+        nearest cells.  Of more than 1,000 cells so many are taken, evenly over their order.
+    ``.uns[key_added]["silhouette_all_genes"]`` : float
+        The same in 50 principal components of all genes.
     ``.uns[key_added]["per_label"]`` : DataFrame, one row per label
         ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with`` (``""`` for none),
         ``confused_share``, ``rare``, and ``too_few``: too few cells for a majority of nearest
@@ -226,6 +241,12 @@ def evaluate_panel(
     ``.uns[key_added]["counts_per_label"]`` : DataFrame, one row per label
         ``n_cells``; ``share`` of the label's counts; ``ratio``, relative to ``counts_share``;
         ``spearman``.
+    ``.uns[key_added]["gene_set_coverage"]`` : float
+        With `gene_sets`: share of the gene sets with at least one gene of the panel, of those with
+        a gene in the data.
+    ``.uns[key_added]["gene_sets"]`` : DataFrame, one row per gene set
+        ``n_overlap``, number of genes of the panel in it, 0 if it is not covered; ``n_set``, of
+        genes in the data; and ``genes``, those of the panel, joined by ``";"``.
     ``.uns[key_added]["unexplained"]`` : DataFrame, one row per axis
         Unexplained axes, the largest first: ``share`` of the unexplained variation; ``genes_up``
         and ``genes_down``, the genes at both ends; with `labels`, ``labels`` that vary most along
@@ -263,6 +284,7 @@ def evaluate_panel(
         "spatial": spatial,
         "library_key": library_key,
         "counts_layer": counts_layer,
+        "gene_sets": said_of(gene_sets),
         "platform": platform,
         "n_random": n_random,
         "n_axes": n_axes,
@@ -276,6 +298,7 @@ def evaluate_panel(
         *(adata, labels, readings, counts_layer, n_random, n_axes, random_state),
         platform=platform,
         places=(domains, spatial, library_key),
+        sets=(gene_sets, symbols),
     )
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS)
@@ -320,6 +343,9 @@ class Asked:
     column: str | None = None
     #: Of the platform of the call.
     spillover: Spillover | None = None
+    #: Gene sets, without genes that the cells do not have, and the name of each gene.
+    sets: dict[str, list[str]] | None = None
+    called: pd.Series | None = None
 
     @classmethod
     def of(
@@ -334,8 +360,12 @@ class Asked:
         *,
         platform: Platform | None = None,
         places: tuple[str | None, str | None, str | None],
+        sets: tuple[str | Path | Mapping[str, Collection[str]] | None, str | None],
     ) -> Asked:
-        """Read the columns, the layer and the places: domains, coordinates or graph, sections."""
+        """Read the columns, the layer, the places and the sets.
+
+        Places: domains, coordinates or graph, sections; sets: gene sets, column that names genes.
+        """
         checks.whole_number("n_random", n_random, at_least=0)
         checks.whole_number("n_axes", n_axes, at_least=1)
         checks.seed(random_state)
@@ -354,6 +384,7 @@ class Asked:
             InSpace.of(adata, *places, readings, random_state),
             labels,
             on_platform.spillover_of(platform, labels, known, counts),
+            *_gene_sets(adata, *sets),
         )
 
     def said(self) -> dict[str, Any]:
@@ -379,6 +410,23 @@ class Asked:
                 near=view.nearest,
                 random_state=self.random_state,
             )
+
+    def silhouette(self, view: View) -> float:
+        """Return the mean silhouette of the labels in a view; NaN without labels."""
+        if self.labels is None:
+            return float("nan")
+        return readers.silhouette(view.coordinates, self.labels.codes)
+
+
+def _gene_sets(
+    adata: AnnData, given: str | Path | Mapping[str, Collection[str]] | None, symbols: str | None
+) -> tuple[dict[str, list[str]] | None, pd.Series | None]:
+    """Return gene sets, of genes of the cells, and the name of each gene; None without sets."""
+    if given is None:
+        return None, None
+    called = read.symbols(adata, symbols)
+    with naming(path="gene_sets"):
+        return within(sets_of(given), list(called.dropna())), called
 
 
 @dataclass(frozen=True)
@@ -414,6 +462,7 @@ class AllGenes:
     view: View
     #: By reading.
     accuracy: dict[str, float]
+    silhouette: float
     space: OfAllGenes | None
 
     @classmethod
@@ -425,7 +474,8 @@ class AllGenes:
         if inputs.space is not None:
             data = read.heard(adata, read.row_matrix(adata, spec.layer), spec.ignore)
             space = inputs.space.by_all_genes(data, view.coordinates)
-        return cls(view, {reading: one.accuracy for reading, one in scores.items()}, space)
+        accuracy = {reading: one.accuracy for reading, one in scores.items()}
+        return cls(view, accuracy, inputs.silhouette(view), space)
 
 
 def evaluated(
@@ -465,6 +515,7 @@ def evaluated(
             entry |= all_genes.space.beside(own.values, random, is_all=found.is_all)
         now("the panel's genes")
         entry |= _genes(own, inputs)
+        entry |= _covered(found, inputs)
     return entry, of_cells, r2
 
 
@@ -538,11 +589,15 @@ def _cells(
     preserved = measures.knn_preservation(panel.nearest[:, :k], near[:, :k])
     clusters = measures.cluster_preservation(panel.clusters, all_genes.view.clusters)
     can_be = np.nan if found.is_all else 1.0  # compared
+    ari = measures.ari_in_splits(panel.by_split, all_genes.view.by_split) * can_be
     entry: dict[str, Any] = {
         "n_neighbors": k,
         "knn_preservation": float(preserved.mean()) * can_be,
         "cluster_preservation_coarse": clusters.coarse * can_be,
         "cluster_preservation_fine": clusters.fine * can_be,
+        "cluster_ari": float(ari.mean()),
+        "cluster_ari_sd": float(ari.std(ddof=1)),
+        "cluster_ari_in_splits": ari,
     }
     if inputs.labels is not None:
         k = readers.n_neighbors_of(inputs.labels.codes)
@@ -551,6 +606,8 @@ def _cells(
         entry |= readers.kept(scores)
         for reading, accuracy in all_genes.accuracy.items():
             entry[readers.suffixed("accuracy_all_genes", reading)] = accuracy
+        entry["silhouette"] = inputs.silhouette(panel)
+        entry["silhouette_all_genes"] = all_genes.silhouette
         entry |= on_platform.forecast(adata, found, inputs, own.counts, near[:, : max(k, 1)])
     return entry
 
@@ -572,6 +629,23 @@ def _genes(own: Expressed, inputs: Asked) -> dict[str, Any]:
         if taken.per_label is not None:
             entry["counts_per_label"] = taken.per_label
     return entry
+
+
+def _covered(found: Found, inputs: Asked) -> dict[str, Any]:
+    """Return the share of the gene sets with a gene of the panel, and how many each has."""
+    if inputs.sets is None or inputs.called is None:
+        return {}
+    panel = pd.Index(inputs.called.iloc[found.genes].dropna())
+    of_panel = [panel.intersection(genes, sort=False) for genes in inputs.sets.values()]
+    table = pd.DataFrame(
+        {
+            "n_overlap": [len(genes) for genes in of_panel],
+            "n_set": [len(genes) for genes in inputs.sets.values()],
+            "genes": [";".join(genes) for genes in of_panel],
+        },
+        index=pd.Index(inputs.sets, name="term", dtype=object),
+    )
+    return {"gene_set_coverage": float((table["n_overlap"] > 0).mean()), "gene_sets": table}
 
 
 def _unexplained(adata: AnnData, found: Found, inputs: Asked) -> pd.DataFrame:

@@ -24,6 +24,7 @@ PICTURES = {
     pl.imputation: "glfs_evaluation",
     pl.enrichment: "glfs_enrichment",
     pl.comparison: "glfs_comparison",
+    pl.upset: "glfs_comparison",
 }
 
 

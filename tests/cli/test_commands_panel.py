@@ -68,10 +68,17 @@ def expected(name, cells, *words, **options):
 
 def test_evaluate(run, cells):
     words = ("--labels", "louvain", "--counts-layer", "counts", "--failure", "0.1")
+    sets = {"T": ["CD3D", "CD3E"], "none": ["GP9"], "B": ["CD79A", "CD79B"]}
+    lines = ["\t".join([name, "", *genes]) for name, genes in sets.items()]
+    Path("sets.gmt").write_text("\n".join(lines))
+    words += ("--gene-sets", "sets.gmt", "--per-set", "s.csv")
     result = run("evaluate", "cells.h5ad", "glfs", *words, "--per-label", "l.csv")
     frame = read_table(result).set_index("measure")["value"]
     entry = expected(
-        "evaluate", cells, "glfs", "louvain", counts_layer="counts", platform=Platform(failure=0.1)
+        *("evaluate", cells, "glfs", "louvain"),
+        counts_layer="counts",
+        gene_sets=sets,
+        platform=Platform(failure=0.1),
     )
     for name in ("preserved", "optimality", "accuracy", "counts_share", "preserved_on_platform"):
         assert frame[name] == pytest.approx(entry[name], rel=1e-6), name
@@ -86,6 +93,8 @@ def test_evaluate(run, cells):
         assert shown in result.stderr
     per_label = pd.read_csv("l.csv")
     assert list(per_label["label"].astype(str)) == list(entry["per_label"].index)
+    per_set = pd.read_csv("s.csv").set_index("term")
+    assert list(per_set["n_overlap"]) == list(entry["gene_sets"]["n_overlap"])
 
 
 @pytest.mark.parametrize("ending", ["csv", "h5ad"])

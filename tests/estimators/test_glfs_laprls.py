@@ -16,7 +16,7 @@ from glfs_bio.estimators import (
     SupervisedGLFS,
     fewest_genes,
 )
-from glfs_bio.estimators._glfs_laprls import default_selector
+from glfs_bio.estimators._glfs_laprls import default_classifier, default_selector
 
 
 def test_rare_classes_are_tested_in_fewer_folds(two_classes):
@@ -54,6 +54,25 @@ def test_the_default_selector(n_samples, kind, n_comps):
     chosen = default_selector(np.arange(n_samples) % 2)
     assert type(chosen) is kind
     assert chosen.n_comps == n_comps
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "unlabelled", "selector", "graph"),
+    [
+        (60, 0, SupervisedGLFS(), "classes"),
+        (60, 1, SupervisedGLFS(), "neighbors"),
+        (60, 0, GLFS(), "neighbors"),
+        (401, 0, SupervisedGLFS(), "neighbors"),
+    ],
+)
+def test_the_default_classifier(n_samples, unlabelled, selector, graph):
+    labels = np.arange(n_samples) % 2
+    labels[:unlabelled] = -1
+    chosen = default_classifier(labels.astype(float), selector)
+    assert chosen.graph == graph
+    assert chosen.lambda1 == {"classes": 1.0, "neighbors": 0.1}[graph]
+    given = default_classifier(labels.astype(float), selector, lambda1=3.0, lambda2=2.0)
+    assert (given.graph, given.lambda1, given.lambda2) == (graph, 3.0, 2.0)
 
 
 @pytest.mark.parametrize("selector", [SupervisedGLFS(n_comps=None), GLFS(n_comps=10)])
@@ -173,7 +192,8 @@ def test_genes_of_a_whole_panel_count_alike_but_for_their_variance(two_classes, 
     chosen = GLFSLapRLSClassifier(4, selector=selector).fit(X, y)
     some = X[:, chosen.genes_]
     weight = some.var(axis=0)
-    expected = LapRLSClassifier().fit(some, y, feature_weight=weight / weight.mean())
+    classifier = default_classifier(y, selector)
+    expected = classifier.fit(some, y, feature_weight=weight / weight.mean())
     np.testing.assert_allclose(chosen.classifier_.coef_, expected.coef_, rtol=1e-6)
     assert (chosen.classifier_.coef_ != 0).all()
     tried = GLFSLapRLSClassifier([1, 3, 5], selector=selector, cv=3).fit(X, y)

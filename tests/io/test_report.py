@@ -407,7 +407,10 @@ def workbench() -> ad.AnnData:
     adata.var["symbol"] = [f"<i>{name}</i>" for name in adata.var_names]
     limits = glfs_bio.Limits(max_mean=2.5, priority={"CD3D": 2.0})
     glfs_bio.pp.select_genes(adata, n_genes=8, limits=limits, key_added="mine")
-    glfs_bio.tl.evaluate_panel(adata, "mine", "bulk_labels", key_added="mine_evaluation")
+    sets = {"T <cells>": list(adata.var_names[adata.var["mine_selected"]]), "none": ["GP9", "MZB1"]}
+    glfs_bio.tl.evaluate_panel(
+        *(adata, "mine", "bulk_labels"), gene_sets=sets, key_added="mine_evaluation"
+    )
     glfs_bio.tl.explain_panel(adata, "mine", "bulk_labels", key_added="mine_explanation")
     glfs_bio.tl.substitutes(adata, "mine", n=2, min_score=0.6)
     glfs_bio.tl.panel_umap(adata, "mine")
@@ -461,8 +464,9 @@ def test_how_good_the_panel_is(story, workbench):
     low, high = 100 * entry["random_preserved"].min(), 100 * entry["random_preserved"].max()
     assert f"20 random panels of this size preserve {low:.1f} % to {high:.1f} %" in words
     assert f"no panel of 8 genes preserves more than {100 * entry['most_preserved']:.1f} %" in words
-    for name in ("accuracy", "accuracy_laprls"):
+    for name in ("accuracy", "accuracy_laprls", "cluster_ari", "silhouette", "gene_set_coverage"):
         assert f"{measure_names(entry)[name]}{entry[name]:#.3g}" in words.replace("NN ", "NN")
+    assert "1 of 2 gene sets have a gene of the panel. 1 have none: none." in words
     assert len(every(quality, "img")) == 5
     rows = every(every(quality, "table")[1], "tr")[1:]
     for column, name in ((2, "recall"), (6, "recall_laprls")):

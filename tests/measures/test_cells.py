@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 from refusals import refused
 from scipy.spatial.distance import cdist, pdist
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
 
 from glfs_bio.errors import InvalidValue
 from glfs_bio.measures import cells as measures
 from glfs_bio.measures.cells import (
     COARSE,
     FINE,
+    ari_in_splits,
     cluster_preservation,
+    clustered_by_split,
     clusterings,
     coordinates,
     knn_preservation,
@@ -116,6 +120,25 @@ def test_cells_that_a_panel_cannot_tell_apart():
     assert all(len(np.unique(cluster)) == 2 for cluster in found.values())
     off = clusterings(np.zeros((200, 1)))
     assert cluster_preservation(off, found).coarse == 0.0
+
+
+def test_agreement_in_splits_is_that_of_clusters_of_each_split(pbmc, by_variance):
+    views = [pbmc.obsm["X_pca"], coordinates(pbmc.X[:, by_variance[:10]])]
+    found = ari_in_splits(*(clustered_by_split(where) for where in reversed(views)))
+    expected = []
+    for first in range(5):
+        own = [where[first::5].astype(np.float32) for where in views]
+        models = [KMeans(10, n_init=3, random_state=0).fit(where) for where in own]
+        expected.append(adjusted_rand_score(*(model.labels_ for model in models)))
+    np.testing.assert_allclose(found, expected)
+    assert 0 < np.std(found) < np.mean(found) < 1
+
+
+def test_splits_of_few_cells_are_not_clustered(pbmc):
+    few = clustered_by_split(pbmc.obsm["X_pca"][:499])
+    assert np.isnan(ari_in_splits(few, few)).all()
+    enough = clustered_by_split(pbmc.obsm["X_pca"][:500])
+    np.testing.assert_allclose(ari_in_splits(enough, enough), np.ones(5))
 
 
 def test_of_many_cells_nearly_all_of_the_nearest_are_found(monkeypatch):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from refusals import refused
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     accuracy_score,
@@ -33,6 +34,7 @@ from glfs_bio.measures.labels import (
     n_neighbors_of,
     said,
     scores_by,
+    silhouette,
     singles,
     standardised,
 )
@@ -366,3 +368,29 @@ def test_combinations(cells):
         assert (np.diff(single.f_beta[label, found.genes]) <= 0).all()
         alone = combination(values, codes, single, label, 1, BETA)
         assert alone.f_beta == pytest.approx(np.nanmax(single.f_beta[label]))
+
+
+def test_silhouette_is_as_it_is_defined(monkeypatch):
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2, -1], [20, 30, 1, 9])
+    where = rng.normal(size=(60, 4)) + codes[:, None]
+    labelled = np.flatnonzero(codes >= 0)
+    each = []
+    for cell in labelled:
+        far = cdist(where[[cell]], where)[0]
+        own = (codes == codes[cell]) & (np.arange(60) != cell)
+        others = [far[codes == code].mean() for code in {0, 1, 2} - {codes[cell]}]
+        if own.any():
+            inner, outer = far[own].mean(), min(others)
+            each.append((outer - inner) / max(inner, outer))
+        else:
+            each.append(0.0)
+    assert silhouette(where, codes) == pytest.approx(np.mean(each))
+    monkeypatch.setattr(readers, "COMPARED", 26)
+    some = labelled[::2]
+    assert silhouette(where[some], codes[some]) == pytest.approx(silhouette(where, codes))
+
+
+@pytest.mark.parametrize("codes", [[0, 0, 0, -1], [0, 1, 2, -1]])
+def test_labels_that_are_all_alike_or_all_different_have_no_silhouette(codes):
+    assert np.isnan(silhouette(np.eye(4), np.array(codes)))

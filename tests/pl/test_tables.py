@@ -3,8 +3,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib import pyplot as plt
 from pictures import apart, names
+from refusals import refused
 
 from glfs_bio import pl, tl
+from glfs_bio.errors import NotFound
 from glfs_bio.pl._tables import measure_names
 
 
@@ -60,6 +62,21 @@ def test_measures_of_no_panel_are_left_out_and_missing_ones_blank(judged):
     assert called["rare_f1"] not in rows
     cells = {tuple(map(int, text.get_position())): text.get_text() for text in ax.texts}
     assert cells[0, rows.index(called["imputed"])] == ""
+
+
+def test_upset_has_a_bar_for_every_combination_of_panels(judged):
+    ax = pl.upset(judged, show=False, title="a $ title $")
+    members = judged.uns["glfs_comparison"]["membership"]
+    counted = members.value_counts().to_numpy()
+    texts = [{text.get_text() for text in one.texts} for one in ax.figure.axes]
+    assert {str(n) for n in counted} in texts
+    assert {str(n) for n in members.sum()} in texts
+    heights = [[bar.get_height() for bar in one.patches] for one in ax.figure.axes]
+    assert sorted(counted, reverse=True) in heights
+    assert any("ours" in one and len(one) == 3 for one in texts)
+    del judged.uns["glfs_comparison"]["membership"]
+    with refused(NotFound, "key"):
+        pl.upset(judged, show=False)
 
 
 def test_a_heat_map_without_room_for_numbers_has_a_colour_bar(evaluated):

@@ -38,9 +38,10 @@ WORKBENCH = (*JUDGED, pl.curve, pl.comparison)
 MAPPED = (pl.comparison, pl.confusion, pl.unexplained, pl.stability, pl.panel)
 COLOURED = (
     *(pl.preserved, pl.labels, pl.imputation, pl.curve, pl.path, pl.weights, pl.enrichment),
-    *(pl.stability, pl.contributions, pl.markers),
+    *(pl.stability, pl.contributions, pl.markers, pl.upset),
 )
 PICTURES = (
+    pl.upset,
     *(pl.path, pl.weights, pl.contributions, pl.stability, pl.enrichment, pl.panel, pl.markers),
     *WORKBENCH,
 )
@@ -68,11 +69,13 @@ MATRIX = [({"layer": "x"}, NotFound), ({"use_raw": True}, InvalidValue)]
 READINGS = ({"readings": ["x"]}, InvalidValue)
 OF_REFERENCE = {"path": "x.zip", "labels": "phase", "ids": "glfs_selected"}
 TWO = {"panels": {"a": "glfs", "b": "glfs"}}
+SET = [({"gene_sets": 5}, InvalidType), ({"gene_sets": "no.gmt"}, FileMissing),
+       ({"gene_sets": {"a": ["zz"]}}, InvalidValue)]  # fmt: skip
 #: function, what its calls have in common, rows
 OF_WORKBENCH = [
     (tl.evaluate_panel, {}, [
         PANEL, LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON, *SPACE,
-        PLATFORM,
+        PLATFORM, *SET,
         ({"n_random": -1}, InvalidValue),
         ({"n_axes": 0}, InvalidValue),
     ]),
@@ -154,7 +157,7 @@ OF_WORKBENCH = [
         ({"tolerance": -1.0}, InvalidValue), ({"tolerance": 1.0}, InvalidValue),
     ]),
     (tl.compare_panels, TWO, [
-        LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON, *SPACE,
+        LABELS, READINGS, COUNTS, SEED, PRESERVE, *MATRIX, *COMMON, *SPACE, *SET,
         ({"panels": ["a", "b"]}, InvalidType),
         ({"panels": {"a/b": "glfs", "c": "glfs"}}, InvalidValue),
     ]),
@@ -201,6 +204,7 @@ CALLS = [
     (pl.unexplained, {"basis": "x"}, NotFound),
     (pl.curve, {"key": "x"}, NotFound),
     (pl.comparison, {"key": "x"}, NotFound),
+    (pl.upset, {"key": "x"}, NotFound),
     (io.write_gene_list, {"path": "x.csv", "explanation_key": "x"}, NotFound),
     (io.write_report, {"path": "x.html", "results": 5}, InvalidType),
     (io.write_report, {"path": "x.html", "results": {"x": "x"}}, InvalidValue),

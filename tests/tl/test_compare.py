@@ -89,3 +89,15 @@ def test_both_readings_are_compared(cells):
     for name in ("accuracy", "accuracy_laprls", "macro_f1_laprls", "accuracy_all_genes_laprls"):
         assert entry["table"].loc["one", name] == alone[name]
     assert entry["readings"] == alone["readings"]
+
+
+def test_membership_and_coverage(cells):
+    sets = {"T": ["CD3D", "CD3E"], "B": ["CD79A", "MS4A1"], "nowhere": ["zz"]}
+    panels = {"one": PANEL, "two": ["LYZ", "CD3D"]}
+    tables = tl.compare_panels(cells, panels, gene_sets=sets, inplace=False)
+    assert tables["table"]["gene_set_coverage"].to_dict() == {"one": 1.0, "two": 0.5}
+    members = tables["membership"]
+    assert {name: {*members.index[members[name]]} for name in members} == {
+        name: {*genes} for name, genes in panels.items()
+    }
+    assert tables["shared"].loc["one", "two"] == members.all(axis=1).sum()

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from refusals import refused
+from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
 from glfs_bio import Platform, Preserve, pp, tl
@@ -57,6 +58,39 @@ def test_labels(cells):
     assert entry["accuracy"] == pytest.approx(np.trace(entry["confusion"]) / cells.n_obs)
     assert entry["accuracy"] < entry["accuracy_all_genes"] < 1.0
     assert "labels" in entry["unexplained"]
+
+
+def test_silhouette_and_clusters_in_splits(cells):
+    entry = found(cells, labels="bulk_labels", n_random=0)
+    values = cells[:, MARKERS].X.toarray()
+    expected = silhouette_score(values, cells.obs["bulk_labels"])
+    assert entry["silhouette"] == pytest.approx(expected, rel=1e-4)
+    where = cells.obsm[all_genes.KEY]
+    expected = silhouette_score(where, cells.obs["bulk_labels"])
+    assert entry["silhouette_all_genes"] == pytest.approx(expected)
+    each = entry["cluster_ari_in_splits"]
+    assert each.shape == (5,)
+    assert entry["cluster_ari"] == pytest.approx(np.mean(each))
+    assert entry["cluster_ari_sd"] == pytest.approx(np.std(each, ddof=1))
+    del cells.uns[all_genes.KEY]["by_split"]  # as a version before left it
+    again = found(cells, labels="bulk_labels", n_random=0)
+    np.testing.assert_array_equal(again["cluster_ari_in_splits"], each)
+
+
+def test_gene_sets_are_covered_by_one_gene(cells):
+    cells.var["symbol"] = [name.lower() for name in cells.var_names]
+    sets = {"T": ["CD3D", "CD3E", "zz"], "NK": ["GNLY", "KLRG1"], "nowhere": ["zz"]}
+    entry = found(cells, gene_sets=sets, n_random=0)
+    table = entry["gene_sets"]
+    assert list(table.index) == ["T", "NK"]
+    assert list(table["n_overlap"]) == [1, 0]
+    assert list(table["n_set"]) == [2, sum(name in cells.var_names for name in sets["NK"])]
+    assert list(table["genes"]) == ["CD3D", ""]
+    assert entry["gene_set_coverage"] == 0.5
+    lower = {name: [gene.lower() for gene in genes] for name, genes in sets.items()}
+    again = found(cells, gene_sets=lower, n_random=0, symbols="symbol")
+    assert again["gene_set_coverage"] == 0.5
+    assert "gene_sets" not in found(cells, n_random=0)
 
 
 def test_labels_are_read_twice(cells):

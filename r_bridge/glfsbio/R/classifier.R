@@ -26,7 +26,10 @@
 #'   labels. `"auto"`: `"classes"` up to 400 samples to learn from, else
 #'   `"labels"`.
 #' @param lambda1,lambda2 Weights of the graph and of the squared coefficients
-#'   in the classifier.
+#'   in the classifier. `lambda1 = NULL`: 1 on the graph of every two samples
+#'   with one label, which is taken where the genes are selected on it and all
+#'   of at most 400 samples to learn from have a label; else 0.1 on the graph of
+#'   nearest neighbours.
 #' @param n_comps Principal components that span the structure in the selection;
 #'   NULL: without PCA; `"auto"`: without PCA up to 100 samples, 50 components
 #'   above.

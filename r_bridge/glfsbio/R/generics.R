@@ -46,8 +46,8 @@ setGeneric("glfs_stability", signature = "x", function(
 setGeneric("glfs_evaluate_panel", signature = "x", function(
         x, panel = "glfs", labels = NULL, ..., readings = c("knn", "laprls"),
         domains = NULL, spatial = NULL, library_key = NULL, counts_layer = NULL,
-        platform = NULL, n_random = 20, n_axes = 5, symbols = NULL,
-        preserve = NULL, key_added = NULL, random_state = NULL,
+        gene_sets = NULL, platform = NULL, n_random = 20, n_axes = 5,
+        symbols = NULL, preserve = NULL, key_added = NULL, random_state = NULL,
         cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
     standardGeneric("glfs_evaluate_panel")
@@ -133,9 +133,10 @@ setGeneric("glfs_prove_panel", signature = "x", function(
 setGeneric("glfs_compare_panels", signature = "x", function(
         x, panels, labels = NULL, ..., readings = c("knn", "laprls"),
         domains = NULL, spatial = NULL, library_key = NULL, counts_layer = NULL,
-        symbols = NULL, preserve = NULL, key_added = "glfs_comparison",
-        random_state = NULL, cell_weights = NULL, use_rep = NULL, dimred = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
+        gene_sets = NULL, symbols = NULL, preserve = NULL,
+        key_added = "glfs_comparison", random_state = NULL, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_compare_panels")
 })
 
@@ -193,7 +194,7 @@ setGeneric("glfs_order_panel", signature = "x", function(
 #' @exportMethod glfs_classify
 setGeneric("glfs_classify", signature = "x", function(
         x, labels, n_genes = NULL, ..., train = NULL, graph = "auto",
-        lambda1 = 0.1, lambda2 = 10, n_comps = "auto", include = NULL,
+        lambda1 = NULL, lambda2 = 10, n_comps = "auto", include = NULL,
         exclude = NULL, ignore = NULL, symbols = NULL, block = NULL, cv = 10,
         key_added = "glfs_class", random_state = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
@@ -263,7 +264,7 @@ numbers_by_name <- c(
 )
 
 genes_by_name <- c(
-    "families", "groups", "markers"
+    "families", "gene_sets", "groups", "markers"
 )
 
 sequences <- c(

@@ -34,6 +34,8 @@
 #'   place of those of the structure that is used without them, see `use_rep`.
 #' @param counts_layer Matrix of raw counts: an assay, an element of
 #'   `assayData`, or a layer of a Seurat assay.
+#' @param gene_sets A named list of gene sets, such as pathways, or a GMT file,
+#'   to be covered by the panel.
 #' @param platform Target platform: see [glfs_platform()]. NULL: the platform
 #'   that the selection was made for, if `panel` is a selection with one.
 #' @param use_rep,dimred Structure to use, as in [glfs_select_genes()]:
@@ -75,16 +77,21 @@
 #'   cell's neighbours (`n_neighbors`: 15, of few cells fewer) in 50 principal
 #'   components of all genes that are found again in the panel;
 #'   `cluster_preservation_coarse` and `cluster_preservation_fine`, normalised
-#'   mutual information of 5 to 10 and of 20 to 40 clusters in both.
+#'   mutual information of 5 to 10 and of 20 to 40 clusters in both;
+#'   `cluster_ari`, the adjusted Rand index of 10 clusters in both, the mean of
+#'   five splits of the cells that are clustered by themselves, with
+#'   `cluster_ari_sd` and `cluster_ari_in_splits`, NA below 500 cells.
 #' - With `labels`, `readings`, how they were predicted, in words, and
 #'   `n_labelled`, of how many cells. Of leave-one-out prediction from the
 #'   nearest cells (`n_neighbors_of_labels`: 15, of small groups fewer), and of
 #'   LapRLS with the ending `_laprls`, also of the columns of `per_label`:
 #'   `accuracy`, and `accuracy_all_genes` in 50 principal components of all
 #'   genes; `macro_f1`, the mean F1 of the labels, and `rare_f1`, that of labels
-#'   with at most 5 % of the cells; `confusion`, numbers of cells, labels x
-#'   predictions; and `per_label`, a DataFrame with a row per label: `n_cells`,
-#'   `recall`, `precision`, `f1`, `confused_with` (the other label that is
+#'   with at most 5 % of the cells; `silhouette`, from -1 to 1, how much nearer
+#'   cells are to their own label than to the nearest other one, the mean (of at
+#'   most 1,000), and `silhouette_all_genes`; `confusion`, numbers of cells,
+#'   labels x predictions; and `per_label`, a DataFrame with a row per label:
+#'   `n_cells`, `recall`, `precision`, `f1`, `confused_with` (the other label that is
 #'   predicted most often, or ""), `confused_share` (for this share of its
 #'   cells), `rare`, and `too_few` (too few cells to be most of the nearest, or
 #'   for one in each fold).
@@ -103,7 +110,10 @@
 #'   by all counts; `counts_spearman`, the rank correlation of the totals of the
 #'   panel and of the cell; and with `labels` `counts_per_label`, a DataFrame
 #'   with a row per label: `n_cells`, `share`, `ratio` (the share divided by
-#'   `counts_share`) and `spearman`.
+#'   `counts_share`) and `spearman`. With `gene_sets` `gene_set_coverage`, the
+#'   share of those in the data with a gene of the panel, and `gene_sets`, a
+#'   DataFrame with a row per set: `n_overlap`, genes of the panel in it,
+#'   `n_set`, of the data, and `genes`, those of the panel as one text.
 #' - With a `platform`: `not_orderable`, the genes that cannot be ordered, where
 #'   it says which can; with a spread or failures `preserved_on_platform`, the
 #'   mean over draws or with `case = "worst"` the least of them; with
@@ -471,6 +481,7 @@ NULL
 #'
 #'   - `table`, one row per panel: every number of [glfs_evaluate_panel()],
 #'     whose `readings` and `n_labelled` are there too.
+#'   - `membership`, one row per gene of any panel: which panels have it.
 #'   - `shared`, panels x panels: genes in common.
 #'   - `jaccard`: their number, divided by the number of genes in either.
 #'   - `jaccard_with_substitutes`: the same where a gene may be matched with a

@@ -1,13 +1,18 @@
 panel <- c("g1", "g2", "g3")
 
 test_that("a panel is judged, and the columns of genes and cells come with it", {
-    out <- glfs_evaluate_panel(sce_of(cells()), panel, "group", n_comps = 10, n_random = 4)
+    sets <- list(one = c("g1", "g2", "none"), other = "g5")
+    out <- glfs_evaluate_panel(sce_of(cells()), panel, "group", n_comps = 10, n_random = 4,
+        gene_sets = sets)
     expect_s4_class(out, "SingleCellExperiment")
     found <- S4Vectors::metadata(out)$glfs_evaluation
     expect_identical(found$genes, panel)
     expect_length(found$random_preserved, 4)
     expect_gt(found$preserved, mean(found$random_preserved))
     expect_gt(found$accuracy, 0.95)
+    expect_identical(found$gene_set_coverage, 0.5)
+    expect_identical(rownames(found$gene_sets), names(sets))
+    expect_equal(found$gene_sets$n_overlap, c(2, 0))
     expect_s4_class(found$unexplained, "DataFrame")
     expect_null(rownames(found$unexplained))
     expect_identical(rownames(found$per_label), c("B", "NK", "T"))
