@@ -4,6 +4,7 @@ import gzip
 import os
 import re
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import anndata as ad
@@ -84,6 +85,26 @@ def clusters() -> np.ndarray:
     groups = np.repeat(np.eye(3), 30, axis=0)
     signal = groups @ np.hstack([np.eye(3), np.eye(3)[::-1]]) * 3.0
     return np.hstack([signal, np.zeros((90, 34))]) + rng.normal(scale=0.3, size=(90, 40)) + 1.0
+
+
+def _laid_out(cells, **_):
+    found = cells.obsm.get("X_pca", cells.X)[:, :2]
+    found = found.toarray() if sparse.issparse(found) else np.asarray(found)
+    cells.obsm["X_umap"] = np.hstack([found, found])[:, :2]
+
+
+@pytest.fixture(scope="session")
+def quick_umaps():
+    """Two coordinates in the place of UMAPs, which are scanpy's, and compiled for half a minute."""
+
+    @contextmanager
+    def patched():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sc.pp, "neighbors", lambda *_, **__: None)
+            patch.setattr(sc.tl, "umap", _laid_out)
+            yield
+
+    return patched
 
 
 @pytest.fixture(autouse=True)

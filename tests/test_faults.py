@@ -34,11 +34,12 @@ NO_FILES = ("_stdout()", "buffer", "entry")
 
 
 @pytest.fixture(scope="module")
-def panel_file(tmp_path_factory, _pbmc):
+def panel_file(tmp_path_factory, _pbmc, quick_umaps):
     adata = _pbmc[:, :120].copy()
     glfs_bio.pp.select_genes(adata, 12)
     glfs_bio.tl.classify(adata, "phase", n_genes=40)
-    glfs_bio.tl.panel_umap(adata)  # or each of the programme's processes computes it
+    with quick_umaps():
+        glfs_bio.tl.panel_umap(adata)  # or each of the programme's processes computes it
     path = tmp_path_factory.mktemp("panel") / "panel.h5ad"
     adata.write_h5ad(path)
     return path

@@ -116,7 +116,7 @@ def test_no_number_depends_on_the_threads_of_blas(container, threads_of_blas):
         tl.extend_panel(adata, "glfs", 3, labels="type", key_added="extended")
         tl.curve(adata, 10, labels="type")
         tl.prove_panel(adata)
-        tl.classify(adata, "type")
+        tl.classify(adata, "type", n_genes=[3, 8], cv=2)
         parts = ("obs", "obsm", "var", "varm", "uns")
         found.append(dict(numbers({part: getattr(adata, part) for part in parts})))
     one, two = found

@@ -123,15 +123,20 @@ def test_a_command_says_and_writes_the_same(write, name):
         np.testing.assert_array_equal(dense(there.layers["counts"]), dense(cells.layers["counts"]))
 
 
-@pytest.mark.parametrize("stored", WRITTEN)
-@pytest.mark.parametrize("ending", ["h5ad", "zarr"])
+@pytest.mark.parametrize(
+    ("stored", "ending"),
+    [
+        *(("h5ad of csr", "zarr"), ("h5ad of csc", "h5ad"), ("dense h5ad", "h5ad")),
+        *(("zarr", "zarr"), ("zarr", "h5ad"), ("dense zarr", "zarr")),
+    ],
+)
 def test_cells_are_written_part_by_part(write, stored, ending, monkeypatch):
     """Selected from a file, and evaluated from what that wrote; nothing is read as a whole."""
     kind, container = WRITTEN[stored]
     cells = write(kind, container)
     expected = run(f"select cells.{kind} --n-genes 4 --n-comps 5 --genes -")
-    monkeypatch.setattr(_on_disk, "_PART", 100)
-    monkeypatch.setattr(_on_disk, "DENSE_BLOCK", 100)
+    for name in ("_PART", "DENSE_BLOCK"):  # of 3,600 values
+        monkeypatch.setattr(_on_disk, name, 900)
     line = f"select cells.{kind} --backed --n-genes 4 --n-comps 5 --genes - -o out.{ending}"
     assert run(line) == expected
     found = glfs_bio.io.read_cells(f"out.{ending}")

@@ -212,8 +212,10 @@ def test_export_in_every_format(run, selected, panel, tmp_path):
     assert len((tmp_path / "genes.txt").read_text().split()) == panel.n_vars
 
 
-def test_report(run, selected, tmp_path):
-    result = run("report", selected, "-o", "r.html", "--labels", "bulk_labels", "--link", "none")
+def test_report(run, selected, tmp_path, quick_umaps):
+    with quick_umaps():
+        words = ["report", selected, "-o", "r.html", "--labels", "bulk_labels", "--link", "none"]
+        result = run(*words)
     assert (result.exit_code, result.stdout) == (0, ""), result.output
     assert "20 of 765 genes" in (tmp_path / "r.html").read_text("utf-8")
 

@@ -11,6 +11,9 @@ from pathlib import Path
 import anndata as ad
 import numpy as np
 import pytest
+from typer.testing import CliRunner
+
+from glfs_bio.cli import app
 
 PROGRAM = Path(sys.executable).with_name("glfs-bio")
 
@@ -83,14 +86,21 @@ def test_numbers_that_can_be_read(folder):
     assert max(map(len, cells)) <= 12, done.stderr
 
 
-def test_names_that_a_terminal_would_obey(folder):
-    adata = ad.read_h5ad(folder / "cells.h5ad")
+def test_names_that_a_terminal_would_obey(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    adata = ad.read_h5ad("cells.h5ad")
     adata.var_names = [f"\x1b[31m{name}" for name in adata.var_names]
-    adata.write_h5ad(folder / "cells.h5ad")
-    done = run("bash", "glfs-bio select cells.h5ad -n 2 --n-comps 5 -o out.h5ad", folder)
-    assert done.returncode == 0, done.stderr
-    for command in ("curve out.h5ad --max-genes 2 --n-comps 5", "explain out.h5ad glfs",
-                    "select cells.h5ad -n 2 --n-comps 5",
-                    "select cells.h5ad -n 2 --include nothing"):  # fmt: skip
-        done = run("bash", f"glfs-bio {command}", folder)
-        assert "\x1b[31m" not in done.stdout + done.stderr
+    adata.write_h5ad("cells.h5ad")
+    for number, command in enumerate(
+        (
+            "select cells.h5ad -n 2 --n-comps 5 -o out.h5ad",
+            "curve out.h5ad --max-genes 2 --n-comps 5",
+            "explain out.h5ad glfs",
+            "select cells.h5ad -n 2 --n-comps 5",
+            "select cells.h5ad -n 2 --include nothing",
+        )
+    ):
+        done = CliRunner().invoke(app, command.split())
+        assert number or done.exit_code == 0, done.stderr
+        assert done.output
+        assert "\x1b[31m" not in done.output

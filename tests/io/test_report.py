@@ -25,6 +25,12 @@ ODD = "<script>document.title='owned'</script>"
 XHTML = "{http://www.w3.org/1999/xhtml}"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _quick_umaps(quick_umaps):
+    with quick_umaps():
+        yield
+
+
 @pytest.fixture(scope="module")
 def panel() -> ad.AnnData:
     """A selection with all that a report may show, and names that look like HTML or formulas."""

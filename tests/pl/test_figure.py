@@ -10,7 +10,6 @@ import pytest
 import scanpy as sc
 from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
-from pictures import drawn
 from refusals import refused
 
 from glfs_bio import pl
@@ -88,7 +87,8 @@ def test_title_and_size_of_a_figure(evaluated, draw):
     ax = draw(evaluated, title="No $formula$", figsize=(5, 4), show=False)
     assert ax.get_title() == "No $formula$"
     np.testing.assert_allclose(ax.figure.get_size_inches(), [5, 4])
-    drawn()
+    ax.figure.draw_without_rendering()
+    plt.close("all")
     for wrong, kind in (((5,), InvalidType), ((5, 0), InvalidValue), ((5, "x"), InvalidType)):
         with refused(kind, "figsize"):
             draw(evaluated, figsize=wrong)
@@ -209,7 +209,7 @@ def test_saved_from_axes_in_a_part_of_a_figure(panel, tmp_path):
     assert (tmp_path / "whole.png").stat().st_size > 0
 
 
-@pytest.mark.parametrize("draw", [pl.weights, pl.path, pl.stability, pl.enrichment])
+@pytest.mark.parametrize("draw", [pl.weights, pl.enrichment])
 def test_shown_or_handed_back(panel, monkeypatch, settings, draw):
     shown = []
     monkeypatch.setattr(plt, "show", lambda: shown.append(1))

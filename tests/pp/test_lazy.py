@@ -62,7 +62,10 @@ def pbmc(pbmc):
     return pbmc[::2, ::2].copy()
 
 
-@pytest.fixture(params=[f"{place} {form}" for place in PLACES for form in FORMS])
+EVERYWHERE = [f"{place} {form}" for place in PLACES for form in FORMS]
+
+
+@pytest.fixture(params=EVERYWHERE)
 def held(request, tmp_path):
     place, form = request.param.split()
     return lambda adata: PLACES[place](adata.copy(), tmp_path, FORMS[form])
@@ -73,8 +76,10 @@ def many(request, monkeypatch):
     """Whether the 350 cells of these tests count as many."""
     if request.param:
         monkeypatch.setattr(sample, "MANY_CELLS", request.param)
+    return request.param
 
 
+#: With and without principal components everywhere; what else reads rows, of a file and of dask.
 OPTIONS = [
     {},
     {"use_rep": "X"},
@@ -85,11 +90,32 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.usefixtures("many")
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_same_genes(pbmc, held, options):
+@pytest.fixture(scope="module")
+def expected():
+    """What is selected in memory, once for all places."""
+    found = {}
+
+    def of(cells, options, many):
+        asked = str(options), many
+        if asked not in found:
+            found[asked] = select_genes(pbmc_with(cells, options), 12, inplace=False, **options)
+        return found[asked]
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("options", "held"),
+    [
+        pytest.param(options, place, id=f"{place} {options}")
+        for number, options in enumerate(OPTIONS)
+        for place in (EVERYWHERE if number < 2 else ["h5ad csr", "dask dense"])
+    ],
+    indirect=["held"],
+)
+def test_same_genes(pbmc, held, options, expected, many):
     pbmc.obs["half"] = pd.Categorical(np.arange(350) % 2)
-    expected = select_genes(pbmc_with(pbmc, options), 12, inplace=False, **options)
+    expected = expected(pbmc.copy(), options, many)
     cells = held(pbmc)
     found = select_genes(pbmc_with(cells, options), 12, inplace=False, **options)
     np.testing.assert_array_equal(found["glfs_selected"], expected["glfs_selected"])

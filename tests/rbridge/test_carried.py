@@ -13,22 +13,22 @@ import glfs_bio
 OURS = Path(glfs_bio.__file__).parent
 
 
-def test_the_sources_are_those_of_python(run_r):
+def test_the_sources_are_those_of_python(ri):
     """From which `test_provisioning.py` installs."""
-    carried = Path(run_r("cat(glfsbio:::carried('source'))"))
+    carried = Path(ri.evalr("glfsbio:::carried('source')")[0])
     files = {path.relative_to(carried / "glfs_bio") for path in carried.rglob("*/*.py")}
     assert files == {path.relative_to(OURS) for path in OURS.rglob("*.py")}
     assert not list(carried.rglob("__pycache__"))
 
 
-def test_every_pin_has_a_hash(run_r):
+def test_every_pin_has_a_hash(ri):
     """Of what runs and of what builds; what only pictures need is none of these."""
     files = ("requirements.txt", "build.txt")
-    folder = Path(run_r("cat(glfsbio:::carried())"))
+    folder = Path(ri.evalr("glfsbio:::carried()")[0])
     listed = "\n".join((folder / name).read_text(encoding="utf-8") for name in files)
     pins = list(dict.fromkeys(re.findall(r"^.*==.*$", listed, re.MULTILINE)))
-    lines = run_r("writeLines(readLines(glfsbio:::pinned('requirements.txt', 'build.txt')))")
-    blocks = re.split(r"\n(?=\S)", lines.strip())
+    pinned = Path(ri.evalr("glfsbio:::pinned('requirements.txt', 'build.txt')")[0])
+    blocks = re.split(r"\n(?=\S)", pinned.read_text(encoding="utf-8").strip())
     assert [one.split(" \\\n")[0] for one in blocks] == pins
     names = {one.split("==")[0] for one in blocks}
     assert {"anndata", "hatchling", "openpyxl"} <= names
@@ -36,18 +36,19 @@ def test_every_pin_has_a_hash(run_r):
     assert all("\n    --hash=sha256:" in one for one in blocks)
 
 
-def test_the_example_is_the_cells_of_scanpy(run_r, pbmc, tmp_path):
+def test_the_example_is_the_cells_of_scanpy(ri, pbmc, tmp_path):
     """Matrix, PCA, UMAP, graph and columns, to the last bit."""
-    run_r("""
-        x <- glfs_example()
-        write <- function(values, name) writeBin(as.vector(as.matrix(values)) + 0, name)
+    ri.evalr(f"""local({{
+        x <- glfsbio::glfs_example()
+        file <- function(name) file.path("{tmp_path}", name)
+        write <- function(values, name) writeBin(as.vector(as.matrix(values)) + 0, file(name))
         write(SummarizedExperiment::assay(x, "logcounts"), "X")
         for (name in c("PCA", "UMAP")) write(SingleCellExperiment::reducedDim(x, name), name)
         for (name in c("distances", "connectivities"))
             write(SingleCellExperiment::colPair(x, name, asSparse = TRUE), name)
-        write.csv(SummarizedExperiment::colData(x), "obs.csv")
-        writeLines(rownames(x), "genes")
-    """)
+        write.csv(SummarizedExperiment::colData(x), file("obs.csv"))
+        writeLines(rownames(x), file("genes"))
+    }})""")
 
     def read(name: str, n: int):
         return np.fromfile(tmp_path / name).reshape(n, -1)

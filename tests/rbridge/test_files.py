@@ -1,4 +1,4 @@
-"""From blood cells to pathways, and to files that gseapy and R read as they are."""
+"""Files that gseapy and R read as they are."""
 
 from __future__ import annotations
 
@@ -6,24 +6,16 @@ import gseapy
 import numpy as np
 import pandas as pd
 import pytest
-import scanpy as sc
 
 import glfs_bio
 
-SIGNALS = ("PD-1 signaling", "Phosphorylation of CD3 and TCR zeta chains")
-
 
 @pytest.fixture(scope="module")
-def takeaway(real, data_folder, tmp_path_factory):
-    """The cells with a panel and its enrichment, and the folder with the three files."""
-    cells = real("pbmc3k_2638")
-    sc.pp.filter_genes(cells, min_cells=3)
-    sc.pp.normalize_total(cells, target_sum=1e4)
-    sc.pp.log1p(cells)
-    sc.pp.pca(cells)
-    sc.pp.neighbors(cells)
-    glfs_bio.pp.select_genes(cells, 25, use_rep="X_pca", neighbors_key="neighbors")
-    glfs_bio.tl.enrich(cells, data_folder / "gmt" / "reactome.gmt")
+def takeaway(_pbmc, tmp_path_factory):
+    """The cells with a panel, and the folder with the three files."""
+    cells = _pbmc.copy()
+    cells.var["gene_ids"] = [f"ENSG{place:011d}" for place in range(cells.n_vars)]
+    glfs_bio.pp.select_genes(cells, 25)
     folder = tmp_path_factory.mktemp("takeaway")
     glfs_bio.io.write_gene_list(cells, folder / "panel.csv", columns="gene_ids")
     glfs_bio.io.write_gmt(cells, folder / "panel.gmt", groups={"T cells": ["CD3D", "CD3E"]})
@@ -35,13 +27,6 @@ def takeaway(real, data_folder, tmp_path_factory):
 def chosen(takeaway) -> pd.DataFrame:
     var = takeaway[0].var
     return var[var["glfs_selected"]].sort_values("glfs_rank")
-
-
-def test_immune_terms_are_on_top(takeaway):
-    results = takeaway[0].uns["glfs_enrichment"]["table"]
-    assert results.index[0] == "Immune System"
-    assert set(SIGNALS) <= set(results.index[:5])
-    assert (results["pvals_adj"].iloc[:5] < 0.01).all()
 
 
 def test_gseapy_reads_them(takeaway, chosen):

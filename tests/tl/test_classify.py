@@ -337,6 +337,7 @@ def test_many_cells_are_tried_in_part_and_learnt_from_all(pbmc, outside, monkeyp
     assert sum("cross-validation of" in one.getMessage() for one in caplog.records) == 2
 
 
+@pytest.mark.parametrize("outside", ["csc"], indirect=True)
 def test_an_interruption_leaves_the_object_as_it_was(pbmc, outside, monkeypatch):
     held = outside(pbmc)
     before = [*held.obs], [*held.var], [*held.uns]

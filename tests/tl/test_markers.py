@@ -26,6 +26,7 @@ def test_they_are_those_of_memory(pbmc, outside, caplog):
     assert {"markers", "combining markers"} <= stages
 
 
+@pytest.mark.parametrize("outside", ["csc"], indirect=True)
 def test_nothing_is_left_by_an_interruption(pbmc, outside, monkeypatch):
     held = outside(pbmc)
 

@@ -15,6 +15,7 @@ import scanpy as sc
 from matplotlib import pyplot as plt
 from typer.testing import CliRunner
 
+import glfs_bio
 from glfs_bio._anndata.names import family
 from glfs_bio.cli import app
 
@@ -50,8 +51,11 @@ def shell_lines(name: str) -> list[str]:
 
 
 @pytest.fixture
-def run(data_folder, monkeypatch, capsys):
-    """Run a page in this process: what it defined, and what it printed."""
+def run(data_folder, quick_umaps, monkeypatch, capsys):
+    """Run a page in this process: what it defined, and what it printed.
+
+    `make docs` draws the UMAPs.
+    """
 
     def run(name: str, folder: Path = FOLDER) -> tuple[dict, str]:
         notebook = jupytext.read(folder / f"{name}.md")
@@ -69,7 +73,8 @@ def run(data_folder, monkeypatch, capsys):
 
     shows = sc.settings.autoshow
     sc.settings.autoshow = False
-    yield run
+    with quick_umaps():
+        yield run
     sc.settings.autoshow = shows
     plt.close("all")
 
@@ -253,16 +258,25 @@ def test_panel_for_a_pi(run):
     assert set(sheet["name"][sheet["must_have"]]) == must_have - set(failed)
     assert sheet["is_backup"].sum() > 50
     there, probes = defined["there"], defined["probes"]
-    ordered = (there / "order.csv").read_text()
-    assert len(ordered.splitlines()) == 121
+    assert len((there / "order.csv").read_text().splitlines()) == 121
     for name in ("order.csv", "sheet.xlsx", "report.html"):
         (there / name).unlink()
+    # Each line of the shell, and what Python says, of a quarter of the cells.
+    start = defined["start"][::4].copy()
+    start.write_h5ad(there / "cells.h5ad")
     shutil.copy(probes, there)
     with contextlib.chdir(there):
         for line in shell_lines("panel_for_a_pi"):
             done = CliRunner().invoke(app, shlex.split(line)[1:])
             assert done.exit_code == 0, done.output
-    assert (there / "order.csv").read_text() == ordered
+    request = {**defined["request"], "include": defined["must_have"]}
+    glfs_bio.pp.select_genes(start, 100, **request)
+    glfs_bio.tl.replace_genes(start, failed, "panel", key_added="repaired")
+    more = {"labels": "label", "limits": defined["wider"], "key_added": "final"}
+    glfs_bio.tl.extend_panel(start, "repaired", 20, **more)
+    glfs_bio.tl.order_panel(start, "final", genes=probes, labels="label", counts_layer="counts")
+    glfs_bio.io.write_order(start, there / "python.csv")
+    assert (there / "order.csv").read_text() == (there / "python.csv").read_text()
     assert (there / "report.html").exists()
     defined["folder"].cleanup()
 
