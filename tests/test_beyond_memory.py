@@ -248,6 +248,8 @@ def test_results_are_those_of_memory(name, opened, in_memory):
     ("name", "opened"), cases(PLOTS, {"dotplot", "panel"}), indirect=["opened"]
 )
 def test_plots_are_drawn(name, opened, explored):
+    if name == "upset":
+        pytest.importorskip("marsilea")
     adata = give(opened(), explored)
     for draw in PLOTS[name]:
         draw(adata, show=False, **({"key": "path"} if name == "path" else {}))

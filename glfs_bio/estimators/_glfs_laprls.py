@@ -89,11 +89,12 @@ def default_classifier(
     Where all of at most 400 samples have a label, and the genes are selected on the graph of the
     classes, so are they classified; otherwise on that of nearest neighbours.
     """
-    of_classes = isinstance(selector, SupervisedGLFS) and len(labels) <= _CLASSES
-    if of_classes and is_labelled(labels).all():
-        options |= {"graph": "classes"}
-        lambda1 = _LAMBDA1_OF_CLASSES if lambda1 is None else lambda1
-    return LapRLSClassifier(**options, **({} if lambda1 is None else {"lambda1": lambda1}))
+    few = isinstance(selector, SupervisedGLFS) and len(labels) <= _CLASSES
+    if few and is_labelled(labels).all():
+        options |= {"graph": "classes", "lambda1": _LAMBDA1_OF_CLASSES}
+    if lambda1 is not None:
+        options["lambda1"] = lambda1
+    return LapRLSClassifier(**options)
 
 
 class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -414,7 +415,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if self.weighted:
             weight = beta[genes] * noise.variances(some)
             weight = weight / weight.mean() if weight.any() else None
-        return clone(classifier).fit(some, y, feature_weight=weight)
+        model: LapRLSClassifier = clone(classifier)
+        return model.fit(some, y, feature_weight=weight)
 
     def _selector(self, labels: NDArray[np.generic]) -> GLFS:
         if self.selector is not None:

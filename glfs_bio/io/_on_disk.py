@@ -70,7 +70,7 @@ def write(adata: ad.AnnData, path: Path) -> None:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the setting goes with anndata 0.14
-            version = getattr(ad.settings, "zarr_write_format", 3)
+            version: Any = getattr(ad.settings, "zarr_write_format", 3)
         _fill(zarr.open_group(path, mode="w", zarr_format=version), adata)
         return
     import h5py  # type: ignore[import-untyped]

@@ -65,6 +65,7 @@ def test_measures_of_no_panel_are_left_out_and_missing_ones_blank(judged):
 
 
 def test_upset_has_a_bar_for_every_combination_of_panels(judged):
+    pytest.importorskip("marsilea")
     ax = pl.upset(judged, show=False, title="a $ title $")
     members = judged.uns["glfs_comparison"]["membership"]
     counted = members.value_counts().to_numpy()
