@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from matplotlib import pyplot as plt
 from pictures import apart, names
 from refusals import refused
