@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
@@ -65,8 +67,8 @@ def test_measures_of_no_panel_are_left_out_and_missing_ones_blank(judged):
     assert cells[0, rows.index(called["imputed"])] == ""
 
 
+@pytest.mark.skipif(find_spec("marsilea") is None, reason="marsilea is not installed")
 def test_upset_has_a_bar_for_every_combination_of_panels(judged):
-    pytest.importorskip("marsilea")
     ax = pl.upset(judged, show=False, title="a $ title $")
     members = judged.uns["glfs_comparison"]["membership"]
     counted = members.value_counts().to_numpy()
