@@ -103,7 +103,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, pd.DataFrame):
         # files have no ranges: they return one as numbers
         named = value.index.name or not pd.api.types.is_integer_dtype(value.index)
-        table = value.reset_index(names=value.index.name or "name") if named else value
+        called = value.index.name or "name"
+        while called in value:
+            called = f"{called}_"
+        table = value.reset_index(names=called) if named else value
         rows = zip(*(plain(table[name]) for name in table), strict=True)
         return [dict(zip(map(str, table), row, strict=True)) for row in rows]
     if isinstance(value, np.ndarray | np.generic):

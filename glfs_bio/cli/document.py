@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -84,7 +84,8 @@ class Document:
         """Print an error in place of a result, where anybody listens."""
         self.error = dict.fromkeys(_OF_ERROR) | parts | {"kind": kind, "message": message}
         if sys.stdout is not None and not sys.stdout.closed:
-            self.print()
+            with suppress(OSError):
+                self.print()
 
     def print(self) -> None:
         """Print the document on one line of ASCII."""

@@ -20,7 +20,7 @@ from ._evaluate import N_STEPS, AllGenes, Asked, Expressed, evaluated
 from ._panel import Found, asked, basis_of, say_overridden
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from anndata import AnnData
@@ -242,13 +242,18 @@ def _membership(adata: AnnData, panels: Mapping[str, Found]) -> pd.DataFrame:
     genes = np.unique(np.concatenate([one.genes for one in panels.values()]))
     return pd.DataFrame(
         {name: np.isin(genes, one.genes) for name, one in panels.items()},
-        index=pd.Index(adata.var_names[genes], name="gene"),
+        index=_index(adata.var_names[genes], "gene", panels),
     )
+
+
+def _index(values: Iterable[str], name: str, panels: Mapping[str, Found]) -> pd.Index:
+    """Return the index of a table with a column a panel: a name that a panel has is none."""
+    return pd.Index(values, name=None if name in panels else name)
 
 
 def _overlaps(panels: Mapping[str, Found]) -> dict[str, pd.DataFrame]:
     """Count the genes that each pair of panels shares, by name and by substitutes."""
-    called = pd.Index(panels, name="panel")
+    called = _index(panels, "panel", panels)
     shared = pd.DataFrame(0, index=called, columns=list(panels))
     matched = shared.copy()
     sizes = {name: len(one.genes) for name, one in panels.items()}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from glfs_bio import Preserve, pp, tl
+from glfs_bio import Preserve, codec, pp, tl
 from glfs_bio.errors import InvalidType, InvalidValue
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
@@ -101,3 +101,11 @@ def test_membership_and_coverage(cells):
         name: {*genes} for name, genes in panels.items()
     }
     assert tables["shared"].loc["one", "two"] == members.all(axis=1).sum()
+
+
+@pytest.mark.parametrize("name", ["gene", "panel", "name"])
+def test_a_panel_may_have_the_name_of_an_index(pbmc, tmp_path, name):
+    tl.compare_panels(pbmc, {name: ["CD3D", "CD79A"], "other": ["CD3D", "NKG7"]})
+    pbmc.write_h5ad(tmp_path / "cells.h5ad")
+    tables = codec.plain(pbmc.uns["glfs_comparison"])
+    assert tables["membership"][0][name] is True

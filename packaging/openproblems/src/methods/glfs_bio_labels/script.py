@@ -14,7 +14,6 @@ sys.path.append(meta["resources_dir"])
 from panel_files import read_cells, write_panel
 
 cells = read_cells(par["input"])
-table = glfs_bio.pp.select_genes(
-    cells, int(cells.uns["n_genes"]), preserve="cell_type", inplace=False
-)
+n_genes = min(int(cells.uns["n_genes"]), cells.n_vars)
+table = glfs_bio.pp.select_genes(cells, n_genes, preserve="cell_type", inplace=False)
 write_panel(par["output"], cells, table.index[table["glfs_selected"]], meta["name"])
