@@ -24,9 +24,11 @@ newest-python:
 	@echo $(NEWEST_PYTHON)
 
 # Today's versions on a newer Python, where there is one, with all extras: all tests but those of R.
+# What `upset` needs comes without pyarrow, which changes the texts of pandas.
 $(NEWEST)/.installed: pyproject.toml | $(BIN)/uv
 	@$(BIN)/uv venv --quiet --clear --python $(NEWEST_PYTHON) $(NEWEST)
 	@$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --group test --editable '.[all]'
+	@$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --no-deps 'marsilea>=0.8' legendkit
 	@touch $@
 
 ifeq ($(NEWEST_PYTHON),)

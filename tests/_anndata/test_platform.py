@@ -596,7 +596,8 @@ def test_spillover_is_forecast_and_selects_nothing(counted, tmp_path):
     np.testing.assert_allclose(entry["neighbor_frequencies"].sum(axis=1), 1.0)
     counted.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad").uns["spilt_evaluation"]
-    pd.testing.assert_frame_equal(again["leaks"], entry["leaks"], check_dtype=False)
+    options = {"check_dtype": False, "check_column_type": False}
+    pd.testing.assert_frame_equal(again["leaks"], entry["leaks"], **options)
 
 
 def test_neighbours_are_read_before_any_work(counted):

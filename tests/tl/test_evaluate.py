@@ -243,7 +243,8 @@ def test_what_is_written(cells, tmp_path):
     cells.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad").uns["glfs_evaluation"]
     assert again["accuracy"] == entry["accuracy"]
-    pd.testing.assert_frame_equal(again["unexplained"], entry["unexplained"], check_names=False)
+    read, written = again["unexplained"], entry["unexplained"]
+    pd.testing.assert_frame_equal(read, written, check_names=False, check_column_type=False)
 
 
 def test_what_it_misses(cells):

@@ -322,7 +322,7 @@ def test_a_warning_is_given_once(adata):
     adata.X = np.round(np.clip(adata.X, 0, None) * 3)
     with pytest.warns(Caution) as caught:
         quiet(adata, 5)
-    assert len(caught) == 1
+    assert sum(issubclass(one.category, Caution) for one in caught) == 1
 
 
 def test_an_interrupt_leaves_the_object_alone(adata, monkeypatch, capsys):
