@@ -275,7 +275,9 @@ def upset(
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panels = {"ours": ["CD3D", "CD79A", "NKG7"], "theirs": ["CD3D", "LYZ", "GNLY"]}
     >>> glfs_bio.tl.compare_panels(adata, panels)
-    >>> ax = glfs_bio.pl.upset(adata)  # doctest: +SKIP
+    >>> ax = glfs_bio.pl.upset(adata, show=False)
+    >>> len(ax.figure.axes)
+    4
     """
     needs("An UpSet plot", "marsilea")
     (colour,) = colours(palette, BLUE)
