@@ -159,11 +159,12 @@ def prove_panel(
     whole = preserve is None and layer is None and found.basis.request.ranker.by_criterion
     own = found.named.key if whole and found.named.key in adata.uns else None
     candidates = _candidates(adata, found)
-    criterion = minimised_of(
-        *(found.basis.criterion, candidates.detection),
-        found.basis.request.structure.random_state,
-    )
-    _check(adata, found, criterion, own)
+    with found.few_threads():
+        criterion = minimised_of(
+            *(found.basis.criterion, candidates.detection),
+            found.basis.request.structure.random_state,
+        )
+        _check(adata, found, criterion, own)
     best = best_panel(
         *(found.basis.criterion, len(found.genes), candidates),
         random_state=found.basis.request.structure.random_state,
