@@ -101,7 +101,12 @@ def commit(folder: Path = HOME) -> str:
 
 
 def write(
-    name: str, table: pd.DataFrame, *sections: str, save: bool = True, **values: object
+    name: str,
+    table: pd.DataFrame,
+    *sections: str,
+    save: bool = True,
+    commits: Iterable[str] = (),
+    **values: object,
 ) -> None:
     """Print a page, and write it to the results.
 
@@ -115,13 +120,16 @@ def write(
         What follows the notes.
     save : bool, default True
         Whether it is written: not where only a part was asked for.
+    commits : list of str, default ()
+        Commits of the rows, where some were kept from earlier runs.
     **values : object
         What fills in the notes.
     """
     title, *notes = paragraphs(name, **values)
     versions = ", ".join(map(installed, PACKAGES))
+    of = ", ".join(dict.fromkeys(commits)) or commit()
     made = (
-        f"Command: `{command()}`; seed 0. Commit {commit()}. Python {platform.python_version()}, "
+        f"Command: `{command()}`; seed 0. Commit {of}. Python {platform.python_version()}, "
         f"{versions}; {os.cpu_count()} cores, {platform.machine()}, load {os.getloadavg()[0]:.1f} "
         "at the end.\n"
     )

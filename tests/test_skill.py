@@ -18,6 +18,7 @@ from glfs_bio.cli import COMMANDS, app, with_options
 
 ROOT = Path(__file__).parents[1]
 SKILL, LLMS = ROOT / "skills" / "glfs-bio" / "SKILL.md", ROOT / "llms.txt"
+HOWTO = ROOT / "docs" / "howto"
 #: Commands with what they print, and code with the block of what it prints, if any.
 BLOCK = re.compile(
     r"^```console\n(.*?)^```|^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", re.M | re.S
@@ -91,6 +92,8 @@ def test_llms_txt_points_to_pages_and_files():
         assert (page != link) != (file != link), link
         there = ROOT / (file if file != link else Path("docs", page).with_suffix(".md"))
         assert there.exists(), link
+    howto = {f"{urls['Documentation']}/howto/{page.stem}.html" for page in HOWTO.glob("*.md")}
+    assert howto <= set(links)
     assert {SKILL.relative_to(ROOT).as_posix(), "README.md"} <= {
         link.partition("/blob/main/")[2] for link in links
     }

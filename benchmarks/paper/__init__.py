@@ -82,16 +82,17 @@ def arguments(description: str) -> argparse.ArgumentParser:
 def collect(
     name: str, tasks: Iterable[tuple], run: Callable[..., list[dict]], *, jobs: int, resume: bool
 ) -> pd.DataFrame:
-    """Return the rows of all tasks; each task's are written to `.cache` as they come."""
+    """Return rows of all tasks with their commits; each is written to `.cache` as it comes."""
     file = tables.CACHE / "paper" / f"{name}.csv"
     file.parent.mkdir(parents=True, exist_ok=True)
     if not resume:
         file.unlink(missing_ok=True)
     done = set(pd.read_csv(file, usecols=["task"])["task"]) if file.exists() else set()
     waiting = [task for task in tasks if repr(task) not in done]
+    commit = tables.commit()
     calls = (joblib.delayed(_timed)(run, task) for task in waiting)
     for task, rows in joblib.Parallel(jobs, return_as="generator_unordered")(calls):
-        frame = pd.DataFrame([{"task": repr(task), **row} for row in rows])
+        frame = pd.DataFrame([{"task": repr(task), "commit": commit, **row} for row in rows])
         frame.to_csv(file, mode="a", index=False, header=not file.exists())
         sys.stderr.write(f"{name} {task}\n")
     rows = pd.read_csv(file)

@@ -16,18 +16,15 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from glfs_bio.estimators import LapRLSClassifier, SupervisedGLFS
+from glfs_bio.estimators import LapRLSClassifier
+from glfs_bio.estimators._glfs_laprls import default_classifier, default_selector
 
 from .. import paper, tables
 
-GRAPHS = {
-    "classes, λ1 = 1": LapRLSClassifier(graph="classes", lambda1=1.0),
-    "neighbours, λ1 = 0.1": LapRLSClassifier(),
-}
+#: The default, and the default before.
+CLASSES, NEIGHBOURS = GRAPHS = ("classes, λ1 = 1", "neighbours, λ1 = 0.1")
 SIZES = list(range(1, 31))
 FOLDS, FEWEST, TESTED = 10, 6, 1 / 3
-#: Samples for full rank, as in the default of the package.
-FULL_RANK, N_COMPS = 100, 50
 #: What no logarithm of an intensity reaches.
 NO_LOGARITHM = 100
 
@@ -48,12 +45,13 @@ def wrong(
 ) -> dict[str, np.ndarray]:
     """Return errors by graph, for every number of genes; the genes are the same for all graphs."""
     (X, y), (new, truth) = train, test
-    selector = SupervisedGLFS(n_comps=None if len(y) <= FULL_RANK else N_COMPS)
+    selector = default_selector(y)
+    classifiers = {CLASSES: default_classifier(y, selector), NEIGHBOURS: LapRLSClassifier()}
     errors = {graph: [] for graph in GRAPHS}
     for size, panel in zip(SIZES, selector.panels(X, y, SIZES), strict=True):
         genes = panel.order[:size]
         weight = panel.weights[genes] * X[:, genes].var(axis=0)
-        for graph, classifier in GRAPHS.items():
+        for graph, classifier in classifiers.items():
             classifier.fit(X[:, genes], y, feature_weight=weight / weight.mean())
             errors[graph].append(np.sum(classifier.predict(new[:, genes]) != truth))
     return {graph: np.array(found) for graph, found in errors.items()}
@@ -108,6 +106,7 @@ def main() -> None:
         mean,
         tables.section("By cohort", wide.round(3).reset_index().set_index("cohort")),
         n_splits=options.splits,
+        commits=rows["commit"],
     )
 
 

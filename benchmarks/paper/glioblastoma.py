@@ -122,6 +122,7 @@ def main() -> None:
         n_subtypes=N_SUBTYPES,
         n_axes=len(tumours()[1]) - 1,
         n_few=N_FEW,
+        commits=rows["commit"],
     )
 
 

@@ -157,6 +157,7 @@ def write_both(rows: pd.DataFrame, nearest: str, options: argparse.Namespace) ->
         starts=options.starts,
         draws=", ".join(f"{n} k={k}: {count}" for (n, k), count in draws.items()),
         alpha=paper.ALPHA,
+        commits=rows["commit"],
     )
 
 

@@ -91,6 +91,7 @@ def main() -> None:
         seeds=n_seeds,
         last=n_seeds - 1,
         alpha=paper.ALPHA,
+        commits=rows["commit"],
     )
 
 

@@ -105,11 +105,11 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
         f"structure of unmeasured genes {entry['imputed']:.2f}"
     )
     if "gene_sets" in entry:
-        sizes = entry["gene_sets"].query("n_overlap == 0")["n_set"]
-        first = ", ".join(sizes.sort_values(ascending=False, kind="stable").index[:_WORST])
+        first = ", ".join(uncovered(entry["gene_sets"])[:_WORST])
+        without = f"; largest without: {first}" if first else ""
         lines.append(
-            f"{percent(entry['gene_set_coverage'])} of {len(entry['gene_sets'])} gene sets have a "
-            f"gene of the panel{f'; largest without: {first}' if first else ''}"
+            f"{percent(entry['gene_set_coverage'])} of {len(entry['gene_sets'])} gene sets with a "
+            f"gene in the data have one of the panel{without}"
         )
     if "counts_share" in entry:
         lines.append(f"{percent(entry['counts_share'])} of all counts are of the panel")
@@ -118,6 +118,12 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
     where = f", in {first['labels']}" if first.get("labels") else ""
     lines.append(f"largest unexplained axis: {genes}{where}")
     return lines
+
+
+def uncovered(table: pd.DataFrame) -> list[str]:
+    """Return the gene sets without a gene of the panel, those of most genes first."""
+    none = table[table["n_overlap"] == 0]
+    return [*none.sort_values("n_set", ascending=False, kind="stable").index.astype(str)]
 
 
 def spilled(entry: Mapping[str, Any]) -> list[str]:

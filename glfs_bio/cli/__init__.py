@@ -93,10 +93,12 @@ class _Commands(TyperGroup):
             if hasattr(error, "format_message") and "--json" in words:
                 from .document import Document
 
-                problem, command = error.format_message(), words[0] if words[0] in COMMANDS else ""
-                remedy = f"see glfs-bio {command} --help".replace("  ", " ")
-                found = Document(command or None)
-                found.fail(type(error).__name__, problem, problem=problem, remedy=remedy)
+                command = words[0] if words[0] in COMMANDS else None
+                problem = error.format_message()
+                remedy = " ".join(["see glfs-bio", *([command] if command else []), "--help"])
+                Document(command).fail(
+                    type(error).__name__, problem, problem=problem, remedy=remedy
+                )
             raise
 
 

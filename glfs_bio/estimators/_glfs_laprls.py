@@ -260,7 +260,9 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
         blocks = None if batch is None else batch_names(batch, "batch")
         selector = self._selector(labels)
-        classifier = self.classifier or default_classifier(labels, selector)
+        classifier = self.classifier
+        if classifier is None:
+            classifier = default_classifier(labels, selector)
         if len(self.tried_) > 1:
             self._choose(selector, classifier, rows, labels, blocks, given)
         self.selector_ = _fitted(selector, self.n_genes_, rows, labels, batch=blocks, include=given)

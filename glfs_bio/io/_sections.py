@@ -17,7 +17,7 @@ import pandas as pd
 
 from .. import _signatures, codec, pl, tl
 from .._anndata import results as stored
-from .._anndata import umap
+from .._anndata import summaries, umap
 from ..cells.graph import MOST_EXACT
 from ..errors import Message, arg, call
 from ..measures.labels import READINGS, suffixed
@@ -272,7 +272,7 @@ def quality(subject: Subject) -> dict[str, Any] | None:
         "per_label": _per_label(entry, "per_label") if with_labels else [],
         "some_counts": "counts_per_label" in entry,
         "n_sets": len(entry.get("gene_sets", ())),
-        "uncovered": _uncovered(entry["gene_sets"]) if "gene_sets" in entry else [],
+        "uncovered": summaries.uncovered(entry["gene_sets"]) if "gene_sets" in entry else [],
         "preserved": picture(pl.preserved, adata, key=key)
         if np.isfinite(entry["most_preserved"])
         else None,
@@ -597,12 +597,6 @@ def _in_space(entry: dict[str, Any]) -> dict[str, Any] | None:
         },
         "rows": _per_label(entry, "per_domain") if said else [],
     }
-
-
-def _uncovered(table: pd.DataFrame) -> list[str]:
-    """Names of the gene sets without a gene of the panel, those of most genes first."""
-    none = table[table["n_overlap"] == 0]
-    return list(none.sort_values("n_set", ascending=False, kind="stable").index.astype(str))
 
 
 def _per_label(entry: dict[str, Any], name: str) -> list[dict[str, Any]]:

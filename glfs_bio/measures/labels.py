@@ -56,7 +56,7 @@ N_FOLDS, _LANDMARKS, _WIDTH, _LAMBDA1, _LAMBDA2, _POWER = 5, 500, 0.1, 0.01, 0.0
 READ = 100_000
 #: Of more cells with labels so many have a silhouette, evenly over their order: its time grows with
 #: their square.
-COMPARED = 1_000
+IN_SILHOUETTE = 1_000
 #: Columns of labels that are the same by every reading.
 _OF_LABELS = ["n_cells", "rare"]
 #: So many of the best single genes of a label are combined.
@@ -293,7 +293,7 @@ def silhouette(where: Array, codes: Index) -> float:
     `where` has shape (n_cells, r); a code is −1 for no label.
     """
     labelled = np.flatnonzero(codes >= 0)
-    some = labelled[evenly(len(labelled), COMPARED)]
+    some = labelled[evenly(len(labelled), IN_SILHOUETTE)]
     if not 1 < len(np.unique(codes[some])) < len(some):
         return float("nan")
     return float(silhouette_score(where[some], codes[some]))

@@ -386,7 +386,7 @@ def test_silhouette_is_as_it_is_defined(monkeypatch):
         else:
             each.append(0.0)
     assert silhouette(where, codes) == pytest.approx(np.mean(each))
-    monkeypatch.setattr(readers, "COMPARED", 26)
+    monkeypatch.setattr(readers, "IN_SILHOUETTE", 26)
     some = labelled[::2]
     assert silhouette(where[some], codes[some]) == pytest.approx(silhouette(where, codes))
 
