@@ -116,13 +116,6 @@ def prepared(counts: AnnData) -> AnnData:
     return adata
 
 
-def log_counts(name: str) -> AnnData:
-    """Return a development dataset logarithmised, without a layer of counts."""
-    adata = prepared(read(name))
-    del adata.layers["counts"]
-    return adata
-
-
 def some(adata: AnnData, n_cells: int, seed: int = 0) -> AnnData:
     """Draw some cells."""
     return adata[np.random.default_rng(seed).choice(adata.n_obs, n_cells, replace=False)].copy()

@@ -9,21 +9,14 @@ the tables are printed; without them they are written to `results/panels.md`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from . import store, tables
 from .data import BATCHES, DATASETS, N_COMPS, SETS
 from .measures import ALIKE, MEASURES, OTHERS, RESOLUTIONS, STARTS, measured
-from .methods import METHODS, OURS, PLAIN, RANKER, RIVAL, choose, versions
+from .methods import METHODS, RIVAL, choose, versions
 from .tables import installed, say, section
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SIZES = (10, 25, 50, 100, 200)
 #: Mean ranks are taken up to this size.
@@ -114,38 +107,6 @@ def ranks(values: pd.DataFrame) -> pd.DataFrame:
     return mean.sort_values("all")
 
 
-def plot(values: pd.DataFrame, path: Path) -> None:
-    """Draw accuracy against the number of genes: the mean, then dataset by dataset."""
-    figure = Figure(figsize=(13, 7.5), layout="constrained")
-    axes = figure.subplots(2, 3, sharex=True)
-    parts = {"mean": values} | {name: values[values["dataset"] == name] for name in SETS}
-    colours = mpl.colormaps["tab20"].colors
-    for axis, (title, part) in zip(axes.flat, parts.items(), strict=True):
-        for place, (name, row) in enumerate(means(part, "accuracy").iterrows()):
-            method = METHODS[name]
-            own = method.group == OURS
-            dashed = method.group in (PLAIN, RANKER) or name.endswith("named")
-            axis.plot(
-                row.index,
-                row.to_numpy(),
-                label=name,
-                color="black" if own else colours[place % 20],
-                linewidth=2.5 if own else 1.2,
-                linestyle="--" if dashed else "-",
-                marker=".",
-                zorder=3 if own else 2,
-            )
-        axis.set_xscale("log")
-        axis.set_xticks(row.index, row.index)
-        axis.minorticks_off()
-        axis.set_title(title, fontsize=10)
-        axis.grid(alpha=0.3)
-    figure.supxlabel("genes")
-    figure.supylabel("15-NN accuracy")
-    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside right", fontsize=8)
-    figure.savefig(path, dpi=120)
-
-
 def main() -> None:
     """Select, measure, write."""
     parser = tables.selecting(__doc__, METHODS, SETS)
@@ -167,8 +128,6 @@ def main() -> None:
         batches=", ".join(f"{name} `{batch}`" for name, batch in BATCHES.items()),
         alike=ALIKE,
     )
-    if whole:
-        plot(values, tables.RESULTS / "panels.png")
 
 
 if __name__ == "__main__":
