@@ -18,17 +18,12 @@ from glfs_bio.cli import COMMANDS, app, with_options
 
 ROOT = Path(__file__).parents[1]
 SKILL, LLMS = ROOT / "skills" / "glfs-bio" / "SKILL.md", ROOT / "llms.txt"
-HOWTO = ROOT / "docs" / "howto"
+if not SKILL.exists():
+    pytest.skip("a source distribution has no skill", allow_module_level=True)
 #: Commands with what they print, and code with the block of what it prints, if any.
 BLOCK = re.compile(
     r"^```console\n(.*?)^```|^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", re.M | re.S
 )
-
-
-def read(path: Path) -> str:
-    if not path.exists():
-        pytest.skip(f"a source distribution has no {path.name}")
-    return path.read_text("utf-8")
 
 
 def in_shell(block: str) -> str:
@@ -51,49 +46,37 @@ def in_python(code: str) -> str:
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_skill_shows_what_its_commands_print(tmp_path, monkeypatch):
+    text = SKILL.read_text("utf-8")
     monkeypatch.chdir(tmp_path)
-    for lines, code, printed in BLOCK.findall(read(SKILL)):
+    for lines, code, printed in BLOCK.findall(text):
         if lines:
             assert in_shell(lines) == lines
         else:
             assert in_python(code) == printed
-    order = Path("order.csv").read_text("utf-8").splitlines()
-    assert len(order) > 25
+    assert len(Path("order.csv").read_text("utf-8").splitlines()) > 25
 
-
-def test_its_head_and_size():
-    _, head, text = read(SKILL).split("---\n", 2)
-    said = yaml.safe_load(head)
-    assert set(said) == {"name", "description"}
-    assert said["name"] == SKILL.parent.name
-    assert len(said["description"]) <= 1024
-    assert len(read(SKILL).splitlines()) <= 150
-    for name in re.findall(r"glfs-bio ([a-z]+)", text):
-        assert name in COMMANDS, name
-
-
-def test_options_that_it_names_exist():
-    every = {
-        one for name in COMMANDS for option in with_options(name).params for one in option.opts
+    head = yaml.safe_load(text.split("---\n", 2)[1])
+    assert head.keys() == {"name", "description"}
+    assert head["name"] == SKILL.parent.name
+    assert len(head["description"]) <= 1024
+    options = {
+        one for name in COMMANDS for param in with_options(name).params for one in param.opts
     }
-    assert set(re.findall(r"--[a-z][a-z-]*[a-z]", read(SKILL))) <= {*every, "--schema", "--help"}
+    assert set(re.findall(r"--[a-z][a-z-]*[a-z]", text)) <= {*options, "--schema", "--help"}
+    assert set(re.findall(r"glfs-bio ([a-z]+)", text.split("---\n", 2)[2])) <= set(COMMANDS)
 
 
 def test_llms_txt_points_to_pages_and_files():
-    urls = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]["urls"]
-    title, text = read(LLMS).split("\n\n", 1)
-    assert title == "# glfs_bio"
-    assert text.startswith("> ")
+    text = LLMS.read_text("utf-8")
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
+    pages, files = f"{urls['Documentation']}/", f"{urls['Repository']}/blob/main/"
     links = re.findall(r"^- \[[^\]]+\]\((\S+?)\): \S", text, re.MULTILINE)
     assert len(links) == text.count("\n- [") == text.count("](")
+    targets = set()
     for link in links:
-        page = link.removeprefix(f"{urls['Documentation']}/")
-        file = link.removeprefix(f"{urls['Repository']}/blob/main/")
-        assert (page != link) != (file != link), link
-        there = ROOT / (file if file != link else Path("docs", page).with_suffix(".md"))
-        assert there.exists(), link
-    howto = {f"{urls['Documentation']}/howto/{page.stem}.html" for page in HOWTO.glob("*.md")}
-    assert howto <= set(links)
-    assert {SKILL.relative_to(ROOT).as_posix(), "README.md"} <= {
-        link.partition("/blob/main/")[2] for link in links
-    }
+        assert link.startswith((pages, files)), link
+        page = Path("docs", link.removeprefix(pages)).with_suffix(".md")
+        targets.add(page if link.startswith(pages) else Path(link.removeprefix(files)))
+    assert [target for target in sorted(targets) if not (ROOT / target).exists()] == []
+    howto = {path.relative_to(ROOT) for path in (ROOT / "docs" / "howto").glob("*.md")}
+    assert howto | {SKILL.relative_to(ROOT), Path("README.md")} <= targets
