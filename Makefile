@@ -6,33 +6,33 @@ LOCKED := $(UV_PIP) install --quiet --python $(BIN)/python --require-hashes --co
 INSTALLED := $(VENV)/.installed
 RIVALS := $(VENV)/.rivals
 SPHINX := $(VENV)/.sphinx
+R_FOLDER := $(VENV)/r
 # Who installs what `make dist` built; python3.14 tries a newer one.
 DIST_PYTHON ?= $(BIN)/python
-SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 ifneq ($(wildcard ../shared/data),)
 export GLFS_BIO_DATA ?= $(abspath ../shared/data)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint signatures docs docs-links dist lock format clean bench bench-panels bench-paper bench-peers
-.PHONY: bench-imaging bench-speed
+.PHONY: demo test pytest test-lowest test-newest audit mutants lint signatures docs docs-links dist lock format clean
+.PHONY: bench bench-panels bench-paper bench-peers bench-imaging bench-speed
 
 demo: $(INSTALLED)
 	@$(BIN)/glfs-bio demo --output demo --overwrite
 
-# SHORT=--short: of the tests those of R and a part of the others, as .ci/run does where all others
-# run with the newest versions.  Two processes with a thread each take half the time of one with two.
-SHORT ?=
-test: r-check $(VENV)/.has-zsh
-	$(R_ENVIRONMENT) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		$(BIN)/pytest --numprocesses logical --dist worksteal \
-		$(if $(SHORT),tests/rbridge $$($(BIN)/python tools/reliability.py part))
+# R's checks take one core, and the tests what the machine has.
+test: $(R_FOLDER)/.installed $(VENV)/.has-zsh
+	@$(MAKE) --no-print-directory --jobs=2 r-check pytest
+
+# Two processes with a thread each take half the time of one with two.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses logical --dist worksteal
+pytest: $(R_FOLDER)/.installed $(VENV)/.has-zsh
+	$(R_ENVIRONMENT) $(PYTEST)
 
 # Completion is tested in the shells that people have.
 $(VENV)/.has-zsh: | $(BIN)/uv
-	@command -v zsh >/dev/null || { $(SUDO) apt-get -qq update && \
-		$(SUDO) apt-get -qq install zsh >/dev/null; } || echo "No zsh: its completion is not tested"
+	@command -v zsh >/dev/null || tools/apt.sh zsh || echo "No zsh: its completion is not tested"
 	@touch $@
 
 lint: $(INSTALLED)
@@ -69,7 +69,6 @@ dist: $(INSTALLED)
 bench: bench-panels bench-paper
 	$(BIN)/python -m benchmarks.speed.calls
 	$(BIN)/python -m benchmarks.paper.leukaemia
-	$(BIN)/python -m benchmarks.paper.semi_supervised
 	$(MAKE) bench-r
 
 # Keeps what it computed in benchmarks/.cache; BENCH_PANELS="--only ours" passes options.
@@ -96,7 +95,6 @@ bench-peers: $(RIVALS)
 # each state of the code in benchmarks/.cache/speed; BENCH_SPEED="--sizes 3000 10000" passes options.
 bench-speed: $(RIVALS)
 	$(BIN)/python -m benchmarks.speed.calls
-	$(BIN)/python -m benchmarks.speed.nothing
 	$(BIN)/python -m benchmarks.speed $(BENCH_SPEED)
 
 # The tables and figures of the paper but leukaemia, which is part of bench; takes hours.
@@ -146,14 +144,49 @@ $(SPHINX): $(INSTALLED)
 
 # Debian keeps ensurepip, which venv needs, in a package of its own.
 $(BIN)/uv:
-	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
-		package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
-		echo "Installing $$package"; \
-		$(SUDO) apt-get -qq update && $(SUDO) apt-get -qq install "$$package" >/dev/null; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || tools/apt.sh \
+		$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
 	@$(PYTHON) -m venv --clear $(VENV)
 	@sed -n '/^uv==/,/[^\\]$$/p' lock.txt | \
 		$(BIN)/pip install --quiet --disable-pip-version-check --requirement /dev/stdin
 
 include r_bridge/check.mk
 
-include tools/reliability.mk
+# The lowest versions that pyproject.toml allows, and today's; without R, whose bridge the lock is for.
+LOWEST := .venv-lowest
+NEWEST := .venv-newest
+# One that starts; a shim of pyenv may name one that it would not start here.
+NEWEST_PYTHON ?= $(shell for minor in 14 13 12 11; do for python in python3.$$minor \
+	$${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.$$minor.*/bin/python; do \
+	$$python -c 'import sys; print(sys.executable)' 2>/dev/null && exit; done; done)
+OTHER_VERSIONS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	python -m pytest --numprocesses logical --dist worksteal --ignore=tests/rbridge
+
+# Of dask, an extra, the versions are those of today.  Older libraries warn of what newer ones mended.
+test-lowest: $(BIN)/uv $(VENV)/.has-zsh
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
+		--group test --editable '.[cli,enrich,report]' 'zarr>=2.18.7,<3'
+	PATH=$(abspath $(LOWEST))/bin:$$PATH $(OTHER_VERSIONS) -o filterwarnings=default $(LOWEST_TESTS) \
+		--ignore=tests/data/test_matrix.py --ignore=tests/data/test_made.py \
+		--ignore=tests/pp/test_lazy.py --ignore=tests/estimators/test_outside.py
+
+# Mathematics, AnnData and files, from which what draws follows.
+LOWEST_TESTS := $(addprefix tests/,_anndata cells criterion data estimators glfs2014 io measures pp rivals \
+	solvers tl)
+
+# With all extras; what `upset` needs comes without pyarrow, which changes the texts of pandas.
+test-newest: $(BIN)/uv $(VENV)/.has-zsh
+	$(BIN)/uv venv --quiet --clear --python $(NEWEST_PYTHON) $(NEWEST)
+	$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --group test --editable '.[all]'
+	$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --no-deps 'marsilea>=0.8' legendkit
+	PATH=$(abspath $(NEWEST))/bin:$$PATH $(OTHER_VERSIONS)
+
+# Known vulnerabilities in the lock.
+audit: $(INSTALLED)
+	$(BIN)/pip-audit --disable-pip --require-hashes --requirement lock.txt
+
+# SAMPLE=100 draws as many mutants, always the same; all of them take hours.
+mutants: $(INSTALLED)
+	@$(LOCKED) --group mutants
+	$(BIN)/python tools/mutants.py $(SAMPLE)

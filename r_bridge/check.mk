@@ -1,5 +1,4 @@
 # R and its packages from Debian where they are missing, rpy2, and the checks of the R package.
-R_FOLDER := $(VENV)/r
 R_LIBRARY := $(R_FOLDER)/library
 R_PACKAGES := BiocCheck Biobase BiocParallel BiocStyle bluster DelayedArray ggplot2 HDF5Array IRanges knitr \
 	Matrix reticulate rmarkdown scran scuttle SeuratObject SingleCellExperiment SummarizedExperiment testthat withr
@@ -24,15 +23,10 @@ r-generics: $(INSTALLED)
 # Whatever way they were installed; apt only where one is missing.
 $(VENV)/.has-r: r_bridge/check.mk | $(INSTALLED)
 	@Rscript -e 'quit(status = !all(nzchar(sapply(commandArgs(TRUE), function(p) system.file(package = p)))))' \
-		$(R_PACKAGES) 2>/dev/null || { \
-		echo "Installing R and packages of Bioconductor from Debian"; \
-		$(SUDO) apt-get -qq update && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get -qq install \
-			--no-install-recommends $(R_DEBIAN) >/dev/null; } || { \
+		$(R_PACKAGES) 2>/dev/null || tools/apt.sh $(R_DEBIAN) || { \
 		echo "Install R and, in it, $(R_PACKAGES)"; exit 1; }
-	@$(BIN)/python r_bridge/libpython.py || { \
-		package=$$($(BIN)/python -c 'import sys; print("libpython%d.%d" % sys.version_info[:2])'); \
-		echo "Installing $$package"; \
-		$(SUDO) apt-get -qq update && $(SUDO) apt-get -qq install "$$package" >/dev/null; }
+	@$(BIN)/python r_bridge/libpython.py || tools/apt.sh \
+		$$($(BIN)/python -c 'import sys; print("libpython%d.%d" % sys.version_info[:2])')
 	@touch $@
 
 # ABI mode needs no compiler. A wheel in the cache could be one for another R.
@@ -47,12 +41,14 @@ $(R_FOLDER)/.installed: $(R_SOURCES) $(VENV)/.installed-r
 	$(R_ENVIRONMENT) R CMD INSTALL --library=$(R_LIBRARY) $(R_FOLDER)/glfsbio_*.tar.gz
 	@touch $@
 
+# Without the vignettes, which R CMD build has just built.
+R_CHECK = _R_CHECK_VIGNETTES_SKIP_RUN_MAYBE_=true R CMD check --no-manual --no-build-vignettes
 r-check: $(R_FOLDER)/.installed
-	cd $(R_FOLDER) && $(R_ENVIRONMENT) _R_CHECK_VIGNETTES_SKIP_RUN_MAYBE_=true \
-		R CMD check --no-manual --no-build-vignettes glfsbio_*.tar.gz
-	@! grep -E '^Status:.*(ERROR|WARNING)' $(R_FOLDER)/glfsbio.Rcheck/00check.log
-	@grep '^\[ FAIL' $(R_FOLDER)/glfsbio.Rcheck/tests/testthat.Rout
-	cd $(R_FOLDER) && $(R_ENVIRONMENT) Rscript ../../r_bridge/bioc_check.R
+	@echo "R CMD check and BiocCheck, whose words go to $(R_FOLDER)/check.log"
+	@cd $(R_FOLDER) && { $(R_ENVIRONMENT) $(R_CHECK) glfsbio_*.tar.gz && \
+		! grep -E '^Status:.*(ERROR|WARNING)' glfsbio.Rcheck/00check.log && \
+		$(R_ENVIRONMENT) Rscript ../../r_bridge/bioc_check.R; } >check.log 2>&1 || { cat check.log; exit 1; }
+	@grep -hE '^Status:|^\[ FAIL|ERRORS:' $(R_FOLDER)/check.log $(R_FOLDER)/glfsbio.Rcheck/tests/testthat.Rout
 
 bench-r: $(R_FOLDER)/.installed
 	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r
