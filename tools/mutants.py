@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MUTANTS = ROOT / "mutants"
-#: Statuses by the exit codes of mutmut; all others were noticed, those that ran for too long as well.
+#: Statuses by the exit codes of mutmut; all others, too long a run among them, are noticed.
 NOT_NOTICED = {0: "survived", 33: "without a test"}
 
 

@@ -12,7 +12,7 @@ from refusals import refused
 from scipy import sparse
 from scipy.stats import false_discovery_control, hypergeom
 
-from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound
+from glfs_bio.errors import Caution, InvalidValue, Unreachable
 from glfs_bio.pp import select_genes
 from glfs_bio.tl import enrich
 
@@ -83,21 +83,19 @@ def test_it_is_the_hypergeometric_test(data):
     assert table["pvals"].is_monotonic_increasing
 
 
-def test_what_is_in_the_table(panel):
+def test_genes_of_a_set_are_listed_by_rank(panel):
     table = enrich(panel, SETS, inplace=False)
-    assert list(table.columns) == [
-        *("n_overlap", "n_set", "odds_ratio"),
-        *("pvals", "pvals_adj", "genes"),
-    ]
     assert set(table.index) == {"MHC II", "T cells", "cytotoxic"}
-    assert table.loc["MHC II", "n_set"] == 4
-    assert table.loc["T cells", "n_set"] == 4
     assert "glfs_enrichment" not in panel.uns
-    ranks = panel.var["glfs_rank"]
-    for name, genes in table["genes"].str.split(";").items():
-        chosen = [gene for gene in genes if gene]
-        assert set(chosen) == set(SETS[name]) & set(panel.var_names[panel.var["glfs_selected"]])
-        assert ranks[chosen].is_monotonic_increasing
+    enrich(panel, SETS)
+    entry = panel.uns["glfs_enrichment"]
+    assert (entry["n_selected"], entry["n_background"]) == (25, panel.n_vars - 1)
+    assert "gseapy" in entry["versions"]
+    selected = set(panel.var_names[panel.var["glfs_selected"]])
+    for name, text in table["genes"].items():
+        genes = [gene for gene in text.split(";") if gene]
+        assert set(genes) == set(SETS[name]) & selected
+        assert panel.var["glfs_rank"][genes].is_monotonic_increasing
 
 
 def test_numbers_and_case_are_taken_as_they_are():
@@ -109,13 +107,6 @@ def test_numbers_and_case_are_taken_as_they_are():
     adata.var_names = [f"Gene{i}" for i in range(20)]
     with refused(InvalidValue, "gene_sets"):
         enrich(adata, {"A": ["GENE0", "GENE1"]})
-
-
-def test_no_selected_gene_in_any_set():
-    table = enrich(made_up({0}, 20), {"A": ["G3", "G4"], "B": ["G5"]}, inplace=False)
-    assert (table["pvals"] == 1).all()
-    assert (table["n_overlap"] == 0).all()
-    assert (table["genes"] == "").all()
 
 
 def test_symbols_that_are_shared_or_missing_count_once():
@@ -139,6 +130,8 @@ def test_background_of_ones_own():
         table = enrich(adata, sets, background=others[1:], inplace=False)
     assert len(caught) == 1
     assert table.loc["A", "pvals"] == pytest.approx(hypergeom.sf(0, 19, 2, 2))
+    with pytest.warns(Caution), refused(InvalidValue, "background"):
+        enrich(adata, {"A": ["x"]}, background=["x"])
 
 
 def test_genes_that_no_cell_expresses_can_be_left_out():
@@ -148,12 +141,10 @@ def test_genes_that_no_cell_expresses_can_be_left_out():
     adata.X[:, 60:] = 0
     adata.X[0, 70:] = 1
     sets = {"a": ["G0", "G1", "G2", "G20", "G90"]}
-    with pytest.warns(Caution) as caught:
+    with pytest.warns(Caution, match="min_cells=1"):
         table = enrich(adata, sets, inplace=False)
-    assert caught[0].filename == __file__
-    assert "min_cells=1" in str(caught[0].message)
     fewer = [enrich(adata, sets, min_cells=n, inplace=False) for n in (1, 2)]
-    assert [one.loc["a", "n_set"] for one in (table, *fewer)] == [5, 5, 4]
+    assert [rows.loc["a", "n_set"] for rows in (table, *fewer)] == [5, 5, 4]
     assert fewer[0].loc["a", "pvals"] == pytest.approx(hypergeom.sf(2, 90, 5, 5))
     assert fewer[1].loc["a", "pvals"] == pytest.approx(hypergeom.sf(2, 60, 5, 4))
     enrich(adata, sets, min_cells=2)
@@ -171,31 +162,6 @@ def test_sizes():
     sets = {"one": ["G0"], "three": ["G0", "G1", "G2"], "ten": [f"G{i}" for i in range(10)]}
     assert set(enrich(adata, sets, min_size=2, inplace=False).index) == {"three", "ten"}
     assert set(enrich(adata, sets, max_size=3, inplace=False).index) == {"one", "three"}
-    with refused(InvalidValue, "gene_sets"):
-        enrich(adata, sets, min_size=11)
-
-
-@pytest.mark.parametrize(
-    ("method", "form"), [("ora", "h5ad"), ("prerank", "h5ad"), ("ora", "zarr")]
-)
-def test_result_survives_a_file(panel, tmp_path, form, method):
-    sets = SETS | {"A/b c": ["CD3D", "CD3E"]}
-    options = {"min_size": 2, "n_permutations": 20} if method == "prerank" else {}
-    assert enrich(panel, sets, method=method, key_added="found", **options) is None
-    bare = ad.AnnData(uns=panel.uns)  # zarr takes seconds for the rest
-    getattr(bare, f"write_{form}")(tmp_path / f"x.{form}")
-    again = getattr(ad, f"read_{form}")(tmp_path / f"x.{form}").uns["found"]
-    pd.testing.assert_frame_equal(
-        again["table"],
-        panel.uns["found"]["table"],
-        check_dtype=False,
-        check_index_type=False,
-        check_column_type=False,
-    )
-    assert again["n_selected"] == 25
-    assert again["n_background"] == panel.n_vars - 1
-    assert again["params"]["method"] == method
-    assert "gseapy" in again["versions"]
 
 
 def test_a_background_that_has_shrunk_is_refused(panel):
@@ -210,6 +176,7 @@ def test_a_background_that_has_shrunk_is_refused(panel):
 
 
 def test_ranked_sets(panel):
+    """By ranks alone: a shift of the score, whose zero means nothing, does not matter."""
     top = list(panel.var.sort_values("glfs_rank").index[:20])
     sets = {"top": top, "spread": list(panel.var_names[::30])}
     options = {"method": "prerank", "n_permutations": 200, "inplace": False}
@@ -218,33 +185,12 @@ def test_ranked_sets(panel):
     assert table.loc["top", "es"] == pytest.approx(1.0)
     assert table.loc["top", "pvals_adj"] < 0.05 < table.loc["spread", "pvals"]
     assert set(table.loc["top", "genes"].split(";")) == set(top)
-    pd.testing.assert_frame_equal(table, enrich(panel, sets, n_jobs=2, **options))
+    assert table["pvals"].min() >= 1 / 201
+    assert (table["pvals_adj"] >= table["pvals"]).all()
     other = enrich(panel, sets, random_state=1, **options)
     assert not table["nes"].equals(other["nes"])
-
-
-@pytest.mark.parametrize("n_permutations", [4, 30])
-def test_no_p_value_is_zero(panel, n_permutations):
-    best = list(panel.var["glfs_rank"].nsmallest(10).index)
-    table = enrich(
-        panel,
-        {"best": best, "others": list(panel.var_names[:40])},
-        method="prerank",
-        n_permutations=n_permutations,
-        min_size=1,
-        inplace=False,
-    )
-    assert table["pvals"].min() >= 1 / (n_permutations + 1)
-    assert (table["pvals_adj"] >= table["pvals"]).all()
-
-
-def test_ranks_alone_count_by_default(panel):
-    """The score's zero means nothing: shifting it must not matter."""
-    sets = {"spread": list(panel.var_names[::30])}
-    options = {"method": "prerank", "n_permutations": 50, "inplace": False}
-    before = enrich(panel, sets, **options)
     panel.var["glfs_score"] += 100.0
-    pd.testing.assert_frame_equal(before, enrich(panel, sets, **options))
+    pd.testing.assert_frame_equal(table, enrich(panel, sets, n_jobs=2, **options))
 
 
 def test_immune_terms_of_blood(real, data_folder):
@@ -262,45 +208,14 @@ def test_immune_terms_of_blood(real, data_folder):
     assert adata.uns["glfs_enrichment"]["params"]["gene_sets"].endswith("reactome.gmt")
 
 
-def offline(*_args, **_kwargs):
-    raise requests.ConnectionError
+def test_libraries(panel, monkeypatch):
+    def offline(*_args, **_options):
+        raise requests.ConnectionError
 
-
-@pytest.mark.parametrize(
-    ("options", "kind", "argument"),
-    [
-        ({"key": "other"}, NotFound, "key"),
-        ({"gene_sets": "no/such.gmt"}, FileMissing, "gene_sets"),
-        ({"gene_sets": 7}, InvalidType, "gene_sets"),
-        ({"gene_sets": {}}, InvalidValue, "gene_sets"),
-        ({"gene_sets": {"A": "CD3D"}}, InvalidType, "gene_sets"),
-        ({"gene_sets": {"A": ["x", "y"]}}, InvalidValue, "gene_sets"),
-        ({"gene_sets": "KEGG_2021_Human"}, ConnectionError, "gene_sets"),
-        ({"symbols": "nope"}, NotFound, "symbols"),
-        ({"method": "gsva"}, InvalidValue, "method"),
-        ({"organism": "dog"}, InvalidValue, "organism"),
-        ({"min_size": 0}, InvalidValue, "min_size"),
-        ({"min_size": 5, "max_size": 4}, InvalidValue, "max_size"),
-        ({"n_permutations": 0}, InvalidValue, "n_permutations"),
-        ({"random_state": "a"}, InvalidType, "random_state"),
-        ({"weight": -1.0}, InvalidValue, "weight"),
-        ({"n_jobs": 0}, InvalidValue, "n_jobs"),
-        ({"background": "genome"}, InvalidValue, "background"),
-        ({"background": ["x"], "gene_sets": {"A": ["x"]}}, InvalidValue, "background"),
-        ({"background": ["x"], "method": "prerank"}, InvalidValue, "background"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::glfs_bio.errors.Caution")
-def test_bad_input_leaves_the_object_alone(panel, monkeypatch, options, kind, argument):
     monkeypatch.setattr("requests.head", offline)
     monkeypatch.setattr("gseapy.get_library_name", lambda _: pytest.fail("tried for long"))
-    before = set(panel.uns)
-    with refused(kind, argument):
-        enrich(panel, **{"gene_sets": SETS, **options})
-    assert set(panel.uns) == before
-
-
-def test_libraries(panel, monkeypatch):
+    with refused(Unreachable, "gene_sets"):
+        enrich(panel, "Blood_2021")
     monkeypatch.setattr("requests.head", lambda *_, **__: None)
     monkeypatch.setattr("gseapy.get_library_name", lambda organism: ["Blood_2021", "KEGG_2021"])
     monkeypatch.setattr("gseapy.parser.download_library", lambda name, organism: SETS)

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from refusals import refused
 
-import glfs_bio
-from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
+from glfs_bio.errors import InvalidValue
 from glfs_bio.tl import resolve_genes
 
 
@@ -19,10 +18,15 @@ def cells(names, **var):
 
 def test_ids_decide(vendor):
     adata = cells(["TBCE", "whatever", "CD3D"])
-    adata.var["gene_ids"] = ["ENSG00000285053.2", "ENSG00000127054", np.nan]
+    ids = ["ENSG00000285053", "ENSG00000127054", "ENSG00000167286"]
+    adata.var["gene_ids"] = [f"{ids[0]}.2", ids[1], np.nan]
     table = resolve_genes(adata, vendor, ids="gene_ids", inplace=False)
-    assert list(table["id"]) == ["ENSG00000285053", "ENSG00000127054", "ENSG00000167286"]
+    assert list(table["id"]) == ids
     assert list(table["found"]) == ["symbol", "id", "symbol"]
+    adata = cells(["CD3D", "CPSF3L", "TBCE"])
+    table = resolve_genes(adata, str(vendor), inplace=False)
+    assert list(table["symbol"]) == ["CD3D", "INTS11", ""]
+    assert list(table["found"]) == ["symbol", "retired", "ambiguous"]
 
 
 def test_species_is_that_of_most_names(vendor):
@@ -45,48 +49,20 @@ def test_nothing_is_orderable_without_a_list(vendor):
     assert "HGNC" in adata.uns["glfs_names"]["source"]
 
 
-def test_in_files(vendor, tmp_path):
-    adata = cells(["CD3D", "CPSF3L", "TBCE"])
-    resolve_genes(adata, str(vendor))
-    adata.write_h5ad(tmp_path / "a.h5ad")
-    again = ad.read_h5ad(tmp_path / "a.h5ad")
-    assert list(again.var["glfs_names_symbol"]) == ["CD3D", "INTS11", ""]
-    assert list(again.uns["glfs_names"]["table"]["found"]) == ["symbol", "retired", "ambiguous"]
-
-
-def test_numbers_of_probes():
+def test_tables_of_genes():
+    """With numbers of probes, and as ``.var`` of other data."""
     genes = pd.DataFrame({"gene_name": ["CD3D", "LYZ"], "chr": 1, "probe_count": [9, 2]})
     adata = cells(["CD3D", "LYZ"])
     resolve_genes(adata, genes, min_probes=3)
     assert list(adata.var["glfs_names_orderable"]) == [True, False]
-
-
-def test_var_of_other_data_is_a_table():
     genes = cells(["CD3D", "INTS11"]).var
     table = resolve_genes(cells(["CD3D", "CPSF3L"]), genes, inplace=False)
     assert list(table["symbol"]) == ["CD3D", "INTS11"]
 
 
-def test_bad_arguments(vendor):
-    adata = cells(["CD3D"])
-    for options, error, argument in (
-        ({"genes": 3}, InvalidType, "genes"),
-        ({"genes": []}, InvalidValue, "genes"),
-        ({"genes": "no.csv"}, FileMissing, "genes"),
-        ({"symbols": "no"}, NotFound, "symbols"),
-        ({"ids": "no"}, NotFound, "ids"),
-        ({"nomenclature": 3}, InvalidType, "nomenclature"),
-        ({"min_probes": 0}, InvalidValue, "min_probes"),
-        ({"key_added": "neighbors"}, InvalidValue, "key_added"),
-    ):
-        with refused(error, argument):
-            resolve_genes(adata, **{"genes": vendor, **options})
-        assert list(adata.var) == []
-
-
 def test_kang_with_a_list_of_all_that_are_named_today(real):
     """Names of 2017 in a nomenclature of today: most that changed are found."""
-    table = glfs_bio.tl.resolve_genes(real("kang_ifnb13999"), inplace=False)
+    table = resolve_genes(real("kang_ifnb13999"), inplace=False)
     counts = table["found"].value_counts()
     assert counts["retired"] > 500
     assert counts["symbol"] > 11_000
