@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import fields
+from operator import attrgetter
 
 import anndata as ad
 import pytest
@@ -13,47 +14,27 @@ from typer.testing import CliRunner
 
 import glfs_bio
 from glfs_bio._signatures import REQUIRED, parameters
-from glfs_bio.cli import COMMANDS, app, values, with_options
+from glfs_bio.cli import COMMANDS, app, functions, values, with_options
 from glfs_bio.errors import InvalidType
 from glfs_bio.methods import METHODS
 
 HEAVY = {"anndata", "matplotlib", "numba", "numpy", "pandas", "scanpy", "scipy", "sklearn"}
-#: Commands, and the functions that they call.
+#: Commands that have all parameters of their functions.
 FUNCTIONS = {
-    "select": glfs_bio.pp.select_genes,
-    "evaluate": glfs_bio.tl.evaluate_panel,
-    "extend": glfs_bio.tl.extend_panel,
-    "substitutes": glfs_bio.tl.substitutes,
-    "replace": glfs_bio.tl.replace_genes,
-    "explain": glfs_bio.tl.explain_panel,
-    "gene": glfs_bio.tl.explain_gene,
-    "prove": glfs_bio.tl.prove_panel,
-    "markers": glfs_bio.tl.markers,
-    "compare": glfs_bio.tl.compare_panels,
-    "curve": glfs_bio.tl.curve,
-    "stability": glfs_bio.tl.stability,
-    "classify": glfs_bio.tl.classify,
-    "predict": glfs_bio.tl.predict,
-    "enrich": glfs_bio.tl.enrich,
-    "order": glfs_bio.tl.order_panel,
+    name: attrgetter(function)(glfs_bio)
+    for name, function in functions().items()
+    if name not in {"rank", "efficiency", "export", "report", "demo"}
 }
 #: Those that need the structure.
 WITH_STRUCTURE = {
-    "select",
-    "rank",
-    "evaluate",
-    "extend",
-    "substitutes",
-    "replace",
-    "explain",
-    "gene",
-    "prove",
-    "compare",
-    "curve",
+    *("select", "rank", "evaluate", "extend", "substitutes", "replace", "explain", "gene"),
+    *("prove", "compare", "curve"),
 }
 #: Parameters that the shell has otherwise: --layer raw, -o, arguments, or what `select` was given.
 ELSEWHERE = {"adata", "inplace", "use_raw", "limits", "platform"}
 LEFT_OUT = {"stability": {"n_genes"}}
+#: Parameters whose default the help writes otherwise.
+NO_DEFAULT = {"preserve", "random_state"}
 
 
 def helped(*words: str) -> str:
@@ -64,13 +45,11 @@ def helped(*words: str) -> str:
     return result.stdout
 
 
-def named(name: str) -> set[str]:
+def names_of_options(name: str) -> set[str]:
     """All names of the options of a command."""
-    command = with_options(name)
-    return {
-        "--help",
-        *(one for option in command.params for one in (*option.opts, *option.secondary_opts)),
-    }
+    params = with_options(name).params
+    names = [name for option in params for name in (*option.opts, *option.secondary_opts)]
+    return {"--help", *names}
 
 
 def test_help_loads_nothing_heavy():
@@ -88,76 +67,72 @@ for line in ["--help"], ["select", "--help"], ["order", "--help"]:
     subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_of_commands_says_what_each_says_first(name):
-    first, *_ = with_options(name).help.split("\n\n")
-    assert " ".join(first.split()) in helped()
-
-
-@pytest.mark.parametrize("line", ["-h", "select -h", "compare -h"])
-def test_short_help(line):
-    result = CliRunner().invoke(app, line.split())
-    assert result.exit_code == 0
-    assert "Usage" in result.stdout
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_options_are_the_parameters(name):
-    given = {one.name: one for one in with_options(name).params}
-    for one in parameters(FUNCTIONS[name]).values():
-        if one.name in ELSEWHERE | LEFT_OUT.get(name, set()):
-            continue
-        option = given["counts" if (name, one.name) == ("order", "counts_layer") else one.name]
-        assert option.required == (one.default is REQUIRED or one.name in {"panel", "panels"})
-        shown = one.default not in (REQUIRED, None, False) and option.param_type_name == "option"
-        if shown and one.name not in {"preserve", "random_state"}:
-            several = isinstance(one.default, tuple)
-            default = ",".join(one.default) if several else one.default
-            assert f"Default: {default}." in option.help, one.name
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help(name):
-    shown = helped(name)
-    assert f"Example: glfs-bio {name} " in shown
-    assert ("Structure of the cells" in shown) == (name in WITH_STRUCTURE)
-    assert not re.search(r"``|:\w+:`|\[\d+\]_", shown)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_names_options_that_exist(name):
-    command = with_options(name)
-    for text in (command.help, *(one.help or "" for one in command.params)):
-        for other, option in re.findall(r"(?:glfs-bio (\w+) )?(?<![\w-])(--?[a-z][a-z\d-]*)", text):
-            assert option in named(other or name), (option, text)
-
-
-def test_one_name_means_one_thing():
-    """``--genes`` is a file to write, ``--key`` a selection, and PANEL any panel."""
-    said: dict[str, set[str]] = {}
+def test_help():
+    """Of every command, and in the list of them its first sentence."""
+    listed, wrong = helped(), []
     for name in COMMANDS:
-        for one in with_options(name).params:
-            said.setdefault(max(one.opts, key=len), set()).add(one.help.partition(". ")[0])
-    assert all(text.startswith("File for the ") for text in said["--genes"])
-    assert said["--key"] == {"Key of the selection"}
-    assert len(said["panel"]) == 1
+        first = " ".join(with_options(name).help.partition("\n\n")[0].split())
+        shown = helped(name)
+        is_right = (
+            first in listed,
+            f"Example: glfs-bio {name} " in shown,
+            ("Structure of the cells" in shown) == (name in WITH_STRUCTURE),
+            not re.search(r"``|:\w+:`|\[\d+\]_", shown),
+        )
+        if not all(is_right):
+            wrong.append((name, is_right))
+    assert not wrong
+    assert all(method in helped("select") for method in METHODS)
+
+
+def test_short_help_and_version():
+    for line in ("-h", "select -h"):
+        result = CliRunner().invoke(app, line.split())
+        assert result.exit_code == 0
+        assert "Usage" in result.stdout
+    assert CliRunner().invoke(app, ["--version"]).stdout.strip() == glfs_bio.__version__
+    assert CliRunner().invoke(app, ["--no-version"]).exit_code == 2
+
+
+def test_the_options_are_the_parameters():
+    """Required or not, and with the default that the help names."""
+    wrong = []
+    for name, function in FUNCTIONS.items():
+        options = {option.name: option for option in with_options(name).params}
+        for one in parameters(function).values():
+            if one.name in ELSEWHERE | LEFT_OUT.get(name, set()):
+                continue
+            called = "counts" if (name, one.name) == ("order", "counts_layer") else one.name
+            option = options[called]
+            if option.required != (one.default is REQUIRED or one.name in {"panel", "panels"}):
+                wrong.append((name, one.name, "required"))
+            shown = one.default not in (REQUIRED, None, False)
+            if shown and option.param_type_name == "option" and one.name not in NO_DEFAULT:
+                several = isinstance(one.default, tuple)
+                default = ",".join(one.default) if several else one.default
+                if f"Default: {default}." not in option.help:
+                    wrong.append((name, one.name, "default"))
+    assert not wrong
+
+
+def test_help_names_options_that_exist():
+    wrong = []
+    for name in COMMANDS:
+        command = with_options(name)
+        for text in (command.help, *(option.help or "" for option in command.params)):
+            for other, option in re.findall(
+                r"(?:glfs-bio (\w+) )?(?<![\w-])(--?[a-z][a-z\d-]*)", text
+            ):
+                if option not in names_of_options(other or name):
+                    wrong.append((name, option, text))
+    assert not wrong
 
 
 def test_every_limit_is_an_option():
     limits = {f"--{field.name.replace('_', '-')}" for field in fields(glfs_bio.Limits)}
     for name in ("select", "extend", "curve", "order"):
-        assert named(name) >= limits | {"--counts-layer", "--cost", "--budget"}
+        assert names_of_options(name) >= limits | {"--counts-layer", "--cost", "--budget"}
         assert limits <= set(helped(name).split())
-
-
-@pytest.mark.parametrize("name", ["select", "rank"])
-def test_help_names_the_methods(name):
-    assert all(method in helped(name) for method in METHODS)
-
-
-def test_the_reference_of_an_order_needs_what_its_help_says():
-    (said,) = [line for line in helped("order").splitlines() if "--reference " in line]
-    assert "of --labels and --counts." in said
 
 
 @pytest.mark.filterwarnings("default::UserWarning")
@@ -169,8 +144,7 @@ def test_predict_has_the_option_that_it_advises(tmp_path, monkeypatch, clusters)
     gene = cells.uns["glfs_class"]["genes"][0]
     cells[:, cells.var_names != gene].copy().write_h5ad("cells.h5ad")
     line = "predict cells.h5ad model.json"
-    told = CliRunner().invoke(app, line.split()).stderr
-    assert "--missing warn" in told
+    assert "--missing warn" in CliRunner().invoke(app, line.split()).stderr
     result = CliRunner().invoke(app, [*line.split(), "--missing", "warn"])
     assert result.exit_code == 0, result.stderr
 

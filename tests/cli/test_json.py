@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
-from every_call import LINES, write_inputs
+from every_call import LINES
 from typer.testing import CliRunner
 
 import glfs_bio
@@ -36,25 +36,16 @@ FILES = {
 }
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("cells")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.chdir(folder)
-        write_inputs()
-    return folder
-
-
 @pytest.fixture
-def run(folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def run(run, copied_inputs):
+    copied_inputs()
 
-    def run(line, code=0):
-        done = CliRunner().invoke(app, line.split())
+    def checked(line, code=0):
+        done = run(line)
         assert done.exit_code == code, done.output
         return done
 
-    return run
+    return checked
 
 
 @pytest.fixture(scope="module")
@@ -71,15 +62,6 @@ def read(done, schema):
     found = json.loads(done.stdout, parse_constant=pytest.fail)
     schema.validate(found)
     return found
-
-
-def sizes(value):
-    """Lengths of all lists."""
-    if isinstance(value, dict):
-        return [size for one in value.values() for size in sizes(one)]
-    if isinstance(value, list):
-        return [len(value), *(size for one in value for size in sizes(one))]
-    return []
 
 
 def test_every_command_has_a_line_and_a_schema(schema):
@@ -101,38 +83,33 @@ def test_a_document_and_nothing_else(run, schema, name, monkeypatch):
     result = found["result"]
     assert ("kind" in result) == (found["key"] is not None)
     assert ("table" in result) == (name not in {"export", "report"})
-    of_cells = sizes({name: one for name, one in result.items() if name != "table"})
-    assert max(of_cells, default=0) < 60  # genes; there are 200 cells
+    no_table = json.dumps(result | {"table": []})
+    assert len(no_table) < 10_000  # nothing that has a value for each of 200 cells
 
 
-@pytest.mark.parametrize("name", ["evaluate", "extend", "classify"])
-def test_the_result_is_the_record_and_the_table_what_is_printed(run, schema, name):
-    line = f"{name} {EVERY[name]} --overwrite -o {name}.h5ad"
+def test_the_result_is_the_record_and_the_table_what_is_printed(run, schema):
+    line = f"extend {EVERY['extend']} --overwrite -o out.h5ad"
     found = read(run(f"{line} --json"), schema)
-    assert found["files"] == [{"option": "--output", "path": f"{name}.h5ad"}]
-    result, adata = found["result"], ad.read_h5ad(f"{name}.h5ad")
+    assert found["files"] == [{"option": "--output", "path": "out.h5ad"}]
+    result, adata = found["result"], ad.read_h5ad("out.h5ad")
     assert found["key"] == results.last(adata)
     record = plain(adata.uns[found["key"]])
     assert {**result, "table": 0} == {**record, "table": 0}
     printed = run(line).stdout.splitlines()
     assert len(result["table"]) == len(printed) - 1
     assert list(result["table"][0]) == printed[0].split("\t")
-    there = read(run(f"{line} --json --table {name}.csv"), schema)
+    there = read(run(f"{line} --json --table out.csv"), schema)
     assert "table" not in there["result"]
-    assert there["files"][-1] == {"option": "--table", "path": f"{name}.csv"}
+    assert there["files"][-1] == {"option": "--table", "path": "out.csv"}
 
 
 #: Lines that are refused, with exit code, argument, value, and a word of the remedy.
 REFUSED = {
     "select no.h5ad": (1, "IN", "no.h5ad", "file"),
-    "select IN.h5ad --n-genes 0": (1, "--n-genes", "0", None),
     "select IN.h5ad -o IN.h5ad": (1, "--output", "IN.h5ad", "--overwrite"),
     "evaluate IN.h5ad nope": (1, "PANEL", "nope", ""),
-    "evaluate IN.h5ad glfs --labels nope": (1, "--labels", "nope", "type"),
     "select IN.h5ad -o -": (1, "--output", None, "file"),
-    "export IN.h5ad -": (1, "OUT...", None, "file"),
     "select": (2, None, None, "glfs-bio select --help"),
-    "select IN.h5ad --nope": (2, None, None, "glfs-bio select --help"),
     "select IN.h5ad --n-genes many": (2, None, None, "glfs-bio select --help"),
     "nope IN.h5ad": (2, None, None, "glfs-bio --help"),
 }

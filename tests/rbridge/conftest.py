@@ -41,23 +41,20 @@ def _need_r():
         pytest.skip(reason)
 
 
+def started(*command, cwd: Path, env=None, **options) -> subprocess.Popen[str]:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, env=env or environment(), cwd=cwd, **pipes, **options)
+
+
 @pytest.fixture
 def rscript(_need_r, tmp_path):
     """Start Rscript on a script that loads the package, in a folder of its own."""
 
-    def start(code: str, *arguments: str, env=None, **options) -> subprocess.Popen[str]:
+    def start(code: str, *arguments: str, **options) -> subprocess.Popen[str]:
         number = len(list(tmp_path.glob("script*.R")))
         script = tmp_path / f"script{number}.R"
         script.write_text(f"suppressMessages(library(glfsbio))\n{code}", encoding="utf-8")
-        return subprocess.Popen(
-            ["Rscript", script, *arguments],
-            env=environment() if env is None else env,
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            **options,
-        )
+        return started("Rscript", script, *arguments, cwd=tmp_path, **options)
 
     return start
 
@@ -82,15 +79,7 @@ def python(_need_r, tmp_path):
     def start(code: str, **options) -> subprocess.Popen[str]:
         script = tmp_path / "script.py"
         script.write_text(code, encoding="utf-8")
-        return subprocess.Popen(
-            [sys.executable, "-u", "-W", "error", script],
-            env=environment(),
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            **options,
-        )
+        return started(sys.executable, "-u", "-W", "error", script, cwd=tmp_path, **options)
 
     return start
 

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 import glfs_bio
+from glfs_bio import rbridge
 
 OURS = Path(glfs_bio.__file__).parent
 
@@ -36,38 +36,19 @@ def test_every_pin_has_a_hash(ri):
     assert all("\n    --hash=sha256:" in one for one in blocks)
 
 
-def test_the_example_is_the_cells_of_scanpy(ri, pbmc, tmp_path):
+def test_the_example_is_the_cells_of_scanpy(ri, pbmc):
     """Matrix, PCA, UMAP, graph and columns, to the last bit."""
-    ri.evalr(f"""local({{
-        x <- glfsbio::glfs_example()
-        file <- function(name) file.path("{tmp_path}", name)
-        write <- function(values, name) writeBin(as.vector(as.matrix(values)) + 0, file(name))
-        write(SummarizedExperiment::assay(x, "logcounts"), "X")
-        for (name in c("PCA", "UMAP")) write(SingleCellExperiment::reducedDim(x, name), name)
-        for (name in c("distances", "connectivities"))
-            write(SingleCellExperiment::colPair(x, name, asSparse = TRUE), name)
-        write.csv(SummarizedExperiment::colData(x), file("obs.csv"))
-        writeLines(rownames(x), file("genes"))
-    }})""")
-
-    def read(name: str, n: int):
-        return np.fromfile(tmp_path / name).reshape(n, -1)
-
-    ours = {"X": pbmc.X, "distances": pbmc.obsp["distances"]}
-    ours["connectivities"] = pbmc.obsp["connectivities"].T
-    ours["distances"] = ours["distances"].T
-    for name, values in ours.items():
-        np.testing.assert_array_equal(read(name, 700), values.toarray())
-    for name in ("PCA", "UMAP"):
-        values = pbmc.obsm[f"X_{name.lower()}"]
-        np.testing.assert_array_equal(read(name, values.shape[1]).T, values)
-    assert (tmp_path / "genes").read_text().split() == list(pbmc.var_names)
-    columns = pd.read_csv(tmp_path / "obs.csv", index_col=0, dtype=str)
-    theirs = pbmc.obs.reset_index(names="cell").set_index("cell")
-    assert list(columns.index) == list(theirs.index)
-    assert list(columns) == list(theirs)
-    for name in theirs:
-        if theirs[name].dtype.kind in "fi":
-            np.testing.assert_allclose(columns[name].astype(float), theirs[name], rtol=1e-14)
+    example = rbridge.from_sce(ri.evalr("glfsbio::glfs_example()"), X_name="logcounts")
+    assert list(example.obs_names) == list(pbmc.obs_names)
+    assert list(example.var_names) == list(pbmc.var_names)
+    np.testing.assert_array_equal(example.X.toarray(), pbmc.X.toarray())
+    for name in ("X_pca", "X_umap"):
+        np.testing.assert_array_equal(example.obsm[name], pbmc.obsm[name])
+    for name in ("distances", "connectivities"):
+        np.testing.assert_array_equal(example.obsp[name].toarray(), pbmc.obsp[name].toarray())
+    assert list(example.obs) == list(pbmc.obs)
+    for name in pbmc.obs:
+        if pbmc.obs[name].dtype.kind in "fi":
+            np.testing.assert_allclose(example.obs[name], pbmc.obs[name], rtol=1e-14)
         else:
-            assert list(columns[name]) == list(theirs[name].astype(str))
+            assert list(example.obs[name].astype(str)) == list(pbmc.obs[name].astype(str))

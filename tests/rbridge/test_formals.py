@@ -6,39 +6,39 @@ import inspect
 import re
 from pathlib import Path
 
-import pytest
-
 from glfs_bio.rbridge import formals
 
 R_PACKAGE = Path(__file__).parents[2] / "r_bridge" / "glfsbio"
 
 
-@pytest.mark.parametrize("name", [*formals.FUNCTIONS, *formals.RECORDS])
-def test_arguments_are_those_of_python(ri, name):
-    """With their defaults, and on the page of the function."""
-    told = ri.evalr(f"""local({{
-        all <- formals(glfsbio::glfs_{name})
-        c(rbind(names(all), vapply(all, deparse1, "")))
-    }})""")
-    arguments = dict(zip(told[::2], told[1::2], strict=True))
-    function = (formals.FUNCTIONS | formals.RECORDS)[name]
-    for one in inspect.signature(function).parameters.values():
-        called = formals.RENAMED.get(one.name, one.name)
-        if one.kind is one.VAR_KEYWORD or one.name in {*formals.NOT_IN_R, "n_jobs"}:
-            continue
-        if one.name != "random_state" or arguments["random_state"] != "NULL":
+def test_arguments_are_those_of_python(ri):
+    """With their defaults."""
+    wrong = []
+    for name, function in (formals.FUNCTIONS | formals.RECORDS).items():
+        told = ri.evalr(f"""local({{
+            all <- formals(glfsbio::glfs_{name})
+            c(rbind(names(all), vapply(all, deparse1, "")))
+        }})""")
+        arguments = dict(zip(told[::2], told[1::2], strict=True))
+        for one in inspect.signature(function).parameters.values():
+            if one.kind is one.VAR_KEYWORD or one.name in {*formals.NOT_IN_R, "n_jobs"}:
+                continue
+            if one.name == "random_state" and arguments["random_state"] == "NULL":
+                continue
             default = None if one.default in {one.empty, "recorded"} else one.default
-            written = arguments[called] or "NULL"
+            written = arguments[formals.RENAMED.get(one.name, one.name)] or "NULL"
             if default is None:
-                assert written == "NULL"
+                is_same = written == "NULL"
             else:
                 several = default if isinstance(default, tuple) else (default,)
-                assert tuple(ri.evalr(written)) == several
+                is_same = tuple(ri.evalr(written)) == several
+            if not is_same:
+                wrong.append((name, one.name, written, default))
+    assert not wrong
 
 
-@pytest.mark.parametrize(
-    ("function", "tried", "said"),
-    [
+def test_names_of_other_packages_are_understood():
+    for function, tried, said in (
         ("select_genes", "batch", "block"),
         ("select_genes", "exprs_values", "assay.type"),
         ("select_genes", "n_top_genes", "n_genes"),
@@ -47,10 +47,8 @@ def test_arguments_are_those_of_python(ri, name):
         ("evaluate_panel", "features", "panel"),
         ("evaluate_panel", "group.by", "labels"),
         ("explain_panel", "labelz", "labels"),
-    ],
-)
-def test_names_of_other_packages_are_understood(function, tried, said):
-    assert said in formals.meant(function, tried)
+    ):
+        assert said in formals.meant(function, tried)
 
 
 def test_what_is_meant_is_an_argument():

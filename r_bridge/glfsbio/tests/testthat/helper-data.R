@@ -49,15 +49,27 @@ columns <- paste0(
     )
 )
 
-# What all other forms of the same cells must give.
-expected <- local({
-    table <- NULL
+# A function whose result is computed once.
+once <- function(make) {
+    made <- NULL
     function() {
-        if (is.null(table))
-            table <<- select(cells())
-        table
+        if (is.null(made))
+            made <<- make()
+        made
     }
-})
+}
+
+# What all other forms of the same cells must give.
+expected <- once(function() select(cells()))
+
+selected <- once(function() suppressMessages(select(sce_of(cells()))))
+
+seurat_of <- function(x, counts = x) {
+    object <- SeuratObject::CreateSeuratObject(methods::as(counts, "CsparseMatrix"))
+    SeuratObject::SetAssayData(
+        object, slot = "data", new.data = methods::as(x, "CsparseMatrix")
+    )
+}
 
 # In a table of any class.
 expect_expected <- function(table, tolerance = 1e-6) {
@@ -109,7 +121,7 @@ found <- function(one) {
 }
 
 # The same cells with counts and a selection.
-in_memory <- function() {
+in_memory <- once(function() {
     set.seed(2)
     counts <- matrix(rpois(40 * 90, round(2 * cells())), 40, dimnames = dimnames(cells()))
     x <- SingleCellExperiment::SingleCellExperiment(
@@ -117,4 +129,14 @@ in_memory <- function() {
         colData = S4Vectors::DataFrame(group = groups)
     )
     suppressMessages(select(x))
-}
+})
+
+# What a function finds in them.
+in_memory_by <- local({
+    made <- list()
+    function(name) {
+        if (is.null(made[[name]]))
+            made[[name]] <<- found(quiet(functions[[name]](in_memory())))
+        made[[name]]
+    }
+})

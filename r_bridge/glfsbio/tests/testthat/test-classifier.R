@@ -1,9 +1,9 @@
 test_that("a classifier is learnt, kept in a file, and used on other samples", {
     sce <- sce_of(cells())
     known <- rep(c(TRUE, FALSE), 45)
-    learnt <- glfs_classify(sce[, known], "group", c(1, 3, 6), cv = 3)
+    learnt <- glfs_classify(sce[, known], "group", c(3, 6), cv = 2)
     record <- S4Vectors::metadata(learnt)$glfs_class
-    expect_identical(record$tried, c(1L, 3L, 6L))
+    expect_identical(record$tried, c(3L, 6L))
     expect_true(all(record$genes %in% paste0("g", 1:6)))
     expect_true("train" %in% names(record$params))
     expect_null(record$params$train)
@@ -19,7 +19,7 @@ test_that("a classifier is learnt, kept in a file, and used on other samples", {
     )
     expect_equal(glfs_read_classifier(path)$coef, record$coef)
     new <- sce[40:1, !known]
-    for (model in list(path, learnt, record, glfs_read_classifier(path))) {
+    for (model in list(path, learnt, record)) {
         out <- glfs_predict(new, model)
         expect_identical(as.character(out$glfs_class_predicted), new$group)
     }
@@ -33,7 +33,7 @@ test_that("a classifier is learnt, kept in a file, and used on other samples", {
 })
 
 test_that("genes that are not there are an error, or at their mean", {
-    learnt <- glfs_classify(cells(), groups, 6)
+    learnt <- glfs_classify(cells()[1:12, ], groups, 3)
     gone <- learnt$genes[2]
     new <- cells()[rownames(cells()) != gone, ]
     expect_error(glfs_predict(new, learnt), gone, class = "python.KeyError")
@@ -50,15 +50,16 @@ test_that("genes that are not there are an error, or at their mean", {
 
 test_that("objects of all classes have what a matrix has", {
     labels <- replace(groups, 1:9, NA)
-    ours <- glfs_classify(cells(), labels, 4)
-    expect_identical(rownames(ours$colData), colnames(cells()))
+    few <- cells()[1:12, ]
+    ours <- glfs_classify(few, labels, 4)
+    expect_identical(rownames(ours$colData), colnames(few))
     expect_identical(ours$n_unlabelled, 9L)
     columns <- names(ours$colData)
-    sce <- sce_of(cells())
+    sce <- sce_of(few)
     sce$known <- labels
     out <- glfs_classify(sce, "known", 4)
     expect_equal(as.list(SummarizedExperiment::colData(out)[columns]), as.list(ours$colData))
-    set <- Biobase::ExpressionSet(cells())
+    set <- Biobase::ExpressionSet(few)
     set$known <- labels
     set <- glfs_predict(glfs_classify(set, "known", 4), ours)
     expect_equal(set$glfs_class_margin, ours$colData$glfs_class_margin)
@@ -70,9 +71,7 @@ test_that("objects of all classes have what a matrix has", {
     }
 
     need_package("SeuratObject")
-    x <- methods::as(cells(), "CsparseMatrix")
-    object <- SeuratObject::CreateSeuratObject(x)
-    object <- SeuratObject::SetAssayData(object, slot = "data", new.data = x)
+    object <- seurat_of(few)
     object$known <- labels
     object <- glfs_predict(glfs_classify(object, "known", 4), ours)
     expect_equal(object$glfs_class_margin, ours$colData$glfs_class_margin, ignore_attr = TRUE)

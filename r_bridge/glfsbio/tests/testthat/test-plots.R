@@ -1,6 +1,6 @@
 test_that("plots are ggplot objects of what was written", {
     need_package("ggplot2")
-    x <- glfs_curve(select(sce_of(cells())), 8, labels = "group")
+    x <- glfs_curve(selected(), 8, labels = "group")
     x <- glfs_evaluate_panel(x, labels = "group", n_random = 2)
     x <- glfs_compare_panels(x, list(a = "glfs", b = c("g1", "g2")))
     plots <- list(
@@ -13,14 +13,14 @@ test_that("plots are ggplot objects of what was written", {
     expect_identical(levels(plots[[1]]$data$gene), glfs_gene_sets(x)$glfs)
     expect_identical(nrow(glfs_plot_comparison(x, measures = "preserved")$data), 2L)
     expect_refused(glfs_plot_comparison(x, measures = "none"), "measures")
-    expect_refused(glfs_plot_labels(select(sce_of(cells()))), "x")
+    expect_refused(glfs_plot_labels(selected()), "x")
     # What scater takes by name
     expect_true("glfs_evaluation_unexplained" %in% names(SummarizedExperiment::colData(x)))
 })
 
 test_that("plots find the last result of their kind", {
     need_package("ggplot2")
-    x <- select(select(sce_of(cells())), key_added = "mine")
+    x <- select(selected(), key_added = "mine")
     shown <- function(x, ...) glfs_plot_labels(x, ...)$data
     evaluate <- function(x, key, labels)
         glfs_evaluate_panel(x, key, labels, n_random = 2, random_state = 0)

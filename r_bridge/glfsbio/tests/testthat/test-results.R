@@ -11,12 +11,10 @@ test_that("genes and records are found in every class", {
     expect_refused(glfs_genes(letters), "x")
     expect_refused(glfs_genes(expected(), NULL), "key")
 
-    sce <- select(sce_of(cells()))
+    sce <- selected()
     set <- select(Biobase::ExpressionSet(cells()))
     need_package("SeuratObject")
-    x <- methods::as(cells(), "CsparseMatrix")
-    object <- SeuratObject::CreateSeuratObject(x)
-    object <- select(SeuratObject::SetAssayData(object, slot = "data", new.data = x))
+    object <- select(seurat_of(cells()))
     for (one in list(sce, set, object)) {
         expect_identical(glfs_genes(one), genes)
         expect_equal(glfs_result(one), record)
@@ -36,7 +34,7 @@ test_that("genes and records are found in every class", {
 })
 
 test_that("other packages take the column of a selection", {
-    sce <- select(sce_of(cells()))
+    sce <- selected()
     rows <- SingleCellExperiment::rowSubset(sce, "glfs_selected")
     expect_setequal(rownames(sce)[rows], glfs_genes(sce))
     need_package("scuttle")
@@ -54,7 +52,7 @@ test_that("other packages take the column of a selection", {
 })
 
 test_that("genes are never shown with the values of others", {
-    sce <- select(sce_of(cells()))
+    sce <- selected()
     first <- glfs_genes(sce)[1]
     few <- sce[rownames(sce) != first, ]
     for (asked in list(glfs_genes, function(x) glfs_gene_sets(x)$glfs))
@@ -137,8 +135,7 @@ test_that("what others keep beside results stays", {
 test_that("results are found in the assay that has them", {
     need_package("SeuratObject")
     x <- methods::as(cells(), "CsparseMatrix")
-    object <- SeuratObject::CreateSeuratObject(x)
-    object <- SeuratObject::SetAssayData(object, slot = "data", new.data = x)
+    object <- seurat_of(cells())
     object[["ADT"]] <- SeuratObject::CreateAssayObject(x[7:20, ])
     object <- quiet(select(object, assay = "RNA"))
     SeuratObject::DefaultAssay(object) <- "ADT"

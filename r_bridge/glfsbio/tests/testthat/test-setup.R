@@ -1,4 +1,4 @@
-# Every one in an R of its own: a process has one Python.
+# In an R of its own: a process has one Python.
 in_r <- function(code, env = character()) {
     file <- withr::local_tempfile(fileext = ".R")
     writeLines(c("suppressPackageStartupMessages(library(glfsbio))", code), file)
@@ -8,33 +8,44 @@ in_r <- function(code, env = character()) {
     )), collapse = "\n")
 }
 
-test_that("setup says which Python it uses", {
+# Beside a folder that is called as the package, and that is no installation.
+beside_another <- function(.local_envir = parent.frame()) {
+    withr::local_dir(withr::local_tempdir(.local_envir = .local_envir), .local_envir = .local_envir)
+    dir.create("glfs_bio")
+    writeLines("raise SystemExit('not this one')", file.path("glfs_bio", "__init__.py"))
+}
+
+test_that("setup says which Python it uses, or what is wrong with it", {
     python <- glfs_setup(quiet = TRUE)$python
-    expect_match(in_r(paste0("glfs_setup('", dirname(dirname(python)), "')")), python,
-        fixed = TRUE)
     expect_message(glfs_setup(), python, fixed = TRUE)
     expect_message(glfs_setup(python), "glfs_bio [0-9.]+ ")
-})
-
-test_that("a Python without the package: the line that mends it", {
     folder <- withr::local_tempdir()
-    python <- glfs_setup(quiet = TRUE)$python
     withr::with_envvar(c(LD_LIBRARY_PATH = ""), system2(
         python, c("-m", "venv", "--without-pip", shQuote(folder))
     ))
-    # A copy of the repository in the working directory is no installation.
-    withr::local_dir(withr::local_tempdir())
-    dir.create("glfs_bio")
-    said <- in_r(paste0("glfs_setup('", folder, "')"))
-    expect_match(said, "lacks glfs_bio, and is the Python that was named", fixed = TRUE)
-    expect_match(said, "bin/python' -m pip install", fixed = TRUE)
+    beside_another()
+    said <- in_r(paste0("
+        said <- function(...)
+            cat(tryCatch(glfs_setup(...), glfs_error = conditionMessage), '\n\f')
+        said()
+        said('", folder, "')
+        glfs_setup('", dirname(dirname(python)), "')
+    "), "GLFSBIO_PYTHON=/no/such")
+    said <- strsplit(said, "\f", fixed = TRUE)[[1L]]
+    expect_match(said[1L], "GLFSBIO_PYTHON = \"/no/such\" is neither a Python executable")
+    expect_match(said[2L], "lacks glfs_bio, and is the Python that was named", fixed = TRUE)
+    expect_match(said[2L], "bin/python' -m pip install", fixed = TRUE)
+    expect_match(said[3L], python, fixed = TRUE)
+    expect_match(said[3L], "glfs_bio [0-9.]+ ")
+
+    lacking <- file.path(folder, "bin", "python")
     expect_error(
-        check_modules(file.path(folder, "bin", "python"), "rpy2"),
+        check_modules(lacking, "rpy2"),
         if (getRversion() < "4.5.0") "RPY2_CFFI_MODE=ABI .*rpy2-rinterface<3.6.6" else "install rpy2"
     )
     expect_error(glfs_setup(folder), "a process has one Python")
     expect_error(
-        check_running(file.path(folder, "bin", "python"), "reticulate"),
+        check_running(lacking, "reticulate"),
         "Another package has started .* lacks glfs_bio. Restart R and call glfs_setup\\(\\) before"
     )
 })
@@ -46,11 +57,6 @@ test_that("a Python that refuses packages: an environment beside it", {
     expect_false(any(grepl("python3' -m pip", lines)))
     skip_if_not(any(file.exists(Sys.glob("/usr/lib/python3*/EXTERNALLY-MANAGED"))))
     expect_error(check_modules("/usr/bin/python3", "reticulate"), "python3' -m venv ~/venv\n")
-})
-
-test_that("no such Python", {
-    said <- in_r("glfs_setup()", "GLFSBIO_PYTHON=/no/such")
-    expect_match(said, "GLFSBIO_PYTHON = \"/no/such\" is neither a Python executable")
 })
 
 # An environment as far as it is looked at: modules that can be found.
@@ -190,12 +196,7 @@ test_that("the example is what scanpy ships", {
     expect_true(all(rownames(few) %in% rownames(x)) && all(colnames(few) %in% colnames(x)))
 })
 
-test_that("nothing is taken from the working directory", {
-    withr::local_dir(withr::local_tempdir())
-    dir.create("glfs_bio")
-    writeLines("raise SystemExit('not this one')", file.path("glfs_bio", "__init__.py"))
-    python <- glfs_setup(quiet = TRUE)$python
-    expect_match(in_r(paste0("glfs_setup('", python, "')")), "glfs_bio [0-9.]+ ")
+test_that("the sources of Python are carried along", {
     expect_true(file.exists(carried("source", "glfs_bio", "__init__.py")))
     expect_true(file.exists(carried("source", "pyproject.toml")))
 })
