@@ -1,4 +1,4 @@
-"""What tests of plots read off a picture."""
+"""What tests of plots read off a picture, and what they draw."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from matplotlib import pyplot as plt
 
+PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 SETS = {
     "MHC class II": ["HLA-DRA", "HLA-DRB1", "HLA-DPA1", "HLA-DPB1"],
     "cytotoxic": ["NKG7", "GNLY", "GZMB", "PRF1", "GZMA"],
@@ -15,8 +16,12 @@ SETS = {
 }
 
 
-def names(ticks):
-    return [label.get_text() for label in ticks]
+def names(labels):
+    return [label.get_text() for label in labels]
+
+
+def rows(ax):
+    return names(ax.get_yticklabels())
 
 
 def apart(ax):
@@ -34,14 +39,10 @@ def apart(ax):
         for box in boxes
     )
     return inside and not any(
-        one.shrunk(0.95, 0.9).overlaps(other.shrunk(0.95, 0.9))
-        for i, one in enumerate(boxes)
+        box.shrunk(0.95, 0.9).overlaps(other.shrunk(0.95, 0.9))
+        for i, box in enumerate(boxes)
         for other in boxes[:i]
     )
-
-
-def rows(ax):
-    return [label.get_text() for label in ax.get_yticklabels()]
 
 
 def labels_apart(*columns):

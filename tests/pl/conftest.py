@@ -4,11 +4,9 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
-from pictures import SETS
+from pictures import PANEL, SETS
 
 from glfs_bio import Platform, pp, tl
-
-PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,18 +33,11 @@ def _panel(_pbmc):
     pp.select_genes(adata, 200, key_added="many")
     pp.select_genes(adata, 10, objective="exact", key_added="paper")
     tl.enrich(adata, SETS)
-    rng = np.random.default_rng(0)
     frequency = np.where(adata.var["many_selected"], 0.8, 0.0)
     adata.var["glfs_stability_frequency"] = frequency + 0.2 * adata.var["glfs_selected"]
-    jaccard = rng.uniform(0.3, 0.7, (20, 20))
-    jaccard = (jaccard + jaccard.T) / 2
-    np.fill_diagonal(jaccard, 1.0)
-    adata.uns["glfs_stability"] = {
-        "jaccard": jaccard,
-        "mean_jaccard": 0.5,
-        "n_genes": np.full(20, 200),
-        **{"kind": "stability", "written": 9},
-    }
+    jaccard = 0.5 + 0.5 * np.eye(20)
+    result = {"jaccard": jaccard, "mean_jaccard": 0.5, "n_genes": np.full(20, 200)}
+    adata.uns["glfs_stability"] = {**result, "kind": "stability", "written": 9}
     adata.var["symbol"] = [f"symbol{i}" for i in range(adata.n_vars)]
     return adata
 
@@ -71,15 +62,3 @@ def _judged(_pbmc):
 @pytest.fixture
 def judged(_judged):
     return _judged.copy()
-
-
-@pytest.fixture(scope="session")
-def evaluated(_pbmc):
-    adata = _pbmc.copy()
-    pp.select_genes(adata, 12)
-    tl.evaluate_panel(adata, "glfs", "bulk_labels", n_random=2)
-    tl.curve(adata, 15, "bulk_labels", sizes=[5, 10])
-    tl.compare_panels(adata, {"ours": "glfs", "theirs": ["LYZ", "CD3D", "NKG7"]}, "bulk_labels")
-    tl.enrich(adata, {"MHC": ["HLA-DRA", "HLA-DRB1", "CD74"], "T": ["CD3D", "CD3E"]})
-    tl.markers(adata, "glfs", "bulk_labels")
-    return adata

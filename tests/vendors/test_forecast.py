@@ -28,15 +28,15 @@ def assays():
 
 def test_efficiencies_are_shrunk_and_their_intervals_hold(assays):
     _, true, here, there = assays
-    found = estimated(of_counts(here), of_counts(there), WEIGHTS)
-    errors = (found.middle - np.log(true)) / found.spread
+    efficiency = estimated(of_counts(here), of_counts(there), WEIGHTS)
+    errors = (efficiency.middle - np.log(true)) / efficiency.spread
     assert 0.85 < (np.abs(errors) < 1.645).mean() <= 1.0
-    assert np.exp(found.prior_middle) == pytest.approx(0.3, rel=0.2)
-    assert found.prior_spread == pytest.approx(0.6, rel=0.35)
+    assert np.exp(efficiency.prior_middle) == pytest.approx(0.3, rel=0.2)
+    assert efficiency.prior_spread == pytest.approx(0.6, rel=0.35)
     raw = np.log((there.sum(axis=(0, 1)) + 0.5) / (here.sum(axis=(0, 1)) + 0.5))
-    assert np.mean((found.middle - np.log(true)) ** 2) < np.mean((raw - np.log(true)) ** 2)
+    assert np.mean((efficiency.middle - np.log(true)) ** 2) < np.mean((raw - np.log(true)) ** 2)
     few = here.sum(axis=(0, 1)) < 5
-    assert found.spread[few].mean() > 1.5 * found.spread[~few].mean()
+    assert efficiency.spread[few].mean() > 1.5 * efficiency.spread[~few].mean()
 
 
 def test_what_does_not_follow_the_types_is_off_target(assays):
@@ -46,21 +46,22 @@ def test_what_does_not_follow_the_types_is_off_target(assays):
     total = (rates * true).mean(axis=0)
     rate = rates * true * (1 - share) + total * share
     there = rng.poisson(rate * np.ones((N_TYPES, N_CELLS, 1)))
-    found = off_target(of_counts(here), of_counts(there), WEIGHTS)
+    shares = off_target(of_counts(here), of_counts(there), WEIGHTS)
     some = here.sum(axis=(0, 1)) > 200
-    assert np.median(found[some & (share == 0)]) < 0.15
-    assert np.median(found[some & (share > 0)]) == pytest.approx(0.5, abs=0.15)
-    assert ((found >= 0) & (found <= 1)).all()
+    assert np.median(shares[some & (share == 0)]) < 0.15
+    assert np.median(shares[some & (share > 0)]) == pytest.approx(0.5, abs=0.15)
+    assert ((shares >= 0) & (shares <= 1)).all()
 
 
 def test_counts_of_the_platform_have_its_efficiencies():
     rng = np.random.default_rng(0)
     rates = np.tile([4.0, 4.0, 4.0], (4000, 1))
     counts = rng.poisson(rates)
-    found = counted(counts, rates, np.array([0.25, 1.0, 3.0]), None, rng)
-    np.testing.assert_allclose(found.mean(axis=0), [1.0, 4.0, 12.0], rtol=0.05)
-    np.testing.assert_array_equal(found[:, 1], counts[:, 1])
-    wrong = counted(counts, rates, np.array([0.25, 1.0, 3.0]), np.full(3, 0.5), rng)
+    efficiency = np.array([0.25, 1.0, 3.0])
+    here = counted(counts, rates, efficiency, None, rng)
+    np.testing.assert_allclose(here.mean(axis=0), [1.0, 4.0, 12.0], rtol=0.05)
+    np.testing.assert_array_equal(here[:, 1], counts[:, 1])
+    wrong = counted(counts, rates, efficiency, np.full(3, 0.5), rng)
     np.testing.assert_allclose(wrong.mean(axis=0), [1.0, 4.0, 12.0], rtol=0.05)
     assert np.corrcoef(wrong[:, 1], counts[:, 1])[0, 1] < 0.9
 
@@ -71,14 +72,14 @@ def test_recall_falls_with_what_is_detected():
     rates = np.where(codes[:, None] == np.repeat(np.arange(4), 2), 4.0, 0.5)
     counts = rng.poisson(rates).astype(float)
     names = ["a", "b", "c", "d"]
-    found = [
+    forecasts = [
         of_labels(counts, rates, codes, names, Detection(np.full(8, share)), 0)
         for share in (1.0, 0.1)
     ]
-    whole, little = (one.per_label for one in found)
+    whole, little = (forecast.per_label for forecast in forecasts)
     assert list(whole.index) == names
     assert (whole["recall"] > little["recall"]).all()
-    for table, accuracy, _ in found:
+    for table, accuracy, _ in forecasts:
         assert (table["recall_low"] < table["recall"]).all()
         assert (table["recall"] < table["recall_high"]).all()
         assert accuracy[1] < accuracy[0] < accuracy[2]

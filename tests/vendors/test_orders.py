@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
-import pytest
 from refusals import refused
 
 from glfs_bio.errors import InvalidValue, NotFound
-from glfs_bio.io import read_panel
 from glfs_bio.vendors.genes import as_genes
 from glfs_bio.vendors.names import Resolver
 from glfs_bio.vendors.orders import ORDERS
@@ -54,15 +52,3 @@ def test_what_can_be_asked_of_xenium_alone():
                     ask(TABLE, ["LYZ"])
         assert not form.probe_sets(TABLE, None).any()
         assert not form.forced(TABLE, []).any()
-
-
-@pytest.mark.parametrize(
-    ("platform", "ending"), [(name, one) for name, form in ORDERS.items() for one in form.endings]
-)
-def test_files_are_panels(tmp_path, platform, ending):
-    path = tmp_path / f"order{ending}"
-    table = TABLE.assign(n_probe_sets=[2.0, 0.0], forced=[False, True])
-    ORDERS[platform].write(table, path, overwrite=False)
-    panel = read_panel(path)
-    assert panel == list(TABLE["gene"])
-    assert list(panel.table["id"]) == list(TABLE["id"])

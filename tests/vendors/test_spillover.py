@@ -19,8 +19,8 @@ def cells():
     """Counts of cells of four types, each with two markers, and their codes."""
     rng = np.random.default_rng(0)
     codes = np.repeat(np.arange(N_TYPES), N_CELLS)
-    own = codes[:, None] == np.repeat(np.arange(N_TYPES), 2)
-    return rng.poisson(np.where(own, 6.0, 0.0)).astype(float), codes
+    is_marker = codes[:, None] == np.repeat(np.arange(N_TYPES), 2)
+    return rng.poisson(np.where(is_marker, 6.0, 0.0)).astype(float), codes
 
 
 def forecast(cells, spillover=None, detection=None):
@@ -38,10 +38,14 @@ def test_a_share_of_the_molecules_moves():
     codes = np.repeat([0, 1], 3000)
     counts = np.zeros((6000, 2))
     counts[codes == 0, 0], counts[codes == 1, 1] = 50, 10
-    found = mixed(counts, codes, [[0.7, 0.3], [0.3, 0.7]], 0.2)
-    here, there = (found[codes == code].mean(axis=0) for code in (0, 1))
+    after = mixed(counts, codes, [[0.7, 0.3], [0.3, 0.7]], 0.2)
+    here, there = (after[codes == code].mean(axis=0) for code in (0, 1))
     np.testing.assert_allclose(here, [50 * (0.8 + 0.2 * 0.7), 10 * 0.2 * 0.3], rtol=0.08)
     np.testing.assert_allclose(there, [50 * 0.2 * 0.3, 10 * (0.8 + 0.2 * 0.7)], rtol=0.08)
+    # neighbours of a type that is not there are replaced
+    codes, counts = np.repeat([0, 1], 500), np.ones((1000, 1)) * 10
+    nowhere = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    assert mixed(counts, codes, nowhere, 0.5).mean() == pytest.approx(10, rel=0.03)
 
 
 def test_cells_that_follow_each_other_are_neighbours():
@@ -61,15 +65,11 @@ def test_received_molecules_vary_where_types_lie_together():
     codes = np.repeat([0, 1], 2000)
     counts = np.where(codes[:, None] == [0, 1], 60.0, 0.0)
     together, mingled = ([[0.5, 0.5], [0.05, 0.95]], [[0.5, 0.5], [0.5, 0.5]])
-    spread = [mixed(counts, codes, one, 0.5)[codes == 0, 1].std() for one in (together, mingled)]
+    spread = [
+        mixed(counts, codes, neighbors, 0.5)[codes == 0, 1].std()
+        for neighbors in (together, mingled)
+    ]
     assert spread[0] > 1.2 * spread[1]
-
-
-def test_neighbours_that_are_not_there_are_replaced():
-    codes, counts = np.repeat([0, 1], 500), np.ones((1000, 1)) * 10
-    nowhere = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    found = mixed(counts, codes, nowhere, 0.5)
-    assert found.mean() == pytest.approx(10, rel=0.03)
 
 
 def test_without_spillover_the_forecast_is_the_same(cells):
@@ -98,10 +98,10 @@ def test_recall_falls_with_the_share(cells):
 def test_types_leak_into_their_neighbours(cells):
     neighbors = np.eye(N_TYPES)
     neighbors[0] = [0.0, 0.0, 1.0, 0.0]
-    found = forecast(cells, Spillover(0.8, neighbors), Detection(np.full(8, 0.5)))
-    recall = found.per_label["recall"]
+    table, _, spilled = forecast(cells, Spillover(0.8, neighbors), Detection(np.full(8, 0.5)))
+    recall = table["recall"]
     assert recall["a"] < recall[["b", "d"]].min() - 0.2
-    first = found.spilled.leaks.iloc[0]
+    first = spilled.leaks.iloc[0]
     assert (first["label"], first["predicted"], first["neighbors"]) == ("a", "c", 1.0)
     assert first["share"] == pytest.approx(1 - recall["a"], abs=0.15)
 
