@@ -17,42 +17,23 @@ ORDER = np.array([7, 0, 3, 11, 5])
 EVERY = np.arange(12)
 
 
-def test_errors_are_the_definition(criterion, by_definition):
-    expected = [by_definition(ORDER[:size]) for size in range(len(ORDER) + 1)]
-    np.testing.assert_allclose(criterion.errors(ORDER), expected, rtol=1e-10)
-    assert expected[0] == pytest.approx(1.0)
-    assert criterion.scale == pytest.approx(1.0 - by_definition(EVERY), rel=1e-8)
-
-
-def test_all_genes_keep_all(criterion):
-    kept = criterion.preserved(EVERY)
-    assert kept[-1] == pytest.approx(1.0, rel=1e-9)
-    assert (np.diff(kept) > 0).all()
-    assert kept[0] > 0
-
-
-def test_share_that_is_kept(criterion, by_definition):
+def test_it_is_the_definition(criterion, by_definition):
+    """Errors; what is preserved and lost, as a share of what all genes preserve."""
+    errors = np.array([by_definition(ORDER[:size]) for size in range(len(ORDER) + 1)])
+    np.testing.assert_allclose(criterion.errors(ORDER), errors, rtol=1e-10)
+    assert errors[0] == pytest.approx(1.0)
     scale = 1.0 - by_definition(EVERY)
-    expected = [(1.0 - by_definition(ORDER[: size + 1])) / scale for size in range(len(ORDER))]
-    np.testing.assert_allclose(criterion.preserved(ORDER), expected, rtol=1e-10)
-
-
-def test_kept_does_not_depend_on_the_order(criterion):
-    assert criterion.preserved(ORDER)[-1] == pytest.approx(
-        criterion.preserved(ORDER[::-1])[-1], rel=1e-9
-    )
-
-
-def test_losses_are_differences(criterion, by_definition):
-    """In the units of what is kept: a share of what all genes keep."""
-    scale = 1.0 - by_definition(EVERY)
-    expected = [
-        (by_definition([gene for gene in ORDER if gene != out]) - by_definition(ORDER)) / scale
-        for out in ORDER
-    ]
-    np.testing.assert_allclose(criterion.losses(ORDER), expected, rtol=1e-10)
-    kept = criterion.preserved(ORDER)
-    assert criterion.losses(ORDER)[-1] == pytest.approx(kept[-1] - kept[-2], rel=1e-7)
+    assert criterion.scale == pytest.approx(scale, rel=1e-8)
+    preserved = criterion.preserved(ORDER)
+    np.testing.assert_allclose(preserved, (1.0 - errors[1:]) / scale, rtol=1e-10)
+    assert criterion.preserved(ORDER[::-1])[-1] == pytest.approx(preserved[-1], rel=1e-9)
+    without = np.array([by_definition(np.setdiff1d(ORDER, gene)) for gene in ORDER])
+    losses = criterion.losses(ORDER)
+    np.testing.assert_allclose(losses, (without - errors[-1]) / scale, rtol=1e-10)
+    assert losses[-1] == pytest.approx(preserved[-1] - preserved[-2], rel=1e-7)
+    of_all = criterion.preserved(EVERY)
+    assert of_all[-1] == pytest.approx(1.0, rel=1e-9)
+    assert (np.diff(of_all, prepend=0.0) > 0).all()
 
 
 def test_what_an_instrument_detects(problems, by_definition):
@@ -73,20 +54,19 @@ def test_a_gene_is_as_long_as_its_signal_on_the_instrument(problems):
     signal = np.linspace(0.0, 3.0, 12)
     there = Criterion(problems, instrument=Instrument(np.ones(1), signal))
     here = Criterion(problems)
-    for own, block, target in zip(here.blocks, there.blocks, there.targets, strict=True):
+    for plain, block, target in zip(here.blocks, there.blocks, there.targets, strict=True):
         squares = (block.genes**2).sum(axis=1)
         np.testing.assert_allclose(squares, signal / target.noise, rtol=1e-10)
-        norms = np.linalg.norm(own.genes, axis=1) * np.sqrt(squares)
-        np.testing.assert_allclose((own.genes * block.genes).sum(axis=1), norms, rtol=1e-10)
+        norms = np.linalg.norm(plain.genes, axis=1) * np.sqrt(squares)
+        np.testing.assert_allclose((plain.genes * block.genes).sum(axis=1), norms, rtol=1e-10)
 
 
 def test_batches_are_averaged(problems, criterion):
-    alone = [Criterion([problem]) for problem in problems]
-    np.testing.assert_allclose(
-        criterion.errors(ORDER), np.mean([one.errors(ORDER) for one in alone], axis=0), rtol=1e-9
-    )
-    assert criterion.scale == pytest.approx(np.mean([one.scale for one in alone]))
-    assert criterion.rank == sum(one.rank for one in alone)
+    each = [Criterion([problem]) for problem in problems]
+    errors = np.mean([alone.errors(ORDER) for alone in each], axis=0)
+    np.testing.assert_allclose(criterion.errors(ORDER), errors, rtol=1e-9)
+    assert criterion.scale == pytest.approx(np.mean([alone.scale for alone in each]))
+    assert criterion.rank == sum(alone.rank for alone in each)
     assert criterion.n_genes == 12
 
 
@@ -96,9 +76,7 @@ def test_cells_twice_are_the_same_as_once(clusters):
     once = Criterion(build_problems(clusters, options))
     batch = np.repeat(["a", "b"], len(clusters))
     twice = Criterion(build_problems(np.vstack([clusters, clusters]), options, batch=batch))
-    np.testing.assert_allclose(
-        twice.preserved(np.arange(8)), once.preserved(np.arange(8)), rtol=1e-8
-    )
+    np.testing.assert_allclose(twice.preserved(EVERY), once.preserved(EVERY), rtol=1e-8)
 
 
 def test_one_measurement_is_the_unit_of_weight(problems):
@@ -119,8 +97,7 @@ def test_genes_that_may_not_be_chosen_are_still_to_be_kept(clusters, method):
     panel = candidates[ranking.order[:6]]
     criterion = Criterion(build_problems(clusters, request.resolved_structure))
     np.testing.assert_allclose(ranking.preserved, criterion.preserved(panel), rtol=1e-9)
-    np.testing.assert_allclose(
-        ranking.losses[ranking.order[:6]], criterion.losses(panel), rtol=1e-9
-    )
+    losses = ranking.losses[ranking.order[:6]]
+    np.testing.assert_allclose(losses, criterion.losses(panel), rtol=1e-9)
     fixed = rank_genes(clusters, request, candidates=Candidates.of(40, panel))
     assert fixed.preserved[-1] == pytest.approx(ranking.preserved[-1], rel=1e-9)

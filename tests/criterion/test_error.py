@@ -37,18 +37,17 @@ def curvature(error, beta, step=1e-5):
 
 
 def test_value_is_the_definition(given):
+    """Also of some of the genes; E is the error covariance."""
     genes, wanted, beta = given
     error = Block.of(genes, wanted)
     assert error.value(beta) == pytest.approx(by_definition(genes, wanted, beta), rel=1e-12)
     assert error.value_and_gradient(beta)[0] == pytest.approx(error.value(beta), rel=1e-12)
     assert error.value(np.zeros_like(beta)) == pytest.approx(1.0, rel=1e-12)
-
-
-def test_inverse_is_the_error_covariance(given):
-    genes, wanted, beta = given
-    error = Block.of(genes, wanted)
-    expected = np.linalg.inv(np.eye(len(wanted)) + (error.genes.T * beta) @ error.genes)
-    np.testing.assert_allclose(error.inverse(beta), expected, atol=1e-12)
+    covariance = np.linalg.inv(np.eye(len(wanted)) + (error.genes.T * beta) @ error.genes)
+    np.testing.assert_allclose(error.inverse(beta), covariance, atol=1e-12)
+    some = np.array([0, 2])
+    expected = by_definition(genes[some], wanted, beta[some])
+    assert error.only(some).value(beta[some]) == pytest.approx(expected, rel=1e-12)
 
 
 def test_gradient_is_finite_differences(given):
@@ -76,17 +75,17 @@ def test_no_gradient_is_steeper(given):
     assert (-error.gradient(inverse) <= steepest * np.sum(genes**2, axis=1) * (1 + 1e-12)).all()
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_it_is_convex(random_errors, seed):
+def test_it_is_convex(random_errors):
     """The Hessian is ``2 (g_iᵀ E g_j)(g_iᵀ E W E g_j)``, a product of two that are ⪰ 0."""
-    rng = np.random.default_rng(seed)
-    (error,) = random_errors(seed)
-    one, other = rng.uniform(0.01, 1.0, size=(2, 12))
-    hessian, g, e = curvature(error, one), error.genes, error.inverse(one)
-    expected = 2.0 * (g @ e @ g.T) * (g @ (e * error.weights) @ e @ g.T)
-    np.testing.assert_allclose(hessian, expected, rtol=1e-5, atol=1e-7 * hessian.max())
-    assert np.linalg.eigvalsh((hessian + hessian.T) / 2.0)[0] >= -1e-8 * hessian.max()
-    assert error.value((one + other) / 2.0) <= (error.value(one) + error.value(other)) / 2.0
+    for seed in range(10):
+        (error,) = random_errors(seed)
+        here, there = np.random.default_rng(seed).uniform(0.01, 1.0, size=(2, 12))
+        hessian, g, e = curvature(error, here), error.genes, error.inverse(here)
+        expected = 2.0 * (g @ e @ g.T) * (g @ (e * error.weights) @ e @ g.T)
+        np.testing.assert_allclose(hessian, expected, rtol=1e-5, atol=1e-7 * hessian.max())
+        assert np.linalg.eigvalsh((hessian + hessian.T) / 2.0)[0] >= -1e-8 * hessian.max()
+        between = error.value((here + there) / 2.0)
+        assert between <= (error.value(here) + error.value(there)) / 2.0
 
 
 def test_rotated_coordinates_give_the_same(given):
@@ -114,13 +113,6 @@ def test_covered_genes_are_measured_and_weighed_no_more(given):
     twice = error.cover(include[:1]).cover(include[1:])
     np.testing.assert_allclose(twice.covered, error.cover(include).covered, rtol=1e-12)
     assert not error.covered.any()
-
-
-def test_some_of_the_genes(given):
-    genes, wanted, beta = given
-    some = np.array([0, 2])
-    found = Block.of(genes, wanted).only(some).value(beta[some])
-    assert found == pytest.approx(by_definition(genes[some], wanted, beta[some]), rel=1e-12)
 
 
 def test_the_variance_is_the_error_less_the_squared_bias():

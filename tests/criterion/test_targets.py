@@ -18,6 +18,7 @@ from glfs_bio.criterion.targets import ExpressionTerm, GenesTerm, LabelsTerm, Va
 from glfs_bio.errors import InvalidValue
 
 CODES = np.repeat([0, 1, 2], 20)
+PANEL = np.array([4, 0, 6])
 
 
 def of_problem(problem, noise):
@@ -33,21 +34,6 @@ def power(matrix, exponent):
     return (basis * np.where(values > 1e-12 * values[-1], values, 0.0) ** exponent) @ basis.T
 
 
-def errors(problems, wanted, matrices, noise):
-    """F of three panels by the class, and as the mean of ``Tr(W (I + Σ g gᵀ)⁻¹)``."""
-    found, expected = [], []
-    criterion = Criterion(problems, wanted)
-    for panel in ([0], [1, 5], [2, 3, 7, 11]):
-        found.append(criterion.errors(np.array(panel))[-1])
-        total = 0.0
-        for problem, matrix in zip(problems, matrices, strict=True):
-            genes = of_problem(problem, noise)[0][panel]
-            inverse = np.linalg.inv(np.eye(len(matrix)) + genes.T @ genes)
-            total += np.trace(matrix @ inverse) / np.trace(matrix) / len(problems)
-        expected.append(total)
-    return found, expected
-
-
 @pytest.fixture
 def cells(problems):
     """Cells of each problem."""
@@ -55,38 +41,62 @@ def cells(problems):
     return [every] if len(problems) == 1 else [every[::2], every[1::2]]
 
 
-def test_labels(problems, cells):
-    """Pairs of class means of Z, each of norm 1."""
+@pytest.fixture
+def criterion_of(problems, cells):
+    """The criterion that keeps some terms, each with its weight or alone."""
+
+    def make(*terms, weights=None):
+        pairs = tuple(term if isinstance(term, tuple) else (term, 1.0) for term in terms)
+        return Criterion(problems, [Target(pairs, weights).rows(part) for part in cells])
+
+    return make
+
+
+@pytest.fixture
+def is_definition(problems):
+    """F of three panels is the mean of ``Tr(W (I + Σ g gᵀ)⁻¹)`` over the problems."""
+
+    def check(criterion, matrices, noise):
+        for panel in ([0], [1, 5], [2, 3, 7, 11]):
+            total = 0.0
+            for problem, matrix in zip(problems, matrices, strict=True):
+                genes = of_problem(problem, noise)[0][panel]
+                inverse = np.linalg.inv(np.eye(len(matrix)) + genes.T @ genes)
+                total += np.trace(matrix @ inverse) / np.trace(matrix) / len(problems)
+            assert criterion.errors(np.array(panel))[-1] == pytest.approx(total, rel=1e-6)
+
+    return check
+
+
+def test_labels(problems, cells, criterion_of, is_definition):
+    """Pairs of class means of Z, each of norm 1; whatever numbers the labels have."""
     matrices = []
-    for problem, own in zip(problems, cells, strict=True):
+    for problem, part in zip(problems, cells, strict=True):
         _, z = of_problem(problem, 1.0)
-        means = [z[CODES[own] == code].mean(axis=0) for code in range(3)]
+        means = [z[CODES[part] == code].mean(axis=0) for code in range(3)]
         total = 0.0
         for a in range(3):
             for b in range(a):
                 apart = (means[a] - means[b]) / np.linalg.norm(means[a] - means[b])
                 total = total + np.outer(apart, apart)
         matrices.append(power(total, POWER))
-    wanted = [Target(((LabelsTerm(CODES), 1.0),)).rows(own) for own in cells]
-    found, expected = errors(problems, wanted, matrices, NOISE_OF_CELLS)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    for codes in (CODES, np.array([7, 2, 40])[CODES]):
+        is_definition(criterion_of(LabelsTerm(codes)), matrices, NOISE_OF_CELLS)
 
 
-def test_values(problems, cells):
+def test_values(problems, cells, criterion_of, is_definition):
     """Numbers of the cells, centred, with squares that sum to 1."""
     values = np.random.default_rng(0).normal(size=(60, 2)) * [1.0, 1e6] + CODES[:, None]
     matrices = []
-    for problem, own in zip(problems, cells, strict=True):
+    for problem, part in zip(problems, cells, strict=True):
         _, z = of_problem(problem, 1.0)
-        centred = values[own] - values[own].mean(axis=0)
+        centred = values[part] - values[part].mean(axis=0)
         seen = z.T @ (centred / np.linalg.norm(centred, axis=0))
         matrices.append(power(seen @ seen.T, POWER))
-    wanted = [Target(((ValuesTerm(values), 1.0),)).rows(own) for own in cells]
-    found, expected = errors(problems, wanted, matrices, NOISE_OF_CELLS)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    is_definition(criterion_of(ValuesTerm(values)), matrices, NOISE_OF_CELLS)
 
 
-def test_genes_and_structure(problems, cells, above_noise):
+def test_genes_and_structure(problems, criterion_of, is_definition, above_noise):
     """A sum of terms, each of trace 1 before it is weighted."""
     some = np.array([1, 4, 9])
     matrices = []
@@ -97,30 +107,16 @@ def test_genes_and_structure(problems, cells, above_noise):
         structure = in_units @ basis * np.sqrt(kappa)
         few, every = genes[some].T @ genes[some], power(structure.T @ structure, POWER)
         matrices.append(3.0 * few / np.trace(few) + every / np.trace(every))
-    terms = ((GenesTerm(some), 3.0), (StructureTerm(), 1.0))
-    wanted = [Target(terms).rows(own) for own in cells]
-    found, expected = errors(problems, wanted, matrices, NOISE)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    is_definition(criterion_of((GenesTerm(some), 3.0), StructureTerm()), matrices, NOISE)
 
 
-def test_expression(problems, cells):
+def test_expression(problems, criterion_of, is_definition):
     """All genes in the units of the matrix; those that are measured stay in units of noise."""
     matrices = []
     for problem in problems:
-        genes, _ = of_problem(problem, NOISE)
-        expressed = genes / problem.units[:, None]
+        expressed = of_problem(problem, NOISE)[0] / problem.units[:, None]
         matrices.append(expressed.T @ expressed)
-    wanted = [Target(((ExpressionTerm(), 1.0),)).rows(own) for own in cells]
-    found, expected = errors(problems, wanted, matrices, NOISE)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
-def test_structure_is_what_is_kept_by_default(problems):
-    panel = np.array([3, 1, 8])
-    np.testing.assert_array_equal(
-        Criterion(problems).errors(panel),
-        Criterion(problems, [Target()] * len(problems)).errors(panel),
-    )
+    is_definition(criterion_of(ExpressionTerm()), matrices, NOISE)
 
 
 def test_a_weight_of_two_is_two_cells(problems, above_noise):
@@ -134,70 +130,40 @@ def test_a_weight_of_two_is_two_cells(problems, above_noise):
     counted = inside.T @ (problem.basis * (weights / weights.mean())[:, None])
     genes = counted @ basis * np.sqrt(kappa / lambda2)
     expected = power(genes.T @ genes, POWER)
-    weighted = Target(weights=weights)
-    found = weighted.matrix(problem)
-    np.testing.assert_allclose(found, expected / np.trace(expected), atol=1e-12)
+    matrix = Target(weights=weights).matrix(problem)
+    np.testing.assert_allclose(matrix, expected / np.trace(expected), atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "term",
-    [
-        StructureTerm(),
-        ExpressionTerm(),
-        GenesTerm(np.array([0, 2])),
-        LabelsTerm(CODES),
-        ValuesTerm(CODES[:, None] * 1.0),
-    ],
-)
-def test_weights_that_are_all_alike_change_nothing(problems, cells, term):
-    for weights in (np.full(60, 1.0), np.full(60, 7.0)):
-        plain, weighted = (
-            Criterion(problems, [Target(((term, 1.0),), how).rows(own) for own in cells])
-            for how in (None, weights)
-        )
-        panel = np.array([4, 0, 6])
-        np.testing.assert_allclose(weighted.errors(panel), plain.errors(panel), rtol=1e-9)
+OF_CELLS = LabelsTerm(CODES), ValuesTerm(CODES[:, None] * 1.0)
+OF_GENES = StructureTerm(), ExpressionTerm(), GenesTerm(np.array([0, 2]))
 
 
-def test_cells_without_a_label_or_number_count_for_nothing(problems, cells):
+@pytest.mark.parametrize("term", [*OF_CELLS, *OF_GENES], ids=lambda term: type(term).__name__)
+def test_weights_that_are_all_alike_change_nothing(criterion_of, term):
+    plain = criterion_of(term).errors(PANEL)
+    for weight in (1.0, 7.0):
+        weighted = criterion_of(term, weights=np.full(60, weight)).errors(PANEL)
+        np.testing.assert_allclose(weighted, plain, rtol=1e-9)
+
+
+def test_cells_without_a_label_or_number_count_for_nothing(criterion_of):
     """Whatever stands there, and like cells of weight 0."""
-    panel = np.array([4, 0, 6])
     known = np.arange(60) % 3 > 0
-    codes = np.where(known, CODES, -1)
-    values = np.where(known, CODES * 1.0, np.nan)[:, None]
+    values = CODES[:, None] * 1.0
     for unknown, every in (
-        (LabelsTerm(codes), LabelsTerm(CODES)),
-        (ValuesTerm(values), ValuesTerm(CODES[:, None] * 1.0)),
+        (LabelsTerm(np.where(known, CODES, -1)), LabelsTerm(CODES)),
+        (ValuesTerm(np.where(known[:, None], values, np.nan)), ValuesTerm(values)),
     ):
-        without = Criterion(problems, [Target(((unknown, 1.0),)).rows(own) for own in cells])
-        weighted = Target(((every, 1.0),), known.astype(float))
-        ignored = Criterion(problems, [weighted.rows(own) for own in cells])
-        np.testing.assert_allclose(without.errors(panel), ignored.errors(panel), rtol=1e-9)
+        ignored = criterion_of(every, weights=known.astype(float))
+        errors = criterion_of(unknown).errors(PANEL)
+        np.testing.assert_allclose(errors, ignored.errors(PANEL), rtol=1e-9)
 
 
-def test_labels_may_have_any_numbers(problems, cells):
-    panel = np.array([4, 0, 6])
-    found = [
-        Criterion(
-            problems, [Target(((LabelsTerm(codes), 1.0),)).rows(own) for own in cells]
-        ).errors(panel)
-        for codes in (CODES, np.array([7, 2, 40])[CODES])
-    ]
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
-
-
-def test_a_set_of_cells_without_any_of_it_is_left_out(problems, cells):
+def test_a_set_of_cells_without_any_of_it_is_left_out(problems, cells, criterion_of):
     """With one label in it, or no cell that has one."""
     codes = np.where(np.isin(np.arange(60), cells[0]), CODES, -1)
-    wanted = [Target(((LabelsTerm(codes), 1.0),)).rows(own) for own in cells]
-    alone = Criterion(problems[:1], wanted[:1])
-    panel = np.array([4, 0, 6])
-    np.testing.assert_allclose(
-        Criterion(problems, wanted).errors(panel), alone.errors(panel), rtol=1e-12
-    )
-
-
-def test_nothing_to_keep_is_refused(problems, cells):
-    wanted = [Target(((LabelsTerm(np.zeros(60, int)), 1.0),)).rows(own) for own in cells]
+    alone = Criterion(problems[:1], [Target(((LabelsTerm(codes), 1.0),)).rows(cells[0])])
+    errors = criterion_of(LabelsTerm(codes)).errors(PANEL)
+    np.testing.assert_allclose(errors, alone.errors(PANEL), rtol=1e-12)
     with refused(InvalidValue, "preserve"):
-        Criterion(problems, wanted)
+        criterion_of(LabelsTerm(np.zeros(60, int)))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import all_panels
 import numpy as np
-from hypothesis import Phase, assume, event, given, reject, settings
+from hypothesis import assume, event, given, reject, settings
 from hypothesis import strategies as st
 
 from glfs_bio.glfs2014 import path
 from glfs_bio.glfs2014.variance import Variance
 from glfs_bio.methods import OBJECTIVES
 
-EXAMPLES = settings(
-    deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=40
-)
+EXAMPLES = settings(all_panels.EXAMPLES, max_examples=40)
+SOLVERS = st.sampled_from(list(path.SOLVERS))
 TOL = 1e-6
 
 
@@ -65,7 +65,7 @@ def stationarity(genes, stiffness, name, beta, lam):
 
 
 @EXAMPLES
-@given(problems(), st.sampled_from(list(path.SOLVERS)))
+@given(problems(), SOLVERS)
 def test_the_objective_never_increases(problem, solver):
     objective, beta, lam = setting(problem)
     values = []
@@ -77,7 +77,7 @@ def test_the_objective_never_increases(problem, solver):
 
 
 @EXAMPLES
-@given(problems(), st.sampled_from(list(path.SOLVERS)), st.floats(0.01, 3.0))
+@given(problems(), SOLVERS, st.floats(0.01, 3.0))
 def test_a_solution_is_stationary_or_said_not_to_be(problem, solver, times):
     objective, beta, lam = setting(problem)
     lam *= times
@@ -93,7 +93,7 @@ def test_a_solution_is_stationary_or_said_not_to_be(problem, solver, times):
 
 
 @EXAMPLES
-@given(problems(), st.sampled_from(list(path.SOLVERS)), st.integers(0, 6))
+@given(problems(), SOLVERS, st.integers(0, 6))
 def test_no_step_takes_a_direction_off_its_branch(problem, solver, before):
     objective, beta, lam = setting(problem)
     solve = path.SOLVERS[solver]

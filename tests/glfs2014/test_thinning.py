@@ -14,51 +14,33 @@ from glfs_bio.options import StructureSpec
 
 
 @pytest.fixture
-def objective():
-    rng = np.random.default_rng(0)
-    genes = rng.normal(size=(300, 8))
+def many():
+    """300 genes of eight directions."""
+    genes = np.random.default_rng(0).normal(size=(300, 8))
     return Variance(Exact.block(genes, np.diag(np.linspace(1.0, 5.0, 8))))
 
 
-def test_fixed_points_are_stationary(objective):
+def test_fixed_points_are_stationary(many):
     """One update leaves a solution of the Newton solver as it is."""
-    beta, lam = path.start(objective)
-    solution = newton(objective, beta, lam, tol=1e-10)
-    there, balanced = thinning.thin(objective, solution.beta, lam, most=300, least=1)
+    beta, lam = path.start(many)
+    solution = newton(many, beta, lam, tol=1e-10)
+    there, balanced = thinning.thin(many, solution.beta, lam, most=300, least=1)
     np.testing.assert_allclose(there, solution.beta, atol=1e-6 * solution.beta.max())
     np.testing.assert_allclose(balanced, lam, rtol=1e-6)
 
 
-def test_few_genes_are_left_on_the_branch(objective):
-    beta, lam = path.start(objective)
-    thinned, larger = thinning.thin(objective, beta, lam, most=20, least=5)
+def test_few_genes_are_left_on_the_branch(many, objective):
+    """Never beyond the last λ, and back where too few would be left."""
+    beta, lam = path.start(many)
+    thinned, larger = thinning.thin(many, beta, lam, most=20, least=5)
     assert 5 <= np.count_nonzero(thinned) <= 20
     assert larger > lam
-    assert newton(objective, thinned, larger).n_genes > 0
-
-
-def test_never_beyond_the_last_lambda(objective):
+    assert newton(many, thinned, larger).n_genes > 0
+    assert thinning.thin(many, beta, lam, most=1, least=1, last=1.5 * lam)[1] <= 1.5 * lam
     beta, lam = path.start(objective)
-    _, larger = thinning.thin(objective, beta, lam, most=1, least=1, last=1.5 * lam)
-    assert larger <= 1.5 * lam
-
-
-def test_signals_are_left():
-    """80 samples in four groups, four genes that say which, 600 that are noise."""
-    rng = np.random.default_rng(0)
-    groups = np.eye(4)[rng.integers(4, size=80)]
-    genes = np.hstack([groups, 0.2 * rng.normal(size=(80, 600))]).T
-    centred = genes - genes.mean(axis=1, keepdims=True)
-    objective = Variance(Exact.block(centred, np.eye(80) + 20.0 * (np.eye(80) - _means(groups))))
-    beta, lam = path.start(objective)
-    thinned, larger = thinning.thin(objective, beta, lam, most=40, least=4)
-    best = np.argsort(-newton(objective, thinned, larger).beta)[:4]
-    assert set(best) == {0, 1, 2, 3}
-
-
-def _means(groups):
-    """Projection on the means of the groups."""
-    return groups @ np.linalg.inv(groups.T @ groups) @ groups.T
+    thinned, balanced = thinning.thin(objective, beta, lam, most=4, least=29)
+    assert np.count_nonzero(thinned) >= 29
+    assert 0 < balanced < lam * 1e3
 
 
 def test_an_avalanche_is_followed_to_its_end():

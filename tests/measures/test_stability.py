@@ -1,4 +1,4 @@
-"""None"""
+"""Overlap of panels, and their consensus."""
 
 from __future__ import annotations
 
@@ -16,11 +16,8 @@ from glfs_bio.measures.stability import consensus, jaccard
 def test_jaccard_by_sets(chosen):
     chosen[:, 0] = True
     sets = [set(np.flatnonzero(row)) for row in chosen]
-    expected = [[len(one & other) / len(one | other) for other in sets] for one in sets]
+    expected = [[len(a & b) / len(a | b) for b in sets] for a in sets]
     assert jaccard(chosen) == pytest.approx(np.array(expected))
-
-
-def test_nothing_chosen_has_no_index():
     assert np.isnan(jaccard(np.zeros((2, 4), dtype=bool))).all()
 
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.cells.graph import knn_graph
+from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.options import Request
 from glfs_bio.selection import Candidates, rank_genes
 
 FULL = {"n_comps": None, "standardize": None, "n_neighbors": 5, "lambda1": 10.0}
-
-
-def normalised_laplacian(similarities):
-    degrees = similarities.sum(axis=1)
-    return np.eye(len(degrees)) - similarities / np.sqrt(np.outer(degrees, degrees))
 
 
 class OneBatch:
@@ -22,11 +17,11 @@ class OneBatch:
 
     def __init__(self, data, lambda1):
         n, d = data.shape
-        laplacian = normalised_laplacian(knn_graph(data, 5).toarray())
+        smoother = laplacian(knn_graph(data, 5)).toarray()
         self.genes = (data - data.mean(axis=0)).T
-        self.smooth = np.eye(n) + lambda1 * laplacian
+        self.smooth = np.eye(n) + lambda1 * smoother
         residuals = [
-            max(f @ laplacian @ f / n, 1e-3 * (f @ f / n)) for f in self.genes if (f != 0).any()
+            max(f @ smoother @ f / n, 1e-3 * (f @ f / n)) for f in self.genes if (f != 0).any()
         ]
         within = self.smooth
         rank = n
@@ -51,7 +46,7 @@ def by_brute_force(batches, method, n_genes, include=()):
     name = {"lapaofs": "variance", "lapdofs": "minus_log_det"}[method]
 
     def cost(chosen):
-        return sum(getattr(one, name)(chosen) for one in batches)
+        return sum(getattr(batch, name)(chosen) for batch in batches)
 
     every = range(len(batches[0].genes))
     chosen, gains = [], []
@@ -84,19 +79,17 @@ def method(request):
     return request.param
 
 
-@pytest.mark.parametrize("n_cells", [30, 15])
-def test_same_genes_and_gains(small, method, n_cells):
-    data = small[:: 30 // n_cells]
-    ranking = rank_genes(data, Request.of(7, method=method, **FULL))
-    agree(ranking, *by_brute_force([OneBatch(data, 10.0)], method, 7))
-    assert ranking.info["method"] == method
-    assert "lam" not in ranking.info
+def test_same_genes_and_gains(small, method):
+    for data in (small, small[::2]):
+        ranking = rank_genes(data, Request.of(7, method=method, **FULL))
+        agree(ranking, *by_brute_force([OneBatch(data, 10.0)], method, 7))
+        assert ranking.info["method"] == method
+        assert "lam" not in ranking.info
 
 
 def test_included_genes_are_covered_first(small, method):
-    ranking = rank_genes(
-        small, Request.of(6, method=method, **FULL), candidates=Candidates.of(20, [12, 3])
-    )
+    request = Request.of(6, method=method, **FULL)
+    ranking = rank_genes(small, request, candidates=Candidates.of(20, [12, 3]))
     agree(ranking, *by_brute_force([OneBatch(small, 10.0)], method, 6, include=[3, 12]))
 
 
@@ -104,9 +97,3 @@ def test_gains_add_up_over_batches(small, batch, method):
     batches = [OneBatch(small[batch == name], 10.0) for name in "ab"]
     ranking = rank_genes(small, Request.of(6, method=method, **FULL), batch=batch)
     agree(ranking, *by_brute_force(batches, method, 6))
-
-
-def test_a_constant_gene_comes_last(small, method):
-    small[:, 4] = 1.0
-    ranking = rank_genes(small, Request.of(6, method=method, **FULL))
-    assert ranking.order[-1] == 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy import sparse
 
 from glfs_bio.cells.graph import knn_graph
@@ -25,38 +24,31 @@ def laplacian_score(data, similarities):
     return along, spread
 
 
-@pytest.mark.parametrize("n_comps", [None, 5])
-def test_laplacian_score(small, n_comps):
+FULL = Request.of(4, method="laplacian_score", n_comps=None)
+
+
+def test_laplacian_score(small):
+    """Also of components, and of a cell without neighbours."""
     graph = knn_graph(small, 5)
-    ranking = rank_genes(
-        small, Request.of(4, method="laplacian_score", n_comps=n_comps), graph=graph
-    )
-    along, spread = laplacian_score(small, graph.toarray())
-    np.testing.assert_allclose(ranking.weights, -along / spread, rtol=1e-8)
-    np.testing.assert_array_equal(ranking.order, np.argsort(along / spread))
+    lonely = sparse.csr_array(np.pad(knn_graph(small[:-1], 5).toarray(), (0, 1)))
+    for similarities, n_comps in ((graph, None), (graph, 5), (lonely, None)):
+        request = Request.of(4, method="laplacian_score", n_comps=n_comps)
+        ranking = rank_genes(small, request, graph=similarities)
+        along, spread = laplacian_score(small, similarities.toarray())
+        np.testing.assert_allclose(ranking.weights, -along / spread, rtol=1e-8)
+        np.testing.assert_array_equal(ranking.order, np.argsort(along / spread))
 
 
 def test_laplacian_score_over_batches(small, batch):
-    ranking = rank_genes(small, Request.of(4, method="laplacian_score", n_comps=None), batch=batch)
+    ranking = rank_genes(small, FULL, batch=batch)
     parts = [small[batch == name] for name in "ab"]
     sums = [laplacian_score(part, knn_graph(part).toarray()) for part in parts]
     along, spread = np.sum(sums, axis=0)
     np.testing.assert_allclose(ranking.weights, -along / spread, rtol=1e-8)
 
 
-def test_laplacian_score_of_cells_without_neighbours(small):
-    graph = knn_graph(small[:-1], 5).toarray()
-    graph = np.pad(graph, (0, 1))
-    ranking = rank_genes(
-        small, Request.of(4, method="laplacian_score", n_comps=None), graph=sparse.csr_array(graph)
-    )
-    along, spread = laplacian_score(small, graph)
-    np.testing.assert_allclose(ranking.weights, -along / spread, rtol=1e-8)
-
-
 def test_laplacian_score_does_not_depend_on_the_unit_of_a_gene(small):
     graph = knn_graph(small, 5)
-    request = Request.of(4, method="laplacian_score", n_comps=None)
-    one = rank_genes(small, request, graph=graph)
-    other = rank_genes(small * np.geomspace(1e-6, 1e6, 20) + 5.0, request, graph=graph)
-    np.testing.assert_allclose(one.weights, other.weights, rtol=1e-4)
+    in_other_units = small * np.geomspace(1e-6, 1e6, 20) + 5.0
+    rankings = (rank_genes(data, FULL, graph=graph) for data in (small, in_other_units))
+    np.testing.assert_allclose(*(ranking.weights for ranking in rankings), rtol=1e-4)

@@ -28,10 +28,13 @@ def by_brute_force(rows, n_clusters, rounds):
     return alpha
 
 
+FULL = Request.of(5, method="q_alpha", n_comps=None)
+
+
 @pytest.mark.parametrize("n_clusters", [3, 10])
 def test_same_weights(small, monkeypatch, n_clusters):
     monkeypatch.setattr(q_alpha, "N_CLUSTERS", n_clusters)
-    ranking = rank_genes(small, Request.of(5, method="q_alpha", n_comps=None))
+    ranking = rank_genes(small, FULL)
     assert ranking.info["converged"]
     centred = (small - small.mean(axis=0)).T
     alpha = by_brute_force(centred, n_clusters, ranking.info["n_iter"])
@@ -41,21 +44,10 @@ def test_same_weights(small, monkeypatch, n_clusters):
 
 
 def test_batches_are_centred_each_by_itself(small, batch):
-    ranking = rank_genes(small, Request.of(5, method="q_alpha", n_comps=None), batch=batch)
+    ranking = rank_genes(small, FULL, batch=batch)
     centred = np.vstack([small[batch == b] - small[batch == b].mean(axis=0) for b in "ab"])
     alpha = by_brute_force(centred.T, 10, ranking.info["n_iter"])
     np.testing.assert_allclose(ranking.weights, np.abs(alpha), atol=1e-8)
-
-
-def test_genes_of_the_groups_get_the_weight(clusters):
-    ranking = rank_genes(clusters, Request.of(6, method="q_alpha", n_comps=None))
-    assert set(ranking.order[:6]) == set(range(6))
-
-
-def test_a_constant_gene_has_no_weight(small):
-    small[:, 4] = 1.0
-    ranking = rank_genes(small, Request.of(5, method="q_alpha", n_comps=None))
-    assert ranking.weights[4] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_unsettled_weights_are_told(clusters):

@@ -23,14 +23,13 @@ def in_reduced_units(data, n_comps):
     return genes, cells @ genes.T
 
 
-def with_settings(monkeypatch, **some):
-    for name, value in some.items():
-        monkeypatch.setattr(sparse_pca, name.upper(), value)
+FULL = Request.of(6, method="sparse_pca", n_comps=None)
 
 
 @pytest.mark.parametrize("n_comps", [None, 15])
 def test_components_of_scikit_learn(small, n_comps, monkeypatch):
-    with_settings(monkeypatch, n_components=3, alpha=0.1)
+    monkeypatch.setattr(sparse_pca, "N_COMPONENTS", 3)
+    monkeypatch.setattr(sparse_pca, "ALPHA", 0.1)
     genes, matrix = in_reduced_units(small, n_comps)
     loadings, _, info = sparse_pca.components(genes, 0)
     model = SparsePCA(3, alpha=0.1, method="cd", tol=1e-4, max_iter=300, random_state=0)
@@ -38,8 +37,8 @@ def test_components_of_scikit_learn(small, n_comps, monkeypatch):
     unit = loadings / np.linalg.norm(loadings, axis=0)
     np.testing.assert_allclose(np.abs(unit.T), np.abs(model.components_), atol=1e-8)
     assert info["n_iter"] == model.n_iter_
-    options = {"n_comps": n_comps, "standardize": None}
-    ranking = rank_genes(small, Request.of(5, method="sparse_pca", **options))
+    request = Request.of(5, method="sparse_pca", n_comps=n_comps, standardize=None)
+    ranking = rank_genes(small, request)
     largest = np.abs(loadings).max(axis=1)
     np.testing.assert_allclose(ranking.weights, largest, atol=1e-8)
     loaded = int((largest > 0).sum())
@@ -48,7 +47,7 @@ def test_components_of_scikit_learn(small, n_comps, monkeypatch):
 
 def test_loadings_are_stationary(small, monkeypatch):
     """Gene by gene: the correlation with what is left is α where there is a loading, else less."""
-    with_settings(monkeypatch, many_genes=10)
+    monkeypatch.setattr(sparse_pca, "MANY_GENES", 10)
     genes, _ = in_reduced_units(small, None)
     loadings, directions, _ = sparse_pca.components(genes, 0)
     assert (np.linalg.norm(directions, axis=1) <= 1 + 1e-8).all()
@@ -60,8 +59,8 @@ def test_loadings_are_stationary(small, monkeypatch):
 
 
 def test_genes_without_a_loading_are_ordered_by_how_near_they_are(small, monkeypatch):
-    with_settings(monkeypatch, alpha=0.6)
-    ranking = rank_genes(small, Request.of(5, method="sparse_pca", n_comps=None))
+    monkeypatch.setattr(sparse_pca, "ALPHA", 0.6)
+    ranking = rank_genes(small, FULL)
     without = ranking.weights == 0
     assert 0 < without.sum() < 20
     assert (ranking.scores[without] <= 0).all()
@@ -70,17 +69,16 @@ def test_genes_without_a_loading_are_ordered_by_how_near_they_are(small, monkeyp
 
 
 def test_many_genes_in_batches(monkeypatch, clusters):
-    whole = rank_genes(clusters, Request.of(6, method="sparse_pca", n_comps=None))
-    with_settings(monkeypatch, many_genes=10)
-    ranking = rank_genes(clusters, Request.of(6, method="sparse_pca", n_comps=None))
-    again = rank_genes(clusters, Request.of(6, method="sparse_pca", n_comps=None))
+    whole = rank_genes(clusters, FULL)
+    monkeypatch.setattr(sparse_pca, "MANY_GENES", 10)
+    ranking, again = (rank_genes(clusters, FULL) for _ in range(2))
     np.testing.assert_array_equal(ranking.scores, again.scores)
     assert "converged" not in ranking.info
     assert set(ranking.order[:6]) == set(whole.order[:6]) == set(range(6))
 
 
 def test_unsettled_loadings_are_told(small, monkeypatch):
-    with_settings(monkeypatch, rounds=1)
+    monkeypatch.setattr(sparse_pca, "ROUNDS", 1)
     with pytest.warns(Caution):
-        ranking = rank_genes(small, Request.of(5, method="sparse_pca", n_comps=None))
+        ranking = rank_genes(small, FULL)
     assert not ranking.info["converged"]

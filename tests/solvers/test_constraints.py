@@ -7,36 +7,27 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from all_panels import tried
+from all_panels import NONE, at_least, at_most, greedy_panel, tried
 from refusals import refused
 
 from glfs_bio.errors import InvalidValue
 from glfs_bio.solvers.constrained import select_within
-from glfs_bio.solvers.constraints import Row, Rows, check
-from glfs_bio.solvers.greedy import select
+from glfs_bio.solvers.constraints import Rows, check
 
 EVERY = np.arange(12)
-NONE = np.empty(0, dtype=np.intp)
 COSTS = np.array([3, 1, 2, 5, 4, 1, 2, 3, 1, 2, 6, 1]) / 10.0
 
 
 def budget(upper):
-    return Row(f"budget={upper:g}", f"budget={upper:g}", EVERY, COSTS, upper=upper)
+    return at_most(upper, EVERY, f"budget={upper:g}", values=COSTS)
 
 
 def family(*genes, most=1, name="family"):
-    genes = np.array(genes)
-    return Row("per_family", f"per_family ({name})", genes, np.ones(len(genes)), upper=most)
+    return at_most(most, genes, f"per_family ({name})")._replace(limit="per_family")
 
 
 def kind(*genes, least=1, name="B"):
-    genes = np.array(genes)
-    return Row("per_type", f"per_type ({name})", genes, np.ones(len(genes)), lower=least)
-
-
-def ruled_out(*genes, name="max_mean=3"):
-    genes = np.array(genes)
-    return Row(name, name, genes, np.ones(len(genes)), upper=0.0)
+    return at_least(least, genes, f"per_type ({name})")._replace(limit="per_type")
 
 
 def feasible(rows, size, include=NONE):
@@ -53,32 +44,36 @@ LIMITS = {
     "budget": [budget(0.7)],
     "families": [family(0, 1, 2, 3, 4), family(5, 6, 7, most=1, name="other")],
     "types": [kind(3, 10, least=2), kind(8, 9, name="T")],
-    "all": [budget(1.1), family(0, 1, 2, 3), kind(2, 3, 10), ruled_out(7)],
+    "all": [budget(1.1), family(0, 1, 2, 3), kind(2, 3, 10), at_most(0.0, [7], "max_mean=3")],
 }
 
 
-@pytest.mark.parametrize("include", [(), (4, 8)])
+def true_share(criterion, panels, errors, start):
+    """How much of what the best of these panels gains such errors are."""
+    best = min(criterion.errors(panel)[-1] for panel in panels)
+    return (start - errors) / (start - best)
+
+
 @pytest.mark.parametrize("name", LIMITS)
-def test_limits_hold_and_the_share_is_no_more_than_the_true_one(criterion, name, include):
-    rows, include = Rows.of(LIMITS[name], 12), np.array(include, dtype=np.intp)
-    panel = select_within(criterion, 5, rows=rows, include=include, candidates=EVERY)
-    assert rows.hold(np.isin(EVERY, tried(panel)).astype(float))
-    assert set(tried(panel)[: len(include)]) == set(include)
-    errors = criterion.errors(tried(panel))
-    start = criterion.errors(include)[-1]
-    best = min(criterion.errors(other)[-1] for other in feasible(rows, 5, include))
-    true = (start - errors[-1]) / (start - best)
-    assert 0 < panel.optimality[-1] <= true + 1e-9
-    for size in range(len(include) + 1, panel.n_selected):
-        parts = feasible(rows.packing, size, include)
-        best = min(criterion.errors(other)[-1] for other in parts)
-        true = (start - errors[size]) / (start - best)
-        assert 0 < panel.optimality[size - 1] <= true + 1e-9
-    assert panel.weights.sum() <= 5 + 1e-9
+def test_limits_hold_and_the_share_is_no_more_than_the_true_one(criterion, name):
+    rows = Rows.of(LIMITS[name], 12)
+    for include in (NONE, np.array([4, 8])):
+        panel = select_within(criterion, 5, rows=rows, include=include, candidates=EVERY)
+        assert rows.hold(np.isin(EVERY, tried(panel)).astype(float))
+        assert set(tried(panel)[: len(include)]) == set(include)
+        assert panel.weights.sum() <= 5 + 1e-9
+        errors = criterion.errors(tried(panel))
+        start = criterion.errors(include)[-1]
+        true = true_share(criterion, feasible(rows, 5, include), errors[-1], start)
+        assert 0 < panel.optimality[-1] <= true + 1e-9
+        for size in range(len(include) + 1, panel.n_selected):
+            parts = feasible(rows.packing, size, include)
+            true = true_share(criterion, parts, errors[size], start)
+            assert 0 < panel.optimality[size - 1] <= true + 1e-9
 
 
 def test_limits_that_do_not_bind_change_nothing(criterion):
-    plain = select(criterion, 5, include=NONE, candidates=EVERY)
+    plain = greedy_panel(criterion, 5)
     rows = Rows.of([budget(100.0), family(0, 1, 2, most=3), kind(*EVERY, least=2)], 12)
     same = select_within(criterion, 5, rows=rows, include=NONE, candidates=EVERY)
     np.testing.assert_array_equal(tried(same), tried(plain))
@@ -95,33 +90,36 @@ def test_as_many_genes_as_the_budget_affords(criterion, upper):
     rest = np.setdiff1d(EVERY, tried(panel))
     assert left >= -1e-9
     assert not len(rest) or COSTS[rest].min() > left
-    best = min(criterion.errors(other)[-1] for other in feasible(rows, 12))
     errors = criterion.errors(tried(panel))
     assert panel.n_selected == len(tried(panel)) == len(panel.optimality)
-    assert panel.optimality[-1] <= (errors[0] - errors[-1]) / (errors[0] - best) + 1e-9
+    true = true_share(criterion, feasible(rows, 12), errors[-1], errors[0])
+    assert panel.optimality[-1] <= true + 1e-9
 
 
 def test_gain_per_cost_where_it_is_better(criterion):
     """One dear gene that gains most, or all the others: the better panel counts."""
-    first = select(criterion, 1, include=NONE, candidates=EVERY).order[0]
+    first = greedy_panel(criterion, 1).order[0]
     costs = np.where(first == EVERY, 1.1, 0.1)
-    rows = Rows.of([Row("budget", "budget", EVERY, costs, upper=1.1)], 12, budget=True)
+    rows = Rows.of([at_most(1.1, EVERY, "budget", values=costs)], 12, budget=True)
     panel = select_within(criterion, None, rows=rows, include=NONE, candidates=EVERY)
     assert sorted(tried(panel)) == sorted(set(EVERY) - {first})
 
 
 def test_a_limit_that_lets_fewer_genes_in_is_said(criterion, caplog):
-    rows = Rows.of([budget(0.45), family(0, 1, 2, most=3)], 12)
-    with caplog.at_level(logging.WARNING):
-        panel = select_within(criterion, 8, rows=rows, include=NONE, candidates=EVERY)
-    assert panel.n_selected == len(tried(panel)) < 8
-    record = next(one for one in caplog.records if "of 8" in one.getMessage())
-    assert f"{panel.n_selected} of 8" in record.getMessage()
-    assert "budget=0.45" in record.getMessage()
+    for n_genes, limits, name in (
+        (8, [budget(0.45), family(0, 1, 2, most=3)], "budget=0.45"),
+        (None, [family(*EVERY)], "per_family (family)"),
+    ):
+        rows = Rows.of(limits, 12)
+        with caplog.at_level(logging.WARNING):
+            panel = select_within(criterion, n_genes, rows=rows, include=NONE, candidates=EVERY)
+        assert panel.n_selected < 8
+        (message,) = (text for text in caplog.messages if name in text)
+        assert n_genes is None or f"{panel.n_selected} of {n_genes}" in message
 
 
 def test_the_fewest_genes_that_keep_enough_meet_lower_limits(criterion):
-    plain = select(criterion, None, include=NONE, candidates=EVERY)
+    plain = greedy_panel(criterion, None)
     late = tried(plain)[-3:]
     rows = Rows.of([kind(*late, least=2)], 12)
     panel = select_within(criterion, None, rows=rows, include=NONE, candidates=EVERY)
@@ -131,69 +129,49 @@ def test_the_fewest_genes_that_keep_enough_meet_lower_limits(criterion):
     assert len(tried(panel)) == 12
 
 
-def test_the_fewest_genes_within_an_upper_limit(criterion, caplog):
-    rows = Rows.of([family(*EVERY, most=1)], 12)
-    with caplog.at_level(logging.WARNING):
-        panel = select_within(criterion, None, rows=rows, include=NONE, candidates=EVERY)
-    assert panel.n_selected == 1
-    assert "per_family (family)" in caplog.messages[-1]
-
-
-CONFLICTS = {
-    "more than the size": ([kind(0, 1, 2, least=3)], 2, ["per_type"]),
-    "too few genes": ([kind(0, least=2)], 5, ["per_type (B)"]),
-    "two types": (
-        [kind(0, 1, least=2), kind(2, 3, least=2, name="T")],
-        3,
-        ["per_type"],
-    ),
-    "type and family": (
+#: Limits, a number of genes, and what the message names.
+CONFLICTS = [
+    ([kind(0, 1, 2, least=3)], 2, "per_type"),
+    ([kind(0, least=2)], 5, "per_type (B)"),
+    ([kind(0, 1, least=2), kind(2, 3, least=2, name="T")], 3, "per_type"),
+    (
         [kind(0, 1, least=2), family(0, 1), family(4, 5, name="x"), budget(5)],
         5,
-        ["per_type (B) and per_family (family)"],
+        "per_type (B) and per_family (family)",
     ),
-    "type and cost": (
-        [family(3, 4), budget(0.5), kind(3, name="T"), kind(10)],
-        5,
-        ["budget=0.5 and per_type (B)"],
-    ),
-    "type and expression": (
-        [ruled_out(0, 1, 2), kind(5, name="T"), kind(0, 2)],
+    ([family(3, 4), budget(0.5), kind(3, name="T"), kind(10)], 5, "budget=0.5 and per_type (B)"),
+    (
+        [at_most(0.0, [0, 1, 2], "max_mean=3"), kind(5, name="T"), kind(0, 2)],
         None,
-        ["max_mean=3 and per_type (B)"],
+        "max_mean=3 and per_type (B)",
     ),
-    "three": (
-        [family(0, 1), family(2, 3, name="x")._replace(limit="x"), kind(0, 1, 2, 3, least=3)],
+    (
+        [family(0, 1), family(2, 3)._replace(limit="x"), kind(0, 1, 2, 3, least=3)],
         None,
-        ["per_family, x and per_type"],
+        "per_family, x and per_type",
     ),
-}
+]
 
 
-@pytest.mark.parametrize("name", CONFLICTS)
-def test_conflicts_are_named(criterion, name):
-    rows, n_genes, said = CONFLICTS[name]
-    rows = Rows.of(rows, 12)
-    assert not list(feasible(rows, 12 if n_genes is None else n_genes))
-    with refused(InvalidValue, "limits") as error:
-        select_within(criterion, n_genes, rows=rows, include=NONE, candidates=EVERY)
-    assert any(f" {limits}" in str(error.value) for limits in said)
+def test_conflicts_are_named(criterion):
+    for limits, n_genes, names in CONFLICTS:
+        rows = Rows.of(limits, 12)
+        assert not list(feasible(rows, 12 if n_genes is None else n_genes))
+        with refused(InvalidValue, "limits") as error:
+            select_within(criterion, n_genes, rows=rows, include=NONE, candidates=EVERY)
+        assert f" {names}" in str(error.value)
 
 
 def test_included_genes_count():
     rows = Rows.of([budget(0.5), kind(0, least=1), family(5, 6)], 12)
     check(rows, 2, include=np.array([5]), candidates=EVERY)
-    with refused(InvalidValue, "include"):
-        check(rows, 5, include=np.array([0, 3]), candidates=EVERY)
-    with refused(InvalidValue, "include"):
-        check(rows, 5, include=np.array([5, 6]), candidates=EVERY)
+    for size, include, argument in (
+        (5, [0, 3], "include"),
+        (5, [5, 6], "include"),
+        (5, [4], "limits"),
+        (1, [1], "limits"),
+    ):
+        with refused(InvalidValue, argument):
+            check(rows, size, include=np.array(include), candidates=EVERY)
     with refused(InvalidValue, "limits"):
-        check(rows, 5, include=np.array([4]), candidates=EVERY)
-    with refused(InvalidValue, "limits"):
-        check(rows, 1, include=np.array([1]), candidates=EVERY)
-
-
-def test_no_gene_fits():
-    rows = Rows.of([budget(0.05)], 12)
-    with refused(InvalidValue, "limits"):
-        check(rows, 3, include=NONE, candidates=EVERY)
+        check(Rows.of([budget(0.05)], 12), 3, include=NONE, candidates=EVERY)
