@@ -34,28 +34,17 @@ def test_sets_by_symbol_and_id_of_both_species():
     assert alike.set_of("HBA2") == alike.set_of("HBA1") == "HBA1"
     assert alike.set_of("ENSG00000188536.14") == "HBA1"
     assert alike.set_of("Trbc2") == alike.set_of("Trbc1")
-    for one, other in [("HSPB1", "HSPA1A"), ("RPL3", "RPL5"), ("IGKC", "IGHM"), ("HBB", "HBA1")]:
-        assert alike.set_of(one) is None or alike.set_of(one) != alike.set_of(other)
+    for gene, other in [("HSPB1", "HSPA1A"), ("RPL3", "RPL5"), ("IGKC", "IGHM"), ("HBB", "HBA1")]:
+        assert alike.set_of(gene) is None or alike.set_of(gene) != alike.set_of(other)
 
 
-@pytest.mark.parametrize(
-    "limits", [None, Limits(max_mean=50.0), Limits(per_type=1, groupby="kind")]
-)
-def test_one_of_a_set(adata, limits):
-    assert len(chosen(adata, limits=limits)) == 1
-    assert adata.uns["glfs"]["n_genes"] == 20
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"limits": Limits(nearly_identical=True)},
-        {"include": list(GENES)},
-        {"n_genes": 40},
-    ],
-)
-def test_both_where_they_are_asked_for(adata, options):
-    assert chosen(adata, **{"n_genes": 35, **options}) == list(GENES)
+def test_one_of_a_set_unless_both_are_asked_for(adata):
+    for limits in (None, Limits(max_mean=50.0), Limits(per_type=1, groupby="kind")):
+        assert len(chosen(adata, limits=limits)) == 1
+        assert adata.uns["glfs"]["n_genes"] == 20
+    free = {"limits": Limits(nearly_identical=True)}
+    for options in (free, {"include": list(GENES)}, {"n_genes": 40}):
+        assert chosen(adata, **({"n_genes": 35} | options)) == list(GENES)
 
 
 def test_nested_and_certified(adata):
@@ -68,8 +57,7 @@ def test_nested_and_certified(adata):
 
 
 def test_nothing_changes_where_no_sets_meet(adata):
-    lean = adata[:, adata.var_names != "HBA2"].copy()
-    free = adata[:, adata.var_names != "HBA2"].copy()
+    lean, free = (adata[:, adata.var_names != "HBA2"].copy() for _ in range(2))
     pp.select_genes(lean, 10, n_comps=10)
     pp.select_genes(free, 10, n_comps=10, limits=Limits(nearly_identical=True))
     np.testing.assert_array_equal(lean.var["glfs_score"], free.var["glfs_score"])

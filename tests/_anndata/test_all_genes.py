@@ -22,7 +22,7 @@ def test_components_of_many_cells_are_those_of_a_part(pbmc, monkeypatch, dense):
     assert near.shape == exact.shape
     angles = subspace_angles(near[:, :5] - near[:, :5].mean(axis=0), exact[:, :5])
     assert np.degrees(angles.max()) < 10
-    lengths = [np.linalg.norm(one - one.mean(axis=0), axis=0) for one in (near, exact)]
+    lengths = [np.linalg.norm(axes - axes.mean(axis=0), axis=0) for axes in (near, exact)]
     np.testing.assert_allclose(lengths[0], lengths[1], rtol=0.1)
 
 

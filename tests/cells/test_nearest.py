@@ -30,9 +30,9 @@ def test_nearest_are_those_of_all_distances(dtype, compiled, n_threads, monkeypa
         monkeypatch.setattr(module, "_least", module._least.py_func)
         monkeypatch.setattr(module, "_measure", module._measure.py_func)
     cells, among = places(150, dtype), places(421, dtype)
-    found, expected = nearest(cells, among, 4), by_definition(cells, among, 4)
-    np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
-    np.testing.assert_array_equal(found[1], expected[1])
+    (far, near), expected = nearest(cells, among, 4), by_definition(cells, among, 4)
+    np.testing.assert_allclose(far, expected[0], rtol=1e-12)
+    np.testing.assert_array_equal(near, expected[1])
 
 
 def test_what_single_precision_cannot_tell_apart_is_looked_at_again(monkeypatch):
@@ -46,9 +46,10 @@ def test_what_single_precision_cannot_tell_apart_is_looked_at_again(monkeypatch)
     monkeypatch.setattr(module, "_by_double", counted)
     near = 1e-9 * np.random.default_rng(0).normal(size=(900, 6))
     among = np.vstack([near + 1.0, places(500)])  # many in one place, for single precision
-    found, expected = nearest(near[:20] + 1.0, among, 4), by_definition(near[:20] + 1.0, among, 4)
+    cells = near[:20] + 1.0
+    neighbors, expected = nearest(cells, among, 4), by_definition(cells, among, 4)
     assert again == [20]
-    np.testing.assert_array_equal(np.sort(found[1]), np.sort(expected[1]))
+    np.testing.assert_array_equal(np.sort(neighbors[1]), np.sort(expected[1]))
     nearest(among[900:], among, 4)
     assert again == [20]
 

@@ -14,21 +14,15 @@ from glfs_bio.data import threads as parallel
 from glfs_bio.options import StructureSpec
 
 
-def test_noise_is_the_quadratic_form(clusters, container):
+def test_noise_is_the_quadratic_form(clusters, container, monkeypatch):
     smoother = laplacian(knn_graph(clusters, 5))
     centred = clusters - clusters.mean(axis=0)
     expected = np.einsum("ij,ij->j", centred, smoother.toarray() @ centred) / len(clusters)
-    np.testing.assert_allclose(
-        noise.graph_residuals(container(clusters), smoother), expected, rtol=1e-10
-    )
-    np.testing.assert_allclose(noise.variances(container(clusters)), centred.var(axis=0))
-
-
-def test_noise_in_chunks(clusters, container, monkeypatch):
-    smoother = laplacian(knn_graph(clusters, 5))
-    whole = noise.graph_residuals(container(clusters), smoother)
-    monkeypatch.setattr(noise, "_BLOCK", 90 * 7)
-    np.testing.assert_allclose(noise.graph_residuals(container(clusters), smoother), whole)
+    data = container(clusters)
+    np.testing.assert_allclose(noise.variances(data), centred.var(axis=0))
+    for block in (noise._BLOCK, 90 * 7):  # at once, and in chunks
+        monkeypatch.setattr(noise, "_BLOCK", block)
+        np.testing.assert_allclose(noise.graph_residuals(data, smoother), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
@@ -50,8 +44,8 @@ def test_quadratic_forms_compiled_or_not(compiled, n_threads, monkeypatch):
     dense = data.toarray()
     expected = np.einsum("ij,ik,kj->j", dense, form.toarray(), dense)
     for x in (data, twice):
-        found = noise._quadratic_forms(x, form)
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+        forms = noise._quadratic_forms(x, form)
+        np.testing.assert_allclose(forms, expected, atol=1e-12)
 
 
 def test_structured_genes_are_the_reliable_ones(clusters):
@@ -136,6 +130,6 @@ def test_a_constant_gene_has_no_noise():
     """Its residual is rounding, of which the inverse would be millions."""
     rng = np.random.default_rng(0)
     data = np.hstack([np.full((25, 3), 100.0), rng.normal(size=(25, 4))])
-    found = noise.measure(data, data.var(axis=0), knn_graph(data[:, 3:], 5))
-    assert (found[:3] == 0).all()
-    assert (found[3:] > 0).all()
+    residuals = noise.measure(data, data.var(axis=0), knn_graph(data[:, 3:], 5))
+    assert (residuals[:3] == 0).all()
+    assert (residuals[3:] > 0).all()

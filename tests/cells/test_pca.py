@@ -27,21 +27,14 @@ def test_orthonormal_drops_what_is_not_there():
     np.testing.assert_allclose(basis.T @ basis, np.eye(3), atol=1e-12)
 
 
-def test_principal_components_of_all_containers(clusters, container):
-    expected = subspace.principal_components(clusters, 5)
-    found = subspace.principal_components(container(clusters), 5)
-    np.testing.assert_allclose(abs(found), abs(expected), atol=1e-8)
-    assert subspace.principal_components(container(clusters), 60).shape[1] == 40
-
-
 def test_leading_components_are_those_of_arpack(real):
     from sklearn.decomposition import PCA
 
     x = sparse.csr_array(np.log1p(real("sc_mixology_singlets1021").X))[:, :4000]
-    found = subspace.orthonormal(subspace.principal_components(x, 50))
+    components = subspace.orthonormal(subspace.principal_components(x, 50))
     best = PCA(50, svd_solver="arpack", random_state=0).fit_transform(x)
     leading = subspace.orthonormal(best)[:, :16]
-    assert np.sum((found.T @ leading) ** 2) > 0.9999999 * 16
+    assert np.sum((components.T @ leading) ** 2) > 0.9999999 * 16
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -61,15 +54,23 @@ def test_components_of_many_cells_from_those_of_a_sample(holder, mostly_zero):
     np.testing.assert_allclose(projections, (x - mean).T @ basis, atol=1e-9)
 
 
-def test_eigenvectors_of_a_small_matrix_are_exact():
+def assert_leading(values, vectors, matrix):
+    """The leading eigenvalues and eigenvectors of a matrix, but for signs."""
+    every, exact = np.linalg.eigh(matrix)
+    np.testing.assert_allclose(values, every[::-1][: len(values)], rtol=1e-9)
+    cosines = np.sum(vectors * exact[:, ::-1][:, : len(values)], axis=0)
+    np.testing.assert_allclose(np.abs(cosines), 1.0, rtol=1e-8)
+
+
+def test_eigenvectors_of_a_small_matrix_are_exact_and_as_many_as_the_rank():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(60, 30)) @ np.diag(np.linspace(1, 4, 30))
     gram = x.T @ x
-    values, found = leading_eigenvectors(lambda block: gram @ block, 30, 6, 0)
-    every, vectors = np.linalg.eigh(gram)
-    exact = vectors[:, ::-1][:, :6]
-    np.testing.assert_allclose(values, every[::-1][:6])
-    np.testing.assert_allclose(np.abs(np.sum(found * exact, axis=0)), 1.0, rtol=1e-8)
+    assert_leading(*leading_eigenvectors(lambda block: gram @ block, 30, 6, 0), gram)
+    x = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 300))
+    _, vectors = leading_eigenvectors(lambda block: x.T @ (x @ block), 300, 10, 0)
+    assert vectors.shape == (300, 3)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-10)
 
 
 @pytest.mark.parametrize("rank", [370, 60])
@@ -83,19 +84,9 @@ def test_few_products_find_all_directions_of_few_cells(rank):
         products += 1
         return x @ (x.T @ block)
 
-    values, found = leading_eigenvectors(times, 370, 50, 0)
-    every, vectors = np.linalg.eigh(x @ x.T)
+    values, vectors = leading_eigenvectors(times, 370, 50, 0)
     assert products <= 8
-    np.testing.assert_allclose(values, every[::-1][:50], rtol=1e-9)
-    np.testing.assert_allclose(np.abs(np.sum(found * vectors[:, ::-1][:, :50], axis=0)), 1.0)
-
-
-def test_eigenvectors_of_low_rank_are_as_many_as_the_rank():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 300))
-    _, found = leading_eigenvectors(lambda block: x.T @ (x @ block), 300, 10, 0)
-    assert found.shape == (300, 3)
-    np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-10)
+    assert_leading(values, vectors, x @ x.T)
 
 
 @pytest.mark.parametrize("unit", [1e-12, 1e12])
@@ -105,12 +96,12 @@ def test_a_start_may_have_any_unit(unit):
     gram = x.T @ x
     start = np.linalg.eigh(gram)[1][:, :-7:-1]
     start[:, 5] = 0.0
-    one, other = (
+    plain, scaled = (
         leading_eigenvectors(lambda block: gram @ block, 300, 6, 0, start=scale * start)
         for scale in (1.0, unit)
     )
-    np.testing.assert_allclose(other[0], one[0], rtol=1e-10)
-    np.testing.assert_allclose(np.abs(other[1]), np.abs(one[1]), atol=1e-8)  # signs are free
+    np.testing.assert_allclose(scaled[0], plain[0], rtol=1e-10)
+    np.testing.assert_allclose(np.abs(scaled[1]), np.abs(plain[1]), atol=1e-8)  # signs are free
 
 
 def expression(share, size=(300, 700)):
@@ -130,20 +121,20 @@ def test_products(kind, share, exact):
     rng = np.random.default_rng(1)
     weights, scores = rng.normal(size=(x.shape[1], 4)), rng.normal(size=(x.shape[0], 4))
     scores -= scores.mean(axis=0)
-    for found, expected in (
+    for product, expected in (
         (genes.scores(weights), centred @ weights),
         (genes.weights(scores), centred.T @ scores),
     ):
         largest = np.abs(expected).max()
-        np.testing.assert_allclose(genes.unit * found, expected, atol=exact * largest)
+        np.testing.assert_allclose(genes.unit * product, expected, atol=exact * largest)
 
 
 def test_units_of_any_size():
     x = expression(0.1)
     expected = ScaledGenes(products(sparse.csr_array(x)), np.ones(700))
     for size in (2.0**-150, 2.0**150):
-        found = ScaledGenes(products(sparse.csr_array(x * size)), np.ones(700))
-        stored = [genes.products.matrix.data for genes in (found, expected)]
+        scaled = ScaledGenes(products(sparse.csr_array(x * size)), np.ones(700))
+        stored = [genes.products.matrix.data for genes in (scaled, expected)]
         np.testing.assert_array_equal(*stored)
     nothing = ScaledGenes(products(sparse.csr_array((30, 700))), np.ones(700))
     assert not nothing.scores(np.ones((700, 2))).any()
@@ -159,12 +150,19 @@ def test_components_are_the_same_to_rounding_from_any_container(share):
     shuffled.has_sorted_indices = False
     with_zeros = sparse.csr_array(np.where(x > 0, x, 1.0))
     with_zeros.data[x.ravel() == 0] = 0.0
-    found = []
+    components = []
     for container in (x, sparse.csr_array(x), sparse.csc_matrix(x), shuffled, with_zeros):
         sample = look(RowMatrix(container), whole=False, random_state=0)
-        found.append(subspace.principal_components(sample.products, 20))
-    for one in found[1:]:
-        np.testing.assert_allclose(one, found[0], atol=1e-9 * np.abs(found[0]).max())
+        components.append(subspace.principal_components(sample.products, 20))
+    for others in components[1:]:
+        np.testing.assert_allclose(others, components[0], atol=1e-9 * np.abs(components[0]).max())
+
+
+def test_components_of_containers_that_are_no_sample(clusters, container):
+    expected = subspace.principal_components(clusters, 5)
+    components = subspace.principal_components(container(clusters), 5)
+    np.testing.assert_allclose(abs(components), abs(expected), atol=1e-8)
+    assert subspace.principal_components(container(clusters), 60).shape[1] == 40
 
 
 def test_more_cells_than_genes_or_fewer():

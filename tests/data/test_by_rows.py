@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import h5py
 import numpy as np
-import pytest
 from anndata.io import sparse_dataset, write_elem
 from refusals import refused
 from scipy import sparse
@@ -30,7 +29,7 @@ def test_a_file_by_genes_is_copied_once(holders, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(copies, "_PART", 10)
     made = []
-    monkeypatch.setattr(copies, "ByRows", lambda one: made.append(ByRows(one)) or made[-1])
+    monkeypatch.setattr(copies, "ByRows", lambda matrix: made.append(ByRows(matrix)) or made[-1])
     with h5py.File(path, "r") as file:
         for _ in range(2):
             data = RowMatrix(sparse_dataset(file["X"]))
@@ -47,12 +46,12 @@ def test_no_room_for_a_copy_is_said_before_it_is_made(holders, monkeypatch):
         RowMatrix(holders["file by genes"](values(6))).weighted_sums(np.ones((23, 1)))
 
 
-@pytest.mark.parametrize("most", [1, 10, 1000])
-def test_pieces_are_all_and_no_larger_than_they_must_be(most):
+def test_pieces_are_all_and_no_larger_than_they_must_be():
     columns = sparse.csc_matrix(values(7))
     stored = SimpleNamespace(group={"indptr": columns.indptr})
-    found = list(pieces(stored, most))
-    assert [begin for begin, _ in found] == [0, *(end for _, end in found[:-1])]
-    assert found[-1][1] == 9
-    for begin, end in found:
-        assert columns[:, begin:end].nnz <= most or end == begin + 1
+    for most in (1, 10, 1000):
+        parts = list(pieces(stored, most))
+        assert [begin for begin, _ in parts] == [0, *(end for _, end in parts[:-1])]
+        assert parts[-1][1] == 9
+        for begin, end in parts:
+            assert columns[:, begin:end].nnz <= most or end == begin + 1

@@ -9,21 +9,15 @@ import pytest
 import scanpy as sc
 from scipy import sparse
 
-from glfs_bio.data import matrix
 from glfs_bio.data.made import below, logarithms
 from glfs_bio.data.matrix import RowMatrix
+
+pytestmark = pytest.mark.usefixtures("small_blocks")
 
 
 @pytest.fixture
 def counts():
     return np.random.default_rng(0).poisson(0.6, (90, 12)).astype(np.float32)
-
-
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    """So that a matrix is read in several parts."""
-    monkeypatch.setattr(matrix, "SPARSE_READ", 200)
-    monkeypatch.setattr(matrix, "DENSE_BLOCK", 200)
 
 
 def in_file(values, path, form=sparse.csr_matrix):
@@ -46,13 +40,10 @@ def test_cells_below_one_another(counts, tmp_path):
     cells, genes = np.array([3, 39, 40, 59, 60, 85]), np.array([5, 2])
     some = RowMatrix(whole, cells, genes).loaded()
     np.testing.assert_array_equal(some.toarray(), counts[np.ix_(cells, genes)])
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_in_memory_they_are_one_matrix(counts, form):
-    whole = below([RowMatrix(form(counts[:50])), RowMatrix(form(counts[50:]))])
-    assert whole.in_memory
-    np.testing.assert_array_equal(sparse.csr_array(whole.source).toarray(), counts)
+    for form in (np.asarray, sparse.csr_array):  # in memory they are one matrix
+        whole = below([RowMatrix(form(counts[:50])), RowMatrix(form(counts[50:]))])
+        assert whole.in_memory
+        np.testing.assert_array_equal(sparse.csr_array(whole.source).toarray(), counts)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
@@ -65,5 +56,5 @@ def test_logarithms_are_those_of_scanpy(counts, form, tmp_path):
     sc.pp.log1p(expected)
     factors = totals / np.median(totals)
     for source in (form(counts), in_file(counts, tmp_path / "x.h5ad", form)):
-        found = logarithms(RowMatrix(source), factors).loaded()
-        np.testing.assert_allclose(sparse.csr_array(found).toarray(), expected.X, rtol=1e-12)
+        logs = logarithms(RowMatrix(source), factors).loaded()
+        np.testing.assert_allclose(sparse.csr_array(logs).toarray(), expected.X, rtol=1e-12)

@@ -11,13 +11,17 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio.data import matrix as rows
-from glfs_bio.data.matrix import RowMatrix, is_sparse, moments, no_rows
+from glfs_bio.data.matrix import RowMatrix, moments, no_rows
 from glfs_bio.errors import InvalidValue
 
 
 def values(seed, n_cells=23, n_genes=9):
     rng = np.random.default_rng(seed)
     return rng.poisson(0.7, (n_cells, n_genes)) * rng.random(n_genes)
+
+
+def dense(x):
+    return x.toarray() if sparse.issparse(x) else x
 
 
 def part(block, rows, weights):
@@ -35,16 +39,21 @@ def test_sweep_is_the_product(holder):
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_some_cells_and_genes(holder):
+def test_some_cells_and_genes_in_the_order_of_the_call(holder):
     x = values(1)
+    held = holder(x)
     cells, genes = np.array([0, 3, 8, 9, 21]), np.array([1, 2, 7])
-    some = RowMatrix(RowMatrix(holder(x), genes=np.array([0, 1, 2, 7])), cells, np.array([1, 2, 3]))
+    some = RowMatrix(RowMatrix(held, genes=np.array([0, 1, 2, 7])), cells, np.array([1, 2, 3]))
     assert some.shape == (5, 3)
     *_, taken = moments(some, np.array([1, 4]))
-    dense = taken.toarray() if sparse.issparse(taken) else taken
-    np.testing.assert_allclose(dense, x[np.ix_([3, 21], genes)])
-    first = some.first(2) if some.in_memory or some.by_columns else RowMatrix(holder(x)).first(2)
+    np.testing.assert_allclose(dense(taken), x[np.ix_([3, 21], genes)])
+    first = some.first(2) if some.in_memory or some.by_columns else RowMatrix(held).first(2)
     assert first.shape[0] == 2
+    genes = np.array([7, 0, 3])
+    loaded = RowMatrix(held, cells, genes).loaded()
+    np.testing.assert_array_equal(dense(loaded), x[np.ix_(cells, genes)])
+    silent = RowMatrix(held, genes=genes, silent=np.array([0])).loaded()
+    np.testing.assert_allclose(silent.sum(axis=0), x[:, genes].sum(axis=0) * [1, 0, 1])
 
 
 @settings(max_examples=10, deadline=None)
@@ -69,12 +78,12 @@ def test_moments_do_not_depend_on_blocks(holders, seed, n_cells, n_genes, block)
             assert taken.shape == (1, n_genes)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_values_that_are_not_finite_are_found(holder, bad):
-    x = values(2)
-    x[20, 4] = bad
-    with refused(InvalidValue, "X"):
-        moments(RowMatrix(holder(x)))
+def test_values_that_are_not_finite_are_found(holder):
+    matrices = [values(2) for _ in range(3)]
+    for x, bad in zip(matrices, (np.nan, np.inf, -np.inf), strict=True):
+        x[20, 4] = bad
+        with refused(InvalidValue, "X"):
+            moments(RowMatrix(holder(x)))
 
 
 def test_duplicate_entries_are_summed():
@@ -82,16 +91,6 @@ def test_duplicate_entries_are_summed():
     mean, variance, _ = moments(RowMatrix(twice))
     np.testing.assert_allclose([mean[0], variance[0]], [4 / 3, 2 / 9])
     assert twice.nnz == 4
-
-
-@pytest.mark.usefixtures("small_blocks")
-def test_genes_are_loaded_in_the_order_of_the_call(holder):
-    x, cells, genes = values(4), np.array([2, 3, 11]), np.array([7, 0, 3])
-    found = RowMatrix(holder(x), cells, genes).loaded()
-    dense = found.toarray() if sparse.issparse(found) else found
-    np.testing.assert_array_equal(dense, x[np.ix_(cells, genes)])
-    silent = RowMatrix(holder(x), genes=genes, silent=np.array([0])).loaded()
-    np.testing.assert_allclose(silent.sum(axis=0), x[:, genes].sum(axis=0) * [1, 0, 1])
 
 
 def test_dask_sums_are_a_tree_and_wait_for_nothing():
@@ -106,18 +105,3 @@ def test_a_matrix_object(clusters):
         cells = RowMatrix(np.matrix(clusters))
     assert type(cells.source) is np.ndarray
     np.testing.assert_array_equal(cells.source, clusters)
-
-
-def counts_like(share):
-    rng = np.random.default_rng(0)
-    return sparse.csr_array(
-        rng.lognormal(1.0, size=(300, 700)) * (rng.uniform(size=(300, 700)) < share)
-    )
-
-
-def test_zeros_count_whether_stored_or_not():
-    x = counts_like(0.9)
-    assert not is_sparse(x)
-    x.data[x.data < 4.0] = 0.0
-    assert is_sparse(x)
-    assert is_sparse(x.toarray())

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from glfs_bio.data import products
 from glfs_bio.data import threads as parallel
+from glfs_bio.data.matrix import is_sparse
 from glfs_bio.data.products import Dense, Sparse
 
 
@@ -33,48 +34,51 @@ def test_products_of_a_sparse_matrix(index, precision, exact, compiled, monkeypa
     rng = np.random.default_rng(1)
     weights, scores = rng.normal(size=(700, 5)), rng.normal(size=(40, 5))
     known = products.products(x)
-    for found, expected in (
+    for product, expected in (
         (known.times(weights.astype(precision)), x.toarray() @ weights),
         (known.transposed_times(scores.astype(precision)), x.toarray().T @ scores),
     ):
-        assert found.dtype == precision
-        np.testing.assert_allclose(found, expected, atol=exact * np.abs(expected).max())
+        assert product.dtype == precision
+        np.testing.assert_allclose(product, expected, atol=exact * np.abs(expected).max())
 
 
 def test_threads_do_not_change_a_bit(monkeypatch):
     x, weights = counts_like(0.1), np.random.default_rng(1).normal(size=(700, 19))
-    found = []
+    expected = Sparse(x).times(weights)
     for n_threads in (1, 2, 7):
         monkeypatch.setattr(parallel, "n_threads", lambda n_threads=n_threads: n_threads)
-        found.append(Sparse(x).times(weights))
-    for one in found[1:]:
-        np.testing.assert_array_equal(one, found[0])
+        np.testing.assert_array_equal(Sparse(x).times(weights), expected)
 
 
 def test_matrices_with_few_zeros_are_worked_on_as_dense_ones():
-    for x in (counts_like(0.9), counts_like(0.9).toarray()):
-        assert isinstance(products.products(x), Dense)
-    assert isinstance(products.products(counts_like(0.1)), Sparse)
-
-
-def single_times(x, weights):
-    return Sparse(x).single_times(weights)
+    """Zeros count whether they are stored or not."""
+    x = counts_like(0.9)
+    for container in (x, x.toarray()):
+        assert isinstance(products.products(container), Dense)
+    x.data[x.data < 4.0] = 0.0
+    for container in (x, counts_like(0.1)):
+        assert is_sparse(container.toarray())
+        assert isinstance(products.products(container), Sparse)
 
 
 def test_single_products_do_not_depend_on_block_precision_or_unit():
     x = counts_like(0.1).astype(np.float32)
     weights = np.random.default_rng(1).normal(size=(x.shape[1], 4))
-    found = single_times(x, weights)
-    assert np.abs(found - x.toarray() @ weights).max() < 1e-5 * np.abs(found).max()
-    np.testing.assert_array_equal(single_times(x[100:], weights), found[100:])
-    np.testing.assert_array_equal(single_times(x.astype(np.float64), weights), found)
-    np.testing.assert_array_equal(single_times(x, weights * 2.0**300), found * 2.0**300)
+
+    def times(matrix, weights=weights):
+        return Sparse(matrix).single_times(weights)
+
+    plain = times(x)
+    assert np.abs(plain - x.toarray() @ weights).max() < 1e-5 * np.abs(plain).max()
+    np.testing.assert_array_equal(times(x[100:]), plain[100:])
+    np.testing.assert_array_equal(times(x.astype(np.float64)), plain)
+    np.testing.assert_array_equal(times(x, weights * 2.0**300), plain * 2.0**300)
     for power in (-140, 100):  # of single precision: subnormal, and nearly infinite
         unit = np.float32(2.0**power)
-        scaled = single_times(x.astype(np.float64) * unit, weights)
-        np.testing.assert_array_equal(scaled, found * np.float64(unit))
-        tiny_or_huge = single_times(x * unit, weights) / np.float64(unit)
-        assert np.abs(tiny_or_huge - found).max() < 0.1 * np.abs(found).max()
+        scaled = times(x.astype(np.float64) * unit)
+        np.testing.assert_array_equal(scaled, plain * np.float64(unit))
+        tiny_or_huge = times(x * unit) / np.float64(unit)
+        assert np.abs(tiny_or_huge - plain).max() < 0.1 * np.abs(plain).max()
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])

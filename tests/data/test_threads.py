@@ -15,27 +15,26 @@ from glfs_bio.data import threads as parallel
 
 @pytest.fixture(params=[1, 3])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(
-        parallel,
-        "n_threads",
-        lambda: 1 if getattr(parallel._THREAD, "alone", False) else request.param,
-    )
+    def n_threads():
+        return 1 if getattr(parallel._THREAD, "alone", False) else request.param
+
+    monkeypatch.setattr(parallel, "n_threads", n_threads)
     return request.param
 
 
-@pytest.mark.parametrize("n_items", [0, 1, 9])
-def test_results_come_in_the_order_of_the_items(threads, n_items):
-    begun = [threading.Event() for _ in range(n_items)]
+def test_results_come_in_the_order_of_the_items(threads):
+    for n_items in (0, 1, 9):
+        begun = [threading.Event() for _ in range(n_items)]
 
-    def slower_first(item, other):
-        begun[item].set()
-        if threads > 1 and item % 2 == 0 and item + 1 < n_items:
-            assert begun[item + 1].wait(60)
-        return item, other
+        def slower_first(item, other, begun=begun):
+            begun[item].set()
+            if threads > 1 and item % 2 == 0 and item + 1 < len(begun):
+                assert begun[item + 1].wait(60)
+            return item, other
 
-    every = range(n_items)
-    found = list(parallel.in_order(slower_first, every, [str(item) for item in every]))
-    assert found == [(item, str(item)) for item in every]
+        items, others = range(n_items), [str(item) for item in range(n_items)]
+        results = list(parallel.in_order(slower_first, items, others))
+        assert results == list(zip(items, others, strict=True))
 
 
 def test_items_are_not_taken_far_ahead(threads):
@@ -77,10 +76,10 @@ def test_passes_and_neighbours_do_not_depend_on_threads(monkeypatch):
     monkeypatch.setattr(graphs, "_CELLS_OF_CLUSTER", 40)
     monkeypatch.setattr(graphs, "_CANDIDATES", 120)
     monkeypatch.setattr(graphs, "_PER_NEIGHBOR", 1)
-    found = []
+    sums, distances = [], []
     for n_threads in (1, 3):
         monkeypatch.setattr(parallel, "n_threads", lambda n_threads=n_threads: n_threads)
-        graph = graphs.approximate_distances(cells, 4, 0)
-        found.append([rows.RowMatrix(x).weighted_sums(weights), graph.toarray()])
-    for one, other in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, other)
+        sums.append(rows.RowMatrix(x).weighted_sums(weights))
+        distances.append(graphs.approximate_distances(cells, 4, 0).toarray())
+    np.testing.assert_array_equal(*sums)
+    np.testing.assert_array_equal(*distances)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
+from functools import partial
 
-import anndata as ad
 import numpy as np
 import pytest
-import scanpy as sc
-from refusals import refused
+from refusals import not_refused
 
 from glfs_bio import Limits, Platform, pp, tl
-from glfs_bio.errors import InvalidType, InvalidValue, NotFound
+from glfs_bio.errors import InvalidValue, NotFound
 
 
 @pytest.fixture
@@ -35,16 +33,7 @@ def test_totals_hold(counted):
     assert counted.uns["few"]["preserved"][-1] <= counted.uns["glfs"]["preserved"][-1]
     share = counted.uns["few"]["optimality"][-1]
     assert 0.5 < share <= 1
-
-
-def test_limits_on_single_genes_exclude_them(pbmc):
-    means = np.asarray(pbmc.X.mean(axis=0)).ravel()
-    pp.select_genes(pbmc, 10, limits=Limits(max_mean=1.0))
-    pp.select_genes(pbmc, 10, exclude=list(pbmc.var_names[means > 1.0]), key_added="other")
-    for name in ("rank", "score", "loss", "weight"):
-        np.testing.assert_array_equal(pbmc.var[f"glfs_{name}"], pbmc.var[f"other_{name}"])
-    for name in ("preserved", "optimality"):
-        np.testing.assert_array_equal(pbmc.uns["glfs"][name], pbmc.uns["other"][name])
+    assert "ruled_out" not in counted.uns["glfs"]
 
 
 GROUPS = {"T": ["CD3D", "CD3E", "CD8A", "IL7R", "LDHB"], "B": ["CD79A", "CD79B", "MS4A1"]}
@@ -76,18 +65,10 @@ def test_groups_hold_in_whatever_follows(counted, per_group, holds):
         assert holds({name: len(replaced & set(genes)) for name, genes in GROUPS.items()})
 
 
-def test_a_group_that_cannot_be_filled_is_named(counted):
-    limits = Limits(groups=GROUPS, per_group={"T": (6, None)})
-    with refused(InvalidValue, "limits") as error:
-        pp.select_genes(counted, 12, limits=limits)
-    assert "(T)" in str(error.value)
-
-
 def test_strong_genes_that_limits_rule_out_are_said(counted, caplog):
     means = counted.layers["counts"].mean(axis=0)
     limits = Limits(max_counts=6, counts_layer="counts")
-    with caplog.at_level(logging.WARNING):
-        pp.select_genes(counted, 10, limits=limits)
+    pp.select_genes(counted, 10, limits=limits)
     table = counted.uns["glfs"]["ruled_out"]
     assert (means[counted.var["glfs_selected"]] <= 6).all()
     assert (means[counted.var_names.get_indexer(table["gene"])] > 6).all()
@@ -95,107 +76,52 @@ def test_strong_genes_that_limits_rule_out_are_said(counted, caplog):
     assert (np.diff(table["preserved"]) <= 0).all()
     best = table["gene"][0]
     assert best in caplog.text
-    assert len(caplog.messages[-1]) <= 200
     pp.select_genes(counted, 1, include=best, key_added="alone")
     np.testing.assert_allclose(counted.uns["alone"]["preserved"][0], table["preserved"][0])
-
-
-def test_without_limits_nothing_is_ruled_out(counted):
-    pp.select_genes(counted, 5)
-    assert "ruled_out" not in counted.uns["glfs"]
 
 
 def test_a_gene_that_must_be_in_and_adds_nothing_is_said(counted, caplog):
     counted.X = counted.X.toarray()
     counted.X[:, 5] = 0.0
     idle = counted.var_names[5]
-    with caplog.at_level(logging.WARNING):
-        pp.select_genes(counted, 10, include=[idle, "LYZ"])
-    (said,) = [message for message in caplog.messages if "include" in message]
-    assert idle in said
-    assert "LYZ" not in said
+    pp.select_genes(counted, 10, include=[idle, "LYZ"])
+    (message,) = [message for message in caplog.messages if "include" in message]
+    assert idle in message
+    assert "LYZ" not in message
 
 
 def test_a_hundred_means_a_hundred(counted, caplog):
-    """Within a total that the greedy choice uses up too soon."""
+    """Within a total that a greedy choice uses up too soon: of kang's cells it found 94."""
     limits = Limits(max_total_per_cell=40, counts_layer="counts")
-    with caplog.at_level(logging.WARNING):
-        pp.select_genes(counted, 100, limits=limits)
+    pp.select_genes(counted, 100, limits=limits)
     total = counted.layers["counts"][:, counted.var["glfs_selected"]].sum(axis=1).mean()
     assert counted.uns["glfs"]["n_genes"] == 100
     assert total <= 40 * (1 + 1e-9)
     assert "of 100 genes" not in caplog.text
-    for name in ("preserved", "optimality"):
-        assert len(counted.uns["glfs"][name]) == 100
+    assert len(counted.uns["glfs"]["optimality"]) == 100
     assert (np.diff(counted.uns["glfs"]["preserved"]) > -1e-12).all()
-
-
-def test_a_hundred_of_kang(real):
-    """A panel of 94 genes was all that a greedy choice found, and preserved 0.7994."""
-    cells = real("kang_ifnb13999")
-    cells.layers["counts"] = cells.X.copy()
-    sc.pp.normalize_total(cells)
-    sc.pp.log1p(cells)
-    pp.select_genes(cells, 100, limits=Limits(max_total_per_cell=100, counts_layer="counts"))
-    assert cells.uns["glfs"]["n_genes"] == 100
-    assert cells.uns["glfs"]["preserved"][-1] > 0.7995
 
 
 def test_a_budget_is_spent(counted):
     pp.select_genes(counted, limits=Limits(cost="price", budget=20.0))
-    spent = counted.var["price"][chosen(counted)].sum()
-    assert 15 < spent <= 20
-    assert "curve" not in counted.uns["glfs"]
+    assert 15 < counted.var["price"][chosen(counted)].sum() <= 20
 
 
-def test_failures(counted):
-    pp.select_genes(counted, 10, platform=Platform(failure=0.3))
-    entry = counted.uns["glfs"]
-    assert entry["preserved_on_platform"].shape == (10,)
-    assert (entry["preserved_on_platform"] < entry["preserved"]).all()
-    pp.select_genes(counted, 10, key_added="plain")
-    assert counted.uns["plain"]["preserved"][-1] >= entry["preserved"][-1]
+BAD = [
+    ({"limits": Limits(cost="none", budget=3)}, NotFound, "cost"),
+    ({"limits": Limits(cost={"LYZ": 1.0}, budget=3)}, InvalidValue, "cost"),
+    ({"limits": Limits(cost=-1.0, budget=3)}, InvalidValue, "cost"),
+    ({"platform": Platform(failure=2.0)}, InvalidValue, "failure"),
+    ({"platform": Platform(failure="none")}, NotFound, "failure"),
+    ({"limits": Limits(max_mean=1e-9)}, InvalidValue, "limits"),
+    ({"limits": Limits(groups=GROUPS, per_group={"T": (6, None)})}, InvalidValue, "limits"),
+    ({"method": "variance", "platform": Platform(failure=0.1)}, InvalidValue, "platform"),
+    ({"objective": "exact", "limits": Limits(cost=1.0, budget=2)}, InvalidValue, "limits"),
+]
 
 
-def test_the_record_makes_the_same_selection(counted, tmp_path):
-    cost = dict(zip(counted.var_names, np.arange(counted.n_vars) % 3 + 1.0, strict=True))
-    limits = Limits(
-        min_cells=0.02,
-        families={"hla": ["HLA-DRA", "HLA-DRB1", "HLA-DPB1"], "a/b": ["CD79A", "CD79B"]},
-        per_family=1,
-        per_type=1,
-        groupby="bulk_labels",
-        cost=cost,
-        budget=40,
-    )
-    platform = Platform(failure={"LYZ": 0.9})
-    pp.select_genes(counted, 14, limits=limits, platform=platform)
-    counted.write_h5ad(tmp_path / "x.h5ad")
-    again = ad.read_h5ad(tmp_path / "x.h5ad")
-    recorded = pp.recorded_parameters(again)
-    assert recorded["limits"] == limits
-    assert recorded["platform"] == platform
-    pp.select_genes(again, **(recorded | {"key_added": "b"}))
-    assert (again.var["b_rank"].fillna(0) == again.var["glfs_rank"].fillna(0)).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "kind", "argument"),
-    [
-        ({"limits": {"min_mean": 1}}, InvalidType, "limits"),
-        ({"limits": Limits(cost="none", budget=3)}, NotFound, "cost"),
-        ({"limits": Limits(cost={"LYZ": 1.0}, budget=3)}, InvalidValue, "cost"),
-        ({"limits": Limits(cost=-1.0, budget=3)}, InvalidValue, "cost"),
-        ({"platform": Platform(failure=2.0)}, InvalidValue, "failure"),
-        ({"platform": Platform(failure="none")}, NotFound, "failure"),
-        ({"platform": 0.5}, InvalidType, "platform"),
-        ({"limits": Limits(max_mean=1e-9)}, InvalidValue, "limits"),
-        ({"method": "variance", "platform": Platform(failure=0.1)}, InvalidValue, "platform"),
-        ({"objective": "exact", "limits": Limits(cost=1.0, budget=2)}, InvalidValue, "limits"),
-    ],
-)
-def test_bad_input_changes_nothing(counted, options, kind, argument):
-    before = set(counted.var)
-    with refused(kind, argument):
-        pp.select_genes(counted, 5, **options)
-    assert set(counted.var) == before
+def test_bad_input_changes_nothing(counted, unchanged):
+    with unchanged(counted):
+        assert not_refused(partial(pp.select_genes, counted, n_genes=5), BAD) == []
+    lost_digits = {"cost": 1.0, "budget": 1e-310}
+    assert not_refused(Limits, [(lost_digits, InvalidValue, "budget")]) == []
