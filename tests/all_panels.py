@@ -1,4 +1,4 @@
-"""All panels of a few genes, and random limits on them."""
+"""All panels of a few genes, random limits on them, and the criterion of blocks without cells."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from itertools import combinations
 import numpy as np
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
+from scipy.optimize import LinearConstraint, minimize
 
-from glfs_bio.solvers.constraints import Row, Rows
+from glfs_bio.criterion.across import Largest
+from glfs_bio.criterion.criterion import along
+from glfs_bio.criterion.error import evaluate
+from glfs_bio.solvers.constraints import ALONE, Row, Rows
+from glfs_bio.solvers.greedy import select
 
 EXAMPLES = settings(
     deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=30
@@ -22,37 +27,117 @@ PANELS = np.array(
 ).astype(float)
 
 
-@st.composite
-def limits(draw):
-    """Costs, families and types of genes, and a number of genes."""
-    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
-    rows = []
-    for name in draw(st.sampled_from([(), ("cost",), ("cost", "total")])):
+def at_most(most, genes=EVERY, name="family", *, values=None):
+    """An upper limit on the number of some genes, or on a sum over them."""
+    genes = np.asarray(genes, dtype=np.intp)
+    return Row(name, name, genes, np.ones(len(genes)) if values is None else values, upper=most)
+
+
+def at_least(least, genes, name="types"):
+    """A lower limit on the number of some genes."""
+    genes = np.asarray(genes, dtype=np.intp)
+    return Row(name, name, genes, np.ones(len(genes)), lower=least)
+
+
+def tied(*sets, n_genes=N_GENES):
+    """Sets of genes that are all in a panel or none."""
+    groups = np.full(n_genes, ALONE)
+    for number, genes in enumerate(sets):
+        groups[list(genes)] = number
+    return groups
+
+
+def random_limits(rng):
+    """Costs, families and types of genes, and two genes of which none is in without the other."""
+    rows, groups = [], None
+    for name in ("cost", "total")[: rng.integers(3)]:
         values = rng.integers(1, 9, size=N_GENES) / 10.0
-        upper = float(values.sum() * rng.uniform(0.1, 0.6))
-        rows.append(Row(name, name, EVERY, values, upper=upper))
-    if draw(st.booleans()):
-        family = np.flatnonzero(rng.uniform(size=N_GENES) < 0.5)
-        rows.append(Row("family", "family", family, np.ones(len(family)), upper=1.0))
-    for name in draw(st.sampled_from([(), ("a",), ("a", "b")])):
-        genes = np.flatnonzero(rng.uniform(size=N_GENES) < 0.4)
-        lower = float(rng.integers(1, 3))
-        rows.append(Row("types", name, genes, np.ones(len(genes)), lower=lower))
-    return Rows.of(rows, N_GENES), draw(st.integers(1, 6)), draw(st.integers(0, 100))
+        rows.append(at_most(values.sum() * rng.uniform(0.1, 0.7), name=name, values=values))
+    if rng.uniform() < 0.5:
+        rows.append(at_most(1.0, np.flatnonzero(rng.uniform(size=N_GENES) < 0.5)))
+    for name in ("a", "b")[: rng.integers(3)]:
+        genes = np.flatnonzero(rng.uniform(size=N_GENES) < 0.5)
+        rows.append(at_least(rng.integers(1, 3), genes, name))
+    if rng.uniform() < 0.3:
+        groups = tied(rng.choice(N_GENES, 2, replace=False))
+    return Rows.of(rows, N_GENES, groups=groups)
 
 
-def feasible(rows, size):
+#: Limits, a number of genes, and a seed.
+LIMITS = st.tuples(
+    st.integers(0, 10_000).map(lambda seed: random_limits(np.random.default_rng(seed))),
+    st.integers(1, 6),
+    st.integers(0, 100),
+)
+
+
+def feasible(rows, size, include=()):
     """All panels of at most so many genes within the limits."""
     sums = PANELS @ rows.matrix.toarray().T
     within = (sums <= rows.upper * (1 + 1e-9)).all(axis=1) & (sums >= rows.lower).all(axis=1)
-    return PANELS[within & (PANELS.sum(axis=1) <= size)]
+    within &= (PANELS.sum(axis=1) <= size) & (PANELS[:, list(include)] == 1).all(axis=1)
+    for group in range(rows.groups.max() + 1) if rows.groups is not None else ():
+        partners = PANELS[:, rows.groups == group]
+        within &= (partners == partners[:, :1]).all(axis=1)
+    return PANELS[within]
 
 
 def as_panel(genes):
     return np.isin(EVERY, genes).astype(float)
 
 
+def greedy_panel(criterion, n_genes, include=NONE):
+    """The greedy choice among all genes."""
+    return select(criterion, n_genes, include=include, candidates=np.arange(criterion.n_genes))
+
+
 def tried(panel, candidates=None):
     """Genes that a search tried, in its order, which may be more than the panel has."""
     order = panel.order[: len(panel.preserved)]
     return order if candidates is None else candidates[order]
+
+
+class OfBlocks:
+    """F of some blocks: their sum, or the largest of them."""
+
+    def __init__(self, blocks, *, worst=False):
+        self.blocks, self.largest = blocks, worst
+        self.n_genes = len(blocks[0].genes)
+
+    def on(self, genes):
+        return [block.only(genes) for block in self.blocks]
+
+    def across(self):
+        starts = np.array([block.weights.sum() for block in self.blocks])
+        return Largest(starts, 100.0) if self.largest else None
+
+    def errors(self, order):
+        errors = [along(block) for block in self.on(order)]
+        return np.max(errors, axis=0) if self.largest else np.sum(errors, axis=0)
+
+    def preserved(self, order):
+        errors = self.errors(order)
+        return 1.0 - errors[1:] / errors[0]
+
+    @property
+    def scale(self):
+        return -np.diff(self.errors(np.arange(self.n_genes))).sum()
+
+    def bounding(self, _):
+        return self.blocks, 0.0
+
+
+def relaxed_by_scipy(blocks, matrix, most):
+    """The best F at weights between 0 and 1 within ``matrix β ≤ most``."""
+    n_genes = len(blocks[0].genes)
+    best = minimize(
+        lambda beta: evaluate(blocks, np.clip(beta, 0.0, 1.0)),
+        np.full(n_genes, 0.3),
+        jac=True,
+        bounds=[(0.0, 1.0)] * n_genes,
+        constraints=LinearConstraint(matrix, ub=most),
+        method="SLSQP",
+        options={"maxiter": 1000, "ftol": 1e-14},
+    )
+    assert (matrix @ best.x <= most + 1e-9).all()
+    return best.fun

@@ -4,10 +4,13 @@ import gzip
 import os
 import re
 import sys
-from contextlib import contextmanager
+import warnings
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import anndata as ad
+import every_call
 import h5py
 import numpy as np
 import pandas as pd
@@ -105,6 +108,20 @@ def quick_umaps():
             yield
 
     return patched
+
+
+@pytest.fixture(scope="session")
+def every_result(quick_umaps):
+    """What cells in memory hold before and after a call of every function, and what it returns."""
+    adata, results = every_call.cells(), {}
+    with quick_umaps(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", Caution)
+        for name, call in every_call.CALLS.items():
+            before = every_call.held(adata)
+            returned = call(adata)
+            after = every_call.held(adata)
+            results[name] = SimpleNamespace(before=before, after=after, returned=returned)
+    return results
 
 
 @pytest.fixture(autouse=True)
@@ -331,26 +348,36 @@ def contents(adata) -> dict:
 
 
 @pytest.fixture
-def refuses():
+def unchanged():
+    """A block that leaves an object as it was."""
+
+    @contextmanager
+    def block(adata):
+        before = adata.copy()
+        yield
+        assert same(before.X, adata.X)
+        assert same(contents(before), contents(adata))
+
+    return block
+
+
+@pytest.fixture
+def refuses(unchanged):
     """Make a call that must fail, and look whether the object is what it was."""
 
     def check(call, adata, kind, argument):
-        copied = adata.copy() if hasattr(adata, "obsm") else None
-        if argument is None:  # Python itself says it
-            with pytest.raises(kind):
-                call()
-        else:
-            with refused(kind, argument):
-                call()
-        if copied is not None:
-            assert same(copied.X, adata.X)
-            assert same(contents(copied), contents(adata))
+        with (
+            unchanged(adata) if hasattr(adata, "obsm") else nullcontext(),
+            pytest.raises(kind) if argument is None else refused(kind, argument),
+        ):
+            call()
 
     return check
 
 
 @pytest.fixture(scope="session")
-def _analysed(_pbmc):
+def analysed(_pbmc):
+    """Blood cells with all results of a selection, which nobody changes."""
     adata = _pbmc.copy()
     glfs_bio.pp.select_genes(adata, 10)
     glfs_bio.tl.stability(adata, 5, n_resamples=2)
@@ -360,9 +387,3 @@ def _analysed(_pbmc):
     glfs_bio.tl.curve(adata, 10)
     glfs_bio.tl.markers(adata, "glfs", "bulk_labels")
     return adata
-
-
-@pytest.fixture
-def analysed(_analysed):
-    """Blood cells with a selection, its stability and enrichment, and a panel that was judged."""
-    return _analysed.copy()

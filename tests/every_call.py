@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import anndata as ad
@@ -21,6 +22,7 @@ CALLS = {
         limits=Limits(per_type=1, groupby="type"),
         platform=Platform(failure=0.05),
         batch_key="batch",
+        as_highly_variable=True,
         include=["g1", "none"],
         missing="ignore",
     ),
@@ -43,7 +45,7 @@ CALLS = {
         adata, ["g2", "none"], ["g1", "g2", "none", "nor"]
     ),
     "explain_gene": lambda adata: tl.explain_gene(adata, ["g1", "g50"], "glfs", "type"),
-    "prove_panel": lambda adata: tl.prove_panel(adata, ["g1", "g12", "none"], time_limit=1.0),
+    "prove_panel": lambda adata: tl.prove_panel(adata, ["g1", "g12", "none"], time_limit=None),
     "resolve_genes": lambda adata: tl.resolve_genes(adata, symbols="symbol"),
     "order_panel": lambda adata: tl.order_panel(
         *(adata, ["g1", "g12"]),
@@ -56,7 +58,9 @@ CALLS = {
     "curve": lambda adata: tl.curve(adata, 5, "type"),
     "markers": lambda adata: tl.markers(adata, "glfs", "type"),
     "stability": lambda adata: tl.stability(adata, n_resamples=2),
-    "classify": lambda adata: tl.classify(adata, "type", n_genes=[2, 3], cv=2, symbols="symbol"),
+    "classify": lambda adata: tl.classify(
+        adata, "type", train="half", n_genes=[2, 3], cv=2, symbols="symbol"
+    ),
     "predict": lambda adata: tl.predict(adata, adata.uns["glfs_class"], unsure=0.1),
     "enrich": lambda adata: tl.enrich(adata, {"some": ["g1", "g2", "g12"]}, min_size=1),
     "panel_umap": tl.panel_umap,
@@ -96,7 +100,11 @@ def cells() -> ad.AnnData:
     adata = ad.AnnData(
         sparse.csr_matrix(np.log1p(counts.astype(np.float32))),
         obs=pd.DataFrame(
-            {"type": pd.Categorical(types), "batch": pd.Categorical(np.arange(200) // 4 % 2)},
+            {
+                "type": pd.Categorical(types),
+                "batch": pd.Categorical(np.arange(200) // 4 % 2),
+                "half": np.arange(200) < 100,
+            },
             index=pd.Index([f"c{cell}" for cell in range(200)], dtype=object),
         ),
         var=pd.DataFrame(index=pd.Index(names, dtype=object)),
@@ -106,6 +114,43 @@ def cells() -> ad.AnnData:
     adata.layers["counts"] = sparse.csr_matrix(counts.astype(np.float32))
     adata.obsm["spatial"] = rng.random((200, 2))
     return adata
+
+
+#: Single precision, in which cells are compared, after several steps.
+RELATIVE = 1e-4
+#: What is of a container or of a moment, and not of the cells.
+OF_THE_FILE = {"made_of", "seconds", "versions", "written"}
+PARTS = ("obs", "var", "obsm", "varm", "obsp", "uns")
+
+
+def held(adata: ad.AnnData) -> dict[str, dict]:
+    """A copy of what an object holds beside its matrices."""
+    return {part: copy.deepcopy(dict(getattr(adata, part))) for part in PARTS}
+
+
+def same(values: object, expected: object, where: str, relative: float = RELATIVE) -> None:
+    """Compare what objects hold, to rounding."""
+    if isinstance(expected, dict):
+        assert set(values) == set(expected), where
+        for name, value in expected.items():
+            if name not in OF_THE_FILE:
+                same(values[name], value, f"{where}[{name!r}]", relative)
+    elif isinstance(expected, pd.DataFrame):
+        same(dict(values), dict(expected), where, relative)
+        same(values.index, expected.index, where)
+    elif isinstance(expected, pd.Series):
+        kinds = {"check_categorical": False, "check_dtype": False, "check_index_type": False}
+        pd.testing.assert_series_equal(
+            values, expected, rtol=relative, atol=relative, obj=where, **kinds
+        )
+    elif sparse.issparse(expected):
+        same(values.toarray(), expected.toarray(), where, relative)
+    elif np.asarray(expected).dtype.kind == "f":
+        expected = np.asarray(expected)
+        least = relative * np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+        np.testing.assert_allclose(values, expected, rtol=relative, atol=least, err_msg=where)
+    else:
+        np.testing.assert_array_equal(np.asarray(values), np.asarray(expected), err_msg=where)
 
 
 def write_inputs() -> ad.AnnData:

@@ -12,7 +12,7 @@ import pytest
 from glfs_bio.errors import PYTHON, Caution, Door, InvalidType, InvalidValue, Message, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 #: Longer messages are not read.
 LONGEST = 1_000
@@ -28,6 +28,39 @@ def refused(kind: type[Refusal], argument: str) -> Iterator[pytest.ExceptionInfo
     with pytest.raises(kind) as caught:
         yield caught
     assert caught.value.argument == argument, str(caught.value)
+
+
+def accepted(
+    call: Callable, values: Iterable, argument: str = "path", kind: type[Refusal] = InvalidValue
+) -> list:
+    """The values that the call does not refuse, or not for this argument, where it must."""
+    passed = []
+    for value in values:
+        try:
+            call(value)
+        except kind as refusal:
+            if refusal.argument == argument:
+                continue
+        passed.append(value)
+    return passed
+
+
+def refusal_of(call: Callable, *args: object, **options: object) -> tuple[type, str] | None:
+    """The kind and the argument of the refusal of a call; None where nothing is refused."""
+    try:
+        call(*args, **options)
+    except Refusal as refusal:
+        return type(refusal), refusal.argument
+    return None
+
+
+def not_refused(call: Callable, cases: Iterable[tuple[dict, type, str]]) -> list[dict]:
+    """Options that a call takes, or refuses otherwise: options, kind of refusal, argument."""
+    return [
+        options
+        for options, kind, argument in cases
+        if refusal_of(call, **options) != (kind, argument)
+    ]
 
 
 def _doors() -> dict[str, Door]:

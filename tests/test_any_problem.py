@@ -6,7 +6,8 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, event, given, settings
+from all_panels import EXAMPLES
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -16,12 +17,7 @@ from glfs_bio.methods import METHODS
 from glfs_bio.options import Request
 from glfs_bio.selection import rank_genes
 
-EXAMPLES = settings(
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
 def groups(rng, n, d):
@@ -29,28 +25,10 @@ def groups(rng, n, d):
     return np.maximum(centres[rng.integers(3, size=n)] + rng.normal(scale=0.3, size=(n, d)), 0.0)
 
 
-def noise(rng, n, d):
-    return rng.normal(size=(n, d))
-
-
-def near_twins(rng, n, d):
+def twins(rng, n, d, apart=0.0):
     data = groups(rng, n, d)
-    data[:, d // 2 :] = data[:, : d - d // 2] * (1.0 + 1e-9 * rng.normal(size=(n, d - d // 2)))
+    data[:, d // 2 :] = data[:, : d - d // 2] * (1.0 + apart * rng.normal(size=(n, d - d // 2)))
     return data
-
-
-def twins(rng, n, d):
-    data = groups(rng, n, d)
-    data[:, d // 2 :] = data[:, : d - d // 2]
-    return data
-
-
-def low_rank(rng, n, d):
-    return rng.normal(size=(n, 2)) @ rng.normal(size=(2, d))
-
-
-def cells_of_two_kinds(rng, n, d):
-    return rng.normal(size=(2, d))[np.arange(n) % 2]
 
 
 def one_odd_cell(rng, n, d):
@@ -59,28 +37,25 @@ def one_odd_cell(rng, n, d):
     return data
 
 
-def equal_rows(rng, n, d):
-    return np.tile(rng.normal(size=d), (n, 1))
-
-
 def constant_but_one(rng, n, d):
     data = np.full((n, d), 7.0)
     data[:, rng.integers(d)] = rng.normal(size=n)
     return data
 
 
-def far_from_zero(rng, n, d):
-    return 1e7 + groups(rng, n, d)
-
-
-def units_of_all_sizes(rng, n, d):
-    return groups(rng, n, d) * 10.0 ** rng.integers(-12, 13, size=d)
-
-
-KINDS = [
-    *(groups, noise, near_twins, twins, low_rank, cells_of_two_kinds, one_odd_cell),
-    *(equal_rows, constant_but_one, far_from_zero, units_of_all_sizes),
-]
+KINDS = {
+    "groups": groups,
+    "noise": lambda rng, n, d: rng.normal(size=(n, d)),
+    "twins": twins,
+    "near twins": lambda rng, n, d: twins(rng, n, d, 1e-9),
+    "low rank": lambda rng, n, d: rng.normal(size=(n, 2)) @ rng.normal(size=(2, d)),
+    "cells of two kinds": lambda rng, n, d: rng.normal(size=(2, d))[np.arange(n) % 2],
+    "one odd cell": one_odd_cell,
+    "equal rows": lambda rng, n, d: np.tile(rng.normal(size=d), (n, 1)),
+    "constant but one": constant_but_one,
+    "far from zero": lambda rng, n, d: 1e7 + groups(rng, n, d),
+    "units": lambda rng, n, d: groups(rng, n, d) * 10.0 ** rng.integers(-12, 13, size=d),
+}
 UNITS = [1.0, 1e-12, 1e12, 1e-320, 1e-200, 1e300]
 DTYPES = ["float64", "float32", "int64", "int8", "bool"]
 SHAPES = [(12, 30), (40, 12), (8, 70), (90, 4), (3, 2), (25, 25)]
@@ -89,9 +64,9 @@ SHAPES = [(12, 30), (40, 12), (8, 70), (90, 4), (3, 2), (25, 25)]
 @st.composite
 def matrices(draw):
     rng = np.random.default_rng(draw(st.integers(0, 10_000)))
-    kind, shape = draw(st.sampled_from(KINDS)), draw(st.sampled_from(SHAPES))
-    data = kind(rng, *shape)
-    event(kind.__name__)
+    kind, shape = draw(st.sampled_from(list(KINDS))), draw(st.sampled_from(SHAPES))
+    data = KINDS[kind](rng, *shape)
+    event(kind)
     dtype = draw(st.sampled_from(DTYPES))
     if dtype == "float64":
         largest = np.abs(data).max()
@@ -113,11 +88,9 @@ def graphs(draw, n):
     if kind is None:
         return None
     rng = np.random.default_rng(draw(st.integers(0, 100)))
-    graph = (
-        np.ones((n, n))
-        if kind == "all"
-        else rng.uniform(size=(n, n)) * (rng.uniform(size=(n, n)) < 0.5)
-    )
+    graph = rng.uniform(size=(n, n)) * (rng.uniform(size=(n, n)) < 0.5)
+    if kind == "all":
+        graph = np.ones((n, n))
     graph = graph + graph.T
     if kind == "pieces":
         piece = np.arange(n) % 2
@@ -142,7 +115,7 @@ OPTIONS = st.fixed_dictionaries(
 
 def answer_of(data, request, **given):
     """The ranking, checked; None where it was refused with a message."""
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("error")
         warnings.simplefilter("always", Caution)
         try:
@@ -176,15 +149,15 @@ def answer_of(data, request, **given):
         assert known.all() or info["n_axes"] == 0
         assert ((share > 0) & (share <= 1.0))[known].all()
     if "converged" in info:
-        assert info["converged"] or told  # it is said aloud
-        assert bool(told) == (not info["converged"]) or info["method"] != "glfs"
+        assert info["converged"] or warned  # it is said aloud
+        assert bool(warned) == (not info["converged"]) or info["method"] != "glfs"
     if "kkt" in info:
         assert info["converged"] == (info["kkt"] <= 1e-4)
         event("converged" if info["converged"] else "not converged")
     return ranking
 
 
-@settings(EXAMPLES, max_examples=80)
+@settings(EXAMPLES, max_examples=80, suppress_health_check=SLOW)
 @given(st.data(), matrices(), OPTIONS)
 def test_glfs(data, matrix, options):
     n, d = matrix.shape
@@ -193,7 +166,7 @@ def test_glfs(data, matrix, options):
     answer_of(matrix, Request.of(n_genes, **options), graph=graph)
 
 
-@settings(EXAMPLES, max_examples=60)
+@settings(EXAMPLES, max_examples=60, suppress_health_check=SLOW)
 @given(matrices(), st.sampled_from(sorted(set(METHODS) - {"glfs"})), st.sampled_from([None, 3]))
 def test_other_methods(matrix, method, n_comps):
     answer_of(matrix, Request.of(2, method=method, n_comps=n_comps))

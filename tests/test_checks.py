@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from refusals import refused
 
 from glfs_bio import checks
@@ -18,18 +17,17 @@ def test_a_generator_is_a_seed_for_estimators_only():
         checks.seed(state)
 
 
-@pytest.mark.parametrize("key", ["neighbors", "pca", "umap", "X_pca", "louvain", "log1p"])
-def test_keys_of_scanpy_stay_its_own(key):
-    checks.keys(key_added="glfs", key=f"my_{key}")
-    with refused(InvalidValue, "key_added"):
-        checks.keys(key_added=key)
+def test_keys_of_scanpy_stay_its_own():
+    for key in ("neighbors", "pca", "umap", "X_pca", "louvain", "log1p"):
+        checks.keys(key_added="glfs", key=f"my_{key}")
+        with refused(InvalidValue, "key_added"):
+            checks.keys(key_added=key)
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble, np.int8])
-def test_numbers_of_numpy_are_numbers(kind):
-    checks.number("lambda1", kind(3))
-    with refused(InvalidValue, "lambda1"):
-        checks.number("lambda1", kind(-3))
-    if kind is not np.int8:
+def test_numbers_of_numpy_are_numbers():
+    for kind in (np.float16, np.float32, np.float64, np.longdouble, np.int8):
+        checks.number("lambda1", kind(3))
         with refused(InvalidValue, "lambda1"):
-            checks.number("lambda1", kind("inf"))
+            checks.number("lambda1", kind(-3))
+    with refused(InvalidValue, "lambda1"):
+        checks.number("lambda1", np.float16("inf"))

@@ -33,13 +33,9 @@ def select(_):
     return list(glfs_bio.pp.select_genes(cells, 10, inplace=False)["glfs_weight"])
 
 def evaluate(_):
-    panel = list(cells.var_names[:20])
-    judged = glfs_bio.tl.evaluate_panel(cells, panel, inplace=False)
-    return [judged[name] for name in ("preserved", "knn_preservation", "cluster_preservation_fine")]
-
-def sizes(_):
-    table = glfs_bio.tl.curve(cells, 20, "bulk_labels", sizes=[20], inplace=False)
-    return list(table["preserved"]), table["accuracy"].iloc[-1]
+    panel = [*cells.var_names[:20]]
+    judged = glfs_bio.tl.evaluate_panel(cells, panel, "bulk_labels", inplace=False)
+    return [judged[name] for name in ("preserved", "knn_preservation", "accuracy")]
 
 def threads(_):
     before = [pool["num_threads"] for pool in threadpool_info()]
@@ -47,11 +43,11 @@ def threads(_):
     return before, [pool["num_threads"] for pool in threadpool_info()]
 
 kneighbors_graph(cells.X.toarray(), 5)
-for task in (select, evaluate, sizes):
+for task in (select, evaluate):
     # The first workers are forked where only others have run threads.
-    there, here = in_workers(task), task(None)
-    for one in there:
-        np.testing.assert_allclose(np.hstack(one), np.hstack(here), rtol=1e-10, atol=1e-12)
+    there, here = in_workers(task), np.hstack(task(None))
+    for values in there:
+        np.testing.assert_allclose(np.hstack(values), here, rtol=1e-10, atol=1e-12)
 for before, after in in_workers(threads):
     assert before == after and 2 in before, (before, after)
 """
@@ -85,7 +81,7 @@ if numba.threading_layer() == "omp":
 """
 
 
-def ends(code: str, *arguments: str) -> str:
+def output(code: str, *arguments: str) -> str:
     """What a script prints that has two threads of OpenMP; one that hangs fails."""
     threads = {"OMP_NUM_THREADS": "2", "NUMBA_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}
     process = subprocess.Popen(
@@ -108,12 +104,12 @@ def ends(code: str, *arguments: str) -> str:
 def test_workers_end_with_the_same_result(pbmc, tmp_path):
     del pbmc.obsm, pbmc.obsp, pbmc.uns
     pbmc.write_h5ad(tmp_path / "cells.h5ad")
-    ends(SELECT, str(tmp_path / "cells.h5ad"))
+    output(SELECT, str(tmp_path / "cells.h5ad"))
 
 
 def test_numba_says_what_to_do():
     """numba ends a process that was forked after its threads of OpenMP: a pool waits for ever."""
-    said = ends(NUMBA)
+    said = output(NUMBA)
     if not said:
         pytest.skip("numba's threads are not those of OpenMP")
     assert said.count("start the workers with multiprocessing.get_context('spawn')") == 2

@@ -8,22 +8,22 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
-from refusals import refused
+from refusals import accepted, refused
 
 from glfs_bio import Limits, pp, tl
 from glfs_bio.errors import InvalidType, InvalidValue
 from glfs_bio.labels import batch_names, coded, is_labelled
 
 NAN = np.nan
-SAME = {
-    "integers": [0, 1, 0, 1],
-    "unsigned": np.array([0, 1, 0, 1], dtype=np.uint8),
-    "floats": [0.0, 1.0, 0.0, 1.0],
-    "objects": np.array([0, 1.0, np.int8(0), 1], dtype=object),
-    "nullable": pd.array([0, 1, 0, 1], dtype="Int64"),
-    "categories": pd.Categorical([0, 1, 0, 1]),
-    "categories of floats": pd.Categorical([0.0, 1.0, 0.0, 1.0]),
-}
+SAME = [
+    [0, 1, 0, 1],
+    np.array([0, 1, 0, 1], dtype=np.uint8),
+    [0.0, 1.0, 0.0, 1.0],
+    np.array([0, 1.0, np.int8(0), 1], dtype=object),
+    pd.array([0, 1, 0, 1], dtype="Int64"),
+    pd.Categorical([0, 1, 0, 1]),
+    pd.Categorical([0.0, 1.0, 0.0, 1.0]),
+]
 MISSING = {
     "floats": [0.0, NAN, 1.0, -1.0],
     "integers": pd.array([0, None, 1, -1], dtype="Int64"),
@@ -35,32 +35,35 @@ MISSING = {
     "categories of texts": pd.Categorical(["a", "", "b", "nan"]),
     "booleans": pd.array([True, None, False, None], dtype="boolean"),
 }
-ALIKE = {
-    "number and text": np.array([0, "0", 1, 2], dtype=object),
-    "boolean and text": np.array([True, "True", False, "x"], dtype=object),
-    "categories": pd.Categorical([0, "0", 1, 1], categories=[0, 1, "0"]),
-    "float and its text": np.array([0.0, "0.0", "a", "b"], dtype=object),
-    "boolean and number": np.array([True, 1, 0, 0], dtype=object),
-}
+ALIKE = [
+    np.array([0, "0", 1, 2], dtype=object),
+    np.array([True, "True", False, "x"], dtype=object),
+    pd.Categorical([0, "0", 1, 1], categories=[0, 1, "0"]),
+    np.array([0.0, "0.0", "a", "b"], dtype=object),
+    np.array([True, 1, 0, 0], dtype=object),
+]
 
 
-@pytest.mark.parametrize("values", SAME.values(), ids=SAME)
-def test_whole_numbers_are_labels_in_any_dtype(values):
-    found, none = coded(values)
-    assert found.codes.tolist() == [0, 1, 0, 1]
-    assert found.names == ["0", "1"]
-    assert found.categories.dtype.kind == "i"
-    assert not none
-    assert batch_names(values, "batch").tolist() == ["0", "1", "0", "1"]
+def test_whole_numbers_are_labels_in_any_dtype():
+    for values in SAME:
+        labels, none = coded(values)
+        assert labels.codes.tolist() == [0, 1, 0, 1]
+        assert labels.names == ["0", "1"]
+        assert labels.categories.dtype.kind == "i"
+        assert not none
+        assert batch_names(values, "batch").tolist() == ["0", "1", "0", "1"]
 
 
 @pytest.mark.parametrize("values", MISSING.values(), ids=MISSING)
 def test_cells_without_a_label(values):
-    found, _ = coded(values)
-    assert (found.codes >= 0).tolist() == [True, False, True, False]
+    labels, _ = coded(values)
+    assert (labels.codes >= 0).tolist() == [True, False, True, False]
     assert is_labelled(values).tolist() == [True, False, True, False]
     with refused(InvalidValue, "batch"):
         batch_names(values, "batch")
+    labels, _ = coded(np.array(values)[[1, 3]])
+    assert not len(labels.categories)
+    assert (labels.codes == -1).all()
 
 
 def test_cells_that_something_stands_for_are_counted():
@@ -69,45 +72,25 @@ def test_cells_that_something_stands_for_are_counted():
     assert is_labelled(["NA", "Na", "none of these", "Nana"]).tolist() == [False, True, True, True]
     _, none = coded(["a", "nan", "", "", "-1", "unknown"])
     assert none == {"'nan'": 1, "''": 2}
-    found, none = coded([-1, -1, 3, 4])
+    labels, none = coded([-1, -1, 3, 4])
     assert none == {"-1": 2}
-    assert found.categories.tolist() == [3, 4]
+    assert labels.categories.tolist() == [3, 4]
+    for values in ([-1, 1, -1, 1], [-1.0, 1.0, NAN, 1.0]):  # two classes, coded with signs
+        assert coded(values)[0].categories.tolist() == [-1, 1]
 
 
-@pytest.mark.parametrize("values", [[-1, 1, -1, 1], [-1.0, 1.0, NAN, 1.0]])
-def test_two_classes_may_be_coded_with_signs(values):
-    assert coded(values)[0].categories.tolist() == [-1, 1]
-
-
-@pytest.mark.parametrize("values", ALIKE.values(), ids=ALIKE)
-def test_labels_that_would_become_one_are_refused(values):
+def test_labels_that_would_become_one_are_refused():
     for reads in (coded, is_labelled, lambda values: batch_names(values, "y")):
-        with refused(InvalidValue, "y"):
-            reads(values)
-
-
-@pytest.mark.parametrize(
-    "values", [[0.5, 1.0], [np.inf, 1.0], [1 + 2j, 2j], np.array(["a", 0.5], dtype=object)]
-)
-def test_measurements_are_no_labels(values):
-    with refused(InvalidType, "y"):
-        coded(values)
+        assert accepted(reads, ALIKE, "y") == []
 
 
 def test_categories_of_any_kind_are_labels_that_files_keep():
     for values in (pd.Categorical([0.5, 1.5]), pd.cut([1, 2, 3], 2), pd.Categorical([1, "a"])):
-        found, _ = coded(values)
-        assert all(isinstance(one, str) for one in found.categories)
+        labels, _ = coded(values)
+        assert all(isinstance(name, str) for name in labels.categories)
     ordered = pd.Categorical(["low", "high"], categories=["low", "none", "high"], ordered=True)
     assert coded(ordered)[0].names == ["low", "high"]
     assert coded([True, False])[0].categories.dtype == bool
-
-
-@pytest.mark.parametrize("values", [[], [None, None], [NAN, NAN], [-1, -1], ["", "nan"]])
-def test_there_may_be_no_label(values):
-    found, _ = coded(np.array(values))
-    assert not len(found.categories)
-    assert (found.codes == -1).all()
 
 
 # Every function that takes a column
@@ -133,53 +116,46 @@ def columns(clusters):
     return labelled
 
 
-FORMS = ("float", "integer", "nullable", "text")
+def answers(columns, name):
+    """What functions make of a column of labels."""
+    panel, keep = list(columns.var_names[:6]), {"inplace": False}
+    pp.select_genes(columns, 5, limits=Limits(min_cells_in_type=0.1, groupby=name))
+    tl.classify(columns, name, n_genes=3)
+    return {
+        "selected": sorted(columns.var_names[columns.var["glfs_selected"]]),
+        "recall": tl.evaluate_panel(columns, panel, name, n_random=0, **keep)["per_label"],
+        "markers": tl.markers(columns, panel, name, **keep),
+        "curve": tl.curve(columns, 5, name, **keep),
+        "supports": tl.explain_panel(columns, panel, name, **keep)["supports"],
+        "added": tl.extend_panel(columns, panel, 2, labels=name, **keep),
+        "predicted": columns.obs["glfs_class_predicted"].astype(str),
+        "classes": list(columns.uns["glfs_class"]["classes"]),
+    }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_functions_take_every_form(columns, form, caplog):
-    panel = list(columns.var_names[:6])
-
-    def of(name):
-        keep = {"inplace": False}
-        pp.select_genes(columns, 5, limits=Limits(min_cells_in_type=0.1, groupby=name))
-        evaluated = tl.evaluate_panel(columns, panel, name, n_random=0, **keep)
-        tl.classify(columns, name, n_genes=3)
-        return {
-            "selected": sorted(columns.var_names[columns.var["glfs_selected"]]),
-            "recall": evaluated["per_label"],
-            "markers": tl.markers(columns, panel, name, **keep),
-            "curve": tl.curve(columns, 5, name, **keep),
-            "supports": tl.explain_panel(columns, panel, name, **keep)["supports"],
-            "added": tl.extend_panel(columns, panel, 2, labels=name, **keep),
-            "predicted": columns.obs["glfs_class_predicted"].astype(str),
-            "classes": list(columns.uns["glfs_class"]["classes"]),
-        }
-
-    with caplog.at_level(logging.WARNING):
-        found = of(form)
-    said = [text for text in caplog.messages if "without a label" in text]
-    assert bool(said) == columns.obs[form].isin([-1, "nan", "<NA>"]).any()
-    for name, expected in of("category").items():
-        if isinstance(expected, pd.DataFrame):
-            pd.testing.assert_frame_equal(found[name], expected)
-        else:
-            assert list(found[name]) == list(expected), name
+def test_functions_take_every_form(columns, caplog):
+    expected = answers(columns, "category")
+    for form in ("float", "integer", "nullable", "text"):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            results = answers(columns, form)
+        warned = any("without a label" in message for message in caplog.messages)
+        assert warned == columns.obs[form].isin([-1, "nan", "<NA>"]).any()
+        for name, result in results.items():
+            if isinstance(result, pd.DataFrame):
+                pd.testing.assert_frame_equal(result, expected[name])
+            else:
+                assert list(result) == list(expected[name]), name
 
 
-@pytest.mark.parametrize("column", ["alike", "measure"])
-def test_functions_refuse_what_is_no_column_of_labels(columns, column):
-    kind = InvalidValue if column == "alike" else InvalidType
-    panel = list(columns.var_names[:6])
-    for argument, call in {
-        "groupby": lambda: pp.select_genes(
-            columns, 5, limits=Limits(per_type=1, groupby=column), inplace=False
-        ),
-        "batch_key": lambda: pp.select_genes(columns, 5, batch_key=column, inplace=False),
-        "labels": lambda: tl.evaluate_panel(columns, panel, column),
-    }.items():
-        with refused(kind, argument):
-            call()
+@pytest.mark.parametrize(("column", "kind"), [("alike", InvalidValue), ("measure", InvalidType)])
+def test_functions_refuse_what_is_no_column_of_labels(columns, column, kind):
+    with refused(kind, "groupby"):
+        pp.select_genes(columns, 5, limits=Limits(per_type=1, groupby=column))
+    with refused(kind, "batch_key"):
+        pp.select_genes(columns, 5, batch_key=column)
+    with refused(kind, "labels"):
+        tl.evaluate_panel(columns, columns.var_names[:6].tolist(), column)
 
 
 @pytest.mark.parametrize("argument", ["preserve", "cell_weights"])
@@ -199,12 +175,11 @@ def test_whole_numbers_may_be_labels_or_not(columns, argument):
     assert len(panel("known")) == 5
 
 
-def test_many_whole_numbers_are_counts():
+def test_measurements_and_counts_are_no_labels():
     """As where the number of genes of each cell is taken for its type."""
+    values = [[0.5, 1.0], [np.inf, 1.0], [1 + 2j, 2j], np.array(["a", 0.5], dtype=object)]
+    assert accepted(coded, values, "y", InvalidType) == []
     counts = pd.Series(np.arange(400) % 200)
-    with refused(InvalidValue, "y"):
-        coded(counts)
-    with refused(InvalidValue, "y"):
-        coded(counts.astype(float).where(counts > 3))
+    assert accepted(coded, [counts, counts.astype(float).where(counts > 3)], "y") == []
     for labels in (counts.astype("category"), counts.astype(str), np.arange(4000) % 200):
         assert len(coded(labels)[0].categories) == 200

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from glfs_bio import Limits, tl
+from glfs_bio import tl
 from glfs_bio._signatures import KEPT, REQUIRED, Parameter, kept, parameters, section
 from glfs_bio.cli import signatures
 
@@ -28,34 +28,19 @@ def several(one: int, two: str = "a", *, three: float | None = None, **more: obj
     """
 
 
-def test_parameters():
+def test_what_a_signature_and_a_docstring_say():
     text = 'The rest:\n- ``"a"``: a'
     assert parameters(several) == {
         "one": Parameter("one", "int", "int", "First of all.", REQUIRED, True),
         "two": Parameter("two", "str", "str or float", text, "a", True),
         "three": Parameter("three", "float | None", "str or float", text, None),
     }
-
-
-def test_fields_of_a_record():
-    budget = parameters(Limits)["budget"]
-    assert (budget.type, budget.default) == ("float | None", None)
-    assert budget.text.startswith("Maximum cost of the panel.")
-
-
-def test_outputs():
     assert section(several, "Returns")[-1] == ('``.uns["x"]``', "dict", "Everything.")
-    heads = [head for head, *_ in section(tl.markers, "Returns")]
-    assert '``.uns[key_added]["table"]``' in heads
 
 
-def test_what_is_kept_is_current():
+def test_what_is_stored_is_current():
     """If not: ``make signatures``."""
     assert KEPT.read_text("utf-8") == signatures()
-
-
-def test_kept_is_what_is_read():
-    read = parameters(tl.markers)
-    assert {name: vars(one) | {"is_positional": False} for name, one in read.items()} == {
-        name: vars(one) for name, one in kept("tl.markers").items()
-    }
+    read = {name: vars(entry) for name, entry in parameters(tl.markers).items()}
+    stored = {name: vars(entry) for name, entry in kept("tl.markers").items()}
+    assert {name: entry | {"is_positional": False} for name, entry in read.items()} == stored
