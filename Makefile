@@ -1,4 +1,6 @@
-PYTHON ?= $(firstword $(shell command -v python3.11 python3))
+# One that starts: a shim of pyenv may name one that it would not start here.
+PYTHON ?= $(shell for python in python3.11 python3 /usr/bin/python3; do \
+	$$python -c "" 2>/dev/null && echo $$python && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 UV_PIP := $(BIN)/uv pip
@@ -155,7 +157,6 @@ include r_bridge/check.mk
 # The lowest versions that pyproject.toml allows, and today's; without R, whose bridge the lock is for.
 LOWEST := .venv-lowest
 NEWEST := .venv-newest
-# One that starts; a shim of pyenv may name one that it would not start here.
 NEWEST_PYTHON ?= $(shell for minor in 14 13 12 11; do for python in python3.$$minor \
 	$${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.$$minor.*/bin/python; do \
 	$$python -c 'import sys; print(sys.executable)' 2>/dev/null && exit; done; done)
