@@ -169,7 +169,7 @@ test-lowest: $(BIN)/uv $(VENV)/.has-zsh
 	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
 		--group test --editable '.[cli,enrich,report]' 'zarr>=2.18.7,<3'
 	PATH=$(abspath $(LOWEST))/bin:$$PATH $(OTHER_VERSIONS) -o filterwarnings=default $(LOWEST_TESTS) \
-		--ignore=tests/data/test_matrix.py --ignore=tests/data/test_made.py \
+		--ignore=tests/data/test_matrix.py \
 		--ignore=tests/pp/test_lazy.py --ignore=tests/estimators/test_outside.py
 
 # Mathematics, AnnData and files, from which what draws follows.

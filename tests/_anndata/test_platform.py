@@ -439,9 +439,8 @@ def test_the_forecast_of_a_panel(counted):
     rng = np.random.default_rng(0)
     thinned.layers["counts"] = rng.binomial(counted.layers["counts"].astype(int), 0.2).astype(float)
     thinned = thinned[:, :500].copy()
-    table = tl.estimate_efficiency(
-        counted, thinned, LABELS, counts_layer="counts", spatial_layer="counts"
-    )
+    layers = {"counts_layer": "counts", "spatial_layer": "counts"}
+    table = tl.estimate_efficiency(counted, thinned, LABELS, **layers)
     panel = ["LYZ", "CD79A", "NKG7", "CD3D", "FCER1A", "GNLY"]
     given = {"counts_layer": "counts", "n_random": 0}
     tl.evaluate_panel(counted, panel, LABELS, platform=Platform(efficiency=table), **given)

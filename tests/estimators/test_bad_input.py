@@ -1,4 +1,4 @@
-"""Bad input to the estimators.  What scikit-learn's ``validate_data`` refuses has its words."""
+"""What scikit-learn asks of estimators, and bad input, where validate_data has its words."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ import pytest
 from refusals import accepted, refused
 from scipy import sparse
 from sklearn import config_context
+from sklearn.utils.estimator_checks import check_estimator
 
-from glfs_bio import GLFS, LapRLSClassifier
 from glfs_bio.errors import InvalidType, InvalidValue, Refusal
-from glfs_bio.estimators import GLFSLapRLSClassifier, SupervisedGLFS, fewest_genes
+from glfs_bio.estimators import (
+    GLFS,
+    GLFSLapRLSClassifier,
+    LapRLSClassifier,
+    SupervisedGLFS,
+    fewest_genes,
+)
+from glfs_bio.estimators._input import validated
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 10)
@@ -195,3 +202,30 @@ def test_a_table_of_sparse_columns_is_refused_before_the_fit(form):
         assert not hasattr(model, "weights_")
         assert model.fit_transform(data.toarray()).shape == (30, 2)
     assert GLFS(2).fit_transform(data).shape == (30, 2)
+
+
+ESTIMATORS = [
+    GLFS(),
+    GLFS(n_genes=1, n_comps=None, preserve="labels"),
+    GLFS(preserve="values"),
+    SupervisedGLFS(2),
+    LapRLSClassifier(),
+    LapRLSClassifier(graph="classes", class_weight=None),
+    GLFSLapRLSClassifier(2),
+]
+
+
+@pytest.mark.filterwarnings("ignore::glfs_bio.errors.Caution")  # noise has no structure
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_the_contract_of_scikit_learn(estimator):
+    results = check_estimator(estimator, on_skip=None, on_fail=None)
+    failed = [result for result in results if result["status"] == "failed"]
+    assert failed == []
+
+
+def test_single_and_double_precision_stay(two_classes):
+    X, y = two_classes
+    for dtype, stays in ((np.int64, np.float64), (np.float32, np.float32), (float, float)):
+        matrix, labels = validated(LapRLSClassifier(), X.astype(dtype), y)
+        assert matrix.dtype == stays
+        np.testing.assert_array_equal(labels, y)
