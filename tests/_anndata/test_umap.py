@@ -65,7 +65,7 @@ def test_what_is_kept_is_what_is_drawn(adata, count, tmp_path):
         drawn = [points(ax) for ax in pl.panel(again, show=False)]
         tl.panel_umap(again)
         np.testing.assert_array_equal(drawn, first)
-        np.testing.assert_allclose(drawn, [cells.obsm["X_umap"], cells.obsm["X_umap_glfs"]])
+        np.testing.assert_allclose(drawn, [holder.obsm["X_umap"], holder.obsm["X_umap_glfs"]])
     io.write_report(again, tmp_path / "x.html")
     assert count() == 6
 
