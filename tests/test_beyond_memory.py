@@ -40,15 +40,15 @@ RETURNING = {
     ),
     "recorded_parameters": lambda adata: pp.recorded_parameters(adata, "glfs"),
 }
-#: Functions that write a file, with its name.
+#: Functions that write a file, with its name and more that they ask for.
 WRITING = {
-    "write_classifier": (io.write_classifier, "model.json"),
-    "write_gene_list": (io.write_gene_list, "genes.csv"),
-    "write_gmt": (io.write_gmt, "genes.gmt"),
-    "write_order": (io.write_order, "order.csv"),
-    "write_reference": (partial(io.write_reference, labels="type"), "reference.zip"),
-    "write_report": (partial(io.write_report, labels="type", umaps=False), "report.html"),
-    "write_rnk": (io.write_rnk, "genes.rnk"),
+    "write_classifier": ("model.json", {}),
+    "write_gene_list": ("genes.csv", {}),
+    "write_gmt": ("genes.gmt", {}),
+    "write_order": ("order.csv", {}),
+    "write_reference": ("reference.zip", {"labels": "type"}),
+    "write_report": ("report.html", {"labels": "type", "umaps": False}),
+    "write_rnk": ("genes.rnk", {}),
 }
 #: Plots that ask for more than the object.
 PLOTS = {name: {} for name in pl.__all__} | {
@@ -136,9 +136,8 @@ def container(request, tmp_path_factory):
     return CONTAINERS[request.param](tmp_path_factory.mktemp("cells"))
 
 
-def throughout(test):
-    """Of both files of sparse rows."""
-    return pytest.mark.parametrize("container", ["h5ad csr", "zarr csr"], indirect=True)(test)
+#: Sparse rows, in either kind of file.
+throughout = pytest.mark.parametrize("container", ["h5ad csr", "zarr csr"], indirect=True)
 
 
 def give(adata, parts):
@@ -206,10 +205,11 @@ def read_text(path):
 @throughout
 def test_files_are_those_of_memory(container, explored, tmp_path):
     opened, in_memory = give(container(), explored), give(cells(), explored)
-    for name, (write, ending) in WRITING.items():
-        write(opened, tmp_path / ending)
-        write(in_memory, tmp_path / f"other_{ending}")
-        assert read_text(tmp_path / ending) == read_text(tmp_path / f"other_{ending}"), name
+    for name, (ending, options) in WRITING.items():
+        path, other = tmp_path / ending, tmp_path / f"other_{ending}"
+        getattr(io, name)(opened, path, **options)
+        getattr(io, name)(in_memory, other, **options)
+        assert read_text(path) == read_text(other), name
 
 
 class Stages(logging.Handler):

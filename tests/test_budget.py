@@ -70,7 +70,7 @@ def of_default_call():
         glfs_bio.pp.select_genes(adata, 20)
     finally:
         sys.setprofile(before)
-    moves = [one != other for one, other in zip([None, *files], files, strict=False)]
+    moves = [name != last for last, name in zip([None, *files], files, strict=False)]
     return {
         "files": len(set(files)),
         "functions": len(functions),

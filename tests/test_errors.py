@@ -1,30 +1,24 @@
-"""Marks in messages: every door replaces them, whatever the names between them are."""
+"""What a value may be, and messages of which every door replaces the marks."""
 
 from __future__ import annotations
 
 import json
 import pickle
 
+import numpy as np
 import pytest
-from refusals import DOORS, faults
+from refusals import DOORS, faults, refused
 
-from glfs_bio import errors
+from glfs_bio import checks, errors
 from glfs_bio.errors import (
-    FALSE,
     NO_VALUE,
     OBS,
-    PYTHON,
     Caution,
+    InvalidType,
     InvalidValue,
     Message,
     NotFound,
-    PackageMissing,
     Refusal,
-    arg,
-    call,
-    listed,
-    naming,
-    shown,
 )
 
 KINDS = [
@@ -40,11 +34,12 @@ HOSTILE = [
 
 
 def test_python():
-    said = f"{arg('key')} and {arg('n_jobs', 2)} are in {OBS}, {FALSE}: run {call('tl.curve')}"
-    assert PYTHON.show(said) == (
-        "key and n_jobs=2 are in adata.obs, False: run glfs_bio.tl.curve(adata)"
+    is_wrong = f"{errors.arg('n_jobs', 2)} is in {OBS}, {errors.FALSE}"
+    said = f"{errors.arg('key')}, {is_wrong}: run {errors.call('tl.curve')}"
+    assert errors.PYTHON.show(said) == (
+        "key, n_jobs=2 is in adata.obs, False: run glfs_bio.tl.curve(adata)"
     )
-    assert PYTHON.show(shown("a", None, (1, 2), 0.5)) == "'a', None, (1, 2), 0.5"
+    assert errors.PYTHON.show(errors.shown("a", None, (1, 2), 0.5)) == "'a', None, (1, 2), 0.5"
 
 
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
@@ -57,12 +52,13 @@ def test_every_door_has_every_word(door):
 
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 def test_names_do_not_command_a_terminal(door):
+    wraps = (str, repr, errors.arg, errors.call, errors.shown, lambda name: errors.listed([name]))
     for name in HOSTILE:
-        texts = (name, repr(name), listed([name]), shown(name), arg(name), arg("key", name))
-        for text in (*texts, call(name)):
+        for text in (*(wrap(name) for wrap in wraps), errors.arg("key", name)):
+            problem = f"has {text} in {OBS}"
             for refusal in (
-                InvalidValue("key", name, f"has {text} in {OBS}", f"leave {text} out"),
-                InvalidValue(f"key[{name!r}]", [name], f"has {text} in {OBS}").within(name),
+                InvalidValue("key", name, problem, f"leave {text} out"),
+                InvalidValue(f"key[{name!r}]", [name], problem).within(f"set {name}"),
             ):
                 said = refusal.render(door)
                 assert said.isprintable()
@@ -71,21 +67,21 @@ def test_names_do_not_command_a_terminal(door):
 
 def test_messages_come_from_another_process():
     for kind in KINDS:
-        refusal = kind("key", [1], f"is not in {OBS}", f"run {call('tl.curve')}").within("set 'a'")
+        refusal = kind("key", [1], f"is not in {OBS}", "run it").within("set 'a'")
         copied = pickle.loads(pickle.dumps(refusal))
         assert type(copied) is kind
         assert (str(copied), vars(copied)) == (str(refusal), vars(refusal))
         assert pickle.loads(pickle.dumps(kind("key", NO_VALUE))).value is NO_VALUE
-    caution = Caution(f"{arg('key')} is not in {OBS}.")
+    caution = Caution(f"{errors.arg('key')} is not in {OBS}.")
     assert str(pickle.loads(pickle.dumps(caution))) == str(caution) == "key is not in adata.obs."
 
 
 def test_an_argument_that_the_caller_calls_otherwise():
-    with pytest.raises(InvalidValue) as caught, naming(y="labels"):
+    with pytest.raises(InvalidValue) as caught, errors.naming(y="labels"):
         raise InvalidValue("y", NO_VALUE, "has one class")
     assert caught.value.argument == "labels"
     assert str(caught.value) == "labels has one class."
-    assert str(PackageMissing("jinja2", "A report", "needs it")) == "A report needs it."
+    assert str(errors.PackageMissing("jinja2", "A report", "needs it")) == "A report needs it."
 
 
 @pytest.mark.parametrize(
@@ -100,3 +96,26 @@ def test_an_argument_that_the_caller_calls_otherwise():
 )
 def test_faults_are_found(message):
     assert faults(message)
+
+
+def test_a_generator_is_a_seed_for_estimators_only():
+    state = np.random.RandomState(0)
+    checks.seed(state, state_too=True)
+    checks.seed(None)
+    with refused(InvalidType, "random_state"):
+        checks.seed(state)
+
+
+def test_keys_of_scanpy_stay_its_own():
+    for key in ("neighbors", "pca", "umap", "X_pca", "louvain", "log1p"):
+        checks.keys(key_added="glfs", key=f"my_{key}")
+        with refused(InvalidValue, "key_added"):
+            checks.keys(key_added=key)
+
+
+def test_numbers_of_numpy_are_numbers():
+    for kind in (np.float16, np.float32, np.float64, np.longdouble, np.int8):
+        checks.number("lambda1", kind(3))
+        for value in (kind(-3), np.float16("inf")):
+            with refused(InvalidValue, "lambda1"):
+                checks.number("lambda1", value)

@@ -31,12 +31,10 @@ def test_a_missing_package_is_named_with_its_extra(pbmc, tmp_path, monkeypatch):
     (tmp_path / "cells.loom").touch()
     monkeypatch.delenv("GLFS_BIO_DATA", raising=False)  # Golub's data must be downloaded
     for package, call in CALLS.items():
-        with (
-            pytest.MonkeyPatch.context() as patch,
-            refused(PackageMissing, package) as caught,
-        ):
+        with pytest.MonkeyPatch.context() as patch:
             patch.setitem(sys.modules, package, None)
-            call(pbmc, tmp_path)
+            with refused(PackageMissing, package) as caught:
+                call(pbmc, tmp_path)
         assert f"glfs-bio[{_EXTRAS[package]}]" in caught.value.remedy
     assert [path.name for path in tmp_path.iterdir()] == ["cells.loom"]
 
@@ -55,9 +53,9 @@ def test_the_command_line_says_it_without_a_traceback():
 def packages(extra: str) -> set[str]:
     """What ``pip install 'glfs-bio[extra]'`` installs beyond ``pip install glfs-bio``."""
     wanted = [Requirement(line) for line in requires("glfs-bio") or ()]
-    named = [one for one in wanted if one.marker and one.marker.evaluate({"extra": extra})]
-    further = {name for one in named if one.name == "glfs-bio" for name in one.extras}
-    return {one.name for one in named}.union(*map(packages, further))
+    named = [need for need in wanted if need.marker and need.marker.evaluate({"extra": extra})]
+    further = {name for need in named if need.name == "glfs-bio" for name in need.extras}
+    return {need.name for need in named}.union(*map(packages, further))
 
 
 def test_extras_have_the_packages_that_they_are_named_for():

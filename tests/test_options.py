@@ -12,63 +12,62 @@ from glfs_bio import pp, tl
 from glfs_bio.errors import InvalidType, InvalidValue
 from glfs_bio.options import Limits, Platform, Preserve, Request
 
-#: Limits that are refused, by the argument that is named.
-UNUSABLE = {
-    "min_mean": [{"min_mean": -1}, {"min_mean": 2, "max_mean": 1}],
-    "max_cells": [{"max_cells": 1.2}],
-    "min_cells": [{"min_cells": 0.2, "max_cells": 0.1}],
-    "max_mean_in_type": [{"max_mean_in_type": 1}],
-    "counts_layer": [
-        {"max_total_per_cell": 1},
-        {"max_total_per_type": 1, "groupby": "k"},
-        {"counts_layer": "c"},
-        {"max_counts": 1},
-        {"counts_layer": "c", "max_mean": 1},
-    ],
-    "max_total_per_type": [
-        {"max_total_per_type": 1, "counts_layer": "c"},
-        {"max_total_per_type": {}, "groupby": "k"},
-    ],
-    "max_total_per_type['B']": [{"max_total_per_type": {"B": -1}, "groupby": "k"}],
-    "max_counts": [{"max_counts": -1, "counts_layer": "c"}],
-    "min_counts": [{"min_counts": 2, "max_counts": 1, "counts_layer": "c"}],
-    "max_counts_in_type": [{"max_counts_in_type": 1, "counts_layer": "c"}],
-    "groups": [{"groups": "g"}],
-    "per_group": [{"per_group": {"T": 1}}, {"groups": "g", "per_group": {}}],
-    "per_group['T']": [
-        {"groups": "g", "per_group": {"T": bounds}} for bounds in ((3, 1), (1, 2, 3), (None, None))
-    ],
-    "per_type": [{"per_type": 0, "groupby": "k"}, {"per_type": 1}],
-    "markers": [{"markers": {"B": ["x"]}}, {"markers": {"B": []}, "per_type": 1}],
-    "families": [{"families": "family"}],
-    "per_family": [{"per_family": 2}],
-    "priority['x']": [{"priority": {"x": -1}}, {"priority": {"x": np.nan}}],
-    "groupby": [{"groupby": "k", "max_mean": 1}],
-    "cost": [{"cost": "cost"}],
-    "budget": [{"budget": 3}, {"cost": 1, "budget": -3}],
-}
-#: The same, of another type.
-OF_ANOTHER_TYPE = {
-    "min_mean": {"min_mean": "1"},
-    "groups": {"groups": {"T": "x"}, "per_group": {"T": 1}},
-    "per_group": {"groups": "g", "per_group": 2},
-    "per_group['T']": {"groups": "g", "per_group": {"T": 2.5}},
-    "markers": {"markers": {"B": "x"}, "per_type": 1},
-    "families": {"families": 3, "per_family": 2},
-    "budget": {"cost": 1, "budget": "3"},
-}
+#: Limits that are refused, with the argument that is named.
+UNUSABLE = [
+    ("min_mean", {"min_mean": -1}),
+    ("min_mean", {"min_mean": 2, "max_mean": 1}),
+    ("max_cells", {"max_cells": 1.2}),
+    ("min_cells", {"min_cells": 0.2, "max_cells": 0.1}),
+    ("max_mean_in_type", {"max_mean_in_type": 1}),
+    ("counts_layer", {"max_total_per_cell": 1}),
+    ("counts_layer", {"max_total_per_type": 1, "groupby": "k"}),
+    ("counts_layer", {"counts_layer": "c"}),
+    ("counts_layer", {"max_counts": 1}),
+    ("counts_layer", {"counts_layer": "c", "max_mean": 1}),
+    ("max_total_per_type", {"max_total_per_type": 1, "counts_layer": "c"}),
+    ("max_total_per_type", {"max_total_per_type": {}, "groupby": "k"}),
+    ("max_total_per_type['B']", {"max_total_per_type": {"B": -1}, "groupby": "k"}),
+    ("max_counts", {"max_counts": -1, "counts_layer": "c"}),
+    ("min_counts", {"min_counts": 2, "max_counts": 1, "counts_layer": "c"}),
+    ("max_counts_in_type", {"max_counts_in_type": 1, "counts_layer": "c"}),
+    ("groups", {"groups": "g"}),
+    ("per_group", {"per_group": {"T": 1}}),
+    ("per_group", {"groups": "g", "per_group": {}}),
+    ("per_group['T']", {"groups": "g", "per_group": {"T": (3, 1)}}),
+    ("per_group['T']", {"groups": "g", "per_group": {"T": (1, 2, 3)}}),
+    ("per_group['T']", {"groups": "g", "per_group": {"T": (None, None)}}),
+    ("per_type", {"per_type": 0, "groupby": "k"}),
+    ("per_type", {"per_type": 1}),
+    ("markers", {"markers": {"B": ["x"]}}),
+    ("markers", {"markers": {"B": []}, "per_type": 1}),
+    ("families", {"families": "family"}),
+    ("per_family", {"per_family": 2}),
+    ("priority['x']", {"priority": {"x": -1}}),
+    ("priority['x']", {"priority": {"x": np.nan}}),
+    ("groupby", {"groupby": "k", "max_mean": 1}),
+    ("cost", {"cost": "cost"}),
+    ("budget", {"budget": 3}),
+    ("budget", {"cost": 1, "budget": -3}),
+]
+OF_ANOTHER_TYPE = [
+    ("min_mean", {"min_mean": "1"}),
+    ("groups", {"groups": {"T": "x"}, "per_group": {"T": 1}}),
+    ("per_group", {"groups": "g", "per_group": 2}),
+    ("per_group['T']", {"groups": "g", "per_group": {"T": 2.5}}),
+    ("markers", {"markers": {"B": "x"}, "per_type": 1}),
+    ("markers", {"markers": 3, "per_type": 1}),
+    ("families", {"families": 3, "per_family": 2}),
+    ("budget", {"cost": 1, "budget": "3"}),
+]
 
 
-def test_limits_check_themselves():
-    for argument, cases in UNUSABLE.items():
-        for options in cases:
-            with refused(InvalidValue, argument):
-                Limits(**options)
-    for argument, options in OF_ANOTHER_TYPE.items():
-        with refused(InvalidType, argument):
+@pytest.mark.parametrize(
+    ("kind", "cases"), [(InvalidValue, UNUSABLE), (InvalidType, OF_ANOTHER_TYPE)]
+)
+def test_limits_check_themselves(kind, cases):
+    for argument, options in cases:
+        with refused(kind, argument):
             Limits(**options)
-    with refused(InvalidType, "markers"):
-        Limits(markers=3, per_type=1)
 
 
 @pytest.mark.parametrize(

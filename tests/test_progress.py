@@ -64,20 +64,6 @@ def test_progress_of_every_stage():
     assert shown("glfs_bio.solvers.bound", n_genes=12) == (bound, 0, None)
 
 
-@pytest.mark.parametrize(("options", "last"), [({}, "bound"), ({"objective": "exact"}, "left")])
-def test_the_bar_follows_a_selection(pbmc, options, last):
-    stages = _progress._Stages(Progress(), "select genes")
-    logger = logging.getLogger("glfs_bio")
-    logger.addHandler(stages)
-    logger.setLevel(logging.INFO)
-    try:
-        pp.select_genes(pbmc, 10, **options)
-    finally:
-        logger.removeHandler(stages)
-        logger.setLevel(logging.NOTSET)
-    assert last in stages.bar.tasks[0].description
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -102,29 +88,33 @@ def test_a_result_is_said_once(pbmc, capsys, verbosity, call):
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_notebook_hears_unless_it_is_told_not_to(pbmc, capsys, verbosity, monkeypatch):
+@pytest.fixture
+def shown(pbmc, capsys, verbosity):
+    """What a selection shows at a verbosity: on stdout, and on stderr."""
+
+    def at(level):
+        verbosity(level)
+        pp.select_genes(pbmc, 5)
+        return capsys.readouterr()
+
+    return at
+
+
+def test_a_notebook_hears_unless_it_is_told_not_to(shown, monkeypatch):
     monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
     monkeypatch.setattr(_progress, "find_spec", lambda _: None)
-    verbosity("warning")
-    pp.select_genes(pbmc, 5)
-    out, err = capsys.readouterr()
+    out, err = shown("warning")
     assert "5 of 765 genes" in "".join(results(out))
     assert (len(results(out)), err) == (1, "")
-    verbosity("error")
-    pp.select_genes(pbmc, 5)
-    assert capsys.readouterr() == ("", "")
+    assert shown("error") == ("", "")
 
 
 @pytest.mark.usefixtures("terminal")
-def test_a_terminal_sees_a_bar_and_a_result(pbmc, capsys, verbosity):
-    verbosity("warning")
-    pp.select_genes(pbmc, 5)
-    out, err = capsys.readouterr()
+def test_a_terminal_sees_a_bar_and_a_result(shown):
+    out, err = shown("warning")
     assert "select genes" in err
     assert (len(results(err)), out) == (1, "")
-    verbosity("error")
-    pp.select_genes(pbmc, 5)
-    assert capsys.readouterr() == ("", "")
+    assert shown("error") == ("", "")
     assert logging.getLogger("glfs_bio").level == logging.NOTSET
     assert logging.getLogger("glfs_bio").propagate
 

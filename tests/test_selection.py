@@ -1,13 +1,18 @@
-"""Panels of every size: nested, what they keep, and how near they are to the best possible."""
+"""Panels of every size: nested, what they preserve, and how near they are to the best possible."""
 
 from __future__ import annotations
 
 import anndata as ad
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
+import glfs_bio
 from glfs_bio.cells.graph import knn_graph
+from glfs_bio.panel import by_value, in_order, without_ties
 from glfs_bio.pp import select_genes
 
 
@@ -91,3 +96,38 @@ def test_components_are_looked_at_where_they_are_named():
     assert adata.var["glfs_selected"].iloc[:15].sum() < 6
     select_genes(adata, 6, n_comps=2)
     assert adata.var["glfs_selected"].iloc[:15].sum() == 6
+
+
+SCORES = st.lists(st.sampled_from([0.0, 1.0, 1e-300, -2.5, 1e300, 3.0]), min_size=1, max_size=30)
+
+
+@given(SCORES)
+def test_ties_are_spread_in_the_order_of_the_genes(scores):
+    values = np.array(scores)
+    spread = without_ties(values)
+    assert len(np.unique(spread)) == len(spread)
+    order = np.argsort(-spread, kind="stable")
+    np.testing.assert_array_equal(order, np.argsort(-values, kind="stable"))
+    assert (spread <= values).all()
+
+
+def test_picked_genes_come_before_those_that_wait():
+    scores = in_order([3, 0], np.array([9.0, 0.2, 0.1, 9.0, 0.3]))
+    np.testing.assert_array_equal(np.argsort(-scores), [3, 0, 4, 1, 2])
+    assert scores[4] == 1.0
+
+
+def test_included_genes_are_lifted_above_all_others():
+    panel = by_value(np.array([1.0, 5.0, 2.0, 0.0]), 3, np.array([0, 3]))
+    np.testing.assert_array_equal(panel.order, [0, 3, 1, 2])
+    np.testing.assert_array_equal(panel.ranks, [1, 3, 4, 2])
+
+
+def test_numbers_of_numpy(pbmc):
+    cells = pbmc[:, :150].copy()
+    plain = glfs_bio.pp.select_genes(cells, 5, n_comps=30, inplace=False)
+    glfs_bio.pp.select_genes(cells, np.int64(5), n_comps=np.int32(30))
+    pd.testing.assert_frame_equal(cells.var[plain.columns], plain)
+    recorded = glfs_bio.pp.recorded_parameters(cells)
+    assert (recorded["n_genes"], recorded["n_comps"]) == (5, 30)
+    assert not any(isinstance(value, np.generic) for value in recorded.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import anndata as ad
@@ -11,10 +12,11 @@ import pytest
 from every_call import CALLS, LINES, cells, held, same, write_inputs
 from typer.testing import CliRunner
 
-from glfs_bio import pl, pp, tl
+from glfs_bio import codec, pl, pp, tl
 from glfs_bio._anndata import all_genes, stale, structure
 from glfs_bio.cli import COMMANDS, app, with_options
 from glfs_bio.errors import Caution
+from glfs_bio.options import Limits
 
 #: These return a table.
 NOT_WRITING = {"estimate_efficiency", "recorded_parameters"}
@@ -80,3 +82,31 @@ def test_the_shell_writes_cells(tmp_path, monkeypatch):
         done = CliRunner().invoke(app, [command, *line.split(), "-o", f"{command}.h5ad"])
         assert done.exit_code == 0, done.output
         same(ad.read_h5ad(f"{command}.h5ad").uns["glfs"], adata.uns["glfs"], command, 0.0)
+
+
+@pytest.fixture
+def through_a_file(tmp_path):
+    """What a file makes of a value in ``.uns``."""
+
+    def there_and_back(value):
+        path = tmp_path / "with.h5ad"
+        ad.AnnData(np.ones((3, 2)), uns={"values": {"value": value}}).write_h5ad(path)
+        return ad.read_h5ad(path).uns["values"]["value"]
+
+    return there_and_back
+
+
+def test_values_survive_a_file(through_a_file):
+    for value in (None, "name", 5, 0.5, True, ["A", "B"], [3, 1], {"a": 1.0, "b/c": 2.0}):
+        assert codec.restored(through_a_file(codec.storable(value))) == value
+    limits = Limits(cost={"g0": 1.5}, budget=3, families={"a/b": ["g0", "g1"]}, per_family=1)
+    assert Limits.restored(through_a_file(limits.record())) == limits
+
+
+def test_patterns_survive_a_file_with_their_flags(through_a_file):
+    given = ["CD3D", re.compile("^mt-", re.IGNORECASE), re.compile("^RP[SL]")]
+    read = codec.restored(through_a_file(codec.storable(given)))
+    name, loose, strict = codec.with_patterns(read)
+    assert (name, strict) == ("CD3D", given[2])
+    assert loose.match("MT-ND1")
+    assert not strict.match("rps3")

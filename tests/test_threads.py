@@ -87,8 +87,8 @@ def test_no_number_depends_on_the_threads_of_blas(container, threads_of_blas):
     x = rng.normal(1.0, 0.3, (800, 60)).clip(0.0)
     labels = pd.Categorical([f"type {k}" for k in np.arange(800) // 100])
     x[np.arange(800), labels.codes] += 2.0
-    one, two = AnnData(container(x)), AnnData(container(x))
-    for n, adata in enumerate((one, two), start=1):
+    single, double = AnnData(container(x)), AnnData(container(x))
+    for n, adata in enumerate((single, double), start=1):
         threads_of_blas(n)
         adata.obs["type"] = labels
         pp.select_genes(adata, 6, objective="exact", key_added="exact")
@@ -101,8 +101,8 @@ def test_no_number_depends_on_the_threads_of_blas(container, threads_of_blas):
         tl.prove_panel(adata)
         tl.classify(adata, "type", n_genes=[3, 8], cv=2)
     for part in ("obs", "obsm", "var", "varm", "uns"):
-        others = dict(numbers(getattr(two, part)))
-        for name, value in numbers(getattr(one, part)):
+        others = dict(numbers(getattr(double, part)))
+        for name, value in numbers(getattr(single, part)):
             np.testing.assert_array_equal(others[name], value, err_msg=name)
 
 

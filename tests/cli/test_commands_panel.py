@@ -137,9 +137,9 @@ def test_replace(table, on_cells, cells, catalogue):
 
 
 def test_prove(table, cells):
-    line = "prove cells.h5ad catalogue --time-limit 20 --symbols id -o out.h5ad"
+    line = "prove cells.h5ad catalogue --time-limit 600 --symbols id -o out.h5ad"
     frame, said = table(line)
-    expected = tl.prove_panel(cells, "catalogue", time_limit=20.0, inplace=False)
+    expected = tl.prove_panel(cells, "catalogue", time_limit=600.0, inplace=False)
     assert frame["gene"].tolist() == [f"id {gene}" for gene in expected["gene"]]
     assert frame["certificate"].tolist() == expected["certificate"].astype(str).tolist()
     assert "4 genes preserve" in said

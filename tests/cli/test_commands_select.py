@@ -41,9 +41,9 @@ def test_genes_go_to_stdout_without_a_file(on_cells):
 
 
 def test_the_best_panel_is_searched_for(on_cells, cells):
-    result = on_cells("select cells.h5ad -n 4 --n-comps 20 --search best --time-limit 20")
+    result = on_cells("select cells.h5ad -n 4 --n-comps 20 --search best --time-limit 600")
     assert "proven to be the best" in result.stderr
-    glfs_bio.pp.select_genes(cells, 4, n_comps=20, search="best", time_limit=20.0)
+    glfs_bio.pp.select_genes(cells, 4, n_comps=20, search="best", time_limit=600.0)
     assert set(result.stdout.split()) == set(cells.var_names[cells.var["glfs_selected"]])
 
 

@@ -29,14 +29,13 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(shell, script, folder, **options):
+def run(shell, script, folder):
     environment = os.environ | {"PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
     if not shutil.which(shell):
         pytest.skip(f"no {shell} here")
     return subprocess.run(
         [shell, "-c", script],
-        capture_output=True, text=True, check=False, cwd=folder, env=environment, timeout=300,
-        **options,
+        capture_output=True, text=True, check=False, cwd=folder, env=environment, timeout=600,
     )  # fmt: skip
 
 

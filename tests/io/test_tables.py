@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -38,13 +39,33 @@ def names(adata):
     return list(adata.obs_names), list(adata.var_names)
 
 
-def test_what_is_not_seen_is_no_part_of_a_name(put):
-    text = (
-        '\ufeffcell, CD3D\u200b,"\xa0CD79A ",\ufeffLYZ\n'
-        ' a ,1,2,3\n"b,1",4,5,6\n\u200bc\u2060,7,8,9\n'
-    )
-    for encoding in ("utf-8", "utf-16"):
-        assert names(read_cells(put(text, encoding=encoding))) == (["a", "b,1", "c"], GENES)
+#: Tables of cells a and b and three genes, and their rows of numbers.
+TABLE = "cell,CD3D,CD79A,LYZ\na,1,2,3\nb,4,5,6\n"
+SAME = [
+    # separators at the end are nothing, and what is not seen is no part of a name
+    "cell,CD3D,CD79A,LYZ\na,1,2,3,\nb,4,5,6,\n",
+    "cell,CD3D,CD79A,LYZ,,\na,1,2,3\nb,4,5,6\n",
+    "cell,CD3D,CD79A,LYZ,,\na,1,2,3,,\nb,4,5,6,,\n,,,,,\n,,,,,\n",
+    "cell,CD3D,CD79A,LYZ\n\na,1,2,3\nb,4,5,6\n\n,,,\n",
+    '\ufeffcell, CD3D\u200b,"\xa0CD79A ",\ufeffLYZ\n a ,1,2,3\n\u200bb\u2060,4,5,6\n',
+    # lines above the header; of the last ones it is said that they are left out
+    "# made by a program, on Monday, at noon\n" + TABLE,
+    '!Series_title,"x"\n!Sample_type,"T","B","NK"\n!series_matrix_table_begin\n'
+    + TABLE
+    + "!series_matrix_table_end\n",
+    '!Sample_data,"x","y","z"\n' * 100 + TABLE,
+    "Expression of blood\n\n" + TABLE,
+    "Expression of T cells, B cells and monocytes\n" + TABLE,
+]
+
+
+def test_the_same_table(put, caplog):
+    for text, encoding in product(SAME, ("utf-8", "utf-16")):
+        caplog.clear()
+        adata = read_cells(put(text, encoding=encoding))
+        assert names(adata) == (["a", "b"], GENES), text
+        np.testing.assert_array_equal(adata.X, [[1, 2, 3], [4, 5, 6]])
+        assert bool(caplog.records) == text.startswith("Expression"), text
 
 
 #: What is no matrix, and what the refusal names.
@@ -54,7 +75,6 @@ NO_MATRICES = [
     ("a,0.5123,2,3\nb,1,2,3\n", "line 1"),
     ('"Table S1.\nCounts",,,\ncell,CD3D,CD79A,LYZ\na,1,2,3\nb,4,5,6\n', "line 1"),
     ('cell,"CD3D\n(T)",CD79A,LYZ\na,1,2,3\nb,4,5,6\n', "line 1"),
-    ("CD3D,CD79A,LYZ\n0,1,2\n3,0,1\n", "CD3D"),
     ("cell,CD3D,CD79A,LYZ\n", ""),
     # rows of other lengths than the header
     ("cell,CD3D\na,1,2,3\nb,1,2,3\n", "line 2"),
@@ -68,7 +88,6 @@ NO_MATRICES = [
     # blank names
     ("cell,CD3D,,LYZ\na,1,2,3\n", "CD3D"),
     ("cell,,CD3D,LYZ\na,1,2,3\n", "column 1"),
-    ("cell,CD3D,LYZ,\na,1,2,3\n", "LYZ"),
     ("cell,CD3D,LYZ\na,1,2\n,3,4\n", "row 2"),
 ]
 
@@ -85,18 +104,6 @@ def test_what_is_no_matrix_is_refused_with_the_place(put):
         with refused(InvalidValue, "path") as caught:
             read_cells(put("cell,CD3D,CD79A\nµ1,1,2\nµ2,1,2\n", encoding=encoding))
         assert "UTF-8" in str(caught.value)
-
-
-def test_separators_at_the_end_are_nothing(put):
-    for text in (
-        "cell,CD3D,CD79A,LYZ\na,1,2,3,\nb,4,5,6,\n",
-        "cell,CD3D,CD79A,LYZ,,\na,1,2,3\nb,4,5,6\n",
-        "cell,CD3D,CD79A,LYZ,,\na,1,2,3,,\nb,4,5,6,,\n,,,,,\n,,,,,\n",
-        "cell,CD3D,CD79A,LYZ\n\na,1,2,3\nb,4,5,6\n\n,,,\n",
-    ):
-        adata = read_cells(put(text))
-        assert names(adata) == (["a", "b"], GENES)
-        np.testing.assert_array_equal(adata.X, [[1, 2, 3], [4, 5, 6]])
 
 
 def test_genes_of_one_name_are_made_unique_and_cells_are_refused(put, caplog):
@@ -120,7 +127,7 @@ ROWS = [["cell", *GENES], ["a_1", "1", "2.5", "3"], ["b", "4", "5", "6"]]
 @pytest.mark.parametrize(
     ("name", "between"),
     [
-        *(("t.csv", ","), ("t.csv", ";"), ("t.tsv", "\t"), ("t.txt", "\t"), ("t.txt", ",")),
+        *(("t.csv", ","), ("t.csv", ";"), ("T.TSV", "\t"), ("t.txt", "\t"), ("t.txt", ",")),
         *(("t.txt", ";"), ("t.txt", " "), ("t.txt", "   ")),
     ],
 )
@@ -150,28 +157,6 @@ def test_numbers_with_commas(put, name, between):
     rows[2][1] = "0,100"
     adata = read_cells(put(rows, name, between=between))
     np.testing.assert_array_equal(adata.X[:, 0], [1.234, 0.1])
-
-
-TABLE = "cell,CD3D,CD79A,LYZ\na,1,2,3\nb,4,5,6\n"
-
-
-@pytest.mark.parametrize(
-    ("above", "is_said"),
-    [
-        ("# made by a program, on Monday, at noon\n", False),
-        ('!Series_title,"x"\n!Sample_type,"T","B","NK"\n!series_matrix_table_begin\n', False),
-        ('!Sample_data,"x","y","z"\n' * 100, False),
-        ("Expression of blood\n\n", True),
-        ("Project,blood\nDate,today\n", True),
-        ("Expression of T cells, B cells and monocytes\n", True),
-    ],
-)
-def test_lines_above_the_header(put, above, is_said, caplog):
-    below = "!series_matrix_table_end\n" if "matrix_table" in above else ""
-    adata = read_cells(put(above + TABLE + below))
-    assert names(adata) == (["a", "b"], GENES)
-    assert np.isfinite(adata.X).all()
-    assert bool(caplog.records) == is_said
 
 
 def test_comments_numbers_and_lines_below(put):

@@ -103,6 +103,10 @@ def test_several_columns_and_genes(mapped):
     values = axes[4].collections[0].get_array()
     np.testing.assert_allclose(np.sort(values), np.sort(mapped[:, "CD3D"].X.toarray().ravel()))
     drawn()
+    groups = set(mapped.obs["bulk_labels"].cat.categories)
+    for ax in pl.panel(mapped, "bulk_labels", legend_loc="on data", show=False):
+        assert set(names(ax.texts)) == groups
+        assert ax.get_legend() is None
     with refused(NotFound, "labels"):
         pl.panel(mapped, ["bulk_labels", "nothing"], show=False)
     with refused(InvalidValue, "labels"):
@@ -120,14 +124,6 @@ def test_maps_stand_in_rows(mapped, ncols, beside):
     for left, right in zip(boxes[::2], boxes[1::2], strict=True):
         assert (left.y0, left.width) == pytest.approx((right.y0, right.width))
         assert left.x1 < right.x0
-
-
-def test_names_on_the_map(mapped):
-    groups = set(mapped.obs["bulk_labels"].cat.categories)
-    for place, shown in (("on data", groups), ("none", set())):
-        for ax in pl.panel(mapped, "bulk_labels", legend_loc=place, show=False):
-            assert set(names(ax.texts)) == shown
-            assert ax.get_legend() is None
 
 
 def test_many_cells_are_drawn_as_a_sample(pbmc, monkeypatch, quick_umaps):
@@ -184,10 +180,3 @@ def test_look_and_odd_names(mapped, kind):
         assert pl.panel(mapped, "codes", kind=kind, show=False)
         with refused(InvalidType, "labels"):
             pl.panel(mapped, "percent_mito", kind=kind, show=False)
-
-
-def test_a_umap_needs_cells(mapped):
-    few = mapped[:4].copy()
-    del few.obsm, few.uns["neighbors"]
-    with refused(InvalidValue, "adata"):
-        pl.panel(few, show=False)

@@ -121,9 +121,9 @@ def test_stability(panel):
     jaccard = panel.uns["glfs_stability"]["jaccard"]
     np.testing.assert_array_equal(matrix.images[0].get_array(), jaccard)
     assert "0.50" in matrix.get_title()
-    assert rows(pl.stability(panel, 10, symbols="symbol", show=False)[0])[0].startswith("symbol")
     _, axes = plt.subplots(1, 2)
-    assert pl.stability(panel, 10, ax=axes) == list(axes)
+    assert pl.stability(panel, 10, symbols="symbol", ax=axes) == list(axes)
+    assert rows(axes[0])[0].startswith("symbol")
     # genes that were never selected have no bar
     *bars, _ = pl.stability(panel, panel.n_vars, show=False)
     n_frequent = (panel.var["glfs_stability_frequency"] > 0).sum()

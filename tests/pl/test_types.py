@@ -102,8 +102,6 @@ def test_markers_of_each_label(panel):
     np.testing.assert_allclose(recall, table["recall"])
     assert names(ax.texts) == list(table["markers"].where(table["markers"] != "", "no marker"))
     assert apart(ax)
-    called = names(pl.markers(panel, symbols="symbol", show=False).texts)
-    assert all(text.startswith("symbol") for text in called)
     pp.select_genes(panel, 4)
     with refused(InvalidValue, "key"):
         pl.markers(panel)

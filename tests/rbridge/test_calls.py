@@ -103,8 +103,8 @@ CALLS = {
         "glfs_gene",
     ),
     "prove": (
-        "glfs_prove_panel(x, panel, tolerance = 0.01, time_limit = 5)",
-        lambda adata: tl.prove_panel(adata, PANEL, tolerance=0.01, time_limit=5.0),
+        "glfs_prove_panel(x, panel, tolerance = 0.01, time_limit = 600)",
+        lambda adata: tl.prove_panel(adata, PANEL, tolerance=0.01, time_limit=600.0),
         "glfs_proof",
     ),
     "explain": (

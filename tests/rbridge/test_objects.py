@@ -73,6 +73,14 @@ def test_there_and_back(ri, adata, container):
     assert_same(back, adata)
 
 
+def test_a_file_is_read_in_r(ri, adata, tmp_path):
+    del adata.obs["name"], adata.uns["fine"], adata.obsp["fine_connectivities"]
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    file = f"'{tmp_path / 'cells.h5ad'}'"
+    sce = ri.evalr(f"suppressMessages(glfsbio::glfs_read_h5ad({file}, X_name = 'counts'))")
+    assert_same(rbridge.from_sce(sce, X_name="counts"), adata)
+
+
 def test_what_is_not_carried_to_r_is_named(ri, adata):
     adata.uns["colours"] = ["red"]
     adata.varm["loadings"] = np.ones((4, 2))

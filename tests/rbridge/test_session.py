@@ -114,7 +114,7 @@ def test_workers_end_with_their_process_and_say_nothing():
     )
     assert process.stdout.readline() == "ready\n"
     os.killpg(process.pid, signal.SIGINT)
-    assert process.communicate(timeout=100) == ("interrupted\n", "")
+    assert process.communicate(timeout=600) == ("interrupted\n", "")
 
 
 def test_r_first(rscript):
@@ -131,7 +131,7 @@ def test_r_first(rscript):
     assert grown_by(interrupt(process)) < 5
     assert interrupt(process) == "in Python\nready\n"
     assert interrupt(process) == "in R\nready\n"
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 130, err
     assert "not reached" not in out
     assert "Interrupted in Python." in err
@@ -165,7 +165,7 @@ print("alive")
     said = interrupt(process)
     assert "glfs_bio.rbridge.register()" in said
     assert grown_by(said) < 5
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert "stopped:" in out
     assert "Interrupted in Python." in out
@@ -288,7 +288,7 @@ def test_workers(rscript, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     process = rscript(WORKERS, start_new_session=True)
     try:
-        _, err = process.communicate(timeout=300)
+        _, err = process.communicate(timeout=600)
     except BaseException:
         os.killpg(process.pid, signal.SIGKILL)  # its children too
         raise

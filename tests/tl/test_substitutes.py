@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from refusals import refused
 
@@ -33,9 +32,8 @@ def test_substitutes(cells):
     first = table[table["place"] == 1].set_index("gene")
     assert first.loc["CD79A", "substitute"] in {"MS4A1", "CD79B", "CD74", "HLA-DRA", "HLA-DQA1"}
     why = tl.explain_panel(cells, PANEL, inplace=False).set_index("gene")
-    columns = ["substitute", "substitution_score", "acceptable"]
-    alike = dict.fromkeys(("check_dtype", "check_index_type", "check_column_type"), False)
-    pd.testing.assert_frame_equal(why[columns], first.loc[why.index, columns], **alike)
+    for column in ("substitute", "substitution_score", "acceptable"):
+        assert list(why[column]) == list(first.loc[why.index, column])
     swapped = ["CD3D", first.loc["LYZ", "substitute"], "NKG7", "CD79A"]
     after = tl.explain_panel(cells, swapped, inplace=False)["preserved"].iloc[-1]
     lost = first.loc["LYZ", "loss_with_substitute"]

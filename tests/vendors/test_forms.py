@@ -134,7 +134,6 @@ def test_forms(form):
 def test_what_a_document_says(write, form, caplog):
     panel = read_panel(form("gene_panel.json"))
     assert (panel.about["tissue"], panel.about["name"]) == ("Blood", "A panel of a test")
-    assert list(panel.table["codewords"]) == ["7"] * 3
     assert "4 genes" not in caplog.text
     content = document()
     content["payload"]["panel"]["num_gene_targets"] = 4
@@ -192,7 +191,6 @@ def test_dates_and_numbers_are_no_names(write):
 
 BAD_DOCUMENTS = {
     "no payload": {},
-    "a list": [1, 2],
     "no targets": {"payload": {"panel": document()["payload"]["panel"]}},
     "a target that is none": {"payload": {"targets": [3]}},
     "no type": {"payload": {"targets": [{"codewords": [1]}]}},
@@ -202,7 +200,6 @@ BAD_DOCUMENTS = {
     "no text": "",
     "deep": "[" * 100_000,
     "no JSON": '{"payload": NaN',
-    "long": "9" * 5000,
 }
 
 
@@ -215,7 +212,6 @@ def test_bad_documents(write):
 
 #: Files of CD3D, MS4A1, and NA, which looks like a missing value.
 WITH_NA = {
-    "table.txt": "gene\tn\nCD3D\t1\nMS4A1\t2\nNA\t3\n",
     "other_quotes.txt": "'CD3D'\n“MS4A1”\nNA\n",
     "unseen.txt": "\ufeffCD3D\u200b\n\u00a0MS4A1\u00a0\n\u2060NA\n",
     "r_vector.txt": '"x"\n"1" "CD3D"\n"2" "MS4A1"\n"3" "NA"\n',
@@ -236,7 +232,6 @@ WITH_NA = {
     "names.json": '["CD3D", "MS4A1", "NA"]',
     "sets.json": '{"T": ["CD3D"], "B": "MS4A1", "x": ["MS4A1", "NA"]}',
     "comments.txt": "# T and B\nCD3D  # T\n\n  MS4A1\nCD3D\n\nNA",
-    "windows.txt": "\ufeffCD3D\r\nMS4A1\r\nNA\r\n",
     "two.csv": "type,Gene\nT,CD3D\nB,MS4A1\nT,CD3D\nx,NA\n",
     "semicolon.csv": "\ufeffSymbol;weight\nCD3D;0,5\nMS4A1;0,3\nNA;0\n",
     "quoted.csv": '"NAMES","note"\n"CD3D","a, b"\n"MS4A1",""\n"NA",""\n',
@@ -287,14 +282,12 @@ UNCLEAR = {
     "latin.csv": b"gene,n\nCD3D,\xe9\n",
     "deep.json": '{"T": {"CD3D": 1}}',
     "comments.txt": "# nothing\n\n",
-    "only_header.csv": "gene,n\n",
     "panel.doc": "CD3D",
     "no_head.csv": "CD3D,T\nCD4,T\n",
     "binary.txt": b"\xff\xfe\x00C",
     "backups.csv": "Gene,Group,Must have,Is backup\nCD3E,T,,TRUE\n",
     "bits.csv": f"{CODEBOOK}LYZ,ENST1,merfish,1,2,0\n",
     "fewer_bits.csv": f"{CODEBOOK}LYZ,E,merfish,1,0\n",
-    "no_bits.csv": f"{CODEBOOK}LYZ,,m,,,\n",
     "laboratory.csv": "name,id,bit1,bit2,bit3\nCD3D,ENST1,1,0,2\nLYZ,ENST2,0,,1\n",
     "text.xlsx": b"CD3D",
     "lost_zeros.xlsx": {"Sheet": [["Gene", "Barcode"], ["CD3D", 110], ["LYZ", 1001]]},
@@ -382,7 +375,6 @@ CODEBOOKS = {
     "notarget1,,1,0,0,1\n",
     "Zhuang": "version, 1.0\ncodebook_name, L26E1\nbit_names, R1, R2, R3, R4\nname, id, barcode\n"
     "CD3D, ENST1, 1100\nMS4A1, ENST2, 0110\nBlank-1, , 1001\n",
-    "sequence": "# c\nGene,Sequence\nCD3D,1100\nMS4A1,0110\nblank001,1001\n",
     "codeword": "Gene\tCodeword\nCD3D\t1 1 0 0\nMS4A1\t0 1 1 0\nBlank\t1 0 0 1\n",
     "rounds": "gene,R1,R2,R3,R4\nCD3D,1,1,0,0\nMS4A1,0,1,1,0\nblank_3,1,0,0,1\n",
 }
@@ -453,10 +445,9 @@ def test_missing_files_and_packages(write, tmp_path, monkeypatch):
 def test_formulas_of_other_people_are_not_left_out(write):
     rows = [["gene", "price"], ["CD3D", "=1+1"], ["LYZ", 4]]
     assert read_panel(write("a.xlsx", {"Sheet": rows})) == ["CD3D", "LYZ"]  # prices are computed
-    formulas = ["=A2", "=UPPER(A2)", "#REF!"]
-    assert not accepted(
-        lambda cell: read_panel(write("a.xlsx", {"Sheet": [*rows, [cell, 3]]})), formulas
-    )
+    for cell in ("=A2", "=UPPER(A2)", "#REF!"):
+        with refused(InvalidValue, "path"):
+            read_panel(write("a.xlsx", {"Sheet": [*rows, [cell, 3]]}))
 
 
 GROUPS = [["Group", "Gene"], ["T", "CD3D"], ["B", "MS4A1"]]
@@ -502,6 +493,4 @@ def test_workbooks_whose_dimensions_are_wrong(write, tmp_path):
 def test_numbers_of_workbooks(write):
     rows = [["GeneID", "is backup"], [109979.0, True], [914, False]]
     panel = read_panel(write("a.xlsx", {"Genes": rows}))
-    assert panel == ["914"]
-    assert panel.backups == ["109979"]
-    assert list(panel.table["backup"]) == ["FALSE"]
+    assert (panel, panel.backups) == (["914"], ["109979"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 
 import pandas as pd
-import pytest
 from refusals import refused
 
 from glfs_bio.errors import InvalidValue
@@ -46,13 +45,11 @@ TABLES = {
     "ENSG00000167286\tCD3D\tGene Expression\n",
     "antibodies.csv": ",gene_ids,feature_types\nCD3,CD3,Antibody Capture\n"
     "CD3D,ENSG00000167286,Gene Expression\n",
-    "own_head.csv": "Target Gene Name,Gene ID\nCD3D,ENSG00000167286\n",
     "list.txt": "CD3D\n",
     "ids.txt": "ENSG00000167286.3\n",
     "r_shift.tsv": '"gene"\t"ensembl_id"\n"1"\t"CD3D"\t"ENSG00000167286"\n',
     "titled.csv": "Genes of X,\nsymbol,Gene stable ID version\nCD3D,ENSG00000167286.3\n",
     "several.csv": 'symbol,id\n"CD3D; CD3E","ENSG00000167286; ENSG00000198851"\n',
-    "semicolons.csv": "symbol;ensembl_gene_id\nCD3D;ENSG00000167286\n",
 }
 
 
@@ -72,12 +69,11 @@ def test_tables_of_genes(tmp_path):
 
 
 def test_packed_tables_and_workbooks(tmp_path):
-    for name, text in {"a.gtf.gz": GTF, "vendor.csv.gz": TABLES["vendor.csv"]}.items():
-        (tmp_path / name).write_bytes(gzip.compress(text.encode()))
-        assert read_genes(tmp_path / name)["symbol"][0] == "CD3D"
-    pytest.importorskip("openpyxl")
+    (tmp_path / "a.gtf.gz").write_bytes(gzip.compress(GTF.encode()))
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(TABLES["vendor.csv"].encode()))
     pd.DataFrame({"symbol": ["CD3D"]}).to_excel(tmp_path / "a.xlsx", index=False)
-    assert list(read_genes(tmp_path / "a.xlsx")["symbol"]) == ["CD3D"]
+    for path in tmp_path.iterdir():
+        assert read_genes(path)["symbol"][0] == "CD3D", path.name
 
 
 BAD = [

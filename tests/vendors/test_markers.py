@@ -15,7 +15,6 @@ MARKERS = {"T": ["CD3D", "CD3E"], "B": ["MS4A1"]}
 
 TABLES = {
     "long.csv": "cell type,gene\nT,CD3D\nT,CD3E\nB,MS4A1\nT,CD3D\n",
-    "long.txt": "gene\tcluster\nCD3D\tT\nCD3E\tT\nMS4A1\tB\n",
     "wide.csv": "T,B\nCD3D,MS4A1\nCD3E,\n",
     "numbered.csv": ",T,B\n0,CD3D,MS4A1\n1,CD3E,\n",
     "cells.csv": 'type,markers\nT,"CD3D, CD3E"\nB,MS4A1\n',
@@ -32,10 +31,7 @@ TABLES = {
     "Normal cell\tT\tCD3, x\tCD3D, [CD3E], NA\nNormal cell\tB\tCD20\tMS4A1\n",
     "lacking.csv": 'Cell type,Positive markers,Negative markers\nT,"CD3D,CD3E",MS4A1\n'
     "B,MS4A1,CD3D\n",
-    "down.csv": 'cluster,genesDown,genesUp\nT,MS4A1,"CD3D,CD3E"\nB,CD3D,MS4A1\n',
-    "two_columns.csv": "cell type,gene,gene\nT,CD3D,CD3E\nB,MS4A1,\n",
     "no_header.csv": "CD3D,T\nCD3E,T\nMS4A1,B\nLYZ,NA\n",
-    "no_header.tsv": "CD3D\t1\tT\nCD3E\t2\tT\nMS4A1\t3\tB\n",
     "matrix.csv": ",T,B\nCD3D,1,0\nCD3E,1,0\nMS4A1,0,1\n",
     "titled.csv": "Markers of X,\ntype,gene\nT,CD3D\n,CD3E\nB,MS4A1\n",
     "lines.txt": "T: CD3D, CD3E\nB: MS4A1\n",

@@ -27,9 +27,7 @@ WAYS = {
     "C2ORF15": ("case", "C2orf15"),
     "cd3d": ("case", "CD3D"),
     "TBCE": ("ambiguous", ""),
-    "INTS11.1": ("ambiguous", ""),
     "MS4A1": ("absent", ""),
-    "ENSG00000156738": ("absent", ""),
     "1-Mar": ("date", ""),
     "RP11-206L10.2": ("unknown", ""),
 }
@@ -82,7 +80,6 @@ TEXTS = {
     "MS4A1; CD79A;": ["MS4A1", "CD79A"],
     "CD3D\nCD3E": ["CD3D", "CD3E"],
     "DDR1 /// MIR4640": ["DDR1", "MIR4640"],
-    "CD3D CD3E": ["CD3D", "CD3E"],
     "CD3D, [CD3G, CD3Z], NA": ["CD3D", "CD3G", "CD3Z"],
     "l(2)gl, E(spl)m7-HLH": ["l(2)gl", "E(spl)m7-HLH"],
     "bdnf,crha": ["bdnf", "crha"],  # of a fish, in no nomenclature

@@ -40,7 +40,6 @@ def test_what_can_be_asked_of_xenium_alone():
     for platform, form in ORDERS.items():
         if platform.startswith("xenium"):
             assert list(form.probe_sets(TABLE, {"T3D": 2})) == [2, 0]
-            assert list(form.probe_sets(TABLE, 3)) == [3, 3]
             assert list(form.forced(TABLE, ["LYZ"])) == [False, True]
             with refused(InvalidValue, "probe_sets"):
                 form.probe_sets(TABLE, form.most_probe_sets + 1)

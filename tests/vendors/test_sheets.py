@@ -10,28 +10,22 @@ from glfs_bio import io, pp
 from glfs_bio.errors import FileMissing, InvalidValue
 from glfs_bio.io import read_gmt
 
-
-@pytest.fixture
-def panel(pbmc):
-    pp.select_genes(pbmc, 5)
-    return pbmc
-
-
 NAMES = ["a\nb", "a\rb", "a\tb", "a\x0bb", "a\x1cb", "a\x85b", "a\u2028b", " a", "a ", "", "#a"]
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)"]
 
 
 @pytest.mark.parametrize("ending", ["txt", "csv", "tsv", "xlsx", "rnk", "gmt"])
-def test_a_name_comes_back_or_is_refused(panel, tmp_path, ending):
-    best = panel.var["glfs_rank"].idxmin()
-    genes = panel.var_names
+def test_a_name_comes_back_or_is_refused(pbmc, tmp_path, ending):
+    pp.select_genes(pbmc, 5)
+    best = pbmc.var["glfs_rank"].idxmin()
+    genes = pbmc.var_names
     path = tmp_path / f"panel.{ending}"
     write = {"rnk": io.write_rnk, "gmt": io.write_gmt}.get(ending, io.write_gene_list)
     changed = []
     for name in [*NAMES, *FORMULAS, "gene", "symbol"]:
-        panel.var_names = [name if gene == best else gene for gene in genes]
+        pbmc.var_names = [name if gene == best else gene for gene in genes]
         try:
-            write(panel, path, overwrite=True)
+            write(pbmc, path, overwrite=True)
         except InvalidValue:
             assert list(tmp_path.iterdir()) == []
             assert name not in {"gene", "symbol"} or ending == "txt"
@@ -46,12 +40,13 @@ def test_a_name_comes_back_or_is_refused(panel, tmp_path, ending):
     assert not changed
 
 
-def test_no_column_holds_a_formula(panel, tmp_path):
-    panel.var["note"] = "=HYPERLINK(1)"
-    panel.var["sign"] = "-"
-    panel.var["less"] = -1.5
+def test_no_column_holds_a_formula(pbmc, tmp_path):
+    pp.select_genes(pbmc, 5)
+    pbmc.var["note"] = "=HYPERLINK(1)"
+    pbmc.var["sign"] = "-"
+    pbmc.var["less"] = -1.5
     for ending, read in (("csv", pd.read_csv), ("xlsx", pd.read_excel)):
-        io.write_gene_list(panel, tmp_path / f"a.{ending}", columns=["note", "sign", "less"])
+        io.write_gene_list(pbmc, tmp_path / f"a.{ending}", columns=["note", "sign", "less"])
         table = read(tmp_path / f"a.{ending}")
         assert set(table["note"]) == {"'=HYPERLINK(1)"}
         assert set(table["sign"]) == {"-"}

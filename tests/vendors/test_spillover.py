@@ -61,17 +61,6 @@ def test_cells_that_follow_each_other_are_neighbours():
     np.testing.assert_allclose(random.first * random.then / random.then.sum(axis=1), 0.25)
 
 
-def test_received_molecules_vary_where_types_lie_together():
-    codes = np.repeat([0, 1], 2000)
-    counts = np.where(codes[:, None] == [0, 1], 60.0, 0.0)
-    together, mingled = ([[0.5, 0.5], [0.05, 0.95]], [[0.5, 0.5], [0.5, 0.5]])
-    spread = [
-        mixed(counts, codes, neighbors, 0.5)[codes == 0, 1].std()
-        for neighbors in (together, mingled)
-    ]
-    assert spread[0] > 1.2 * spread[1]
-
-
 def test_without_spillover_the_forecast_is_the_same(cells):
     plain = forecast(cells)
     none = forecast(cells, Spillover(0.0, EVEN))

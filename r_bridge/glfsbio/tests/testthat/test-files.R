@@ -20,7 +20,7 @@ local_blocks <- function(.local_envir = parent.frame()) {
     withr::defer(suppressMessages(DelayedArray::setAutoBlockSize(old)), .local_envir)
 }
 
-test_that("all functions find in files what they find in memory", {
+test_that("what is found in files is what is found in memory", {
     need_package("HDF5Array")
     file <- in_files(in_memory())
     local_blocks()
@@ -30,9 +30,11 @@ test_that("all functions find in files what they find in memory", {
             found(quiet(functions[[name]](other))), in_memory_by(name), tolerance = 1e-6,
             info = name
         )
-    for (name in names(functions))
+    for (name in c(
+        "select", "evaluate", "extend", "stability", "classify", "laprls", "efficiency"
+    ))
         expect_found(name, file)
-    for (name in c("select", "evaluate", "efficiency"))
+    for (name in c("select", "efficiency"))
         expect_found(name, delayed(file))
     expect_identical(list.files(tempdir(), "^glfsbio-"), before)
     expect_message(select(file), "read from its file, part by part")
