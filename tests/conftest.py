@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import signal
 import sys
 import warnings
 from contextlib import contextmanager, nullcontext
@@ -27,6 +28,9 @@ from glfs_bio.criterion.error import Block
 from glfs_bio.data import matrix as rows
 from glfs_bio.errors import Caution, Message, Refusal
 from glfs_bio.options import StructureSpec
+
+# Where pytest runs in the background, processes that it starts would ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Tests of what other systems do not have: R beside Python, forks, limits of a process, shells.
 collect_ignore = (

@@ -118,7 +118,7 @@ def test_stdin_is_no_file_to_leave_a_matrix_in(run, copied_inputs):
 
 
 def test_an_interrupted_file_is_not_left(write, run, monkeypatch, caplog):
-    _, path = write(*WRITTEN["h5ad of csr"])
+    _, path = write(*WRITTEN["zarr"])
     monkeypatch.setattr(_on_disk, "_PART", 100)
     caplog.set_level(logging.INFO)
 

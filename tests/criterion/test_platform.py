@@ -14,7 +14,7 @@ from glfs_bio.criterion.platform import Detection, OnPlatform
 EVERY = np.arange(12)
 
 
-def failing(criterion, failure, n_draws=50):
+def failing(criterion, failure, n_draws=20):
     return OnPlatform(criterion, Detection(failure=failure), n_draws=n_draws)
 
 

@@ -426,7 +426,7 @@ def test_what_is_indispensable_and_what_is_free(pbmc, page_of, n_genes, within, 
     tree = section(page_of(pbmc), "explanation")
     _, *within_tolerance, free = texts(tree, "p")
     assert len(within_tolerance) == (within is not None)
-    assert all(said.startswith(f"{start} {n_genes} genes ") for said in within_tolerance)
+    assert all(text.startswith(f"{start} {n_genes} genes ") for text in within_tolerance)
     assert free.startswith(f"{n_free} of {n_genes} places" if n_free else "No place")
     assert bool(n_free) == (n_genes > 3) == ("alternatives" in texts(tree, "th"))
 

@@ -51,7 +51,7 @@ def test_small_axes_of_a_caller(analysed, draw):
     legend = ax.get_legend()
     above = [legend, *ax.texts] if legend else ax.texts
     title = ax.title.get_window_extent()
-    assert not any(title.shrunk(0.9, 0.9).overlaps(one.get_window_extent()) for one in above)
+    assert not any(title.shrunk(0.9, 0.9).overlaps(text.get_window_extent()) for text in above)
     left = ax.get_tightbbox().x1
     assert left <= other.get_tightbbox().x0 + 2
     assert figure.bbox.x0 - 2 <= ax.get_tightbbox().x0
