@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 import gseapy
 import numpy as np
 import pandas as pd
@@ -195,3 +198,27 @@ def test_bad_input_writes_nothing(panel, tmp_path):
         with refused(Refusal, argument):
             write(panel, tmp_path / name, **options)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_base_r_reads_the_files(panel, tmp_path):
+    write_gene_list(panel, tmp_path / "genes.txt")
+    write_gene_list(panel, tmp_path / "genes.csv")
+    write_gmt(panel, tmp_path / "panels.gmt", key=["glfs", "small"])
+    write_rnk(panel, tmp_path / "genes.rnk")
+    script = """
+        genes <- readLines("genes.txt")
+        table <- read.csv("genes.csv")
+        rnk <- read.delim("genes.rnk", header = FALSE)
+        sets <- strsplit(readLines("panels.gmt"), "\\t")
+        names(sets) <- sapply(sets, `[`, 1)
+        stopifnot(identical(table$gene, genes), length(genes) == 20, is.logical(table$selected))
+        stopifnot(is.logical(table$included), sum(table$included) == 1, all(table$loss > 0))
+        stopifnot(nrow(rnk) == 764, !anyDuplicated(rnk[[2]]), !is.unsorted(rev(rnk[[2]])))
+        stopifnot(identical(rnk[[1]][1:20], genes), identical(sets$glfs[-(1:2)], genes))
+        stopifnot(identical(table$score, rnk[[2]][1:20]), length(sets$small) == 7)
+        cat("read")
+    """
+    command = ["Rscript", "--vanilla", "-e", script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "read", done.stderr
