@@ -23,12 +23,12 @@ endif
 demo: $(INSTALLED)
 	@$(BIN)/glfs-bio demo --output demo --overwrite
 
-# R's checks take one core, and the tests what the machine has.
+# R builds and checks its package on one core, while the tests take what the machine has.
 test: $(R_FOLDER)/.installed $(VENV)/.has-zsh
 	@$(MAKE) --no-print-directory --jobs=2 r-check pytest
 
 # Two processes with a thread each take half the time of one with two.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses logical --dist worksteal
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses logical --dist worksteal --durations 20
 pytest: $(R_FOLDER)/.installed $(VENV)/.has-zsh
 	$(R_ENVIRONMENT) $(PYTEST)
 

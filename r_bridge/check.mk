@@ -34,21 +34,23 @@ $(VENV)/.installed-r: $(INSTALLED) $(VENV)/.has-r
 	@RPY2_CFFI_MODE=ABI $(LOCKED) --no-cache --group r
 	@touch $@
 
-# The tarball that is checked is the one that is installed, beside the Python and not for the user.
+# What the tests of the bridge use, beside the Python and not for the user; vignettes are for r-check.
 $(R_FOLDER)/.installed: $(R_SOURCES) $(VENV)/.installed-r
-	@rm -rf $(R_FOLDER) && mkdir -p $(R_LIBRARY)
-	cd $(R_FOLDER) && $(R_ENVIRONMENT) R CMD build $(abspath r_bridge/glfsbio)
+	@rm -rf $(R_FOLDER) && mkdir -p $(R_LIBRARY) $(R_FOLDER)/check
+	cd $(R_FOLDER) && $(R_ENVIRONMENT) R CMD build --no-build-vignettes $(abspath r_bridge/glfsbio)
 	$(R_ENVIRONMENT) R CMD INSTALL --library=$(R_LIBRARY) $(R_FOLDER)/glfsbio_*.tar.gz
 	@touch $@
 
-# Without the vignettes, which R CMD build has just built.
+# R CMD build runs the vignettes, R CMD check does not run them again.
+R_BUILD = R CMD build $(abspath r_bridge/glfsbio)
 R_CHECK = _R_CHECK_VIGNETTES_SKIP_RUN_MAYBE_=true R CMD check --no-manual --no-build-vignettes
 r-check: $(R_FOLDER)/.installed
-	@echo "R CMD check and BiocCheck, whose words go to $(R_FOLDER)/check.log"
-	@cd $(R_FOLDER) && { $(R_ENVIRONMENT) $(R_CHECK) glfsbio_*.tar.gz && \
+	@echo "R CMD build, check and BiocCheck, whose words go to $(R_FOLDER)/check/log"
+	@cd $(R_FOLDER)/check && { $(R_ENVIRONMENT) $(R_BUILD) && \
+		$(R_ENVIRONMENT) $(R_CHECK) glfsbio_*.tar.gz && \
 		! grep -E '^Status:.*(ERROR|WARNING)' glfsbio.Rcheck/00check.log && \
-		$(R_ENVIRONMENT) Rscript ../../r_bridge/bioc_check.R; } >check.log 2>&1 || { cat check.log; exit 1; }
-	@grep -hE '^Status:|^\[ FAIL|ERRORS:' $(R_FOLDER)/check.log $(R_FOLDER)/glfsbio.Rcheck/tests/testthat.Rout
+		$(R_ENVIRONMENT) Rscript $(abspath r_bridge/bioc_check.R); } >log 2>&1 || { cat log; exit 1; }
+	@cd $(R_FOLDER)/check && grep -hE '^Status:|^\[ FAIL|ERRORS \|' log glfsbio.Rcheck/tests/testthat.Rout
 
 bench-r: $(R_FOLDER)/.installed
 	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r
