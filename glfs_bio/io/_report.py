@@ -102,7 +102,7 @@ def write_report(
     >>> glfs_bio.pp.select_genes(adata, n_genes=5)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "report.html"
-    ...     glfs_bio.io.write_report(adata, path)
+    ...     glfs_bio.io.write_report(adata, path, umaps=False)
     ...     text = path.read_text(encoding="utf-8")
     >>> "5 of 765 genes" in text
     True

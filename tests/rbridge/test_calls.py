@@ -453,10 +453,7 @@ def test_one_structure_per_object(ri, objects):
 def test_example_on_blood_cells(real, run_r, tmp_path):
     file = tmp_path / "cells.h5ad"
     real("pbmc3k_2638")[::4].copy().write_h5ad(file)
-    out = run_r(
-        f"commandArgs <- function(...) '{file}'\nsource('{EXAMPLE}', echo = FALSE)\n"
-        "stopifnot(nrow(vignette(package = 'glfsbio')$results) == 2)"
-    )
+    out = run_r(f"commandArgs <- function(...) '{file}'\nsource('{EXAMPLE}', echo = FALSE)")
     assert "DataFrame with 50 rows and 2 columns" in out
     assert "CD14+ Monocytes" in out
 
