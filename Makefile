@@ -27,10 +27,10 @@ demo: $(INSTALLED)
 test: $(R_FOLDER)/.installed $(VENV)/.has-zsh
 	@$(MAKE) --no-print-directory --jobs=2 r-check pytest
 
-# Two processes with a thread each take half the time of one with two.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses logical --dist worksteal --durations 20
+# In an environment; two processes with a thread each take half the time of one with two.
+PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(1)/bin/pytest --numprocesses logical --dist worksteal
 pytest: $(R_FOLDER)/.installed $(VENV)/.has-zsh
-	$(R_ENVIRONMENT) $(PYTEST)
+	$(R_ENVIRONMENT) $(call PYTEST,$(VENV)) --durations 20
 
 # Completion is tested in the shells that people have.
 $(VENV)/.has-zsh: | $(BIN)/uv
@@ -160,28 +160,24 @@ NEWEST := .venv-newest
 NEWEST_PYTHON ?= $(shell for minor in 14 13 12 11; do for python in python3.$$minor \
 	$${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.$$minor.*/bin/python; do \
 	$$python -c 'import sys; print(sys.executable)' 2>/dev/null && exit; done; done)
-OTHER_VERSIONS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-	python -m pytest --numprocesses logical --dist worksteal --ignore=tests/rbridge
+# Mathematics, AnnData and files, from which what draws follows.  Of dask, an extra, the versions are
+# those of today.
+LOWEST_TESTS := $(addprefix tests/,_anndata cells criterion data estimators glfs2014 io measures pp rivals solvers tl) \
+	$(addprefix --ignore=tests/,data/test_matrix.py pp/test_lazy.py estimators/test_outside.py)
 
-# Of dask, an extra, the versions are those of today.  Older libraries warn of what newer ones mended.
-test-lowest: $(BIN)/uv $(VENV)/.has-zsh
+# Older libraries warn of what newer ones mended.
+test-lowest: | $(BIN)/uv
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
 		--group test --editable '.[cli,enrich,report]' 'zarr>=2.18.7,<3'
-	PATH=$(abspath $(LOWEST))/bin:$$PATH $(OTHER_VERSIONS) -o filterwarnings=default $(LOWEST_TESTS) \
-		--ignore=tests/data/test_matrix.py \
-		--ignore=tests/pp/test_lazy.py --ignore=tests/estimators/test_outside.py
-
-# Mathematics, AnnData and files, from which what draws follows.
-LOWEST_TESTS := $(addprefix tests/,_anndata cells criterion data estimators glfs2014 io measures pp rivals \
-	solvers tl)
+	$(call PYTEST,$(LOWEST)) -o filterwarnings=default $(LOWEST_TESTS)
 
 # With all extras; what `upset` needs comes without pyarrow, which changes the texts of pandas.
-test-newest: $(BIN)/uv $(VENV)/.has-zsh
+test-newest: $(VENV)/.has-zsh | $(BIN)/uv
 	$(BIN)/uv venv --quiet --clear --python $(NEWEST_PYTHON) $(NEWEST)
 	$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --group test --editable '.[all]'
 	$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --no-deps 'marsilea>=0.8' legendkit
-	PATH=$(abspath $(NEWEST))/bin:$$PATH $(OTHER_VERSIONS)
+	$(call PYTEST,$(NEWEST)) --ignore=tests/rbridge
 
 # Known vulnerabilities in the lock.
 audit: $(INSTALLED)

@@ -191,6 +191,7 @@ def test_plots_are_drawn(container, explored):
     for name in PLOTS if adata.isbacked else ("dotplot", "panel"):
         if name != "upset" or find_spec("marsilea"):
             getattr(pl, name)(adata, show=False, **PLOTS[name])
+            assert plt.get_fignums(), name
             plt.close("all")
 
 

@@ -20,7 +20,7 @@ from glfs_bio.cli import COMMANDS, app, with_options
 
 ROOT = Path(__file__).parents[1]
 if not (ROOT / "benchmarks").exists():
-    pytest.skip("a source distribution has no benchmarks", allow_module_level=True)
+    pytest.skip("a source distribution has no pages", allow_module_level=True)
 figures = importlib.import_module("benchmarks.figures")
 BENCHMARKS, PAPER = "docs/benchmarks/index.md", "paper/paper.md"
 #: Tables of the page of benchmarks, and the columns that it shows.
@@ -93,30 +93,25 @@ def test_what_is_wrong_is_found():
     assert figures.unsourced(sourced.replace("panels_criterion.md", "it")) == [least]
 
 
-PAPER = Path(__file__).parents[1] / "paper" / "paper.md"
 SECTIONS = ["Summary", "Statement of need", "State of the field", "Software design"]
 SECTIONS += ["Research impact statement", "AI usage disclosure", "Acknowledgements", "References"]
 
 
-@pytest.mark.skipif(not PAPER.exists(), reason="a source distribution has no paper")
 def test_sections_length_pictures_and_references():
-    text = PAPER.read_text("utf-8")
+    paper = ROOT / PAPER
+    text = paper.read_text("utf-8")
     assert re.findall(r"^# (.*)$", text, re.MULTILINE) == SECTIONS
     assert 750 <= len(text.split("---\n", 2)[2].split()) <= 1750
     pictures = re.findall(r"!\[[^\]]*\]\(([^)]*)\)", text)
-    assert all((PAPER.parent / picture).exists() for picture in pictures)
-    entries = re.findall(r"^@\w+\{(\w+),", PAPER.with_suffix(".bib").read_text("utf-8"), re.M)
+    assert all((paper.parent / picture).exists() for picture in pictures)
+    entries = re.findall(r"^@\w+\{(\w+),", paper.with_suffix(".bib").read_text("utf-8"), re.M)
     cited = re.findall(r"@(\w+)", " ".join(re.findall(r"\[(@[^\]]*)\]", text)))
     assert sorted(set(cited)) == sorted(entries)
 
 
-README = Path(__file__).parents[1] / "README.md"
-
-
-@pytest.mark.skipif(not README.exists(), reason="a source distribution may have none")
 @pytest.mark.filterwarnings("ignore")
 def test_blocks_run_in_their_order(quick_umaps, tmp_path, monkeypatch):
-    text = README.read_text("utf-8")
+    text = page("README.md")
     assert len(text.splitlines()) <= 126
     monkeypatch.chdir(tmp_path)
     names: dict = {}
@@ -130,8 +125,6 @@ def test_blocks_run_in_their_order(quick_umaps, tmp_path, monkeypatch):
 
 
 SKILL, LLMS = ROOT / "skills" / "glfs-bio" / "SKILL.md", ROOT / "llms.txt"
-if not SKILL.exists():
-    pytest.skip("a source distribution has no skill", allow_module_level=True)
 #: Commands with what they print, and code with the block of what it prints, if any.
 BLOCK = re.compile(
     r"^```console\n(.*?)^```|^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", re.M | re.S

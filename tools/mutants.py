@@ -1,7 +1,7 @@
 """Test mutants of the mathematics: ``make mutants``, and ``make mutants SAMPLE=100`` for a part.
 
 ``[tool.mutmut]`` of ``pyproject.toml`` names the modules that are mutated and the tests that are to
-notice.  The last line is the score: the share of the mutants that a test noticed.
+notice.  Prints the mutants that no test killed, and how many have which status.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from mutmut.stats import status_by_exit_code
+
 ROOT = Path(__file__).parents[1]
-MUTANTS = ROOT / "mutants"
-#: Statuses by the exit codes of mutmut; all others, too long a run among them, are noticed.
-NOT_NOTICED = {0: "survived", 33: "without a test"}
+RUN = [str(Path(sys.executable).with_name("mutmut")), "run"]
 
 
-def exit_codes() -> dict[str, int | None]:
-    """Return the exit code of the tests of every mutant; None where they did not run."""
+def statuses() -> dict[str, str]:
+    """Return the status of every mutant, in mutmut's words."""
     codes: dict[str, int | None] = {}
-    for record in MUTANTS.rglob("*.meta"):
+    for record in (ROOT / "mutants").rglob("*.meta"):
         codes |= json.loads(record.read_text("utf-8"))["exit_code_by_key"]
-    return codes
+    return {name: status_by_exit_code[code] for name, code in codes.items()}
 
 
-def main(sample: int | None) -> None:
-    """Test all mutants, or a sample that is always the same."""
-    command = [str(Path(sys.executable).with_name("mutmut")), "run"]
-    names: list[str] = []
-    if sample is not None:
-        # one mutant makes mutmut write all of them
-        subprocess.run([*command, "glfs_bio.selection.*__mutmut_1"], cwd=ROOT, check=True)
-        names = random.Random(0).sample(sorted(exit_codes()), sample)
-    subprocess.run([*command, *names], cwd=ROOT, check=True)
-    codes = exit_codes()
-    statuses = Counter(NOT_NOTICED.get(codes[name], "noticed") for name in names or codes)
-    for name in names or codes:
-        if codes[name] in NOT_NOTICED:
-            print(f"{NOT_NOTICED[codes[name]]}: {name}")
-    print(f"{statuses['noticed']} of {sum(statuses.values())} mutants were noticed")
+def draw(size: int) -> list[str]:
+    """Return the names of some mutants, always the same."""
+    # to test one mutant, mutmut writes all of them
+    subprocess.run([*RUN, "glfs_bio.selection.*__mutmut_1"], cwd=ROOT, check=True)
+    return random.Random(0).sample(sorted(statuses()), size)
+
+
+def main(sample: list[str]) -> None:
+    """Test the mutants of a sample, or all where it is empty."""
+    subprocess.run([*RUN, *sample], cwd=ROOT, check=True)
+    tested = {name: status for name, status in statuses().items() if name in sample or not sample}
+    for name, status in tested.items():
+        if status != "killed":
+            print(f"{status}: {name}")
+    print(dict(Counter(tested.values())))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else None)
+    main(draw(int(sys.argv[1])) if len(sys.argv) > 1 else [])
