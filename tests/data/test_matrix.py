@@ -152,11 +152,8 @@ def test_pieces_are_all_and_no_larger_than_they_must_be():
             assert columns[:, begin:end].nnz <= most or end == begin + 1
 
 
-pytestmark = pytest.mark.usefixtures("small_blocks")
-
-
 @pytest.fixture
-def counts():
+def counts(small_blocks):
     return np.random.default_rng(0).poisson(0.6, (90, 12)).astype(np.float32)
 
 
