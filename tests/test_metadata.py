@@ -20,10 +20,6 @@ ROOT = Path(__file__).parents[1]
 CONDA, SCVERSE = "packaging/conda/recipe.yaml", "packaging/scverse/meta.yaml"
 #: What the recipe does not ask for: dask and loom files are rare, and conda-forge has no gseapy.
 LEFT_OUT = {"dask", "gseapy", "loompy"}
-#: Fields of scverse/ecosystem-packages, schema.json of bc51155; the version is read from PyPI.
-REQUIRED = {"name", "description", "project_home", "documentation_home", "license", "tags"}
-REQUIRED |= {"primary_category", "language", "category", "install"}
-OPTIONAL = {"tutorials_home", "publications", "contact", "test_command"}
 
 
 def read(file: str) -> str:
@@ -85,12 +81,6 @@ def test_addresses_are_those_of_pyproject():
             assert address == urls["Repository"] or address.startswith(below), (file, address)
     paper = urls["Paper"].removeprefix("https://arxiv.org/abs/")
     assert all(paper in read(file) for file in ("CITATION.cff", SCVERSE))
-
-
-def test_scverse_knows_the_fields_of_its_entry():
-    fields = set(yaml.safe_load(read(SCVERSE)))
-    assert fields >= REQUIRED
-    assert fields <= REQUIRED | OPTIONAL
 
 
 def test_conda_installs_what_pip_does():

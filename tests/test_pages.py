@@ -93,15 +93,9 @@ def test_what_is_wrong_is_found():
     assert figures.unsourced(sourced.replace("panels_criterion.md", "it")) == [least]
 
 
-SECTIONS = ["Summary", "Statement of need", "State of the field", "Software design"]
-SECTIONS += ["Research impact statement", "AI usage disclosure", "Acknowledgements", "References"]
-
-
-def test_sections_length_pictures_and_references():
+def test_pictures_and_references_of_the_paper_are_there():
     paper = ROOT / PAPER
     text = paper.read_text("utf-8")
-    assert re.findall(r"^# (.*)$", text, re.MULTILINE) == SECTIONS
-    assert 750 <= len(text.split("---\n", 2)[2].split()) <= 1750
     pictures = re.findall(r"!\[[^\]]*\]\(([^)]*)\)", text)
     assert all((paper.parent / picture).exists() for picture in pictures)
     entries = re.findall(r"^@\w+\{(\w+),", paper.with_suffix(".bib").read_text("utf-8"), re.M)

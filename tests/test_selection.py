@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import anndata as ad
 import numpy as np
 import pandas as pd
@@ -46,6 +48,32 @@ def test_panels_are_nested(pbmc):
         np.testing.assert_array_equal(np.isnan(small["optimality"]), np.arange(n_genes) < 2)
 
 
+def test_loss_is_what_the_panel_preserves_less_without_the_gene(pbmc):
+    select_genes(pbmc, 6)
+    panel, preserved = best_first(pbmc), pbmc.uns["glfs"]["preserved"][-1]
+    for gene in panel:
+        others = [name for name in panel if name != gene]
+        select_genes(pbmc, 5, include=others, key_added="without")
+        loss = preserved - pbmc.uns["without"]["preserved"][-1]
+        assert pbmc.var.loc[gene, "glfs_loss"] == pytest.approx(loss, rel=1e-6)
+    assert (pbmc.var.loc[~pbmc.var["glfs_selected"], "glfs_loss"] == 0).all()
+
+
+def test_no_panel_is_better_than_the_bound(pbmc):
+    """Every panel of 1, 2 and 3 of seven genes; the structure is that of all genes."""
+    candidates = list(pbmc.var_names[:70:10])
+    rest = [name for name in pbmc.var_names if name not in candidates]
+    select_genes(pbmc, 3, exclude=rest)
+    for size in (1, 2, 3):
+        best = 0.0
+        for panel in itertools.combinations(candidates, size):
+            select_genes(pbmc, size, include=list(panel), exclude=rest, key_added="tried")
+            best = max(best, pbmc.uns["tried"]["preserved"][-1])
+        share = pbmc.uns["glfs"]["preserved"][size - 1] / best
+        assert pbmc.uns["glfs"]["optimality"][size - 1] <= share + 1e-9
+        assert share <= 1 + 1e-9
+
+
 def test_included_genes_come_first_in_the_order_of_what_they_add(pbmc):
     include = ["FTL", "CD79A", "CD3D"]
     select_genes(pbmc, 10, include=include)
@@ -72,6 +100,17 @@ def test_automatic_number(pbmc):
     select_genes(pbmc, int(entry["n_genes"]), key_added="asked")
     assert best_first(pbmc, "asked") == best_first(pbmc)
     assert "curve" not in pbmc.uns["asked"]
+    pbmc.var["wanted"] = np.arange(pbmc.n_vars) < 200
+    select_genes(pbmc, include="wanted")
+    assert pbmc.var.loc[pbmc.var["wanted"], "glfs_selected"].all()
+    assert pbmc.uns["glfs"]["preserved"][-1] >= 0.9
+
+
+def test_genes_that_cannot_preserve_enough_are_all_taken_and_it_is_said(pbmc, caplog):
+    select_genes(pbmc, exclude=list(pbmc.var_names[10:]))
+    assert set(best_first(pbmc)) == set(pbmc.var_names[:10])
+    (message,) = caplog.messages
+    assert "10 genes" in message
 
 
 def test_order_of_the_components_does_not_matter(pbmc):
