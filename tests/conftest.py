@@ -34,9 +34,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Tests of what other systems do not have: R beside Python, forks, limits of a process, shells.
 collect_ignore = (
-    []
-    if sys.platform == "linux"
-    else ["cli/test_shell.py", "rbridge", "test_faults.py", "test_forked.py"]
+    [] if sys.platform == "linux" else ["cli/test_shell.py", "rbridge", "test_faults.py"]
 )
 
 CONTAINERS = {
