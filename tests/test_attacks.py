@@ -96,7 +96,7 @@ MODES: dict[str, dict] = {
     "included": {"include": ["2"]},
     "excluded": {"exclude": ["1", "5"]},
     "cost": {"limits": Limits(cost="cost", budget=7.0), "n_genes": None},
-    "counts": {"limits": Limits(max_total_per_cell=9.0, counts_layer="counts")},
+    "counts": {"limits": Limits(total_counts={"cell": 9.0}, counts_layer="counts")},
 }
 
 
@@ -368,7 +368,7 @@ def test_counts_graph_and_spaces(cells):
     cells.uns["neighbors"] = {"connectivities_key": "connectivities"}
     cells.obsm["space"] = damaged(random(30), "beyond")
     cells.layers["counts"] = damaged(cells.X.copy(), "negative")
-    limits = Limits(max_total_per_cell=100.0, counts_layer="counts")
+    limits = Limits(total_counts={"cell": 100.0}, counts_layer="counts")
     for argument, options in {
         "neighbors_key": {"neighbors_key": "neighbors"},
         "use_rep": {"use_rep": "space"},
