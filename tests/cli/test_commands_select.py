@@ -122,8 +122,8 @@ def test_limits(table, cells, tmp_path):
     """By type and by family; the curve is of the panel that select finds."""
     families = cells.var_names[cells.var_names.str.startswith("HLA-")]
     (tmp_path / "f.gmt").write_text("\t".join(["HLA", "", *families]) + "\n")
-    words = "--groupby louvain --counts-layer counts --max-total-per-type 1=90"
-    words += " --families f.gmt --per-family 1"
+    words = "--groupby louvain --counts-layer counts --total-counts type=90"
+    words += " --groups f.gmt --per-group 1"
     frame, _ = table(f"curve cells.h5ad --max-genes 12 {words}")
     assert frame["gene"].str.startswith("HLA-").sum() == 1
     counts = cells[cells.obs["louvain"] == "1", frame["gene"]].layers["counts"]
