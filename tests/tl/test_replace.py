@@ -94,6 +94,27 @@ def test_files_columns_and_names_that_the_data_lack(cells, tmp_path):
     assert not set(every["replaced_by"]) & {*PANEL, ""}
 
 
+@pytest.mark.parametrize("selected", [False, True])
+def test_replacing_is_extending_the_rest_without_the_failed(cells, selected):
+    """Bit for bit: the genes, what is preserved, and the bound."""
+    failed = ["NKG7", "CD79A"]
+    panel, rest = PANEL, [gene for gene in PANEL if gene not in failed]
+    if selected:
+        pp.select_genes(cells, 12)
+        panel, ranks = "glfs", cells.var["glfs_rank"].nsmallest(12)
+        failed = [*ranks.index[[2, 7]]]
+        rest = [gene for gene in cells.var_names[cells.var["glfs_selected"]] if gene not in failed]
+    tl.replace_genes(cells, failed, panel, key_added="replaced")
+    tl.extend_panel(cells, rest, len(failed), exclude=failed, key_added="extended")
+    replaced, extended = cells.uns["replaced"], cells.uns["extended"]
+    assert chosen(cells, "replaced") == chosen(cells, "extended")
+    assert set(replaced["table"]["replaced_by"]) == set(extended["table"]["gene"])
+    for name in ("preserved", "optimality"):
+        np.testing.assert_array_equal(replaced[name], extended[name])
+    for name in ("score", "loss", "rank", "certificate", "certificate_within"):
+        assert cells.var[f"replaced_{name}"].equals(cells.var[f"extended_{name}"])
+
+
 def test_those_that_enter_add_most_together(cells):
     table = tl.replace_genes(cells, ["NKG7", "CD79A"], PANEL, exclude="MS4A1", inplace=False)
     rest, barred = ["CD3D", "LYZ", "FCER1A"], ["NKG7", "CD79A", "MS4A1"]

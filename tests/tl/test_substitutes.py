@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from refusals import refused
 
@@ -38,6 +39,17 @@ def test_substitutes(cells):
     after = tl.explain_panel(cells, swapped, inplace=False)["preserved"].iloc[-1]
     lost = first.loc["LYZ", "loss_with_substitute"]
     assert why["preserved"].iloc[-1] - after == pytest.approx(lost, rel=1e-6)
+
+
+@pytest.mark.parametrize("panel", ["glfs", PANEL])
+def test_the_best_substitutes_are_the_columns_of_an_explanation(cells, panel):
+    """Bit for bit."""
+    pp.select_genes(cells, 12, include=["CD4"], exclude="ribosomal")
+    best = tl.substitutes(cells, panel, n=1, exclude=["CST3"], inplace=False)
+    why = tl.explain_panel(cells, panel, exclude=["CST3"], inplace=False)
+    columns = ["gene", "substitute", "substitution_score", "acceptable"]
+    columns += ["loss", "loss_with_substitute"]
+    pd.testing.assert_frame_equal(best[columns], why[columns], check_exact=True)
 
 
 def test_what_adds_nothing_has_no_substitute(cells):
