@@ -14,6 +14,7 @@ from .._anndata import alike, constraints, names, read, results, stale
 from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import of_object, specified, structure_of
+from .._anndata.tool import Result
 from ..criterion.panel import MeasuredPanel
 from ..criterion.platform import Detection
 from ..data.threads import few_threads
@@ -32,13 +33,11 @@ from ..errors import (
 from ..options import Preserve, Request, StructureSpec
 from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
-from ..solvers.certificate import TOLERANCE
 from ..solvers.constraints import ALONE
-from ..solvers.places import FreePlaces, free_places
 from ..vendors.forms import is_yes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from anndata import AnnData
@@ -128,6 +127,11 @@ class Found:
     def losses(self) -> Array:
         """What the panel loses without each gene."""
         return self.basis.criterion.losses(self.genes)
+
+    def result(self, adata: AnnData, content: Mapping[str, Any], returned: str = "table") -> Result:
+        """Return what a tool computed of the panel."""
+        made_of = stale.made_of(adata, self.layer, [self.named])
+        return Result(content, returned, self.basis.record(), made_of)
 
 
 def find(
@@ -309,8 +313,6 @@ class Replacements:
     lost: Array
     #: Substitution score; −∞ where a gene cannot replace another, or takes nothing over
     score: Array
-    #: Whether another gene can stand there whatever stands in the other places, within the limits
-    may: NDArray[np.bool_]
 
     def best(self, place: int, n: int) -> Index:
         """Return at most `n` substitutes of a gene, the best first."""
@@ -339,56 +341,16 @@ def replacements(
     out[found.genes] = True
     out |= alike.beside(adata, found.genes, basis.request)
     score[:, out] = -np.inf
-    may = np.tile(~out, (len(leaving), 1))
     rows = basis.limits(adata, ~out)
     if rows is not None:
         tied = rows.groups is not None and rows.groups != ALONE
         score[:, tied] = -np.inf
         score[np.isin(leaving, np.flatnonzero(tied))] = -np.inf
-        may &= ~(tied | np.isin(leaving, np.flatnonzero(tied))[:, None])
         used = rows.sums(found.genes)
         for place, gene in enumerate(leaving):
-            may[place] &= rows.no_worse(gene)
             rest = used - rows.sums([gene])
             score[place, ~(rows.within(rest) & rows.enough(rest))] = -np.inf
-    return Replacements(losses[places], needless, lost, score, may)
-
-
-def free_for(
-    adata: AnnData,
-    found: Found,
-    leaving: Index,
-    instead: Replacements,
-    tolerance: float = TOLERANCE,
-    *,
-    stay: NDArray[np.bool_] | None = None,
-    anything: bool = True,
-) -> FreePlaces | None:
-    """Return which genes may stand in some places of a panel, whatever is chosen for the others.
-
-    Some rows of ``.var`` `stay`.  `anything`: whether any gene may be offered, which limits forbid.
-    None for a panel that was chosen for the worst of batches, or for draws of what a platform
-    detects: it is not evaluated by these.
-    """
-    basis, key = found.basis, found.named.key
-    across = "mean" if key is None else results.request_of(adata, key).across
-    if across == "worst" or basis.detection.varies:
-        return None
-    may = instead.may if stay is None else instead.may & ~stay[leaving, None]
-    request, kin = basis.request, np.arange(adata.n_vars)
-    for rows in alike.sets(adata, request.limits, request.symbols).values():
-        kin[rows] = rows[0]
-    free = anything and request.limits is None
-    at = {int(gene): place for place, gene in enumerate(found.genes)}
-    return free_places(
-        found.measured,
-        np.array([at[int(gene)] for gene in leaving], dtype=np.intp),
-        may,
-        instead.lost,
-        np.where(may.any(axis=1) & free, instead.loss, np.inf),
-        tolerance=tolerance,
-        kin=kin,
-    )
+    return Replacements(losses[places], needless, lost, score)
 
 
 def beside(

@@ -11,6 +11,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import names as names_of
 from .._anndata import read, results, stale, summaries
+from .._anndata.names import Named
 from .._docs import documented
 from .._progress import tell, with_bar
 from ..errors import ADATA, MATRIX, NO_VALUE, InvalidValue, call
@@ -18,6 +19,7 @@ from ..pp import request_to_keep
 from ..selection import best_panel, minimised_of
 from ..solvers.certificate import EVERY, OPEN, ROUNDING, TOLERANCE
 from ..solvers.greedy import optimality
+from ._explain import certified
 from ._panel import beside, find, must_haves, one_data_set
 
 if TYPE_CHECKING:
@@ -273,7 +275,7 @@ def _certificates(
 
 def _goes_on(entry: Mapping[str, Any]) -> bool:
     """Whether a selection is known among all panels of its request, not beside some that stayed."""
-    return "replaced_by" not in entry.get("table", ())
+    return "dropped" not in entry
 
 
 def _optimality(entry: Mapping[str, Any]) -> float:
@@ -367,9 +369,10 @@ def _sharpen(adata: AnnData, key: str, known: pd.DataFrame, share: float, tolera
     explained = results.last(adata, "explanation", key)
     entry = adata.uns.get(explained, {})
     if "certificate" in entry.get("table", ()) and stale.stale(adata, entry) is None:
-        of_genes = {name: column[entry["table"]["gene"]] for name, column in known.items()}
-        texts = {name: column.astype(str).to_numpy() for name, column in of_genes.items()}
-        results.revise(adata, explained, {"table": entry["table"].assign(**texts)})
+        had_to = must_haves(adata, Named({}, key))
+        rows = adata.var_names.get_indexer(entry["table"]["gene"])
+        states = {name: certified(column, had_to)[rows] for name, column in known.items()}
+        results.revise(adata, explained, {"table": entry["table"].assign(**states)})
 
 
 def _store_beside(
