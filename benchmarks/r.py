@@ -62,7 +62,7 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
     by_pca.obsm["X_pca"] = pca
     pp.select_genes(by_pca, 20, use_rep="X_pca")
     pp.select_genes(adata, 20)
-    tl.stability(adata, 10, n_resamples=3, key_added="stability")
+    tl.stability(adata, n_genes=10, n_resamples=3, key_added="stability")
     tl.evaluate_panel(adata, PANEL, key_added="evaluation")
     tl.extend_panel(adata, PANEL, len(PANEL) + 5, key_added="extended")
     tl.explain_panel(adata, PANEL, genes=["GNLY"], key_added="explanation")

@@ -284,13 +284,15 @@ def curve(frame: pd.DataFrame) -> str:
     )
 
 
-def stability(entry: Mapping[str, Any], n_cells: int, consensus: Any, selected: Any) -> str:
+def stability(entry: Mapping[str, Any]) -> list[str]:
     """Return the agreement of the selections in subsamples, as one line."""
-    return (
-        f"{len(entry['n_genes'])} selections on {entry['n_cells']} of {n_cells} cells, "
-        f"mean Jaccard index {entry['mean_jaccard']:.2f}, {(selected & consensus).sum()} of "
-        f"{selected.sum()} genes in the consensus panel"
-    )
+    n_genes = entry["n_genes"]
+    return [
+        f"{len(n_genes)} selections, each on {entry['n_cells']} cells "
+        f"({percent(entry['params']['fraction'])}), mean Jaccard index "
+        f"{entry['mean_jaccard']:.2f}, {entry['n_shared']} genes of the panel in the consensus "
+        f"panel of {round(n_genes.mean())}"
+    ]
 
 
 def proof(entry: Mapping[str, Any]) -> list[str]:

@@ -220,26 +220,26 @@ class MeasuredPanel:
                 loss, gain, again = _changes(block, posterior, leaving)
                 losses, gains, instead = losses + loss, gains + gain, instead + again
             return losses, gains, instead
-        before = without = joined = exchanged = -np.inf
+        largest = without = joined = exchanged = -np.inf
         for block, posterior, floor in zip(
             self.criterion.blocks, self.posteriors, self.criterion.floors, strict=True
         ):
             level = float(block.weights @ np.diag(posterior.covariance)) - floor
             loss, gain, again = _changes(block, posterior, leaving)
-            before = np.maximum(before, level)
+            largest = np.maximum(largest, level)
             without = np.maximum(without, level + loss)
             joined = np.maximum(joined, level - gain)
             exchanged = np.maximum(exchanged, level + loss - again)
-        return without - before, before - joined, without - exchanged
+        return without - largest, largest - joined, without - exchanged
 
     def substitutes(self, min_score: float = MIN_SCORE) -> sparse.csr_array:
         """Return which genes (columns) are substitutes for which of the panel (rows).
 
         Boolean, shape (n_genes, n_genes).
         """
-        place, other = np.nonzero(self.substitutions().score >= min_score)
+        row, other = np.nonzero(self.substitutions().score >= min_score)
         shape = (self.criterion.n_genes, self.criterion.n_genes)
-        stored = np.ones(len(place), dtype=bool), (self.genes[place], other)
+        stored = np.ones(len(row), dtype=bool), (self.genes[row], other)
         return sparse.csr_array(stored, shape=shape)
 
 

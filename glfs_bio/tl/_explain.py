@@ -216,7 +216,7 @@ def explained(
     genes, names = panel.genes, adata.var_names.to_numpy()
     where = expression.of_genes(adata, genes, groups, panel.layer)
     with panel.few_threads():
-        instead = replacements(adata, panel, genes, barred)
+        instead = replacements(adata, panel, barred)
         axis, axis_share = _axes(panel.measured, names)
         preserved = panel.preserved
         supports = None if groups is None else _Supports.of(adata, panel, groups, where)
@@ -262,15 +262,15 @@ def _expressed(
 def _substitutes(adata: AnnData, genes: Index, instead: Replacements, n: int) -> pd.DataFrame:
     """Return at most `n` substitutes of each gene of a panel, the best first."""
     names = adata.var_names.to_numpy()
-    pairs = [(place, gene) for place in range(len(genes)) for gene in instead.best(place, n)]
-    places, others = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    table = pd.DataFrame({"gene": names[genes[places]], "substitute": names[others]})
-    score = instead.score[places, others]
+    pairs = [(row, gene) for row in range(len(genes)) for gene in instead.best(row, n)]
+    rows, others = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    table = pd.DataFrame({"gene": names[genes[rows]], "substitute": names[others]})
+    score = instead.score[rows, others]
     return table.assign(
         rank=table.groupby("gene").cumcount() + 1,
         substitution_score=score,
         acceptable=score >= MIN_SCORE,
-        loss_with_substitute=instead.lost[places, others],
+        loss_with_substitute=instead.lost[rows, others],
     )
 
 
@@ -335,8 +335,8 @@ class _Supports(NamedTuple):
     def text(self, gene: int) -> str:
         """Return the labels that a gene supports more than others, the largest share first."""
         shares = self.shares[gene]
-        named = self.above[gene] & (shares >= expression.LEAST) & (shares > self.cells)
-        order = [code for code in np.argsort(-shares, kind="stable") if named[code]]
+        is_named = self.above[gene] & (shares >= expression.LEAST) & (shares > self.cells)
+        order = [code for code in np.argsort(-shares, kind="stable") if is_named[code]]
         return ", ".join(
             f"{self.labels[code]} ({100 * shares[code]:.0f} %)" for code in order[:_LABELS]
         )
@@ -369,17 +369,17 @@ def _roles(
     return roles
 
 
-def _pairs(apart: Pairs, genes: Array, labels: Array) -> pd.DataFrame:
+def _pairs(pairs: Pairs, genes: Array, labels: Array) -> pd.DataFrame:
     """Return one row per pair of labels, the worst separated first."""
     texts = []
-    for work in apart.work:
+    for work in pairs.work:
         order = [gene for gene in np.argsort(-work)[:_NAMED_BY] if work[gene] > 0]
         texts.append(", ".join(f"{genes[gene]} ({100 * work[gene]:.0f} %)" for gene in order))
     table = pd.DataFrame(
         {
-            "label": labels[apart.first],
-            "other": labels[apart.second],
-            "preserved": apart.preserved,
+            "label": labels[pairs.first],
+            "other": labels[pairs.second],
+            "preserved": pairs.preserved,
             "genes": texts,
         }
     )

@@ -17,7 +17,15 @@ from ..errors import NO_VALUE, InvalidValue, Message, listed
 from ..options import Limits
 from ..pp import request_to_keep
 from ..selection import best_panel, strongest_out
-from ._panel import absent, beside, find, in_place_of, must_haves, of_panel, preserved_by
+from ._panel import (
+    absent,
+    find,
+    in_place_of,
+    joining_candidates,
+    must_haves,
+    of_panel,
+    preserved_by,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -147,7 +155,7 @@ def extend_panel(
     leaves = np.isin(np.arange(adata.n_vars), dropped)
     had_to = must_haves(adata, panel.named) & ~leaves
     stay = panel.genes[~leaves[panel.genes]]
-    candidates = beside(adata, panel, stay, leaves)
+    candidates = joining_candidates(adata, panel, stay, leaves)
     size = None if drop is None else len(stay) + len(dropped)
     if n_genes is not None:
         size = n_genes - len(missing)
@@ -210,8 +218,8 @@ def _dropped(
     """Return rows of ``.var`` of the genes that leave, by their names; −1 for those it lacks."""
     if drop is None:
         return pd.Series(dtype=np.intp)
-    named = names_of.named(adata, drop, symbols=symbols, argument="drop")
-    genes = of_panel(adata, panel, named, "drop", missing=missing, symbols=symbols)
+    to_drop = names_of.named(adata, drop, symbols=symbols, argument="drop")
+    genes = of_panel(adata, panel, to_drop, "drop", missing=missing, symbols=symbols)
     limits = panel.basis.request.limits
     rows = None
     if limits is not None and limits.together is not None:
@@ -224,7 +232,7 @@ def _dropped(
                 Message(f"Genes that are selected only together with these leave too: {names}.")
             )
         genes = np.append(genes, partners)
-    absent_rows = pd.Series(-1, index=named.absent, dtype=np.intp)
+    absent_rows = pd.Series(-1, index=to_drop.absent, dtype=np.intp)
     return pd.concat([pd.Series(genes, index=adata.var_names[genes]), absent_rows])
 
 

@@ -43,20 +43,20 @@ def standing(adata: AnnData, panel: Found, genes: Index, lost: Array) -> dict[st
     losses = dict(zip(panel.genes.tolist(), panel.losses, strict=True))
     rows, of_panel = [], []
     for gene in genes.tolist():
-        others = panel.genes[panel.genes != gene]
+        predicting = panel.genes[panel.genes != gene]
         selected, best = gene in panel.genes, int(lost[:, gene].argmin())
         price = np.nan if selected or np.isinf(lost[best, gene]) else float(lost[best, gene])
-        shares = predictors(sets, others, np.array([gene]))[0]
-        order = [place for place in np.argsort(-shares)[:_PREDICTORS] if shares[place] >= _LEAST]
-        of_panel += [(names[gene], names[others[place]], shares[place]) for place in order]
-        texts = [f"{names[others[place]]} ({100 * shares[place]:.0f} %)" for place in order]
+        shares = predictors(sets, predicting, np.array([gene]))[0]
+        order = [column for column in np.argsort(-shares)[:_PREDICTORS] if shares[column] >= _LEAST]
+        of_panel += [(names[gene], names[predicting[column]], shares[column]) for column in order]
+        texts = [f"{names[predicting[column]]} ({100 * shares[column]:.0f} %)" for column in order]
         rows.append(
             {
                 "gene": names[gene],
                 "selected": selected,
                 "rank": ranks[gene],
                 "why_not": "" if selected else obstacles.of_gene(gene, would_gain=price < 0),
-                "r2": float(imputed(sets, others).of_structure[gene] if selected else r2[gene]),
+                "r2": float(imputed(sets, predicting).of_structure[gene] if selected else r2[gene]),
                 "predicted_by": ", ".join(texts),
                 "loss": losses.get(gene, np.nan),
                 "gain": np.nan if selected else float(gains[gene]),
@@ -76,9 +76,9 @@ def _ranks(adata: AnnData, panel: Found, reasons: dict[int, str]) -> Array:
     if panel.named.key is not None:
         return adata.var[f"{panel.named.key}_rank"].to_numpy(dtype=float)
     ranks = np.full(adata.n_vars, np.nan)
-    others = np.setdiff1d(np.arange(adata.n_vars), [*panel.genes, *reasons])
-    others = others[np.argsort(-panel.measured.gains()[others], kind="stable")]
-    order = np.append(panel.genes, others)
+    outside = np.setdiff1d(np.arange(adata.n_vars), [*panel.genes, *reasons])
+    outside = outside[np.argsort(-panel.measured.gains()[outside], kind="stable")]
+    order = np.append(panel.genes, outside)
     ranks[order] = np.arange(1, len(order) + 1)
     return ranks
 

@@ -148,8 +148,7 @@ def test_stability(table, on_cells, cells):
     glfs_bio.tl.stability(cells, n_resamples=2, fraction=0.8, random_state=3)
     entry, frequency = cells.uns["glfs_stability"], cells.var["glfs_stability_frequency"]
     assert list(frame["frequency"]) == list(frequency[frame["gene"]])
-    jaccard = f"mean Jaccard index {entry['mean_jaccard']:.2f}"
-    assert f"2 selections on 280 of 350 cells, {jaccard}, " in said
+    assert f"mean Jaccard index {entry['mean_jaccard']:.2f}" in said
     result = on_cells(f"{line} -o out.h5ad --table t.csv --key-added parts")
     assert result.stdout == ""
     params = ad.read_h5ad("out.h5ad").uns["parts"]["params"]

@@ -89,7 +89,7 @@ REFUSED = {
         FileMissing: {"genes": "x.csv"},
     },
     tl.resolve_genes: {
-        InvalidType: {"genes": b"x", "ids": 5, "species": 5},
+        InvalidType: {"genes": b"x", "ids": 5},
         InvalidValue: {"genes": [], "key_added": "neighbors"},
         FileMissing: {"genes": "no.csv", "nomenclature": "x.txt"},
     },
