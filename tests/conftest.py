@@ -382,7 +382,7 @@ def analysed(_pbmc):
     """Blood cells with all results of a selection, which nobody changes."""
     adata = _pbmc.copy()
     glfs_bio.pp.select_genes(adata, 10)
-    glfs_bio.tl.stability(adata, 5, n_resamples=2)
+    glfs_bio.tl.stability(adata, n_genes=5, n_resamples=2)
     glfs_bio.tl.enrich(adata, {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]})
     glfs_bio.tl.evaluate_panel(adata, "glfs", "bulk_labels", n_random=2)
     glfs_bio.tl.compare_panels(adata, {"a": "glfs", "b": ["CD3D", "LYZ"]})

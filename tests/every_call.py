@@ -38,13 +38,10 @@ CALLS = {
     "compare_panels": lambda adata: tl.compare_panels(
         *(adata, {"a": "glfs", "b": ["g1"]}, "type"), domains="type", library_key="batch"
     ),
-    "explain_panel": lambda adata: tl.explain_panel(adata, "glfs", "type"),
-    "extend_panel": lambda adata: tl.extend_panel(adata, ["g1", "none"], 3, labels="type"),
-    "substitutes": tl.substitutes,
-    "replace_genes": lambda adata: tl.replace_genes(
-        adata, ["g2", "none"], ["g1", "g2", "none", "nor"]
+    "explain_panel": lambda adata: tl.explain_panel(adata, "glfs", "type", genes="g50"),
+    "extend_panel": lambda adata: tl.extend_panel(
+        adata, ["g1", "g2", "none", "nor"], drop=["g2", "none"]
     ),
-    "explain_gene": lambda adata: tl.explain_gene(adata, ["g1", "g50"], "glfs", "type"),
     "prove_panel": lambda adata: tl.prove_panel(adata, ["g1", "g12", "none"], time_limit=None),
     "resolve_genes": lambda adata: tl.resolve_genes(adata, symbols="symbol"),
     "order_panel": lambda adata: tl.order_panel(
@@ -71,11 +68,8 @@ LINES = {
     "select": "IN.h5ad --n-genes 5 --key-added other",
     "evaluate": "IN.h5ad glfs --labels type",
     "compare": "IN.h5ad a=glfs b=other --labels type",
-    "explain": "IN.h5ad glfs --labels type",
-    "extend": "IN.h5ad glfs --n-extra 2 --labels type",
-    "substitutes": "IN.h5ad glfs",
-    "replace": "IN.h5ad glfs --failed g1",
-    "gene": "IN.h5ad glfs --gene g1,g50 --labels type",
+    "explain": "IN.h5ad glfs --genes g1,g50 --labels type",
+    "extend": "IN.h5ad glfs --drop g1",
     "prove": "IN.h5ad other",
     "curve": "IN.h5ad --max-genes 5 --labels type",
     "markers": "IN.h5ad glfs --labels type",

@@ -203,7 +203,7 @@ VALUES = [
 ]
 #: With their first argument, where another one is drawn.
 FUNCTIONS = {pp.select_genes: 3} | dict.fromkeys(
-    [tl.evaluate_panel, tl.substitutes, tl.extend_panel, tl.explain_panel, tl.order_panel], "glfs"
+    [tl.evaluate_panel, tl.extend_panel, tl.explain_panel, tl.order_panel], "glfs"
 )
 ARGUMENTS = [
     (function, name)

@@ -188,7 +188,7 @@ def exact(adata):
 
 
 def resamples(adata):
-    glfs_bio.tl.stability(adata, 20, n_resamples=500)
+    glfs_bio.tl.stability(adata, n_genes=20, n_resamples=500)
 
 
 def interrupted(call):

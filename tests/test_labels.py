@@ -129,7 +129,6 @@ def answers(columns, name):
         "markers": tl.markers(columns, panel, name, **keep),
         "curve": tl.curve(columns, 5, name, **keep),
         "supports": tl.explain_panel(columns, panel, name, **keep)["supports"],
-        "added": tl.extend_panel(columns, panel, 2, labels=name, **keep),
         "predicted": columns.obs["glfs_class_predicted"].astype(str),
         "classes": list(columns.uns["glfs_class"]["classes"]),
     }

@@ -79,12 +79,12 @@ def printed(values):
 def of_workbench(adata, labels):
     """What follows a selection."""
     yield "evaluate_panel", evaluation(adata, labels)
-    found = glfs_bio.tl.substitutes(adata, "glfs", n=3, inplace=False)
-    yield "substitutes", {"table": found}
-    added = glfs_bio.tl.extend_panel(adata, list(adata.var_names[:5]), 10, inplace=False)
+    added = glfs_bio.tl.extend_panel(adata, list(adata.var_names[:5]), 15, inplace=False)
     yield "extend_panel", {"table": added}
-    why = glfs_bio.tl.explain_panel(adata, "glfs", labels, inplace=False)
-    yield "explain_panel", {"table": why}
+    glfs_bio.tl.explain_panel(adata, "glfs", labels)
+    entry = adata.uns["glfs_explanation"]
+    yield "explain_panel", {"table": entry["table"]}
+    yield "substitutes", {"table": entry["substitutes"]}
 
 
 def evaluation(adata, labels, **options):

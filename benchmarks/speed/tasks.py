@@ -159,17 +159,15 @@ TASKS = {
     ),
     f"curve, {N_GENES} genes, labels": Task(tl("curve", labels=LABEL, max_genes=N_GENES)),
     "explain_panel": Task(tl("explain_panel", "glfs", LABEL)),
-    "explain_gene": Task(
-        lambda cells, _: glfs_bio.tl.explain_gene(cells, list(cells.var_names[:5]), "glfs", LABEL)
-    ),
-    "substitutes": Task(tl("substitutes", "glfs")),
     "extend_panel by 10 genes": Task(
         lambda cells, _: glfs_bio.tl.extend_panel(
-            cells, panels(cells)["half"], 10, labels=LABEL, inplace=False
+            cells, panels(cells)["half"], len(panels(cells)["half"]) + 10, inplace=False
         )
     ),
-    "replace_genes, two": Task(
-        lambda cells, _: glfs_bio.tl.replace_genes(cells, panels(cells)["half"][:2], inplace=False)
+    "extend_panel, two genes replaced": Task(
+        lambda cells, _: glfs_bio.tl.extend_panel(
+            cells, "glfs", drop=panels(cells)["half"][:2], inplace=False
+        )
     ),
     "prove_panel, 20 s": Task(tl("prove_panel", time_limit=20.0, inplace=False)),
     "markers": Task(tl("markers", "glfs", LABEL)),

@@ -34,8 +34,6 @@ KINDS = {
     "umap": "tl.panel_umap",
     "evaluation": "tl.evaluate_panel",
     "explanation": "tl.explain_panel",
-    "gene": "tl.explain_gene",
-    "substitutes": "tl.substitutes",
     "markers": "tl.markers",
     "stability": "tl.stability",
     "enrichment": "tl.enrich",

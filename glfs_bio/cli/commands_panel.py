@@ -25,9 +25,7 @@ def _check_gene_sets(call: Call) -> None:
         glfs_bio.io.read_gmt(call["gene_sets"])
 
 
-@command(
-    "tl.evaluate_panel", panel=("PANEL...", values.AS["panels"]), gene_sets=_GENE_SETS
-)
+@command("tl.evaluate_panel", panel=("PANEL...", values.AS["panels"]), gene_sets=_GENE_SETS)
 def evaluate(
     cells: Cells,
     call: Call,
@@ -72,79 +70,30 @@ def evaluate(
     written.put(adata, entry["measures"], *call.said, beside=beside)
 
 
-@command("tl.explain_panel")
-def explain(cells: Cells, call: Call, written: Written) -> None:
-    """Explain each gene of a panel: role, expression, loss, substitute; prints TSV.
-
-    Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
-    """
-    adata = cells.load()
-    entry = call(adata)
-    frame = words.in_symbols(entry["table"], adata, call["symbols"])
-    least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
-    summary = (
-        f"{len(frame)} genes preserve {summaries.preserved(entry, frame['preserved'].iloc[-1])}; "
-        f"largest contribution {most['gene']} ({summaries.percent(most['loss'])}), "
-        f"smallest {least['gene']} ({summaries.percent(least['loss'])})"
-    )
-    if isfinite(entry["joint_loss"]):
-        summary += f"; {(frame['alternatives'] != '').sum()} places are free for other genes"
-    written.put(adata, frame, summary)
-
-
-@command("tl.substitutes", genes=("--replace", values.AS["Genes"]), n="-n --n")
-def substitutes(cells: Cells, call: Call, written: Written) -> None:
-    """Find genes that can replace a gene of a panel; prints them as TSV, best first.
-
-    Example: glfs-bio substitutes pbmc.h5ad panel.txt --replace CD3D,LYZ
-    """
-    adata = cells.load()
-    entry = call(adata)
-    none, needless = len(entry["irreplaceable"]), len(entry["needless"])
-    every = len(entry["groups"])
-    shown = words.in_symbols(entry["table"], adata, call["symbols"])
-    summary = f"{every - none - needless} of {every} genes have an acceptable substitute"
-    if needless:
-        summary += f", and {needless} add nothing"
-    written.put(adata, shown.replace({"substitute": {"": "none"}}), summary)
-
-
-@command("tl.replace_genes", failed=("--failed", values.AS["panel"]))
-def replace(
+@command(
+    "tl.explain_panel",
+    genes=("--genes", values.AS["panel"]),
+    n_substitutes="-n --n-substitutes",
+)
+def explain(
     cells: Cells,
     call: Call,
     written: Written,
-    genes: Annotated[
-        Path | None, "File for the panel with the new genes, one gene per line.", File("w")
+    substitutes: Annotated[
+        Path | None, "File for the substitutes of each gene: .csv or .tsv.", _TABLE
     ] = None,
 ) -> None:
-    """Replace genes of a panel within its constraints; prints each with its replacement as TSV.
+    """Explain genes of a panel, or others: role, expression, loss, substitute; prints TSV.
 
-    Example: glfs-bio replace panel.h5ad glfs --failed CD3D,LYZ,NKG7 -o again.h5ad
+    Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --substitutes instead.csv
     """
-    from .._anndata import read, results
-
     adata = cells.load()
     entry = call(adata)
-    table = entry["table"]
-    if genes is not None:
-        called = read.symbols(adata, call["symbols"]).dropna().to_dict()
-        ranked = results.ranked(adata, results.last(adata, "selection")).index
-        every = [called.get(name, name) for name in (*ranked, *entry.get("absent", ()))]
-        files.put_names(every, genes, overwrite=written.overwrite)
-    written.put(adata, words.in_symbols(table, adata, call["symbols"]), *call.said)
-
-
-@command("tl.explain_gene", genes=("--gene", values.AS["panel"]))
-def gene(cells: Cells, call: Call, written: Written) -> None:
-    """Explain why genes are in a panel, or are not; prints one row per gene as TSV.
-
-    Example: glfs-bio gene panel.h5ad glfs --gene IL7R,CCR7 --labels cell_type
-    """
-    adata = cells.load()
-    table = call(adata)["table"]
-    shown = words.in_symbols(table, adata, call["symbols"])
-    written.put(adata, shown.drop(columns="summary"), *call.said)
+    table = entry.get("genes", entry["table"])
+    table, instead = (
+        words.in_symbols(one, adata, call["symbols"]) for one in (table, entry["substitutes"])
+    )
+    written.put(adata, table, *call.said, beside={substitutes: instead})
 
 
 @command("tl.prove_panel")

@@ -102,7 +102,7 @@ def rank(cells: Cells, call: Call, table: Table = None, overwrite: Overwrite = F
     files.put_table(frame[columns], table, overwrite=overwrite)
 
 
-@command("tl.extend_panel")
+@command("tl.extend_panel", n_genes="-n --n-genes", drop=("--drop", values.AS["panel"]))
 def extend(
     cells: Cells,
     call: Call,
@@ -111,11 +111,11 @@ def extend(
         Path | None, "File for the extended panel, one gene per line.", File("w")
     ] = None,
 ) -> None:
-    """Add genes to a panel; prints gene, added share and preserved share as TSV.
+    """Add genes to a panel, or replace some; prints each added gene and what it adds as TSV.
 
     Genes of PANEL that are missing in the data stay in the panel, without a contribution.
 
-    Example: glfs-bio extend pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt
+    Example: glfs-bio extend panel.h5ad glfs --drop CD3D,LYZ,NKG7 --genes order.txt
     """
     from .._anndata import names, read
 
@@ -123,10 +123,13 @@ def extend(
     entry = call(adata)
     added, symbols = entry["table"], call["symbols"]
     if genes is not None:
-        given = names.panel(adata, call["panel"], symbols=symbols, missing="ignore").names
+        panel = names.panel(adata, call["panel"], symbols=symbols, missing="ignore").names
+        panel = [name for name in panel if name not in entry.get("dropped", ())]
+        panel = dict.fromkeys([*panel, *added["gene"], *entry.get("absent", ())])
         called = read.symbols(adata, symbols).dropna().to_dict()
-        every = [called.get(name, name) for name in (*given, *added["gene"])]
-        files.put_names(every, genes, overwrite=written.overwrite)
+        files.put_names(
+            [called.get(name, name) for name in panel], genes, overwrite=written.overwrite
+        )
     written.put(adata, words.in_symbols(added, adata, symbols), *call.said)
 
 

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 #: Search for a gene, whatever the organism and the kind of name.
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
 #: Kinds of results that a report may show.
-_SHOWN = (
-    *("evaluation", "explanation", "substitutes", "markers", "stability", "enrichment", "order"),
-)
+_SHOWN = (*("evaluation", "explanation", "markers", "stability", "enrichment", "order"),)
 
 
 @documented
@@ -73,8 +71,8 @@ def write_report(
         Column of ``.var`` with the names to show.  None: ``.var_names``, as for genes without a
         name.
     results : dict of str to str, default None
-        Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"substitutes"``,
-        ``"markers"``, ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
+        Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"markers"``,
+        ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
         ``f"{key}_evaluation"`` and so on, if they exist.  Results of another panel or of other
         parameters are not shown, and the report says so.
     umaps : bool, default None

@@ -19,13 +19,13 @@ from .. import _signatures, codec, pl, tl
 from .._anndata import results as stored
 from .._anndata import summaries, umap
 from ..cells.graph import MOST_EXACT
+from ..criterion.panel import MIN_SCORE
 from ..errors import Message, arg, call
 from ..measures.labels import READINGS, suffixed
 from ..options import Limits
 from ..pl._evaluation import read_by, readings_of
 from ..pl._tables import measure_names
 from ..solvers.certificate import EVERY
-from ..tl._explain import ANY_GENE
 from ._subject import Subject, image, picture
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ _OF_ORDER = {
 _OF_SHEET = {
     "group": "group",
     "source": "source",
-    "alternatives": "alternatives",
     "backup_of": "backup of",
 }
 #: What is forecast for the platform.
@@ -319,34 +318,30 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
     )
     within = table.get("certificate_within")
     return {
-        "rows": [
-            {**row, "alternatives": subject.renamed(row["alternatives"], ", ")}
-            for row in rows.to_dict("records")
-        ],
+        "rows": rows.to_dict("records"),
         "some_support": "supports" in table,
         "some_labels": "expressed_in" in table,
         "within": subject.entry.get("tolerance"),
         "constrained": stored.constraints_of(subject.entry) != "",
         "n_certified": None if within is None else int((within == EVERY).sum()),
-        "tolerance": result.entry["tolerance"],
-        "joint_loss": result.entry["joint_loss"],
-        "n_free": int((table["alternatives"] != "").sum()),
-        "n_any": int((table["alternatives"] == ANY_GENE).sum()),
     }
 
 
 def substitutes(subject: Subject) -> dict[str, Any] | None:
     """Return the substitutes of each gene."""
-    result = subject.result("substitutes")
+    result = subject.result("explanation")
     if result is None:
-        return subject.of_another("substitutes")
+        return subject.of_another("explanation")
+    why = result.entry["table"].set_index("gene")
+    needless = why["role"].str.endswith("adds nothing")
     rows = []
-    for gene, table in result.entry["table"].query("place > 0").groupby("gene", sort=False):
-        best, *further = table.sort_values("place").to_dict("records")
+    for gene, table in result.entry["substitutes"].groupby("gene", sort=False):
+        best, *further = table.sort_values("rank").to_dict("records")
         rows.append(
             {
                 **best,
                 "name": subject.called[gene],
+                "loss": why.loc[gene, "loss"],
                 "best": subject.called[best["substitute"]],
                 "further": [
                     f"{subject.called[one['substitute']]} ({_scored(one)})" for one in further
@@ -354,10 +349,10 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
             }
         )
     return {
-        "min_score": result.entry["params"]["min_score"],
+        "min_score": MIN_SCORE,
         "rows": rows,
-        "alone": list(subject.called.loc[list(result.entry["irreplaceable"])]),
-        "needless": list(subject.called.loc[list(result.entry["needless"])]),
+        "alone": list(subject.called.loc[why.index[~why["acceptable"] & ~needless]]),
+        "needless": list(subject.called.loc[why.index[needless]]),
     }
 
 
@@ -566,16 +561,12 @@ def _rows(subject: Subject) -> list[dict[str, Any]]:
 def of_genes(subject: Subject) -> dict[str, pd.Series]:
     """Columns of the table of genes: the labels that a gene supports, and its substitute."""
     columns = {}
-    why, instead = subject.result("explanation"), subject.result("substitutes")
+    why = subject.result("explanation")
     if why is not None:
         table = why.entry["table"].set_index("gene")
         if "supports" in table:
             columns["supports"] = table["supports"].fillna("")
         columns["substitute"] = _offered(subject, table)
-    elif instead is not None:
-        table = instead.entry["table"]
-        best = table[table["place"] <= 1].set_index("gene").reindex(subject.frame.index)
-        columns["substitute"] = _offered(subject, best)
     return columns
 
 

@@ -27,10 +27,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "stability": tl.stability,
     "evaluate_panel": tl.evaluate_panel,
     "extend_panel": tl.extend_panel,
-    "substitutes": tl.substitutes,
-    "replace_genes": tl.replace_genes,
     "explain_panel": tl.explain_panel,
-    "explain_gene": tl.explain_gene,
     "prove_panel": tl.prove_panel,
     "compare_panels": tl.compare_panels,
     "curve": tl.curve,
@@ -46,8 +43,8 @@ RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform
 #: Functions whose `preserve` R has in several arguments, and parameters of a structure as others.
 EVALUATING = frozenset(
     {
-        *("evaluate_panel", "extend_panel", "substitutes", "replace_genes", "explain_panel"),
-        *("explain_gene", "prove_panel", "compare_panels", "curve"),
+        *("evaluate_panel", "extend_panel", "explain_panel"),
+        *("prove_panel", "compare_panels", "curve"),
     }
 )
 #: The object itself, and what has no meaning in R or another argument there.
@@ -59,7 +56,6 @@ _TRIED = {
     "assay.type": "exprs_values assay_type assay.name assayType by_exprs_values slot",
     "layer": "slot",
     "n_genes": "n ntop nfeatures n_features n_top_genes num_genes top",
-    "n_extra": "n ntop n_genes",
     "max_genes": "n ntop n_genes",
     "labels": "group.by group_by groupby groups group cluster clusters cell_type colLabels ident",
     "preserve": "group.by group_by groupby clusters labels",

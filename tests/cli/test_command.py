@@ -27,12 +27,10 @@ FUNCTIONS = {
 }
 #: Those that need the structure.
 WITH_STRUCTURE = {
-    *("select", "rank", "evaluate", "extend", "substitutes", "replace", "explain", "gene"),
-    *("prove", "compare", "curve"),
+    *("select", "rank", "evaluate", "extend", "explain", "prove", "compare", "curve"),
 }
 #: Parameters that the shell has otherwise: --layer raw, -o, arguments, or what `select` was given.
 ELSEWHERE = {"adata", "inplace", "use_raw", "limits", "platform"}
-LEFT_OUT = {"stability": {"n_genes"}}
 #: Parameters whose default the help writes otherwise.
 NO_DEFAULT = {"preserve", "random_state"}
 
@@ -100,7 +98,7 @@ def test_the_options_are_the_parameters():
     for name, function in FUNCTIONS.items():
         options = {option.name: option for option in with_options(name).params}
         for one in parameters(function).values():
-            if one.name in ELSEWHERE | LEFT_OUT.get(name, set()):
+            if one.name in ELSEWHERE:
                 continue
             called = "counts" if (name, one.name) == ("order", "counts_layer") else one.name
             option = options[called]

@@ -93,7 +93,7 @@ def test_the_structure_is_kept_and_used_again(on_cells, cells, monkeypatch):
     cells.write_h5ad("plain.h5ad")
     on_cells("evaluate plain.h5ad glfs --n-random 0 -o out.h5ad")
     assert ad.read_h5ad("out.h5ad").obsm["glfs_structure"].shape == (350, 20)
-    on_cells("substitutes plain.h5ad glfs --n-comps 9 --seed 1 -n 1 -o nine.h5ad")
+    on_cells("explain plain.h5ad glfs --n-comps 9 --seed 1 -n 1 -o nine.h5ad")
     out = ad.read_h5ad("nine.h5ad")
     assert out.obsm["glfs_structure_named"].shape == (350, 9)
     assert out.uns["glfs_structure_named"]["params"]["random_state"] == 1
@@ -103,37 +103,6 @@ def test_the_structure_is_kept_and_used_again(on_cells, cells, monkeypatch):
 
     monkeypatch.setattr("glfs_bio._anndata.structure.compute", again)
     on_cells("explain out.h5ad glfs -o more.h5ad")
-
-
-def test_substitutes(table, cells):
-    line = "substitutes cells.h5ad catalogue --replace CD3D,LYZ -n 2 --min-score 0.3"
-    frame, said = table(f"{line} --exclude CD3E")
-    expected = tl.substitutes(
-        *(cells, "catalogue", ["CD3D", "LYZ"], 2),
-        min_score=0.3,
-        exclude=["CD3E"],
-        inplace=False,
-    )
-    assert list(frame) == list(expected)
-    assert list(frame["substitute"]) == list(expected["substitute"])
-    assert "of 2 genes have an acceptable substitute" in said
-    frame, _ = table(f"{line} --symbols id")
-    assert set(frame["gene"]) == {"id CD3D", "id LYZ"}
-    assert frame["substitute"].str.startswith("id ").all()
-
-
-def test_replace(table, on_cells, cells, catalogue):
-    line = "replace cells.h5ad catalogue.csv --failed CD3D,LYZ --exclude CD3E"
-    frame, said = table(f"{line} --genes new.txt -o out.h5ad")
-    expected = tl.replace_genes(cells, ["CD3D", "LYZ"], catalogue, exclude="CD3E", inplace=False)
-    assert list(frame["replaced_by"]) == list(expected["replaced_by"])
-    assert "CD3D by " in said
-    out = ad.read_h5ad("out.h5ad")
-    new = {"CD79A", "NKG7", *expected["replaced_by"]}
-    assert set(out.var_names[out.var["glfs_replaced_selected"]]) == new
-    assert set(Path("new.txt").read_text().split()) == new
-    frame, _ = table("replace out.h5ad glfs_replaced --failed CD79A --symbols id")
-    assert frame["gene"].tolist() == ["id CD79A"]
 
 
 def test_prove(table, cells):
@@ -146,30 +115,32 @@ def test_prove(table, cells):
     assert ad.read_h5ad("out.h5ad").uns["catalogue_proof"]["n_genes"] == 4
 
 
-def test_gene(table, cells):
-    frame, said = table("gene cells.h5ad catalogue --gene LYZ,CD3E --labels louvain")
-    expected = tl.explain_gene(cells, ["LYZ", "CD3E"], "catalogue", "louvain", inplace=False)
-    assert list(frame) == [name for name in expected if name != "summary"]
-    assert frame["adds"].to_numpy() == pytest.approx(expected["adds"].to_numpy(), rel=1e-6)
-    assert all(text in said for text in expected["summary"])
-
-
 def test_explain(table, cells):
     """With another name of each gene, of those that could stand in its place too."""
-    line = "explain cells.h5ad glfs --labels louvain --n-labels 1 --tolerance 0.1"
+    line = "explain cells.h5ad glfs --labels louvain -n 2 --substitutes instead.csv"
     frame, said = table(f"{line} --symbols id")
-    expected = tl.explain_panel(cells, "glfs", "louvain", n_labels=1, tolerance=0.1, inplace=False)
+    tl.explain_panel(cells, "glfs", "louvain", n_substitutes=2)
+    expected = cells.uns["glfs_explanation"]
+    assert list(frame) == list(expected["table"])
+    assert list(frame["gene"]) == [f"id {gene}" for gene in expected["table"]["gene"]]
+    assert list(frame["supports"].fillna("")) == list(expected["table"]["supports"])
+    named = [f"id {gene}" if gene else gene for gene in expected["table"]["substitute"]]
+    assert list(frame["substitute"].fillna("")) == named
+    substitutes = pd.read_csv("instead.csv")
+    assert list(substitutes["rank"]) == list(expected["substitutes"]["rank"])
+    assert substitutes["substitute"].str.startswith("id ").all()
+    assert f"{len(frame)} genes preserve" in said
+
+
+def test_genes_are_explained(table, cells):
+    frame, said = table("explain cells.h5ad catalogue --genes LYZ,CD3E --labels louvain")
+    expected = tl.explain_panel(cells, "catalogue", "louvain", genes=["LYZ", "CD3E"], inplace=False)
     assert list(frame) == list(expected)
-    assert list(frame["gene"]) == [f"id {gene}" for gene in expected["gene"]]
-    assert list(frame["supports"].fillna("")) == list(expected["supports"])
-    alternatives = [name for text in expected["alternatives"] for name in text.split(", ") if text]
-    assert alternatives
-    called = [f"id {name}" if name in cells.var_names else name for name in alternatives]
-    shown = frame["alternatives"].dropna()
-    assert [name for text in shown for name in text.split(", ")] == called
-    most = expected["gene"][expected["loss"].idxmax()]
-    assert f"id {most} (" in said
-    assert f"{(expected['alternatives'] != '').sum()} places" in said
+    assert frame["gain"].to_numpy() == pytest.approx(
+        expected["gain"].to_numpy(), rel=1e-6, nan_ok=True
+    )
+    assert "LYZ is in the panel" in said
+    assert "CD3E is not in the panel" in said
 
 
 def test_markers(table, cells):

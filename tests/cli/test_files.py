@@ -21,10 +21,7 @@ OUTPUTS = {
     "rank": "--table",
     "evaluate": "glfs -o",
     "extend": "glfs --genes",
-    "substitutes": "glfs --table",
-    "replace": "glfs --failed g1 --genes",
     "explain": "glfs --table",
-    "gene": "glfs --gene g1 --table",
     "compare": "a=glfs b=hvg --overlaps",
     "curve": "-o",
     "stability": "-o",
@@ -50,7 +47,7 @@ def test_files_are_looked_at_before_anything_is_loaded(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("there.h5ad", "there.json", "there.gmt", "out.h5ad", "out.csv", "out.html"):
         (tmp_path / name).touch()
-    endings = {"report": "html", "rank": "csv", "substitutes": "csv", "explain": "csv"}
+    endings = {"report": "html", "rank": "csv", "explain": "csv"}
     lines = []
     for name, more in OUTPUTS.items():
         out = f"out.{endings.get(name, 'csv' if name in {'compare', 'export'} else 'h5ad')}"

@@ -32,7 +32,7 @@ ANYWHERE = {
     },
     InvalidValue: {
         "across": "best", "cmap": "x", "figsize": ((0, 1),), "key_added": "", "min_probes": 0,
-        "n_genes": 0, "n_labels": 0, "palette": (["x"],), "random_state": -1,
+        "n_genes": 0, "palette": (["x"],), "random_state": -1,
         "readings": (["x"], [], None), "save": ("x.nope", "no/ending", ".nope", "a\0.png"),
         "species": "x", "tolerance": (-0.1, 1, np.nan), "use_raw": True,
     },
@@ -45,10 +45,8 @@ ANYWHERE = {
 #: Arguments with which functions are called while others are refused.
 ARGUMENTS = {
     tl.evaluate_panel: {"n_random": 1} | PLACES,
-    tl.extend_panel: {"n_extra": 2},
+    tl.extend_panel: {"n_genes": 4},
     tl.order_panel: {"platform": "xenium_v1"},
-    tl.replace_genes: {"failed": "CD3D"},
-    tl.explain_gene: {"genes": "NKG7"},
     tl.prove_panel: {"time_limit": 1.0},
     tl.markers: {"labels": "bulk_labels"},
     tl.compare_panels: {"panels": {"a": "glfs", "b": GENES}} | PLACES,
@@ -78,8 +76,11 @@ REFUSED = {
         FileMissing: {"gene_sets": "no.gmt"},
     },
     tl.extend_panel: {
-        InvalidType: {"platform": 0.5, "preserve": 1},
-        InvalidValue: {"across": "worst", "n_extra": (0, 764), "panel": ([], ["none"])},
+        InvalidType: {"drop": 5, "platform": 0.5, "preserve": 1},
+        InvalidValue: {
+            "drop": ("NKG7", ["CD3D", "GNLY"]), "n_genes": (2, 766), "panel": ([], ["none"]),
+        },
+        NotFound: {"drop": ["zz"]},
     },
     tl.order_panel: {
         InvalidType: {"catalogue": 5, "force": 5, "genes": 5, "min_probes": 0.5, "probe_sets": "x"},
@@ -88,27 +89,19 @@ REFUSED = {
         FileMissing: {"genes": "x.csv"},
     },
     tl.resolve_genes: {
-        InvalidType: {"genes": b"x", "ids": 5, "species": 5},
+        InvalidType: {"genes": b"x", "ids": 5},
         InvalidValue: {"genes": [], "key_added": "neighbors"},
         FileMissing: {"genes": "no.csv", "nomenclature": "x.txt"},
     },
-    tl.substitutes: {
-        InvalidType: {"preserve": 1},
-        InvalidValue: {"genes": "GNLY", "min_score": -1, "n": 0},
-        NotFound: {"genes": ["zz"]},
-    },
-    tl.replace_genes: {
-        InvalidType: {"failed": 5, "platform": 5},
-        InvalidValue: {"across": "worst", "failed": ("NKG7", ["CD3D", "GNLY"])},
-        NotFound: {"failed": ["zz"]},
-    },
-    tl.explain_gene: {InvalidType: {"genes": 5}, InvalidValue: {"genes": ["zz"]}},
     tl.prove_panel: {
         InvalidType: {"time_limit": "x"},
         InvalidValue: {"key_added": "glfs", "time_limit": 0},
     },
     tl.markers: {InvalidType: {"labels": 5}, InvalidValue: {"beta": 0, "n_markers": 0}},
-    tl.explain_panel: {InvalidType: {"preserve": 1}, InvalidValue: {"panel": ["none"]}},
+    tl.explain_panel: {
+        InvalidType: {"genes": 5, "preserve": 1},
+        InvalidValue: {"genes": ["zz"], "n_substitutes": 0, "panel": ["none"]},
+    },
     tl.compare_panels: {
         InvalidType: {"gene_sets": 5, "panels": (["a", "b"], {"a": "glfs"})},
         InvalidValue: {"gene_sets": NO_GENE, "panels": (
