@@ -1,4 +1,4 @@
-"""Bad input to ``tl``, ``pl``, ``io`` and ``datasets``; no file and no figure is left."""
+"""Bad input to ``tl``, ``pl`` and ``io``; no file and no figure is left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from matplotlib import pyplot as plt
 from refusals import refusal_of
 
-from glfs_bio import datasets, io, pl, pp, rbridge, tl
+from glfs_bio import io, pl, pp, rbridge, tl
 from glfs_bio._anndata import umap
 from glfs_bio.errors import FileExists, FileMissing, InvalidType, InvalidValue, NotFound
 
@@ -66,7 +66,6 @@ ARGUMENTS = {
     io.write_classifier: {"path": "m.json"},
     io.check_target: {"path": "x", "overwrite": False},
     rbridge.from_sce: {"sce": None},
-    datasets.simulate: {"n_samples": 10, "n_noise": 5},
     pl.dotplot: {"labels": "louvain"},
     pl.panel: {"labels": "louvain"},
 }
@@ -211,10 +210,6 @@ REFUSED = {
     },
     rbridge.to_sce: {InvalidType: {"X_name": 5}},
     rbridge.from_sce: {InvalidType: {"X_name": 5}},
-    datasets.simulate: {
-        InvalidType: {"n_samples": 10.5},
-        InvalidValue: {"n_noise": -1, "n_samples": 3, "shape": "x", "sigma": (-1, np.nan)},
-    },
     pl.comparison: {}, pl.contributions: {}, pl.imputation: {}, pl.labels: {}, pl.preserved: {},
     pl.upset: {}, pl.weights: {},
     pl.confusion: {InvalidValue: {"reading": "x"}},
