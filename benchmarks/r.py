@@ -73,7 +73,6 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
     tl.prove_panel(adata, PANEL, key_added="proof")
     others = {"a": PANEL, "b": OTHER}
     tl.compare_panels(adata, others, key_added="comparison")
-    tl.markers(adata, PANEL, "bulk_labels", key_added="markers")
     tl.order_panel(adata, PANEL, key_added="order")
     tl.classify(adata, "bulk_labels", n_genes=10, key_added="class")
     found = adata.uns["evaluation"]
@@ -99,7 +98,6 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
         "explain_gene": columns("gene", "r2"),
         "prove_panel": [proof[name] for name in ("preserved", "best_preserved", "optimality")],
         "compare_panels": columns("comparison", *compared),
-        "markers": columns("markers", "f_beta", "precision", "recall", "on_target"),
         "order_panel": columns("order", "preserved", "loss", "substitution_score"),
         "classify": np.asarray(adata[:, genes].varm["class_coef"]).T.ravel(),
     }

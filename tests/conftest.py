@@ -407,5 +407,4 @@ def analysed(_pbmc):
     glfs_bio.tl.evaluate_panel(adata, "glfs", "bulk_labels", n_random=2)
     glfs_bio.tl.compare_panels(adata, {"a": "glfs", "b": ["CD3D", "LYZ"]})
     glfs_bio.tl.curve(adata, 10)
-    glfs_bio.tl.markers(adata, "glfs", "bulk_labels")
     return adata

@@ -56,7 +56,6 @@ CALLS = {
         backups=1,
     ),
     "curve": lambda adata: tl.curve(adata, 5, "type"),
-    "markers": lambda adata: tl.markers(adata, "glfs", "type"),
     "stability": lambda adata: tl.stability(adata, n_resamples=2),
     "classify": lambda adata: tl.classify(
         adata, "type", train="half", n_genes=[2, 3], cv=2, symbols="symbol"
@@ -78,7 +77,6 @@ LINES = {
     "gene": "IN.h5ad glfs --gene g1,g50 --labels type",
     "prove": "IN.h5ad other",
     "curve": "IN.h5ad --max-genes 5 --labels type",
-    "markers": "IN.h5ad glfs --labels type",
     "stability": "IN.h5ad --n-resamples 2",
     "classify": "IN.h5ad --labels type --n-genes 3",
     "predict": "IN.h5ad MODEL.json",

@@ -173,7 +173,7 @@ def test_results_of_a_store_are_those_of_memory(container, name, every_result):
 )
 def test_other_containers(container, every_result):
     """What they add is in the matrix that every function reads: tests/data/test_matrix.py."""
-    for name in ("select_genes", "evaluate_panel", "markers"):
+    for name in ("select_genes", "evaluate_panel", "explain_panel"):
         adata = give(container(), every_result[name].before)
         CALLS[name](adata)
         same(held(adata), every_result[name].after, name)

@@ -1,6 +1,6 @@
 """What is timed, from a file or in memory; and one of it in a process of its own.
 
-    python -m benchmarks.speed.tasks "markers" cells.h5ad csr [SECONDS]
+    python -m benchmarks.speed.tasks "classify" cells.h5ad csr [SECONDS]
 
 The call is timed cold; the limit is one of its processor time.  Memory is the peak of the whole
 process from then on, what was read included.  Results are kept beside the file, for those calls
@@ -172,7 +172,6 @@ TASKS = {
         lambda cells, _: glfs_bio.tl.replace_genes(cells, panels(cells)["half"][:2], inplace=False)
     ),
     "prove_panel, 20 s": Task(tl("prove_panel", time_limit=20.0, inplace=False)),
-    "markers": Task(tl("markers", "glfs", LABEL)),
     "stability, two halves": Task(tl("stability", n_resamples=2)),
     "classify": Task(tl("classify", LABEL, n_genes=FEW)),
     "predict": Task(lambda cells, _: glfs_bio.tl.predict(cells, cells.uns["glfs_class"])),

@@ -38,7 +38,6 @@ KINDS = {
     "explanation": "tl.explain_panel",
     "gene": "tl.explain_gene",
     "substitutes": "tl.substitutes",
-    "markers": "tl.markers",
     "stability": "tl.stability",
     "enrichment": "tl.enrich",
     "order": "tl.order_panel",

@@ -204,15 +204,6 @@ def pairs(found: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def markers(frame: pd.DataFrame) -> str:
-    """Return how well the markers of labels distinguish them, as one line."""
-    worst = frame.loc[frame["f_beta"].idxmin()]
-    return (
-        f"mean F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f}; lowest "
-        f"{worst['label']} ({worst['f_beta']:.2f})"
-    )
-
-
 def extension(entry: Mapping[str, Any]) -> str:
     """Return what genes that were added make of a panel, as one line."""
     return f"{len(entry['table'])} genes added: {selection(entry)}"

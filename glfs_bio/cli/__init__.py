@@ -31,7 +31,6 @@ COMMANDS = {
     "gene": "commands_panel",
     "prove": "commands_panel",
     "efficiency": "commands_files",
-    "markers": "commands_panel",
     "compare": "commands_panel",
     "curve": "commands_select",
     "stability": "commands_select",

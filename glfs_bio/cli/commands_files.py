@@ -119,7 +119,7 @@ def order(
 
 
 #: Results of other functions that a report shows.
-_RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes", "markers")
+_RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes")
 
 
 @command(
@@ -143,7 +143,6 @@ def report(
     substitutes_key: Annotated[
         str | None, "Key of the substitutes. Default: KEY_substitutes."
     ] = None,
-    markers_key: Annotated[str | None, "Key of the markers. Default: KEY_markers."] = None,
     layer: Annotated[str | None, "Layer of the UMAPs instead of X, or raw."] = None,
     random_state: Annotated[int, "--seed", "Seed of the UMAPs."] = 0,
     keep: Annotated[
@@ -164,10 +163,7 @@ def report(
         glfs_bio.tl.panel_umap(adata, call["key"], layer=layer, random_state=random_state)
     if keep is not None:
         files.put_cells(adata, keep, overwrite=overwrite)
-    keys = (
-        *(stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key),
-        markers_key,
-    )
+    keys = stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key
     results = {what: key for what, key in zip(_RESULTS, keys, strict=True) if key is not None}
     with files.replacing(output, ".html", overwrite=overwrite) as name:
         glfs_bio.io.write_report(adata, name, results=results, **call.given)

@@ -175,17 +175,6 @@ def prove(cells: Cells, call: Call, written: Written) -> None:
     written.put(adata, words.in_symbols(table, adata, call["symbols"]), *call.said)
 
 
-@command("tl.markers")
-def markers(cells: Cells, call: Call, written: Written) -> None:
-    """Find the markers of each label in a panel; prints them with their scores as TSV.
-
-    Example: glfs-bio markers pbmc.h5ad panel.txt --labels cell_type --table markers.tsv
-    """
-    adata = cells.load()
-    frame = call(adata)["table"]
-    written.put(adata, frame, *call.said)
-
-
 @command(
     "tl.classify",
     n_genes=values.As(list[int], lambda sizes, _: sizes[0] if len(sizes) == 1 else sizes),

@@ -42,10 +42,7 @@ _COMMANDS = {
     "write_reference": "order --reference",
     "write_report": "report",
     "write_rnk": "export",
-} | {
-    name: name
-    for name in ("substitutes", "markers", "curve", "stability", "classify", "predict", "enrich")
-}
+} | {name: name for name in ("substitutes", "curve", "stability", "classify", "predict", "enrich")}
 #: Arguments for the cells.
 _CELLS = {"adata", "X", "source"}
 #: Arguments that are files, of which the name says enough.

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 #: Search for a gene, whatever the organism and the kind of name.
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
 #: Kinds of results that a report may show.
-_SHOWN = (
-    *("evaluation", "explanation", "substitutes", "markers", "stability", "enrichment", "order"),
-)
+_SHOWN = (*("evaluation", "explanation", "substitutes", "stability", "enrichment", "order"),)
 
 
 @documented
@@ -49,8 +47,8 @@ def write_report(
     """Write a report of a selection as one HTML file that opens without network.
 
     It holds a summary; the UMAP of the panel next to that of all genes; the contributions of the
-    selected genes, and a sortable table of them; with `labels`, a dot plot of the genes by type and
-    the markers of each type; the evaluation of the panel and the variation that it leaves
+    selected genes, and a sortable table of them; with `labels`, a dot plot of the genes by type;
+    the evaluation of the panel and the variation that it leaves
     unexplained; why each gene is in it; substitutes; constraints; the structure preserved by the
     first genes, and the path along λ where there is one; stability; significant gene sets; the
     order, with its checks; parameters and versions.
@@ -74,7 +72,7 @@ def write_report(
         name.
     results : dict of str to str, default None
         Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"substitutes"``,
-        ``"markers"``, ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
+        ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
         ``f"{key}_evaluation"`` and so on, if they exist.  Results of another panel or of other
         parameters are not shown, and the report says so.
     umaps : bool, default None

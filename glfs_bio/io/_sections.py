@@ -15,7 +15,7 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from .. import _signatures, codec, pl, tl
+from .. import _signatures, codec, pl
 from .._anndata import results as stored
 from .._anndata import summaries, umap
 from ..cells.graph import MOST_EXACT
@@ -200,30 +200,6 @@ def types(subject: Subject) -> dict[str, Any] | None:
         show=False,
     )
     return {"labels": subject.labels, "picture": image(rows[0]["mainplot_ax"].figure)}
-
-
-def markers(subject: Subject) -> dict[str, Any] | None:
-    """The markers of each type, which are computed if they are not there."""
-    result = subject.result("markers")
-    if result is not None:
-        adata, key = subject.adata, result.key
-    elif not subject.is_grouped:
-        return subject.of_another("markers")
-    else:
-        adata, key = subject.of_panel, "markers"
-        if adata.X.min() < 0:
-            return None
-        tl.markers(adata, list(adata.var_names), str(subject.labels), key_added=key)
-    entry = adata.uns[key]
-    return {
-        "labels": entry["params"]["labels"],
-        "rows": [
-            {**row, "markers": subject.renamed(str(row["markers"]), ", ")}
-            for row in entry["table"].to_dict("records")
-        ],
-        "beta": entry["params"]["beta"],
-        "picture": picture(pl.markers, adata, key=key, symbols=subject.symbols),
-    }
 
 
 def genes(subject: Subject) -> dict[str, Any]:
@@ -473,7 +449,6 @@ SECTIONS: dict[str, Callable[[Subject], dict[str, Any] | None]] = {
     "Cells": cells,
     "Genes": genes,
     "Genes by type": types,
-    "Markers": markers,
     "Evaluation": quality,
     "Unexplained variation": unexplained,
     "Why each gene": explanation,

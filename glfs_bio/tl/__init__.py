@@ -14,7 +14,6 @@ from ._evaluate import evaluate_panel
 from ._explain import explain_panel
 from ._explain_gene import explain_gene
 from ._extend import extend_panel
-from ._markers import markers
 from ._order import order_panel
 from ._predict import predict
 from ._prove import prove_panel
@@ -34,7 +33,6 @@ __all__ = [
     "explain_gene",
     "explain_panel",
     "extend_panel",
-    "markers",
     "order_panel",
     "panel_umap",
     "predict",

@@ -172,17 +172,6 @@ def test_explain(table, cells):
     assert f"{(expected['alternatives'] != '').sum()} places" in said
 
 
-def test_markers(table, cells):
-    frame, said = table("markers cells.h5ad glfs --labels louvain --n-markers 2")
-    expected = tl.markers(cells, "glfs", "louvain", n_markers=2, inplace=False)
-    assert list(frame) == list(expected)
-    assert list(frame["label"].astype(str)) == list(expected["label"])
-    assert list(frame["markers"]) == list(expected["markers"])
-    assert frame["f_beta"].to_numpy() == pytest.approx(expected["f_beta"].to_numpy(), rel=1e-6)
-    worst = expected.loc[expected["f_beta"].idxmin()]
-    assert f"{worst['label']} ({worst['f_beta']:.2f})" in said
-
-
 def test_compare(table, cells, catalogue):
     line = "compare cells.h5ad ours=glfs theirs=catalogue.csv --labels louvain"
     frame, said = table(f"{line} --overlaps o.csv -o out.h5ad --counts-layer counts")

@@ -140,7 +140,7 @@ def test_the_story_in_its_order(tree, cells):
     share = np.floor(1000 * entry["optimality"][-1]) / 10
     assert f"at least {share:.1f} % of what the best" in words
     assert [part.get("id") for part in every(tree, "section")] == [
-        *("cells", "genes", "types", "markers", "quality", "unexplained", "explanation"),
+        *("cells", "genes", "types", "quality", "unexplained", "explanation"),
         *("substitutes", "limits", "choice", "stability", "enrichment", "order", "parameters"),
     ]
     # one optimality is said: that of the selection, within the constraints that it had
@@ -196,18 +196,6 @@ def test_numbers_have_three_digits_to_read_and_all_to_sort(tree):
     assert read
     assert all(len(number.split("e")[0].replace(".", "").lstrip("0")) <= 3 for number in read)
     assert any(len(cell.get("data-value")) > 10 for cell in numbers)
-
-
-def test_markers(tree, cells):
-    """Computed for the page, as nobody has asked for them before."""
-    assert "glfs_markers" not in cells.uns
-    genes = list(cells.var_names[cells.var["glfs_selected"]])
-    table = glfs_bio.tl.markers(cells, genes, "bulk_labels", inplace=False).set_index("label")
-    for row in rows_of(section(tree, "markers")):
-        known = table.loc[text(row[0])]
-        names = cells.var["symbol"].get(known["markers"].split(", ")).dropna()
-        assert text(row[2]) == (", ".join(names) or "none")
-        assert float(row[3].get("data-value")) == pytest.approx(known["f_beta"])
 
 
 def test_how_good_the_panel_is(tree, cells):
@@ -366,15 +354,8 @@ def test_parts_of_the_results(bare, page_of):
     assert every(section(tree, "enrichment"), "img") == []
 
 
-def test_markers_that_are_there_are_shown(bare, page_of):
-    glfs_bio.tl.markers(bare, "glfs", "phase", n_markers=1)
-    rows = rows_of(section(page_of(bare, labels="bulk_labels"), "markers"))
-    assert [text(row[0]) for row in rows] == list(bare.uns["glfs_markers"]["table"]["label"])
-    glfs_bio.tl.markers(bare, ["LYZ", "CD3D"], "phase")
-    assert "not shown with this selection" in text(section(page_of(bare), "markers"))
-    del bare.uns["glfs_markers"]
-    tree = page_of(bare, labels="percent_mito")  # numbers are no types
-    assert section(tree, "types") is section(tree, "markers") is None
+def test_numbers_are_no_types(bare, page_of):
+    assert section(page_of(bare, labels="percent_mito"), "types") is None
 
 
 def test_umaps_where_they_are_kept_or_asked_for(cells, bare, page_of, monkeypatch, caplog):
@@ -463,7 +444,7 @@ def test_errors_leave_files_as_they_were(cells, tmp_path, monkeypatch):
     for argument, value in (
         *(("path", "report.pdf"), ("path", "no/report.html"), ("key", "nope")),
         *(("labels", "nope"), ("symbols", "nope"), ("results", "glfs_stability")),
-        *(("results", {"markers": "nope"}), ("results", {"nothing": "nope"})),
+        *(("results", {"stability": "nope"}), ("results", {"nothing": "nope"})),
         *(("link", "javascript:alert('{gene}')"), ("link", "https://example.org")),
     ):
         with refused(Refusal, argument):

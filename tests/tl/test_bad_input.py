@@ -50,7 +50,6 @@ ARGUMENTS = {
     tl.replace_genes: {"failed": "CD3D"},
     tl.explain_gene: {"genes": "NKG7"},
     tl.prove_panel: {"time_limit": 1.0},
-    tl.markers: {"labels": "bulk_labels"},
     tl.compare_panels: {"panels": {"a": "glfs", "b": GENES}} | PLACES,
     tl.curve: {"max_genes": 5, "labels": "louvain"},
     tl.stability: {"n_resamples": 2},
@@ -106,7 +105,6 @@ REFUSED = {
         InvalidType: {"time_limit": "x"},
         InvalidValue: {"key_added": "glfs", "time_limit": 0},
     },
-    tl.markers: {InvalidType: {"labels": 5}, InvalidValue: {"beta": 0, "n_markers": 0}},
     tl.explain_panel: {InvalidType: {"preserve": 1}, InvalidValue: {"panel": ["none"]}},
     tl.compare_panels: {
         InvalidType: {"gene_sets": 5, "panels": (["a", "b"], {"a": "glfs"})},
@@ -216,7 +214,6 @@ REFUSED = {
     pl.curve: {InvalidType: {"palette": 5}},
     pl.dotplot: {InvalidValue: {"labels": None}},
     pl.enrichment: {InvalidValue: {"n_terms": 0}, NotFound: {"key": "nothing"}},
-    pl.markers: {NotFound: {"key": "nothing"}},
     pl.panel: {
         InvalidType: {"keep": 1, "palette": 5},
         InvalidValue: {"kind": "x", "legend_loc": "x", "ncols": 0},
