@@ -62,7 +62,6 @@ CALLS = {
     ),
     "predict": lambda adata: tl.predict(adata, adata.uns["glfs_class"], unsure=0.1),
     "enrich": lambda adata: tl.enrich(adata, {"some": ["g1", "g2", "g12"]}, min_size=1),
-    "panel_umap": tl.panel_umap,
 }
 
 #: Lines of the shell by command, on what :func:`write_inputs` writes.

@@ -152,7 +152,7 @@ def give(adata, parts):
 @pytest.fixture(scope="module")
 def explored(every_result):
     """What cells hold in the end; and a path of penalties, for its plot."""
-    adata = give(cells(), every_result["panel_umap"].after)
+    adata = give(cells(), every_result["enrich"].after)
     pp.select_genes(adata, 5, use_rep="X", objective="exact", key_added="path")
     return held(adata)
 

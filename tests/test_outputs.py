@@ -40,8 +40,7 @@ def names_of(name, before, after):
             names.add(entry)
             if isinstance(value, pd.DataFrame) and entry in TABLES:
                 names |= set(map(str, value))
-    # endings that are described
-    return {name.removesuffix("_laprls").replace("umap_glfs", "umap_{key") for name in names}
+    return {name.removesuffix("_laprls") for name in names}  # an ending that is described
 
 
 def outputs(name):

@@ -140,7 +140,7 @@ def of_rival(rank: Callable[..., object], **options: object) -> Task:
 
 
 FRESH, EVALUATION, REPORT = "select_genes, from nothing", "evaluate_panel", "write_report"
-SHELL, UMAP, PLOTS = "glfs-bio select --backed", "panel_umap", "all plots"
+SHELL, PLOTS = "glfs-bio select --backed", "all plots"
 #: In an order in which each has what it needs.
 TASKS = {
     FRESH: Task(select, BARE),
@@ -179,8 +179,6 @@ TASKS = {
     "order_panel": Task(tl("order_panel", "glfs", labels=LABEL, backups=5, inplace=False)),
     PLOTS: Task(plots),
     f"{REPORT}, without UMAPs": Task(partial(report, umaps=False)),
-    f"{REPORT}, with the first UMAPs": Task(partial(report, umaps=True), SELECTED),
-    UMAP: Task(tl(UMAP)),
     REPORT: Task(partial(report, umaps=True)),
     "pl.panel": Task(panel_plot),
     "read_h5ad and select_genes": in_memory(lambda _, file: select(ad.read_h5ad(file))),
@@ -198,7 +196,7 @@ TASKS = {
     "hotspot": of_rival(rivals.hotspot, by="Z"),
 }
 #: These take longer than linearly, or are not for so many cells.
-FOR_FEW = (f"{REPORT}, with the first UMAPs", UMAP, REPORT, "pl.panel")
+FOR_FEW = (REPORT, "pl.panel")
 
 
 def held(cells: AnnData) -> dict[str, dict]:

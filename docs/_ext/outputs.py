@@ -14,7 +14,7 @@ FUNCTIONS = (
     *("tl.explain_panel", "tl.explain_gene", "tl.extend_panel", "tl.replace_genes"),
     *("tl.substitutes", "tl.prove_panel", "tl.resolve_genes"),
     *("tl.order_panel", "tl.curve", "tl.stability", "tl.classify", "tl.predict"),
-    *("tl.enrich", "tl.panel_umap"),
+    "tl.enrich",
 )
 
 

@@ -33,7 +33,6 @@ KINDS = {
     "selection": "pp.select_genes",
     "structure": "pp.structure",
     "all_genes": "tl.evaluate_panel",
-    "umap": "tl.panel_umap",
     "evaluation": "tl.evaluate_panel",
     "explanation": "tl.explain_panel",
     "gene": "tl.explain_gene",

@@ -143,13 +143,6 @@ def report(
     substitutes_key: Annotated[
         str | None, "Key of the substitutes. Default: KEY_substitutes."
     ] = None,
-    layer: Annotated[str | None, "Layer of the UMAPs instead of X, or raw."] = None,
-    random_state: Annotated[int, "--seed", "Seed of the UMAPs."] = 0,
-    keep: Annotated[
-        Path | None,
-        "File for the cells with the UMAPs, for later reports: .h5ad or .zarr.",
-        File("w", files.CELLS),
-    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a selection as one HTML file that needs no network.
@@ -159,10 +152,6 @@ def report(
     Example: glfs-bio report panel.h5ad -o report.html --labels cell_type
     """
     adata = cells.load()
-    if keep is not None or layer is not None or random_state:
-        glfs_bio.tl.panel_umap(adata, call["key"], layer=layer, random_state=random_state)
-    if keep is not None:
-        files.put_cells(adata, keep, overwrite=overwrite)
     keys = stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key
     results = {what: key for what, key in zip(_RESULTS, keys, strict=True) if key is not None}
     with files.replacing(output, ".html", overwrite=overwrite) as name:

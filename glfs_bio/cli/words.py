@@ -34,7 +34,6 @@ _COMMANDS = {
     "prove_panel": "prove",
     "compare_panels": "compare",
     "estimate_efficiency": "efficiency",
-    "panel_umap": "report --keep",
     "write_classifier": "classify --model",
     "write_gene_list": "export",
     "write_gmt": "export",

@@ -15,6 +15,7 @@ from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
 from ..errors import MAPPING, NONE, OBS, InvalidType, InvalidValue, NotFound, arg, call, listed
+from ..pl._cells import embedding
 from . import _sections
 from ._subject import Result, Subject, inches
 
@@ -39,6 +40,7 @@ def write_report(
     labels: str | None = None,
     symbols: str | None = None,
     results: Mapping[str, str] | None = None,
+    basis: str | None = None,
     umaps: bool | None = None,
     link: str | None = LINK,
     title: str = "Selected genes",
@@ -54,9 +56,6 @@ def write_report(
     order, with its checks; parameters and versions.
     What :func:`~glfs_bio.tl.evaluate_panel`, :func:`~glfs_bio.tl.explain_panel` and other functions
     compute is there if it is in `adata`.  The same `adata` gives the same file.
-
-    UMAPs take most of the time, minutes for many cells.  Call :func:`~glfs_bio.tl.panel_umap` first
-    to keep them in `adata` for every report and plot.
 
     Parameters
     ----------
@@ -75,9 +74,11 @@ def write_report(
         ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
         ``f"{key}_evaluation"`` and so on, if they exist.  Results of another panel or of other
         parameters are not shown, and the report says so.
+    basis : str, default None
+        Key of ``.obsm`` with the UMAP by the panel, as of :func:`~glfs_bio.pl.panel`.
     umaps : bool, default None
-        Whether to compute UMAPs that are not in `adata`.  None: of up to 20,000 cells; of more,
-        none are drawn unless they are there.
+        Whether to compute the UMAP by the panel without `basis`, which takes minutes for many
+        cells.  None: of up to 20,000 cells.
     link : str, default the search of NCBI Gene
         Web address of a page on a gene, with ``{gene}`` instead of its name.  None: no links.
     title : str, default "Selected genes"
@@ -123,6 +124,8 @@ def write_report(
     read.check(adata)
     if labels is not None and labels not in adata.obs:
         raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
+    if basis is not None:
+        embedding(adata, basis)
     frame = stored.ranked(adata, key)
     subject = Subject(
         adata,
@@ -134,6 +137,7 @@ def write_report(
         symbols=symbols,
         link=link,
         results=_results(adata, key, frame.index, results or {}),
+        basis=basis,
         umaps=umaps,
     )
     from matplotlib import style

@@ -17,12 +17,13 @@ import pandas as pd
 
 from .. import _signatures, codec, pl
 from .._anndata import results as stored
-from .._anndata import summaries, umap
+from .._anndata import summaries
 from ..cells.graph import MOST_EXACT
-from ..errors import Message, arg, call
+from ..errors import OBSM, Message, arg
 from ..measures.labels import READINGS, suffixed
 from ..options import Limits
 from ..pl._evaluation import read_by, readings_of
+from ..pl._panel import has_map_of_all_genes
 from ..pl._tables import measure_names
 from ..solvers.certificate import EVERY
 from ..tl._explain import ANY_GENE
@@ -144,32 +145,26 @@ def cells(subject: Subject) -> dict[str, Any]:
     from matplotlib import pyplot as plt
 
     adata = subject.adata
-    compute = adata.n_obs <= MOST_EXACT if subject.umaps is None else subject.umaps
-    if not compute and not umap.are_kept(adata, subject.key, subject.frame.index):
+    genes = subject.frame.index
+    few = adata.n_obs <= MOST_EXACT
+    if subject.basis is None and not (few if subject.umaps is None else subject.umaps):
         if subject.umaps is None:
             log.warning(
                 Message(
-                    f"The report has no UMAPs, which take minutes for {adata.n_obs} cells: run "
-                    f"{call('tl.panel_umap')} first, or pass {arg('umaps', True)}."
-                )
-            )
-        else:
-            log.warning(
-                Message(
-                    f"The report has no UMAPs, as {arg('umaps', False)} computes none: run "
-                    f"{call('tl.panel_umap')} first to show them."
+                    f"The report has no UMAPs, which take minutes for {adata.n_obs} cells: name "
+                    f"one of {OBSM} in {arg('basis')}, or pass {arg('umaps', True)}."
                 )
             )
         return {"n_cells": adata.n_obs, "pictures": []}
-    only_panel = len(subject.frame) == subject.adata.n_vars
-    figures = [
-        plt.figure(figsize=_MAP, layout="constrained") for _ in range(1 if only_panel else 2)
-    ]
+    captions = ["UMAP by the selected genes"]
+    if has_map_of_all_genes(adata, genes):
+        captions.insert(0, "UMAP by all genes")
+    figures = [plt.figure(figsize=_MAP, layout="constrained") for _ in captions]
     axes = [figure.subplots() for figure in figures]
-    pl.panel(subject.adata, subject.labels, key=subject.key, ax=axes, show=False)
+    pl.panel(adata, subject.labels, key=subject.key, basis=subject.basis, ax=axes, show=False)
     return {
         "labels": subject.labels,
-        "only_panel": only_panel,
+        "captions": captions,
         "groups": _legend(axes[-1]),
         "pictures": [image(figure) for figure in figures],
     }

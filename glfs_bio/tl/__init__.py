@@ -21,7 +21,6 @@ from ._replace import replace_genes
 from ._resolve import resolve_genes
 from ._stability import stability
 from ._substitutes import substitutes
-from ._umap import panel_umap
 
 __all__ = [
     "classify",
@@ -34,7 +33,6 @@ __all__ = [
     "explain_panel",
     "extend_panel",
     "order_panel",
-    "panel_umap",
     "predict",
     "prove_panel",
     "replace_genes",

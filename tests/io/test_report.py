@@ -42,7 +42,7 @@ def cells(_pbmc) -> ad.AnnData:
     limits = glfs_bio.Limits(max_mean=2.5, priority={"CD3D": 2.0})
     glfs_bio.pp.select_genes(adata, 20, include=["LYZ", "CD3D"], limits=limits)
     glfs_bio.tl.stability(adata, n_resamples=2)
-    glfs_bio.tl.panel_umap(adata)
+    adata.obsm["X_umap_panel"] = adata.obsm["X_umap"][::-1]
     selected = adata.var["glfs_selected"]
     panel, others = adata.var_names[selected], adata.var_names[~selected]
     glfs_bio.tl.evaluate_panel(
@@ -100,10 +100,7 @@ def page_of(tmp_path, monkeypatch):
 
 @pytest.fixture
 def bare(cells):
-    """The cells without UMAPs."""
-    adata = cells.copy()
-    del adata.obsm["X_umap_glfs"]
-    return adata
+    return cells.copy()
 
 
 def every(tree, tag):
@@ -358,19 +355,18 @@ def test_numbers_are_no_types(bare, page_of):
     assert section(page_of(bare, labels="percent_mito"), "types") is None
 
 
-def test_umaps_where_they_are_kept_or_asked_for(cells, bare, page_of, monkeypatch, caplog):
+def test_umaps_that_are_stored_or_asked_for(cells, page_of, monkeypatch, caplog):
     def maps(adata, **options):
         return len(every(section(page_of(adata, **options), "cells"), "img"))
 
-    assert maps(cells) == 2
-    assert maps(bare) == 0
-    assert "tl.panel_umap" in caplog.text
-    assert "umaps=True" not in caplog.text  # who asked for none is not told to ask for them
-    monkeypatch.setattr("glfs_bio.io._sections.MOST_EXACT", bare.n_obs - 1)
-    assert maps(bare, umaps=None) == 0
+    assert maps(cells, basis="umap_panel") == 2
+    assert maps(cells) == 0
+    assert not caplog.text  # who asked for none is not told to ask for them
+    monkeypatch.setattr("glfs_bio.io._sections.MOST_EXACT", cells.n_obs - 1)
+    assert maps(cells, umaps=None) == 0
     assert "umaps=True" in caplog.text
-    assert maps(bare, umaps=True) == 2
-    assert maps(bare[:, bare.var["glfs_selected"]].copy(), umaps=True) == 1  # of all genes there
+    assert maps(cells, umaps=True) == 2
+    assert maps(cells[:, cells.var["glfs_selected"]].copy(), umaps=True) == 1  # of all genes there
 
 
 def test_a_selection_alone(pbmc, page_of):

@@ -12,7 +12,6 @@ from matplotlib import pyplot as plt
 from refusals import refusal_of
 
 from glfs_bio import io, pl, pp, rbridge, tl
-from glfs_bio._anndata import umap
 from glfs_bio.errors import FileExists, FileMissing, InvalidType, InvalidValue, NotFound
 
 SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
@@ -117,7 +116,6 @@ REFUSED = {
         InvalidType: {"include": 5},
         InvalidValue: {"max_genes": (0, 1000), "sizes": ([0], [10])},
     },
-    tl.panel_umap: {InvalidValue: {"key": "a/b", "max_cells": 0}},
     tl.stability: {
         InvalidType: {"finish": True, "key": 5, "lamda1": 3.0, "n_genes": "many"},
         InvalidValue: {
@@ -215,7 +213,7 @@ REFUSED = {
     pl.dotplot: {InvalidValue: {"labels": None}},
     pl.enrichment: {InvalidValue: {"n_terms": 0}, NotFound: {"key": "nothing"}},
     pl.panel: {
-        InvalidType: {"keep": 1, "palette": 5},
+        InvalidType: {"palette": 5},
         InvalidValue: {"kind": "x", "legend_loc": "x", "ncols": 0},
     },
     pl.path: {InvalidType: {"key": 5}, NotFound: {"key": "neighbors"}},
@@ -274,7 +272,8 @@ def untouched(analysed, tmp_path, monkeypatch):
 @pytest.mark.parametrize("call", REFUSED)
 def test_what_is_refused(untouched, quick_umaps, monkeypatch, call):
     if call is not pl.panel:  # which computes one before it refuses a palette
-        monkeypatch.setattr(umap, "_umap", lambda *_: pytest.fail("computed before the refusal"))
+        fails = pytest.fail
+        monkeypatch.setattr("glfs_bio.pl._panel._umap", lambda *_: fails("before the refusal"))
     given = {"adata": untouched, "panel": GENES, "path": "old.txt", "show": False}
     parameters = inspect.signature(call).parameters
     arguments = {name: given[name] for name in given if name in parameters}
