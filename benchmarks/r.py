@@ -77,7 +77,6 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
     tl.classify(adata, "bulk_labels", n_genes=10, key_added="class")
     found = adata.uns["evaluation"]
     names = ("preserved", "best_preserved", "random_preserved", "knn_preservation", "imputed")
-    genes = list(adata.uns["class"]["genes"])
     compared = ["preserved", "optimality", "imputed", "knn_preservation"]
     proof = adata.uns["proof"]
 
@@ -99,7 +98,7 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
         "prove_panel": [proof[name] for name in ("preserved", "best_preserved", "optimality")],
         "compare_panels": columns("comparison", *compared),
         "order_panel": columns("order", "preserved", "loss", "substitution_score"),
-        "classify": np.asarray(adata[:, genes].varm["class_coef"]).T.ravel(),
+        "classify": adata.uns["class"]["coef"].T.ravel(),
     }
 
 

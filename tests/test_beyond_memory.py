@@ -42,7 +42,6 @@ RETURNING = {
 }
 #: Functions that write a file, with its name and more that they ask for.
 WRITING = {
-    "write_classifier": ("model.json", {}),
     "write_gene_list": ("genes.csv", {}),
     "write_gmt": ("genes.gmt", {}),
     "write_order": ("order.csv", {}),

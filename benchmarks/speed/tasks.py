@@ -174,7 +174,6 @@ TASKS = {
     "prove_panel, 20 s": Task(tl("prove_panel", time_limit=20.0, inplace=False)),
     "stability, two halves": Task(tl("stability", n_resamples=2)),
     "classify": Task(tl("classify", LABEL, n_genes=FEW)),
-    "predict": Task(lambda cells, _: glfs_bio.tl.predict(cells, cells.uns["glfs_class"])),
     "enrich": Task(lambda cells, _: glfs_bio.tl.enrich(cells, sets(cells))),
     "order_panel": Task(tl("order_panel", "glfs", labels=LABEL, backups=5, inplace=False)),
     PLOTS: Task(plots),

@@ -13,7 +13,7 @@ FUNCTIONS = (
     *("pp.select_genes", "pp.structure", "tl.evaluate_panel", "tl.compare_panels"),
     *("tl.explain_panel", "tl.explain_gene", "tl.extend_panel", "tl.replace_genes"),
     *("tl.substitutes", "tl.prove_panel", "tl.resolve_genes"),
-    *("tl.order_panel", "tl.curve", "tl.stability", "tl.classify", "tl.predict"),
+    *("tl.order_panel", "tl.curve", "tl.stability", "tl.classify"),
     "tl.enrich",
 )
 

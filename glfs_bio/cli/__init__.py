@@ -35,7 +35,6 @@ COMMANDS = {
     "curve": "commands_select",
     "stability": "commands_select",
     "classify": "commands_panel",
-    "predict": "commands_panel",
     "enrich": "commands_panel",
     "export": "commands_files",
     "order": "commands_files",

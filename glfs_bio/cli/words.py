@@ -34,14 +34,13 @@ _COMMANDS = {
     "prove_panel": "prove",
     "compare_panels": "compare",
     "estimate_efficiency": "efficiency",
-    "write_classifier": "classify --model",
     "write_gene_list": "export",
     "write_gmt": "export",
     "write_order": "order --order",
     "write_reference": "order --reference",
     "write_report": "report",
     "write_rnk": "export",
-} | {name: name for name in ("substitutes", "curve", "stability", "classify", "predict", "enrich")}
+} | {name: name for name in ("substitutes", "curve", "stability", "classify", "enrich")}
 #: Arguments for the cells.
 _CELLS = {"adata", "X", "source"}
 #: Arguments that are files, of which the name says enough.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .._anndata.classifier_file import read_classifier, write_classifier
 from .._files import check_target, replacing
 from ..vendors.forms import PanelFile, read_panel
 from ..vendors.genes import read_genes
@@ -17,13 +16,11 @@ __all__ = [
     "PanelFile",
     "check_target",
     "read_cells",
-    "read_classifier",
     "read_genes",
     "read_gmt",
     "read_markers",
     "read_panel",
     "replacing",
-    "write_classifier",
     "write_gene_list",
     "write_gmt",
     "write_order",

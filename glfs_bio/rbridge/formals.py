@@ -37,7 +37,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "resolve_genes": tl.resolve_genes,
     "order_panel": tl.order_panel,
     "classify": tl.classify,
-    "predict": tl.predict,
     "laprls": LapRLSClassifier,
 }
 #: Options that are made by a function.

@@ -15,7 +15,6 @@ from ._explain import explain_panel
 from ._explain_gene import explain_gene
 from ._extend import extend_panel
 from ._order import order_panel
-from ._predict import predict
 from ._prove import prove_panel
 from ._replace import replace_genes
 from ._resolve import resolve_genes
@@ -33,7 +32,6 @@ __all__ = [
     "explain_panel",
     "extend_panel",
     "order_panel",
-    "predict",
     "prove_panel",
     "replace_genes",
     "resolve_genes",

@@ -26,8 +26,7 @@ OUTPUTS = {
     "compare": "a=glfs b=hvg --overlaps",
     "curve": "-o",
     "stability": "-o",
-    "classify": "--labels x --model",
-    "predict": "there.json -o",
+    "classify": "--labels x -o",
     "enrich": "--gene-sets there.gmt -o",
     "export": "",
     "report": "-o",
@@ -46,7 +45,7 @@ def cells(clusters) -> ad.AnnData:
 def test_files_are_looked_at_before_anything_is_loaded(tmp_path, monkeypatch):
     """One process for all commands: what they would load takes seconds to import."""
     monkeypatch.chdir(tmp_path)
-    for name in ("there.h5ad", "there.json", "there.gmt", "out.h5ad", "out.csv", "out.html"):
+    for name in ("there.h5ad", "there.gmt", "out.h5ad", "out.csv", "out.html"):
         (tmp_path / name).touch()
     endings = {"report": "html", "rank": "csv", "substitutes": "csv", "explain": "csv"}
     lines = []
@@ -54,7 +53,7 @@ def test_files_are_looked_at_before_anything_is_loaded(tmp_path, monkeypatch):
         out = f"out.{endings.get(name, 'csv' if name in {'compare', 'export'} else 'h5ad')}"
         lines.append(f"{name} missing.h5ad {more} new{out[3:]}")
         lines.append(f"{name} there.h5ad {more} {out}")
-    lines += ["predict there.h5ad missing.json", "enrich there.h5ad --gene-sets missing.gmt"]
+    lines += ["enrich there.h5ad --gene-sets missing.gmt"]
     code = f"""
 import sys
 from glfs_bio.cli import app

@@ -268,7 +268,7 @@ def test_order(tree, cells):
 
 def test_nothing_is_loaded(page, tree):
     images = every(tree, "img")
-    assert len(images) == 14
+    assert len(images) == 13
     for image in images:
         kind, data = image.get("src").split(",", 1)
         assert kind == "data:image/png;base64"

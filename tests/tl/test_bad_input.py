@@ -8,6 +8,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from anndata import AnnData
 from matplotlib import pyplot as plt
 from refusals import refusal_of
 
@@ -18,9 +19,6 @@ SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
 NO_GENE = {"a": ["zz"]}
 PLACES = {"domains": "bulk_labels", "spatial": "X_umap"}
 GENES = ["CD3D", "LYZ"]
-#: A classifier of two genes.
-MODEL = {"genes": GENES, "classes": ["T", "M"], "coef": [[-1.0], [1.0]], "intercept": [0.0]}
-MODEL |= {"gene_means": [0.0, 0.0], "typical_margin": 1.0}
 
 #: What any function refuses that has the argument, by kind; a tuple has several values.
 ANYWHERE = {
@@ -53,7 +51,6 @@ ARGUMENTS = {
     tl.curve: {"max_genes": 5, "labels": "louvain"},
     tl.stability: {"n_resamples": 2},
     tl.classify: {"labels": "bulk_labels", "n_genes": 5},
-    tl.predict: {"model": MODEL},
     tl.enrich: {"gene_sets": SETS},
     io.write_gene_list: {"path": "x.csv"},
     io.write_rnk: {"path": "x.rnk"},
@@ -61,7 +58,6 @@ ARGUMENTS = {
     io.write_order: {"path": "x.csv"},
     io.write_reference: {"path": "x.zip", "labels": "phase", "ids": "glfs_selected"},
     io.write_report: {"path": "x.html"},
-    io.write_classifier: {"path": "m.json"},
     io.check_target: {"path": "x", "overwrite": False},
     rbridge.from_sce: {"sce": None},
     pl.dotplot: {"labels": "louvain"},
@@ -126,22 +122,10 @@ REFUSED = {
     },
     tl.classify: {
         InvalidType: {
-            "cv": "a", "labels": (5, ["bulk_labels"], "percent_mito"), "n_genes": ([1, 2.5], True),
+            "labels": (5, ["bulk_labels"], "percent_mito"), "n_genes": ([1, 2.5], True), "new": 5,
         },
-        InvalidValue: {
-            "cv": 1, "graph": "x", "lambda1": -1, "lambda2": (0, -1.0), "n_comps": ("x", 0),
-            "n_genes": ([], 766), "train": (np.zeros(700, dtype=bool), np.ones(3, dtype=bool)),
-        },
-        NotFound: {"include": ["zz"], "train": "x"},
-    },
-    tl.predict: {
-        InvalidType: {"model": (5, MODEL | {"coef": [["a"], ["b"]]})},
-        InvalidValue: {"missing": "x", "unsure": -1, "model": (
-            {}, "old.txt", MODEL | {"coef": [[1.0]]}, MODEL | {"genes": [1, 2]},
-            MODEL | {"genes": ["LYZ", "LYZ"]}, MODEL | {"genes": ["yy", "zz"]},
-        )},
-        NotFound: {"model": MODEL | {"genes": ["CD3D", "zz"]}},
-        FileMissing: {"model": "no.json"},
+        InvalidValue: {"n_genes": ([], 766), "new": AnnData(np.ones((5, 3)))},
+        NotFound: {"include": ["zz"]},
     },
     tl.enrich: {
         InvalidType: {"gene_sets": (5, {"a": "CD3D"}, {"a": 5}), "key": 5, "symbols": 5},
@@ -182,16 +166,11 @@ REFUSED = {
             "link": ("javascript:{gene}", "https://x"), "path": "x.pdf", "results": {"x": "x"},
         },
     },
-    io.write_classifier: {InvalidValue: {"path": "m.pkl"}, NotFound: {"key": "glfs"}},
     io.check_target: {FileExists: {"path": "old.txt"}},
     io.read_cells: {
         InvalidType: {"backed": 1, "transpose": "yes"},
         InvalidValue: {"backed": True, "path": ("old.txt", ".")},
         FileMissing: {"path": "no.h5ad"},
-    },
-    io.read_classifier: {
-        InvalidValue: {"path": "old.txt"},
-        FileMissing: {"path": ("no.json", ".")},
     },
     io.read_genes: {
         InvalidType: {"species": 5},
