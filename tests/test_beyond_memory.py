@@ -38,7 +38,6 @@ RETURNING = {
     "estimate_efficiency": lambda adata: tl.estimate_efficiency(
         *(adata, adata, "type"), counts_layer="counts", spatial_layer="counts"
     ),
-    "recorded_parameters": lambda adata: pp.recorded_parameters(adata, "glfs"),
 }
 #: Functions that write a file, with its name and more that they ask for.
 WRITING = {

@@ -102,8 +102,7 @@ def stability(
     random_state : int, None or "recorded", default "recorded"
         Seed of the subsamples and the principal components.  ``"recorded"``: as in the selection.
     **select : optional
-        Parameters of :func:`~glfs_bio.pp.select_genes` that replace those of the selection, such as
-        the result of :func:`~glfs_bio.pp.recorded_parameters`.
+        Parameters of :func:`~glfs_bio.pp.select_genes` that replace those of the selection.
 
     Returns
     -------

@@ -13,6 +13,7 @@ from matplotlib import pyplot as plt
 from refusals import refusal_of
 
 from glfs_bio import io, pl, pp, rbridge, tl
+from glfs_bio._files import replacing
 from glfs_bio.errors import FileExists, FileMissing, InvalidType, InvalidValue, NotFound
 
 SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
@@ -58,7 +59,6 @@ ARGUMENTS = {
     io.write_order: {"path": "x.csv"},
     io.write_reference: {"path": "x.zip", "labels": "phase", "ids": "glfs_selected"},
     io.write_report: {"path": "x.html"},
-    io.check_target: {"path": "x", "overwrite": False},
     rbridge.from_sce: {"sce": None},
     pl.dotplot: {"labels": "louvain"},
     pl.panel: {"labels": "louvain"},
@@ -139,7 +139,6 @@ REFUSED = {
     pp.structure: {
         InvalidValue: {"lambda1": -1, "n_comps": 0, "n_neighbors": 0, "standardize": "x"},
     },
-    pp.recorded_parameters: {InvalidType: {"key": 5}, NotFound: {"key": "neighbors"}},
     io.write_gene_list: {
         InvalidType: {"columns": 5, "selected_only": 1},
         InvalidValue: {"path": ("x.doc", "", "a\0.csv")},
@@ -166,7 +165,6 @@ REFUSED = {
             "link": ("javascript:{gene}", "https://x"), "path": "x.pdf", "results": {"x": "x"},
         },
     },
-    io.check_target: {FileExists: {"path": "old.txt"}},
     io.read_cells: {
         InvalidType: {"backed": 1, "transpose": "yes"},
         InvalidValue: {"backed": True, "path": ("old.txt", ".")},
@@ -276,8 +274,8 @@ def test_what_does_not_go_together(untouched):
 
 
 def test_a_file_is_replaced_at_a_path(untouched):
-    assert refusal_of(io.replacing(5).__enter__) == (InvalidType, "path")
-    assert refusal_of(io.replacing("x", overwrite=5).__enter__) == (InvalidType, "overwrite")
+    assert refusal_of(replacing(5).__enter__) == (InvalidType, "path")
+    assert refusal_of(replacing("x", overwrite=5).__enter__) == (InvalidType, "overwrite")
 
 
 def test_every_function_has_a_row_of_every_argument():
