@@ -71,12 +71,10 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
     tl.prove_panel(adata, PANEL, key_added="proof")
     others = {"a": PANEL, "b": OTHER}
     tl.compare_panels(adata, others, key_added="comparison")
-    tl.markers(adata, PANEL, "bulk_labels", key_added="markers")
     tl.order_panel(adata, PANEL, key_added="order")
     tl.classify(adata, "bulk_labels", n_genes=10, key_added="class")
     found = adata.uns["evaluation"]
     names = ("preserved", "best_preserved", "random_preserved", "knn_preservation", "imputed")
-    genes = list(adata.uns["class"]["genes"])
     compared = ["preserved", "optimality", "imputed", "knn_preservation"]
     proof = adata.uns["proof"]
 
@@ -99,9 +97,8 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
         "explain_panel, genes": adata.uns["explanation"]["genes"]["r2"],
         "prove_panel": [proof[name] for name in ("preserved", "best_preserved", "optimality")],
         "compare_panels": columns("comparison", *compared),
-        "markers": columns("markers", "f_beta", "precision", "recall", "on_target"),
         "order_panel": columns("order", "preserved", "loss", "substitution_score"),
-        "classify": np.asarray(adata[:, genes].varm["class_coef"]).T.ravel(),
+        "classify": adata.uns["class"]["coef"].T.ravel(),
     }
 
 

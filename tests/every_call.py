@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from glfs_bio import Limits, Platform, io, pp, tl
+from glfs_bio import Limits, Platform, pp, tl
 
 #: Calls by function; each writes to what the calls before it left.
 CALLS = {
@@ -53,14 +53,9 @@ CALLS = {
         backups=1,
     ),
     "curve": lambda adata: tl.curve(adata, 5, "type"),
-    "markers": lambda adata: tl.markers(adata, "glfs", "type"),
     "stability": lambda adata: tl.stability(adata, n_resamples=2),
-    "classify": lambda adata: tl.classify(
-        adata, "type", train="half", n_genes=[2, 3], cv=2, symbols="symbol"
-    ),
-    "predict": lambda adata: tl.predict(adata, adata.uns["glfs_class"], unsure=0.1),
+    "classify": lambda adata: tl.classify(adata, "type", n_genes=[2, 3]),
     "enrich": lambda adata: tl.enrich(adata, {"some": ["g1", "g2", "g12"]}, min_size=1),
-    "panel_umap": tl.panel_umap,
 }
 
 #: Lines of the shell by command, on what :func:`write_inputs` writes.
@@ -72,10 +67,8 @@ LINES = {
     "extend": "IN.h5ad glfs --drop g1",
     "prove": "IN.h5ad other",
     "curve": "IN.h5ad --max-genes 5 --labels type",
-    "markers": "IN.h5ad glfs --labels type",
     "stability": "IN.h5ad --n-resamples 2",
     "classify": "IN.h5ad --labels type --n-genes 3",
-    "predict": "IN.h5ad MODEL.json",
     "enrich": "IN.h5ad --gene-sets SETS.gmt --min-size 1 --min-cells 1",
     "order": "IN.h5ad glfs",
 }
@@ -148,12 +141,10 @@ def same(values: object, expected: object, where: str, relative: float = RELATIV
 
 
 def write_inputs() -> ad.AnnData:
-    """Write cells with two selections, a classifier and gene sets; return the cells."""
+    """Write cells with two selections and gene sets; return the cells."""
     adata = cells()
     pp.select_genes(adata, 5)
     pp.select_genes(adata, 4, method="variance", key_added="other")
-    tl.classify(adata, "type", n_genes=3)
-    io.write_classifier(adata, "MODEL.json")
     Path("SETS.gmt").write_text("some\t\tg1\tg2\tg12\n")
     adata.write_h5ad("IN.h5ad")
     return adata

@@ -126,7 +126,6 @@ def answers(columns, name):
     return {
         "selected": sorted(columns.var_names[columns.var["glfs_selected"]]),
         "recall": tl.evaluate_panel(columns, panel, name, n_random=0, **keep)["per_label"],
-        "markers": tl.markers(columns, panel, name, **keep),
         "curve": tl.curve(columns, 5, name, **keep),
         "supports": tl.explain_panel(columns, panel, name, **keep)["supports"],
         "predicted": columns.obs["glfs_class_predicted"].astype(str),

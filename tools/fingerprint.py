@@ -165,9 +165,9 @@ def of_leukaemia():
     for objective in ("error", "exact"):
         yield objective, select(adata, 20, objective=objective, **whole)
     yield "line search", select(adata, None, objective=Exact(lam="line_search"), **whole)
-    adata.obs["learn"] = (adata.obs["split"] == "train").to_numpy()
-    glfs_bio.tl.classify(adata, "label", train="learn", n_genes=20)
-    found = adata.obs[[name for name in adata.obs if name.startswith("glfs")]]
+    train, test = (adata[adata.obs["split"] == part].copy() for part in ("train", "test"))
+    glfs_bio.tl.classify(train, "label", 20, new=test)
+    found = test.obs[[name for name in test.obs if name.startswith("glfs")]]
     yield "classify", {name: found[name] for name in found}
 
 

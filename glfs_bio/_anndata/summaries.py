@@ -144,15 +144,6 @@ def uncovered(table: pd.DataFrame) -> list[str]:
     return [*none.sort_values("n_set", ascending=False, kind="stable")["term"].astype(str)]
 
 
-def markers(frame: pd.DataFrame) -> str:
-    """Return how well the markers of labels distinguish them, as one line."""
-    worst = frame.loc[frame["f_beta"].idxmin()]
-    return (
-        f"mean F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f}; lowest "
-        f"{worst['label']} ({worst['f_beta']:.2f})"
-    )
-
-
 def extension(entry: Mapping[str, Any]) -> list[str]:
     """Return what genes that were added make of a panel, as one line."""
     table = entry["table"]

@@ -107,72 +107,35 @@ def prove(cells: Cells, call: Call, written: Written) -> None:
     written.put(adata, words.in_symbols(table, adata, call["symbols"]), *call.said)
 
 
-@command("tl.markers")
-def markers(cells: Cells, call: Call, written: Written) -> None:
-    """Find the markers of each label in a panel; prints them with their scores as TSV.
-
-    Example: glfs-bio markers pbmc.h5ad panel.txt --labels cell_type --table markers.tsv
-    """
-    adata = cells.load()
-    frame = call(adata)["table"]
-    written.put(adata, frame, *call.said)
-
-
 @command(
     "tl.classify",
+    new=None,
     n_genes=values.As(list[int], lambda sizes, _: sizes[0] if len(sizes) == 1 else sizes),
 )
 def classify(
     cells: Cells,
     call: Call,
     written: Written,
-    model: Annotated[
-        Path | None,
-        "File for the classifier, for glfs-bio predict: .json.",
-        File("w", (".json",)),
+    new: Annotated[
+        Path | None, "Cells whose labels are predicted: .h5ad or .zarr.", File("r", files.CELLS)
     ] = None,
 ) -> None:
-    """Classify cells by a few genes; prints cell, label and prediction as TSV.
+    """Classify cells by a few genes; prints cell, predicted label and margin as TSV.
+
+    With `--new` the table and `--output` are of those cells.
 
     Example: glfs-bio classify pbmc.h5ad --labels cell_type --n-genes 25 --table predicted.csv
     """
     adata = cells.load()
-    entry = call(adata)
-    key = call["key_added"]
-    columns = {"label": call["labels"], "predicted": f"{key}_predicted"}
-    predictions = adata.obs[[*columns.values()]].set_axis([*columns], axis="columns")
-    if model is not None:
-        glfs_bio.io.write_classifier(adata, model, key=key, overwrite=written.overwrite)
+    new_cells = None if new is None else files.load(new, backed=cells.backed)
+    entry = call(adata, new=new_cells)
+    predicted = adata if new_cells is None else new_cells
+    columns = {name: f"{call['key_added']}_{name}" for name in ("predicted", "margin")}
+    table = predicted.obs[[*columns.values()]].set_axis([*columns], axis="columns")
     parts = [f"{entry['n_genes']} genes: {', '.join(entry['genes'])}"]
     if "cv_errors" in entry:
         parts.append(f"{min(entry['cv_errors'])}/{entry['n_tested']} errors in cross-validation")
-    if "test_errors" in entry:
-        parts.append(f"{entry['test_errors']}/{entry['n_test']} errors outside --train")
-    written.put(adata, predictions.rename_axis("cell").reset_index(), "; ".join(parts))
-
-
-@command("tl.predict", model=None)
-def predict(
-    cells: Cells,
-    model: Annotated[Path, "MODEL", "Classifier: a file of glfs-bio classify --model.", File("r")],
-    call: Call,
-    written: Written,
-) -> None:
-    """Predict labels by a classifier; prints cell, prediction and margin as TSV.
-
-    Example: glfs-bio predict new.h5ad blood.json --unsure 0.1 --table predicted.csv
-    """
-    classifier = glfs_bio.io.read_classifier(model)
-    adata = cells.load()
-    entry = call(adata, model=classifier)
-    columns = {name: f"{call['key_added']}_{name}" for name in ("predicted", "margin")}
-    predictions = adata.obs[[*columns.values()]].set_axis([*columns], axis="columns")
-    prediction, n_genes = entry["prediction"], len(entry["genes"])
-    summary = (
-        f"{n_genes - len(prediction.get('absent', ()))} of {n_genes} genes, "
-        f"{adata.n_obs - prediction['n_unsure']} of {adata.n_obs} cells labelled"
-    )
-    written.put(adata, predictions.rename_axis("cell").reset_index(), summary)
+    written.put(predicted, table.rename_axis("cell").reset_index(), "; ".join(parts))
 
 
 @command(

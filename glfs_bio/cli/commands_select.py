@@ -176,7 +176,7 @@ def demo(
 
     Example: glfs-bio demo -o demo
     """
-    from .._files import check_target
+    from .._files import check_target, replacing
 
     output.mkdir(exist_ok=True)
     h5ad, txt, png = (output / name for name in ("pbmc68k_panel.h5ad", "genes.txt", "panel.png"))
@@ -207,7 +207,7 @@ def demo(
 
     files.put_cells(panel, h5ad, overwrite=overwrite)
     glfs_bio.io.write_gene_list(cells, txt, overwrite=overwrite)
-    with glfs_bio.io.replacing(png, overwrite=overwrite) as file:
+    with replacing(png, overwrite=overwrite) as file:
         glfs_bio.pl.panel(cells, _LABELS, save=file)
         plt.close()
     document.wrote("--output", h5ad, txt, png)

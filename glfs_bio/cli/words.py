@@ -31,17 +31,13 @@ _COMMANDS = {
     "order_panel": "order",
     "prove_panel": "prove",
     "estimate_efficiency": "efficiency",
-    "panel_umap": "report --keep",
-    "write_classifier": "classify --model",
     "write_gene_list": "export",
     "write_gmt": "export",
     "write_order": "order --order",
     "write_reference": "order --reference",
     "write_report": "report",
     "write_rnk": "export",
-} | {
-    name: name for name in ("substitutes", "markers", "stability", "classify", "predict", "enrich")
-}
+} | {name: name for name in ("stability", "classify", "enrich")}
 #: Arguments for the cells.
 _CELLS = {"adata", "X", "source"}
 #: Arguments that are files, of which the name says enough.

@@ -31,11 +31,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "prove_panel": tl.prove_panel,
     "compare_panels": tl.compare_panels,
     "curve": tl.curve,
-    "markers": tl.markers,
     "resolve_genes": tl.resolve_genes,
     "order_panel": tl.order_panel,
     "classify": tl.classify,
-    "predict": tl.predict,
     "laprls": LapRLSClassifier,
 }
 #: Options that are made by a function.

@@ -11,13 +11,10 @@ from ._enrich import enrich
 from ._evaluate import evaluate_panel
 from ._explain import explain_panel
 from ._extend import extend_panel
-from ._markers import markers
 from ._order import order_panel
-from ._predict import predict
 from ._prove import prove_panel
 from ._resolve import resolve_genes
 from ._stability import stability
-from ._umap import panel_umap
 
 __all__ = [
     "classify",
@@ -26,10 +23,7 @@ __all__ = [
     "evaluate_panel",
     "explain_panel",
     "extend_panel",
-    "markers",
     "order_panel",
-    "panel_umap",
-    "predict",
     "prove_panel",
     "resolve_genes",
     "stability",

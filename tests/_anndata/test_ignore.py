@@ -143,8 +143,6 @@ def test_estimators_and_classes(both):
     labels = clean.obs["type"].to_numpy()
     model = GLFSLapRLSClassifier(3).fit(adata.X, labels, ignore=[0, 1, 2, 3])
     assert model.genes_.min() > 3
-    tl.classify(adata, "type", n_genes=3, ignore=WORDS)
-    assert not set(adata.uns["glfs_class"]["genes"]) & set(NOISY)
 
 
 GENES = ("HBA1", "HBA2")

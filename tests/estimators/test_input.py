@@ -21,7 +21,6 @@ from glfs_bio.estimators import (
     GLFSLapRLSClassifier,
     LapRLSClassifier,
     SupervisedGLFS,
-    fewest_genes,
 )
 from glfs_bio.estimators._input import validated
 
@@ -155,13 +154,6 @@ CALLS = {
         lambda: LapRLSClassifier().fit(X, Y, feature_weight="x"),
         lambda: LapRLSClassifier().fit(X, Y, feature_weight=-np.ones(12)),
         lambda: LapRLSClassifier().fit(X, Y, feature_weight=np.full(12, np.nan)),
-    ],
-    "cv_results": [
-        lambda: fewest_genes(5),
-        lambda: fewest_genes({"param_n_genes": [1]}),
-        lambda: fewest_genes({"mean_test_score": [1.0]}),
-        lambda: fewest_genes({"param_n_genes": [1, 2], "mean_test_score": [1.0]}),
-        lambda: fewest_genes({"param_n_genes": [1], "mean_test_score": [np.nan]}),
     ],
 }
 

@@ -42,7 +42,7 @@ def cells(_pbmc) -> ad.AnnData:
     limits = glfs_bio.Limits(expression={"mean": 2.5}, priority={"CD3D": 2.0})
     glfs_bio.pp.select_genes(adata, 20, include=["LYZ", "CD3D"], limits=limits)
     glfs_bio.tl.stability(adata, n_resamples=2)
-    glfs_bio.tl.panel_umap(adata)
+    adata.obsm["X_umap_panel"] = adata.obsm["X_umap"][::-1]
     selected = adata.var["glfs_selected"]
     panel, others = adata.var_names[selected], adata.var_names[~selected]
     glfs_bio.tl.evaluate_panel(
@@ -99,10 +99,7 @@ def page_of(tmp_path, monkeypatch):
 
 @pytest.fixture
 def bare(cells):
-    """The cells without UMAPs."""
-    adata = cells.copy()
-    del adata.obsm["X_umap_glfs"]
-    return adata
+    return cells.copy()
 
 
 def every(tree, tag):
@@ -139,7 +136,7 @@ def test_the_story_in_its_order(tree, cells):
     share = np.floor(1000 * entry["optimality"][-1]) / 10
     assert f"at least {share:.1f} % of what the best" in words
     assert [part.get("id") for part in every(tree, "section")] == [
-        *("cells", "genes", "types", "markers", "quality", "unexplained", "explanation"),
+        *("cells", "genes", "types", "quality", "unexplained", "explanation"),
         *("substitutes", "limits", "choice", "stability", "enrichment", "order", "parameters"),
     ]
     # one optimality is said: that of the selection, within the constraints that it had
@@ -195,18 +192,6 @@ def test_numbers_have_three_digits_to_read_and_all_to_sort(tree):
     assert read
     assert all(len(number.split("e")[0].replace(".", "").lstrip("0")) <= 3 for number in read)
     assert any(len(cell.get("data-value")) > 10 for cell in numbers)
-
-
-def test_markers(tree, cells):
-    """Computed for the page, as nobody has asked for them before."""
-    assert "glfs_markers" not in cells.uns
-    genes = list(cells.var_names[cells.var["glfs_selected"]])
-    table = glfs_bio.tl.markers(cells, genes, "bulk_labels", inplace=False).set_index("label")
-    for row in rows_of(section(tree, "markers")):
-        known = table.loc[text(row[0])]
-        names = cells.var["symbol"].get(known["markers"].split(", ")).dropna()
-        assert text(row[2]) == (", ".join(names) or "none")
-        assert float(row[3].get("data-value")) == pytest.approx(known["f_beta"])
 
 
 def test_how_good_the_panel_is(tree, cells):
@@ -283,7 +268,7 @@ def test_order(tree, cells):
 
 def test_nothing_is_loaded(page, tree):
     images = every(tree, "img")
-    assert len(images) == 14
+    assert len(images) == 13
     for image in images:
         kind, data = image.get("src").split(",", 1)
         assert kind == "data:image/png;base64"
@@ -364,30 +349,22 @@ def test_parts_of_the_results(bare, page_of):
     assert every(section(tree, "enrichment"), "img") == []
 
 
-def test_markers_that_are_there_are_shown(bare, page_of):
-    glfs_bio.tl.markers(bare, "glfs", "phase", n_markers=1)
-    rows = rows_of(section(page_of(bare, labels="bulk_labels"), "markers"))
-    assert [text(row[0]) for row in rows] == list(bare.uns["glfs_markers"]["table"]["label"])
-    glfs_bio.tl.markers(bare, ["LYZ", "CD3D"], "phase")
-    assert "not shown with this selection" in text(section(page_of(bare), "markers"))
-    del bare.uns["glfs_markers"]
-    tree = page_of(bare, labels="percent_mito")  # numbers are no types
-    assert section(tree, "types") is section(tree, "markers") is None
+def test_numbers_are_no_types(bare, page_of):
+    assert section(page_of(bare, labels="percent_mito"), "types") is None
 
 
-def test_umaps_where_they_are_kept_or_asked_for(cells, bare, page_of, monkeypatch, caplog):
+def test_umaps_that_are_stored_or_asked_for(cells, page_of, monkeypatch, caplog):
     def maps(adata, **options):
         return len(every(section(page_of(adata, **options), "cells"), "img"))
 
-    assert maps(cells) == 2
-    assert maps(bare) == 0
-    assert "tl.panel_umap" in caplog.text
-    assert "umaps=True" not in caplog.text  # who asked for none is not told to ask for them
-    monkeypatch.setattr("glfs_bio.io._sections.MOST_EXACT", bare.n_obs - 1)
-    assert maps(bare, umaps=None) == 0
+    assert maps(cells, basis="umap_panel") == 2
+    assert maps(cells) == 0
+    assert not caplog.text  # who asked for none is not told to ask for them
+    monkeypatch.setattr("glfs_bio.io._sections.MOST_EXACT", cells.n_obs - 1)
+    assert maps(cells, umaps=None) == 0
     assert "umaps=True" in caplog.text
-    assert maps(bare, umaps=True) == 2
-    assert maps(bare[:, bare.var["glfs_selected"]].copy(), umaps=True) == 1  # of all genes there
+    assert maps(cells, umaps=True) == 2
+    assert maps(cells[:, cells.var["glfs_selected"]].copy(), umaps=True) == 1  # of all genes there
 
 
 def test_a_selection_alone(pbmc, page_of):
@@ -453,7 +430,7 @@ def test_errors_leave_files_as_they_were(cells, tmp_path, monkeypatch):
     for argument, value in (
         *(("path", "report.pdf"), ("path", "no/report.html"), ("key", "nope")),
         *(("labels", "nope"), ("symbols", "nope"), ("results", "glfs_stability")),
-        *(("results", {"markers": "nope"}), ("results", {"nothing": "nope"})),
+        *(("results", {"stability": "nope"}), ("results", {"nothing": "nope"})),
         *(("link", "javascript:alert('{gene}')"), ("link", "https://example.org")),
     ):
         with refused(Refusal, argument):

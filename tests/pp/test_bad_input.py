@@ -246,12 +246,10 @@ def test_a_matrix_on_a_gpu(pbmc, monkeypatch):
     assert "glfs" not in pbmc.uns
 
 
-@pytest.mark.parametrize(
-    ("shape", "n_noise"), [("clusters", 3000), ("uniform", 1000), ("moons", 5000)]
-)
-def test_four_features_among_noise(shape, n_noise):
+@pytest.mark.parametrize(("clusters", "n_noise"), [(True, 3000), (False, 1000)])
+def test_four_features_among_noise(four_among_noise, clusters, n_noise):
     """No axis of the cells shows them, but each by itself varies more than the noise does."""
-    adata = glfs_bio.datasets.simulate(n_noise=n_noise, shape=shape)
+    adata = four_among_noise(n_noise=n_noise, clusters=clusters)
     with pytest.warns(Caution):
         select_genes(adata, 4)
     var, entry = adata.var, adata.uns["glfs"]
@@ -269,8 +267,8 @@ def test_four_features_among_noise(shape, n_noise):
     assert np.isnan(adata.uns["glfs_evaluation"]["optimality"])
 
 
-def test_clusters_and_blood_cells_have_axes(pbmc):
-    adata = glfs_bio.datasets.simulate(n_noise=1000)
+def test_clusters_and_blood_cells_have_axes(pbmc, four_among_noise):
+    adata = four_among_noise()
     select_genes(adata, 4)
     assert adata.var["informative"][adata.var["glfs_selected"]].all()
     assert adata.uns["glfs"]["n_axes"] == 3
