@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 #: Search for a gene, whatever the organism and the kind of name.
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
 #: Kinds of results that a report may show.
-_SHOWN = (
-    *("evaluation", "explanation", "markers", "stability", "enrichment", "order"),
-)
+_SHOWN = (*("evaluation", "explanation", "markers", "stability", "enrichment", "order"),)
 
 
 @documented
