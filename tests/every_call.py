@@ -82,7 +82,7 @@ LINES = {
     "stability": "IN.h5ad --n-resamples 2",
     "classify": "IN.h5ad --labels type --n-genes 3",
     "predict": "IN.h5ad MODEL.json",
-    "enrich": "IN.h5ad --gene-sets SETS.gmt --min-size 1 --min-cells 1",
+    "enrich": "IN.h5ad --gene-sets SETS.gmt --min-size 1",
     "order": "IN.h5ad glfs",
 }
 

@@ -36,12 +36,10 @@ _COMMANDS = {
     "estimate_efficiency": "efficiency",
     "panel_umap": "report --keep",
     "write_classifier": "classify --model",
-    "write_gene_list": "export",
-    "write_gmt": "export",
+    "write_genes": "export",
     "write_order": "order --order",
     "write_reference": "order --reference",
     "write_report": "report",
-    "write_rnk": "export",
 } | {
     name: name
     for name in ("substitutes", "markers", "curve", "stability", "classify", "predict", "enrich")

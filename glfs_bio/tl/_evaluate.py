@@ -24,8 +24,8 @@ from ..measures.genes import imputed, redundancy, sums, totals
 from ..measures.space import RANDOM
 from ..options import Request
 from ..solvers.greedy import select
+from ..vendors.markers import said_of, sets_of, within
 from . import _on_platform as on_platform
-from ._enrich import said_of, sets_of, within
 from ._panel import find
 from ._space import InSpace, OfAllGenes
 

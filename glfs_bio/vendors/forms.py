@@ -37,8 +37,13 @@ _FURTHER = {
     "priority": ("priority",),
     "source": ("source",),
 }
-#: The sheets of the Jackson Laboratory's xenium-panel-convert say both in one column.
-PRIORITIES = {"must_have": "must_have", "desired": "", "backup": "backup"}
+#: Columns of which each cell says whether a gene is a must-have or a backup: of the Jackson
+#: Laboratory's xenium-panel-convert, and of an order.
+_KINDS = {
+    "priority": {"must_have": "must_have", "desired": "", "backup": "backup"},
+    "source": {"included": "must_have", "backup": "backup"}
+    | dict.fromkeys(("selected", "added", "replacement", "listed"), ""),
+}
 #: Columns that say which rows are the panel, such as ``glfs_selected``, and how they say so.
 _CHOSEN = ("selected", "selection")
 _YES, _NO = ("true", "t", "yes", "1"), ("false", "f", "no", "0", "")
@@ -146,7 +151,7 @@ def read_panel(
 
         - ``.txt``, ``.csv``, ``.tsv``, ``.xlsx``: a table with a header, or a list of names, with
           or without one; in texts ``#`` begins a comment
-        - ``.gmt``, ``.json``: gene sets, see :func:`read_gmt` and :func:`read_markers`; or a list
+        - ``.gmt``, ``.json``: gene sets, see :func:`read_markers`; or a list
           of names, or a ``gene_panel.json``
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
@@ -174,7 +179,7 @@ def read_panel(
     --------
     read_markers : Read markers of cell types.
     write_order : Write an order.
-    write_gene_list : Write a selection.
+    write_genes : Write a selection.
 
     Notes
     -----
@@ -391,8 +396,10 @@ def _table(path: Path, column: str | None, sheet: str | None) -> Table:
         table["id"] = table["id"].map(names.as_id)
         nameless = (table["gene"] == "") & ~table["id"].map(names.is_number)
         table["gene"] = table["gene"].mask(nameless, table["id"])
-    if "priority" in table:
-        table = _with_priorities(table)
+    for column, kinds in _KINDS.items():
+        if column in table:
+            table = _with_flags(table, column, kinds)
+    table = table.drop(columns="priority", errors="ignore")
     if "n_probe_sets" in table:
         table["n_probe_sets"] = headers.numbers_of(table["n_probe_sets"]).to_numpy()
     form = _form(path, rows, is_codebook=codebook is not None)
@@ -404,22 +411,22 @@ def is_yes(said: object) -> bool:
     return str(said).casefold() in _YES
 
 
-def _with_priorities(table: pd.DataFrame) -> pd.DataFrame:
-    """What the column of priorities says of genes in columns of its own; other ones are none."""
-    said = table["priority"].str.casefold()
-    table = table.drop(columns="priority")
-    if not said.isin([*PRIORITIES, ""]).all():
+def _with_flags(table: pd.DataFrame, column: str, kinds: Mapping[str, str]) -> pd.DataFrame:
+    """Return a table with columns of flags for what one of its columns says, if it is of these."""
+    said = table[column].str.casefold()
+    if not said.isin([*kinds, ""]).all():
         return table
-    meant = said.map(PRIORITIES)
-    flags = {name: np.where(meant == name, "TRUE", "FALSE") for name in PRIORITIES.values() if name}
-    return table.assign(**{name: column for name, column in flags.items() if name not in table})
+    flags = {
+        flag: np.where(said.map(kinds) == flag, "TRUE", "FALSE") for flag in ("must_have", "backup")
+    }
+    return table.assign(**{flag: cells for flag, cells in flags.items() if flag not in table})
 
 
 def _form(path: Path, rows: headers.Sheet, *, is_codebook: bool) -> str:
     heads = set(rows.plain)
     if is_codebook:
         return "MERSCOPE codebook" if "barcodetype" in heads else "codebook"
-    if "group" in heads and heads & {"priority", "musthave", "isbackup"}:
+    if "group" in heads and heads & {"priority", "musthave", "isbackup", "source"}:
         return "panel sheet"
     if heads & {*headers.PROBE_HEADS} and heads & {*_FURTHER["force"]}:
         return "10x custom gene list"

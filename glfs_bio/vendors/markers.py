@@ -1,24 +1,39 @@
-"""Markers of cell types, and families of genes, in files: lists of genes by name."""
+"""Markers of cell types, families and gene sets: lists of genes by name, in files and libraries."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._files import as_path, existing, reading
-from ..errors import NO_VALUE, InvalidValue, listed, shown
+from .._extras import needs
+from .._files import as_path, existing, reading, reason
+from ..errors import (
+    MAPPING,
+    NO_VALUE,
+    VAR,
+    InvalidType,
+    InvalidValue,
+    Unreachable,
+    arg,
+    listed,
+    shown,
+)
 from . import headers, names, sheets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Collection, Iterator
 
 #: Endings of files of gene sets; further ones are those of tables.
 SETS = (".gmt", ".json")
+#: Where the libraries of gseapy are, and seconds to wait for them.
+_LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 #: What columns of types and families are headed: those first that say more.
 TYPE_HEADS = (
     *("cellname", "celltype", "celltypename", "type", "subtype", "cluster", "clusterid"),
@@ -62,7 +77,8 @@ def read_markers(
         - ``.csv``, ``.tsv``, ``.txt``, ``.xlsx``: a table with a row per gene, such as
           ``cell type,gene``, or ``group,names`` of scanpy; with a row per type, whose genes are in
           one cell or in several; or with a column per type, whose genes are below its name
-        - ``.gmt``: gene sets, see :func:`read_gmt`
+        - ``.gmt``: gene sets, one a line: name, description and genes, separated by tabs; a
+          weight after a gene, as in ``CD3D,1.0`` of Enrichr, is left out
         - ``.json``: lists of genes by name
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
@@ -108,7 +124,7 @@ def read_markers(
     if sheet is not None and ending not in sheets.WORKBOOKS:
         raise InvalidValue("sheet", sheet, f"is for a workbook, and not for {path}")
     if ending == ".gmt":
-        return sheets.read_gmt(path)
+        return _of_gmt(path)
     source = str(path)
     if ending == ".json":
         return _lists(source, _of_json(path))
@@ -148,6 +164,37 @@ def listed_in(path: Path, cells: Any) -> list[str]:
             "give one of these, or the gene_panel.json that lies beside a run of 10x Genomics",
         )
     return [name for cell in cells for name in headers.names_of(str(path), cell)]
+
+
+def _of_gmt(path: Path) -> dict[str, list[str]]:
+    """Return the genes of each gene set of a GMT file."""
+    sets: dict[str, list[str]] = {}
+    for number, line in enumerate(sheets.text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        name, *fields = (headers.clean(field) for field in line.split("\t"))
+        without_weights = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]
+        genes = [  # Reactome has some in words
+            gene
+            for field in without_weights
+            for gene in headers.names_of(str(path), field, may_be_prose=True)
+        ]
+        if not name or not genes:
+            raise InvalidValue(
+                "path",
+                str(path),
+                "is not a GMT file",
+                f"line {number} must hold a name, a description and genes, separated by tabs; it "
+                f"starts {line[:40]!r}",
+            )
+        if name in sets:
+            raise InvalidValue(
+                "path", str(path), f"has two gene sets {name!r}, the second in line {number}"
+            )
+        sets[name] = list(dict.fromkeys(genes))
+    if not sets:
+        raise InvalidValue("path", str(path), "holds no gene set")
+    return sets
 
 
 def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -280,3 +327,65 @@ def _by_column(source: object, table: headers.Sheet) -> Iterator[tuple[str, list
 
 def _filled(cells: list[headers.Cell]) -> list[str]:
     return [text for text in headers.texts(cells) if text]
+
+
+def said_of(gene_sets: object) -> str | None:
+    """Return what records say of gene sets: a name, or that they were a mapping; None for none."""
+    if gene_sets is None:
+        return None
+    return str(gene_sets) if isinstance(gene_sets, str | Path) else "dict"
+
+
+def sets_of(source: str | Path | Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    """Return genes by the name of the set, each once: of a mapping, a GMT file, or a library."""
+    if isinstance(source, str | Path):
+        path = Path(source)
+        if isinstance(source, Path) or path.suffix.lower() == ".gmt" or path.exists():
+            return read_markers(path)
+        source = _library(source)
+    if not isinstance(source, Mapping):
+        advice = f"give a GMT file, a {MAPPING} of names and genes, or the name of a gseapy library"
+        raise InvalidType("gene_sets", source, "holds no gene sets", advice)
+    if not source:
+        raise InvalidValue("gene_sets", NO_VALUE, "is empty", "give at least one gene set")
+    for name, genes in source.items():
+        if isinstance(genes, str) or not isinstance(genes, Iterable):
+            raise InvalidType("gene_sets", genes, f"must be a list of gene names for {str(name)!r}")
+    return {str(name): list(dict.fromkeys(map(str, genes))) for name, genes in source.items()}
+
+
+def _library(name: str) -> Any:
+    """Return a library of gseapy."""
+    needs("A library of gene sets", "gseapy")
+    import gseapy
+    import requests
+
+    try:
+        requests.head(_LIBRARIES, timeout=_PATIENCE)  # gseapy itself waits for half a minute
+        return gseapy.parser.download_library(name, organism="human")
+    except Exception as error:  # gseapy raises a plain one for a name that it does not know
+        problem = f"is no file, and no library that gseapy can reach ({reason(error)})"
+        advice = f"choose one of gseapy.get_library_name(), or give a GMT file or a {MAPPING}"
+        raise Unreachable("gene_sets", name, problem, advice) from error
+
+
+def within(
+    sets: dict[str, list[str]], universe: list[str], smallest: int = 1, largest: float = np.inf
+) -> dict[str, list[str]]:
+    """Return the sets restricted to the background, those of the right size."""
+    background = set(universe)
+    inside = {name: [gene for gene in genes if gene in background] for name, genes in sets.items()}
+    if not any(inside.values()):
+        members = [gene for genes in sets.values() for gene in genes]
+        spelt = {name.upper() for name in universe} & {name.upper() for name in members}
+        but_case = " but for upper and lower case" if spelt else ""
+        examples = f"{listed(members[:3])} against {listed(universe[:3])}"
+        problem = f"have no name in common with the genes{but_case}: {examples}"
+        advice = f"name the column of {VAR} that is spelt as the gene sets with {arg('symbols')}"
+        raise InvalidValue("gene_sets", NO_VALUE, problem, advice)
+    fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= largest}
+    if not fitting:
+        sizes = f"{smallest} to {largest:g} genes in the background"
+        problem = f"have no set of {sizes}, and up to {max(map(len, inside.values()))}"
+        raise InvalidValue("gene_sets", NO_VALUE, problem, f"change {arg('min_size')}")
+    return fitting

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from .._extras import needs
-from .._files import existing, reading, replacing
+from .._files import reading, replacing
 from ..errors import NO_VALUE, VAR, InvalidValue, NotFound, arg, listed
 from . import headers, names
 
@@ -320,61 +320,3 @@ def comes_back(name: str) -> bool:
 
 def _is_header(every: Sequence[str]) -> bool:
     return headers.is_head(every[0]) or names.are_headed(every[: headers.SAMPLE])
-
-
-def _of_gmt(source: str, field: str) -> list[str]:
-    """Names in a field, which Enrichr has a weight behind, and Reactome in words."""
-    return headers.names_of(source, re.sub(r",\d+\.\d+$", "", field), may_be_prose=True)
-
-
-def read_gmt(path: str | Path) -> dict[str, list[str]]:
-    r"""Read gene sets from a GMT file.
-
-    Parameters
-    ----------
-    path : str or path
-        Text file with one set per line: name, description and genes, separated by tabs.  A weight
-        after a gene, as in ``CD3D,1.0`` of Enrichr, is left out.
-
-    Returns
-    -------
-    dict of str to list
-        headers.Genes of each set by its name, in the order of the file, each gene once.
-
-    See Also
-    --------
-    write_gmt : Write selections as gene sets.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, glfs_bio
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "sets.gmt"
-    ...     _ = path.write_text("T cells\tmarkers\tCD3D\tCD3E\n")
-    ...     sets = glfs_bio.io.read_gmt(path)
-    >>> sets
-    {'T cells': ['CD3D', 'CD3E']}
-    """
-    path = existing(path)
-    sets: dict[str, list[str]] = {}
-    for number, line in enumerate(text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
-        name, *fields = (headers.clean(field) for field in line.split("\t"))
-        found = [gene for field in fields[1:] for gene in _of_gmt(str(path), field)]
-        if not name or not found:
-            raise InvalidValue(
-                "path",
-                str(path),
-                "is not a GMT file",
-                f"line {number} must hold a name, a description and genes, separated by tabs; it "
-                f"starts {line[:40]!r}",
-            )
-        if name in sets:
-            raise InvalidValue(
-                "path", str(path), f"has two gene sets {name!r}, the second in line {number}"
-            )
-        sets[name] = list(dict.fromkeys(found))
-    if not sets:
-        raise InvalidValue("path", str(path), "holds no gene set")
-    return sets
