@@ -30,7 +30,7 @@ from ..errors import (
     shown,
 )
 from ..vendors import forms, sheets
-from ..vendors.markers import read_markers
+from ..vendors.genes import read_markers
 from . import columns, names
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from .._anndata.classifier_file import read_classifier, write_classifier
 from .._files import check_target, replacing
 from ..vendors.forms import PanelFile, read_panel
-from ..vendors.genes import read_genes
-from ..vendors.markers import read_markers
+from ..vendors.genes import read_genes, read_markers
 from ._lists import write_genes
 from ._order import write_order, write_reference
 from ._read import read_cells

@@ -15,7 +15,7 @@ from .._progress import progress, tell
 from ..criterion.panel import n_matched
 from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, arg, call
 from ..measures.labels import READINGS
-from ..vendors.markers import said_of
+from ..vendors.genes import said_of
 from ._evaluate import N_STEPS, AllGenes, Asked, Expressed, evaluated
 from ._panel import Found, asked, basis_of, say_overridden
 

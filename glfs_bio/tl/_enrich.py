@@ -24,7 +24,7 @@ from ..errors import (
     naming,
     warn,
 )
-from ..vendors.markers import said_of, sets_of, within
+from ..vendors.genes import said_of, sets_of, within
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,7 +24,7 @@ from ..measures.genes import imputed, redundancy, sums, totals
 from ..measures.space import RANDOM
 from ..options import Request
 from ..solvers.greedy import select
-from ..vendors.markers import said_of, sets_of, within
+from ..vendors.genes import said_of, sets_of, within
 from . import _on_platform as on_platform
 from ._panel import find
 from ._space import InSpace, OfAllGenes
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
     from ..labels import Labels
     from ..options import Platform, Preserve, StructureSpec
-    from ..vendors.spillover import Spillover
+    from ..vendors.forecast import Spillover
     from ._panel import Found
 
 #: Steps that the progress is shown by.

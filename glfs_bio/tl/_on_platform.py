@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from ..data.matrix import RowMatrix
     from ..labels import Labels
     from ..options import Platform
-    from ..vendors.forecast import Spilled
-    from ..vendors.spillover import Spillover
+    from ..vendors.forecast import Spilled, Spillover
     from ._evaluate import Asked
     from ._panel import Found
 
