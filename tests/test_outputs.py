@@ -21,7 +21,6 @@ MORE = {
     "prove_panel": "select_genes",
     "predict": "classify",
     "compare_panels": "evaluate_panel",
-    "order_panel": "explain_panel",
 }
 
 

@@ -15,7 +15,7 @@ from anndata.io import read_elem, sparse_dataset, write_elem
 from .. import checks
 from .._anndata import read
 from .._extras import needs
-from .._files import as_path, is_zarr, reading
+from .._files import as_path, bad_file, is_zarr, reading
 from ..data.by_rows import pieces
 from ..data.indices import check_indices
 from ..data.matrix import DENSE_BLOCK, is_here
@@ -147,7 +147,7 @@ def read_cells(
     for matrix in (None if backed else adata.X, *map(adata.layers.get, read.layers(adata))):
         check_indices(matrix, "path", str(path))
     if 0 in adata.shape:
-        raise InvalidValue("path", str(path), "holds no cells, or no genes")
+        raise bad_file(path, "holds no cells, or no genes")
     make_unique(adata, path)
     twice = adata.obs_names[adata.obs_names.duplicated()].unique()
     if len(twice):
@@ -175,9 +175,8 @@ def _read(
     if ending in _HDF5:
         _refuse_external_links(path)
         return _hdf5(path, backed, modality, var_names)
-    raise InvalidValue(
-        "path",
-        str(path),
+    raise bad_file(
+        path,
         "has an unknown ending",
         f"give a file {shown(*_HDF5, '.zarr', '.loom', _MTX, *_tables.SEPARATORS)}, or a folder "
         "of 10x Genomics",
@@ -208,7 +207,7 @@ def _zarr(path: Path, backed: bool, modality: str | None) -> ad.AnnData:
     if where is not None:
         return open_backed(group[where]) if backed else _element(group[where])
     if "obs" not in group or "var" not in group:
-        raise InvalidValue("path", str(path), "holds no AnnData, MuData or SpatialData")
+        raise bad_file(path, "holds no AnnData, MuData or SpatialData")
     return open_backed(group) if backed else ad.read_zarr(path)
 
 
@@ -217,9 +216,7 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
     import h5py  # type: ignore[import-untyped]
 
     if not h5py.is_hdf5(path):
-        raise InvalidValue(
-            "path", str(path), "is no HDF5 file, whatever its ending", "give it the ending it needs"
-        )
+        raise bad_file(path, "is no HDF5 file, whatever its ending", "give it the ending it needs")
     with h5py.File(path, "r") as file:
         of_mudata = {name: set(file[name]) for name in _SEVERAL[:1] if name in file}
         where = _place(path, of_mudata, modality)
@@ -236,14 +233,13 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
             )
         return ad.read_h5ad(path, backed="r" if backed else None)
     if len(genomes) > 1:
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"holds several genomes ({listed(genomes)})",
             "write one of them, read with scanpy.read_10x_h5(..., genome=...), to an .h5ad",
         )
     if not genomes:
-        raise InvalidValue("path", str(path), "holds no AnnData, MuData or matrix of 10x Genomics")
+        raise bad_file(path, "holds no AnnData, MuData or matrix of 10x Genomics")
     return _tenx_h5(path, var_names)
 
 
@@ -259,14 +255,13 @@ def _place(path: Path, several: Mapping[str, Collection[str]], modality: str | N
         )
     if len(places) > 1 and modality is None:
         first, *_ = sorted(places)
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"holds several matrices ({listed(sorted(places))})",
             f"choose one, such as {arg('modality', first)}",
         )
     if several and not places:
-        raise InvalidValue("path", str(path), "holds no matrix of cells × genes")
+        raise bad_file(path, "holds no matrix of cells × genes")
     return places[modality or next(iter(places))] if places else None
 
 
@@ -283,9 +278,8 @@ def _refuse_external_links(path: Path) -> None:
 
     def look(name: str, link: Any) -> None:
         if isinstance(link, h5py.ExternalLink):
-            raise InvalidValue(
-                "path",
-                str(path),
+            raise bad_file(
+                path,
                 f"has a link to another file ({name} to {link.filename})",
                 "copy what is meant into the file",
             )
@@ -308,9 +302,7 @@ def _loom(path: Path) -> ad.AnnData:
         ):
             found = [name for name in kind if name in present.keys()]  # noqa: SIM118 - no mapping
             if not found:
-                raise InvalidValue(
-                    "path", str(path), "has no names", f"add one of the attributes {shown(*kind)}"
-                )
+                raise bad_file(path, "has no names", f"add one of the attributes {shown(*kind)}")
             names[argument] = found[0]
     return sc.read_loom(path, **names)
 
@@ -334,9 +326,8 @@ def _matrix_of(folder: Path) -> Path:
     named = [file for file in every if "matrix" in file.name]
     found = named or every
     if len(found) != 1:
-        raise InvalidValue(
-            "path",
-            str(folder),
+        raise bad_file(
+            folder,
             f"must hold one matrix ({shown(_MTX, f'{_MTX}.gz')}) or be a store of zarr, and holds "
             f"{listed([file.name for file in found]) if found else 'neither'}",
             "give the path of a file",
@@ -367,9 +358,8 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
         n_cells != n_genes or _CELLS_IN_ROWS.match(str(_stem(path))) is not None
     )
     if not in_rows and matrix.shape != (n_genes, n_cells):
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"is a matrix of {matrix.shape[0]} × {matrix.shape[1]}, with {n_genes} genes in "
             f"{beside['genes'].name} and {n_cells} cells in {beside['cells'].name}",
             "give files that belong together, and are whole",
@@ -385,9 +375,7 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
         var[other[0]] = other[1].to_numpy()
     for side, what in ((var.index, "genes"), (cells.iloc[:, 0], "cells")):
         if "" in set(side):
-            raise InvalidValue(
-                "path", str(path), f"has a line without a name in {beside[what].name}"
-            )
+            raise bad_file(path, f"has a line without a name in {beside[what].name}")
     adata = ad.AnnData(matrix, obs=pd.DataFrame(index=cells.iloc[:, 0].to_numpy()), var=var)
     if genes.shape[1] > 2:
         kinds = genes.iloc[:, 2].to_numpy()
@@ -410,9 +398,8 @@ def _beside(path: Path) -> dict[str, Path]:
             if here:
                 found.setdefault(what, here[0])
     if missing := {"genes", "cells"} - found.keys():
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has no file with the names of its {' and '.join(sorted(missing))} beside it",
             "put features.tsv, or genes.tsv, and barcodes.tsv there, named as it is",
         )
@@ -426,9 +413,7 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
         frame = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
     frame = frame.map(sheets.stripped)
     if any(column.str.contains('"').any() for _, column in frame.iloc[:, :2].items()):
-        raise InvalidValue(
-            "path", str(path), "has quotes within names", "separate its columns by tabs"
-        )
+        raise bad_file(path, "has quotes within names", "separate its columns by tabs")
     is_headed = len(frame) - 1 in shape and sheets.plain(frame.iat[0, 0]) in _HEADS
     return frame[1:].reset_index(drop=True) if is_headed else frame
 

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from .._anndata import names as families
+from .._files import bad_file
 from ..errors import NO_VALUE, InvalidValue, Message, arg, listed
 from ..vendors import names, sheets
 
@@ -94,9 +95,8 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
         and all(map(sheets.is_real, rows))
         and is_symbol(corner)
     ):
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has numbers in its first column, headed {corner}, where names are expected",
             "put a column with names of cells first",
         )
@@ -110,9 +110,8 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     if head.n_keys > 1:
         cells, matrix = _inside_cells(path, cells, matrix)
     if twice := _twice(cells):
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has several cells of one name ({listed(twice)})",
             f"give every cell its own, in the first {'row' if transpose else 'column'}",
         )
@@ -140,19 +139,17 @@ def _head(path: Path, ending: str) -> _Head:
                 if len(kept) == _SNIFFED:
                     break
     if any("\0" in line for _, line in kept):
-        raise InvalidValue("path", str(path), "is no text in UTF-8", "save it as UTF-8")
+        raise bad_file(path, "is no text in UTF-8", "save it as UTF-8")
     if broken := [number for number, line in kept if line.count('"') % 2]:
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has quotes in line {broken[0]} that are not closed there",
             "remove the line break between them, or the quote",
         )
     found = [head for one in SEPARATORS[ending] if (head := _header(kept, above, one, encoding))]
     if not found:
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             "has no columns of numbers",
             "separate columns of .csv by commas or semicolons, and of .tsv by tabs",
         )
@@ -216,9 +213,7 @@ def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
     try:
         rows, matrix, texts = _values(path, head, ".")
     except pd.errors.EmptyDataError as error:
-        raise InvalidValue(
-            "path", str(path), f"has no rows below its header in line {head.n_lines}"
-        ) from error
+        raise bad_file(path, f"has no rows below its header in line {head.n_lines}") from error
     if len(texts.columns) and head.separator != ",":
         rows, matrix, others = _values(path, head, ",")
         commas = [text for text in map(str, texts.to_numpy().flat) if "," in text]
@@ -227,9 +222,8 @@ def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
             and all(map(_LIKE_THOUSANDS.fullmatch, commas))
             and ((matrix != 0) & (matrix % 1 == 0)).any()
         ):
-            raise InvalidValue(
-                "path",
-                str(path),
+            raise bad_file(
+                path,
                 f"has commas that may separate thousands ({listed(commas[:1])})",
                 "remove them, or write decimals with points",
             )
@@ -241,9 +235,8 @@ def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
     is_text = (pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()).to_numpy()
     if is_text.mean() < _FEW:
         at = int(is_text.argmax())
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has a text among its numbers, {first.iloc[at]!r} in column "
             f"{listed([names[first.name]])} of row {listed([rows[at] or at + 1])}",
             "correct it, or remove the row",
@@ -257,9 +250,7 @@ def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
             f"remove the first column, which numbers the rows, and put {listed(unlike[:1])} there "
             "if it has their names"
         )
-    raise InvalidValue(
-        "path", str(path), f"has columns that are not numeric ({listed(words)})", advice
-    )
+    raise bad_file(path, f"has columns that are not numeric ({listed(words)})", advice)
 
 
 def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd.DataFrame]:
@@ -309,9 +300,8 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
         corner, columns = names[0], names[head.n_keys :]
         columns = [*columns, *[""] * (width - len(columns))]
     if len(columns) > width:
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has {len(columns)} names in line {head.n_lines}, and {width} values in the next",
             "give each column a name",
         )
@@ -321,9 +311,8 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
         or any(map(_LIKE_A_VALUE.fullmatch, columns))
         or is_gene(corner)
     ):
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has numbers in line {head.n_lines}, where names of columns are expected",
             "give it a header with a name for each column",
         )
@@ -350,9 +339,8 @@ def _without_empty_ends(
 def _check_blanks(path: Path, what: str, names: list[str]) -> None:
     if "" in names:
         number = names.index("")
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has no name for {what} {number + 1} of its values, "
             + (f"behind {listed([names[number - 1]])}" if number else "the first"),
             "name it, or remove it",
@@ -378,9 +366,8 @@ def _check_names(path: Path, names: list[str], others: re.Pattern[str]) -> None:
 
 
 def _refuse_names(path: Path, names: list[str]) -> NoReturn:
-    raise InvalidValue(
-        "path",
-        str(path),
+    raise bad_file(
+        path,
         f"holds something else than expression ({listed(names)})",
         "remove what numbers, places or describes cells or genes",
     )
@@ -457,9 +444,8 @@ def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]
         problem = f"does not tell genes from cells by the names in {sides}"
     else:
         return
-    raise InvalidValue(
-        "path",
-        str(path),
+    raise bad_file(
+        path,
         problem,
         f"pass {arg('transpose', True)} if its rows are genes, or {arg('transpose', False)} if "
         "they are cells",

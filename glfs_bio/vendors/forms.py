@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._files import as_path, existing
+from .._files import as_path, bad_file, existing
 from ..errors import InvalidValue, Message, NotFound, listed, shown
 from . import genes, names, sheets
 
@@ -207,9 +207,7 @@ def read_panel(
     checks.texts(column=column, sheet=sheet, set_name=set_name, or_none=True)
     ending = sheets.ending(path)
     if ending not in ENDINGS:
-        raise InvalidValue(
-            "path", str(path), "has an unknown ending", f"use one of {shown(*ENDINGS)}"
-        )
+        raise bad_file(path, "has an unknown ending", f"use one of {shown(*ENDINGS)}")
     existing(path)
     for name, value, endings in (
         ("column", column, sheets.LISTS),
@@ -243,11 +241,7 @@ def _panel(path: Path, found: Table) -> PanelFile:
     chosen = filled & ~control & ~backup
     genes = table[chosen]
     if genes.empty:
-        raise InvalidValue(
-            "path",
-            str(path),
-            "has no gene that is no backup" if every else "has no gene names",
-        )
+        raise bad_file(path, "has no gene that is no backup" if every else "has no gene names")
     once = ~genes["gene"].duplicated().to_numpy()
     repeated = list(dict.fromkeys(genes["gene"][~once]))
     controls = list(dict.fromkeys(table["gene"][filled & control]))
@@ -348,9 +342,8 @@ def _part(path: Path, content: Any, name: str, kind: type = dict) -> Any:
     """A part of a document, or what is wrong with it."""
     found = content.get(name) if isinstance(content, dict) else None
     if not isinstance(found, kind):
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"is no gene_panel.json of 10x Genomics, as it lacks {name!r}",
             "give the file that lies beside a run, or a list or table of genes",
         )
@@ -360,9 +353,7 @@ def _part(path: Path, content: Any, name: str, kind: type = dict) -> Any:
 def _text_of(path: Path, data: dict[str, Any], name: str, *, needed: bool = True) -> str:
     found = data.get(name, "")
     if not isinstance(found, str) or (needed and not found.strip()):
-        raise InvalidValue(
-            "path", str(path), f"has a target without {name!r}", "get the file again"
-        )
+        raise bad_file(path, f"has a target without {name!r}", "get the file again")
     return found.strip()
 
 
@@ -449,8 +440,7 @@ def _chosen(path: str, rows: sheets.Sheet) -> NDArray[np.bool_]:
     if not flags or not rows.rows:
         return np.ones(len(rows.rows), dtype=bool)
     if len(flags) > 1:
-        raise InvalidValue(
-            "path",
+        raise bad_file(
             path,
             f"has several columns that say which genes are selected ({listed(flags)})",
             "leave one of them in the file",
@@ -458,7 +448,7 @@ def _chosen(path: str, rows: sheets.Sheet) -> NDArray[np.bool_]:
     head, column = next(iter(flags.items()))
     found = np.array([is_yes(flag) for flag in column], dtype=bool)
     if not found.any():
-        raise InvalidValue("path", path, f"has no gene whose {head!r} is true")
+        raise bad_file(path, f"has no gene whose {head!r} is true")
     log.info(Message(f"The panel of {path} is the {found.sum()} rows whose {head!r} is true."))
     return found
 
@@ -511,9 +501,8 @@ def _n_bits(words: Sequence[str]) -> int:
 def _bits(path: Path, rows: Sequence[Sequence[str]], header: list[str]) -> pd.DataFrame:
     for number, row in enumerate(rows, start=1):
         if len(row) != len(header) or not set(row) <= {"0", "1"}:
-            raise InvalidValue(
-                "path",
-                str(path),
+            raise bad_file(
+                path,
                 f"has a row of bits that is not {len(header)} times 0 or 1: the row {number}",
                 "get the codebook again, with codewords as texts",
             )

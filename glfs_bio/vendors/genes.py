@@ -14,7 +14,7 @@ import pandas as pd
 
 from .. import checks
 from .._extras import needs
-from .._files import as_path, existing, reading, reason
+from .._files import as_path, bad_file, existing, reading, reason
 from ..errors import (
     MAPPING,
     NO_VALUE,
@@ -86,13 +86,13 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     ending = sheets.ending(path)
     if ending not in (*_GTF, *sheets.LISTS):
         endings = shown(*sheets.LISTS, *_GTF)
-        raise InvalidValue("path", str(path), "has an unknown ending", f"use one of {endings}")
+        raise bad_file(path, "has an unknown ending", f"use one of {endings}")
     if ending in _GTF:
         frame = pd.DataFrame(_of_annotation(path), columns=["symbol", "id"])
     else:
         frame = _of_rows(str(path), sheets.table(path))
     if frame.empty:
-        raise InvalidValue("path", str(path), "holds no genes")
+        raise bad_file(path, "holds no genes")
     dates = [name for name in frame["symbol"] if names.dates(name)]
     if dates:
         log.warning(
@@ -144,8 +144,8 @@ def _numbered(source: object, frame: pd.DataFrame) -> pd.DataFrame:
     if len(strange) and found.isna().all():
         return frame.drop(columns="n_probes")
     if len(strange):
-        raise InvalidValue(
-            "path", source, f"has among the numbers of probes {listed(strange)}", "write numbers"
+        raise bad_file(
+            source, f"has among the numbers of probes {listed(strange)}", "write numbers"
         )
     return frame.assign(n_probes=found.fillna(0.0))
 
@@ -273,7 +273,7 @@ def read_markers(
     ending = sheets.ending(path)
     if ending not in (*SETS, *sheets.LISTS):
         endings = shown(*SETS, *sheets.LISTS)
-        raise InvalidValue("path", str(path), "has an unknown ending", f"use one of {endings}")
+        raise bad_file(path, "has an unknown ending", f"use one of {endings}")
     existing(path)
     if sheet is not None and ending not in sheets.WORKBOOKS:
         raise InvalidValue("sheet", sheet, f"is for a workbook, and not for {path}")
@@ -311,9 +311,8 @@ def listed_in(path: Path, cells: Any) -> list[str]:
     """Return the names of a list in a JSON file."""
     cells = [cells] if isinstance(cells, str) else cells
     if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             "holds something else than a list of names or lists by name",
             "give one of these, or the gene_panel.json that lies beside a run of 10x Genomics",
         )
@@ -334,20 +333,17 @@ def _of_gmt(path: Path) -> dict[str, list[str]]:
             for gene in sheets.names_of(str(path), field, may_be_prose=True)
         ]
         if not name or not genes:
-            raise InvalidValue(
-                "path",
-                str(path),
+            raise bad_file(
+                path,
                 "is not a GMT file",
                 f"line {number} must hold a name, a description and genes, separated by tabs; it "
                 f"starts {line[:40]!r}",
             )
         if name in sets:
-            raise InvalidValue(
-                "path", str(path), f"has two gene sets {name!r}, the second in line {number}"
-            )
+            raise bad_file(path, f"has two gene sets {name!r}, the second in line {number}")
         sets[name] = list(dict.fromkeys(genes))
     if not sets:
-        raise InvalidValue("path", str(path), "holds no gene set")
+        raise bad_file(path, "holds no gene set")
     return sets
 
 
@@ -366,7 +362,7 @@ def _lists(source: object, pairs: Iterable[tuple[str, list[str]]]) -> dict[str, 
         if name not in names.NO_NAME and genes:
             found.setdefault(name, {}).update(dict.fromkeys(genes))
     if not found:
-        raise InvalidValue("path", source, "holds no genes of a type")
+        raise bad_file(source, "holds no genes of a type")
     sheets.check_read(source, [gene for genes in found.values() for gene in genes])
     return {name: list(genes) for name, genes in found.items()}
 
@@ -465,8 +461,7 @@ def _by_column(source: object, table: sheets.Sheet) -> Iterator[tuple[str, list[
     a_gene = any(len(head) > 1 and names.are_present([head]) for head in heads)
     no_header = a_gene and not all(_are_genes(list(cells_of[at])) for at in columns)
     if not columns or any(map(sheets.is_head, heads)) or names.are_present(heads) or no_header:
-        raise InvalidValue(
-            "path",
+        raise bad_file(
             source,
             "has no column of types and one of genes, nor a column per type",
             f"head them 'type' and 'gene'; it has {listed(table.heads)}",

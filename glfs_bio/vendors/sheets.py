@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 
 from .._extras import needs
-from .._files import reading, replacing
-from ..errors import NO_VALUE, VAR, InvalidValue, Message, NotFound, arg, listed
+from .._files import bad_file, reading, replacing
+from ..errors import NO_VALUE, VAR, Message, NotFound, arg, listed
 from . import names
 
 if TYPE_CHECKING:
@@ -278,8 +278,7 @@ def _check_alone(source: object, sheet: Sheet, at: int) -> None:
     """Refuse another column with the same head that holds other cells."""
     same = [other for other, head in enumerate(sheet.plain) if head == sheet.plain[at]]
     if any(texts(sheet.column(other)) != texts(sheet.column(at)) for other in same):
-        raise InvalidValue(
-            "path",
+        raise bad_file(
             source,
             f"has {len(same)} columns headed {sheet.heads[at]!r}, which differ",
             "head one of them otherwise",
@@ -321,8 +320,7 @@ def _without_heads(
     every = [text for row in cells for text in texts(row) if text]
     if names.are_present(every):
         return Genes(bare._replace(rows=[[text] for text in every]), 0, None)
-    raise InvalidValue(
-        "path",
+    raise bad_file(
         source,
         f"has {len(sheet.heads)} columns, and none is headed gene or symbol",
         f"name one of {listed(head for head in sheet.heads if head)} with {arg('column')}",
@@ -342,7 +340,7 @@ def are_genes(sheet: Sheet, place: int) -> bool:
 def name_of(source: object, cell: Cell) -> str:
     """Return the text of a cell, which may be empty; formulas are refused."""
     if isinstance(cell, NoName):
-        raise InvalidValue("path", source, f"has among the genes {cell.what}", cell.advice)
+        raise bad_file(source, f"has among the genes {cell.what}", cell.advice)
     return clean(cell)
 
 
@@ -355,8 +353,7 @@ def names_of(source: object, cell: Cell, *, may_be_prose: bool = False) -> list[
     if not several and may_be_prose and "/" not in found:
         return [found]
     if not several:
-        raise InvalidValue(
-            "path",
+        raise bad_file(
             source,
             f"has {' '.join(found.split())[:60]!r} in a cell, which may be one name or several",
             "write one name in a cell, or commas between them",
@@ -408,9 +405,7 @@ def check_read(source: object, found: Sequence[str], *, may_be_prose: bool = Fal
     """Refuse dates, and numbers among names, as of spreadsheets, and names with notes beside."""
     noted = [name for name in found if _BESIDE.search(name) and _is_noted(name)]
     if noted and not may_be_prose:
-        raise InvalidValue(
-            "path", source, f"has {listed(noted)} among the genes", "write one name a line"
-        )
+        raise bad_file(source, f"has {listed(noted)} among the genes", "write one name a line")
     damaged = [name for name in found if names.dates(name)]
     numbers = [name for name in found if names.is_number(name)]
     if 2 * len(numbers) < len(found):  # else the names are numbers, as those of NCBI
@@ -418,8 +413,7 @@ def check_read(source: object, found: Sequence[str], *, may_be_prose: bool = Fal
     if not damaged:
         return
     meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged}
-    raise InvalidValue(
-        "path",
+    raise bad_file(
         source,
         "has among the genes dates or numbers, as spreadsheets make of names: "
         f"{listed(f'{name} for {was}' if was else name for name, was in meant.items())}",
@@ -477,8 +471,8 @@ def text(path: Path) -> str:
         try:
             found = content.decode("utf-16" if utf16 else "utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InvalidValue(
-                "path", str(path), f"is no UTF-8 text ({error})", "save it as a text in UTF-8"
+            raise bad_file(
+                path, f"is no UTF-8 text ({error})", "save it as a text in UTF-8"
             ) from error
     return _seen(found.replace("\r\n", "\n").replace("\r", "\n"))
 
@@ -564,9 +558,8 @@ def sheets(path: Path) -> tuple[dict[str, list[list[Cell]]], set[str]]:
     with reading(path, ".xlsx"), zipfile.ZipFile(path) as parts:
         books = [name for name in parts.namelist() if name.endswith("workbook.xml")]
         if any(b"purl.oclc.org/ooxml" in parts.read(name) for name in books):
-            raise InvalidValue(
-                "path",
-                str(path),
+            raise bad_file(
+                path,
                 "is a workbook in Strict Open XML",
                 "save it as Excel Workbook (.xlsx), not Strict Open XML",
             )
@@ -640,9 +633,8 @@ def table(path: Path, sheet: str | None = None, column: str | None = None) -> li
     if not fitting and column is not None:
         return next(iter(seen.values()))
     if not fitting:
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             "has several sheets, and none has a column headed gene or symbol",
             f"name one of {listed(seen)} with {arg('sheet')}",
         )
@@ -695,9 +687,8 @@ def check_names(given: Iterable[str], path: Path) -> None:
         elif number == 0 and path.suffix.lower() == ".txt" and _is_header(every):
             fault = "is the header of a list to who reads it"
         if fault is not None:
-            raise InvalidValue(
-                "path",
-                str(path),
+            raise bad_file(
+                path,
                 f"cannot hold the name {name!r}, which {fault}",
                 f"rename the gene, or name a column of {VAR} with {arg('symbols')}",
             )
