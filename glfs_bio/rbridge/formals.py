@@ -27,29 +27,17 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "stability": tl.stability,
     "evaluate_panel": tl.evaluate_panel,
     "extend_panel": tl.extend_panel,
-    "substitutes": tl.substitutes,
-    "replace_genes": tl.replace_genes,
     "explain_panel": tl.explain_panel,
-    "explain_gene": tl.explain_gene,
     "prove_panel": tl.prove_panel,
-    "compare_panels": tl.compare_panels,
-    "curve": tl.curve,
-    "markers": tl.markers,
     "resolve_genes": tl.resolve_genes,
     "order_panel": tl.order_panel,
     "classify": tl.classify,
-    "predict": tl.predict,
     "laprls": LapRLSClassifier,
 }
 #: Options that are made by a function.
 RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform}
 #: Functions whose `preserve` R has in several arguments, and parameters of a structure as others.
-EVALUATING = frozenset(
-    {
-        *("evaluate_panel", "extend_panel", "substitutes", "replace_genes", "explain_panel"),
-        *("explain_gene", "prove_panel", "compare_panels", "curve"),
-    }
-)
+EVALUATING = frozenset({"evaluate_panel", "extend_panel", "explain_panel", "prove_panel"})
 #: The object itself, and what has no meaning in R or another argument there.
 NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer", "use_raw"})
 RENAMED = {"batch_key": "block"}
@@ -89,7 +77,7 @@ _MORE = {"select_genes": ("lam",), "laprls": ("labels",)}
 #: What stands before `...`, beside Python's positional arguments.
 _POSITIONAL = {"classify": ("n_genes",), "laprls": ()}
 #: Seeds that change what is seen come from R's generator.
-_SEEDED = frozenset({"stability", "evaluate_panel", "compare_panels", "classify"})
+_SEEDED = frozenset({"stability", "evaluate_panel", "classify"})
 _PLACE = {"assay.type": "NULL", "assay": "NULL", "layer": "NULL"}
 #: Tables that are taken apart.
 _TABLES = {"platform": "vectors_of_tables(given())"}
@@ -174,9 +162,8 @@ def generics() -> str:
     blocks = ["# Made by `make r-generics` from the signatures of Python: do not edit by hand."]
     for name in FUNCTIONS:
         function = f"glfs_{name}"
-        page = "glfs_classify" if name == "predict" else function
         blocks.append(
-            f"#' @rdname {page}\n"
+            f"#' @rdname {function}\n"
             f"#' @aliases {function},ANY-method\n"
             f"#' @export\n#' @exportMethod {function}\n"
             f'setGeneric("{function}", signature = "x", function(\n'

@@ -420,7 +420,7 @@ def test_the_structure_comes_from_the_matrix(ri, objects):
 
 def test_what_was_computed_is_used_again(ri, objects, monkeypatch):
     """A structure in the object, or of cells that are the same, whatever object they are in."""
-    monkeypatch.setattr("glfs_bio.rbridge.kept._kept", {})
+    monkeypatch.setattr("glfs_bio.rbridge.calls._computed", {})
     ri.evalr("kept <- glfs_structure(x)")
     ri.evalr("first <- glfs_select_genes(x, 4, n_comps = 12)")
     monkeypatch.setattr("glfs_bio._anndata.structure.compute", None)
@@ -450,12 +450,16 @@ def test_one_structure_per_object(ri, objects):
     assert ri.evalr("abs(fewer$preserved - own$preserved) > 1e-4")[0]
 
 
-def test_example_on_blood_cells(real, run_r, tmp_path):
+def test_example_on_blood_cells(ri, real, tmp_path):
     file = tmp_path / "cells.h5ad"
     real("pbmc3k_2638")[::4].copy().write_h5ad(file)
-    out = run_r(f"commandArgs <- function(...) '{file}'\nsource('{EXAMPLE}', echo = FALSE)")
-    assert "DataFrame with 50 rows and 2 columns" in out
-    assert "CD14+ Monocytes" in out
+    printed = ri.evalr(f"""local({{
+        place <- new.env(parent = globalenv())
+        place$commandArgs <- function(...) '{file}'
+        capture.output(suppressMessages(source('{EXAMPLE}', local = place)))
+    }})""")
+    assert "DataFrame with 50 rows and 2 columns" in list(printed)
+    assert any("CD14+ Monocytes" in line for line in printed)
 
 
 def test_an_argument_that_is_missing():

@@ -66,30 +66,6 @@ setGeneric("glfs_extend_panel", signature = "x", function(
     standardGeneric("glfs_extend_panel")
 })
 
-#' @rdname glfs_substitutes
-#' @aliases glfs_substitutes,ANY-method
-#' @export
-#' @exportMethod glfs_substitutes
-setGeneric("glfs_substitutes", signature = "x", function(
-        x, panel = "glfs", genes = NULL, n = 3, ..., exclude = NULL,
-        min_score = 0.5, symbols = NULL, preserve = NULL, key_added = NULL,
-        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
-    standardGeneric("glfs_substitutes")
-})
-
-#' @rdname glfs_replace_genes
-#' @aliases glfs_replace_genes,ANY-method
-#' @export
-#' @exportMethod glfs_replace_genes
-setGeneric("glfs_replace_genes", signature = "x", function(
-        x, failed, panel = "glfs", ..., exclude = NULL, limits = NULL,
-        platform = NULL, symbols = NULL, preserve = NULL, across = NULL,
-        key_added = NULL, random_state = 0, cell_weights = NULL, use_rep = NULL,
-        dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
-    standardGeneric("glfs_replace_genes")
-})
-
 #' @rdname glfs_explain_panel
 #' @aliases glfs_explain_panel,ANY-method
 #' @export
@@ -102,18 +78,6 @@ setGeneric("glfs_explain_panel", signature = "x", function(
     standardGeneric("glfs_explain_panel")
 })
 
-#' @rdname glfs_explain_gene
-#' @aliases glfs_explain_gene,ANY-method
-#' @export
-#' @exportMethod glfs_explain_gene
-setGeneric("glfs_explain_gene", signature = "x", function(
-        x, genes, panel = "glfs", labels = NULL, ..., n_labels = 3,
-        symbols = NULL, preserve = NULL, key_added = NULL, cell_weights = NULL,
-        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
-    standardGeneric("glfs_explain_gene")
-})
-
 #' @rdname glfs_prove_panel
 #' @aliases glfs_prove_panel,ANY-method
 #' @export
@@ -124,43 +88,6 @@ setGeneric("glfs_prove_panel", signature = "x", function(
         use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
         layer = NULL) {
     standardGeneric("glfs_prove_panel")
-})
-
-#' @rdname glfs_compare_panels
-#' @aliases glfs_compare_panels,ANY-method
-#' @export
-#' @exportMethod glfs_compare_panels
-setGeneric("glfs_compare_panels", signature = "x", function(
-        x, panels, labels = NULL, ..., readings = c("knn", "laprls"),
-        domains = NULL, spatial = NULL, library_key = NULL, counts_layer = NULL,
-        gene_sets = NULL, symbols = NULL, preserve = NULL,
-        key_added = "glfs_comparison", random_state = NULL, cell_weights = NULL,
-        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
-    standardGeneric("glfs_compare_panels")
-})
-
-#' @rdname glfs_curve
-#' @aliases glfs_curve,ANY-method
-#' @export
-#' @exportMethod glfs_curve
-setGeneric("glfs_curve", signature = "x", function(
-        x, max_genes = 200, labels = NULL, ..., sizes = NULL,
-        readings = c("knn", "laprls"), include = NULL, exclude = NULL,
-        limits = NULL, symbols = NULL, preserve = NULL,
-        key_added = "glfs_curve", cell_weights = NULL, use_rep = NULL,
-        dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
-    standardGeneric("glfs_curve")
-})
-
-#' @rdname glfs_markers
-#' @aliases glfs_markers,ANY-method
-#' @export
-#' @exportMethod glfs_markers
-setGeneric("glfs_markers", signature = "x", function(
-        x, panel, labels, ..., n_markers = 3, beta = 0.5, symbols = NULL,
-        key_added = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
-    standardGeneric("glfs_markers")
 })
 
 #' @rdname glfs_resolve_genes
@@ -199,17 +126,6 @@ setGeneric("glfs_classify", signature = "x", function(
         key_added = "glfs_class", random_state = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
     standardGeneric("glfs_classify")
-})
-
-#' @rdname glfs_classify
-#' @aliases glfs_predict,ANY-method
-#' @export
-#' @exportMethod glfs_predict
-setGeneric("glfs_predict", signature = "x", function(
-        x, model, ..., symbols = NULL, missing = "raise", unsure = NULL,
-        key_added = "glfs_class", assay.type = NULL, assay = NULL,
-        layer = NULL) {
-    standardGeneric("glfs_predict")
 })
 
 #' @rdname glfs_laprls
@@ -252,9 +168,8 @@ glfs_platform <- function(
 
 generic_functions <- c(
     "select_genes", "structure", "stability", "evaluate_panel", "extend_panel",
-    "substitutes", "replace_genes", "explain_panel", "explain_gene",
-    "prove_panel", "compare_panels", "curve", "markers", "resolve_genes",
-    "order_panel", "classify", "predict", "laprls"
+    "explain_panel", "prove_panel", "resolve_genes", "order_panel", "classify",
+    "laprls"
 )
 
 numbers_by_name <- c(
@@ -268,7 +183,7 @@ genes_by_name <- c(
 )
 
 sequences <- c(
-    "genes", "sizes"
+    "genes"
 )
 
 renamed <- c(
@@ -278,10 +193,7 @@ renamed <- c(
 writers <- c(
     selection = "glfs_select_genes", structure = "glfs_structure",
     all_genes = "glfs_evaluate_panel", evaluation = "glfs_evaluate_panel",
-    explanation = "glfs_explain_panel", gene = "glfs_explain_gene",
-    substitutes = "glfs_substitutes", markers = "glfs_markers",
-    stability = "glfs_stability", order = "glfs_order_panel",
-    curve = "glfs_curve", proof = "glfs_prove_panel",
-    comparison = "glfs_compare_panels", names = "glfs_resolve_genes",
-    class = "glfs_classify"
+    explanation = "glfs_explain_panel", stability = "glfs_stability",
+    order = "glfs_order_panel", proof = "glfs_prove_panel",
+    names = "glfs_resolve_genes", class = "glfs_classify"
 )

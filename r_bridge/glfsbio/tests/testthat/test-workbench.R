@@ -137,18 +137,17 @@ test_that("labels and weights are columns or vectors", {
         S4Vectors::metadata(
             glfs_evaluate_panel(sce, panel, labels, n_random = 2, random_state = 0)
         )$glfs_evaluation$per_label,
-        S4Vectors::metadata(glfs_explain_panel(sce, panel, labels))$glfs_explanation$pairs,
-        S4Vectors::metadata(glfs_markers(sce, panel, labels))$glfs_markers$table
+        S4Vectors::metadata(glfs_explain_panel(sce, panel, labels))$glfs_explanation$pairs
     )
     expect_equal(tables(labels), tables("known"))
-    out <- glfs_markers(sce, panel, labels)
+    out <- glfs_explain_panel(sce, panel, labels)
     expect_false("glfs_labels" %in% names(SummarizedExperiment::colData(out)))
     sce$weight <- seq_len(90) / 90
     scores <- function(...) glfs_scores(select(sce, ...))
     expect_identical(scores(cell_weights = sce$weight), scores(cell_weights = "weight"))
     expect_identical(scores(cell_weights = groups), scores(cell_weights = "group"))
     expect_refused(glfs_evaluate_panel(sce, panel, labels[-1]), "labels")
-    expect_refused(glfs_markers(sce, panel, stats::rnorm(90)), "labels")
+    expect_refused(glfs_explain_panel(sce, panel, stats::rnorm(90)), "labels")
     expect_refused(select(sce, cell_weights = 1:3), "cell_weights")
 })
 
@@ -182,7 +181,7 @@ test_that("a target, groups and places are columns or vectors", {
         paste0("glfs_", c("preserve", "block", "cell_weights", "groupby")))
     for (again in list(
         function(x) glfs_stability(x, n_resamples = 2), glfs_explain_panel,
-        function(x) glfs_extend_panel(x, "glfs", 1), function(x) glfs_explain_gene(x, "g9")
+        function(x) glfs_extend_panel(x, "glfs", 1)
     ))
         expect_s4_class(suppressWarnings(suppressMessages(again(out))), "SingleCellExperiment")
     sets <- list(sce[, 1:60], sce[, 31:90])
@@ -232,7 +231,6 @@ test_that("all tables of all results are flat, and files take them as they are",
         sce <- glfs_prove_panel(sce, time_limit = 600)
         sce <- glfs_compare_panels(sce, list(glfs = "glfs", markers = c("a, b", "c/d")))
         sce <- glfs_curve(sce, 5, "group", sizes = 5)
-        sce <- glfs_markers(sce, "glfs", "group")
         sce <- glfs_resolve_genes(sce)
         sce <- glfs_order_panel(sce, refused = "drop", labels = "group",
             counts_layer = "counts")

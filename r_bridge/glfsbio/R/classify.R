@@ -1,0 +1,187 @@
+#' Classify samples by Laplacian-regularised least squares
+#'
+#' Fits a classifier to all genes of `x`, which labels other samples. Samples
+#' without a label take part in the graph of the samples and not in the squared
+#' error. [glfs_classify()] selects the genes for it.
+#'
+#' @inheritParams glfs_select_genes
+#' @param labels One label per sample, NA where it is unknown; or the name of a
+#'   column of `colData()`, `pData()` or the metadata of a Seurat object.
+#' @param lambda1,lambda2 Weights of the graph and of the squared coefficients.
+#' @param graph Graph of the samples: `"neighbors"` or `"classes"`.
+#' @param n_neighbors Neighbours of a sample in the graph.
+#' @param class_weight `"balanced"`, for rare labels to count as much as
+#'   frequent ones, or NULL.
+#' @param standardize Whether genes are scaled first.
+#' @param object An object of class `GLFSLapRLS`.
+#' @param newdata Genes x samples, with row names among which the genes of the
+#'   model are; of any class that `x` can have.
+#' @param type `"class"` for labels, `"decision"` for decision values.
+#' @param ... For `glfs_laprls()` empty; for `predict()` `assay.type`, or
+#'   `assay` and `layer`, of `newdata`; for `coef()` ignored.
+#'
+#' @return `glfs_laprls()`: an object of class `GLFSLapRLS`, which is kept whole
+#'   by `saveRDS()` and needs no Python to predict. Its slots are `classes`,
+#'   `genes`, `coef` (genes x decisions) and `intercept`. `predict()`: a factor
+#'   with one label per sample, or decision values: a vector for two classes,
+#'   positive for the second, else a matrix with a column per class.
+#' @inheritSection glfs_evaluate_panel Errors
+#' @examples
+#' set.seed(1)
+#' labels <- rep(c("B", "T"), each = 30)
+#' x <- matrix(rnorm(40 * 60), 40, dimnames = list(paste0("g", 1:40)))
+#' x["g7", labels == "T"] <- x["g7", labels == "T"] + 8
+#' labels[c(TRUE, FALSE)] <- NA
+#' model <- glfs_laprls(x, labels)
+#' table(predict(model, x), rep(c("B", "T"), each = 30))
+#' @aliases GLFSLapRLS-class predict,GLFSLapRLS-method coef,GLFSLapRLS-method
+#'   show,GLFSLapRLS-method
+#' @name glfs_laprls
+NULL
+
+#' @rdname glfs_laprls
+#' @exportClass GLFSLapRLS
+setClass("GLFSLapRLS", slots = c(
+    classes = "character", genes = "character", coef = "matrix",
+    intercept = "numeric"
+))
+
+fit <- function(x, options) {
+    asked <- prepared("laprls", x, options)
+    model <- call_python("laprls", parts = asked$parts, options = asked$options)
+    coef <- model$coef
+    rownames(coef) <- model$genes
+    colnames(coef) <- if (ncol(coef) == 1L) model$classes[2L] else model$classes
+    methods::new("GLFSLapRLS",
+        classes = model$classes, genes = model$genes, coef = coef,
+        intercept = model$intercept
+    )
+}
+
+#' @rdname glfs_laprls
+#' @export
+setMethod("predict", "GLFSLapRLS", function(
+        object, newdata, type = c("class", "decision"), ...) {
+    type <- match.arg(type)
+    values <- gene_values(newdata, object@genes, ...)
+    decision <- sweep(
+        as.matrix(Matrix::crossprod(values, object@coef)), 2L, object@intercept,
+        "+"
+    )
+    if (type == "decision")
+        return(if (ncol(decision) == 1L) drop(decision) else decision)
+    best <- if (ncol(decision) == 1L) (decision > 0) + 1L
+    else max.col(decision, ties.method = "first")
+    stats::setNames(
+        factor(object@classes[best], levels = object@classes), colnames(values)
+    )
+})
+
+# Rows of the genes, out of an object of any class, as a matrix or dgCMatrix.
+gene_values <- function(x, genes, ...) {
+    absent <- setdiff(genes, rownames(x))
+    if (length(absent) > 0L && all(genes %in% colnames(x)))
+        refuse("newdata", " has genes in its columns: transpose its matrix.")
+    if (length(absent) > 0L)
+        refuse(
+            "newdata", " lacks ", length(absent), " genes of the model: ",
+            listed(absent), "."
+        )
+    x <- if (is.matrix(x) || is(x, "Matrix")) x[genes, ,
+        drop = FALSE] else x[genes, ]
+    values <- r_value(read_object(x, files = FALSE, ...)$items[[1L]])
+    dimnames(values) <- list(genes, colnames(x))
+    values
+}
+
+#' @rdname glfs_laprls
+#' @export
+setMethod("coef", "GLFSLapRLS", function(object, ...) object@coef)
+
+setMethod("show", "GLFSLapRLS", function(object) {
+    cat(
+        "GLFSLapRLS: ", length(object@genes), " genes, classes ",
+        paste(object@classes, collapse = ", "), "\n",
+        "genes: ", listed(object@genes), "\n",
+        sep = ""
+    )
+})
+
+#' Learn labels from a few genes
+#'
+#' Selects genes for the classification, and fits Laplacian-regularised least
+#' squares to them. For samples of another object give the genes to
+#' [glfs_laprls()], which keeps a classifier.
+#'
+#' @inheritParams glfs_select_genes
+#' @param labels One label per sample, NA where it is unknown: a factor,
+#'   strings, whole numbers or logical values. Or the name of a column of
+#'   `colData()`, `pData()` or the metadata of a Seurat object. Samples without
+#'   a label take part in the selection and in the graph of the classifier, and
+#'   get a label.
+#' @param n_genes Number of genes. Several numbers, such as `1:30`: the best of
+#'   them by cross-validation, all selection inside the folds. NULL: among 1 to
+#'   30.
+#' @param train Samples to learn from: a logical vector, or a logical column of
+#'   `colData()`. The others take no part, and are predicted. NULL: all.
+#' @param graph Target of the selection. `"classes"`: the graph of every two
+#'   samples with one label, by the original GLFS. `"neighbors"`: the structure,
+#'   so labels are used by the classifier only. `"labels"`: separation of the
+#'   labels. `"auto"`: `"classes"` up to 400 samples to learn from, else
+#'   `"labels"`.
+#' @param lambda1,lambda2 Weights of the graph and of the squared coefficients
+#'   in the classifier. `lambda1 = NULL`: 1 on the graph of every two samples
+#'   with one label, which is taken where the genes are selected on it and all
+#'   of at most 400 samples to learn from have a label; else 0.1 on the graph of
+#'   nearest neighbours.
+#' @param n_comps Principal components that span the structure in the selection;
+#'   NULL: without PCA; `"auto"`: without PCA up to 100 samples, 50 components
+#'   above.
+#' @param include,exclude,ignore As in [glfs_select_genes()]. Excluded and
+#'   ignored genes take no part.
+#' @param symbols Column of `rowData()` with further names of the genes, which
+#'   are kept with the classifier.
+#' @param cv Number of folds, where the number of genes is chosen.
+#' @param random_state Seed of the folds. NULL: drawn from R's generator, so
+#'   `set.seed()` repeats the result.
+#' @return The object, with columns of the samples and a record in
+#'   `metadata(x)$glfs_class`, `notes(x)` or `Misc(x)`; for a matrix, the record,
+#'   a list, with DataFrames `colData` and `rowData` of the columns.
+#'
+#'   - `glfs_class_predicted`: the label, a factor with all classes.
+#'   - `glfs_class_margin`: the difference between the largest decision value
+#'     and the second, divided by its median for the labelled samples that were
+#'     learnt from. 0 is undecided, 1 as clear as in a typical sample. It is no
+#'     probability. A sample of a type that the classifier does not know may
+#'     have a large one.
+#'   - `glfs_class_decision`: the decision value for two classes, positive for
+#'     the second; with more classes one column each, such as
+#'     `glfs_class_decision.NK`.
+#'
+#'   Columns of the genes are `glfs_class_selected`, whether the classifier uses
+#'   the gene; `glfs_class_weight`, its weight in the selection; and
+#'   `glfs_class_coef`, its coefficient (with more than two classes one column
+#'   each).
+#'
+#' @section The record: The classifier: `classes`, `genes` (the best first),
+#' their `symbols`, `coef` (genes x decisions), `intercept`, `gene_means` and
+#' `typical_margin`. About it: `params`, `n_genes`, `n_labelled`,
+#' `n_unlabelled`; `lam`, the penalty of the selection with `graph = "classes"`;
+#' `tried`, `n_folds` and `cv_errors` (out of `n_tested`) where the number of
+#' genes was chosen; `test_errors` and `n_test` where labels are known outside
+#' `train`; `versions`.
+#'
+#' @inheritSection glfs_evaluate_panel Errors
+#' @seealso [glfs_laprls()], for the same classifier on all genes of a matrix.
+#' @examples
+#' x <- glfs_example()
+#' known <- seq_len(ncol(x)) %% 2 == 0
+#' learnt <- glfs_classify(x[, known], "bulk_labels", n_genes = 15)
+#' genes <- glfs_result(learnt, "glfs_class")$genes
+#' genes
+#'
+#' # other samples
+#' model <- glfs_laprls(x[genes, known], "bulk_labels")
+#' table(predict(model, x[, !known]), x$bulk_labels[!known])
+#' @name glfs_classify
+NULL
