@@ -164,17 +164,17 @@ def _pair(word: str, argument: str, allowed: str) -> tuple[str, float]:
     return name, value
 
 
-def _ranges(words: list[str], argument: str) -> dict[str, int | tuple[int | None, int | None]]:
-    """Return least and most of each name, or one number for both."""
-    found: dict[str, int | tuple[int | None, int | None]] = {}
+def _ranges(words: list[str], argument: str) -> Any:
+    """Return the range of each name, or of all: a maximum, or a minimum and a maximum."""
+    ranges: dict[str, Any] = {}
     for word in words:
-        name, _, numbers = word.rpartition("=")
-        parts = [part.strip() for part in numbers.split(":")]
-        if not name or len(parts) > 2 or not all(part.isdigit() or not part for part in parts):
-            raise InvalidValue(argument, word, "must be NAME=MIN:MAX, or NAME=NUMBER")
-        least, most = (int(part) if part else None for part in (parts * 2)[:2])
-        found[name] = (least, most)
-    return found
+        name, _, text = word.rpartition("=")
+        try:
+            bounds = [float(part) if part.strip() else None for part in text.split(":")]
+        except ValueError:
+            raise InvalidValue(argument, word, "must be NAME=MIN:MAX, or NAME=MAX") from None
+        ranges[name] = tuple(bounds) if len(bounds) > 1 else bounds[0]
+    return ranges[""] if list(ranges) == [""] else ranges
 
 
 def _lists(text: str, _: str) -> str | dict[str, list[str]]:
@@ -244,6 +244,7 @@ def _neighbors(text: str, argument: str) -> Any:
 
 _CELLS_OR_TABLE = "Cells: an .h5ad or .zarr file; a table: .csv or .tsv."
 _NUMBERS = "Numbers by name: NAME=NUMBER; may be repeated."
+_RANGES = "NAME=MIN:MAX, where one of the two may be missing, or NAME=MAX; may be repeated."
 _PANEL = (
     "A file: .txt, .csv, .tsv, .gmt, .xlsx, .json; names: with commas between them, as CD3D,LYZ."
 )
@@ -276,18 +277,10 @@ AS = {
     "efficiency": As(str, _efficiency, _CELLS_OR_TABLE),
     "spillover_to": As(str, _neighbors, _CELLS_OR_TABLE),
     "codebook": As(str, help="A file, such as .csv or .xlsx."),
-    "Collection[Collection[str]]": As(
-        list[str],
-        lambda words, _: [names(word) for word in words],
-        "Names with commas between them; may be repeated.",
-    ),
-    "per_group": As(
-        list[str],
-        _ranges,
-        "NAME=MIN:MAX, where one of the two may be missing, or NAME=NUMBER; may be repeated.",
-    ),
+    "expression": As(list[str], _ranges, _RANGES),
+    "total_counts": As(list[str], _numbers, _NUMBERS),
+    "per_group": As(list[str], _ranges, f"{_RANGES} Without NAME=: all groups."),
     "Mapping[str, float]": As(list[str], _numbers, _NUMBERS),
-    "float | Mapping[str, float]": As(list[str], _numbers, _NUMBERS),
     "str | Mapping[str, float]": As(list[str], _texts, _NUMBERS),
     "str | Mapping[str, Collection[str]]": As(
         str, _lists, "Lists: a file, .csv, .tsv, .txt, .xlsx, .gmt or .json."
