@@ -47,8 +47,6 @@ _TRIED = {
     "assay.type": "exprs_values assay_type assay.name assayType by_exprs_values slot",
     "layer": "slot",
     "n_genes": "n ntop nfeatures n_features n_top_genes num_genes top",
-    "n_extra": "n ntop n_genes",
-    "max_genes": "n ntop n_genes",
     "labels": "group.by group_by groupby groups group cluster clusters cell_type colLabels ident",
     "preserve": "group.by group_by groupby clusters labels",
     "groupby": "group.by group_by labels groups",
@@ -70,7 +68,7 @@ _INSTEAD = {
 }
 #: Arguments that take so many kinds of values that Python's types do not tell: among others one
 #: number of each name, or always several values.
-_NUMBERS = frozenset({"efficiency", "genes", "preserve"})
+_NUMBERS = frozenset({"efficiency", "expression", "genes", "per_group", "preserve", "type"})
 _SEVERAL = frozenset({"genes"})
 #: Arguments that Python has in another place.
 _MORE = {"select_genes": ("lam",), "laprls": ("labels",)}

@@ -269,8 +269,8 @@ stopifnot(glfs_setup(quiet = TRUE)$bridge == "rpy2", identical(results(), here))
 
 # One structure for several calls, and two objects.
 judge <- function(x, ...) S4Vectors::metadata(
-    glfs_substitutes(x, c("g1", "g2"), n = 2, ...)
-)$glfs_substitutes$table
+    glfs_explain_panel(x, c("g1", "g2"), n_substitutes = 2, ...)
+)$glfs_explanation$substitutes
 kept <- glfs_structure(sce, n_comps = 4, key_added = "mine")
 stopifnot(identical(judge(kept, use_rep = "mine"), judge(sce, n_comps = 4)))
 half <- seq_len(60) %% 2 == 0

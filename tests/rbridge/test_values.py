@@ -108,9 +108,9 @@ def test_numbers_by_name_are_a_dict(ri):
     code = "glfsbio:::plain_argument({}, '{}')"
     assert read(ri.evalr(code.format("c(A = 1, B = 2.5)", "cost"))) == {"A": 1, "B": 2.5}
     assert read(ri.evalr(code.format("c(A = 2)", "n_genes"))) == 2
-    families = read(ri.evalr(code.format("list(a = 'A', b = c('B', 'C'))", "families")))
-    assert {name: list(genes) for name, genes in families.items()} == {"a": ["A"], "b": ["B", "C"]}
-    assert read(ri.evalr(code.format("5", "sizes"))).tolist() == [5]
+    groups = read(ri.evalr(code.format("list(a = 'A', b = c('B', 'C'))", "groups")))
+    assert {name: list(genes) for name, genes in groups.items()} == {"a": ["A"], "b": ["B", "C"]}
+    assert read(ri.evalr(code.format("'A'", "genes"))).tolist() == ["A"]
 
 
 def test_matrices(ri):

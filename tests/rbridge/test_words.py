@@ -78,7 +78,7 @@ def test_what_is_meant_is_an_argument():
         name: set(formals.argument_names(name)) for name in formals.FUNCTIONS | formals.RECORDS
     }
     assert set(formals._TRIED) <= set().union(*every.values())
-    assert formals.meant("markers", "zzzzz") is None
+    assert formals.meant("explain_panel", "zzzzz") is None
 
 
 def test_the_generics_are_up_to_date():
@@ -165,8 +165,7 @@ genes <- glfs_select_genes(x, n_genes = 3, n_comps = NULL)
 half <- rep(c("a", "b"), 30)
 typo <- data.frame()
 fitted <- glfs_laprls(x, half)
-learnt <- glfs_classify(x, half, 2, exclude = paste0('g', 5:40))
-of <- function(layer) glfs_limits(max_total_per_cell = 3, counts_layer = layer)
+of <- function(layer) glfs_limits(total_counts = c(cell = 3), counts_layer = layer)
 folder <- tempfile(); dir.create(folder)
 old <- file.path(folder, "old.gmt"); writeLines("old", old)
 order <- glfs_order_panel(x, c("g1", "g2"), "merscope")
@@ -223,9 +222,9 @@ ROWS = [
     ("glfs_select_genes(list(sce, eset), 3, block = half)", IN_R, "block"),
     ("glfs_select_genes(list(a = x, b = x[1:20, ]), 30)", VALUE, "n_genes"),
     ("glfs_evaluate_panel(kept, c('g1', 'g2'), use_rep = 'mine', n_comps = 3)", VALUE, "use_rep"),
-    ("s(limits = list(max_meen = 3))", TYPE, "max_meen"),
+    ("s(limits = list(expresion = 3))", TYPE, "expresion"),
     ("s(2, platform = glfs_platform(efficiency = mean))", IN_R, "efficiency"),
-    ("s(limits = glfs_limits(families = list(1), per_family = 1))", TYPE, "families"),
+    ("s(limits = glfs_limits(groups = list(1), per_group = 1))", TYPE, "groups"),
     ("s(2, limits = glfs_limits(cost = c(g1 = NA), budget = 2))", IN_R, "cost"),
     ("s(2, platform = glfs_platform(failure = c(zz = 0.1)))", KEY, "failure"),
     ("s(2, preserve = c(structure = 'x'))", IN_R, "preserve"),
@@ -234,19 +233,16 @@ ROWS = [
     ("glfs_evaluate_panel(x, typo[['genes']])", IN_R, "panel"),
     ("glfs_evaluate_panel(x, c('g1', 'g2'), half[-1])", IN_R, "labels"),
     ("glfs_plot_panel(sce)", IN_R, "x"),
-    ("glfs_extend_panel(x, c('g1', 'g2'), 40)", VALUE, "n_extra"),
-    ("glfs_substitutes(x, c('g1', 'g2'), 'g3')", VALUE, "genes"),
-    ("glfs_explain_panel(x, c('g1', 'g2'), n_labels = 0)", VALUE, "n_labels"),
-    ("glfs_compare_panels(x, list(a = 'g1'))", TYPE, "panels"),
+    ("glfs_extend_panel(x, c('g1', 'g2'), 50)", VALUE, "n_genes"),
+    ("glfs_extend_panel(x, c('g1', 'g2'), drop = 'g3')", VALUE, "drop"),
+    ("glfs_explain_panel(x, c('g1', 'g2'), n_substitutes = 0)", VALUE, "n_substitutes"),
+    ("glfs_evaluate_panel(x, list(a = 'g1', 'g2'))", IN_R, "panel"),
     ("glfs_laprls(sce)", TYPE, "labels"),
-    ("glfs_curve(x, 4, sizes = 2)", VALUE, "sizes"),
+    ("glfs_evaluate_panel(x, c('g1', 'g2'), sizes = 0)", VALUE, "sizes"),
+    ("glfs_evaluate_panel(x, 'g1', measures = 'zz')", VALUE, "measures"),
     ("glfs_stability(x, 3, fraction = 2)", VALUE, "fraction"),
     ("glfs_laprls(x, rep('a', 60))", VALUE, "labels"),
     ("glfs_classify(x, half, 2, graph = 'x')", VALUE, "graph"),
-    ("glfs_predict(x, 'no.json')", FILE, "model"),
-    ("glfs_predict(x[5:9, ], learnt)", VALUE, "model"),
-    ("glfs_write_classifier(sce, 'x.json', 'mine')", IN_R, "x"),
-    ("glfs_read_classifier(old)", VALUE, "path"),
     ("predict(fitted, x[20:40, ])", IN_R, "newdata"),
     ("glfs_gene_sets(genes, gmt = old)", IN_R, None),
     ("glfs_gene_sets(genes, c('glfs', 'glfs'), rnk = 'x.rnk')", IN_R, "rnk"),

@@ -142,16 +142,9 @@ setGeneric("glfs_laprls", signature = "x", function(
 #' @rdname glfs_limits
 #' @export
 glfs_limits <- function(
-        ..., min_mean = NULL, max_mean = NULL, min_cells = NULL,
-        max_cells = NULL, min_counts = NULL, max_counts = NULL,
-        min_mean_in_type = NULL, max_mean_in_type = NULL,
-        min_cells_in_type = NULL, max_cells_in_type = NULL,
-        min_counts_in_type = NULL, max_counts_in_type = NULL,
-        max_total_per_cell = NULL, max_total_per_type = NULL,
-        max_total_per_bit = NULL, expected_counts = NULL, families = NULL,
-        per_family = NULL, groups = NULL, per_group = NULL,
-        nearly_identical = NULL, per_type = NULL, markers = NULL,
-        together = NULL, priority = NULL, groupby = NULL, counts_layer = NULL,
+        ..., expression = NULL, total_counts = NULL, expected_counts = NULL,
+        groups = NULL, per_group = NULL, nearly_identical = NULL,
+        per_type = NULL, priority = NULL, groupby = NULL, counts_layer = NULL,
         cost = NULL, budget = NULL) {
     options_of("limits", given())
 }
@@ -173,13 +166,13 @@ generic_functions <- c(
 )
 
 numbers_by_name <- c(
-    "cost", "efficiency", "expected_counts", "failure", "genes",
-    "max_total_per_type", "off_target", "per_group", "preserve", "priority",
-    "probe_sets", "signal", "spread"
+    "cost", "efficiency", "expected_counts", "expression", "failure", "genes",
+    "off_target", "per_group", "preserve", "priority", "probe_sets", "signal",
+    "spread", "total_counts", "type"
 )
 
 genes_by_name <- c(
-    "families", "gene_sets", "groups", "markers"
+    "gene_sets", "groups"
 )
 
 sequences <- c(

@@ -321,7 +321,7 @@ plain_records <- function(records) {
     )
     shares <- c("preserved", "optimality")  # which may be missing
     # Of a table of genes that came: which, and how.
-    came <- c("gene", "adds", "replaced_by")
+    came <- c("gene", "adds", "replaces")
     records <- lapply(records, function(record) {
         if (is_record(record) && !is.null(record$table))
             record$table <- as.list(

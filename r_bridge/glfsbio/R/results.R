@@ -45,9 +45,12 @@ glfs_genes <- function(x, key = "glfs") {
     if (!is.null(selection))
         return(selection$genes)
     record <- glfs_result(x, key)
-    if (!is.character(record[["genes"]]))
+    genes <- record[["genes"]]
+    if (is(genes, "DataFrame") && !"panel" %in% names(genes))
+        genes <- genes$gene[genes$in_data]
+    if (!is.character(genes))
         refuse_kind(x, key, record)
-    record[["genes"]]
+    genes
 }
 
 refuse_kind <- function(x, key, record) refuse(

@@ -175,11 +175,6 @@ has_samples <- function(x)
 
 # Python's arrays have no names.
 name_matrices <- function(record) {
-    labels <- rownames(record$per_label)
-    for (name in intersect(c("confusion", "confusion_laprls"), names(record)))
-        dimnames(record[[name]]) <- list(label = labels, predicted = labels)
-    if (!is.null(record$neighbor_frequencies))
-        dimnames(record$neighbor_frequencies) <- list(labels, labels)
     if (is.matrix(record$preserved_in_batches))
         colnames(record$preserved_in_batches) <- record$batches
     if (is.matrix(record$coef))
@@ -407,7 +402,7 @@ by_gene <- function(options, x) {
             options[[name]] <- stats::setNames(values, genes)[!is.na(values)]
         else if (name == "genes")
             options[[name]] <- flagged(values, x)
-        else if (name %in% c("families", "groups"))
+        else if (name == "groups")
             options[[name]] <- split(genes, as.vector(values))
     }
     options

@@ -49,6 +49,10 @@ columns <- paste0(
     )
 )
 
+# A number of an evaluation.
+measured <- function(record, measure = "preserved", column = "value")
+    record$measures[[column]][match(measure, record$measures$measure)]
+
 # A function whose result is computed once.
 once <- function(make) {
     made <- NULL
@@ -80,10 +84,12 @@ expect_expected <- function(table, tolerance = 1e-6) {
 # All functions, of an object with counts that select() was called with.
 functions <- list(
     structure = function(x) glfs_structure(x, n_comps = 10),
-    select = function(x) select(x, limits = glfs_limits(max_counts = 50, counts_layer = "counts")),
-    evaluate = function(x) glfs_evaluate_panel(x, labels = "group", n_random = 1L),
+    select = function(x) select(x, limits = glfs_limits(
+        expression = list(counts = 50), counts_layer = "counts"
+    )),
+    evaluate = function(x) glfs_evaluate_panel(x, labels = "group"),
     explain = function(x) glfs_explain_panel(x, labels = "group"),
-    extend = function(x) glfs_extend_panel(x, "glfs", n_extra = 2),
+    extend = function(x) glfs_extend_panel(x, "glfs", n_genes = 8),
     stability = function(x) glfs_stability(x, n_resamples = 2L),
     classify = function(x) glfs_classify(x, labels = "group", n_genes = 3),
     laprls = function(x) glfs_laprls(x, labels = "group"),

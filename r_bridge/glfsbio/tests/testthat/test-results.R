@@ -23,7 +23,7 @@ test_that("genes and records are found in every class", {
         ))
     }
     # The record that a function returns for a matrix.
-    judged <- glfs_evaluate_panel(cells(), c("g1", "g2"), n_comps = 10, n_random = 2)
+    judged <- glfs_evaluate_panel(cells(), c("g1", "g2"), n_comps = 10, measures = "preserved")
     expect_identical(glfs_genes(judged), c("g1", "g2"))
     expect_identical(glfs_result(judged), judged)
     expect_identical(glfs_results(judged)$kind, "evaluation")
@@ -103,7 +103,7 @@ test_that("logical values name genes, and names of samples must be in order", {
         glfs_genes(select(sce, exclude = c("g1", "g2")))
     )
     expect_identical(
-        glfs_genes(quiet(glfs_evaluate_panel(sce, out, n_random = 2)),
+        glfs_genes(quiet(glfs_evaluate_panel(sce, out, measures = "preserved")),
             "glfs_evaluation"), c("g1", "g2")
     )
     expect_refused(glfs_explain_panel(sce, "g1", rev(setNames(groups, colnames(sce)))), "labels")
@@ -119,9 +119,6 @@ test_that("matrices of records have names", {
     sce$batch <- rep(c("u", "v"), 45)
     sce <- quiet(select(sce, block = "batch"))
     expect_identical(colnames(glfs_result(sce)$preserved_in_batches), c("u", "v"))
-    sce <- quiet(glfs_evaluate_panel(sce, labels = "group", n_random = 2))
-    found <- glfs_result(sce, "glfs_evaluation")
-    expect_identical(dimnames(found$confusion_laprls), dimnames(found$confusion))
 })
 
 test_that("what others keep beside results stays", {
@@ -140,8 +137,8 @@ test_that("results are found in the assay that has them", {
     object <- quiet(select(object, assay = "RNA"))
     SeuratObject::DefaultAssay(object) <- "ADT"
     expect_length(quiet(glfs_genes(object)), 6L)
-    judged <- quiet(glfs_evaluate_panel(object, n_random = 2))
-    expect_gt(glfs_result(judged, "glfs_evaluation")$preserved, 0.3)
+    judged <- quiet(glfs_evaluate_panel(object, measures = "preserved"))
+    expect_gt(measured(glfs_result(judged, "glfs_evaluation")), 0.3)
     again <- quiet(glfs_select_genes(object, 3, n_comps = 5, layer = "counts",
         key_added = "adt"))
     expect_length(intersect(glfs_genes(again, "adt"), rownames(x)[1:6]), 0L)
@@ -149,22 +146,24 @@ test_that("results are found in the assay that has them", {
 
 test_that("plots are ggplot objects of what was written", {
     need_package("ggplot2")
-    x <- glfs_curve(selected(), 8, labels = "group")
-    x <- glfs_evaluate_panel(x, labels = "group", n_random = 2)
-    x <- glfs_compare_panels(x, list(a = "glfs", b = c("g1", "g2")))
+    x <- glfs_evaluate_panel(selected(), labels = "group", sizes = 1:5,
+        measures = c("preserved", "labels", "laprls"))
+    x <- glfs_evaluate_panel(x, list(a = "glfs", b = c("g1", "g2")))
     plots <- list(
-        glfs_plot_panel(x), glfs_plot_curve(x), glfs_plot_labels(x), glfs_plot_comparison(x)
+        glfs_plot_panel(x), glfs_plot_curve(x, "glfs"), glfs_plot_labels(x),
+        glfs_plot_comparison(x)
     )
     for (plot in plots) {
         expect_s3_class(plot, "ggplot")
         expect_gt(nrow(ggplot2::ggplot_build(plot)$data[[1]]), 0)
     }
-    expect_identical(levels(plots[[1]]$data$gene), glfs_gene_sets(x)$glfs)
+    expect_identical(levels(plots[[1]]$data$gene), glfs_genes(x))
+    expect_match(plots[[3]]$labels$caption, "15-NN")
+    expect_match(glfs_plot_labels(x, reading = "laprls")$labels$caption, "LapRLS")
     expect_identical(nrow(glfs_plot_comparison(x, measures = "preserved")$data), 2L)
     expect_refused(glfs_plot_comparison(x, measures = "none"), "measures")
+    expect_refused(glfs_plot_curve(x, "glfs_comparison"), "x")
     expect_refused(glfs_plot_labels(selected()), "x")
-    # What scater takes by name
-    expect_true("glfs_evaluation_unexplained" %in% names(SummarizedExperiment::colData(x)))
 })
 
 test_that("plots find the last result of their kind", {
@@ -172,20 +171,18 @@ test_that("plots find the last result of their kind", {
     x <- select(selected(), key_added = "mine")
     shown <- function(x, ...) glfs_plot_labels(x, ...)$data
     evaluate <- function(x, key, labels)
-        glfs_evaluate_panel(x, key, labels, n_random = 2, random_state = 0)
+        glfs_evaluate_panel(x, key, labels, measures = "labels", random_state = 0)
     x <- evaluate(x, "glfs", "group")
     x <- evaluate(x, "mine", replace(groups, groups == "B", "T"))
     expect_identical(shown(x), shown(x, "mine_evaluation"))
     x <- evaluate(x, "glfs", "group")
     expect_identical(shown(x), shown(x, "glfs_evaluation"))
-    expect_identical(nrow(shown(x)), 9L)
+    expect_setequal(shown(x)$label, groups)
     # Of those that have labels.
-    x <- glfs_evaluate_panel(x, "mine", n_random = 2)
+    x <- glfs_evaluate_panel(x, "mine", measures = "preserved")
     expect_identical(shown(x), shown(x, "glfs_evaluation"))
     expect_refused(glfs_plot_labels(x, "mine_evaluation"), "x")
-    expect_match(glfs_plot_labels(x, reading = "laprls")$labels$caption, "LapRLS")
 })
-
 table_of <- function() {
     S4Vectors::DataFrame(
         glfs_weight = c(0, 1, 0.9, 0.1), glfs_score = c(NA, 3, 2.5, 1 / 3),
