@@ -44,12 +44,12 @@ setGeneric("glfs_stability", signature = "x", function(
 #' @export
 #' @exportMethod glfs_evaluate_panel
 setGeneric("glfs_evaluate_panel", signature = "x", function(
-        x, panel = "glfs", labels = NULL, ..., readings = c("knn", "laprls"),
+        x, panel = "glfs", labels = NULL, ..., sizes = NULL, measures = NULL,
         domains = NULL, spatial = NULL, library_key = NULL, counts_layer = NULL,
-        gene_sets = NULL, platform = NULL, n_random = 20, n_axes = 5,
-        symbols = NULL, preserve = NULL, key_added = NULL, random_state = NULL,
-        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        gene_sets = NULL, platform = NULL, symbols = NULL, preserve = NULL,
+        key_added = NULL, random_state = NULL, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_evaluate_panel")
 })
 
@@ -176,7 +176,7 @@ genes_by_name <- c(
 )
 
 sequences <- c(
-    "genes"
+    "genes", "sizes"
 )
 
 renamed <- c(
