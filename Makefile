@@ -163,7 +163,7 @@ NEWEST_PYTHON ?= $(shell for minor in 14 13 12 11; do for python in python3.$$mi
 # Mathematics, AnnData and files, from which what draws follows.  Of dask, an extra, the versions are
 # those of today.
 LOWEST_TESTS := $(addprefix tests/,_anndata cells criterion data estimators glfs2014 io measures pp rivals solvers tl) \
-	$(addprefix --ignore=tests/,data/test_matrix.py pp/test_lazy.py estimators/test_outside.py)
+	$(addprefix --ignore=tests/,data/test_matrix.py pp/test_lazy.py)
 
 # Older libraries warn of what newer ones mended.
 test-lowest: | $(BIN)/uv

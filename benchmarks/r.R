@@ -88,9 +88,6 @@ containers <- function(file, folder, first) {
             record(glfs_compare_panels(x, list(a = panel, b = other),
                 random_state = 0), "glfs_comparison")$table[
                 c("preserved", "optimality", "imputed", "knn_preservation")])),
-        markers = function(x) unlist(as.list(
-            record(glfs_markers(x, panel, cells$bulk_labels), "glfs_markers")$table[
-                c("f_beta", "precision", "recall", "on_target")])),
         order_panel = function(x) unlist(as.list(
             table_of(glfs_order_panel(x, panel), "glfs_order")[
                 c("preserved", "loss", "substitution_score")])),

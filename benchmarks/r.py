@@ -62,23 +62,19 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
     by_pca.obsm["X_pca"] = pca
     pp.select_genes(by_pca, 20, use_rep="X_pca")
     pp.select_genes(adata, 20)
-    tl.stability(adata, 10, n_resamples=3, key_added="stability")
+    tl.stability(adata, n_genes=10, n_resamples=3, key_added="stability")
     tl.evaluate_panel(adata, PANEL, key_added="evaluation")
-    tl.extend_panel(adata, PANEL, 5, key_added="extended")
-    tl.substitutes(adata, PANEL, n=3, key_added="substitutes")
-    tl.explain_panel(adata, PANEL, key_added="explanation")
+    tl.extend_panel(adata, PANEL, len(PANEL) + 5, key_added="extended")
+    tl.explain_panel(adata, PANEL, genes=["GNLY"], key_added="explanation")
     tl.curve(adata, 20, key_added="curve")
-    tl.replace_genes(adata, ["NKG7"], panel=PANEL, key_added="replaced")
-    tl.explain_gene(adata, ["GNLY"], panel=PANEL, key_added="gene")
+    tl.extend_panel(adata, PANEL, drop=["NKG7"], key_added="replaced")
     tl.prove_panel(adata, PANEL, key_added="proof")
     others = {"a": PANEL, "b": OTHER}
     tl.compare_panels(adata, others, key_added="comparison")
-    tl.markers(adata, PANEL, "bulk_labels", key_added="markers")
     tl.order_panel(adata, PANEL, key_added="order")
     tl.classify(adata, "bulk_labels", n_genes=10, key_added="class")
     found = adata.uns["evaluation"]
     names = ("preserved", "best_preserved", "random_preserved", "knn_preservation", "imputed")
-    genes = list(adata.uns["class"]["genes"])
     compared = ["preserved", "optimality", "imputed", "knn_preservation"]
     proof = adata.uns["proof"]
 
@@ -92,16 +88,17 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
         "stability": adata.var["stability_frequency"],
         "evaluate_panel": np.concatenate([np.atleast_1d(found[name]) for name in names]),
         "extend_panel": adata.uns["extended"]["preserved"],
-        "substitutes": adata.uns["substitutes"]["table"]["substitution_score"],
+        "explain_panel, substitutes": (
+            adata.uns["explanation"]["substitutes"]["substitution_score"]
+        ),
         "explain_panel": adata.uns["explanation"]["table"]["loss"],
         "curve": adata.uns["curve"]["table"]["preserved"],
-        "replace_genes": columns("replaced", "preserved_after"),
-        "explain_gene": columns("gene", "r2"),
+        "extend_panel, drop": columns("replaced", "preserved"),
+        "explain_panel, genes": adata.uns["explanation"]["genes"]["r2"],
         "prove_panel": [proof[name] for name in ("preserved", "best_preserved", "optimality")],
         "compare_panels": columns("comparison", *compared),
-        "markers": columns("markers", "f_beta", "precision", "recall", "on_target"),
         "order_panel": columns("order", "preserved", "loss", "substitution_score"),
-        "classify": np.asarray(adata[:, genes].varm["class_coef"]).T.ravel(),
+        "classify": adata.uns["class"]["coef"].T.ravel(),
     }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._on_import import when_imported
 from .data import threads as _threads  # noqa: F401 — it keeps the process that imports the package
 
 if TYPE_CHECKING:
@@ -31,14 +30,6 @@ __all__ = [
 
 _MODULES = {"datasets", "estimators", "io", "pl", "pp", "tl"}
 _OPTIONS = {"Limits", "Platform", "Preserve"}
-
-
-def _register() -> None:
-    """Give AnnData objects ``adata.glfs``."""
-    import_module("._accessor", __name__).register()
-
-
-when_imported("anndata", _register)
 
 
 def __getattr__(name: str) -> Any:

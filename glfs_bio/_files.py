@@ -74,25 +74,7 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
 
 
 def check_target(path: str | Path, *, overwrite: bool) -> None:
-    """Check that a file can be written, before any work.
-
-    Parameters
-    ----------
-    path : str or path
-        File to write; ``.zarr`` is a folder.
-    overwrite : bool
-        Allow an existing file, or for ``.zarr`` an existing zarr folder.
-
-    See Also
-    --------
-    replacing : Write a file completely or not at all.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, glfs_bio
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     glfs_bio.io.check_target(pathlib.Path(folder) / "panel.txt", overwrite=False)
-    """
+    """Refuse a file that cannot be written, before any work; ``.zarr`` is a folder."""
     path = as_path(path)
     checks.flags(overwrite=overwrite)
     if path.is_symlink() and not path.exists() and not overwrite:
@@ -118,35 +100,7 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
 
     The temporary file takes the name of `path` at the end of a block without errors.  A replaced
     file keeps its permissions, and a link to a file stays a link.  Temporary files of processes
-    that were killed are removed.
-
-    Parameters
-    ----------
-    path : str or path
-        File to write; ``.zarr`` is a folder.
-    overwrite : bool, default False
-        Replace an existing file.
-
-    Yields
-    ------
-    Path
-        Temporary file to write to.
-
-    See Also
-    --------
-    check_target : Check the file before any work.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, glfs_bio
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "panel.txt"
-    ...     with glfs_bio.io.replacing(path) as name:
-    ...         _ = name.write_text("CD3D")
-    ...         print(path.exists())
-    ...     print(path.read_text())
-    False
-    CD3D
+    that were killed are removed; ``.zarr`` is a folder.
     """
     path = as_path(path)
     check_target(path, overwrite=overwrite)

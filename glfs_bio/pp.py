@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-__all__ = ["recorded_parameters", "select_genes", "structure"]
+__all__ = ["select_genes", "structure"]
 
 
 def __dir__() -> list[str]:
@@ -567,35 +567,10 @@ def structure(
     store(adata, compute(adata, inputs, spec), made_of, key_added, asked_for=True)
 
 
-@documented
 def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
     """Return the arguments of the call of :func:`select_genes` that wrote ``.uns[key]``.
 
-    The arguments have their Python types again, also after a file: ``"None"`` is None, and
-    ``"re:…"`` a compiled pattern.
-
-    Parameters
-    ----------
-    <adata with a selection>
-    <key>
-
-    Returns
-    -------
-    dict
-        All arguments that decide on the genes, and `key_added`; for `use_raw` `layer` is ``"raw"``.
-
-    See Also
-    --------
-    select_genes : Select genes.
-
-    Examples
-    --------
-    >>> import scanpy as sc, glfs_bio
-    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    >>> glfs_bio.pp.select_genes(adata, n_genes=10)
-    >>> first = adata.var["glfs_rank"].copy()
-    >>> glfs_bio.pp.select_genes(adata, **glfs_bio.pp.recorded_parameters(adata))
-    >>> bool((adata.var["glfs_rank"] == first).all())
-    True
+    They have their Python types again, also after a file: ``"None"`` is None, and ``"re:…"`` a
+    compiled pattern.
     """
     return results.request_of(adata, key).arguments() | {"key_added": key}

@@ -34,9 +34,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Tests of what other systems do not have: R beside Python, forks, limits of a process, shells.
 collect_ignore = (
-    []
-    if sys.platform == "linux"
-    else ["cli/test_shell.py", "rbridge", "test_faults.py", "test_forked.py"]
+    [] if sys.platform == "linux" else ["cli/test_shell.py", "rbridge", "test_faults.py"]
 )
 
 CONTAINERS = {
@@ -92,6 +90,24 @@ def clusters() -> np.ndarray:
     groups = np.repeat(np.eye(3), 30, axis=0)
     signal = groups @ np.hstack([np.eye(3), np.eye(3)[::-1]]) * 3.0
     return np.hstack([signal, np.zeros((90, 34))]) + rng.normal(scale=0.3, size=(90, 40)) + 1.0
+
+
+@pytest.fixture(scope="session")
+def four_among_noise():
+    """Maker of four features among many of Gaussian noise, of four clusters or uniform."""
+
+    def make(n_samples=400, n_noise=1000, *, sigma=0.2, clusters=True):
+        rng = np.random.default_rng(0)
+        if clusters:
+            features = np.eye(4)[rng.permutation(np.arange(n_samples) % 4)]
+        else:
+            features = rng.uniform(size=(n_samples, 4))
+        noise = rng.normal(scale=sigma, size=(n_samples, n_noise))
+        order = rng.permutation(4 + n_noise)
+        var = pd.DataFrame({"informative": order < 4}, index=[f"g{i}" for i in order])
+        return ad.AnnData(np.hstack([features, noise])[:, order], var=var)
+
+    return make
 
 
 def _laid_out(cells, **_):
@@ -384,10 +400,9 @@ def analysed(_pbmc):
     """Blood cells with all results of a selection, which nobody changes."""
     adata = _pbmc.copy()
     glfs_bio.pp.select_genes(adata, 10)
-    glfs_bio.tl.stability(adata, 5, n_resamples=2)
+    glfs_bio.tl.stability(adata, n_genes=5, n_resamples=2)
     glfs_bio.tl.enrich(adata, {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]})
     glfs_bio.tl.evaluate_panel(adata, "glfs", "bulk_labels", n_random=2)
     glfs_bio.tl.compare_panels(adata, {"a": "glfs", "b": ["CD3D", "LYZ"]})
     glfs_bio.tl.curve(adata, 10)
-    glfs_bio.tl.markers(adata, "glfs", "bulk_labels")
     return adata

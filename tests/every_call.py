@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from glfs_bio import Limits, Platform, io, pp, tl
+from glfs_bio import Limits, Platform, pp, tl
 
 #: Calls by function; each writes to what the calls before it left.
 CALLS = {
@@ -38,13 +38,10 @@ CALLS = {
     "compare_panels": lambda adata: tl.compare_panels(
         *(adata, {"a": "glfs", "b": ["g1"]}, "type"), domains="type", library_key="batch"
     ),
-    "explain_panel": lambda adata: tl.explain_panel(adata, "glfs", "type"),
-    "extend_panel": lambda adata: tl.extend_panel(adata, ["g1", "none"], 3, labels="type"),
-    "substitutes": tl.substitutes,
-    "replace_genes": lambda adata: tl.replace_genes(
-        adata, ["g2", "none"], ["g1", "g2", "none", "nor"]
+    "explain_panel": lambda adata: tl.explain_panel(adata, "glfs", "type", genes="g50"),
+    "extend_panel": lambda adata: tl.extend_panel(
+        adata, ["g1", "g2", "none", "nor"], drop=["g2", "none"]
     ),
-    "explain_gene": lambda adata: tl.explain_gene(adata, ["g1", "g50"], "glfs", "type"),
     "prove_panel": lambda adata: tl.prove_panel(adata, ["g1", "g12", "none"], time_limit=None),
     "resolve_genes": lambda adata: tl.resolve_genes(adata, symbols="symbol"),
     "order_panel": lambda adata: tl.order_panel(
@@ -56,14 +53,9 @@ CALLS = {
         backups=1,
     ),
     "curve": lambda adata: tl.curve(adata, 5, "type"),
-    "markers": lambda adata: tl.markers(adata, "glfs", "type"),
     "stability": lambda adata: tl.stability(adata, n_resamples=2),
-    "classify": lambda adata: tl.classify(
-        adata, "type", train="half", n_genes=[2, 3], cv=2, symbols="symbol"
-    ),
-    "predict": lambda adata: tl.predict(adata, adata.uns["glfs_class"], unsure=0.1),
+    "classify": lambda adata: tl.classify(adata, "type", n_genes=[2, 3]),
     "enrich": lambda adata: tl.enrich(adata, {"some": ["g1", "g2", "g12"]}, min_size=1),
-    "panel_umap": tl.panel_umap,
 }
 
 #: Lines of the shell by command, on what :func:`write_inputs` writes.
@@ -71,17 +63,12 @@ LINES = {
     "select": "IN.h5ad --n-genes 5 --key-added other",
     "evaluate": "IN.h5ad glfs --labels type",
     "compare": "IN.h5ad a=glfs b=other --labels type",
-    "explain": "IN.h5ad glfs --labels type",
-    "extend": "IN.h5ad glfs --n-extra 2 --labels type",
-    "substitutes": "IN.h5ad glfs",
-    "replace": "IN.h5ad glfs --failed g1",
-    "gene": "IN.h5ad glfs --gene g1,g50 --labels type",
+    "explain": "IN.h5ad glfs --genes g1,g50 --labels type",
+    "extend": "IN.h5ad glfs --drop g1",
     "prove": "IN.h5ad other",
     "curve": "IN.h5ad --max-genes 5 --labels type",
-    "markers": "IN.h5ad glfs --labels type",
     "stability": "IN.h5ad --n-resamples 2",
     "classify": "IN.h5ad --labels type --n-genes 3",
-    "predict": "IN.h5ad MODEL.json",
     "enrich": "IN.h5ad --gene-sets SETS.gmt --min-size 1 --min-cells 1",
     "order": "IN.h5ad glfs",
 }
@@ -154,12 +141,10 @@ def same(values: object, expected: object, where: str, relative: float = RELATIV
 
 
 def write_inputs() -> ad.AnnData:
-    """Write cells with two selections, a classifier and gene sets; return the cells."""
+    """Write cells with two selections and gene sets; return the cells."""
     adata = cells()
     pp.select_genes(adata, 5)
     pp.select_genes(adata, 4, method="variance", key_added="other")
-    tl.classify(adata, "type", n_genes=3)
-    io.write_classifier(adata, "MODEL.json")
     Path("SETS.gmt").write_text("some\t\tg1\tg2\tg12\n")
     adata.write_h5ad("IN.h5ad")
     return adata

@@ -147,6 +147,6 @@ def test_what_a_signature_and_a_docstring_say():
 def test_what_is_stored_is_current():
     """If not: ``make signatures``."""
     assert KEPT.read_text("utf-8") == signatures()
-    read = {name: vars(entry) for name, entry in parameters(tl.markers).items()}
-    stored = {name: vars(entry) for name, entry in kept("tl.markers").items()}
+    read = {name: vars(entry) for name, entry in parameters(tl.substitutes).items()}
+    stored = {name: vars(entry) for name, entry in kept("tl.substitutes").items()}
     assert {name: entry | {"is_positional": False} for name, entry in read.items()} == stored

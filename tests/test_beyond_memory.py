@@ -38,11 +38,9 @@ RETURNING = {
     "estimate_efficiency": lambda adata: tl.estimate_efficiency(
         *(adata, adata, "type"), counts_layer="counts", spatial_layer="counts"
     ),
-    "recorded_parameters": lambda adata: pp.recorded_parameters(adata, "glfs"),
 }
 #: Functions that write a file, with its name and more that they ask for.
 WRITING = {
-    "write_classifier": ("model.json", {}),
     "write_gene_list": ("genes.csv", {}),
     "write_gmt": ("genes.gmt", {}),
     "write_order": ("order.csv", {}),
@@ -152,7 +150,7 @@ def give(adata, parts):
 @pytest.fixture(scope="module")
 def explored(every_result):
     """What cells hold in the end; and a path of penalties, for its plot."""
-    adata = give(cells(), every_result["panel_umap"].after)
+    adata = give(cells(), every_result["enrich"].after)
     pp.select_genes(adata, 5, use_rep="X", objective="exact", key_added="path")
     return held(adata)
 
@@ -173,7 +171,7 @@ def test_results_of_a_store_are_those_of_memory(container, name, every_result):
 )
 def test_other_containers(container, every_result):
     """What they add is in the matrix that every function reads: tests/data/test_matrix.py."""
-    for name in ("select_genes", "evaluate_panel", "markers"):
+    for name in ("select_genes", "evaluate_panel", "explain_panel"):
         adata = give(container(), every_result[name].before)
         CALLS[name](adata)
         same(held(adata), every_result[name].after, name)
@@ -298,8 +296,10 @@ def test_results_of_a_file_are_those_of_memory(
 
 
 def test_two_workers_of_dask(every_result, tmp_path, monkeypatch):
+    """Workers are threads that talk by TCP: whatever they get is serialised, as for processes."""
     distributed = pytest.importorskip("distributed")
-    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"processes": False, "protocol": "tcp://", "threads_per_worker": 1}
+    options |= {"dashboard_address": None}
     opened = CONTAINERS["dask csr"](tmp_path)
     with (
         distributed.LocalCluster(n_workers=2, local_directory=tmp_path, **options) as cluster,

@@ -22,7 +22,7 @@ CALLS = {
     "matplotlib": lambda adata, folder: glfs_bio.pl.weights(adata),
     "openpyxl": lambda adata, folder: glfs_bio.io.write_gene_list(adata, folder / "panel.xlsx"),
     "pooch": lambda adata, folder: glfs_bio.datasets.golub(),
-    "scanpy": lambda adata, folder: glfs_bio.tl.panel_umap(adata),
+    "scanpy": lambda adata, folder: glfs_bio.pl.panel(adata),
 }
 
 

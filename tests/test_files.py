@@ -127,8 +127,8 @@ def test_links_stay_and_are_followed(panel, tmp_path):
 def test_what_the_dead_left_behind_is_removed(tmp_path):
     code = """
 import os, signal
-from glfs_bio import io
-with io.replacing("a.txt") as name:
+from glfs_bio._files import replacing
+with replacing("a.txt") as name:
     name.write_text("half")
     os.kill(os.getpid(), signal.SIGTERM)
 """

@@ -21,7 +21,6 @@ FLOORS = (
     *({"measures"}, {"selection"}, {"estimators"}),
     *({"_docs", "_extras", "_files", "_progress", "_signatures"}, {"vendors"}),
     *({"datasets"}, {"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}),
-    {"_on_import", "_accessor"},
     {"__init__", "__main__"},
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -70,9 +70,8 @@ def test_progress_of_every_stage():
         lambda cells: pp.select_genes(cells, 5),
         lambda cells: tl.evaluate_panel(cells, ["LYZ", "CD3D"], n_random=0),
         lambda cells: tl.order_panel(cells, ["LYZ", "CD3D"]),
-        lambda cells: tl.markers(cells, ["LYZ", "CD3D"], "bulk_labels"),
     ],
-    ids=["select", "evaluate", "order", "markers"],
+    ids=["select", "evaluate", "order"],
 )
 def test_a_result_is_said_once(pbmc, capsys, verbosity, call):
     """As scanpy says its steps: from the level of information on."""

@@ -19,7 +19,7 @@ from glfs_bio.errors import Caution
 from glfs_bio.options import Limits
 
 #: These return a table.
-NOT_WRITING = {"estimate_efficiency", "recorded_parameters"}
+NOT_WRITING = {"estimate_efficiency"}
 
 
 def test_every_function_is_called():

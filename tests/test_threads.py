@@ -1,7 +1,8 @@
-"""Threads of a process are what they were; compiled functions need no place on disk."""
+"""Threads are what they were afterwards, and workers can be forked from a process with threads."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -95,11 +96,10 @@ def test_no_number_depends_on_the_threads_of_blas(container, threads_of_blas):
         pp.select_genes(adata, 6)
         tl.evaluate_panel(adata, labels="type")
         tl.explain_panel(adata, labels="type")
-        tl.substitutes(adata)
-        tl.extend_panel(adata, "glfs", 3, labels="type", key_added="extended")
+        tl.extend_panel(adata, "glfs", 9, key_added="extended")
         tl.curve(adata, 10, labels="type")
         tl.prove_panel(adata)
-        tl.classify(adata, "type", n_genes=[3, 8], cv=2)
+        tl.classify(adata, "type", n_genes=[3, 8])
     for part in ("obs", "obsm", "var", "varm", "uns"):
         others = dict(numbers(getattr(double, part)))
         for name, value in numbers(getattr(single, part)):
@@ -119,3 +119,103 @@ print(GLFS(3).fit(X).get_support().sum())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "3\n", done.stderr
+
+
+IN_WORKERS = """
+import multiprocessing
+import sys
+
+def in_workers(task):
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        return pool.map_async(task, range(2)).get(timeout=600)
+"""
+#: Neighbours are looked for with OpenMP, and clusters too.
+SELECT = """
+import anndata as ad
+import numpy as np
+from sklearn.neighbors import kneighbors_graph
+from threadpoolctl import threadpool_info
+import glfs_bio
+
+cells = ad.read_h5ad(sys.argv[1])
+
+def select(_):
+    return list(glfs_bio.pp.select_genes(cells, 10, inplace=False)["glfs_weight"])
+
+def evaluate(_):
+    panel = [*cells.var_names[:20]]
+    judged = glfs_bio.tl.evaluate_panel(cells, panel, "bulk_labels", inplace=False)
+    return [judged[name] for name in ("preserved", "knn_preservation", "accuracy")]
+
+def threads(_):
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    select(_)
+    return before, [pool["num_threads"] for pool in threadpool_info()]
+
+kneighbors_graph(cells.X.toarray(), 5)
+for task in (select, evaluate):
+    # The first workers are forked where only others have run threads.
+    there, here = in_workers(task), np.hstack(task(None))
+    for values in there:
+        np.testing.assert_allclose(np.hstack(values), here, rtol=1e-10, atol=1e-12)
+for before, after in in_workers(threads):
+    assert before == after and 2 in before, (before, after)
+"""
+NUMBA = """
+import numba
+import numpy as np
+from glfs_bio.data import threads as pools
+
+@numba.njit(parallel=True)
+def total(values):
+    sum = 0.0
+    for i in numba.prange(len(values)):
+        sum += values[i]
+    return sum
+
+@pools.one_thread_if_forked
+def work(_):
+    try:
+        pools.need_numba("This")
+    except RuntimeError as error:
+        return str(error)
+    return total(np.ones(10))
+
+def twice(_):
+    return work(_), work(_)
+
+assert in_workers(twice) == [(10.0, 10.0)] * 2, "a worker's own threads are no obstacle"
+total(np.ones(10))
+if numba.threading_layer() == "omp":
+    print(*in_workers(work), sep="\\n")
+"""
+
+
+def output(code: str, *arguments: str) -> str:
+    """What a script prints that has two threads of OpenMP; one that hangs fails."""
+    threads = {"OMP_NUM_THREADS": "2", "NUMBA_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", IN_WORKERS + code, *arguments],
+        env=os.environ | threads,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_workers_end_with_the_same_result(pbmc, tmp_path):
+    del pbmc.obsm, pbmc.obsp, pbmc.uns
+    pbmc.write_h5ad(tmp_path / "cells.h5ad")
+    output(SELECT, str(tmp_path / "cells.h5ad"))
+
+
+def test_numba_says_what_to_do():
+    """numba ends a process that was forked after its threads of OpenMP: a pool waits for ever."""
+    said = output(NUMBA)
+    if not said:
+        pytest.skip("numba's threads are not those of OpenMP")
+    assert said.count("start the workers with multiprocessing.get_context('spawn')") == 2

@@ -79,12 +79,12 @@ def printed(values):
 def of_workbench(adata, labels):
     """What follows a selection."""
     yield "evaluate_panel", evaluation(adata, labels)
-    found = glfs_bio.tl.substitutes(adata, "glfs", n=3, inplace=False)
-    yield "substitutes", {"table": found}
-    added = glfs_bio.tl.extend_panel(adata, list(adata.var_names[:5]), 10, inplace=False)
+    added = glfs_bio.tl.extend_panel(adata, list(adata.var_names[:5]), 15, inplace=False)
     yield "extend_panel", {"table": added}
-    why = glfs_bio.tl.explain_panel(adata, "glfs", labels, inplace=False)
-    yield "explain_panel", {"table": why}
+    glfs_bio.tl.explain_panel(adata, "glfs", labels)
+    entry = adata.uns["glfs_explanation"]
+    yield "explain_panel", {"table": entry["table"]}
+    yield "substitutes", {"table": entry["substitutes"]}
 
 
 def evaluation(adata, labels, **options):
@@ -123,7 +123,7 @@ def of_single_cells(name):
             **FRESH,
         ),
     )
-    limits = glfs_bio.Limits(max_mean=2.0, per_type=1, groupby="label")
+    limits = glfs_bio.Limits(expression={"mean": 2.0}, per_type=1, groupby="label")
     yield "limits", select(adata, 40, limits=limits, **FRESH)
     yield "failures", select(adata, 20, **failing(0.1), **FRESH)
     yield "detection", select(adata, 20, **detecting(0.5), **FRESH)
@@ -165,9 +165,9 @@ def of_leukaemia():
     for objective in ("error", "exact"):
         yield objective, select(adata, 20, objective=objective, **whole)
     yield "line search", select(adata, None, objective=Exact(lam="line_search"), **whole)
-    adata.obs["learn"] = (adata.obs["split"] == "train").to_numpy()
-    glfs_bio.tl.classify(adata, "label", train="learn", n_genes=20)
-    found = adata.obs[[name for name in adata.obs if name.startswith("glfs")]]
+    train, test = (adata[adata.obs["split"] == part].copy() for part in ("train", "test"))
+    glfs_bio.tl.classify(train, "label", 20, new=test)
+    found = test.obs[[name for name in test.obs if name.startswith("glfs")]]
     yield "classify", {name: found[name] for name in found}
 
 

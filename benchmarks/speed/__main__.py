@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 SIZES = (10_000, 100_000, 1_000_000)
 #: Cells that are read from other containers, too, and by which calls.
 ELSEWHERE = 100_000
-PASSES = (tasks.FRESH, f"{tasks.EVALUATION}, first", tasks.EVALUATION, "markers")
+PASSES = (tasks.FRESH, f"{tasks.EVALUATION}, first", tasks.EVALUATION, "explain_panel")
 #: In the picture: ours, black, and others.
 _OURS = {
     tasks.FRESH: "-",
     f"{tasks.EVALUATION}, first": "-.",
-    "markers": ":",
+    "explain_panel": ":",
     f"{tasks.REPORT}, without UMAPs": "--",
 }
 _OTHERS = tuple(name for name, task in tasks.TASKS.items() if task.place is None)

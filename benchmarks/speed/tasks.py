@@ -1,6 +1,6 @@
 """What is timed, from a file or in memory; and one of it in a process of its own.
 
-    python -m benchmarks.speed.tasks "markers" cells.h5ad csr [SECONDS]
+    python -m benchmarks.speed.tasks "classify" cells.h5ad csr [SECONDS]
 
 The call is timed cold; the limit is one of its processor time.  Memory is the peak of the whole
 process from then on, what was read included.  Results are kept beside the file, for those calls
@@ -140,7 +140,7 @@ def of_rival(rank: Callable[..., object], **options: object) -> Task:
 
 
 FRESH, EVALUATION, REPORT = "select_genes, from nothing", "evaluate_panel", "write_report"
-SHELL, UMAP, PLOTS = "glfs-bio select --backed", "panel_umap", "all plots"
+SHELL, PLOTS = "glfs-bio select --backed", "all plots"
 #: In an order in which each has what it needs.
 TASKS = {
     FRESH: Task(select, BARE),
@@ -148,7 +148,7 @@ TASKS = {
     "structure": Task(lambda cells, _: glfs_bio.pp.structure(cells), BARE),
     "select_genes, structure kept": Task(partial(select, inplace=False)),
     "select_genes, limits": Task(
-        partial(select, limits=glfs_bio.Limits(max_mean=3.0), inplace=False)
+        partial(select, limits=glfs_bio.Limits(expression={"mean": 3.0}), inplace=False)
     ),
     "select_genes, preserve=labels": Task(partial(select, preserve=LABEL, inplace=False)),
     f"{EVALUATION}, first": Task(tl(EVALUATION, "glfs", LABEL), SELECTED),
@@ -159,29 +159,23 @@ TASKS = {
     ),
     f"curve, {N_GENES} genes, labels": Task(tl("curve", labels=LABEL, max_genes=N_GENES)),
     "explain_panel": Task(tl("explain_panel", "glfs", LABEL)),
-    "explain_gene": Task(
-        lambda cells, _: glfs_bio.tl.explain_gene(cells, list(cells.var_names[:5]), "glfs", LABEL)
-    ),
-    "substitutes": Task(tl("substitutes", "glfs")),
     "extend_panel by 10 genes": Task(
         lambda cells, _: glfs_bio.tl.extend_panel(
-            cells, panels(cells)["half"], 10, labels=LABEL, inplace=False
+            cells, panels(cells)["half"], len(panels(cells)["half"]) + 10, inplace=False
         )
     ),
-    "replace_genes, two": Task(
-        lambda cells, _: glfs_bio.tl.replace_genes(cells, panels(cells)["half"][:2], inplace=False)
+    "extend_panel, two genes replaced": Task(
+        lambda cells, _: glfs_bio.tl.extend_panel(
+            cells, "glfs", drop=panels(cells)["half"][:2], inplace=False
+        )
     ),
     "prove_panel, 20 s": Task(tl("prove_panel", time_limit=20.0, inplace=False)),
-    "markers": Task(tl("markers", "glfs", LABEL)),
     "stability, two halves": Task(tl("stability", n_resamples=2)),
     "classify": Task(tl("classify", LABEL, n_genes=FEW)),
-    "predict": Task(lambda cells, _: glfs_bio.tl.predict(cells, cells.uns["glfs_class"])),
     "enrich": Task(lambda cells, _: glfs_bio.tl.enrich(cells, sets(cells))),
     "order_panel": Task(tl("order_panel", "glfs", labels=LABEL, backups=5, inplace=False)),
     PLOTS: Task(plots),
     f"{REPORT}, without UMAPs": Task(partial(report, umaps=False)),
-    f"{REPORT}, with the first UMAPs": Task(partial(report, umaps=True), SELECTED),
-    UMAP: Task(tl(UMAP)),
     REPORT: Task(partial(report, umaps=True)),
     "pl.panel": Task(panel_plot),
     "read_h5ad and select_genes": in_memory(lambda _, file: select(ad.read_h5ad(file))),
@@ -199,7 +193,7 @@ TASKS = {
     "hotspot": of_rival(rivals.hotspot, by="Z"),
 }
 #: These take longer than linearly, or are not for so many cells.
-FOR_FEW = (f"{REPORT}, with the first UMAPs", UMAP, REPORT, "pl.panel")
+FOR_FEW = (REPORT, "pl.panel")
 
 
 def held(cells: AnnData) -> dict[str, dict]:

@@ -144,34 +144,73 @@ def uncovered(table: pd.DataFrame) -> list[str]:
     return [*none.sort_values("n_set", ascending=False, kind="stable")["term"].astype(str)]
 
 
-def markers(frame: pd.DataFrame) -> str:
-    """Return how well the markers of labels distinguish them, as one line."""
-    worst = frame.loc[frame["f_beta"].idxmin()]
-    return (
-        f"mean F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f}; lowest "
-        f"{worst['label']} ({worst['f_beta']:.2f})"
-    )
-
-
-def extension(entry: Mapping[str, Any]) -> str:
+def extension(entry: Mapping[str, Any]) -> list[str]:
     """Return what genes that were added make of a panel, as one line."""
-    return f"{len(entry['table'])} genes added: {selection(entry)}"
+    table = entry["table"]
+    line = f"{len(table)} genes added: {selection(entry)}"
+    if "dropped" in entry:
+        pairs = ", ".join(f"{row.replaces} by {row.gene}" for row in table.itertuples())
+        line += f", {percent(entry['preserved_before'])} before; {pairs}"
+    return [line]
 
 
-def replacement(table: pd.DataFrame) -> str:
-    """Return what genes were replaced by, and at what price, as one line."""
-    pairs = ", ".join(f"{row.gene} by {row.replaced_by or 'none'}" for row in table.itertuples())
-    before, after = table["preserved_before"].iloc[0], table["preserved_after"].iloc[-1]
-    return f"{pairs}: preserved {percent(before)} before, {percent(after)} after"
+def explanation(entry: Mapping[str, Any]) -> list[str]:
+    """Return what the genes of a panel do for it, as one line, or a line for each of some genes."""
+    table = entry["table"]
+    if "genes" in entry:
+        return [_standing(row, entry) for row in entry["genes"].to_dict("records")]
+    least, most = table.loc[table["loss"].idxmin()], table.loc[table["loss"].idxmax()]
+    needless = int(table["role"].str.endswith("adds nothing").sum())
+    weak = int((~table["acceptable"]).sum()) - needless
+    return [
+        f"{len(table)} genes preserve {preserved(entry, table['preserved'].iloc[-1])}; largest "
+        f"contribution {most['gene']} ({percent(most['loss'])}), smallest {least['gene']} "
+        f"({percent(least['loss'])}); {needless} add nothing, {weak} have no acceptable substitute"
+    ]
 
 
-def stability(entry: Mapping[str, Any], n_cells: int, consensus: Any, selected: Any) -> str:
+def _standing(row: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+    """Return how a gene stands to a panel, in a sentence."""
+    predictors = entry["predictors"]
+    predictors = predictors["predictor"][predictors["gene"] == row["gene"]]
+    rank = f", rank {row['rank']:.0f} of {entry['n_candidates']:,}"
+    rank = "" if math.isnan(row["rank"]) else rank
+    if row["selected"]:
+        parts = [
+            f"{row['gene']} is in the panel{rank}",
+            f"{_small(row['loss'])} is lost without it",
+        ]
+    else:
+        parts = [
+            f"{row['gene']} is not in the panel{rank}, as {row['why_not']}",
+            f"it would add {_small(row['gain'])}",
+        ]
+    if row["replaces"]:
+        change = "lose" if row["price"] > 0 else "gain"
+        parts.append(f"{change} {_small(abs(row['price']))} in the place of {row['replaces']}")
+    if len(predictors):
+        others = "others, first " if row["selected"] else ""
+        names = " and ".join(predictors)
+        parts.append(f"{_small(row['r2'])} of its structure is predicted by {others}{names}")
+    return f"{'; '.join(parts)}."
+
+
+def _small(share: float) -> str:
+    """Return a share that may be small, as people read it."""
+    if share >= 0.1:
+        return f"{100 * share:.0f} %"
+    return f"{100 * share:.2g} %" if share >= 1e-6 else "nothing"
+
+
+def stability(entry: Mapping[str, Any]) -> list[str]:
     """Return the agreement of the selections in subsamples, as one line."""
-    return (
-        f"{len(entry['n_genes'])} selections on {entry['n_cells']} of {n_cells} cells, "
-        f"mean Jaccard index {entry['mean_jaccard']:.2f}, {(selected & consensus).sum()} of "
-        f"{selected.sum()} genes in the consensus panel"
-    )
+    n_genes = entry["n_genes"]
+    return [
+        f"{len(n_genes)} selections, each on {entry['n_cells']} cells "
+        f"({percent(entry['params']['fraction'])}), mean Jaccard index "
+        f"{entry['mean_jaccard']:.2f}, {entry['n_shared']} genes of the panel in the consensus "
+        f"panel of {round(n_genes.mean())}"
+    ]
 
 
 def proof(entry: Mapping[str, Any]) -> list[str]:

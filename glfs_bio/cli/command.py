@@ -192,7 +192,7 @@ def command(
     Parameters
     ----------
     *functions : str
-        Functions whose parameters are options, such as ``"tl.markers"``: an argument of the type
+        Functions whose parameters are options, such as ``"tl.curve"``: an argument of the type
         :class:`Call` calls the first.
     only : iterable of str
         The parameters that are options; by default all.

@@ -119,7 +119,6 @@ def order(
 
 
 #: Results of other functions that a report shows.
-_RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes", "markers")
 
 
 @command(
@@ -140,16 +139,6 @@ def report(
     explanation_key: Annotated[
         str | None, "Key of the explanation. Default: KEY_explanation."
     ] = None,
-    substitutes_key: Annotated[
-        str | None, "Key of the substitutes. Default: KEY_substitutes."
-    ] = None,
-    markers_key: Annotated[str | None, "Key of the markers. Default: KEY_markers."] = None,
-    layer: Annotated[str | None, "Layer of the UMAPs instead of X, or raw."] = None,
-    random_state: Annotated[int, "--seed", "Seed of the UMAPs."] = 0,
-    keep: Annotated[
-        Path | None,
-        "File for the cells with the UMAPs, for later reports: .h5ad or .zarr.",
-        File("w", files.CELLS),
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -160,14 +149,6 @@ def report(
     Example: glfs-bio report panel.h5ad -o report.html --labels cell_type
     """
     adata = cells.load()
-    if keep is not None or layer is not None or random_state:
-        glfs_bio.tl.panel_umap(adata, call["key"], layer=layer, random_state=random_state)
-    if keep is not None:
-        files.put_cells(adata, keep, overwrite=overwrite)
-    keys = (
-        *(stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key),
-        markers_key,
-    )
     results = {what: key for what, key in zip(_RESULTS, keys, strict=True) if key is not None}
     with files.replacing(output, ".html", overwrite=overwrite) as name:
         glfs_bio.io.write_report(adata, name, results=results, **call.given)

@@ -25,9 +25,7 @@ def _check_gene_sets(call: Call) -> None:
         glfs_bio.io.read_gmt(call["gene_sets"])
 
 
-@command(
-    "tl.evaluate_panel", panel=("PANEL...", values.AS["panels"]), gene_sets=_GENE_SETS
-)
+@command("tl.evaluate_panel", panel=("PANEL...", values.AS["panels"]), gene_sets=_GENE_SETS)
 def evaluate(
     cells: Cells,
     call: Call,
@@ -72,79 +70,30 @@ def evaluate(
     written.put(adata, entry["measures"], *call.said, beside=beside)
 
 
-@command("tl.explain_panel")
-def explain(cells: Cells, call: Call, written: Written) -> None:
-    """Explain each gene of a panel: role, expression, loss, substitute; prints TSV.
-
-    Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
-    """
-    adata = cells.load()
-    entry = call(adata)
-    frame = words.in_symbols(entry["table"], adata, call["symbols"])
-    least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
-    summary = (
-        f"{len(frame)} genes preserve {summaries.preserved(entry, frame['preserved'].iloc[-1])}; "
-        f"largest contribution {most['gene']} ({summaries.percent(most['loss'])}), "
-        f"smallest {least['gene']} ({summaries.percent(least['loss'])})"
-    )
-    if isfinite(entry["joint_loss"]):
-        summary += f"; {(frame['alternatives'] != '').sum()} places are free for other genes"
-    written.put(adata, frame, summary)
-
-
-@command("tl.substitutes", genes=("--replace", values.AS["Genes"]), n="-n --n")
-def substitutes(cells: Cells, call: Call, written: Written) -> None:
-    """Find genes that can replace a gene of a panel; prints them as TSV, best first.
-
-    Example: glfs-bio substitutes pbmc.h5ad panel.txt --replace CD3D,LYZ
-    """
-    adata = cells.load()
-    entry = call(adata)
-    none, needless = len(entry["irreplaceable"]), len(entry["needless"])
-    every = len(entry["groups"])
-    shown = words.in_symbols(entry["table"], adata, call["symbols"])
-    summary = f"{every - none - needless} of {every} genes have an acceptable substitute"
-    if needless:
-        summary += f", and {needless} add nothing"
-    written.put(adata, shown.replace({"substitute": {"": "none"}}), summary)
-
-
-@command("tl.replace_genes", failed=("--failed", values.AS["panel"]))
-def replace(
+@command(
+    "tl.explain_panel",
+    genes=("--genes", values.AS["panel"]),
+    n_substitutes="-n --n-substitutes",
+)
+def explain(
     cells: Cells,
     call: Call,
     written: Written,
-    genes: Annotated[
-        Path | None, "File for the panel with the new genes, one gene per line.", File("w")
+    substitutes: Annotated[
+        Path | None, "File for the substitutes of each gene: .csv or .tsv.", _TABLE
     ] = None,
 ) -> None:
-    """Replace genes of a panel within its constraints; prints each with its replacement as TSV.
+    """Explain genes of a panel, or others: role, expression, loss, substitute; prints TSV.
 
-    Example: glfs-bio replace panel.h5ad glfs --failed CD3D,LYZ,NKG7 -o again.h5ad
+    Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --substitutes instead.csv
     """
-    from .._anndata import read, results
-
     adata = cells.load()
     entry = call(adata)
-    table = entry["table"]
-    if genes is not None:
-        called = read.symbols(adata, call["symbols"]).dropna().to_dict()
-        ranked = results.ranked(adata, results.last(adata, "selection")).index
-        every = [called.get(name, name) for name in (*ranked, *entry.get("absent", ()))]
-        files.put_names(every, genes, overwrite=written.overwrite)
-    written.put(adata, words.in_symbols(table, adata, call["symbols"]), *call.said)
-
-
-@command("tl.explain_gene", genes=("--gene", values.AS["panel"]))
-def gene(cells: Cells, call: Call, written: Written) -> None:
-    """Explain why genes are in a panel, or are not; prints one row per gene as TSV.
-
-    Example: glfs-bio gene panel.h5ad glfs --gene IL7R,CCR7 --labels cell_type
-    """
-    adata = cells.load()
-    table = call(adata)["table"]
-    shown = words.in_symbols(table, adata, call["symbols"])
-    written.put(adata, shown.drop(columns="summary"), *call.said)
+    table = entry.get("genes", entry["table"])
+    table, instead = (
+        words.in_symbols(one, adata, call["symbols"]) for one in (table, entry["substitutes"])
+    )
+    written.put(adata, table, *call.said, beside={substitutes: instead})
 
 
 @command("tl.prove_panel")
@@ -158,72 +107,35 @@ def prove(cells: Cells, call: Call, written: Written) -> None:
     written.put(adata, words.in_symbols(table, adata, call["symbols"]), *call.said)
 
 
-@command("tl.markers")
-def markers(cells: Cells, call: Call, written: Written) -> None:
-    """Find the markers of each label in a panel; prints them with their scores as TSV.
-
-    Example: glfs-bio markers pbmc.h5ad panel.txt --labels cell_type --table markers.tsv
-    """
-    adata = cells.load()
-    frame = call(adata)["table"]
-    written.put(adata, frame, *call.said)
-
-
 @command(
     "tl.classify",
+    new=None,
     n_genes=values.As(list[int], lambda sizes, _: sizes[0] if len(sizes) == 1 else sizes),
 )
 def classify(
     cells: Cells,
     call: Call,
     written: Written,
-    model: Annotated[
-        Path | None,
-        "File for the classifier, for glfs-bio predict: .json.",
-        File("w", (".json",)),
+    new: Annotated[
+        Path | None, "Cells whose labels are predicted: .h5ad or .zarr.", File("r", files.CELLS)
     ] = None,
 ) -> None:
-    """Classify cells by a few genes; prints cell, label and prediction as TSV.
+    """Classify cells by a few genes; prints cell, predicted label and margin as TSV.
+
+    With `--new` the table and `--output` are of those cells.
 
     Example: glfs-bio classify pbmc.h5ad --labels cell_type --n-genes 25 --table predicted.csv
     """
     adata = cells.load()
-    entry = call(adata)
-    key = call["key_added"]
-    columns = {"label": call["labels"], "predicted": f"{key}_predicted"}
-    predictions = adata.obs[[*columns.values()]].set_axis([*columns], axis="columns")
-    if model is not None:
-        glfs_bio.io.write_classifier(adata, model, key=key, overwrite=written.overwrite)
+    new_cells = None if new is None else files.load(new, backed=cells.backed)
+    entry = call(adata, new=new_cells)
+    predicted = adata if new_cells is None else new_cells
+    columns = {name: f"{call['key_added']}_{name}" for name in ("predicted", "margin")}
+    table = predicted.obs[[*columns.values()]].set_axis([*columns], axis="columns")
     parts = [f"{entry['n_genes']} genes: {', '.join(entry['genes'])}"]
     if "cv_errors" in entry:
         parts.append(f"{min(entry['cv_errors'])}/{entry['n_tested']} errors in cross-validation")
-    if "test_errors" in entry:
-        parts.append(f"{entry['test_errors']}/{entry['n_test']} errors outside --train")
-    written.put(adata, predictions.rename_axis("cell").reset_index(), "; ".join(parts))
-
-
-@command("tl.predict", model=None)
-def predict(
-    cells: Cells,
-    model: Annotated[Path, "MODEL", "Classifier: a file of glfs-bio classify --model.", File("r")],
-    call: Call,
-    written: Written,
-) -> None:
-    """Predict labels by a classifier; prints cell, prediction and margin as TSV.
-
-    Example: glfs-bio predict new.h5ad blood.json --unsure 0.1 --table predicted.csv
-    """
-    classifier = glfs_bio.io.read_classifier(model)
-    adata = cells.load()
-    entry = call(adata, model=classifier)
-    columns = {name: f"{call['key_added']}_{name}" for name in ("predicted", "margin")}
-    predictions = adata.obs[[*columns.values()]].set_axis([*columns], axis="columns")
-    prediction, n_genes = entry["prediction"], len(entry["genes"])
-    summary = (
-        f"{n_genes - len(prediction.get('absent', ()))} of {n_genes} genes, "
-        f"{adata.n_obs - prediction['n_unsure']} of {adata.n_obs} cells labelled"
-    )
-    written.put(adata, predictions.rename_axis("cell").reset_index(), summary)
+    written.put(predicted, table.rename_axis("cell").reset_index(), "; ".join(parts))
 
 
 @command(

@@ -102,7 +102,7 @@ def rank(cells: Cells, call: Call, table: Table = None, overwrite: Overwrite = F
     files.put_table(frame[columns], table, overwrite=overwrite)
 
 
-@command("tl.extend_panel")
+@command("tl.extend_panel", n_genes="-n --n-genes", drop=("--drop", values.AS["panel"]))
 def extend(
     cells: Cells,
     call: Call,
@@ -111,11 +111,11 @@ def extend(
         Path | None, "File for the extended panel, one gene per line.", File("w")
     ] = None,
 ) -> None:
-    """Add genes to a panel; prints gene, added share and preserved share as TSV.
+    """Add genes to a panel, or replace some; prints each added gene and what it adds as TSV.
 
     Genes of PANEL that are missing in the data stay in the panel, without a contribution.
 
-    Example: glfs-bio extend pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt
+    Example: glfs-bio extend panel.h5ad glfs --drop CD3D,LYZ,NKG7 --genes order.txt
     """
     from .._anndata import names, read
 
@@ -123,10 +123,13 @@ def extend(
     entry = call(adata)
     added, symbols = entry["table"], call["symbols"]
     if genes is not None:
-        given = names.panel(adata, call["panel"], symbols=symbols, missing="ignore").names
+        panel = names.panel(adata, call["panel"], symbols=symbols, missing="ignore").names
+        panel = [name for name in panel if name not in entry.get("dropped", ())]
+        panel = dict.fromkeys([*panel, *added["gene"], *entry.get("absent", ())])
         called = read.symbols(adata, symbols).dropna().to_dict()
-        every = [called.get(name, name) for name in (*given, *added["gene"])]
-        files.put_names(every, genes, overwrite=written.overwrite)
+        files.put_names(
+            [called.get(name, name) for name in panel], genes, overwrite=written.overwrite
+        )
     written.put(adata, words.in_symbols(added, adata, symbols), *call.said)
 
 
@@ -173,7 +176,7 @@ def demo(
 
     Example: glfs-bio demo -o demo
     """
-    from .._files import check_target
+    from .._files import check_target, replacing
 
     output.mkdir(exist_ok=True)
     h5ad, txt, png = (output / name for name in ("pbmc68k_panel.h5ad", "genes.txt", "panel.png"))
@@ -204,7 +207,7 @@ def demo(
 
     files.put_cells(panel, h5ad, overwrite=overwrite)
     glfs_bio.io.write_gene_list(cells, txt, overwrite=overwrite)
-    with glfs_bio.io.replacing(png, overwrite=overwrite) as file:
+    with replacing(png, overwrite=overwrite) as file:
         glfs_bio.pl.panel(cells, _LABELS, save=file)
         plt.close()
     document.wrote("--output", h5ad, txt, png)

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import glfs_bio
 
+from .. import _files
 from .._signatures import kept
 from ..errors import (
     MATRIX,
@@ -130,8 +131,6 @@ def check(files: Iterable[tuple[str, File, Any]], *, overwrite: bool, json: bool
     `files` are the name of the argument, what is done with it, and a file or several.  With `json`
     stdout has the document.
     """
-    from .._files import check_target
-
     every = [
         (name, use, Path(one))
         for name, use, value in files
@@ -163,7 +162,7 @@ def check(files: Iterable[tuple[str, File, Any]], *, overwrite: bool, json: bool
     for name, use, file in every:
         if use.mode == "w":
             with naming(path=name):
-                check_target(file, overwrite=overwrite)
+                _files.check_target(file, overwrite=overwrite)
 
 
 def is_one(path: Path | None) -> bool:
@@ -253,7 +252,7 @@ def _ending(file: IO[bytes]) -> str:
 def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
     """Yield a name to write to, of what takes the place of the file, or goes to stdout."""
     if not is_one(target):
-        with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
+        with _files.replacing(target, overwrite=overwrite) as name:
             yield name
         return
     import tempfile
@@ -315,7 +314,7 @@ def _printable(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _write_table(frame: pd.DataFrame, target: Path, *, overwrite: bool) -> None:
     frame = _printable(frame)
-    with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
+    with _files.replacing(target, overwrite=overwrite) as name:
         separator = TABLES[target.suffix.lower()]
         frame.to_csv(name, sep=separator, index=False, encoding="utf-8", float_format=_digits)
 
@@ -333,5 +332,5 @@ def put_names(names: Sequence[str], target: Path | None, *, overwrite: bool) -> 
     with naming(path="genes"):
         check_names(names, target)
     listing = "".join(f"{name}\n" for name in names)
-    with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
+    with _files.replacing(target, overwrite=overwrite) as name:
         name.write_text(listing, encoding="utf-8")

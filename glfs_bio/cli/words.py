@@ -27,24 +27,17 @@ _COMMANDS = {
     "structure": "explain -o",
     "evaluate_panel": "evaluate",
     "extend_panel": "extend",
-    "explain_gene": "gene",
     "explain_panel": "explain",
-    "replace_genes": "replace",
     "order_panel": "order",
     "prove_panel": "prove",
     "estimate_efficiency": "efficiency",
-    "panel_umap": "report --keep",
-    "write_classifier": "classify --model",
     "write_gene_list": "export",
     "write_gmt": "export",
     "write_order": "order --order",
     "write_reference": "order --reference",
     "write_report": "report",
     "write_rnk": "export",
-} | {
-    name: name
-    for name in ("substitutes", "markers", "stability", "classify", "predict", "enrich")
-}
+} | {name: name for name in ("stability", "classify", "enrich")}
 #: Arguments for the cells.
 _CELLS = {"adata", "X", "source"}
 #: Arguments that are files, of which the name says enough.
@@ -155,11 +148,5 @@ def in_symbols(frame: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.D
     if symbols is None:
         return frame
     names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
-    columns = [name for name in ("gene", "substitute", "replaced_by", "replaces") if name in frame]
-    called = {name: frame[name].map(names) for name in columns}
-    if "alternatives" in frame:
-        several = frame["alternatives"].str.split(", ")
-        called["alternatives"] = several.map(
-            lambda row: ", ".join(names.get(one, one) for one in row)
-        )
-    return frame.assign(**called)
+    columns = [name for name in ("gene", "substitute", "replaces") if name in frame]
+    return frame.assign(**{name: frame[name].replace(names.to_dict()) for name in columns})

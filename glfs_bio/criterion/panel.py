@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index
     from .criterion import Criterion
+    from .error import Block
 
 #: A gene is a substitute for another if its substitution score is at least this.
 MIN_SCORE = 0.5
@@ -191,57 +192,75 @@ class MeasuredPanel:
         """Return what every gene would add to the panel, a second measurement of its own too, as a
         share of what all genes preserve, shape (n_genes,).
         """
-        total = np.zeros(self.criterion.n_genes)
-        for block, posterior in zip(self.criterion.blocks, self.posteriors, strict=True):
-            u = block.genes @ posterior.covariance
-            lengths = np.einsum("ij,ij->i", u, block.genes)
-            total += np.einsum("ij,ij->i", u * block.weights, u) / (1.0 + lengths)
-        return np.asarray(total / self.criterion.scale)
+        _, gains, _ = self._joined(np.empty(0, dtype=np.intp))
+        return np.asarray(gains / self.criterion.scale)
 
     def substitutions(self, leaving: Index | None = None) -> Substitutions:
         """Replace genes i of the panel (None: all), one at a time, by every other gene j.
 
-        Gene i leaves, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)``, and gene j enters.  Arrays have
-        shape (len(leaving), n_genes).
+        Arrays have shape (len(leaving), n_genes).
         """
-        criterion = self.criterion
         leaving = self.genes if leaving is None else leaving
-        losses = np.zeros((len(leaving), 1))
-        alone = np.zeros(criterion.n_genes)
-        instead = np.zeros((len(leaving), criterion.n_genes))
-        for block, posterior in zip(criterion.blocks, self.posteriors, strict=True):
-            inverse = posterior.covariance
-            curved = (inverse * block.weights) @ inverse
-            g = block.genes[leaving]
-            u, v = g @ inverse, g @ curved
-            rest = 1.0 - np.sum(u * g, axis=1)[:, None]
-            loss = np.sum(v * g, axis=1)[:, None] / rest
-            covariances, bent = u @ block.genes.T, v @ block.genes.T
-            squares = covariances**2 / rest
-            lengths = np.einsum("ij,ij->i", block.genes @ inverse, block.genes)
-            gains = np.einsum("ij,ij->i", block.genes @ curved, block.genes)
-            losses += loss
-            alone += gains / (1.0 + lengths)
-            bent = gains + 2.0 * covariances * bent / rest + loss * squares
-            instead += bent / (1.0 + lengths + squares)
-        lost = (losses - instead) / criterion.scale
-        repeated = losses - alone[leaving][:, None]
+        losses, gains, instead = self._joined(leaving)
+        lost = (losses - instead) / self.criterion.scale
+        repeated = losses - gains[leaving][:, None]
         score = np.divide(
-            instead - alone, repeated, out=np.zeros_like(instead), where=repeated > _NOTHING
+            instead - gains, repeated, out=np.zeros_like(instead), where=repeated > _NOTHING
         )
         lost[:, self.genes] = np.inf
         score[:, self.genes] = 0.0
         return Substitutions(lost, score)
+
+    def _joined(self, leaving: Index) -> tuple[Array, Array, Array]:
+        """Return by how much F grows without genes i, shape (len(leaving), 1); by how much it falls
+        with every gene j, shape (n_genes,); and by how much it falls again with j once i left.
+        """
+        losses, gains, instead = 0.0, 0.0, 0.0
+        if not self.criterion.largest:
+            for block, posterior in zip(self.criterion.blocks, self.posteriors, strict=True):
+                loss, gain, again = _changes(block, posterior, leaving)
+                losses, gains, instead = losses + loss, gains + gain, instead + again
+            return losses, gains, instead
+        largest = without = joined = exchanged = -np.inf
+        for block, posterior, floor in zip(
+            self.criterion.blocks, self.posteriors, self.criterion.floors, strict=True
+        ):
+            level = float(block.weights @ np.diag(posterior.covariance)) - floor
+            loss, gain, again = _changes(block, posterior, leaving)
+            largest = np.maximum(largest, level)
+            without = np.maximum(without, level + loss)
+            joined = np.maximum(joined, level - gain)
+            exchanged = np.maximum(exchanged, level + loss - again)
+        return without - largest, largest - joined, without - exchanged
 
     def substitutes(self, min_score: float = MIN_SCORE) -> sparse.csr_array:
         """Return which genes (columns) are substitutes for which of the panel (rows).
 
         Boolean, shape (n_genes, n_genes).
         """
-        place, other = np.nonzero(self.substitutions().score >= min_score)
+        row, other = np.nonzero(self.substitutions().score >= min_score)
         shape = (self.criterion.n_genes, self.criterion.n_genes)
-        stored = np.ones(len(place), dtype=bool), (self.genes[place], other)
+        stored = np.ones(len(row), dtype=bool), (self.genes[row], other)
         return sparse.csr_array(stored, shape=shape)
+
+
+def _changes(block: Block, posterior: Posterior, leaving: Index) -> tuple[Array, Array, Array]:
+    """Return the terms of :meth:`MeasuredPanel._joined` of one set of cells.
+
+    Gene i leaves, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)``, and gene j enters.
+    """
+    inverse = posterior.covariance
+    curved = (inverse * block.weights) @ inverse
+    g = block.genes[leaving]
+    u, v = g @ inverse, g @ curved
+    rest = 1.0 - np.sum(u * g, axis=1)[:, None]
+    loss = np.sum(v * g, axis=1)[:, None] / rest
+    covariances, bent = u @ block.genes.T, v @ block.genes.T
+    squares = covariances**2 / rest
+    lengths = np.einsum("ij,ij->i", block.genes @ inverse, block.genes)
+    gains = np.einsum("ij,ij->i", block.genes @ curved, block.genes)
+    bent = gains + 2.0 * covariances * bent / rest + loss * squares
+    return loss, gains / (1.0 + lengths), bent / (1.0 + lengths + squares)
 
 
 def n_matched(first: Index, second: Index, substitutes: sparse.csr_array) -> int:

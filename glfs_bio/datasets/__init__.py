@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ._golub import golub
-from ._simulate import simulate
 
-__all__ = ["golub", "simulate"]
+__all__ = ["golub"]
 
 
 def __dir__() -> list[str]:

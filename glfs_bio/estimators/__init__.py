@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ._glfs import GLFS, SupervisedGLFS
-from ._glfs_laprls import GLFSLapRLSClassifier, fewest_genes
+from ._glfs_laprls import GLFSLapRLSClassifier
 from ._laprls import LapRLSClassifier
 
-__all__ = ["GLFS", "GLFSLapRLSClassifier", "LapRLSClassifier", "SupervisedGLFS", "fewest_genes"]
+__all__ = ["GLFS", "GLFSLapRLSClassifier", "LapRLSClassifier", "SupervisedGLFS"]
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,7 +38,6 @@ log = logging.getLogger(__name__)
 _MOST_GENES = 30
 #: Samples that are cross-validated: with so many an error rate of 0.1 is known to 0.003.
 _MOST_TRIED = 10_000
-_SAME_SCORE = 1e-12
 
 
 SELECTORS: dict[str, Callable[..., GLFS]] = {
@@ -494,52 +492,3 @@ def _in_cliques(
     for b in np.unique(block):
         X[block == b] -= X[block == b].mean(axis=0)
     return X, group
-
-
-def fewest_genes(cv_results: Mapping[str, Any]) -> int:
-    """Return the best candidate of a grid search with the fewest genes.
-
-    Pass it as ``GridSearchCV(..., refit=fewest_genes)``; the score is ``mean_test_score``.
-
-    Parameters
-    ----------
-    cv_results : dict
-        Results of :class:`~sklearn.model_selection.GridSearchCV` over a grid with one `n_genes`.
-
-    Returns
-    -------
-    int
-        Index of the candidate.
-
-    See Also
-    --------
-    GLFS : Selector with the parameter `n_genes`.
-
-    Examples
-    --------
-    >>> from glfs_bio.estimators import fewest_genes
-    >>> fewest_genes({"param_n_genes": [1, 5, 10], "mean_test_score": [0.7, 0.9, 0.9]})
-    1
-    """
-    if not isinstance(cv_results, Mapping) or "mean_test_score" not in cv_results:
-        raise InvalidType(
-            "cv_results", NO_VALUE, "has no mean_test_score", "pass those of GridSearchCV"
-        )
-    names = [name for name in cv_results if name.startswith("param_") and name.endswith("n_genes")]
-    if len(names) != 1:
-        raise InvalidValue(
-            "cv_results",
-            NO_VALUE,
-            f"must be those of a grid with one parameter n_genes; it has {listed(names)}",
-        )
-    score = np.asarray(cv_results["mean_test_score"])
-    n_genes = np.asarray(cv_results[names[0]], dtype=float)
-    if n_genes.shape != score.shape or not np.isfinite(score).any():
-        raise InvalidValue(
-            "cv_results",
-            NO_VALUE,
-            f"must hold a mean_test_score for each of the {len(n_genes)} candidates",
-        )
-    best = np.flatnonzero(score >= np.nanmax(score) - _SAME_SCORE)
-    n_genes = n_genes[best]
-    return int(best[np.argmin(n_genes)])

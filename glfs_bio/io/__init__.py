@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .._anndata.classifier_file import read_classifier, write_classifier
-from .._files import check_target, replacing
-from ..vendors.forms import PanelFile, read_panel
+from ..vendors.forms import read_panel
 from ..vendors.genes import read_genes
 from ..vendors.markers import read_markers
 from ..vendors.sheets import read_gmt
@@ -14,16 +12,11 @@ from ._read import read_cells
 from ._report import write_report
 
 __all__ = [
-    "PanelFile",
-    "check_target",
     "read_cells",
-    "read_classifier",
     "read_genes",
     "read_gmt",
     "read_markers",
     "read_panel",
-    "replacing",
-    "write_classifier",
     "write_gene_list",
     "write_gmt",
     "write_order",

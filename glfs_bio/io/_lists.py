@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 #: Columns of an explanation that a gene list does not have of its own.
 _EXPLAINED = (
     *("role", "expressed", "expressed_in", "axis", "supports", "substitute"),
-    *("substitution_score", "acceptable", "loss_with_substitute", "alternatives"),
+    *("substitution_score", "acceptable", "loss_with_substitute"),
 )
 
 
@@ -76,8 +76,8 @@ def write_gene_list(
     columns : str or list of str, default ()
         Further columns of ``.var`` for the table.
     explanation_key : str, default None
-        Key of a result of :func:`~glfs_bio.tl.explain_panel`, which adds the supported labels, the
-        substitute and the alternatives of each gene to the table.
+        Key of a result of :func:`~glfs_bio.tl.explain_panel`, which adds the supported labels and
+        the substitute of each gene to the table.
     selected_only : bool, default True
         Leave out candidate genes that are not selected.
     <overwrite>

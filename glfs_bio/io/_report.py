@@ -15,6 +15,7 @@ from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
 from ..errors import MAPPING, NONE, OBS, InvalidType, InvalidValue, NotFound, arg, call, listed
+from ..pl._cells import embedding
 from . import _sections
 from ._subject import Result, Subject, inches
 
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
 #: Search for a gene, whatever the organism and the kind of name.
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
 #: Kinds of results that a report may show.
-_SHOWN = (
-    *("evaluation", "explanation", "substitutes", "markers", "stability", "enrichment", "order"),
-)
+_SHOWN = (*("evaluation", "explanation", "stability", "enrichment", "order"),)
 
 
 @documented
@@ -41,6 +40,7 @@ def write_report(
     labels: str | None = None,
     symbols: str | None = None,
     results: Mapping[str, str] | None = None,
+    basis: str | None = None,
     umaps: bool | None = None,
     link: str | None = LINK,
     title: str = "Selected genes",
@@ -49,16 +49,13 @@ def write_report(
     """Write a report of a selection as one HTML file that opens without network.
 
     It holds a summary; the UMAP of the panel next to that of all genes; the contributions of the
-    selected genes, and a sortable table of them; with `labels`, a dot plot of the genes by type and
-    the markers of each type; the evaluation of the panel and the variation that it leaves
+    selected genes, and a sortable table of them; with `labels`, a dot plot of the genes by type;
+    the evaluation of the panel and the variation that it leaves
     unexplained; why each gene is in it; substitutes; constraints; the structure preserved by the
     first genes, and the path along λ where there is one; stability; significant gene sets; the
     order, with its checks; parameters and versions.
     What :func:`~glfs_bio.tl.evaluate_panel`, :func:`~glfs_bio.tl.explain_panel` and other functions
     compute is there if it is in `adata`.  The same `adata` gives the same file.
-
-    UMAPs take most of the time, minutes for many cells.  Call :func:`~glfs_bio.tl.panel_umap` first
-    to keep them in `adata` for every report and plot.
 
     Parameters
     ----------
@@ -73,13 +70,15 @@ def write_report(
         Column of ``.var`` with the names to show.  None: ``.var_names``, as for genes without a
         name.
     results : dict of str to str, default None
-        Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"substitutes"``,
-        ``"markers"``, ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
+        Keys of the results, by ``"evaluation"``, ``"explanation"``,
+        ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
         ``f"{key}_evaluation"`` and so on, if they exist.  Results of another panel or of other
         parameters are not shown, and the report says so.
+    basis : str, default None
+        Key of ``.obsm`` with the UMAP by the panel, as of :func:`~glfs_bio.pl.panel`.
     umaps : bool, default None
-        Whether to compute UMAPs that are not in `adata`.  None: of up to 20,000 cells; of more,
-        none are drawn unless they are there.
+        Whether to compute the UMAP by the panel without `basis`, which takes minutes for many
+        cells.  None: of up to 20,000 cells.
     link : str, default the search of NCBI Gene
         Web address of a page on a gene, with ``{gene}`` instead of its name.  None: no links.
     title : str, default "Selected genes"
@@ -125,6 +124,8 @@ def write_report(
     read.check(adata)
     if labels is not None and labels not in adata.obs:
         raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
+    if basis is not None:
+        embedding(adata, basis)
     frame = stored.ranked(adata, key)
     subject = Subject(
         adata,
@@ -136,6 +137,7 @@ def write_report(
         symbols=symbols,
         link=link,
         results=_results(adata, key, frame.index, results or {}),
+        basis=basis,
         umaps=umaps,
     )
     from matplotlib import style

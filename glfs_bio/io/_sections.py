@@ -15,17 +15,18 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from .. import _signatures, codec, pl, tl
+from .. import _signatures, codec, pl
 from .._anndata import results as stored
-from .._anndata import summaries, umap
+from .._anndata import summaries
 from ..cells.graph import MOST_EXACT
-from ..errors import Message, arg, call
+from ..criterion.panel import MIN_SCORE
+from ..errors import OBSM, Message, arg, call
 from ..measures.labels import READINGS, suffixed
 from ..options import Limits
 from ..pl._evaluation import read_by, readings_of
+from ..pl._panel import has_map_of_all_genes
 from ..pl._tables import measure_names
 from ..solvers.certificate import EVERY
-from ..tl._explain import ANY_GENE
 from ._subject import Subject, image, picture
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ _OF_ORDER = {
 _OF_SHEET = {
     "group": "group",
     "source": "source",
-    "alternatives": "alternatives",
     "backup_of": "backup of",
 }
 #: What is forecast for the platform.
@@ -144,32 +144,26 @@ def cells(subject: Subject) -> dict[str, Any]:
     from matplotlib import pyplot as plt
 
     adata = subject.adata
-    compute = adata.n_obs <= MOST_EXACT if subject.umaps is None else subject.umaps
-    if not compute and not umap.are_kept(adata, subject.key, subject.frame.index):
+    genes = subject.frame.index
+    few = adata.n_obs <= MOST_EXACT
+    if subject.basis is None and not (few if subject.umaps is None else subject.umaps):
         if subject.umaps is None:
             log.warning(
                 Message(
-                    f"The report has no UMAPs, which take minutes for {adata.n_obs} cells: run "
-                    f"{call('tl.panel_umap')} first, or pass {arg('umaps', True)}."
-                )
-            )
-        else:
-            log.warning(
-                Message(
-                    f"The report has no UMAPs, as {arg('umaps', False)} computes none: run "
-                    f"{call('tl.panel_umap')} first to show them."
+                    f"The report has no UMAPs, which take minutes for {adata.n_obs} cells: name "
+                    f"one of {OBSM} in {arg('basis')}, or pass {arg('umaps', True)}."
                 )
             )
         return {"n_cells": adata.n_obs, "pictures": []}
-    only_panel = len(subject.frame) == subject.adata.n_vars
-    figures = [
-        plt.figure(figsize=_MAP, layout="constrained") for _ in range(1 if only_panel else 2)
-    ]
+    captions = ["UMAP by the selected genes"]
+    if has_map_of_all_genes(adata, genes):
+        captions.insert(0, "UMAP by all genes")
+    figures = [plt.figure(figsize=_MAP, layout="constrained") for _ in captions]
     axes = [figure.subplots() for figure in figures]
-    pl.panel(subject.adata, subject.labels, key=subject.key, ax=axes, show=False)
+    pl.panel(adata, subject.labels, key=subject.key, basis=subject.basis, ax=axes, show=False)
     return {
         "labels": subject.labels,
-        "only_panel": only_panel,
+        "captions": captions,
         "groups": _legend(axes[-1]),
         "pictures": [image(figure) for figure in figures],
     }
@@ -200,30 +194,6 @@ def types(subject: Subject) -> dict[str, Any] | None:
         show=False,
     )
     return {"labels": subject.labels, "picture": image(rows[0]["mainplot_ax"].figure)}
-
-
-def markers(subject: Subject) -> dict[str, Any] | None:
-    """The markers of each type, which are computed if they are not there."""
-    result = subject.result("markers")
-    if result is not None:
-        adata, key = subject.adata, result.key
-    elif not subject.is_grouped:
-        return subject.of_another("markers")
-    else:
-        adata, key = subject.of_panel, "markers"
-        if adata.X.min() < 0:
-            return None
-        tl.markers(adata, list(adata.var_names), str(subject.labels), key_added=key)
-    entry = adata.uns[key]
-    return {
-        "labels": entry["params"]["labels"],
-        "rows": [
-            {**row, "markers": subject.renamed(str(row["markers"]), ", ")}
-            for row in entry["table"].to_dict("records")
-        ],
-        "beta": entry["params"]["beta"],
-        "picture": picture(pl.markers, adata, key=key, symbols=subject.symbols),
-    }
 
 
 def genes(subject: Subject) -> dict[str, Any]:
@@ -319,34 +289,30 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
     )
     within = table.get("certificate_within")
     return {
-        "rows": [
-            {**row, "alternatives": subject.renamed(row["alternatives"], ", ")}
-            for row in rows.to_dict("records")
-        ],
+        "rows": rows.to_dict("records"),
         "some_support": "supports" in table,
         "some_labels": "expressed_in" in table,
         "within": subject.entry.get("tolerance"),
         "constrained": stored.constraints_of(subject.entry) != "",
         "n_certified": None if within is None else int((within == EVERY).sum()),
-        "tolerance": result.entry["tolerance"],
-        "joint_loss": result.entry["joint_loss"],
-        "n_free": int((table["alternatives"] != "").sum()),
-        "n_any": int((table["alternatives"] == ANY_GENE).sum()),
     }
 
 
 def substitutes(subject: Subject) -> dict[str, Any] | None:
     """Return the substitutes of each gene."""
-    result = subject.result("substitutes")
+    result = subject.result("explanation")
     if result is None:
-        return subject.of_another("substitutes")
+        return subject.of_another("explanation")
+    why = result.entry["table"].set_index("gene")
+    needless = why["role"].str.endswith("adds nothing")
     rows = []
-    for gene, table in result.entry["table"].query("place > 0").groupby("gene", sort=False):
-        best, *further = table.sort_values("place").to_dict("records")
+    for gene, table in result.entry["substitutes"].groupby("gene", sort=False):
+        best, *further = table.sort_values("rank").to_dict("records")
         rows.append(
             {
                 **best,
                 "name": subject.called[gene],
+                "loss": why.loc[gene, "loss"],
                 "best": subject.called[best["substitute"]],
                 "further": [
                     f"{subject.called[one['substitute']]} ({_scored(one)})" for one in further
@@ -354,10 +320,10 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
             }
         )
     return {
-        "min_score": result.entry["params"]["min_score"],
+        "min_score": MIN_SCORE,
         "rows": rows,
-        "alone": list(subject.called.loc[list(result.entry["irreplaceable"])]),
-        "needless": list(subject.called.loc[list(result.entry["needless"])]),
+        "alone": list(subject.called.loc[why.index[~why["acceptable"] & ~needless]]),
+        "needless": list(subject.called.loc[why.index[needless]]),
     }
 
 
@@ -486,7 +452,6 @@ SECTIONS: dict[str, Callable[[Subject], dict[str, Any] | None]] = {
     "Cells": cells,
     "Genes": genes,
     "Genes by type": types,
-    "Markers": markers,
     "Evaluation": quality,
     "Unexplained variation": unexplained,
     "Why each gene": explanation,
@@ -566,16 +531,12 @@ def _rows(subject: Subject) -> list[dict[str, Any]]:
 def of_genes(subject: Subject) -> dict[str, pd.Series]:
     """Columns of the table of genes: the labels that a gene supports, and its substitute."""
     columns = {}
-    why, instead = subject.result("explanation"), subject.result("substitutes")
+    why = subject.result("explanation")
     if why is not None:
         table = why.entry["table"].set_index("gene")
         if "supports" in table:
             columns["supports"] = table["supports"].fillna("")
         columns["substitute"] = _offered(subject, table)
-    elif instead is not None:
-        table = instead.entry["table"]
-        best = table[table["place"] <= 1].set_index("gene").reindex(subject.frame.index)
-        columns["substitute"] = _offered(subject, best)
     return columns
 
 

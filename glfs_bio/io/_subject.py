@@ -48,7 +48,9 @@ class Subject:
     symbols: str | None
     link: str | None
     results: Mapping[str, Result]
-    #: Whether UMAPs are computed that are not in `adata`; None: of so many cells as is fast.
+    #: Key of ``.obsm`` with the UMAP by the panel; None: it is computed.
+    basis: str | None
+    #: Whether that is computed; None: of so many cells as is fast.
     umaps: bool | None
 
     def result(self, what: str) -> Result | None:

@@ -1,13 +1,9 @@
-"""Labels that a panel distinguishes and mixes up, and its genes as markers of labels.
+"""Labels that a panel distinguishes and mixes up.
 
 Labels are read in two ways.  Nearest cells (kNN) say whether cells of a label lie together, every
 gene counting by its variance: rare labels that a few genes tell apart are lost among many others.
 LapRLS learns which genes tell labels apart, as those who will annotate the data do: it is the
 kernel form (Belkin, Niyogi and Sindhwani 2006) with landmarks (Williams and Seeger 2001).
-
-A marker is as NS-Forest (Aevermann et al. 2021) has it: each gene is on from a threshold up, a
-label is known by a few genes that are all on, and the F-beta score with β = ½ weighs precision over
-recall.
 """
 
 from __future__ import annotations
@@ -15,11 +11,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics import (
     confusion_matrix,
@@ -34,7 +29,7 @@ from ..errors import NO_VALUE, InvalidValue
 from .cells import N_NEIGHBORS, dense, evenly, nearest, nearest_of_others
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from .._typing import Array, Index, Matrix
 
@@ -166,7 +161,9 @@ def table(scores: Mapping[str, LabelScores], kind: str) -> pd.DataFrame:
 def confusions(scores: Mapping[str, LabelScores]) -> pd.DataFrame:
     """Return the number of cells of each label with each prediction, by reading."""
     tables = [
-        one.confusion.melt(ignore_index=False, value_name="n_cells").reset_index().assign(reading=name)
+        one.confusion.melt(ignore_index=False, value_name="n_cells")
+        .reset_index()
+        .assign(reading=name)
         for name, one in scores.items()
     ]
     every = pd.concat(tables, ignore_index=True)
@@ -397,131 +394,3 @@ def _tables(
         counts, index=per_label.index, columns=pd.Index(names, name="predicted")
     )
     return per_label, confusion
-
-
-@dataclass(frozen=True)
-class Single:
-    """Every gene as a marker of every label, arrays of shape (n_labels, n_genes)."""
-
-    #: Expression from which the gene is on; NaN where it is the same in all cells
-    threshold: Array
-    #: Largest F-beta over thresholds
-    f_beta: Array
-    #: Share of the cells with the gene on that have the label, and of the cells of the label that
-    #: have the gene on
-    precision: Array
-    recall: Array
-    #: Mean expression in the label as a share of its sum over the means of all labels
-    on_target: Array
-
-
-@dataclass(frozen=True)
-class Combination:
-    """The best few genes of a label, which are all on."""
-
-    #: Places in the panel, the best single marker first
-    genes: Index
-    #: Of the cells in which all are on
-    f_beta: float
-    precision: float
-    recall: float
-
-
-def singles(values: Matrix, codes: Index, n_labels: int, beta: float) -> Single:
-    """Every gene alone: expression ≥ 0, shape (n_cells, n_genes), a NumPy array or CSC, and labels
-    with a cell each; cells of the code −1 do not count.
-    """
-    n_genes, sizes = values.shape[1], np.bincount(codes[codes >= 0], minlength=n_labels)
-    threshold, f, precision, recall = np.full((4, n_labels, n_genes), np.nan)
-    means = np.empty((n_labels, n_genes))
-    for gene in range(n_genes):
-        fields = {"stage": "markers", "n_done": gene, "n_all": n_genes}
-        log.info("%d of %d genes tried as markers", gene, n_genes, extra=fields)
-        cells, own = _expressed(values, gene)
-        own, label = own[codes[cells] >= 0], codes[cells][codes[cells] >= 0]
-        means[:, gene] = np.bincount(label, own, n_labels) / sizes
-        if len(own) == sizes.sum():  # the lowest threshold has all cells on
-            own, label = own[own > own.min()], label[own > own.min()]
-        if len(own):
-            found = _best_thresholds(own, label, sizes, beta)
-            threshold[:, gene], f[:, gene], precision[:, gene], recall[:, gene] = found
-    total = means.sum(axis=0)
-    on_target = np.divide(means, total, out=np.zeros_like(means), where=total > 0)
-    return Single(threshold, f, precision, recall, on_target)
-
-
-def _expressed(values: Matrix, gene: int) -> tuple[Index, Array]:
-    """Cells that express a gene, and how much."""
-    if sparse.issparse(values):
-        stored = slice(*values.indptr[gene : gene + 2])
-        cells, own = values.indices[stored], values.data[stored]
-        return cells[own > 0], own[own > 0]
-    cells = np.flatnonzero(values[:, gene])
-    return cells, values[cells, gene]
-
-
-def _best_thresholds(own: Array, label: Index, sizes: Index, beta: float) -> Array:
-    """Threshold of largest F-beta for each label, the lowest of several, with F-beta, precision and
-    recall, shape (4, n_labels).
-
-    It is the expression of a cell of the label: from the next threshold down more cells are on, and
-    no more of the label.  `own` and `label` are of the cells that are on at some threshold.
-    """
-    order = np.argsort(-own)
-    values, label = own[order], label[order]
-    last = np.flatnonzero(np.append(values[1:] != values[:-1], True))
-    n_on = np.repeat(last + 1, np.diff(last, prepend=-1))
-    members = np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label)))
-    found = np.zeros((4, len(sizes)))
-    found[0] = values[-1]
-    for k, (of_label, size) in enumerate(zip(members, sizes, strict=False)):
-        if len(of_label):
-            hits = np.arange(1.0, len(of_label) + 1.0)  # fewer than there are among equals, but one
-            precision, recall = hits / n_on[of_label], hits / size
-            f = _f(precision, recall, beta)
-            best = len(f) - 1 - int(np.argmax(f[::-1]))
-            found[:, k] = values[of_label[best]], f[best], precision[best], recall[best]
-    return found
-
-
-def combination(
-    values: Matrix, codes: Index, single: Single, label: int, most: int, beta: float
-) -> Combination:
-    """The best few genes of a label, at most `most`, which are all on: the fewest of the best.
-
-    `values` and `codes` are those of :func:`singles`.
-    """
-    order = np.argsort(-np.nan_to_num(single.f_beta[label], nan=-1.0), kind="stable")
-    order = order[np.isfinite(single.threshold[label, order])][:CONSIDERED]
-    bits = [1 << place for place in range(len(order))]
-    on = np.zeros(len(codes), dtype=np.uint8)  # a bit for each of these genes
-    for gene, bit in zip(order, bits, strict=True):
-        cells, own = _expressed(values, gene)
-        on[cells[own >= single.threshold[label, gene]]] |= bit
-    sets = np.arange(1 << len(order))
-    every, hits = (
-        np.bincount(on[some], minlength=len(sets)) for some in (codes >= 0, codes == label)
-    )
-    size = int(hits.sum())
-    best, score, precision, recall = np.empty(0, dtype=np.intp), 0.0, 0.0, 0.0
-    for some in _some(np.arange(len(order)), most):
-        wanted = sum(bits[place] for place in some)
-        all_on = sets & wanted == wanted
-        n_on, n_hits = int(every[all_on].sum()), int(hits[all_on].sum())
-        f = (1.0 + beta**2) * n_hits / (beta**2 * size + n_on)
-        if f > score:
-            best, score, precision, recall = order[some], f, n_hits / n_on, n_hits / size
-    return Combination(best, score, precision, recall)
-
-
-def _some(genes: Index, most: int) -> Iterator[Index]:
-    """Sets of genes, those of fewer genes first."""
-    for size in range(1, min(most, len(genes)) + 1):
-        for some in combinations(genes, size):
-            yield np.array(some)
-
-
-def _f(precision: Array, recall: Array, beta: float) -> Array:
-    weighed = beta**2 * precision + recall
-    product = (1.0 + beta**2) * precision * recall
-    return np.asarray(np.divide(product, weighed, out=np.zeros_like(weighed), where=weighed > 0))

@@ -6,7 +6,7 @@ from ._evaluation import curve, imputation, labels, preserved, unexplained
 from ._panel import panel
 from ._selection import contributions, enrichment, path, stability, weights
 from ._tables import comparison, confusion, upset
-from ._types import dotplot, markers
+from ._types import dotplot
 
 __all__ = [
     "comparison",
@@ -17,7 +17,6 @@ __all__ = [
     "enrichment",
     "imputation",
     "labels",
-    "markers",
     "panel",
     "path",
     "preserved",

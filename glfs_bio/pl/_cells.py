@@ -12,7 +12,7 @@ from anndata import AnnData
 from .. import checks, codec
 from .._anndata import columns, read, results
 from ..data.matrix import RowMatrix
-from ..errors import OBS, InvalidValue, NotFound, listed
+from ..errors import OBS, OBSM, InvalidValue, NotFound, listed, shown
 from ._figure import MUTED, colours, gene_names, literal
 
 if TYPE_CHECKING:
@@ -38,6 +38,21 @@ def check_labels(adata: AnnData, labels: str | None, *, grouping: bool) -> None:
         raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
     elif grouping:
         columns.labels(adata, labels)
+
+
+def embedding(adata: AnnData, basis: str | None, *defaults: str) -> str:
+    """Return the key of ``.obsm`` with the coordinates of the cells: `basis`, or a default."""
+    checks.texts(basis=basis, or_none=True)
+    candidates = defaults if basis is None else (basis, f"X_{basis}")
+    for name in candidates:
+        if name in adata.obsm:
+            return name
+    raise NotFound(
+        "basis",
+        basis,
+        f"is no embedding, as {OBSM} has none of {shown(*candidates)}",
+        f"run scanpy.tl.umap, or choose from {listed(read.own_names(adata, 'obsm'))}",
+    )
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .. import checks
-from .._anndata import read, results
-from ..errors import OBSM, InvalidValue, NotFound, arg, call, listed, shown
+from .._anndata import results
+from ..errors import InvalidValue, NotFound, arg, call
 from ..measures.labels import READINGS, suffixed
+from ._cells import embedding
 from ._figure import (
     BLUE,
     GREY,
@@ -315,16 +315,7 @@ def unexplained(
     of_values = colour_map(cmap)
     key, entry = evaluation(adata, key)
     found = _column(adata, key, "obs", "unexplained").to_numpy(dtype=float)
-    checks.texts(basis=basis, or_none=True)
-    candidates = tuple(_BASES) if basis is None else (basis, f"X_{basis}")
-    name = next((one for one in candidates if one in adata.obsm), None)
-    if name is None:
-        raise NotFound(
-            "basis",
-            basis,
-            f"is no embedding, as {OBSM} has none of {shown(*candidates)}",
-            f"run scanpy.tl.umap, or choose from {listed(read.own_names(adata, 'obsm'))}",
-        )
+    name = embedding(adata, basis, *_BASES)
     where = np.asarray(adata.obsm[name])
     rows = in_sample(where)
     said = [f"unexplained, panel of {entry['n_genes']} genes", of_all(len(rows), adata.n_obs)]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from .. import checks
-from .._anndata import read, umap
+from .._anndata import read
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, replacing
@@ -90,6 +90,8 @@ class Look:
 
 LOOK = Look()
 POINTS_OF_INCH = 72.0
+#: Most points of a picture; of more cells there is a sample, evenly over their order.
+MOST_POINTS = 100_000
 # Okabe and Ito's colours, which colour-blind readers can distinguish.
 BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#8C8C8C"
 # Paul Tol's "muted" scheme, likewise, and black.
@@ -429,7 +431,7 @@ def in_sample(*coordinates: NDArray[Any]) -> Index:
     """Return the places of the cells to draw: those with all coordinates, of many a sample."""
     there = [np.isfinite(one[:, :2]).all(axis=1) for one in coordinates]
     places = np.flatnonzero(np.logical_and.reduce(there))
-    return np.asarray(places[evenly(len(places), umap.MOST_CELLS)])
+    return np.asarray(places[evenly(len(places), MOST_POINTS)])
 
 
 def of_all(n_drawn: int, n_cells: int) -> str:

@@ -10,11 +10,15 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks
-from .._anndata import read, results, umap
+from .._anndata import read, results
+from .._progress import progress
+from ..data.matrix import RowMatrix
+from ..data.threads import need_numba
 from ..errors import NO_VALUE, OBS, InvalidValue, arg
 from ..measures.cells import dense, evenly
-from ._cells import check_labels, colour_groups, genes_of, grouped
+from ._cells import check_labels, colour_groups, embedding, genes_of, grouped
 from ._figure import (
+    MOST_POINTS,
     colour_map,
     gene_names,
     in_sample,
@@ -32,8 +36,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
+    from numpy.typing import NDArray
 
-    from .._typing import Index
+    from .._typing import Array, Index
     from ._cells import Grouped
     from ._figure import Drawing
 
@@ -47,6 +52,8 @@ _RATIO, _FEWEST = 3, 20
 _MOST_ROWS = 20_000
 #: Inches of a UMAP with all around it.
 _WIDTH, _HEIGHT = 4.6, 4.2
+#: Cells that a UMAP needs, and genes up to which it is of their expression, not of components.
+_FEWEST_OF_UMAP, _MOST_GENES_OF_UMAP = 5, 50
 #: Points of white around names on a map.
 _OUTLINE = 2
 
@@ -60,7 +67,7 @@ def panel(
     key: str | None = None,
     n_genes: int | None = None,
     symbols: str | None = None,
-    keep: bool = False,
+    basis: str | None = None,
     ncols: int = 4,
     legend_loc: Literal["right margin", "on data", "none"] = "right margin",
     ax: Sequence[Axes] | None = None,
@@ -83,11 +90,9 @@ def panel(
         its own.  The other kinds need a column, which groups the cells.
     kind : {"umap", "heatmap", "dotplot"}, default "umap"
         ``"umap"``
-            Two UMAPs, by all genes and by the panel.  Those that :func:`~glfs_bio.tl.panel_umap`
-            keeps in `adata` are drawn if they are of these genes and this matrix; otherwise they
-            are computed, of more than 100,000 cells of so many, evenly over their order.  So many
-            are drawn, as the titles say.  Where the panel has all genes of `adata`, there is only
-            that of the panel.
+            The UMAP by the panel, next to that of all genes where ``.obsm["X_umap"]`` has one and
+            `adata` has more genes than the panel.  Of more than 100,000 cells so many are drawn,
+            evenly over their order, as the titles say.
         ``"heatmap"``
             That of scanpy, every gene scaled from 0 to 1, genes ordered by the group in which they
             are highest; it shows a random part of large groups, and 20,000 cells at most.
@@ -97,9 +102,9 @@ def panel(
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.
     <shown symbols>
-    keep : bool, default False
-        Whether to keep UMAPs that are computed in `adata`, as :func:`~glfs_bio.tl.panel_umap` does,
-        for the next call.  If False, `adata` is not changed.
+    basis : str, default None
+        Key of ``.obsm`` with the UMAP by the panel, with or without ``X_``.  None: it is computed
+        by ``sc.pp.neighbors`` and ``sc.tl.umap`` on the genes of the panel, and not stored.
     ncols : int, default 4
         Number of UMAPs in a row; those of one of `labels` stay together.
     legend_loc : {"right margin", "on data", "none"}, default "right margin"
@@ -131,7 +136,6 @@ def panel(
     10
     """
     of_values = colour_map(cmap)
-    checks.flags(keep=keep)
     checks.one_of("kind", kind, _KINDS)
     checks.one_of("legend_loc", legend_loc, _LEGENDS)
     checks.whole_number("ncols", ncols, at_least=1)
@@ -155,12 +159,13 @@ def panel(
         yield None
         draw = _heatmap if kind == "heatmap" else dots
         return draw(of_groups, of_values, figsize)
-    found = umap.maps(adata, key, genes, layer)
-    if keep:
-        umap.keep(adata, key, found)
-    maps = {f"panel of {len(genes):,} genes": found.panel}
-    if found.all_genes is not None:
-        maps = {f"all {adata.n_vars:,} genes": found.all_genes, **maps}
+    if basis is None:
+        by_panel = _umap(adata, genes, layer)
+    else:
+        by_panel = np.asarray(adata.obsm[embedding(adata, basis)])
+    maps = {f"panel of {len(genes):,} genes": by_panel}
+    if has_map_of_all_genes(adata, genes):
+        maps = {f"all {adata.n_vars:,} genes": np.asarray(adata.obsm["X_umap"]), **maps}
     rows = in_sample(*maps.values())
     every = _coloured(adata, rows, shown, layer, symbols, palette)
     of_cells = of_all(len(rows), adata.n_obs)
@@ -187,6 +192,43 @@ def panel(
     return axes
 
 
+def has_map_of_all_genes(adata: AnnData, genes: pd.Index) -> bool:
+    """Return whether a UMAP by all genes is there, and these genes are not all."""
+    return len(genes) < adata.n_vars and "X_umap" in adata.obsm
+
+
+def _umap(adata: AnnData, genes: pd.Index, layer: str | None) -> NDArray[np.float64]:
+    """Return scanpy's UMAP by these genes, shape (cells, 2); NaN of cells that are not drawn."""
+    rows = evenly(adata.n_obs, MOST_POINTS)
+    if len(rows) < _FEWEST_OF_UMAP:
+        raise InvalidValue(
+            "adata",
+            NO_VALUE,
+            f"has {len(rows)} cells, but a UMAP needs at least {_FEWEST_OF_UMAP}",
+            "use more cells",
+        )
+    need_numba("UMAP")
+    import scanpy as sc
+
+    places = np.sort(adata.var_names.get_indexer(genes))
+    cells = AnnData(_expression(adata, adata.var_names[places], layer, rows))
+    if len(places) > _MOST_GENES_OF_UMAP:
+        sc.pp.pca(cells)
+    with progress() as bar:
+        bar.add_task(f"UMAP of {len(rows):,} cells by the panel", total=None)
+        sc.pp.neighbors(cells)
+        sc.tl.umap(cells)
+    coordinates = np.full((adata.n_obs, 2), np.nan)
+    coordinates[rows] = cells.obsm["X_umap"]
+    return coordinates
+
+
+def _expression(adata: AnnData, genes: pd.Index, layer: str | None, rows: Index) -> Array:
+    """Return the expression of a few genes in some cells, dense, wherever the matrix is."""
+    places = adata.var_names.get_indexer(genes)
+    return dense(RowMatrix(read.row_matrix(adata, layer), rows, places).loaded(), np.float32)
+
+
 def _groups(cells: AnnData, name: str | None) -> Sequence[object]:
     """The groups of a legend."""
     groups = None if name is None else getattr(cells.obs[name], "cat", None)
@@ -203,7 +245,7 @@ def _coloured(
 ) -> list[tuple[AnnData, str | None]]:
     """Some cells for each of what colours them, and its name to show; genes are read together."""
     genes = pd.Index([one for one in dict.fromkeys(shown) if one and one not in adata.obs])
-    values = umap.values(adata, genes, layer, rows).T if len(genes) else ()
+    values = _expression(adata, genes, layer, rows).T if len(genes) else ()
     of_genes = dict(zip(genes, values, strict=True))
     called = gene_names(adata, genes, symbols)
     found: list[tuple[AnnData, str | None]] = []

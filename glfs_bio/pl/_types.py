@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .._anndata import read, results
+from .._anndata import results
 from .._anndata.expression import OFF, Profiles, Types, are_logarithms, marked
 from ._cells import check_labels, genes_of, grouped
 from ._figure import (
-    BLUE,
     LOOK,
     POINTS_OF_INCH,
-    VERMILLION,
-    beside,
     colour_map,
-    colours,
-    ink,
-    legend,
-    name_places,
     plot,
     short,
 )
@@ -190,68 +183,3 @@ def dots(
         plotted.make_figure()
         drawn.append(plotted.get_axes())
     return drawn
-
-
-@plot
-def markers(
-    adata: AnnData,
-    *,
-    key: str | None = None,
-    symbols: str | None = None,
-    ax: Axes | None = None,
-    title: str | None = None,
-    palette: str | Sequence[str] | None = None,
-    figsize: tuple[float, float] | None = None,
-    show: bool | None = None,
-    save: str | Path | bool | None = None,
-) -> Drawing[Axes]:
-    """Bars of the F-beta score of the markers of each label, with precision and recall.
-
-    The markers, which are all on in a cell of the label, stand on the right.  A label without any
-    has no marker of its own in the panel.
-
-    Parameters
-    ----------
-    <adata with results> tl.markers
-    <key of the last> tl.markers
-    <shown symbols>
-    <ax>
-    <title>
-    <palette> the bars, and the points
-    <figsize, show, save>
-
-    <returned axes> the axes
-
-    Examples
-    --------
-    >>> import scanpy as sc, glfs_bio
-    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    >>> glfs_bio.tl.markers(adata, ["CD79A", "CD3D", "LYZ", "NKG7"], "bulk_labels")
-    >>> ax = glfs_bio.pl.markers(adata, show=False)
-    >>> len(ax.patches)
-    10
-    """
-    of_bars, of_points = colours(palette, BLUE, VERMILLION)
-    table = results.current(adata, results.last(adata, "markers", key), "markers")["table"]
-    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
-    (ax,) = yield [7.0], 0.28 * len(table) + 1.2
-    place = np.arange(len(table))
-    handles: list[Any] = [
-        ax.barh(place, table["f_beta"], height=0.72, color=of_bars, label="F-beta")
-    ]
-    style: dict[str, Any] = {"ls": "", "mfc": "white", "mec": ink(), "clip_on": False, "zorder": 4}
-    handles += ax.plot(table["precision"], place, marker="o", ms=5, label="precision", **style)
-    style |= {"mfc": of_points}
-    handles += ax.plot(table["recall"], place, marker="s", ms=4.5, label="recall", **style)
-    ax.set(xlim=(0, 1), xlabel="cells in which all markers are on")
-    ax.spines[["top", "right"]].set_visible(False)
-    size = name_places(ax, list(table["label"].astype(str)))
-    texts = [", ".join(named(text, called)) or "no marker" for text in table["markers"]]
-    beside(ax, texts, size)
-    legend(ax, handles)
-    return ax
-
-
-def named(text: str, called: pd.Series) -> list[str]:
-    """Return the names to show of genes with commas between them."""
-    return [str(called.get(one, one)) for one in str(text).split(", ") if one]

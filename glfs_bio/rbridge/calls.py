@@ -428,19 +428,16 @@ def _examine(adata: ad.AnnData, **options: Any) -> None:
 
 
 def _classify(adata: ad.AnnData, **options: Any) -> None:
-    """Train a classifier, of whose several classes each has a column of its own."""
+    """Train a classifier; decision values of each of several classes have a column in R."""
     tl.classify(adata, **options)
     key = options.get("key_added", _CLASSIFIER)
-    for table, arrays, name in (
-        (adata.obs, adata.obsm, f"{key}_decision"),
-        (adata.var, adata.varm, f"{key}_coef"),
-    ):
-        old = [column for column in table if column.startswith(f"{name}.")]
-        table.drop(columns=old, inplace=True)
-        if name in arrays:
-            columns = zip(adata.uns[key]["classes"], arrays.pop(name).T, strict=True)
-            for label, column in columns:
-                table[f"{name}.{label}"] = column
+    name = f"{key}_decision"
+    old = [column for column in adata.obs if column.startswith(f"{name}.")]
+    adata.obs.drop(columns=old, inplace=True)
+    if name in adata.obsm:
+        decision = adata.obsm.pop(name)
+        for label, values_of_label in zip(adata.uns[key]["classes"], decision.T, strict=True):
+            adata.obs[f"{name}.{label}"] = values_of_label
 
 
 def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:

@@ -40,8 +40,7 @@ _CALLS = (
     | {
         "Preserve": "glfs_evaluate_panel(x)",
         "estimators.LapRLSClassifier": "glfs_laprls(x, labels)",
-        "io.write_gmt": "glfs_gene_sets(x)",
-        "io.write_rnk": "glfs_gene_sets(x)",
+        "io.write_genes": "glfs_gene_sets(x)",
         "tl.estimate_efficiency": "glfs_estimate_efficiency()",
     }
 )

@@ -234,7 +234,9 @@ def evaluate_panel(
         "random_state": random_state,
     }
     several = isinstance(panel, Mapping)
-    of_key, suffix = (results.KEY, "comparison") if several else (results.key_of(adata, panel), None)
+    of_key, suffix = (
+        (results.KEY, "comparison") if several else (results.key_of(adata, panel), None)
+    )
     key_added = results.key_for(adata, "evaluation", key_added, of_key, suffix=suffix)
     checks.flags(inplace=inplace)
     checks.seed(random_state)
@@ -436,7 +438,13 @@ def _overlap(panels: Mapping[str, Found]) -> pd.DataFrame:
         genes, other = panels[first].genes, panels[second].genes
         n_shared, n_both = len(np.intersect1d(genes, other)), len(genes) + len(other)
         matched = n_matched(genes, other, substitutes[first] + substitutes[second])
-        row = (first, second, n_shared, n_shared / (n_both - n_shared), matched / (n_both - matched))
+        row = (
+            first,
+            second,
+            n_shared,
+            n_shared / (n_both - n_shared),
+            matched / (n_both - matched),
+        )
         rows.append(row)
     names_of_columns = ["panel", "other", "shared", "jaccard", "jaccard_with_substitutes"]
     return pd.DataFrame(rows, columns=names_of_columns)

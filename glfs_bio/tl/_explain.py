@@ -1,4 +1,4 @@
-"""Why each gene is in a panel: its role, where it is expressed, and its contribution."""
+"""Why each gene is in a panel, what can replace it, and why another gene is not in it."""
 
 from __future__ import annotations
 
@@ -9,59 +9,59 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, expression, read, results, stale
+from .._anndata import columns, expression, results, summaries
 from .._anndata import names as names_of
-from .._docs import documented
-from .._progress import with_bar
+from .._anndata.tool import Result, tool
+from ..criterion.panel import MIN_SCORE
 from ..errors import Message, listed
-from ..solvers.certificate import TOLERANCE
-from ._panel import find, free_for, must_haves, overridden, replacements
-from ._substitutes import listed_of
+from ._panel import find, must_haves, overridden, replacements
+from ._standing import standing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._anndata.names import Genes
-    from .._anndata.target import Preserve as Given
+    from .._anndata.target import Preserve as Target
     from .._typing import Array, Index
     from ..criterion.panel import MeasuredPanel, Pairs
     from ..labels import Labels
     from ..options import Preserve
-    from ..solvers.places import FreePlaces
     from ._panel import Found, Replacements
 
 log = logging.getLogger(__name__)
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
-#: Stands for all genes among those that may be in a place.
-ANY_GENE = "any gene"
+#: Most labels that a text names.
+_LABELS = 3
+#: State of the certificates of genes that had to be in, which are in every panel for that.
+MUST_HAVE = "must-have"
 
 
-@with_bar
-@documented
+@tool("explanation", summaries.explanation)
 def explain_panel(
     adata: AnnData,
     panel: Any = "glfs",
     labels: str | None = None,
     *,
-    n_labels: int = 3,
-    tolerance: float = TOLERANCE,
+    genes: Any = None,
+    n_substitutes: int = 3,
     exclude: Genes | None = None,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
-    preserve: Preserve | Given | None = None,
+    preserve: Preserve | Target | None = None,
     key_added: str | None = None,
     inplace: bool = True,
-) -> pd.DataFrame | None:
-    """Explain each gene of a panel: where it is expressed, its role, and what is lost without it.
+) -> Result:
+    """Explain each gene of a panel: its role, what is lost without it, and what can replace it.
 
-    A note names the genes that add nothing, such as must-haves that the others replace.  For places
-    that are free, ``alternatives`` has the genes that may stand there.
+    With `genes` any gene is explained: its rank, what predicts it, and why it is not in the panel.
+    A note names the genes that add nothing, such as must-haves that others replace.
+
+    The substitution score compares a substitute with a second measurement of the gene, given all
+    other genes of the panel.  The best substitute is therefore not always the most correlated gene.
+    Each replaces one gene while all others stay.
 
     Parameters
     ----------
@@ -69,16 +69,17 @@ def explain_panel(
     panel : str, list or path, default "glfs"
         <panel>
     <labels> str, default None
-    n_labels : int, default 3
-        Maximum number of labels to name per gene.
-    tolerance : float, default 0.005
-        Share of what the panel preserves that ``alternatives`` may lose, all together.
+    genes : str, list or path, default None
+        Genes to explain that need not be in the panel: one name, names, a file, or a key, as of a
+        panel.
+    n_substitutes : int, default 3
+        Maximum number of substitutes to list per gene.
     exclude : str, pattern or list, default None
-        Genes that cannot be a substitute, as in :func:`substitutes`.
+        Genes that cannot be a substitute, as in :func:`~glfs_bio.pp.select_genes`.  Genes that the
+        selection excluded, or with which its limits do not hold, cannot be one either.
     <layer of a panel>
-    <use_raw>
     <symbols>
-    <preserve>
+    <preserve>  Batches count as in the selection, and in their mean for a target that is named.
     <key_added of a panel> explanation
     <inplace>
 
@@ -99,32 +100,48 @@ def explain_panel(
         - ``axis``: axis of the structure with the largest contribution, named by its genes
         - ``axis_share``: share of the contribution along this axis
         - ``substitute``: best substitute; ``""`` if the gene adds nothing, or none can replace it
-        - ``substitution_score``: its score, see :func:`substitutes`; NaN without a substitute
+        - ``substitution_score``: its score, where 1 is as good as a second measurement of the gene;
+          NaN without a substitute
         - ``acceptable``: whether the score is at least 0.5
-        - ``loss_with_substitute``: preserved share that is lost with the substitute instead
-        - ``alternatives``: up to 10 genes that may stand in its place, the best first, or
-          ``any gene``, with which its place may also stay empty, or hold a gene of nearly one
-          sequence with another; ``""`` if the place is not free.
-          Any choice of one gene for each place, or of the gene itself, all at once, loses at most
-          `tolerance`: this is proven, not sampled.  No gene is offered for two places.  Genes that
-          had to be in, and genes that limits tie together, stay; the choices are within the limits.
-          Panels for ``across="worst"``, and for a platform with failures or a spread, have none.
+        - ``loss_with_substitute``: preserved share that is lost with the substitute instead;
+          negative if the panel is better with it
         - ``certificate`` and ``certificate_within``: those of the selection, see
           :func:`~glfs_bio.pp.select_genes`, if the panel is one that has them and the call replaces
-          nothing of it
+          nothing of it; ``"must-have"`` for genes that had to be in
         - ``supports``: with `labels`, the labels whose cells express it more than others and on
           which at least 10 % of the contribution falls, and more than on other cells, with their
           shares
-    ``.uns[key_added]["tolerance"]`` : float
-        `tolerance`.
-    ``.uns[key_added]["joint_loss"]`` : float
-        Share of what the panel preserves that any choice of ``alternatives`` loses at most; NaN
-        for panels that have none offered.
+    ``.uns[key_added]["substitutes"]`` : DataFrame, at most `n_substitutes` rows per gene
+        ``gene``; ``substitute``; ``rank``, 1 for the best substitute; ``substitution_score``,
+        ``acceptable`` and ``loss_with_substitute`` as above.
+    ``.uns[key_added]["genes"]`` : DataFrame, one row per gene of `genes`, if given; the table that
+        is returned
+        - ``gene``: name of the gene
+        - ``selected``: whether it is in the panel
+        - ``rank``: its rank in the selection; in another panel, the place where it stands, or would
+          by what it adds; NaN if it was no candidate
+        - ``why_not``: why it is not in the panel: what excluded it, limits that have no room for
+          it, that it adds less, or, where the panel would be better with it in the place of
+          another, that it was never the best next gene, or is not in the list; else ``""``
+        - ``r2``: share of its structure that the panel predicts, or the other genes of the panel
+        - ``predicted_by``: genes that account for most of it, with their shares
+        - ``loss``: its contribution to the panel, as above; NaN for other genes
+        - ``gain``: preserved share that it would add to the panel; NaN for genes of the panel
+        - ``replaces``: gene in whose place it would cost least, whatever the constraints; not a
+          gene that had to be in.  ``""`` for genes of the panel
+        - ``price``: preserved share that is lost with it in that place; negative if the panel is
+          better with it
+        - ``expressed``, ``expressed_in``: as above
+    ``.uns[key_added]["predictors"]`` : DataFrame, at most 3 rows per gene
+        With `genes`: ``gene``; ``predictor``; ``share`` of the gene's structure.
+    ``.uns[key_added]["n_candidates"]`` : int
+        With `genes`: number of genes that could be selected.
     ``.uns[key_added]["expression"]`` : DataFrame, one row per gene and label
-        With `labels`: ``gene``; ``label``; ``share`` of the cells that express it; ``mean``;
-        ``fold``, the mean of ``expm1`` compared with all other cells, of counts that of them.
+        With `labels`, of `genes` too: ``gene``; ``label``; ``share`` of the cells that express it;
+        ``mean``; ``fold``, the mean of ``expm1`` compared with all other cells, of counts that of
+        them.
     ``.uns[key_added]["support"]`` : float, shape (n_genes, n_labels)
-        Share of the contribution of each gene that falls on the cells of each label.
+        Share of the contribution of each gene of the panel that falls on the cells of each label.
     ``.uns[key_added]["labels"]`` : str, shape (n_labels,)
         Labels of the columns of ``support``.
     ``.uns[key_added]["pairs"]`` : DataFrame, one row per pair of labels, the worst separated first
@@ -134,9 +151,8 @@ def explain_panel(
 
     See Also
     --------
-    explain_gene : Explain why a gene is in a panel, or is not.
-    substitutes : List the substitutes of each gene.
-    markers : Find the markers of each label in a panel.
+    extend_panel : Add genes to a panel, or replace several at once.
+    prove_panel : Search for the best panel of this size.
 
     Examples
     --------
@@ -146,32 +162,34 @@ def explain_panel(
     >>> table = glfs_bio.tl.explain_panel(adata, "glfs", "bulk_labels", inplace=False)
     >>> table.set_index("gene").loc["NKG7", "role"]
     'marker of CD56+ NK'
+    >>> table = glfs_bio.tl.explain_panel(adata, genes="LYZ", inplace=False)
+    >>> bool(table["selected"][0]), table["predicted_by"][0].split(" ")[0]
+    (False, 'CST3')
     """
-    checks.whole_number("n_labels", n_labels, at_least=1)
-    checks.share("tolerance", tolerance)
-    key_added = results.key_for(adata, "explanation", key_added, results.key_of(adata, panel))
-    checks.flags(inplace=inplace)
-    layer = read.layer_or_raw(adata, layer, use_raw)
-    known = None if labels is None else columns.labels(adata, labels, "labels", at_least=2)
-    found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
+    checks.whole_number("n_substitutes", n_substitutes, at_least=1)
+    groups = None if labels is None else columns.labels(adata, labels, "labels", at_least=2)
+    rows = None
+    if genes is not None:
+        rows = names_of.panel(adata, genes, symbols=symbols, argument="genes").genes
+    across = None if preserve is None else "mean"
+    panel = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=across)
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
-    had_to = must_haves(adata, found.named)
-    why = explained(
-        adata, found, known, n_labels, barred=barred, had_to=had_to, tolerance=tolerance
-    )
-    if not inplace:
-        return why.table
-    entry = results.envelope(
-        "explanation",
-        {"labels": labels, "tolerance": tolerance, **found.basis.record()},
-        stale.made_of(adata, found.layer, [found.named]),
-        table=why.table,
-        tolerance=tolerance,
-        joint_loss=np.nan if why.free is None else why.free.lost,
+    had_to = must_haves(adata, panel.named)
+    why = explained(adata, panel, groups, barred=barred, had_to=had_to)
+    content = {
+        "table": why.table,
+        "substitutes": _substitutes(adata, panel.genes, why.instead, n_substitutes),
         **why.of_labels,
-    )
-    results.store(adata, key_added, entry)
-    return None
+    }
+    if rows is None:
+        return panel.result(adata, content)
+    content |= standing(adata, panel, rows, why.instead.lost)
+    where = expression.of_genes(adata, rows, groups, panel.layer)
+    content["genes"] = content["genes"].assign(**_expressed(where, groups, len(rows)))
+    if groups is not None and where is not None:
+        tables = [content["expression"], where.table(adata.var_names.to_numpy()[rows])]
+        content["expression"] = pd.concat(tables).drop_duplicates(["gene", "label"])
+    return panel.result(adata, content, returned="genes")
 
 
 class Explanation(NamedTuple):
@@ -184,54 +202,41 @@ class Explanation(NamedTuple):
     #: What can replace each gene, and where each is expressed
     instead: Replacements
     where: expression.Expression | None
-    #: Which genes may stand where, all at once; None where this is not known
-    free: FreePlaces | None
 
 
 def explained(
     adata: AnnData,
-    found: Found,
-    known: Labels | None,
-    n_labels: int,
+    panel: Found,
+    groups: Labels | None,
     *,
     barred: NDArray[np.bool_],
     had_to: NDArray[np.bool_],
-    tolerance: float = TOLERANCE,
-    stay: Index | None = None,
 ) -> Explanation:
-    """Explain each gene: some rows of ``.var`` are no substitutes, some had to be in the panel.
-
-    Others `stay` where they are, as what the panel is added to.
-    """
-    genes, names = found.genes, adata.var_names.to_numpy()
-    where = expression.of_genes(adata, genes, known, found.layer)
-    with found.few_threads():
-        instead = replacements(adata, found, genes, barred)
-        fixed = had_to if stay is None else had_to | np.isin(np.arange(adata.n_vars), stay)
-        free = free_for(adata, found, genes, instead, tolerance, stay=fixed)
-        axis, share = _axes(found.measured, names)
-        preserved = found.preserved
-        supports = None if known is None else _Supports.of(adata, found, known, where)
-    best = listed_of(names, genes, instead, 1)
+    """Explain each gene: some rows of ``.var`` are no substitutes, some had to be in the panel."""
+    genes, names = panel.genes, adata.var_names.to_numpy()
+    where = expression.of_genes(adata, genes, groups, panel.layer)
+    with panel.few_threads():
+        instead = replacements(adata, panel, barred)
+        axis, axis_share = _axes(panel.measured, names)
+        preserved = panel.preserved
+        supports = None if groups is None else _Supports.of(adata, panel, groups, where)
     table = pd.DataFrame({"gene": names[genes]})
     table["role"] = _roles(axis, instead.needless, had_to[genes], supports, where)
-    table["expressed"] = np.nan if where is None else where.shares
-    if known is not None:
-        table["expressed_in"] = [
-            "" if where is None else where.text(place, n_labels) for place in range(len(genes))
-        ]
-    table = table.assign(preserved=preserved, loss=instead.loss, axis=axis, axis_share=share)
-    of_best = ["substitute", "substitution_score", "acceptable", "loss_with_substitute"]
-    table[of_best] = best[of_best]
-    table["alternatives"] = _alternatives(genes, free, names)
-    table = table.assign(**_certificates(adata, found))
-    idle = genes[instead.needless]
-    _tell_of_needless(names[idle], had_to[idle])
+    table = table.assign(**_expressed(where, groups, len(genes)))
+    table = table.assign(preserved=preserved, loss=instead.loss, axis=axis, axis_share=axis_share)
+    best = _substitutes(adata, genes, instead, 1).set_index("gene").reindex(names[genes])
+    table = table.assign(
+        substitute=best["substitute"].fillna("").to_numpy(),
+        substitution_score=best["substitution_score"].to_numpy(),
+        acceptable=best["acceptable"].eq(True).to_numpy(),
+        loss_with_substitute=best["loss_with_substitute"].to_numpy(),
+    )
+    table = table.assign(**_certificates(adata, panel, had_to))
+    _warn_of_needless(names[genes], instead.needless, had_to[genes])
     if supports is None:
-        return Explanation(table, {}, instead, where, free)
+        return Explanation(table, {}, instead, where)
     table["supports"] = [
-        "" if needless else supports.text(place, n_labels)
-        for place, needless in enumerate(instead.needless)
+        "" if needless else supports.text(gene) for gene, needless in enumerate(instead.needless)
     ]
     of_labels: dict[str, Any] = {
         "support": supports.shares,
@@ -240,37 +245,59 @@ def explained(
     }
     if where is not None:
         of_labels["expression"] = where.table(names[genes])
-    return Explanation(table, of_labels, instead, where, free)
+    return Explanation(table, of_labels, instead, where)
 
 
-def _alternatives(genes: Index, free: FreePlaces | None, names: Any) -> list[str]:
-    """Which genes may stand in each place, all at once, as text."""
-    found = {
-        place.gene: ANY_GENE if place.anything else ", ".join(names[place.others])
-        for place in (() if free is None else free.places)
-    }
-    return [found.get(int(gene), "") for gene in genes]
+def _expressed(
+    where: expression.Expression | None, groups: Labels | None, n_genes: int
+) -> dict[str, Any]:
+    """Return the columns that say where genes are expressed."""
+    shares: dict[str, Any] = {"expressed": np.nan if where is None else where.shares}
+    if groups is None:
+        return shares
+    texts = [where.text(gene, _LABELS) if where is not None else "" for gene in range(n_genes)]
+    return shares | {"expressed_in": texts}
 
 
-def _certificates(adata: AnnData, found: Found) -> dict[str, Any]:
-    """What the selection says of its genes; nothing where the call evaluates them otherwise."""
-    key = found.named.key
+def _substitutes(adata: AnnData, genes: Index, instead: Replacements, n: int) -> pd.DataFrame:
+    """Return at most `n` substitutes of each gene of a panel, the best first."""
+    names = adata.var_names.to_numpy()
+    pairs = [(row, gene) for row in range(len(genes)) for gene in instead.best(row, n)]
+    rows, others = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    table = pd.DataFrame({"gene": names[genes[rows]], "substitute": names[others]})
+    score = instead.score[rows, others]
+    return table.assign(
+        rank=table.groupby("gene").cumcount() + 1,
+        substitution_score=score,
+        acceptable=score >= MIN_SCORE,
+        loss_with_substitute=instead.lost[rows, others],
+    )
+
+
+def _certificates(adata: AnnData, panel: Found, had_to: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return what the selection says of its genes; nothing where the call replaces its request."""
+    key = panel.named.key
     if key is None or "tolerance" not in adata.uns.get(key, ()):
         return {}
-    if overridden(results.request_of(adata, key), found.basis.request):
+    if overridden(results.request_of(adata, key), panel.basis.request):
         return {}
-    columns = {name: adata.var[f"{key}_{name}"] for name in results.CERTIFICATES}
-    return {name: column.astype(str).to_numpy()[found.genes] for name, column in columns.items()}
+    states = {name: adata.var[f"{key}_{name}"].astype(str) for name in results.CERTIFICATES}
+    return {name: certified(state, had_to)[panel.genes] for name, state in states.items()}
 
 
-def _tell_of_needless(genes: NDArray[Any], had_to: NDArray[np.bool_]) -> None:
+def certified(states: pd.Series, had_to: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return certificates in which genes that had to be in do not count as indispensable."""
+    return np.where(had_to, MUST_HAVE, states.to_numpy(dtype=object))
+
+
+def _warn_of_needless(names: Array, needless: NDArray[np.bool_], had_to: NDArray[np.bool_]) -> None:
     """Name the genes that add nothing."""
-    if len(genes):
-        named = [
-            f"{gene} (must-have)" if forced else gene
-            for gene, forced in zip(genes, had_to, strict=True)
-        ]
-        log.warning(Message(f"Genes that add nothing to the panel: {listed(named, len(named))}."))
+    genes = [
+        f"{name} (must-have)" if forced else name
+        for name, forced in zip(names[needless], had_to[needless], strict=True)
+    ]
+    if genes:
+        log.warning(Message(f"Genes that add nothing to the panel: {listed(genes, len(genes))}."))
 
 
 class _Supports(NamedTuple):
@@ -287,33 +314,31 @@ class _Supports(NamedTuple):
 
     @classmethod
     def of(
-        cls, adata: AnnData, found: Found, known: Labels, where: expression.Expression | None
+        cls, adata: AnnData, panel: Found, groups: Labels, where: expression.Expression | None
     ) -> Self:
         """Return what a panel does for labels."""
-        genes = found.genes
-        above = expression.above(adata, genes, known, found.layer) if where is None else where.above
-        codes, n_labels = known.codes, len(known.categories)
-        of_sets = [codes[rows] for rows in found.basis.structure.rows]
+        genes, codes, n_labels = panel.genes, groups.codes, len(groups.categories)
+        above = (
+            where.above
+            if where is not None
+            else expression.above(adata, genes, groups, panel.layer)
+        )
+        of_sets = [codes[rows] for rows in panel.basis.structure.rows]
         return cls(
-            known.names,
-            np.bincount(codes[codes >= 0], minlength=n_labels) / max(len(codes), 1),
-            found.measured.supports(of_sets, n_labels),
-            above,
-            found.measured.pairs(of_sets, n_labels),
+            labels=groups.names,
+            cells=np.bincount(codes[codes >= 0], minlength=n_labels) / max(len(codes), 1),
+            shares=panel.measured.supports(of_sets, n_labels),
+            above=above,
+            apart=panel.measured.pairs(of_sets, n_labels),
         )
 
-    def text(self, gene: int, most: int) -> str:
+    def text(self, gene: int) -> str:
         """Return the labels that a gene supports more than others, the largest share first."""
         shares = self.shares[gene]
-        order = [
-            code
-            for code in np.argsort(-shares, kind="stable")
-            if self.above[gene, code]
-            and shares[code] >= expression.LEAST
-            and shares[code] > self.cells[code]
-        ]
+        is_named = self.above[gene] & (shares >= expression.LEAST) & (shares > self.cells)
+        order = [code for code in np.argsort(-shares, kind="stable") if is_named[code]]
         return ", ".join(
-            f"{self.labels[code]} ({100 * shares[code]:.0f} %)" for code in order[:most]
+            f"{self.labels[code]} ({100 * shares[code]:.0f} %)" for code in order[:_LABELS]
         )
 
     def separated_by(self, gene: int) -> str:
@@ -322,52 +347,52 @@ class _Supports(NamedTuple):
         if not len(work) or work.max() < expression.LEAST:
             return ""
         pair = int(work.argmax())
-        one, other = self.apart.first[pair], self.apart.second[pair]
-        return f"separates {self.labels[one]} from {self.labels[other]}"
+        first, second = self.apart.first[pair], self.apart.second[pair]
+        return f"separates {self.labels[first]} from {self.labels[second]}"
 
 
 def _roles(
-    axis: Sequence[str],
+    axes: list[str],
     needless: NDArray[np.bool_],
     had_to: NDArray[np.bool_],
     supports: _Supports | None,
     where: expression.Expression | None,
 ) -> list[str]:
-    """What each gene does for the panel, in a few words."""
+    """Return what each gene does for the panel, in a few words."""
     roles = []
-    for place, along in enumerate(axis):
-        marked = "" if where is None else where.marker_of(place)
-        apart = "" if supports is None else supports.separated_by(place)
-        role = f"marker of {marked}" if marked else apart or f"axis {along}"
-        role = "adds nothing" if needless[place] else role
-        roles.append(f"must-have, {role}" if had_to[place] else role)
+    for gene, axis in enumerate(axes):
+        label = "" if where is None else where.marker_of(gene)
+        pair = "" if supports is None else supports.separated_by(gene)
+        role = f"marker of {label}" if label else pair or f"axis {axis}"
+        role = "adds nothing" if needless[gene] else role
+        roles.append(f"{MUST_HAVE}, {role}" if had_to[gene] else role)
     return roles
 
 
-def _pairs(apart: Pairs, genes: Any, labels: Any) -> pd.DataFrame:
+def _pairs(pairs: Pairs, genes: Array, labels: Array) -> pd.DataFrame:
     """Return one row per pair of labels, the worst separated first."""
     texts = []
-    for work in apart.work:
+    for work in pairs.work:
         order = [gene for gene in np.argsort(-work)[:_NAMED_BY] if work[gene] > 0]
         texts.append(", ".join(f"{genes[gene]} ({100 * work[gene]:.0f} %)" for gene in order))
     table = pd.DataFrame(
         {
-            "label": labels[apart.first],
-            "other": labels[apart.second],
-            "preserved": apart.preserved,
+            "label": labels[pairs.first],
+            "other": labels[pairs.second],
+            "preserved": pairs.preserved,
             "genes": texts,
         }
     )
     return table.sort_values("preserved", kind="stable", ignore_index=True)
 
 
-def _axes(measured: MeasuredPanel, names: Any) -> tuple[list[str], Array]:
+def _axes(measured: MeasuredPanel, names: Array) -> tuple[list[str], Array]:
     """Return the axis with the largest contribution of each gene, named by genes, and its share."""
     shares = np.hstack(measured.losses_by_axis())
     of_genes = np.hstack([block.genes for block in measured.criterion.blocks])
-    most = shares.argmax(axis=1)
-    called = {
+    largest = shares.argmax(axis=1)
+    titles = {
         axis: "/".join(names[np.argsort(-np.abs(of_genes[:, axis]))[:_NAMED_BY]])
-        for axis in np.unique(most)
+        for axis in np.unique(largest)
     }
-    return [called[axis] for axis in most], shares[np.arange(len(most)), most]
+    return [titles[axis] for axis in largest], shares[np.arange(len(largest)), largest]

@@ -1,57 +1,68 @@
-"""Genes to add to a panel."""
+"""Genes that are added to a panel, in the place of some of its genes or beside all of them."""
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, expression, read, results, summaries
-from .._docs import documented
-from .._progress import tell, with_bar
-from ..criterion.panel import MeasuredPanel
-from ..errors import InvalidValue
+from .._anndata import constraints, results, summaries
+from .._anndata import names as names_of
+from .._anndata.tool import Result, tool
+from ..errors import NO_VALUE, InvalidValue, Message, listed
+from ..options import Limits
 from ..pp import request_to_keep
 from ..selection import best_panel, strongest_out
-from ._panel import beside, find, must_haves, preserved_by
+from ._panel import (
+    absent,
+    find,
+    in_place_of,
+    joining_candidates,
+    must_haves,
+    of_panel,
+    preserved_by,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from anndata import AnnData
 
     from .._anndata.names import Genes
-    from .._anndata.target import Preserve as Given
-    from .._typing import Array, Index
-    from ..labels import Labels
-    from ..options import Limits, Platform, Preserve
+    from .._anndata.target import Preserve as Target
+    from .._typing import Index
+    from ..criterion.criterion import Criterion
+    from ..options import Platform, Preserve
+    from ..selection import Candidates
     from ._panel import Found
 
+log = logging.getLogger(__name__)
 
-@with_bar
-@documented
+
+@tool("selection", summaries.extension, suffix="extended")
 def extend_panel(
     adata: AnnData,
     panel: Any,
-    n_extra: int | None = None,
+    n_genes: int | None = None,
     *,
-    labels: str | None = None,
+    drop: Any = None,
     exclude: Genes | None = None,
     limits: Limits | None = None,
     platform: Platform | None = None,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
-    preserve: Preserve | Given | None = None,
-    across: Literal["mean", "worst"] | None = None,
+    preserve: Preserve | Target | None = None,
     key_added: str | None = None,
     inplace: bool = True,
-    random_state: int | None = 0,
-) -> pd.DataFrame | None:
-    """Add genes to a panel, such as a catalogue panel.
+) -> Result:
+    """Add genes to a panel, such as a catalogue panel, or in the place of genes whose probes fail.
 
-    The genes of the panel stay.  Each further gene is the gene that lowers F most, as in
+    The genes of the panel stay, but for those to `drop`.  Those that are added preserve most next
+    to them, within everything that the panel was chosen with, as in
     :func:`~glfs_bio.pp.select_genes` with `include`.
 
     Parameters
@@ -59,11 +70,14 @@ def extend_panel(
     <adata>
     panel : str, list or path
         <panel>
-    n_extra : int, default None
-        Number of genes to add.  None: the fewest genes with which the panel preserves 90 % of what
-        all genes preserve (at most 500 genes in all), or as many as the budget allows.
-    labels : str, default None
-        Column of ``.obs`` with labels, for the label that each added gene supports.
+    n_genes : int, default None
+        Size of the whole panel with the genes that are added, and with names that are missing in
+        the data.  None: the fewest genes with which the panel preserves 90 % of what all genes
+        preserve (at most 500), or as many as the budget allows; with `drop` the size of `panel`.
+    drop : str, list or path, default None
+        Genes of the panel that leave, such as those whose probes failed: names, one name, a file,
+        or a boolean column of ``.var``.  They do not come back when the panel is extended again.  A
+        gene that is selected only together with one of them leaves too.
     exclude : str, pattern or list, default None
         Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.  None: those of the
         selection.
@@ -74,66 +88,56 @@ def extend_panel(
     platform : Platform, default None
         Target platform.  None: the platform of the selection.
     <layer of a panel>
-    <use_raw>
     <symbols>
-    <preserve>
-    across : {"mean", "worst"}, default None
-        Batches that count, where `preserve` or the selection names a structure with batches.  None:
-        those of the selection, else all.
-
-        - ``"mean"``: all
-        - ``"worst"``: the batch with the lowest preserved share (maximin)
+    <preserve>  Batches count as in the selection.
     key_added : str, default None
         Prefix of the columns in ``.var``, and key of ``.uns``.  None: that of the panel and
         ``_extended``, such as ``"glfs_extended"``, which is also that of a list.
     <inplace>
-    random_state : int, default 0
-        Seed of the draws of the platform.
 
     Returns
     -------
     None, or with ``inplace=False`` the table.  Written are the outputs of
     :func:`~glfs_bio.pp.select_genes` under `key_added`, whose ``certificate`` and
-    ``certificate_within`` are of panels that hold the given one, and:
+    ``certificate_within`` are of panels that hold the genes which stay, and:
 
     ``.var[f"{key_added}_included"]`` : bool
-        Genes of the given panel, or of a selection those that had to be in it.
+        Genes of the given panel, or of a selection those that had to be in it, and stay.
     ``.uns[key_added]["table"]`` : DataFrame, one row per added gene, in their order
         ``gene``; ``adds``, the share of the target that it adds; ``preserved``, the preserved share
-        with it; with `labels`, ``supports``, of the labels that express it more than others the one
-        that it supports most relative to its size.
-    ``.uns[key_added]["must_have"]`` : str, shape (n_names,)
-        Genes that had to be in the selection that is extended.
+        with it; with `drop`, ``replaces``, the gene in whose place it is, so that the sum of the
+        substitution scores is largest, or ``""``; and ``substitution_score``, as in
+        :func:`explain_panel`, NaN for a gene that is missing in the data.
+    ``.uns[key_added]["dropped"]`` : str, shape (n_names,)
+        With `drop`: genes that left, which the ``params`` exclude.
+    ``.uns[key_added]["preserved_before"]`` : float
+        With `drop`: preserved share of the panel with these genes.
     ``.uns[key_added]["absent"]`` : str, shape (n_names,)
         Names of the panel that are missing in the data, if any.
 
     Raises
     ------
     ValueError
-        If constraints are infeasible.
+        If genes to drop are not in the panel, or constraints are infeasible.
 
     See Also
     --------
-    glfs_bio.pp.select_genes : Select a panel.
-    evaluate_panel : Evaluate a panel.
+    explain_panel : Explain each gene of a panel, with its substitutes.
+    order_panel : Order a panel, with genes that cannot be ordered replaced.
 
     Examples
     --------
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    >>> added = glfs_bio.tl.extend_panel(adata, ["CD3D", "LYZ", "NKG7"], 5, inplace=False)
-    >>> list(added.columns)
-    ['gene', 'adds', 'preserved']
+    >>> glfs_bio.tl.extend_panel(adata, ["CD3D", "LYZ", "NKG7"], 8)
+    >>> len(adata.uns["glfs_extended"]["table"])
+    5
+    >>> table = glfs_bio.tl.extend_panel(adata, "glfs_extended", drop="LYZ", inplace=False)
+    >>> list(table.columns), table["replaces"].tolist()
+    (['gene', 'adds', 'preserved', 'replaces', 'substitution_score'], ['LYZ'])
     """
-    checks.whole_number("n_extra", n_extra, at_least=1, or_none=True)
-    of = results.key_of(adata, panel)
-    key_added = results.key_for(adata, "selection", key_added, of, suffix="extended")
-    checks.flags(inplace=inplace)
-    layer = read.layer_or_raw(adata, layer, use_raw)
-    checks.seed(random_state)
-    read.unique_names(adata)
-    known = None if labels is None else columns.labels(adata, labels, "labels", at_least=2)
-    found = find(
+    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
+    panel = find(
         adata,
         panel,
         symbols=symbols,
@@ -142,72 +146,121 @@ def extend_panel(
         exclude=exclude,
         limits=limits,
         platform=platform,
-        across=across,
+        across=None,
     )
-    basis, size = found.basis, len(found.genes)
-    request = replace(
-        basis.request,
-        n_genes=None if n_extra is None else size + n_extra,
-        include=list(adata.var_names[found.genes]),
-        method="glfs",
-        objective="error",
-    )
-    candidates = beside(adata, found, found.genes)
-    n_open = len(candidates.genes) - size
-    if n_extra is not None and n_extra > n_open:
-        raise InvalidValue(
-            "n_extra", n_extra, f"is more than the {n_open} candidate genes", "ask for fewer"
-        )
-    panel = best_panel(
-        *(basis.criterion, request.n_genes, candidates),
-        random_state=random_state,
+    request, criterion, names = panel.basis.request, panel.basis.criterion, adata.var_names
+    missing = absent(adata, panel.named)
+    dropped = _dropped(adata, panel, drop, missing, symbols)
+    missing = [name for name in missing if name not in dropped.index]
+    leaves = np.isin(np.arange(adata.n_vars), dropped)
+    had_to = must_haves(adata, panel.named) & ~leaves
+    stay = panel.genes[~leaves[panel.genes]]
+    candidates = joining_candidates(adata, panel, stay, leaves)
+    size = None if drop is None else len(stay) + len(dropped)
+    if n_genes is not None:
+        size = n_genes - len(missing)
+    _check_size(size, n_genes, len(stay), candidates)
+    best = best_panel(
+        criterion,
+        size,
+        candidates,
+        random_state=request.structure.random_state,
         search=request.search,
         time_limit=request.time_limit,
     )
     if candidates.rows is not None:
         out = constraints.ruled_out(candidates.rows, candidates)
-        info = panel.info | strongest_out(basis.criterion, out)
-        panel = constraints.named(adata, replace(panel, info=info))
-    constraints.say_ruled_out(panel.info.get("ruled_out"))
-    order = candidates.genes[panel.order[: panel.n_selected]]
-    added = _added(adata, found, order, panel.preserved, known)
-    if not inplace:
-        return added
-    frame = results.columns_of(panel, candidates, adata.var_names, key_added)
-    if found.named.key is not None:
-        frame[f"{key_added}_included"] = must_haves(adata, found.named)
-    request = request.but(random_state=random_state, n_genes=panel.n_selected)
-    request = request_to_keep(adata, request, frame, key_added)
-    entry = results.selected(panel, request, method="glfs", objective="error", table=added)
-    if found.named.key is not None:
-        had_to = must_haves(adata, found.named)
-        entry["must_have"] = np.array(adata.var_names[had_to], dtype=object)
-    if found.named.absent:
-        entry["absent"] = np.array(found.named.absent, dtype=object)
-    results.store(adata, key_added, entry, var=frame)
-    tell(summaries.extension(entry))
-    return None
-
-
-def _added(
-    adata: AnnData, found: Found, order: Index, preserved: Array, known: Labels | None
-) -> pd.DataFrame:
-    """A row a gene that is added, in the order in which they are."""
-    basis, size = found.basis, len(found.genes)
-    added = pd.DataFrame(
+        best = replace(best, info=best.info | strongest_out(criterion, out))
+        best = constraints.named(adata, best)
+    constraints.say_ruled_out(best.info.get("ruled_out"))
+    order = candidates.genes[best.order[: best.n_selected]]
+    table = pd.DataFrame(
         {
-            "gene": adata.var_names[order[size:]],
-            "adds": np.diff(preserved)[size - 1 :],
-            "preserved": preserved_by(basis.criterion, order)[size:],
+            "gene": names[order[len(stay) :]],
+            "adds": np.diff(best.preserved, prepend=0.0)[len(stay) :],
+            "preserved": preserved_by(criterion, order)[len(stay) :],
         }
     )
-    if known is not None:
-        codes, categories = known
-        of_sets = [codes[own] for own in basis.structure.rows]
-        with found.few_threads():
-            shares = MeasuredPanel(basis.criterion, order).supports(of_sets, len(categories))[size:]
-        cells = np.bincount(codes[codes >= 0], minlength=len(categories))
-        gains = shares / np.maximum(cells, 1)
-        gains[~expression.above(adata, order[size:], known, found.layer)] = -1.0  # by its absence
-        added["supports"] = categories[gains.argmax(axis=1)].astype(str)
-    return added
+    content: dict[str, Any] = {}
+    frame = results.columns_of(best, candidates, names, str(key_added))
+    if drop is not None or panel.named.key is not None:
+        frame[f"{key_added}_included"] = had_to
+    if drop is not None:
+        table = table.assign(**_replaced(criterion, stay, dropped, order[len(stay) :]))
+        content["dropped"] = dropped.index.to_numpy(dtype=object)
+        content["preserved_before"] = float(panel.preserved[-1])
+    if missing:
+        content["absent"] = np.array(missing, dtype=object)
+    include, exclude = panel.genes, request.exclude
+    if drop is not None:
+        include = np.flatnonzero(had_to)
+        exclude = names_of.together(
+            adata, exclude, list(dropped.index[dropped >= 0]), symbols=symbols
+        )
+    request = replace(
+        request,
+        n_genes=best.n_selected,
+        include=list(names[include]) or None,
+        exclude=exclude,
+        method="glfs",
+        objective="error",
+    )
+    request = request_to_keep(adata, request, frame, str(key_added))
+    entry = results.selected(
+        best, request, method="glfs", objective="error", table=table, **content
+    )
+    return Result(entry, var=frame)
+
+
+def _dropped(
+    adata: AnnData, panel: Found, drop: Any, missing: Collection[str], symbols: str | None
+) -> pd.Series:
+    """Return rows of ``.var`` of the genes that leave, by their names; −1 for those it lacks."""
+    if drop is None:
+        return pd.Series(dtype=np.intp)
+    to_drop = names_of.named(adata, drop, symbols=symbols, argument="drop")
+    genes = of_panel(adata, panel, to_drop, "drop", missing=missing, symbols=symbols)
+    limits = panel.basis.request.limits
+    rows = None
+    if limits is not None and limits.together is not None:
+        rows = constraints.rows(adata, Limits(together=limits.together), symbols=symbols)
+    if rows is not None:
+        partners = np.setdiff1d(np.intersect1d(rows.with_partners(genes), panel.genes), genes)
+        if len(partners):
+            names = listed(adata.var_names[partners])
+            log.warning(
+                Message(f"Genes that are selected only together with these leave too: {names}.")
+            )
+        genes = np.append(genes, partners)
+    absent_rows = pd.Series(-1, index=to_drop.absent, dtype=np.intp)
+    return pd.concat([pd.Series(genes, index=adata.var_names[genes]), absent_rows])
+
+
+def _check_size(size: int | None, n_genes: int | None, n_stay: int, candidates: Candidates) -> None:
+    """Refuse sizes at which no gene is added, or more than there are."""
+    if size is None:
+        return
+    n_open, n_new = len(candidates.genes) - n_stay, size - n_stay
+    if n_new < 1:
+        raise InvalidValue(
+            "n_genes", n_genes, "is not more than the genes of the panel that stay", "ask for more"
+        )
+    if n_new > n_open:
+        raise InvalidValue(
+            "drop" if n_genes is None else "n_genes",
+            NO_VALUE if n_genes is None else n_genes,
+            f"needs {n_new} more genes, and {n_open} can be added",
+            "ask for fewer, or relax the constraints",
+        )
+
+
+def _replaced(
+    criterion: Criterion, stay: Index, dropped: pd.Series, added: Index
+) -> dict[str, Any]:
+    """Return the gene in whose place each gene is added, and its substitution score."""
+    leaving, entering, scores = in_place_of(criterion, stay, dropped.tolist(), added)
+    replaces = np.full(len(added), "", dtype=object)
+    replaces[entering] = dropped.index[leaving]
+    score = np.full(len(added), np.nan)
+    score[entering] = scores
+    return {"replaces": replaces, "substitution_score": score}

@@ -354,7 +354,9 @@ class Evaluation:
         values, comparable = prefix.expressed.values, prefix.comparable
         rows, domains = self.all_genes_in_space.rows(values, random, comparable)
         if domains is not None:
-            tables = [table for table in (prefix.tables.get("per_label"), domains) if table is not None]
+            tables = [
+                table for table in (prefix.tables.get("per_label"), domains) if table is not None
+            ]
             prefix.tables["per_label"] = pd.concat(tables, ignore_index=True)
         return rows
 

@@ -39,8 +39,6 @@ log = logging.getLogger(__name__)
 _REFUSED = ("raise", "replace", "drop")
 #: How orders say that a gene is to be designed whatever the checks say.
 _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
-#: Most labels that a gene is said to support.
-_LABELS = 3
 
 
 @with_bar
@@ -180,7 +178,7 @@ def order_panel(
     if not (force is None or isinstance(force, str) or names_of.is_several(force)):
         raise InvalidType("force", force, f"must be a list of names of genes, or {NONE}")
     named = names_of.named(adata, panel, symbols=symbols)
-    request = asked(adata, named.key, limits=limits, symbols=symbols)
+    request = asked(adata, named.key, limits=limits, symbols=symbols, across=None)
     name, on_platform = _platform(platform, request.platform)
     form = ORDERS[name]
     if backups and not form.explains:
@@ -242,7 +240,7 @@ def order_panel(
         whole = Found(Named.of(adata, np.append(here, beside), named.key), basis)
         barred = ~draft.free(items) | excluded
         had_to = must_haves(adata, named)
-        why = explained(adata, whole, known, _LABELS, barred=barred, had_to=had_to, stay=beside)
+        why = explained(adata, whole, known, barred=barred, had_to=had_to)
         spare = spares(draft.every, why.instead, here, backups)
     n_ordered = len(items)
     every = pd.concat([items, spare], ignore_index=True)

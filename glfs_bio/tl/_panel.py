@@ -14,6 +14,7 @@ from .._anndata import alike, constraints, names, read, results, stale
 from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import of_object, specified, structure_of
+from .._anndata.tool import Result
 from ..criterion.panel import MeasuredPanel
 from ..criterion.platform import Detection
 from ..data.threads import few_threads
@@ -32,12 +33,10 @@ from ..errors import (
 from ..options import Preserve, Request, StructureSpec
 from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
-from ..solvers.certificate import TOLERANCE
-from ..solvers.places import FreePlaces, free_places
 from ..vendors.forms import is_yes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from anndata import AnnData
@@ -128,6 +127,11 @@ class Found:
         """What the panel loses without each gene."""
         return self.basis.criterion.losses(self.genes)
 
+    def result(self, adata: AnnData, content: Mapping[str, Any], returned: str = "table") -> Result:
+        """Return what a tool computed of the panel."""
+        made_of = stale.made_of(adata, self.layer, [self.named])
+        return Result(content, returned, self.basis.record(), made_of)
+
 
 def find(
     adata: AnnData,
@@ -143,12 +147,12 @@ def find(
     Names that are not in the data are left out with a warning.  `replaced` are fields of the
     request that the panel brings along; None is one that stays, and so is a `layer`.
     """
-    named = names.panel(adata, panel, symbols=symbols, missing="warn")
-    stale.check_genes(adata, named.key, "panel")
-    request = asked(adata, named.key, preserve=preserve, layer=layer, symbols=symbols, **replaced)
-    found = Found(named, basis_of(adata, request))
-    say_overridden(adata, named.key, request)
-    return found
+    genes = names.panel(adata, panel, symbols=symbols, missing="warn")
+    stale.check_genes(adata, genes.key, "panel")
+    request = asked(adata, genes.key, preserve=preserve, layer=layer, symbols=symbols, **replaced)
+    basis = basis_of(adata, request)
+    say_overridden(adata, genes.key, request)
+    return Found(genes, basis)
 
 
 def asked(
@@ -167,62 +171,63 @@ def asked(
     """
     read.unique_names(adata)
     replaced = {"across": "mean"} | replaced
-    given = {name: value for name, value in replaced.items() if value is not None}
-    own = key is not None and key in adata.uns
-    if own:
+    fields = {name: value for name, value in replaced.items() if value is not None}
+    if preserve is not None and not isinstance(preserve, Preserve):
+        preserve = Preserve(preserve)
+    names_structure = preserve is not None and preserve.use_rep is not None
+    if key is not None and key in adata.uns:
         request = results.request_of(adata, str(key))
-    elif "structure" in given or (isinstance(preserve, Preserve) and preserve.use_rep is not None):
-        request = Request()
     else:
-        request = Request(structure=of_object(adata, layer))
-    if not own and preserve is None:
-        _say_other_target(adata)
+        if preserve is None:
+            _warn_of_other_target(adata)
+        request = Request()
+        if not ("structure" in fields or names_structure):
+            request = Request(structure=of_object(adata, layer))
     if preserve is not None:
-        if not isinstance(preserve, Preserve):
-            preserve = Preserve(preserve)
-        given |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
-        if preserve.use_rep is not None:
-            named = specified(adata, StructureSpec(use_rep=preserve.use_rep))
-            ignore = named.ignore if named.stored_key else request.structure.ignore
-            given["structure"] = replace(named, ignore=ignore)
-    found = replace(request, missing="warn", **given)
-    if layer is not None:
-        if found.structure.stored_key is not None:
-            raise InvalidValue(
-                "layer",
-                layer,
-                f"conflicts with the structure {found.structure.stored_key!r}, which has its own",
-                f"leave it out, or name another structure with {arg('preserve')}",
-            )
-        found = found.but(layer=layer)
-    return found
+        fields |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
+    if names_structure:
+        structure = specified(adata, StructureSpec(use_rep=preserve.use_rep))
+        ignore = structure.ignore if structure.stored_key else request.structure.ignore
+        fields["structure"] = replace(structure, ignore=ignore)
+    request = replace(request, missing="warn", **fields)
+    if layer is None:
+        return request
+    stored_key = request.structure.stored_key
+    if stored_key is not None:
+        raise InvalidValue(
+            "layer",
+            layer,
+            f"conflicts with the structure {stored_key!r}, which has its own",
+            f"leave it out, or name another structure with {arg('preserve')}",
+        )
+    return request.but(layer=layer)
 
 
-def _say_other_target(adata: AnnData) -> None:
+def _warn_of_other_target(adata: AnnData) -> None:
     """Say that a panel is not evaluated by the target of a selection in the object."""
-    for key, made_for in results.requests(adata).items():
-        other = {"preserve": made_for.preserve, "cell_weights": made_for.cell_weights}
-        told = ", ".join(arg(name, one) for name, one in other.items() if one is not None)
-        if str(made_for.preserve) != "structure" or made_for.cell_weights is not None:
+    for key, request in results.requests(adata).items():
+        target = {"preserve": request.preserve, "cell_weights": request.cell_weights}
+        if str(request.preserve) != "structure" or request.cell_weights is not None:
+            set_values = {name: value for name, value in target.items() if value is not None}
+            texts = ", ".join(arg(name, value) for name, value in set_values.items())
+            structure = arg("preserve", "structure")
             log.warning(
-                Message(
-                    f"The target is {arg('preserve', 'structure')}, and not that of {shown(key)}: "
-                    f"{told}."
-                )
+                Message(f"The target is {structure}, and not that of {shown(key)}: {texts}.")
             )
             return
 
 
-def say_overridden(adata: AnnData, key: str | None, now: Request) -> None:
+def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
     """Say in one line which arguments of a selection a call replaced by others."""
     if key is None or key not in adata.uns:
         return
-    before = results.request_of(adata, key)
-    named = before.arguments()
-    other = [arg(name) for name in overridden(before, now) if named[name] is not None]
-    if other:
+    recorded = results.request_of(adata, key)
+    values = recorded.arguments()
+    replaced = [arg(name) for name in overridden(recorded, request) if values[name] is not None]
+    if replaced:
+        names_of_all = ", ".join(replaced)
         log.warning(
-            Message(f"{', '.join(other)}: this call replaces what {shown(key)} was selected with.")
+            Message(f"{names_of_all}: this call replaces what {shown(key)} was selected with.")
         )
 
 
@@ -239,13 +244,13 @@ def one_data_set(adata: AnnData, key: str, argument: str) -> None:
         )
 
 
-def overridden(before: Request, now: Request) -> list[str]:
+def overridden(recorded: Request, request: Request) -> list[str]:
     """Return names of the arguments of a selection that a call replaced by others, with a word."""
-    asked_for = now.arguments()
+    arguments = request.arguments()
     return [
         name
-        for name, value in before.arguments().items()
-        if not (name in _UNSAID or repr(value) == repr(asked_for[name]))
+        for name, value in recorded.arguments().items()
+        if name not in _UNSAID and repr(value) != repr(arguments[name])
     ]
 
 
@@ -267,7 +272,7 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
 
 def are_all(criterion: Criterion, order: Index) -> NDArray[np.bool_]:
     """Return whether the first genes each are all that vary: these preserve all, whatever it is."""
-    varying = np.any([one.variance > 0 for one in criterion.sets], axis=0)
+    varying = np.any([cells.variance > 0 for cells in criterion.sets], axis=0)
     return np.asarray(np.cumsum(varying[order]) == varying.sum())
 
 
@@ -286,11 +291,11 @@ def preserved_by(criterion: Criterion, order: Index) -> Array:
 
 def _warn_of_other_genes(adata: AnnData) -> None:
     """Warn where results are of more genes than there are."""
-    before = stale.most_genes(adata)
-    if before > adata.n_vars:
+    n_genes = stale.most_genes(adata)
+    if n_genes > adata.n_vars:
         warn(
             Caution(
-                f"{ADATA} has {adata.n_vars} genes, and results of {before}: what is preserved is "
+                f"{ADATA} has {adata.n_vars} genes, and results of {n_genes}: what is preserved is "
                 "now a share of the structure of these alone. Use the object with all genes."
             )
         )
@@ -300,107 +305,61 @@ def _warn_of_other_genes(adata: AnnData) -> None:
 class Replacements:
     """What comes of replacing genes of a panel, one at a time, by every gene of the data."""
 
-    #: Share that is lost without each gene, shape (len(leaving),)
+    #: Share that is lost without each gene, shape (len(panel),)
     loss: Array
     #: Whether a gene adds nothing, so that nothing can take over from it
     needless: NDArray[np.bool_]
-    #: Share that is lost with another gene instead, shape (len(leaving), n_genes)
+    #: Share that is lost with another gene instead, shape (len(panel), n_genes)
     lost: Array
     #: Substitution score; −∞ where a gene cannot replace another, or takes nothing over
     score: Array
-    #: Whether another gene can stand there whatever stands in the other places, within the limits
-    may: NDArray[np.bool_]
 
-    def best(self, place: int, n: int) -> Index:
+    def best(self, row: int, n: int) -> Index:
         """Return at most `n` substitutes of a gene, the best first."""
-        order = np.argsort(-self.score[place], kind="stable")[:n]
-        return np.asarray(order[np.isfinite(self.score[place, order])])
+        order = np.argsort(-self.score[row], kind="stable")[:n]
+        return np.asarray(order[np.isfinite(self.score[row, order])])
 
 
-def replacements(
-    adata: AnnData, found: Found, leaving: Index, barred: NDArray[np.bool_]
-) -> Replacements:
+def replacements(adata: AnnData, panel: Found, barred: NDArray[np.bool_]) -> Replacements:
     """Return what comes of replacing genes of a panel by others, but for those that are `barred`.
 
     A gene of the panel is no substitute.  Where the panel is a selection, neither is a gene that
     could not be selected, nor one with which its limits would not hold.
     """
-    lost, score = found.measured.substitutions(leaving)
-    losses = found.losses
-    at = {int(gene): place for place, gene in enumerate(found.genes)}
-    places = np.array([at[int(gene)] for gene in leaving], dtype=np.intp)
-    needless = adds_nothing(losses)[places]
+    lost, score = panel.measured.substitutions()
+    needless = adds_nothing(panel.losses)
     score[(score <= 0.0) | needless[:, None]] = -np.inf
-    key, basis = found.named.key, found.basis
+    key, basis, genes = panel.named.key, panel.basis, panel.genes
     out = barred | names.not_to_choose(adata, None, ignore=basis.structure.spec.ignore)
     if key is not None:
         out |= adata.var[f"{key}_score"].isna().to_numpy()
-    out[found.genes] = True
-    out |= alike.beside(adata, found.genes, basis.request)
+    out[genes] = True
+    out |= alike.beside(adata, genes, basis.request)
     score[:, out] = -np.inf
-    may = np.tile(~out, (len(leaving), 1))
     rows = basis.limits(adata, ~out)
     if rows is not None:
-        used = rows.sums(found.genes)
-        for place, gene in enumerate(leaving):
-            may[place] &= rows.no_worse(gene)
+        used = rows.sums(genes)
+        for row, gene in enumerate(genes):
             rest = used - rows.sums([gene])
-            score[place, ~(rows.within(rest) & rows.enough(rest))] = -np.inf
-    return Replacements(losses[places], needless, lost, score, may)
+            score[row, ~(rows.within(rest) & rows.enough(rest))] = -np.inf
+    return Replacements(panel.losses, needless, lost, score)
 
 
-def free_for(
-    adata: AnnData,
-    found: Found,
-    leaving: Index,
-    instead: Replacements,
-    tolerance: float = TOLERANCE,
-    *,
-    stay: NDArray[np.bool_] | None = None,
-    anything: bool = True,
-) -> FreePlaces | None:
-    """Return which genes may stand in some places of a panel, whatever is chosen for the others.
-
-    Some rows of ``.var`` `stay`.  `anything`: whether any gene may be offered, which limits forbid.
-    None for a panel that was chosen for the worst of batches, or for draws of what a platform
-    detects: it is not evaluated by these.
-    """
-    basis, key = found.basis, found.named.key
-    across = "mean" if key is None else results.request_of(adata, key).across
-    if across == "worst" or basis.detection.varies:
-        return None
-    may = instead.may if stay is None else instead.may & ~stay[leaving, None]
-    request, kin = basis.request, np.arange(adata.n_vars)
-    for rows in alike.sets(adata, request.limits, request.symbols).values():
-        kin[rows] = rows[0]
-    free = anything and request.limits is None
-    at = {int(gene): place for place, gene in enumerate(found.genes)}
-    return free_places(
-        found.measured,
-        np.array([at[int(gene)] for gene in leaving], dtype=np.intp),
-        may,
-        instead.lost,
-        np.where(may.any(axis=1) & free, instead.loss, np.inf),
-        tolerance=tolerance,
-        kin=kin,
-    )
-
-
-def beside(
-    adata: AnnData, found: Found, stay: Index, barred: NDArray[np.bool_] | None = None
+def joining_candidates(
+    adata: AnnData, panel: Found, stay: Index, leaves: NDArray[np.bool_] | None = None
 ) -> Candidates:
     """Return genes that may join some that stay, within all that the panel was asked for.
 
     Those that stay are in whatever holds of them on their own.
     """
-    request, detection = found.basis.request, found.basis.detection
-    ignore = found.basis.structure.spec.ignore
+    request, detection = panel.basis.request, panel.basis.detection
+    ignore = panel.basis.structure.spec.ignore
     out = names.not_to_choose(adata, request.exclude, ignore=ignore, symbols=request.symbols)
     if detection.orderable is not None:
         out |= ~detection.orderable
-    if barred is not None:
-        out |= barred
-    rows = found.basis.limits(adata, ~out | np.isin(np.arange(adata.n_vars), stay))
+    if leaves is not None:
+        out |= leaves
+    rows = panel.basis.limits(adata, ~out | np.isin(np.arange(adata.n_vars), stay))
     return alike.apart(adata, joining(stay, ~out, rows, detection), request)
 
 
@@ -427,10 +386,10 @@ def in_place_of(
     """
     score = np.full((len(gone), len(come)), np.nan)
     with few_threads(criterion.rank):
-        for place, row in enumerate(gone):
+        for leaving, row in enumerate(gone):
             if row >= 0:
                 measured = MeasuredPanel(criterion, np.append(stay[stay != row], row))
-                score[place] = measured.substitutions(np.array([row])).score[0, come]
+                score[leaving] = measured.substitutions(np.array([row])).score[0, come]
     of, by = linear_sum_assignment(np.clip(np.nan_to_num(score), 0.0, 1.0), maximize=True)
     return of, by, score[of, by]
 
@@ -464,19 +423,15 @@ def of_panel(
 
 def absent(adata: AnnData, named: Named) -> list[str]:
     """Return names of a panel that are not in the data; selections of ``tl`` keep theirs."""
-    kept = () if named.key is None else adata.uns.get(named.key, {}).get("absent", ())
-    return [*named.absent, *map(str, kept)]
+    of_selection = () if named.key is None else adata.uns.get(named.key, {}).get("absent", ())
+    return [*named.absent, *map(str, of_selection)]
 
 
 def must_haves(adata: AnnData, named: Named) -> NDArray[np.bool_]:
     """Whether each row of ``.var`` had to be in a panel: of a selection, or as its file says."""
     if named.key is not None:
-        before = adata.uns.get(named.key, {}).get("must_have")  # those of a panel that was extended
-        if before is not None:
-            return np.array(adata.var_names.isin(np.atleast_1d(before)), dtype=bool)
         return np.array(adata.var[f"{named.key}_included"], dtype=bool)
-    found = np.zeros(adata.n_vars, dtype=bool)
-    for name, said in named.in_file("must_have").items():
-        if is_yes(said):
-            found[list(named.rows[name])] = True
-    return found
+    had_to = np.zeros(adata.n_vars, dtype=bool)
+    for name, mark in named.in_file("must_have").items():
+        had_to[list(named.rows[name])] = is_yes(mark)
+    return had_to

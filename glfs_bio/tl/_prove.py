@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,22 +10,23 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import names as names_of
-from .._anndata import read, results, stale, summaries
-from .._docs import documented
-from .._progress import tell, with_bar
+from .._anndata import results, stale, summaries
+from .._anndata.names import Named
+from .._anndata.tool import Result, tool
 from ..errors import ADATA, MATRIX, NO_VALUE, InvalidValue, call
 from ..pp import request_to_keep
 from ..selection import best_panel, minimised_of
 from ..solvers.certificate import EVERY, OPEN, ROUNDING, TOLERANCE
 from ..solvers.greedy import optimality
-from ._panel import beside, find, must_haves, one_data_set
+from ._explain import certified
+from ._panel import find, joining_candidates, must_haves, one_data_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anndata import AnnData
 
-    from .._anndata.target import Preserve as Given
+    from .._anndata.target import Preserve as Target
     from .._typing import Index
     from ..criterion.criterion import Criterion
     from ..options import Preserve
@@ -39,12 +40,11 @@ _CHANGED = 1e-6
 #: What a better panel has in common with the selection that it is stored beside.
 _SHARED = (
     *("method", "objective", "n_axes", "graph_components", "assay_noise", "batches"),
-    *("ruled_out", "missing", "must_have", "absent"),
+    *("ruled_out", "missing", "absent"),
 )
 
 
-@with_bar
-@documented
+@tool("proof", summaries.proof)
 def prove_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -52,12 +52,11 @@ def prove_panel(
     tolerance: float = TOLERANCE,
     time_limit: float | None = 60.0,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
-    preserve: Preserve | Given | None = None,
+    preserve: Preserve | Target | None = None,
     key_added: str | None = None,
     inplace: bool = True,
-) -> pd.DataFrame | None:
+) -> Result:
     """Search for the best panel of the size of a panel, and say which genes it must have.
 
     Branch and bound compares all panels of this size, within everything that the panel was chosen
@@ -80,7 +79,6 @@ def prove_panel(
     time_limit : float, default 60.0
         Seconds after which the search ends.  None: no limit.
     <layer of a panel>
-    <use_raw>
     <symbols>
     <preserve>
     <key_added of a panel> proof
@@ -152,54 +150,64 @@ def prove_panel(
     """
     checks.share("tolerance", tolerance)
     checks.seconds("time_limit", time_limit)
-    key_added = results.key_for(adata, "proof", key_added, results.key_of(adata, panel))
-    checks.flags(inplace=inplace)
-    layer = read.layer_or_raw(adata, layer, use_raw)
-    found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=None)
-    whole = preserve is None and layer is None and found.basis.request.ranker.by_criterion
-    own = found.named.key if whole and found.named.key in adata.uns else None
-    candidates = _candidates(adata, found)
-    with found.few_threads():
-        criterion = minimised_of(
-            *(found.basis.criterion, candidates.detection),
-            found.basis.request.structure.random_state,
-        )
-        _check(adata, found, criterion, own)
+    panel = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=None)
+    basis = panel.basis
+    is_selection = panel.named.key in adata.uns and basis.request.ranker.by_criterion
+    key = panel.named.key if is_selection and preserve is None and layer is None else None
+    candidates = _candidates(adata, panel)
+    seed = basis.request.structure.random_state
+    with panel.few_threads():
+        criterion = minimised_of(basis.criterion, candidates.detection, seed)
+        _check(adata, panel, criterion, key)
     best = best_panel(
-        *(found.basis.criterion, len(found.genes), candidates),
-        random_state=found.basis.request.structure.random_state,
+        basis.criterion,
+        len(panel.genes),
+        candidates,
+        random_state=seed,
         search="best",
         time_limit=time_limit,
         tolerance=tolerance,
     )
-    known = _certificates(adata, candidates, best, tolerance, own)
-    new = candidates.genes[best.order[: best.n_selected]]
-    others = [new] if own is None else [*_earlier(adata, found), new]
-    before = np.nan if own is None else _optimality(adata.uns[own])
-    said, order, share = _compared(found, criterion, candidates, best.proof, known, others, before)
-    if not inplace:
-        return said["table"]
-    params = {"tolerance": tolerance, "time_limit": time_limit}
-    made_of = stale.made_of(adata, found.layer, [found.named])
-    entry = results.envelope("proof", params | found.basis.record(), made_of, **said)
-    if own is not None:
-        _sharpen(adata, own, known, said["optimality"], tolerance)
-        if order is not found.genes:
-            entry["best"] = f"{own}_best"
-        if order is new:
-            _store_beside(adata, found, candidates, best, time_limit)
-        elif "best" in entry:
-            _sharpen(adata, entry["best"], known, share, tolerance)
+    if best.proof is None:
+        raise InvalidValue(
+            "panel", NO_VALUE, "has only genes that must be in it", "leave room for others"
+        )
+    states = _certificates(adata, candidates, best, tolerance, key)
+    order = candidates.genes[best.order[: best.n_selected]]
+    earlier = [] if key is None else _earlier(adata, panel)
+    recorded = np.nan if key is None else _optimality(adata.uns[key])
+    must = candidates.include
+    if candidates.rows is not None:
+        must = candidates.rows.with_partners(must)
+    with panel.few_threads():
+        compared = _Compared.of(criterion, must, best.proof, recorded, panel.genes, *earlier, order)
+    content = {
+        **compared.shares,
+        "table": _table(states, panel.genes, compared.best),
+        **{
+            f"n_{state}{name.removeprefix('certificate')}": int((column == state).sum())
+            for name, column in states.items()
+            for state in (EVERY, OPEN)
+        },
+        "n_genes": len(panel.genes),
+        "n_tested": len(candidates.genes),
+        "n_nodes": best.proof.n_nodes,
+    }
+    if key is not None and compared.best is not panel.genes:
+        content["best"] = f"{key}_best"
+    if key is not None and inplace:
+        _sharpen(adata, key, states, content["optimality"], tolerance)
+        if compared.best is order:
+            _store_beside(adata, panel, candidates, best, time_limit)
+        elif "best" in content:
+            _sharpen(adata, content["best"], states, compared.of_best, tolerance)
         else:
-            results.forget_better(adata, own)
-    results.store(adata, key_added, entry)
-    tell(*summaries.proof(entry))
-    return None
+            results.forget_better(adata, key)
+    return panel.result(adata, content)
 
 
-def _check(adata: AnnData, found: Found, criterion: Criterion, own: str | None) -> None:
+def _check(adata: AnnData, panel: Found, criterion: Criterion, key: str | None) -> None:
     """Refuse cells that say nothing of panels, panels without others, and other cells."""
-    key = NO_VALUE if found.named.key is None else found.named.key
     if not criterion.has_anything:
         raise InvalidValue(
             "preserve",
@@ -210,181 +218,181 @@ def _check(adata: AnnData, found: Found, criterion: Criterion, own: str | None) 
     if criterion.largest:
         raise InvalidValue(
             "panel",
-            key,
+            NO_VALUE if panel.named.key is None else panel.named.key,
             "was chosen for the worst of batches or draws, and the best panel can be found for "
             "their mean alone",
             "choose it for the mean",
         )
-    if found.is_all:
+    if panel.is_all:
         raise InvalidValue(
             "panel",
             NO_VALUE,
             f"has all genes of {ADATA} that vary, and no other is of its size",
             "use an object with more genes",
         )
-    if own is None:
+    if key is None:
         return
-    one_data_set(adata, own, "panel")
-    beside = results.key_for(adata, "selection", None, own, suffix="best")
-    if beside in adata.uns and adata.uns[beside].get("best_of") != own:
+    one_data_set(adata, key, "panel")
+    better = results.key_for(adata, "selection", None, key, suffix="best")
+    if better in adata.uns and adata.uns[better].get("best_of") != key:
         raise InvalidValue(
             "panel",
-            own,
-            f"has a selection beside it, {beside!r}, in whose place the best panel would be",
+            key,
+            f"has a selection beside it, {better!r}, in whose place the best panel would be",
             "give one of them another key",
         )
-    before, now = float(np.ravel(adata.uns[own]["preserved"])[-1]), float(found.preserved[-1])
-    if abs(now - before) > _CHANGED:
+    recorded, now = _last(adata, key, "preserved"), float(panel.preserved[-1])
+    if abs(now - recorded) > _CHANGED:
         raise InvalidValue(
             "panel",
-            own,
-            f"preserves {now:.3g} of these cells, and {before:.3g} of those it was selected from",
+            key,
+            f"preserves {now:.3g} of these cells, and {recorded:.3g} of those it was selected from",
             f"run {call('pp.select_genes')} again, or give its genes as a list",
         )
 
 
-def _candidates(adata: AnnData, found: Found) -> Candidates:
+def _candidates(adata: AnnData, panel: Found) -> Candidates:
     """Return the genes of all panels that a panel is compared with, which has any of them."""
-    request, genes = found.basis.request, np.isin(np.arange(adata.n_vars), found.genes)
+    request, genes = panel.basis.request, np.isin(np.arange(adata.n_vars), panel.genes)
     must = names_of.choose(
-        *(adata, request.include, None), symbols=request.symbols, missing="ignore"
+        adata, request.include, None, symbols=request.symbols, missing="ignore"
     ).include
-    others = beside(adata, found, must)
-    alike = {name: rows for name, rows in others.alike.items() if genes[rows].sum() < 2}
-    return replace(others, allowed=others.allowed | genes, alike=alike)
+    candidates = joining_candidates(adata, panel, must)
+    alike = {name: rows for name, rows in candidates.alike.items() if genes[rows].sum() < 2}
+    return replace(candidates, allowed=candidates.allowed | genes, alike=alike)
 
 
 def _certificates(
-    adata: AnnData, candidates: Candidates, best: Panel, tolerance: float, own: str | None
+    adata: AnnData, candidates: Candidates, best: Panel, tolerance: float, key: str | None
 ) -> pd.DataFrame:
-    """Return what is known of every gene, also from before of a selection; a row per gene."""
-    known = pd.DataFrame(index=adata.var_names)
-    goes_on = own is not None and _goes_on(adata.uns[own])
-    before = float(adata.uns[own].get("tolerance", -1.0)) if goes_on else -1.0
-    for name, lost in results.CERTIFICATES.items():
-        lost = tolerance if lost else 0.0
-        known[name] = results.certificates(best, candidates, lost)
-        if lost <= before and f"{own}_{name}" in adata.var:
-            known[name] = known[name].where(
-                known[name] != OPEN, adata.var[f"{own}_{name}"].astype(known[name].dtype)
-            )
-    return known
+    """Return what is known of every gene, also from an earlier search; a row per gene."""
+    states = pd.DataFrame(index=adata.var_names)
+    goes_on = key is not None and _goes_on(adata.uns[key])
+    recorded = float(adata.uns[key].get("tolerance", -1.0)) if goes_on else -1.0
+    for name, is_within in results.CERTIFICATES.items():
+        lost = tolerance if is_within else 0.0
+        states[name] = results.certificates(best, candidates, lost)
+        if lost <= recorded and f"{key}_{name}" in adata.var:
+            earlier = adata.var[f"{key}_{name}"].astype(states[name].dtype)
+            states[name] = states[name].where(states[name] != OPEN, earlier)
+    return states
 
 
 def _goes_on(entry: Mapping[str, Any]) -> bool:
     """Whether a selection is known among all panels of its request, not beside some that stayed."""
-    return "replaced_by" not in entry.get("table", ())
+    return "dropped" not in entry
 
 
 def _optimality(entry: Mapping[str, Any]) -> float:
-    """The optimality that is known of a selection; NaN where it is of other panels, or unknown."""
+    """Return the optimality of a selection; NaN where it is of other panels, or unknown."""
     last = np.ravel(entry.get("optimality", np.nan))[-1] if _goes_on(entry) else np.nan
     return float(last) if last > 0 else np.nan
 
 
-def _earlier(adata: AnnData, found: Found) -> list[Index]:
+def _last(adata: AnnData, key: str, name: str) -> float:
+    """Return the last value of a selection, which is that of the whole panel."""
+    return float(np.ravel(adata.uns[key][name])[-1])
+
+
+def _earlier(adata: AnnData, panel: Found) -> list[Index]:
     """Return the better panel that an earlier search stored beside a selection, if there is one."""
-    keys = str(found.named.key), f"{found.named.key}_best"
-    if results.kind_of(adata.uns.get(keys[1])) != "selection":
+    key, better = str(panel.named.key), f"{panel.named.key}_best"
+    if results.kind_of(adata.uns.get(better)) != "selection":
         return []
-    own, other = (
-        replace(results.request_of(adata, key), n_genes=None, search="best", time_limit=None)
-        for key in keys
+    request, request_of_better = (
+        replace(results.request_of(adata, name), n_genes=None, search="best", time_limit=None)
+        for name in (key, better)
     )
-    panel = adata.var_names.get_indexer(results.ranked(adata, keys[1]).index)
-    before = float(np.ravel(adata.uns[keys[1]]["preserved"])[-1])
-    is_now = abs(found.basis.criterion.preserved(panel)[-1] - before) <= _CHANGED
-    same = is_now and repr(own.arguments()) == repr(other.arguments())
-    return [panel] if same and len(panel) <= len(found.genes) else []
+    genes = adata.var_names.get_indexer(results.ranked(adata, better).index)
+    preserved, recorded = (
+        panel.basis.criterion.preserved(genes)[-1],
+        _last(adata, better, "preserved"),
+    )
+    same = repr(request.arguments()) == repr(request_of_better.arguments())
+    usable = same and abs(preserved - recorded) <= _CHANGED and len(genes) <= len(panel.genes)
+    return [genes] if usable else []
 
 
-def _compared(
-    found: Found,
-    criterion: Criterion,
-    candidates: Candidates,
-    proof: Proof | None,
-    known: pd.DataFrame,
-    others: list[Index],
-    before: float,
-) -> tuple[dict[str, Any], Index, float]:
-    """Return a panel beside the best, for ``.uns``; the best of them all, and its optimality.
+@dataclass(frozen=True)
+class _Compared:
+    """A panel next to others, of which the first that is the best is the best known."""
 
-    `before` is the optimality of the panel that is known already, NaN if none is.
-    """
-    panel, must = found.genes, candidates.include
-    if proof is None:
-        raise InvalidValue(
-            "panel", NO_VALUE, "has only genes that must be in it", "leave room for others"
-        )
-    panels = [panel, *others]
-    with found.few_threads():
-        start, without, *errors = (
-            float(criterion.errors(genes)[-1]) for genes in (panel[:0], must, *panels)
-        )
-    nothing = ROUNDING * start
-    at = next(place for place, error in enumerate(errors) if error <= min(errors) + nothing)
-    order, here, least = panels[at], errors[0], errors[at]
-    bound = float(np.fmax(proof.lower, without - (without - here) / before))
-    proven = bool(bound >= least - nothing)
-    lower = np.array([min(bound, least)])
+    best: Index
+    #: Optimality of the best known
+    of_best: float
+    shares: dict[str, Any]
 
-    def share(error: float) -> float:
-        return float(optimality(np.array([without, error]), lower)[0])
+    @classmethod
+    def of(
+        cls, criterion: Criterion, must: Index, proof: Proof, recorded: float, *panels: Index
+    ) -> _Compared:
+        """Compare the first panel with the others, and all with the bound of a proof.
 
-    genes = np.append(panel, order[~np.isin(order, panel)])
-    table = known.iloc[genes].astype(object).rename_axis("gene").reset_index()
+        `before` is the optimality of the first that is known already, NaN if none is.
+        """
+        errors = np.array([criterion.errors(genes)[-1] for genes in panels])
+        start, without = (criterion.errors(genes)[-1] for genes in (panels[0][:0], must))
+        rounding = ROUNDING * start
+        best = int(np.argmax(errors <= errors.min() + rounding))
+        bound = np.fmax(proof.lower, without - (without - errors[0]) / recorded)
+        proven = bool(bound >= errors[best] - rounding)
+        lower = min(bound, errors[best])
+
+        def share(error: float) -> float:
+            return float(optimality(np.array([without, error]), np.array([lower]))[0])
+
+        shares = {
+            "proven": proven,
+            "preserved": float(start - errors[0]) / criterion.scale,
+            "best_preserved": float(start - errors[best]) / criterion.scale,
+            "most_preserved": float(start - lower) / criterion.scale,
+            "optimality": 1.0 if proven and best == 0 else share(errors[0]),
+        }
+        return cls(panels[best], 1.0 if proven else share(errors[best]), shares)
+
+
+def _table(states: pd.DataFrame, panel: Index, best: Index) -> pd.DataFrame:
+    """Return the certificates of the genes of a panel and of the best known."""
+    genes = np.append(panel, best[~np.isin(best, panel)])
+    table = states.iloc[genes].astype(object).rename_axis("gene").reset_index()
     table.insert(1, "in_panel", np.isin(genes, panel))
-    table.insert(2, "in_best", np.isin(genes, order))
-    numbers = {
-        f"n_{state}{name.removeprefix('certificate')}": int((column == state).sum())
-        for name, column in known.items()
-        for state in (EVERY, OPEN)
-    }
-    said = {
-        "proven": proven,
-        "preserved": (start - here) / criterion.scale,
-        "best_preserved": (start - least) / criterion.scale,
-        "most_preserved": float(start - lower[0]) / criterion.scale,
-        "optimality": 1.0 if proven and not at else share(here),
-        "table": table,
-        **numbers,
-        "n_genes": len(panel),
-        "n_tested": len(candidates.genes),
-        "n_nodes": proof.n_nodes,
-    }
-    return said, order, 1.0 if proven else share(least)
+    table.insert(2, "in_best", np.isin(genes, best))
+    return table
 
 
-def _sharpen(adata: AnnData, key: str, known: pd.DataFrame, share: float, tolerance: float) -> None:
+def _sharpen(
+    adata: AnnData, key: str, states: pd.DataFrame, share: float, tolerance: float
+) -> None:
     """Give a selection what is known of it now."""
     entry = adata.uns[key]
     changed: dict[str, Any] = {"tolerance": tolerance}
     if "optimality" in entry:
-        *before, _ = np.ravel(entry["optimality"])
-        changed["optimality"] = np.array([*before, np.fmax(_optimality(entry), share)])
-    results.revise(adata, key, changed, known.add_prefix(f"{key}_"))
-    explained = results.last(adata, "explanation", key)
-    entry = adata.uns.get(explained, {})
+        *first_ones, _ = np.ravel(entry["optimality"])
+        changed["optimality"] = np.array([*first_ones, np.fmax(_optimality(entry), share)])
+    results.revise(adata, key, changed, states.add_prefix(f"{key}_"))
+    explanation = results.last(adata, "explanation", key)
+    entry = adata.uns.get(explanation, {})
     if "certificate" in entry.get("table", ()) and stale.stale(adata, entry) is None:
-        of_genes = {name: column[entry["table"]["gene"]] for name, column in known.items()}
-        texts = {name: column.astype(str).to_numpy() for name, column in of_genes.items()}
-        results.revise(adata, explained, {"table": entry["table"].assign(**texts)})
+        rows = adata.var_names.get_indexer(entry["table"]["gene"])
+        had_to = must_haves(adata, Named({}, key))
+        columns = {name: certified(column, had_to)[rows] for name, column in states.items()}
+        results.revise(adata, explanation, {"table": entry["table"].assign(**columns)})
 
 
 def _store_beside(
-    adata: AnnData, found: Found, candidates: Candidates, best: Panel, time_limit: float | None
+    adata: AnnData, panel: Found, candidates: Candidates, best: Panel, time_limit: float | None
 ) -> None:
     """Store a panel that is better than a selection."""
-    entry, key = adata.uns[found.named.key], f"{found.named.key}_best"
+    of = str(panel.named.key)
+    entry, key = adata.uns[of], f"{of}_best"
     frame = results.columns_of(best, candidates, adata.var_names, key)
-    frame[f"{key}_included"] = must_haves(adata, found.named)
-    about = {name: entry[name] for name in _SHARED if name in entry}
-    about["best_of"] = str(found.named.key)
+    frame[f"{key}_included"] = must_haves(adata, panel.named)
+    about = {name: entry[name] for name in _SHARED if name in entry} | {"best_of": of}
     if "batches" in about:
         order = candidates.genes[best.order[: best.n_selected]]
-        about["preserved_in_batches"] = found.basis.criterion.preserved_in_sets(order)
+        about["preserved_in_batches"] = panel.basis.criterion.preserved_in_sets(order)
     request = replace(
-        results.request_of(adata, str(found.named.key)),
+        results.request_of(adata, of),
         n_genes=best.n_selected,
         search="best",
         time_limit=time_limit,

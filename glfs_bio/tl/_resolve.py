@@ -62,9 +62,7 @@ def resolve_genes(
     *,
     symbols: str | None = None,
     ids: str | None = None,
-    species: str | None = None,
     nomenclature: Any = None,
-    min_probes: int = 1,
     key_added: str = "glfs_names",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
@@ -85,14 +83,11 @@ def resolve_genes(
         Column of ``.var`` with symbols.  None: ``.var_names``, which may also be Ensembl ids.
     ids : str, default None
         Column of ``.var`` with Ensembl ids, which decide where they are known.
-    species : str, default None
-        Species, such as ``"human"`` or ``"Mus musculus"``.  None: that of most names.
     nomenclature : str, Path or DataFrame, default None
-        Present and past names: a file or table with the columns of the complete set of HGNC
-        (``symbol``, ``ensembl_gene_id``, ``prev_symbol``, ``alias_symbol``).  None: those of HGNC
-        and MGI that come with the package.
-    min_probes : int, default 1
-        Least number of probes of a gene that can be ordered, where the list has their numbers.
+        Present and past names: ``"human"``, those of HGNC, or ``"mouse"``, those of MGI, which come
+        with the package; or a file or table with the columns of the complete set of HGNC
+        (``symbol``, ``ensembl_gene_id``, ``prev_symbol``, ``alias_symbol``).  None: those that come
+        with the package, of the species of most names.
     key_added : str, default "glfs_names"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     <inplace>
@@ -104,8 +99,8 @@ def resolve_genes(
     ``.var[f"{key_added}_symbol"]``, ``.var[f"{key_added}_id"]`` : str
         Symbol and Ensembl id in `genes`; ``""`` where the gene is not found.
     ``.var[f"{key_added}_orderable"]`` : bool
-        Where `genes` is given, whether it is found there, once, with enough probes: for
-        ``Platform(genes=...)``.
+        Where `genes` is given, whether it is found there, once, and has probes, where the list has
+        their numbers: for ``Platform(genes=...)``.
     ``.uns[key_added]`` : dict
         ``table``, one row per gene: ``name``, ``found`` (``"symbol"``, ``"id"``, ``"version"``,
         ``"retired"``, ``"alias"``, ``"case"``; or why not: ``"ambiguous"``, ``"absent"`` from
@@ -129,17 +124,19 @@ def resolve_genes(
     """
     checks.flags(inplace=inplace)
     known: dict[int, str] = {}
-    few = not isinstance(adata, AnnData)
-    if few:
-        asked = names_of.names_in(adata, "adata")
-        adata, inplace = AnnData(var=pd.DataFrame(index=list(asked))), False
-        if isinstance(asked, PanelFile):
-            known = dict(enumerate(asked.table["id"]))
+    is_list = not isinstance(adata, AnnData)
+    if is_list:
+        names_in_list = names_of.names_in(adata, "adata")
+        adata, inplace = AnnData(var=pd.DataFrame(index=list(names_in_list))), False
+        if isinstance(names_in_list, PanelFile):
+            known = dict(enumerate(names_in_list.table["id"]))
     if isinstance(genes, AnnData):
         genes = genes.var
     results.key_for(adata, "names", key_added)
-    checks.whole_number("min_probes", min_probes, at_least=1)
-    found = resolved(
+    species = None
+    if isinstance(nomenclature, str) and nomenclature.casefold() in names.SPECIES:
+        species, nomenclature = nomenclature, None
+    resolution = resolved(
         adata,
         genes,
         symbols=symbols,
@@ -148,35 +145,29 @@ def resolve_genes(
         nomenclature=nomenclature,
         known=known,
     )
-    if few:
-        _spell(found)
-    _tell(found.frame)
-    table = found.frame.drop(columns="place")
+    if is_list:
+        _add_spellings(resolution)
+    _log(resolution.frame)
+    table = resolution.frame.drop(columns="place")
     if not inplace:
         return table
     columns = {f"{key_added}_{name}": table[name].to_numpy() for name in ("symbol", "id")}
     results.forget(adata, [f"{key_added}_orderable"])
-    if found.listed:
-        columns[f"{key_added}_orderable"] = _orderable(found, min_probes)
-    given = {"genes": genes, "nomenclature": nomenclature}
-    tables = {
-        name: str(one) if isinstance(one, str | Path) else type(one).__name__
-        for name, one in given.items()
-        if one is not None
+    if resolution.listed:
+        columns[f"{key_added}_orderable"] = _orderable(resolution)
+    sources = {
+        name: str(source) if isinstance(source, str | Path) else type(source).__name__
+        for name, source in {"genes": genes, "nomenclature": nomenclature}.items()
+        if source is not None
     }
+    params = {"genes": None, "nomenclature": species, "symbols": symbols, "ids": ids} | sources
     entry = results.envelope(
         "names",
-        {
-            **dict.fromkeys(given),
-            **tables,
-            "symbols": symbols,
-            "ids": ids,
-            "min_probes": min_probes,
-        },
+        params,
         packages=("pandas",),
         table=table,
-        species=found.resolver.species,
-        source=next(iter(tables.values()), SHIPPED),
+        species=resolution.resolver.species,
+        source=next(iter(sources.values()), SHIPPED),
     )
     results.store(adata, key_added, entry, var=columns)
     return None
@@ -197,51 +188,52 @@ def resolved(
     checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
     called = read.symbols(adata, symbols).fillna("").astype(str)
     called = called.where(called != "", adata.var_names.to_series()).tolist()
-    own = None
+    of_rows = None
     if ids is not None:
         with naming(symbols="ids"):
-            own = read.symbols(adata, ids).fillna("").tolist()
+            of_rows = read.symbols(adata, ids).fillna("").tolist()
     if known:
-        own = [""] * adata.n_vars if own is None else own
+        of_rows = [""] * adata.n_vars if of_rows is None else of_rows
         for row, gene_id in known.items():
-            own[row] = gene_id
+            of_rows[row] = gene_id
     table = None if genes is None else as_genes(genes, "genes")
     history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
-    asked = called if own is None else [*called, *own]
+    asked = called if of_rows is None else [*called, *of_rows]
     resolver = names.Resolver.of(asked, table, species=species, history=history)
-    return Resolution(resolver, resolver.resolve(called, own), table is not None)
+    return Resolution(resolver, resolver.resolve(called, of_rows), table is not None)
 
 
-def _spell(found: Resolution) -> None:
+def _add_spellings(resolution: Resolution) -> None:
     """Give names that are in no table the names spelled nearly so as candidates."""
-    frame = found.frame
+    frame = resolution.frame
     unknown = frame.index[frame["found"] == "unknown"][: names_of.HINTS.compared]
-    plain = names_of.by_spelling(found.resolver.genes["symbol"])
+    plain = names_of.by_spelling(resolution.resolver.genes["symbol"])
     for row in unknown:
         alike = names_of.spelled_alike(frame.loc[row, "name"], plain)
         frame.loc[row, "candidates"] = ", ".join(alike[: names_of.HINTS.shown])
 
 
-def _orderable(found: Resolution, min_probes: int) -> Any:
+def _orderable(resolution: Resolution) -> Any:
     """Whether each gene of an object is a gene of the table, the first that is, with probes."""
-    place = found.frame["place"].to_numpy()
-    some = (place >= 0) & ~found.frame["place"].duplicated().to_numpy()
-    if found.n_probes is not None:
-        some &= np.where(place >= 0, found.n_probes[place], 0) >= min_probes
-    return some
+    row = resolution.frame["place"].to_numpy()
+    orderable = (row >= 0) & ~resolution.frame["place"].duplicated().to_numpy()
+    if resolution.n_probes is not None:
+        orderable &= np.where(row >= 0, resolution.n_probes[row], 0) >= 1
+    return orderable
 
 
-def _tell(frame: pd.DataFrame) -> None:
+def _log(frame: pd.DataFrame) -> None:
     """Log how many names were found under another, and which were not, a line for each way."""
-    for found, meaning in {**CHANGED, **names.NOT_FOUND}.items():
-        some = frame[frame["found"] == found]
-        if found in CHANGED:
-            told = [f"{one.name} is {one.symbol or one.id}" for one in some.itertuples()]
+    for way, meaning in {**CHANGED, **names.NOT_FOUND}.items():
+        rows = frame[frame["found"] == way]
+        if rows.empty:
+            continue
+        if way in CHANGED:
+            texts = [f"{row.name} is {row.symbol or row.id}" for row in rows.itertuples()]
         else:
             meaning = f"of which each {meaning}"
-            told = [
-                f"{one.name} ({one.candidates}?)" if one.candidates else one.name
-                for one in some.itertuples()
+            texts = [
+                f"{row.name} ({row.candidates}?)" if row.candidates else row.name
+                for row in rows.itertuples()
             ]
-        if told:
-            log.info(Message(f"{len(told)} names {meaning}: {listed(told)}."))
+        log.info(Message(f"{len(texts)} names {meaning}: {listed(texts)}."))

@@ -100,9 +100,8 @@ def _sources(
     """Where each gene is from."""
     source = pd.Series("listed" if named.key is None else "selected", index=every.index)
     kept = {} if named.key is None else adata.uns.get(named.key, {})
-    for column, word in (("adds", "added"), ("replaced_by", "replacement")):
-        if column in kept.get("table", ()):
-            new = kept["table"]["gene" if column == "adds" else column]
-            source = source.mask(every["name"].isin(np.atleast_1d(new)), word)
+    if "adds" in kept.get("table", ()):
+        word = "replacement" if "dropped" in kept else "added"
+        source = source.mask(every["name"].isin(kept["table"]["gene"]), word)
     source = source.mask(had_to, "included").mask(every["replaces"] != "", "replacement")
     return source.mask(is_backup, "backup")

@@ -20,8 +20,7 @@ from .._anndata import target as targets
 from .._anndata.lean import Held, Lean
 from .._anndata.names import settled
 from .._anndata.structure import specified, structure_of
-from .._docs import documented
-from .._progress import progress, tell
+from .._anndata.tool import Result, tool
 from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
 from ..errors import (
@@ -48,31 +47,29 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Layer of raw counts in what the parts are taken from.
+#: Layer of raw counts in what the subsamples are taken from.
 _COUNTS = "counts"
 #: Arguments of ``select_genes`` that say where a selection is written.
-_WHERE = {"key_added", "as_highly_variable", "subset"}
+_WHERE = {"as_highly_variable", "subset"}
 _FEWEST_RESAMPLES = 2
 _FEWEST_CELLS = 3
 
 
-@documented
+@tool("stability", summaries.stability)
 def stability(
     adata: AnnData,
-    n_genes: int | Literal["recorded"] | None = "recorded",
     *,
     key: str = "glfs",
     n_resamples: int = 20,
     fraction: float = 0.5,
+    random_state: int | Literal["recorded"] | None = "recorded",
     n_jobs: int | None = None,
     key_added: str | None = None,
-    random_state: int | Literal["recorded"] | None = "recorded",
     **select: Any,
-) -> None:
+) -> Result:
     """Repeat a selection on subsamples of the cells, and count how often each gene is selected.
 
-    The parameters are those of the selection under `key`; arguments that are given here replace
-    them.
+    The parameters are those of the selection under `key`; those that are given here replace them.
 
     Genes that had to be selected (`include`, the given genes of :func:`extend_panel`) say nothing
     of stability, and are counted neither in frequencies nor in Jaccard indices.
@@ -84,9 +81,6 @@ def stability(
     Parameters
     ----------
     <unchanged adata>
-    n_genes : int, None or "recorded", default "recorded"
-        Number of genes in each subsample.  None: chosen in each.  ``"recorded"``: as in the
-        selection.
     key : str, default "glfs"
         Key of the selection.  If it is missing, the given parameters are used, with the defaults of
         :func:`~glfs_bio.pp.select_genes`.
@@ -94,16 +88,16 @@ def stability(
         Number of subsamples.
     fraction : float, default 0.5
         Share of the cells in a subsample, above 0 and below 1.
+    random_state : int, None or "recorded", default "recorded"
+        Seed of the subsamples and the principal components.  ``"recorded"``: as in the selection.
     n_jobs : int, default None
         Number of processes; −1 for one per core.  None: 1, or the value of
         :func:`joblib.parallel_config`.  The result does not depend on it.
     key_added : str, default None
         Prefix of the columns in ``.var``, and key of ``.uns``.  None: ``f"{key}_stability"``.
-    random_state : int, None or "recorded", default "recorded"
-        Seed of the subsamples and the principal components.  ``"recorded"``: as in the selection.
     **select : optional
         Parameters of :func:`~glfs_bio.pp.select_genes` that replace those of the selection, such as
-        the result of :func:`~glfs_bio.pp.recorded_parameters`.
+        ``n_genes``.
 
     Returns
     -------
@@ -132,6 +126,8 @@ def stability(
         Sizes of the selections.
     ``.uns[key_added]["n_included"]`` : int
         Number of genes of each that were included, and are not counted.
+    ``.uns[key_added]["n_shared"]`` : int
+        Number of genes of the selection in the consensus panel.
     ``.uns[key_added]["n_tested"]``, ``["n_cells"]`` : int
         Number of candidate genes, and of cells in a subsample.
     ``.uns[key_added]["of"]`` : str
@@ -166,76 +162,63 @@ def stability(
     >>> int(adata.var["glfs_stability_consensus"].sum())
     10
     """
-    checks.keys(key=key)
     checks.whole_number("n_resamples", n_resamples, at_least=_FEWEST_RESAMPLES)
-    checks.number("fraction", fraction, above=0.0)
+    checks.share("fraction", fraction)
     if n_jobs is not None and (n_jobs == 0 or not isinstance(n_jobs, Integral)):
         raise InvalidValue("n_jobs", n_jobs, f"must be an integer other than 0, or {NONE}")
-    if fraction >= 1:
-        raise InvalidValue(
-            "fraction",
-            fraction,
-            "must be below 1, since all cells always give the same genes",
-        )
     read.unique_names(adata)
-    key_added = None if key_added == key else key_added  # as pp.recorded_parameters has it
-    key_added = results.key_for(adata, "stability", key_added, key)
-    given = {"n_genes": n_genes, "random_state": random_state}
-    given = select | {name: value for name, value in given.items() if not _is_recorded(value)}
-    request = _request(adata, key, given)
+    if not (isinstance(random_state, str) and random_state == "recorded"):
+        select = select | {"random_state": random_state}
+    request = _request(adata, key, select)
     spec = request.structure
     checks.seed(spec.random_state)
     cells, matrices = _lean(adata, request)
-    parts = _drawn(cells, spec, fraction, n_resamples)
-    if len(parts[0]) < _FEWEST_CELLS:
+    subsamples = _drawn(cells, spec, fraction, n_resamples)
+    if len(subsamples[0]) < _FEWEST_CELLS:
         raise InvalidValue(
             "fraction",
             fraction,
-            f"leaves {len(parts[0])} of {adata.n_obs} cells, too few for a selection",
+            f"leaves {len(subsamples[0])} of {adata.n_obs} cells, too few for a selection",
             "increase it",
         )
-
-    selected, ranks, included = _selections(cells, matrices, parts, request, n_jobs)
+    selected, ranks, included = _selections(cells, matrices, subsamples, request, n_jobs)
     tested = ~np.isnan(ranks[0])
     sizes = selected.sum(axis=1)
     chosen = selected & ~included
+    frequency = chosen.mean(axis=0)
     jaccard = over_parts.jaccard(chosen)
     consensus = over_parts.consensus(selected, ranks, round(float(sizes.mean())))
     panel = np.asarray(adata.var.get(f"{key}_selected", consensus), dtype=bool)
-    grouped, matched = _with_substitutes(adata, request, panel, selected, included)
+    with_substitutes, matched = _with_substitutes(adata, request, panel, selected, included)
+    order = np.argsort(-frequency, kind="stable")[: np.count_nonzero(frequency)]
+    content = {
+        "table": pd.DataFrame({"gene": adata.var_names[order], "frequency": frequency[order]}),
+        "of": key,
+        "jaccard": jaccard,
+        "mean_jaccard": _mean(jaccard),
+        "jaccard_with_substitutes": matched,
+        "mean_jaccard_with_substitutes": _mean(matched),
+        "n_genes": sizes,
+        "n_included": int(included.sum()),
+        "n_shared": int((panel & consensus).sum()),
+        "n_tested": int(tested.sum()),
+        "n_cells": len(subsamples[0]),
+        "structure": spec.record(),
+    }
     columns = {
-        f"{key_added}_frequency": np.where(tested & ~included, chosen.mean(axis=0), np.nan),
-        f"{key_added}_frequency_with_substitutes": grouped,
+        f"{key_added}_frequency": np.where(tested & ~included, frequency, np.nan),
+        f"{key_added}_frequency_with_substitutes": with_substitutes,
         f"{key_added}_consensus": consensus,
     }
-    often = np.flatnonzero(chosen.any(axis=0))
-    often = often[np.argsort(-chosen[:, often].mean(axis=0), kind="stable")]
-    entry = results.envelope(
-        "stability",
-        {**request.arguments(), "n_resamples": n_resamples, "fraction": fraction},
-        stale.made_of(adata, spec.layer),
-        table=pd.DataFrame(
-            {"gene": adata.var_names[often], "frequency": chosen[:, often].mean(axis=0)}
-        ),
-        of=key,
-        jaccard=jaccard,
-        mean_jaccard=_mean(jaccard),
-        jaccard_with_substitutes=matched,
-        mean_jaccard_with_substitutes=_mean(matched),
-        n_genes=sizes,
-        n_included=int(included.sum()),
-        n_tested=int(tested.sum()),
-        n_cells=len(parts[0]),
-        structure=spec.record(),
+    return Result(
+        content, params=request.arguments(), made_of=stale.made_of(adata, spec.layer), var=columns
     )
-    results.store(adata, key_added, entry, var=columns)
-    tell(summaries.stability(entry, adata.n_obs, consensus, np.asarray(panel, dtype=bool)))
 
 
 def _selections(
     cells: AnnData,
     matrices: Mapping[str | None, RowMatrix],
-    parts: list[NDArray[np.intp]],
+    subsamples: list[NDArray[np.intp]],
     request: Request,
     n_jobs: int | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.bool_]]:
@@ -247,20 +230,19 @@ def _selections(
     if limits is not None and limits.counts_layer is not None:
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
     request = request.but(layer=None, stored_key=None)
-    held = {layer: Held(rows) for layer, rows in matrices.items()}
-    tasks = (delayed(_selected)(cells, held, part, request) for part in parts)
-    bar = progress()
-    n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(parts))
-    with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
-        found = []
-        for one in bar.track(work, total=len(parts), description="selecting on parts"):
-            found.append(one)
-            done = {"stage": "selecting on parts", "n_done": len(found), "n_all": len(parts)}
-            log.info("%d of %d parts selected", len(found), len(parts), extra=done)
-    messages = {str(warning): warning for _, warned in found for warning in warned}
+    shared_matrices = {layer: Held(rows) for layer, rows in matrices.items()}
+    tasks = (delayed(_selected)(cells, shared_matrices, rows, request) for rows in subsamples)
+    n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(subsamples))
+    frames, messages = [], {}
+    with closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as selections:
+        for frame, warned in selections:
+            frames.append(frame)
+            messages.update({str(warning): warning for warning in warned})
+            counts = len(frames), len(subsamples)
+            stage = {"stage": "selecting on parts", "n_done": counts[0], "n_all": counts[1]}
+            log.info("%d of %d parts selected", *counts, extra=stage)
     for warning in messages.values():
         warn(warning)
-    frames = [frame for frame, _ in found]
     selected = np.stack([frame["glfs_selected"] for frame in frames])
     ranks = np.stack([frame["glfs_rank"] for frame in frames])
     return selected, ranks, frames[0]["glfs_included"].to_numpy()
@@ -283,12 +265,14 @@ def _with_substitutes(
         target = targets.resolve(adata, request)
         criterion = structure_of(adata, request.structure).criterion(target)
     frequency = np.full(adata.n_vars, np.nan)
-    genes, free = np.flatnonzero(panel), panel & ~included
+    genes, chosen = np.flatnonzero(panel), panel & ~included
     with one_thread():  # so that the result is that of any number of processes
         frequency[genes] = over_parts.with_substitutes(criterion, genes, selected & ~included)
-        frequency[~free] = np.nan
+        frequency[~chosen] = np.nan
         matched = over_parts.jaccard_with_substitutes(
-            criterion, [np.flatnonzero(part) for part in selected], included
+            criterion,
+            [np.flatnonzero(panel_of_subsample) for panel_of_subsample in selected],
+            included,
         )
     return frequency, matched
 
@@ -298,37 +282,32 @@ def _mean(jaccard: NDArray[np.float64]) -> float:
     return float(jaccard[np.triu_indices(len(jaccard), 1)].mean())
 
 
-def _is_recorded(value: object) -> bool:
-    return isinstance(value, str) and value == "recorded"
-
-
-def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
-    """Return everything that determines the genes: given, else recorded, else default."""
+def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
+    """Return everything that determines the genes: as given, else recorded, else by default."""
+    select = {name: value for name, value in select.items() if name not in _WHERE}
     request = Request()
-    given = {name: value for name, value in given.items() if name not in _WHERE}
     if key in adata.uns:
         request = results.request_of(adata, key)
         one_data_set(adata, key, "key")
         stale.check_genes(adata, key, "key")
-    elif given.keys() <= {"random_state"}:
+    elif select.keys() <= {"random_state"}:
         raise NotFound(
             "key",
             key,
             f"is not in {UNS}",
             f"run {call('pp.select_genes')} first, or give parameters, such as {arg('n_genes')}",
         )
-    for name in given.keys() - request.arguments().keys():
-        known = request.arguments()
-        remedy = place_of(name, given[name], known) or f"choose one of {', '.join(known)}"
-        raise InvalidType(name, given[name], "is unknown", remedy)
-    found = request.but(**given)
-    if given.keys() & {*OF_STORED, "use_rep", "n_comps"}:
-        if key in adata.uns:
-            given = request.structure.arguments() | given
-        found = replace(request, structure=StructureSpec()).but(**given)
-        found = replace(found, structure=specified(adata, found.structure))
-    say_overridden(adata, key, found)
-    return found
+    arguments = request.arguments()
+    for name in select.keys() - arguments.keys():
+        remedy = place_of(name, select[name], arguments) or f"choose one of {', '.join(arguments)}"
+        raise InvalidType(name, select[name], "is unknown", remedy)
+    replaced = request.but(**select)
+    if select.keys() & {*OF_STORED, "use_rep", "n_comps"}:
+        recorded = request.structure.arguments() if key in adata.uns else {}
+        replaced = replace(replaced, structure=StructureSpec()).but(**(recorded | select))
+        replaced = replace(replaced, structure=specified(adata, replaced.structure))
+    say_overridden(adata, key, replaced)
+    return replaced
 
 
 def _lean(adata: AnnData, request: Request) -> tuple[AnnData, dict[str | None, RowMatrix]]:
@@ -363,35 +342,28 @@ def _drawn(
 ) -> list[NDArray[np.intp]]:
     """Draw the cells of all subsamples, the same share of each batch, in their order."""
     rng = np.random.default_rng(spec.random_state)
-    batch: Any = np.zeros(adata.n_obs)
-    if spec.batch_key is not None:
-        batch = read.batches(adata, spec.batch_key)
-    members = [np.flatnonzero(batch == name) for name in np.unique(batch)]
-    return [
-        np.sort(
-            np.concatenate(
-                [
-                    rng.choice(cells, max(round(fraction * len(cells)), 1), replace=False)
-                    for cells in members
-                ]
-            )
-        )
-        for _ in range(n_resamples)
-    ]
+    batch = read.batches(adata, spec.batch_key)
+    batch = np.zeros(adata.n_obs) if batch is None else batch
+    batches = [np.flatnonzero(batch == name) for name in np.unique(batch)]
+
+    def draw(cells: NDArray[np.intp]) -> NDArray[np.intp]:
+        return rng.choice(cells, max(round(fraction * len(cells)), 1), replace=False)
+
+    return [np.sort(np.concatenate([*map(draw, batches)])) for _ in range(n_resamples)]
 
 
 def _selected(
     adata: AnnData,
     matrices: Mapping[str | None, Held],
-    part: NDArray[np.intp],
+    rows: NDArray[np.intp],
     request: Request,
 ) -> tuple[pd.DataFrame, list[Warning]]:
     """Return the selection of one subsample, a row per gene, and its warnings.
 
     One thread is used for any number of processes: more may round differently.
     """
-    own = {layer: RowMatrix(held.rows, part) for layer, held in matrices.items()}
-    cells = Lean.of(adata[part].copy(), own)
+    subset = {layer: RowMatrix(matrix.rows, rows) for layer, matrix in matrices.items()}
+    cells = Lean.of(adata[rows].copy(), subset)
     with warnings.catch_warnings(record=True) as caught, without_notes(), one_thread():
         warnings.simplefilter("always")
         frame, _ = panel_of(cells, request, "glfs", keep=False)

@@ -74,22 +74,6 @@ class PanelFile(list[str]):
     backups : list of str, default ()
         Genes that the file has as backups of others, which are not in the panel.
 
-    Attributes
-    ----------
-    table, form, controls, repeated, codebook, about, backups
-        The parameters.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, glfs_bio
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "codebook.csv"
-    ...     _ = path.write_text(
-    ...         "name,id,barcodeType,b1,b2\nCD3D,ENST1,merfish,1,0\nBlank-1,,merfish,0,1\n"
-    ...     )
-    ...     panel = glfs_bio.io.read_panel(path)
-    >>> isinstance(panel, glfs_bio.io.PanelFile), panel, panel.controls, panel.form
-    (True, ['CD3D'], ['Blank-1'], 'MERSCOPE codebook')
     """
 
     def __init__(
@@ -160,9 +144,9 @@ def read_panel(
 
     Returns
     -------
-    PanelFile
-        Names in the order of the file, each once: a list that also has the form of the file, a
-        table of what it says of each gene, and its controls.
+    list of str
+        Names in the order of the file, each once, with ``form``, the form of the file; ``table``, a
+        DataFrame of what it says of each gene; and ``controls``.
 
     Raises
     ------

@@ -29,7 +29,7 @@ _ENSEMBL = re.compile(r"(?:gene:)?(ENS[A-Z]*G\d{11})(?:\.\d+)?(?:_PAR_Y)?", re.I
 #: Ids of FlyBase, WormBase and TAIR.
 _OTHER_ID = re.compile(r"FBgn\d{7}|WBGene\d{8}|AT[1-5CM]G\d{5}(\.\d+)?", re.IGNORECASE)
 #: What tables call species, and what the shipped names do.
-_SPECIES = {"human": "Homo sapiens", "mouse": "Mus musculus"}
+SPECIES = {"human": "Homo sapiens", "mouse": "Mus musculus"}
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 #: Other spellings of months, by language or length.
@@ -123,7 +123,7 @@ def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> 
 
 def full_name(species: str) -> str:
     """Return the name of a species in full."""
-    return _SPECIES.get(species.casefold(), species)
+    return SPECIES.get(species.casefold(), species)
 
 
 @cache
@@ -299,7 +299,7 @@ def known_as(name: str) -> list[Entry]:
 
     A name with one capital, its first letter, is first looked for in mouse, others in human.
     """
-    species = sorted(_SPECIES.values(), reverse=name[:1].isupper() and name[1:].islower())
+    species = sorted(SPECIES.values(), reverse=name[:1].isupper() and name[1:].islower())
     for key, history_of in ((name, _shipped), (name.casefold(), _folded)):
         for one in species:
             history = history_of(one)

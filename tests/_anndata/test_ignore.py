@@ -63,9 +63,9 @@ def test_a_panel_brings_them_along(both, tmp_path):
     results = []
     for cells in (clean, adata, ad.read_h5ad(path)):
         evaluation = tl.evaluate_panel(cells, "glfs", "type", n_random=0, inplace=False)
-        tl.extend_panel(cells, "glfs", 4)
+        tl.extend_panel(cells, "glfs", 9)
         tl.stability(cells, n_resamples=2)
-        table = tl.substitutes(cells, "glfs", min_score=0.0, inplace=False)
+        table = tl.explain_panel(cells, "glfs", inplace=False)
         shares = ("preserved", "knn_preservation")
         results.append(
             {
@@ -143,8 +143,6 @@ def test_estimators_and_classes(both):
     labels = clean.obs["type"].to_numpy()
     model = GLFSLapRLSClassifier(3).fit(adata.X, labels, ignore=[0, 1, 2, 3])
     assert model.genes_.min() > 3
-    tl.classify(adata, "type", n_genes=3, ignore=WORDS)
-    assert not set(adata.uns["glfs_class"]["genes"]) & set(NOISY)
 
 
 GENES = ("HBA1", "HBA2")
@@ -202,9 +200,9 @@ def test_nothing_changes_where_no_sets_meet(adata):
 
 
 def test_later_steps_know_them(adata):
-    tl.extend_panel(adata, ["HBA1", "g3"], 20)
+    tl.extend_panel(adata, ["HBA1", "g3"], 22)
     assert not adata.var["glfs_extended_selected"]["HBA2"]
-    table = tl.substitutes(adata, ["HBA1", "g3", "g5"], min_score=0.0, n=40, inplace=False)
-    assert "HBA2" not in set(table["substitute"])
+    tl.explain_panel(adata, ["HBA1", "g3", "g5"], n_substitutes=40)
+    assert "HBA2" not in set(adata.uns["glfs_explanation"]["substitutes"]["substitute"])
     table = tl.curve(adata, 20, inplace=False)
     assert len(set(GENES) & set(table["gene"])) == 1

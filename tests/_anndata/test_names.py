@@ -341,7 +341,7 @@ def test_what_a_file_said_holds_where_the_file_is_gone(doors, tmp_path, form):
     pp.select_genes(adata, 4, exclude=form(path), preserve=form(path))
     path.unlink()
     tl.stability(adata, n_resamples=2)
-    tl.extend_panel(adata, "glfs", 6)
+    tl.extend_panel(adata, "glfs", 10)
     assert not adata.var.loc[["g4", "g1"], "glfs_extended_selected"].any()
     assert list(adata.uns["glfs_extended"]["params"]["exclude"]) == ["g4", "g1"]
     adata.write_h5ad(tmp_path / "cells.h5ad")
@@ -374,7 +374,7 @@ def test_controls_are_neither_structure_nor_candidates(controlled, caplog):
         np.testing.assert_allclose(*shares, rtol=1e-6)
     assert "Blank-1" in caplog.text
     for cells in (clean, adata):
-        tl.extend_panel(cells, ["g1", "g2"], 4)
+        tl.extend_panel(cells, ["g1", "g2"], 6)
         tl.curve(cells, 4)
     added = [set(cells.var_names[cells.var["glfs_extended_selected"]]) for cells in (clean, adata)]
     assert added[0] == added[1]

@@ -64,7 +64,7 @@ def test_genes_that_are_not_seen_are_not_selected(counts):
     assert (here.var["glfs_rank"] == ranks).all()
     evaluation = tl.evaluate_panel(here, n_random=0, inplace=False)
     assert evaluation["preserved"] == pytest.approx(here.uns["glfs"]["preserved"][-1])
-    tl.extend_panel(here, "glfs", 2)
+    tl.extend_panel(here, "glfs", 12)
     np.testing.assert_allclose(
         here.uns["glfs_extended"]["preserved"][:10], here.uns["glfs"]["preserved"]
     )
@@ -223,7 +223,9 @@ def test_only_genes_with_probes_are_selected(counted, tmp_path):
         assert chosen(counted, "a") == chosen(counted, "expected")
     with refused(InvalidValue, "include"):
         pp.select_genes(counted, 10, include=best[0], platform=Platform(genes=rest))
-    table = tl.extend_panel(counted, best, 5, platform=Platform(genes=rest), inplace=False)
+    table = tl.extend_panel(
+        counted, best, len(best) + 5, platform=Platform(genes=rest), inplace=False
+    )
     assert len(table) == 5
     evaluation = tl.evaluate_panel(counted, best, platform=Platform(genes=rest), inplace=False)
     assert set(evaluation["not_orderable"]) == set(best)

@@ -235,7 +235,7 @@ def test_panels_without_a_selection_are_of_that_of_the_selection(half, caplog, w
     pp.structure(alone, **options, key_added="same")
     for adata, preserve in ((half, None), (alone, Preserve(use_rep="same"))):
         tl.curve(adata, SIZE, preserve=preserve, key_added="curve")
-        tl.extend_panel(adata, PANEL[:1], 3, preserve=preserve, key_added="more")
+        tl.extend_panel(adata, PANEL[:1], 4, preserve=preserve, key_added="more")
     for key in ("curve", "more"):
         pd.testing.assert_frame_equal(half.uns[key]["table"], alone.uns[key]["table"])
 

@@ -105,7 +105,7 @@ def test_cells_are_written_part_by_part(write, told, stored, ending, monkeypatch
     assert found.obs["batch"].tolist() == cells.obs["batch"].tolist()
     for part in ("obs", "uns", "obsm", "varm"):
         assert set(getattr(found, part)) >= set(getattr(cells, part))
-    line = f"markers out.{ending} glfs --labels type"
+    line = f"explain out.{ending} glfs --labels type"
     assert told(f"{line} --backed") == told(line)
 
 
@@ -127,5 +127,5 @@ def test_an_interrupted_file_is_not_left(write, run, monkeypatch, caplog):
 
     monkeypatch.setattr(_on_disk.log, "info", interrupt)
     before = sorted(path.name for path in Path.cwd().iterdir())
-    assert run(f"markers {path} glfs --labels type --backed -o out.h5ad").exit_code != 0
+    assert run(f"explain {path} glfs --labels type --backed -o out.h5ad").exit_code != 0
     assert sorted(path.name for path in Path.cwd().iterdir()) == before

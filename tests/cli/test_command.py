@@ -8,7 +8,6 @@ import sys
 from dataclasses import fields
 from operator import attrgetter
 
-import anndata as ad
 import pytest
 from typer.testing import CliRunner
 
@@ -27,12 +26,10 @@ FUNCTIONS = {
 }
 #: Those that need the structure.
 WITH_STRUCTURE = {
-    *("select", "rank", "evaluate", "extend", "substitutes", "replace", "explain", "gene"),
-    *("prove", "compare", "curve"),
+    *("select", "rank", "evaluate", "extend", "explain", "prove", "compare", "curve"),
 }
 #: Parameters that the shell has otherwise: --layer raw, -o, arguments, or what `select` was given.
 ELSEWHERE = {"adata", "inplace", "use_raw", "limits", "platform"}
-LEFT_OUT = {"stability": {"n_genes"}}
 #: Parameters whose default the help writes otherwise.
 NO_DEFAULT = {"preserve", "random_state"}
 
@@ -100,7 +97,7 @@ def test_the_options_are_the_parameters():
     for name, function in FUNCTIONS.items():
         options = {option.name: option for option in with_options(name).params}
         for one in parameters(function).values():
-            if one.name in ELSEWHERE | LEFT_OUT.get(name, set()):
+            if one.name in ELSEWHERE:
                 continue
             called = "counts" if (name, one.name) == ("order", "counts_layer") else one.name
             option = options[called]
@@ -133,20 +130,6 @@ def test_every_limit_is_an_option():
     for name in ("select", "extend", "curve", "order"):
         assert names_of_options(name) >= limits | {"--counts-layer", "--cost", "--budget"}
         assert limits <= set(helped(name).split())
-
-
-@pytest.mark.filterwarnings("default::UserWarning")
-def test_predict_has_the_option_that_it_advises(tmp_path, monkeypatch, clusters):
-    monkeypatch.chdir(tmp_path)
-    cells = ad.AnnData(clusters, obs={"group": [*"abc"] * 30})
-    glfs_bio.tl.classify(cells, "group", n_genes=3)
-    glfs_bio.io.write_classifier(cells, "model.json")
-    gene = cells.uns["glfs_class"]["genes"][0]
-    cells[:, cells.var_names != gene].copy().write_h5ad("cells.h5ad")
-    line = "predict cells.h5ad model.json"
-    assert "--missing warn" in CliRunner().invoke(app, line.split()).stderr
-    result = CliRunner().invoke(app, [*line.split(), "--missing", "warn"])
-    assert result.exit_code == 0, result.stderr
 
 
 def test_a_type_that_no_option_can_have():

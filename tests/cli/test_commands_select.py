@@ -85,22 +85,28 @@ def test_rank(table, on_cells):
 
 
 def test_extend(table, cells, catalogue):
-    line = "extend cells.h5ad catalogue.csv --n-extra 5 --labels louvain --genes order.txt"
-    frame, said = table(f"{line} -o out.h5ad")
-    expected = glfs_bio.tl.extend_panel(cells, catalogue, 5, labels="louvain", inplace=False)
-    assert list(frame) == ["gene", "adds", "preserved", "supports"]
+    frame, said = table("extend cells.h5ad catalogue.csv -n 9 --genes order.txt -o out.h5ad")
+    expected = glfs_bio.tl.extend_panel(cells, catalogue, 9, inplace=False)
+    assert list(frame) == ["gene", "adds", "preserved"]
     assert list(frame["gene"]) == list(expected["gene"])
     assert "5 genes added: 9 of 765 genes" in said
-    every = [*catalogue, *frame["gene"]]
-    assert Path("order.txt").read_text().split() == every
+    panel = [*catalogue, *frame["gene"]]
+    assert Path("order.txt").read_text().split() == panel
     out = ad.read_h5ad("out.h5ad")
-    assert set(out.var_names[out.var["glfs_extended_selected"]]) == set(every)
+    assert set(out.var_names[out.var["glfs_extended_selected"]]) == set(panel)
+    frame, said = table(
+        "extend out.h5ad glfs_extended --drop CD3D,LYZ --symbols id --genes new.txt"
+    )
+    assert set(frame["replaces"]) == {"id CD3D", "id LYZ"}
+    assert "2 genes added" in said
+    stay = {f"id {gene}" for gene in panel} - {"id CD3D", "id LYZ"}
+    assert set(Path("new.txt").read_text().splitlines()) == stay | set(frame["gene"])
 
 
 @pytest.mark.filterwarnings("default::UserWarning")
 def test_genes_that_are_not_in_the_data_stay_in_the_list(table):
     frame, said = table(
-        "extend cells.h5ad LYZ,CD8a --n-extra 2 --genes g.txt --exclude /^HLA/ --symbols id"
+        "extend cells.h5ad LYZ,CD8a --n-genes 4 --genes g.txt --exclude /^HLA/ --symbols id"
     )
     assert "CD8A" in said
     assert Path("g.txt").read_text().splitlines() == ["id LYZ", "CD8a", *frame["gene"]]
@@ -122,8 +128,8 @@ def test_limits(table, cells, tmp_path):
     """By type and by family; the curve is of the panel that select finds."""
     families = cells.var_names[cells.var_names.str.startswith("HLA-")]
     (tmp_path / "f.gmt").write_text("\t".join(["HLA", "", *families]) + "\n")
-    words = "--groupby louvain --counts-layer counts --max-total-per-type 1=90"
-    words += " --families f.gmt --per-family 1"
+    words = "--groupby louvain --counts-layer counts --total-counts type=90"
+    words += " --groups f.gmt --per-group 1"
     frame, _ = table(f"curve cells.h5ad --max-genes 12 {words}")
     assert frame["gene"].str.startswith("HLA-").sum() == 1
     counts = cells[cells.obs["louvain"] == "1", frame["gene"]].layers["counts"]
@@ -142,8 +148,7 @@ def test_stability(table, on_cells, cells):
     glfs_bio.tl.stability(cells, n_resamples=2, fraction=0.8, random_state=3)
     entry, frequency = cells.uns["glfs_stability"], cells.var["glfs_stability_frequency"]
     assert list(frame["frequency"]) == list(frequency[frame["gene"]])
-    jaccard = f"mean Jaccard index {entry['mean_jaccard']:.2f}"
-    assert f"2 selections on 280 of 350 cells, {jaccard}, " in said
+    assert f"mean Jaccard index {entry['mean_jaccard']:.2f}" in said
     result = on_cells(f"{line} -o out.h5ad --table t.csv --key-added parts")
     assert result.stdout == ""
     params = ad.read_h5ad("out.h5ad").uns["parts"]["params"]

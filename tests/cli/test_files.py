@@ -14,22 +14,16 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-import glfs_bio
-
 OUTPUTS = {
     "select": "-o",
     "rank": "--table",
     "evaluate": "glfs -o",
     "extend": "glfs --genes",
-    "substitutes": "glfs --table",
-    "replace": "glfs --failed g1 --genes",
     "explain": "glfs --table",
-    "gene": "glfs --gene g1 --table",
     "compare": "a=glfs b=hvg --overlaps",
     "curve": "-o",
     "stability": "-o",
-    "classify": "--labels x --model",
-    "predict": "there.json -o",
+    "classify": "--labels x -o",
     "enrich": "--gene-sets there.gmt -o",
     "export": "",
     "report": "-o",
@@ -48,15 +42,15 @@ def cells(clusters) -> ad.AnnData:
 def test_files_are_looked_at_before_anything_is_loaded(tmp_path, monkeypatch):
     """One process for all commands: what they would load takes seconds to import."""
     monkeypatch.chdir(tmp_path)
-    for name in ("there.h5ad", "there.json", "there.gmt", "out.h5ad", "out.csv", "out.html"):
+    for name in ("there.h5ad", "there.gmt", "out.h5ad", "out.csv", "out.html"):
         (tmp_path / name).touch()
-    endings = {"report": "html", "rank": "csv", "substitutes": "csv", "explain": "csv"}
+    endings = {"report": "html", "rank": "csv", "explain": "csv"}
     lines = []
     for name, more in OUTPUTS.items():
         out = f"out.{endings.get(name, 'csv' if name in {'compare', 'export'} else 'h5ad')}"
         lines.append(f"{name} missing.h5ad {more} new{out[3:]}")
         lines.append(f"{name} there.h5ad {more} {out}")
-    lines += ["predict there.h5ad missing.json", "enrich there.h5ad --gene-sets missing.gmt"]
+    lines += ["enrich there.h5ad --gene-sets missing.gmt"]
     code = f"""
 import sys
 from glfs_bio.cli import app
@@ -78,9 +72,8 @@ print({HEAVY!r} & set(sys.modules))
             assert "out." in words, line
 
 
-def test_one_command_after_another_without_files(run, cells, tmp_path, monkeypatch):
+def test_one_command_after_another_without_files(run, cells, tmp_path):
     """h5ad in and out, and a list of genes at the end; then a table, packed or not."""
-    monkeypatch.setattr("glfs_bio._anndata.umap._umap", lambda where, _: where[:, :2])
     cells.write_h5ad("cells.h5ad")
     sent = Path("cells.h5ad").read_bytes()
     first = run("select - --n-genes 3 --n-comps 5 -o -", input=sent)
@@ -91,7 +84,7 @@ def test_one_command_after_another_without_files(run, cells, tmp_path, monkeypat
     assert "--symbols nope" in result.stderr
     genes = run("export - -", input=selected).stdout.split()
     assert len(genes) == 3
-    page = run("report - -o - --link none", input=selected)
+    page = run("report - -o - --link none --no-umaps", input=selected)
     assert page.exit_code == 0, page.stderr
     assert page.stdout.startswith("<!DOCTYPE html>")
     table = cells.to_df().to_csv().encode()
@@ -100,21 +93,6 @@ def test_one_command_after_another_without_files(run, cells, tmp_path, monkeypat
         result = run("select - --n-genes 3 --n-comps 5 --genes -", input=sent)
         assert result.stdout.split() == genes, result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["cells.h5ad"]
-
-
-def test_a_second_report_computes_no_umap(run, cells, monkeypatch):
-    computed = []
-    monkeypatch.setattr(
-        "glfs_bio._anndata.umap._umap", lambda where, _: computed.append(1) or where[:, :2]
-    )
-    glfs_bio.pp.select_genes(cells, 3, n_comps=5)
-    cells.write_h5ad("cells.h5ad")
-    first = run("report cells.h5ad -o one.html --keep kept.h5ad")
-    assert first.exit_code == 0, first.stderr
-    assert len(computed) == 2
-    assert run("report kept.h5ad -o two.html").exit_code == 0
-    assert run("report cells.h5ad -o none.html --no-umaps").exit_code == 0
-    assert len(computed) == 2
 
 
 def test_streams_that_cannot_be(run):

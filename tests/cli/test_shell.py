@@ -59,7 +59,7 @@ grep -o '"[^"]*"' answer
 @pytest.mark.parametrize(
     ("shell", "script", "words", "expected"),
     [
-        ("bash", BASH, "glfs-bio sub", "substitutes"),
+        ("bash", BASH, "glfs-bio expl", "explain"),
         ("zsh", ZSH, "glfs-bio select --n-g", "--n-genes"),
     ],
 )

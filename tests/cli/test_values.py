@@ -122,7 +122,6 @@ def test_platforms(given, cells):
     [
         ("evaluate cells.h5ad glfs", "tl.evaluate_panel"),
         ("extend cells.h5ad glfs", "tl.extend_panel"),
-        ("substitutes cells.h5ad glfs", "tl.substitutes"),
         ("explain cells.h5ad glfs", "tl.explain_panel"),
         ("compare cells.h5ad a=glfs b=CD3D,LYZ", "tl.compare_panels"),
         ("curve cells.h5ad", "tl.curve"),

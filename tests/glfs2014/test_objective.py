@@ -12,7 +12,6 @@ from scipy import sparse
 
 from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.graph import knn_graph, laplacian
-from glfs_bio.datasets import simulate
 from glfs_bio.errors import InvalidType, InvalidValue
 from glfs_bio.glfs2014 import Exact, objective, path, thinning
 from glfs_bio.glfs2014.solvers import newton
@@ -25,9 +24,9 @@ PAPER = Request.of(4, objective="exact", n_comps=None)
 
 
 @pytest.fixture(scope="module")
-def noisy():
+def noisy(four_among_noise):
     """80 samples, four features of signal among 200 of noise that is nearly as large."""
-    adata = simulate(80, 200, sigma=0.3, random_state=0)
+    adata = four_among_noise(80, 200, sigma=0.3)
     return adata.X, np.flatnonzero(adata.var["informative"])
 
 
@@ -191,9 +190,9 @@ def test_few_genes_are_left_on_the_branch(many, objective):
     assert 0 < balanced < lam * 1e3
 
 
-def test_an_avalanche_is_followed_to_its_end():
+def test_an_avalanche_is_followed_to_its_end(four_among_noise):
     """Directions of noise leave by the hundred within one step of λ: the signals are left."""
-    noisy = simulate(200, 500, sigma=0.2, random_state=0)
+    noisy = four_among_noise(200, 500)
     (problem,) = build_problems(noisy.X, StructureSpec(n_comps=None, standardize=None))
     genes = problem.projections / np.linalg.norm(problem.projections, axis=1).max()
     objective = Variance(Exact.block(genes, problem.stiffness))

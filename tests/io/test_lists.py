@@ -86,7 +86,7 @@ def test_explanations_stand_beside_the_genes(panel, tmp_path):
 
 def test_genes_of_a_catalogue_that_are_not_in_the_data(panel, tmp_path):
     with pytest.warns(Caution):
-        extend_panel(panel, ["CD3D", "NotHere", "LYZ"], 2)
+        extend_panel(panel, ["CD3D", "NotHere", "LYZ"], 5)
     write_gene_list(panel, tmp_path / "order.csv", key="glfs_extended")
     table = pd.read_csv(tmp_path / "order.csv")
     assert list(table["gene"])[-1] == "NotHere"

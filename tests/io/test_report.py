@@ -42,7 +42,7 @@ def cells(_pbmc) -> ad.AnnData:
     limits = glfs_bio.Limits(expression={"mean": 2.5}, priority={"CD3D": 2.0})
     glfs_bio.pp.select_genes(adata, 20, include=["LYZ", "CD3D"], limits=limits)
     glfs_bio.tl.stability(adata, n_resamples=2)
-    glfs_bio.tl.panel_umap(adata)
+    adata.obsm["X_umap_panel"] = adata.obsm["X_umap"][::-1]
     selected = adata.var["glfs_selected"]
     panel, others = adata.var_names[selected], adata.var_names[~selected]
     glfs_bio.tl.evaluate_panel(
@@ -55,8 +55,7 @@ def cells(_pbmc) -> ad.AnnData:
         platform=glfs_bio.Platform("xenium_v1", efficiency=0.4, failure=0.1, spillover=0.3),
         n_random=5,
     )
-    glfs_bio.tl.explain_panel(adata, "glfs", "bulk_labels")
-    glfs_bio.tl.substitutes(adata, "glfs", n=2, min_score=0.6)
+    glfs_bio.tl.explain_panel(adata, "glfs", "bulk_labels", n_substitutes=2)
     glfs_bio.tl.order_panel(adata, "glfs", "xenium_v1", refused="replace")
     sets = {"<b>T</b> cells": ["CD3D", "CD3E"], "MHC & II": ["HLA-DRA", "LYZ"], "B": ["CD79A"]}
     glfs_bio.tl.enrich(adata, sets)
@@ -100,10 +99,7 @@ def page_of(tmp_path, monkeypatch):
 
 @pytest.fixture
 def bare(cells):
-    """The cells without UMAPs."""
-    adata = cells.copy()
-    del adata.obsm["X_umap_glfs"]
-    return adata
+    return cells.copy()
 
 
 def every(tree, tag):
@@ -140,7 +136,7 @@ def test_the_story_in_its_order(tree, cells):
     share = np.floor(1000 * entry["optimality"][-1]) / 10
     assert f"at least {share:.1f} % of what the best" in words
     assert [part.get("id") for part in every(tree, "section")] == [
-        *("cells", "genes", "types", "markers", "quality", "unexplained", "explanation"),
+        *("cells", "genes", "types", "quality", "unexplained", "explanation"),
         *("substitutes", "limits", "choice", "stability", "enrichment", "order", "parameters"),
     ]
     # one optimality is said: that of the selection, within the constraints that it had
@@ -198,18 +194,6 @@ def test_numbers_have_three_digits_to_read_and_all_to_sort(tree):
     assert any(len(cell.get("data-value")) > 10 for cell in numbers)
 
 
-def test_markers(tree, cells):
-    """Computed for the page, as nobody has asked for them before."""
-    assert "glfs_markers" not in cells.uns
-    genes = list(cells.var_names[cells.var["glfs_selected"]])
-    table = glfs_bio.tl.markers(cells, genes, "bulk_labels", inplace=False).set_index("label")
-    for row in rows_of(section(tree, "markers")):
-        known = table.loc[text(row[0])]
-        names = cells.var["symbol"].get(known["markers"].split(", ")).dropna()
-        assert text(row[2]) == (", ".join(names) or "none")
-        assert float(row[3].get("data-value")) == pytest.approx(known["f_beta"])
-
-
 def test_how_good_the_panel_is(tree, cells):
     entry, quality = cells.uns["glfs_evaluation"], section(tree, "quality")
     words, random = text(quality).replace("NN ", "NN"), entry["random_preserved"]
@@ -236,20 +220,21 @@ def test_how_good_the_panel_is(tree, cells):
 
 
 def test_substitutes_and_limits(tree, cells):
-    entry, symbols = cells.uns["glfs_substitutes"], cells.var["symbol"]
-    table, part = entry["table"], section(tree, "substitutes")
-    rows, best = rows_of(part), table[table["place"] == 1]
+    entry, symbols = cells.uns["glfs_explanation"], cells.var["symbol"]
+    table, part = entry["substitutes"], section(tree, "substitutes")
+    rows, best = rows_of(part), table[table["rank"] == 1]
     assert [text(row[2]) for row in rows] == [
         f"{symbols[row.substitute]}{'' if row.acceptable else ', weak'}"
         for row in best.itertuples()
     ]
     assert values(rows, 3) == list(best["substitution_score"])
-    second = table[table["place"] == 2].set_index("gene")["substitute"]
+    second = table[table["rank"] == 2].set_index("gene")["substitute"]
     for row, gene in zip(rows, best["gene"], strict=True):
         assert text(row[5]).startswith(symbols[second[gene]] if gene in second else "")
         assert bool(text(row[5])) == (gene in second)
-    assert len(entry["irreplaceable"])
-    assert all(symbols[name] in text(part) for name in entry["irreplaceable"])
+    without = entry["table"]["gene"][~entry["table"]["acceptable"]]
+    assert len(without)
+    assert all(symbols[name] in text(part) for name in without)
     words = text(section(tree, "limits"))
     assert cells.uns["glfs"]["ruled_out"]["gene"][0] in words
     assert "mean: at most 2.5" in words
@@ -283,7 +268,7 @@ def test_order(tree, cells):
 
 def test_nothing_is_loaded(page, tree):
     images = every(tree, "img")
-    assert len(images) == 14
+    assert len(images) == 13
     for image in images:
         kind, data = image.get("src").split(",", 1)
         assert kind == "data:image/png;base64"
@@ -349,7 +334,7 @@ def test_results_of_another_selection_are_never_shown(bare, page_of, tmp_path):
 
 
 def test_parts_of_the_results(bare, page_of):
-    """Substitutes without explanations, an evaluation without labels, no significant gene set."""
+    """No explanation, an evaluation without labels, no significant gene set."""
     del bare.uns["glfs_explanation"]
     bare.uns["glfs_enrichment"]["table"]["pvals_adj"] = 0.3
     glfs_bio.tl.evaluate_panel(bare, "glfs", n_random=0, key_added="plain")
@@ -359,37 +344,27 @@ def test_parts_of_the_results(bare, page_of):
     assert "random" not in text(every(section(tree, "quality"), "p")[0])
     assert every(section(tree, "unexplained"), "img") == []
     assert section(tree, "explanation") is None
-    best = bare.uns["glfs_substitutes"]["table"].query("place <= 1")
-    offered = [text(row[4]) for row in rows_of(section(tree, "genes"))]
-    assert {name.split(" (")[0] for name in offered} - {"none"} == {*best["substitute"]} - {""}
+    assert section(tree, "substitutes") is None
     assert "none of 3 gene sets" in text(section(tree, "enrichment"))
     assert every(section(tree, "enrichment"), "img") == []
 
 
-def test_markers_that_are_there_are_shown(bare, page_of):
-    glfs_bio.tl.markers(bare, "glfs", "phase", n_markers=1)
-    rows = rows_of(section(page_of(bare, labels="bulk_labels"), "markers"))
-    assert [text(row[0]) for row in rows] == list(bare.uns["glfs_markers"]["table"]["label"])
-    glfs_bio.tl.markers(bare, ["LYZ", "CD3D"], "phase")
-    assert "not shown with this selection" in text(section(page_of(bare), "markers"))
-    del bare.uns["glfs_markers"]
-    tree = page_of(bare, labels="percent_mito")  # numbers are no types
-    assert section(tree, "types") is section(tree, "markers") is None
+def test_numbers_are_no_types(bare, page_of):
+    assert section(page_of(bare, labels="percent_mito"), "types") is None
 
 
-def test_umaps_where_they_are_kept_or_asked_for(cells, bare, page_of, monkeypatch, caplog):
+def test_umaps_that_are_stored_or_asked_for(cells, page_of, monkeypatch, caplog):
     def maps(adata, **options):
         return len(every(section(page_of(adata, **options), "cells"), "img"))
 
-    assert maps(cells) == 2
-    assert maps(bare) == 0
-    assert "tl.panel_umap" in caplog.text
-    assert "umaps=True" not in caplog.text  # who asked for none is not told to ask for them
-    monkeypatch.setattr("glfs_bio.io._sections.MOST_EXACT", bare.n_obs - 1)
-    assert maps(bare, umaps=None) == 0
+    assert maps(cells, basis="umap_panel") == 2
+    assert maps(cells) == 0
+    assert not caplog.text  # who asked for none is not told to ask for them
+    monkeypatch.setattr("glfs_bio.io._sections.MOST_EXACT", cells.n_obs - 1)
+    assert maps(cells, umaps=None) == 0
     assert "umaps=True" in caplog.text
-    assert maps(bare, umaps=True) == 2
-    assert maps(bare[:, bare.var["glfs_selected"]].copy(), umaps=True) == 1  # of all genes there
+    assert maps(cells, umaps=True) == 2
+    assert maps(cells[:, cells.var["glfs_selected"]].copy(), umaps=True) == 1  # of all genes there
 
 
 def test_a_selection_alone(pbmc, page_of):
@@ -412,7 +387,7 @@ def test_a_selection_alone(pbmc, page_of):
     ("n_genes", "within", "start"),
     [(40, None, ""), (40, "open", "None of the"), (3, "every", "All"), (40, "one", "1 of")],
 )
-def test_what_is_indispensable_and_what_is_free(pbmc, page_of, n_genes, within, start):
+def test_what_is_indispensable(pbmc, page_of, n_genes, within, start):
     """In numbers that are those of the table, whether none, one or all are."""
     glfs_bio.pp.select_genes(pbmc, n_genes)
     if within is None:
@@ -421,27 +396,17 @@ def test_what_is_indispensable_and_what_is_free(pbmc, page_of, n_genes, within, 
         rank = pbmc.var["glfs_rank"]
         each = np.where(rank == 1, "every", "open") if within == "one" else within
         pbmc.var["glfs_certificate_within"] = np.where(rank > 0, each, "none")
-    glfs_bio.tl.explain_panel(pbmc, tolerance=0.005 if n_genes > 3 else 0.0)
-    n_free = (pbmc.uns["glfs_explanation"]["table"]["alternatives"] != "").sum()
-    tree = section(page_of(pbmc), "explanation")
-    _, *within_tolerance, free = texts(tree, "p")
+    glfs_bio.tl.explain_panel(pbmc)
+    _, *within_tolerance = texts(section(page_of(pbmc), "explanation"), "p")
     assert len(within_tolerance) == (within is not None)
     assert all(text.startswith(f"{start} {n_genes} genes ") for text in within_tolerance)
-    assert free.startswith(f"{n_free} of {n_genes} places" if n_free else "No place")
-    assert bool(n_free) == (n_genes > 3) == ("alternatives" in texts(tree, "th"))
 
 
-def test_panels_without_free_places_or_substitutes(pbmc, page_of):
-    failing = glfs_bio.Platform(failure=0.1)
-    glfs_bio.pp.select_genes(pbmc, 5, platform=failing)
-    glfs_bio.tl.explain_panel(pbmc)
-    assert "place" not in " ".join(texts(section(page_of(pbmc), "explanation"), "p"))
-    # a gene that adds nothing has no substitute
+def test_a_gene_that_adds_nothing_has_no_substitute(pbmc, page_of):
     glfs_bio.pp.select_genes(pbmc, 10, include=["CD4"], ignore=["CD4"])
-    for explain in (glfs_bio.tl.substitutes, glfs_bio.tl.explain_panel):
-        explain(pbmc)
-        rows = {text(row[1]): text(row[-1]) for row in rows_of(section(page_of(pbmc), "genes"))}
-        assert rows["CD4"] == "none"
+    glfs_bio.tl.explain_panel(pbmc)
+    rows = {text(row[1]): text(row[-1]) for row in rows_of(section(page_of(pbmc), "genes"))}
+    assert rows["CD4"] == "none"
 
 
 def test_every_limit_that_is_met_is_told(bare, page_of):
@@ -465,7 +430,7 @@ def test_errors_leave_files_as_they_were(cells, tmp_path, monkeypatch):
     for argument, value in (
         *(("path", "report.pdf"), ("path", "no/report.html"), ("key", "nope")),
         *(("labels", "nope"), ("symbols", "nope"), ("results", "glfs_stability")),
-        *(("results", {"markers": "nope"}), ("results", {"nothing": "nope"})),
+        *(("results", {"stability": "nope"}), ("results", {"nothing": "nope"})),
         *(("link", "javascript:alert('{gene}')"), ("link", "https://example.org")),
     ):
         with refused(Refusal, argument):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 from refusals import refused
-from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn import metrics
 from sklearn.linear_model import LogisticRegression
@@ -18,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from glfs_bio.errors import InvalidValue
 from glfs_bio.measures import labels as readers
 from glfs_bio.measures.cells import coordinates, nearest
-from glfs_bio.measures.labels import combination, label_scores, laprls_scores, scores_by, singles
+from glfs_bio.measures.labels import label_scores, laprls_scores, scores_by
 
 
 @pytest.fixture
@@ -216,78 +214,6 @@ def test_laprls_of_few_cells():
         np.testing.assert_array_equal(scores.per_label["recall"], several)
         few = np.array(sizes) < readers.n_folds_of(codes)
         np.testing.assert_array_equal(scores.per_label["too_few"], few)
-
-
-BETA = 0.5
-
-
-def by_scikit_learn(values, codes, n_labels):
-    """The markers as scikit-learn finds them, a label and a gene at a time: the lowest threshold of
-    several, which leaves a cell off.
-    """
-    markers = np.full((4, n_labels, values.shape[1]), np.nan)
-    for gene in np.flatnonzero(np.ptp(values, axis=0) > 0):
-        for label in range(n_labels):
-            precision, recall, thresholds = metrics.precision_recall_curve(
-                codes == label, values[:, gene]
-            )
-            p, r = precision[1:-1], recall[1:-1]
-            weighed = BETA**2 * p + r
-            f = np.divide((1 + BETA**2) * p * r, weighed, np.zeros_like(p), where=weighed > 0)
-            best = int(np.argmax(f))
-            markers[:, label, gene] = thresholds[1 + best], f[best], p[best], r[best]
-    return markers
-
-
-@pytest.mark.parametrize("container", [np.asarray, sparse.csc_array], ids=["dense", "csc"])
-@pytest.mark.parametrize("seed", range(6))
-def test_a_gene_is_sorted_once_for_all_labels(container, seed):
-    """The same numbers to the last bit: ties, counts, logarithms, constant genes, no label."""
-    rng = np.random.default_rng(seed)
-    codes = np.append(np.arange(4), rng.integers(-1, 4, 150))
-    values = rng.poisson(rng.gamma(0.5, 2.0, (5, 8))[codes]).astype(np.float32)
-    if seed % 2:
-        values = np.log1p(values * rng.gamma(2.0, 1.0, (len(codes), 1)).astype(np.float32))
-    values[:, 5], values[:, 6] = 0.0, 2.0
-    values[:, 7] += 1.0
-    labelled = codes >= 0
-    single = singles(container(values), codes, 4, BETA)
-    expected = by_scikit_learn(values[labelled].astype(float), codes[labelled], 4)
-    markers = single.threshold, single.f_beta, single.precision, single.recall
-    np.testing.assert_array_equal(markers, expected)
-    np.testing.assert_allclose(np.delete(single.on_target, [5, 6], axis=1).sum(axis=0), 1.0)
-    for label in range(4):
-        best = combination(container(values), codes, single, label, 3, BETA)
-        on = (values >= single.threshold[label])[labelled][:, best.genes].all(axis=1)
-        belongs = codes[labelled] == label
-        assert best.f_beta == metrics.fbeta_score(belongs, on, beta=BETA)
-        assert best.precision == belongs[on].mean()
-        assert best.recall == on[belongs].mean()
-
-
-def test_combinations():
-    """The best of all of up to three of five genes; another gene is constant."""
-    rng = np.random.default_rng(0)
-    codes = np.repeat([0, 1, 2], [40, 25, 15])
-    means = [[3.0, 0.2, 1.0, 1.0, 0.5], [0.2, 2.0, 1.0, 2.0, 0.5], [0.3, 2.0, 2.5, 0.1, 0.5]]
-    values = np.column_stack([rng.poisson(np.array(means)[codes]), np.ones(80)])
-    single = singles(values, codes, 3, BETA)
-    for label in range(3):
-        belongs = codes == label
-        best = combination(values, codes, single, label, 3, BETA)
-        on = values >= single.threshold[label]
-
-        def score(genes, belongs=belongs, on=on):
-            return metrics.fbeta_score(
-                belongs, on[:, genes].all(axis=1), beta=BETA, zero_division=0.0
-            )
-
-        every = [score(some) for size in (1, 2, 3) for some in combinations(range(5), size)]
-        assert best.f_beta == pytest.approx(max(every))
-        assert best.f_beta == pytest.approx(score(best.genes))
-        assert (np.diff(single.f_beta[label, best.genes]) <= 0).all()
-        alone = combination(values, codes, single, label, 1, BETA)
-        assert alone.f_beta == pytest.approx(np.nanmax(single.f_beta[label]))
 
 
 def test_silhouette_is_as_it_is_defined(monkeypatch):

@@ -19,7 +19,7 @@ from glfs_bio.pl._figure import LOOK
 #: Plots in one axes.
 PLOTS = [
     *(pl.preserved, pl.labels, pl.confusion, pl.weights, pl.path, pl.curve, pl.comparison),
-    *(pl.unexplained, pl.imputation, pl.enrichment, pl.contributions, pl.markers),
+    *(pl.unexplained, pl.imputation, pl.enrichment, pl.contributions),
 ]
 OF_VALUES = [pl.confusion, pl.comparison, pl.unexplained]
 COLOURED = [draw for draw in PLOTS if draw not in OF_VALUES]
@@ -136,7 +136,7 @@ def test_many_points_are_a_picture_in_a_vector_file(analysed, tmp_path, monkeypa
 
 def test_lines_are_seen_on_a_dark_figure(analysed):
     with plt.style.context("dark_background"):
-        for draw in (pl.path, pl.preserved, pl.imputation, pl.labels, pl.markers):
+        for draw in (pl.path, pl.preserved, pl.imputation, pl.labels):
             ax = draw(analysed, show=False)
             background = mpl.colors.to_rgb(ax.get_facecolor())
             for line in ax.lines:

@@ -4,44 +4,76 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
 from matplotlib.colors import same_color
 from pictures import best_first, drawn, labels_apart, names
 from refusals import refused
 from scipy import sparse
 
-from glfs_bio import pl, pp, tl
-from glfs_bio._anndata import umap
+from glfs_bio import pl, pp
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
 from glfs_bio.pl._figure import MUTED
 
 
-@pytest.fixture(scope="module")
-def _mapped(_pbmc, quick_umaps):
-    adata = _pbmc.copy()
-    pp.select_genes(adata, 6)
+@pytest.fixture(autouse=True)
+def _quick(quick_umaps):
     with quick_umaps():
-        tl.panel_umap(adata)
-    return adata
+        yield
 
 
 @pytest.fixture
-def mapped(_mapped):
-    return _mapped.copy()
+def mapped(pbmc):
+    pp.select_genes(pbmc, 6)
+    return pbmc
 
 
-def test_panel_beside_all_genes(panel, quick_umaps):
+def points(ax):
+    return np.asarray(ax.collections[0].get_offsets())
+
+
+def test_panel_beside_all_genes(panel):
     before = set(panel.obsm), set(panel.uns), list(panel.obs)
-    with quick_umaps():
-        left, right = pl.panel(panel, "bulk_labels", show=False)
+    left, right = pl.panel(panel, "bulk_labels", show=False)
     for ax, part in ((left, "all 765 genes"), (right, "panel of 10 genes")):
         assert ax.get_title() == f"bulk_labels, {part}"
-    points = np.sort(left.collections[0].get_offsets(), axis=0)
-    np.testing.assert_allclose(points, np.sort(panel.obsm["X_umap"], axis=0), rtol=1e-5)
-    assert right.collections[0].get_offsets().shape == (700, 2)
+    expected = np.sort(panel.obsm["X_umap"], axis=0)
+    np.testing.assert_allclose(np.sort(points(left), axis=0), expected, rtol=1e-5)
+    assert points(right).shape == (700, 2)
     categories = list(panel.obs["bulk_labels"].cat.categories)
     assert names(right.get_legend().get_texts()) == categories
     assert left.get_legend() is None
     assert (set(panel.obsm), set(panel.uns), list(panel.obs)) == before
+
+
+def test_a_stored_umap_is_drawn(panel, monkeypatch):
+    panel.obsm["X_mine"] = panel.obsm["X_umap"][:, ::-1]
+    monkeypatch.setattr("glfs_bio.pl._panel._umap", None)
+    _, right = pl.panel(panel, basis="mine", show=False)
+    expected = np.sort(panel.obsm["X_mine"], axis=0)
+    np.testing.assert_allclose(np.sort(points(right), axis=0), expected, rtol=1e-5)
+    with refused(NotFound, "basis"):
+        pl.panel(panel, basis="nothing", show=False)
+
+
+def test_the_umap_by_the_panel_is_that_of_scanpy(panel, monkeypatch):
+    """On its genes, in the order of the object; of many genes on their components."""
+    monkeypatch.setattr(sc.tl, "umap", lambda cells: cells.obsm.update(X_umap=cells.X[:, :2]))
+    chosen = panel[:, panel.var["glfs_selected"]]
+    _, right = pl.panel(panel, show=False)
+    expected = np.sort(chosen.X[:, :2].toarray(), axis=0)
+    np.testing.assert_allclose(np.sort(points(right), axis=0), expected, rtol=1e-5)
+    reduced = []
+    monkeypatch.setattr("glfs_bio.pl._panel._MOST_GENES_OF_UMAP", 9)
+    monkeypatch.setattr(sc.pp, "pca", lambda cells: reduced.append(cells.shape))
+    pl.panel(panel, show=False)
+    assert reduced == [(700, 10)]
+
+
+def test_one_map_without_one_of_all_genes(panel):
+    del panel.obsm["X_umap"]
+    (ax,) = pl.panel(panel, "bulk_labels", show=False)
+    assert ax.get_title() == "bulk_labels, panel of 10 genes"
+    assert ax.get_legend() is not None
 
 
 def test_heatmap_groups_and_orders(panel, monkeypatch):
@@ -126,39 +158,12 @@ def test_maps_stand_in_rows(mapped, ncols, beside):
         assert left.x1 < right.x0
 
 
-def test_many_cells_are_drawn_as_a_sample(pbmc, monkeypatch, quick_umaps):
-    monkeypatch.setattr(umap, "MOST_CELLS", 100)
-    pp.select_genes(pbmc, 6)
-    whole = pbmc.obsm.pop("X_umap")
-    with quick_umaps():
-        axes = pl.panel(pbmc, ["bulk_labels", "LYZ"], keep=True, show=False)
-    rows = np.linspace(0, 699, 100).astype(int)
-    for name in ("X_umap", "X_umap_glfs"):
-        assert set(np.flatnonzero(np.isfinite(pbmc.obsm[name][:, 0]))) == set(rows)
-    assert pbmc.uns["umap_glfs"]["params"]["n_cells"] == 100
-    for ax in axes:
-        assert len(ax.collections[0].get_offsets()) == 100
+def test_many_cells_are_drawn_as_a_sample(mapped, monkeypatch):
+    for module in ("_panel", "_figure"):
+        monkeypatch.setattr(f"glfs_bio.pl.{module}.MOST_POINTS", 100)
+    for ax in pl.panel(mapped, ["bulk_labels", "LYZ"], show=False):
+        assert len(points(ax)) == 100
         assert ax.get_title().replace("\n", " ").endswith("100 of 700 cells")
-    pbmc.obsm["X_umap"] = whole  # of all cells: the same are drawn beside one another
-    del pbmc.uns["umap"]
-    with monkeypatch.context() as patch:
-        patch.setattr(umap, "_umap", None)
-        left, _ = pl.panel(pbmc, show=False)
-        assert len(left.collections[0].get_offsets()) == 100
-        tl.panel_umap(pbmc, max_cells=100)  # are there
-    with quick_umaps():
-        tl.panel_umap(pbmc, max_cells=700)
-    assert np.isfinite(pbmc.obsm["X_umap_glfs"]).all()
-
-
-def test_umaps_of_many_cells_start_from_their_axes(pbmc, monkeypatch):
-    """Computed by scanpy, which takes 16 s once."""
-    monkeypatch.setattr(umap, "MOST_EXACT", 300)
-    where = umap._umap(pbmc.obsm["X_pca"], 0)
-    labels = pbmc.obs["bulk_labels"].to_numpy()
-    apart = np.linalg.norm(where[:, None] - where, axis=2) + np.diag(np.full(700, np.inf))
-    assert np.mean(labels[apart.argmin(axis=1)] == labels) > 0.6
-    np.testing.assert_array_equal(where, umap._umap(pbmc.obsm["X_pca"], 0))
 
 
 @pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])

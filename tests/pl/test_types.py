@@ -5,11 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
-from pictures import apart, drawn, labels_apart, names
-from refusals import refused
+from pictures import drawn, labels_apart, names
 
-from glfs_bio import pl, pp, tl
-from glfs_bio.errors import InvalidValue
+from glfs_bio import pl
 from glfs_bio.pl._cells import grouped
 from glfs_bio.pl._types import by_type
 
@@ -89,19 +87,3 @@ def test_dots_with_symbols(panel):
     assert len(genes) == 5
     assert all(name.startswith("symbol") for name in genes)
     assert names(axes["mainplot_ax"].get_yticklabels()) == ["0", "1", "2"]
-
-
-def test_markers_of_each_label(panel):
-    tl.markers(panel, "glfs", "bulk_labels")
-    table = panel.uns["glfs_markers"]["table"]
-    ax = pl.markers(panel, show=False)
-    assert names(ax.get_yticklabels()) == list(table["label"])
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["f_beta"])
-    precision, recall = (line.get_xdata() for line in ax.lines)
-    np.testing.assert_allclose(precision, table["precision"])
-    np.testing.assert_allclose(recall, table["recall"])
-    assert names(ax.texts) == list(table["markers"].where(table["markers"] != "", "no marker"))
-    assert apart(ax)
-    pp.select_genes(panel, 4)
-    with refused(InvalidValue, "key"):
-        pl.markers(panel)

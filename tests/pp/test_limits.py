@@ -56,11 +56,12 @@ def test_groups_hold_in_whatever_follows(counted, per_group, holds):
     pp.select_genes(counted, 12, limits=limits)
     assert holds(n_of_groups(counted, "glfs"))
     assert counted.uns["glfs"]["n_genes"] == 12
-    tl.extend_panel(counted, "glfs", 4, key_added="more")
+    tl.extend_panel(counted, "glfs", 16, key_added="more")
     assert holds(n_of_groups(counted, "more"))
-    table = tl.substitutes(counted, "glfs", n=3, min_score=0, inplace=False)
+    tl.explain_panel(counted)
+    table = counted.uns["glfs_explanation"]["substitutes"]
     panel = set(chosen(counted))
-    for row in table[table["place"] > 0].itertuples():
+    for row in table.itertuples():
         replaced = panel - {row.gene} | {row.substitute}
         assert holds({name: len(replaced & set(genes)) for name, genes in GROUPS.items()})
 

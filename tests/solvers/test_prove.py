@@ -1,4 +1,4 @@
-"""Proofs and certificates against all panels."""
+"""Proofs, and bounds of single genes, against all panels."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from all_panels import EVERY, N_GENES, OfBlocks, as_panel, feasible, random_limits
+from all_panels import EVERY, N_GENES, PANELS, OfBlocks, as_panel, feasible, random_limits
 
 from glfs_bio.criterion.error import Block
 from glfs_bio.errors import InvalidValue
+from glfs_bio.solvers.certificate import ROUNDING, Certificates, Linear
 from glfs_bio.solvers.constrained import select_within
 from glfs_bio.solvers.constraints import Rows
 from glfs_bio.solvers.prove import Search, best
+from glfs_bio.solvers.relaxation import Polytope, relaxed
 
 #: Random problems, of which each of so many tests has a part.
 PROBLEMS, PARTS = 300, 4
@@ -77,15 +79,20 @@ def check_best(problem, error, genes):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_wrong_optimum_and_no_wrong_certificate(problems, part):
-    """With limits, genes to include, groups, several sets of cells, copies of genes."""
+    """With limits, genes to include, several sets of cells, copies of genes."""
     n_searched = 0
     for problem in problems(part):
         if not len(problem.panels):
             continue
         n_searched += 1
         first = problem.panels[problem.seed % len(problem.panels)]
-        fixed = problem.rows.with_partners(problem.include)
-        search = Search(problem.blocks, problem.rows, problem.size, fixed, np.flatnonzero(first))
+        search = Search(
+            problem.blocks,
+            problem.rows,
+            problem.size,
+            problem.include,
+            np.flatnonzero(first),
+        )
         if problem.seed // PARTS % 2:  # what is known before the end holds too
             search._branch(search._waiting.pop())
             assert search.lower <= problem.errors.min() + 1e-12
@@ -101,7 +108,7 @@ def test_no_wrong_optimum_and_no_wrong_certificate(problems, part):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_what_is_left_out_of_a_proof_counts_within_a_tolerance(problems, part):
-    """Genes that are in no best panel may be in one that is nearly as good; partners count."""
+    """Genes that are in no best panel may be in one that is nearly as good."""
     n_proven = 0
     for problem in problems(part):
         choose = partial(
@@ -125,3 +132,67 @@ def test_what_is_left_out_of_a_proof_counts_within_a_tolerance(problems, part):
         check_best(problem, panel.proof.error, panel.order[: panel.n_selected])
         check(problem, panel.certificates)
     assert n_proven > PROBLEMS // PARTS // 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bounds_of_genes_are_those_of_the_linear_programme(seed):
+    """Also where some genes would make it worse, and where slopes are alike."""
+    slopes = -np.random.default_rng(seed).gamma(1.0, size=N_GENES) + (seed % 2) * 0.7
+    slopes[1] = slopes[0]
+    bound = Linear(0.3, slopes)
+    for size in (1, 2, 5, N_GENES - 1, N_GENES, N_GENES + 3):
+        panels = PANELS[PANELS.sum(axis=1) <= size]
+        values = bound.level + panels @ slopes
+        holding, lacking = bound.of_genes(size)
+        assert bound.least(size) == pytest.approx(values.min())
+        for gene in range(N_GENES):
+            held = panels[:, gene] == 1
+            assert holding[gene] == pytest.approx(values[held].min())
+            assert lacking[gene] == pytest.approx(values[~held].min())
+
+
+def test_the_bounds_of_all_sizes_are_those_of_each():
+    bound = Linear(0.3, -np.random.default_rng(0).gamma(1.0, size=500))
+    for most in (1, 2, 100, 499, 500):
+        each = [bound.least(size) for size in range(1, most + 1)]
+        np.testing.assert_allclose(bound.along(most), each)
+
+
+def test_a_certificate_holds_by_more_than_rounding():
+    """Genes that are as good but for rounding stay open."""
+    error, start = 0.4, 2.0
+    beyond = error + ROUNDING * start * np.array([0.5, 2.0])
+    for tolerance in (0.0, 0.1):
+        above = beyond + tolerance * (start - error)
+        for holding, lacking, states in (
+            (above, np.full(2, -np.inf), ["open", "none"]),
+            (np.full(2, -np.inf), above, ["open", "every"]),
+        ):
+            assert Certificates(holding, lacking, error, start).of(tolerance).tolist() == states
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="needs an extended precision")
+def test_rounding_is_far_below_what_is_left_for_it(random_errors):
+    """The bound anew, from the same weights, in extended precision."""
+    (block,) = random_errors(0, n_genes=80, rank=20)
+    size = 10
+    choice = relaxed([block], Polytope.of(Rows.of((), 80), size), np.zeros(80), gap=1e-9)
+    genes, beta = block.genes.astype(np.longdouble), choice.beta.astype(np.longdouble)
+    covariance = inverse(np.eye(20) + (genes.T * beta) @ genes)
+    value = block.weights @ np.diag(covariance)
+    curved = (covariance * block.weights) @ covariance
+    gradient = -np.einsum("ij,jk,ik->i", genes, curved, genes)
+    exact = Linear(value - gradient @ beta, gradient)
+    first = np.argsort(gradient)[:size]
+    assert abs(exact.level + gradient[first].sum() - choice.bound.least(size)) < 1e-5 * ROUNDING
+
+
+def inverse(matrix):
+    """By Gauss's elimination, in the precision of the matrix, which needs no pivots."""
+    rank = len(matrix)
+    both = np.concatenate([matrix, np.eye(rank)], axis=1)
+    for row in range(rank):
+        both[row] /= both[row, row]
+        others = np.arange(rank) != row
+        both[others] -= np.outer(both[others, row], both[row])
+    return both[:, rank:]

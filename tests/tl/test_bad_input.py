@@ -1,4 +1,4 @@
-"""Bad input to ``tl``, ``pl``, ``io`` and ``datasets``; no file and no figure is left."""
+"""Bad input to ``tl``, ``pl`` and ``io``; no file and no figure is left."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from anndata import AnnData
 from matplotlib import pyplot as plt
 from refusals import refusal_of
 
-from glfs_bio import datasets, io, pl, pp, rbridge, tl
-from glfs_bio._anndata import umap
+from glfs_bio import io, pl, pp, rbridge, tl
+from glfs_bio._files import replacing
 from glfs_bio.errors import FileExists, FileMissing, InvalidType, InvalidValue, NotFound
 
 SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
 NO_GENE = {"a": ["zz"]}
 PLACES = {"domains": "bulk_labels", "spatial": "X_umap"}
 GENES = ["CD3D", "LYZ"]
-#: A classifier of two genes.
-MODEL = {"genes": GENES, "classes": ["T", "M"], "coef": [[-1.0], [1.0]], "intercept": [0.0]}
-MODEL |= {"gene_means": [0.0, 0.0], "typical_margin": 1.0}
 
 #: What any function refuses that has the argument, by kind; a tuple has several values.
 ANYWHERE = {
@@ -32,7 +30,7 @@ ANYWHERE = {
     },
     InvalidValue: {
         "across": "best", "cmap": "x", "figsize": ((0, 1),), "key_added": "", "min_probes": 0,
-        "n_genes": 0, "n_labels": 0, "palette": (["x"],), "random_state": -1,
+        "n_genes": 0, "palette": (["x"],), "random_state": -1,
         "readings": (["x"], [], None), "save": ("x.nope", "no/ending", ".nope", "a\0.png"),
         "species": "x", "tolerance": (-0.1, 1, np.nan), "use_raw": True,
     },
@@ -45,17 +43,13 @@ ANYWHERE = {
 #: Arguments with which functions are called while others are refused.
 ARGUMENTS = {
     tl.evaluate_panel: {"n_random": 1} | PLACES,
-    tl.extend_panel: {"n_extra": 2},
+    tl.extend_panel: {"n_genes": 4},
     tl.order_panel: {"platform": "xenium_v1"},
-    tl.replace_genes: {"failed": "CD3D"},
-    tl.explain_gene: {"genes": "NKG7"},
     tl.prove_panel: {"time_limit": 1.0},
-    tl.markers: {"labels": "bulk_labels"},
     tl.compare_panels: {"panels": {"a": "glfs", "b": GENES}} | PLACES,
     tl.curve: {"max_genes": 5, "labels": "louvain"},
     tl.stability: {"n_resamples": 2},
     tl.classify: {"labels": "bulk_labels", "n_genes": 5},
-    tl.predict: {"model": MODEL},
     tl.enrich: {"gene_sets": SETS},
     io.write_gene_list: {"path": "x.csv"},
     io.write_rnk: {"path": "x.rnk"},
@@ -63,10 +57,7 @@ ARGUMENTS = {
     io.write_order: {"path": "x.csv"},
     io.write_reference: {"path": "x.zip", "labels": "phase", "ids": "glfs_selected"},
     io.write_report: {"path": "x.html"},
-    io.write_classifier: {"path": "m.json"},
-    io.check_target: {"path": "x", "overwrite": False},
     rbridge.from_sce: {"sce": None},
-    datasets.simulate: {"n_samples": 10, "n_noise": 5},
     pl.dotplot: {"labels": "louvain"},
     pl.panel: {"labels": "louvain"},
 }
@@ -78,8 +69,11 @@ REFUSED = {
         FileMissing: {"gene_sets": "no.gmt"},
     },
     tl.extend_panel: {
-        InvalidType: {"platform": 0.5, "preserve": 1},
-        InvalidValue: {"across": "worst", "n_extra": (0, 764), "panel": ([], ["none"])},
+        InvalidType: {"drop": 5, "platform": 0.5, "preserve": 1},
+        InvalidValue: {
+            "drop": ("NKG7", ["CD3D", "GNLY"]), "n_genes": (2, 766), "panel": ([], ["none"]),
+        },
+        NotFound: {"drop": ["zz"]},
     },
     tl.order_panel: {
         InvalidType: {"catalogue": 5, "force": 5, "genes": 5, "min_probes": 0.5, "probe_sets": "x"},
@@ -88,27 +82,18 @@ REFUSED = {
         FileMissing: {"genes": "x.csv"},
     },
     tl.resolve_genes: {
-        InvalidType: {"genes": b"x", "ids": 5, "species": 5},
+        InvalidType: {"genes": b"x", "ids": 5},
         InvalidValue: {"genes": [], "key_added": "neighbors"},
         FileMissing: {"genes": "no.csv", "nomenclature": "x.txt"},
     },
-    tl.substitutes: {
-        InvalidType: {"preserve": 1},
-        InvalidValue: {"genes": "GNLY", "min_score": -1, "n": 0},
-        NotFound: {"genes": ["zz"]},
-    },
-    tl.replace_genes: {
-        InvalidType: {"failed": 5, "platform": 5},
-        InvalidValue: {"across": "worst", "failed": ("NKG7", ["CD3D", "GNLY"])},
-        NotFound: {"failed": ["zz"]},
-    },
-    tl.explain_gene: {InvalidType: {"genes": 5}, InvalidValue: {"genes": ["zz"]}},
     tl.prove_panel: {
         InvalidType: {"time_limit": "x"},
         InvalidValue: {"key_added": "glfs", "time_limit": 0},
     },
-    tl.markers: {InvalidType: {"labels": 5}, InvalidValue: {"beta": 0, "n_markers": 0}},
-    tl.explain_panel: {InvalidType: {"preserve": 1}, InvalidValue: {"panel": ["none"]}},
+    tl.explain_panel: {
+        InvalidType: {"genes": 5, "preserve": 1},
+        InvalidValue: {"genes": ["zz"], "n_substitutes": 0, "panel": ["none"]},
+    },
     tl.compare_panels: {
         InvalidType: {"gene_sets": 5, "panels": (["a", "b"], {"a": "glfs"})},
         InvalidValue: {"gene_sets": NO_GENE, "panels": (
@@ -120,7 +105,6 @@ REFUSED = {
         InvalidType: {"include": 5},
         InvalidValue: {"max_genes": (0, 1000), "sizes": ([0], [10])},
     },
-    tl.panel_umap: {InvalidValue: {"key": "a/b", "max_cells": 0}},
     tl.stability: {
         InvalidType: {"finish": True, "key": 5, "lamda1": 3.0, "n_genes": "many"},
         InvalidValue: {
@@ -131,22 +115,10 @@ REFUSED = {
     },
     tl.classify: {
         InvalidType: {
-            "cv": "a", "labels": (5, ["bulk_labels"], "percent_mito"), "n_genes": ([1, 2.5], True),
+            "labels": (5, ["bulk_labels"], "percent_mito"), "n_genes": ([1, 2.5], True), "new": 5,
         },
-        InvalidValue: {
-            "cv": 1, "graph": "x", "lambda1": -1, "lambda2": (0, -1.0), "n_comps": ("x", 0),
-            "n_genes": ([], 766), "train": (np.zeros(700, dtype=bool), np.ones(3, dtype=bool)),
-        },
-        NotFound: {"include": ["zz"], "train": "x"},
-    },
-    tl.predict: {
-        InvalidType: {"model": (5, MODEL | {"coef": [["a"], ["b"]]})},
-        InvalidValue: {"missing": "x", "unsure": -1, "model": (
-            {}, "old.txt", MODEL | {"coef": [[1.0]]}, MODEL | {"genes": [1, 2]},
-            MODEL | {"genes": ["LYZ", "LYZ"]}, MODEL | {"genes": ["yy", "zz"]},
-        )},
-        NotFound: {"model": MODEL | {"genes": ["CD3D", "zz"]}},
-        FileMissing: {"model": "no.json"},
+        InvalidValue: {"n_genes": ([], 766), "new": AnnData(np.ones((5, 3)))},
+        NotFound: {"include": ["zz"]},
     },
     tl.enrich: {
         InvalidType: {"gene_sets": (5, {"a": "CD3D"}, {"a": 5}), "key": 5, "symbols": 5},
@@ -160,7 +132,6 @@ REFUSED = {
     pp.structure: {
         InvalidValue: {"lambda1": -1, "n_comps": 0, "n_neighbors": 0, "standardize": "x"},
     },
-    pp.recorded_parameters: {InvalidType: {"key": 5}, NotFound: {"key": "neighbors"}},
     io.write_gene_list: {
         InvalidType: {"columns": 5, "selected_only": 1},
         InvalidValue: {"path": ("x.doc", "", "a\0.csv")},
@@ -187,16 +158,10 @@ REFUSED = {
             "link": ("javascript:{gene}", "https://x"), "path": "x.pdf", "results": {"x": "x"},
         },
     },
-    io.write_classifier: {InvalidValue: {"path": "m.pkl"}, NotFound: {"key": "glfs"}},
-    io.check_target: {FileExists: {"path": "old.txt"}},
     io.read_cells: {
         InvalidType: {"backed": 1, "transpose": "yes"},
         InvalidValue: {"backed": True, "path": ("old.txt", ".")},
         FileMissing: {"path": "no.h5ad"},
-    },
-    io.read_classifier: {
-        InvalidValue: {"path": "old.txt"},
-        FileMissing: {"path": ("no.json", ".")},
     },
     io.read_genes: {
         InvalidType: {"species": 5},
@@ -211,19 +176,14 @@ REFUSED = {
     },
     rbridge.to_sce: {InvalidType: {"X_name": 5}},
     rbridge.from_sce: {InvalidType: {"X_name": 5}},
-    datasets.simulate: {
-        InvalidType: {"n_samples": 10.5},
-        InvalidValue: {"n_noise": -1, "n_samples": 3, "shape": "x", "sigma": (-1, np.nan)},
-    },
     pl.comparison: {}, pl.contributions: {}, pl.imputation: {}, pl.labels: {}, pl.preserved: {},
     pl.upset: {}, pl.weights: {},
     pl.confusion: {InvalidValue: {"reading": "x"}},
     pl.curve: {InvalidType: {"palette": 5}},
     pl.dotplot: {InvalidValue: {"labels": None}},
     pl.enrichment: {InvalidValue: {"n_terms": 0}, NotFound: {"key": "nothing"}},
-    pl.markers: {NotFound: {"key": "nothing"}},
     pl.panel: {
-        InvalidType: {"keep": 1, "palette": 5},
+        InvalidType: {"palette": 5},
         InvalidValue: {"kind": "x", "legend_loc": "x", "ncols": 0},
     },
     pl.path: {InvalidType: {"key": 5}, NotFound: {"key": "neighbors"}},
@@ -282,7 +242,8 @@ def untouched(analysed, tmp_path, monkeypatch):
 @pytest.mark.parametrize("call", REFUSED)
 def test_what_is_refused(untouched, quick_umaps, monkeypatch, call):
     if call is not pl.panel:  # which computes one before it refuses a palette
-        monkeypatch.setattr(umap, "_umap", lambda *_: pytest.fail("computed before the refusal"))
+        fails = pytest.fail
+        monkeypatch.setattr("glfs_bio.pl._panel._umap", lambda *_: fails("before the refusal"))
     given = {"adata": untouched, "panel": GENES, "path": "old.txt", "show": False}
     parameters = inspect.signature(call).parameters
     arguments = {name: given[name] for name in given if name in parameters}
@@ -306,8 +267,8 @@ def test_what_does_not_go_together(untouched):
 
 
 def test_a_file_is_replaced_at_a_path(untouched):
-    assert refusal_of(io.replacing(5).__enter__) == (InvalidType, "path")
-    assert refusal_of(io.replacing("x", overwrite=5).__enter__) == (InvalidType, "overwrite")
+    assert refusal_of(replacing(5).__enter__) == (InvalidType, "path")
+    assert refusal_of(replacing("x", overwrite=5).__enter__) == (InvalidType, "overwrite")
 
 
 def test_every_function_has_a_row_of_every_argument():

@@ -142,8 +142,7 @@ def test_gene_sets_are_covered_by_one_gene(cells):
 OF_PANELS = {
     "evaluate": tl.evaluate_panel,
     "explain": tl.explain_panel,
-    "substitutes": tl.substitutes,
-    "extend": lambda adata, panel: tl.extend_panel(adata, panel, 1),
+    "extend": lambda adata, panel: tl.extend_panel(adata, panel, 11),
     "compare": lambda adata, panel: tl.compare_panels(adata, {"a": "CD3D", "b": panel}),
 }
 
@@ -195,8 +194,7 @@ def tables(adata, **where):
     panels = {"first": MARKERS, "second": MARKERS[:3]}
     return {
         "explain": tl.explain_panel(adata, MARKERS, **options),
-        "substitutes": tl.substitutes(adata, MARKERS, **options),
-        "extend": tl.extend_panel(adata, MARKERS, 2, **options),
+        "extend": tl.extend_panel(adata, MARKERS, len(MARKERS) + 2, **options),
         "curve": tl.curve(adata, 5, **options),
         "compare": tl.compare_panels(adata, panels, **options)["table"],
         "evaluate": evaluated(adata, labels=LABELS, n_random=0, **where)["table"],

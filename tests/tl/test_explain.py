@@ -1,4 +1,4 @@
-"""Every gene of a panel is explained."""
+"""Every gene of a panel is explained, what can replace it, and why another is not in it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import warnings
 import anndata as ad
 import numpy as np
 import pytest
+from refusals import refused
 
 from glfs_bio import Limits, Platform, pp, tl
 from glfs_bio._anndata import columns, expression
-from glfs_bio.errors import Caution
-from glfs_bio.tl._explain import ANY_GENE
+from glfs_bio.errors import Caution, NotFound
 from glfs_bio.tl._panel import find
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
@@ -50,20 +50,19 @@ def test_absence_is_no_support(cells, scaled):
     values, labels = cells.to_df(), cells.obs[LABELS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        why = tl.explain_panel(cells, PANEL, LABELS, n_labels=20, inplace=False)
-        more = tl.extend_panel(cells, ["LYZ", "NKG7"], 6, labels=LABELS, inplace=False)
+        why = tl.explain_panel(cells, PANEL, LABELS, inplace=False)
     named = [
         (gene, label)
         for gene, text in zip(why["gene"], why["supports"], strict=True)
         for label in re.findall(r"(?:^|, )(.+?) \(\d+ %\)", text)
     ]
-    assert len(named) > 4
+    assert len(named) >= 4
     for column, share in (("supports", r"\((\d+) %\)"), ("expressed_in", r" (\d+) % \(")):
         for text in why[column]:
             shares = [int(digits) for digits in re.findall(share, text)]
             assert shares == sorted(shares, reverse=True)
             assert not shares or min(shares) >= 10
-    for gene, label in [*named, *zip(more["gene"], more["supports"], strict=True)]:
+    for gene, label in named:
         inside, rest = values.loc[labels == label, gene], values.loc[labels != label, gene]
         often = not scaled and (inside > 0).mean() > (rest > 0).mean()
         mean = inside.mean() > rest.mean() or np.expm1(inside).mean() > np.expm1(rest).mean()
@@ -82,99 +81,35 @@ def test_a_fold_compares_means_without_logarithms(counted):
     assert values.marker_of(0) == ""
 
 
-def test_must_haves_that_add_nothing_are_named(cells, caplog):
-    """Any gene may stand where one adds nothing, unless it had to be in."""
+def test_must_haves_are_named_and_not_indispensable(cells, caplog):
     pp.select_genes(cells, 10, include=["CD4", "CD3D"])
     caplog.clear()
-    table = tl.explain_panel(cells, "glfs", LABELS, inplace=False).set_index("gene")
+    tl.explain_panel(cells, "glfs", LABELS)
+    entry = cells.uns["glfs_explanation"]
+    table = entry["table"].set_index("gene")
     assert table.loc["CD4", "role"] == "must-have, adds nothing"
     assert table.loc["CD3D", "role"].startswith("must-have, ")
     assert not table["role"].drop(["CD4", "CD3D"]).str.contains("must-have").any()
-    assert (table.loc["CD4", ["substitute", "supports", "alternatives"]] == "").all()
+    assert (table.loc["CD4", ["substitute", "supports"]] == "").all()
+    assert "CD4" not in set(entry["substitutes"]["gene"])
+    for name in ("certificate", "certificate_within"):
+        assert set(table.index[table[name] == "must-have"]) == {"CD4", "CD3D"}
+        assert (cells.var.loc[["CD4", "CD3D"], f"glfs_{name}"] == "every").all()
     (note,) = [message for message in caplog.messages if "add nothing" in message]
     assert "CD4" in note
     assert "CD3D" not in note
-    listed = tl.explain_panel(cells, list(table.index), inplace=False).set_index("gene")
-    assert listed.loc["CD4", "alternatives"] == ANY_GENE
 
 
 def test_without_labels_and_with_negative_values(cells):
-    table = tl.explain_panel(cells, PANEL, tolerance=0.0, inplace=False)
+    table = tl.explain_panel(cells, PANEL, inplace=False)
     assert table["role"].str.startswith("axis ").all()
     assert "expressed_in" not in table
     assert table["expressed"].between(0, 1).all()
-    assert (table["alternatives"] == "").all()
     cells.X = cells.X.toarray() - cells.X.toarray().mean(axis=0)
     with pytest.warns(Caution, match="scaled"):
         scaled = tl.explain_panel(cells, PANEL, LABELS, inplace=False)
     assert scaled["expressed"].isna().all()
     assert (scaled["expressed_in"] == "").all()
-
-
-def alternatives(table):
-    """Genes that may stand in each place that is free."""
-    places = zip(table["gene"], table["alternatives"], strict=True)
-    return {gene: text.split(", ") for gene, text in places if text}
-
-
-def worst_of(cells, panel, free, *, n=60):
-    """Least that panels with random choices for all free places at once preserve."""
-    criterion = find(cells, "glfs").basis.criterion
-    rng = np.random.default_rng(0)
-    others = [name for name in cells.var_names if name not in panel]
-    least = 1.0
-    for _ in range(n):
-        chosen = dict.fromkeys(panel)
-        for gene, may in free.items():
-            del chosen[gene]
-            chosen[str(rng.choice(others if may == [ANY_GENE] else may))] = None
-        genes = cells.var_names.get_indexer(list(chosen))
-        least = min(least, criterion.preserved(genes)[-1])
-    return least
-
-
-@pytest.mark.parametrize("tolerance", [0.005, 0.03])
-@pytest.mark.parametrize("batch_key", [None, "batch"])
-def test_alternatives_may_come_all_at_once(cells, batch_key, tolerance):
-    cells.obs["batch"] = np.tile(["a", "b"], 350)
-    pp.select_genes(cells, 15, include=["CD4", "CD3D"], exclude=["LYZ"], batch_key=batch_key)
-    tl.explain_panel(cells, tolerance=tolerance)
-    entry = cells.uns["glfs_explanation"]
-    free = alternatives(entry["table"])
-    assert entry["tolerance"] == tolerance
-    assert 0.0 <= entry["joint_loss"] <= tolerance
-    assert free or tolerance < 0.01
-    panel = list(entry["table"]["gene"])
-    listed = [gene for may in free.values() for gene in may if may != [ANY_GENE]]
-    assert len(listed) == len(set(listed))
-    assert not set(listed) & {*panel, "LYZ"}
-    assert not set(free) & {"CD4", "CD3D"}
-    now = cells.uns["glfs"]["preserved"][-1]
-    assert worst_of(cells, panel, free) >= now * (1.0 - entry["joint_loss"]) - 1e-9
-
-
-def test_alternatives_are_within_limits(cells):
-    cells.var["cost"] = np.random.default_rng(0).integers(1, 4, cells.n_vars).astype(float)
-    cells.var["kind"] = np.where(np.arange(cells.n_vars) % 2 == 0, "even", "odd")
-    limits = Limits(groups="kind", per_group={"even": (7, 9)}, budget=30, cost="cost")
-    pp.select_genes(cells, 15, limits=limits)
-    offered = alternatives(tl.explain_panel(cells, tolerance=0.1, inplace=False))
-    cost, kind = cells.var["cost"], cells.var["kind"]
-    assert offered
-    for gene, may in offered.items():
-        assert may != [ANY_GENE]
-        assert (cost[may] <= cost[gene]).all()
-        assert (kind[may] == kind[gene]).all()
-
-
-def test_what_a_panel_is_not_evaluated_by_has_no_alternatives(cells):
-    cells.obs["batch"] = np.tile(["a", "b"], 350)
-    for asked in ({"batch_key": "batch", "across": "worst"}, {"platform": Platform(failure=0.1)}):
-        pp.select_genes(cells, 30, **asked)
-        tl.explain_panel(cells, tolerance=0.1)
-        entry = cells.uns["glfs_explanation"]
-        assert (entry["table"]["alternatives"] == "").all()
-        assert np.isnan(entry["joint_loss"])
 
 
 def test_certificates_are_those_of_the_selection(cells):
@@ -183,9 +118,6 @@ def test_certificates_are_those_of_the_selection(cells):
     table = tl.explain_panel(cells, inplace=False).set_index("gene")
     for name in names:
         assert (table[name] == cells.var[f"glfs_{name}"].astype(str)[table.index]).all()
-    # A gene of every panel within the tolerance has no place that is free.
-    needed = table["certificate_within"] == "every"
-    assert (table["alternatives"][needed] == "").all()
     for other in (
         tl.explain_panel(cells, list(table.index), inplace=False),
         tl.explain_panel(cells, preserve=LABELS, inplace=False),
@@ -193,3 +125,165 @@ def test_certificates_are_those_of_the_selection(cells):
         assert not {*names} & {*other}
     pp.select_genes(cells, 12, method="variance")
     assert not {*names} & {*tl.explain_panel(cells, inplace=False)}
+
+
+def test_substitutes(cells):
+    """The best first; weak ones are listed and flagged, and any one may be asked for alone."""
+    tl.explain_panel(cells, PANEL, n_substitutes=5)
+    entry = cells.uns["glfs_explanation"]
+    table, why = entry["substitutes"], entry["table"].set_index("gene")
+    assert list(table["gene"].unique()) == PANEL
+    for _, rows in table.groupby("gene"):
+        assert list(rows["rank"]) == [1, 2, 3, 4, 5]
+        assert rows["substitution_score"].is_monotonic_decreasing
+        assert not set(rows["substitute"]) & set(PANEL)
+    assert (table["acceptable"] == (table["substitution_score"] >= 0.5)).all()
+    first = table[table["rank"] == 1].set_index("gene")
+    assert first.loc["CD79A", "substitute"] in {"MS4A1", "CD79B", "CD74", "HLA-DRA", "HLA-DQA1"}
+    for column in first.columns.drop("rank"):
+        assert list(why[column]) == list(first.loc[why.index, column])
+    swapped = ["CD3D", first.loc["LYZ", "substitute"], "NKG7", "CD79A"]
+    after = tl.explain_panel(cells, swapped, inplace=False)["preserved"].iloc[-1]
+    lost = first.loc["LYZ", "loss_with_substitute"]
+    assert why["preserved"].iloc[-1] - after == pytest.approx(lost, rel=1e-6)
+    none = tl.explain_panel(cells, PANEL, exclude=list(cells.var_names), inplace=False)
+    assert (none["substitute"] == "").all()
+    assert not none["acceptable"].any()
+
+
+def test_what_could_not_be_selected_is_no_substitute(cells):
+    """Because it is excluded, or over a limit."""
+    cells.layers["counts"] = np.round(np.expm1(cells.X.toarray()))
+    means = cells.to_df("counts").mean()
+    pp.select_genes(cells, 12)
+    barred = list(tl.explain_panel(cells, inplace=False)["substitute"].unique())
+    most = 0.6 * float(means[cells.var["glfs_selected"]].sum())
+    limits = Limits(max_total_per_cell=most, counts_layer="counts")
+    pp.select_genes(cells, 12, limits=limits, exclude=barred)
+    panel = list(cells.var_names[cells.var["glfs_selected"]])
+    for key, genes in {"limited": "glfs", "free": panel}.items():
+        tl.explain_panel(cells, genes, n_substitutes=700, key_added=key)
+    offered = cells.uns["limited"]["substitutes"]
+    assert 0 < len(offered) < len(cells.uns["free"]["substitutes"])
+    assert not set(offered["substitute"]) & set(barred)
+    for row in offered.itertuples():
+        swapped = [row.substitute if gene == row.gene else gene for gene in panel]
+        assert means[swapped].sum() <= most * (1 + 1e-6)
+
+
+def test_the_worst_batch_counts_as_in_the_selection(cells):
+    """Every share is of the batch of which least is preserved, by brute force."""
+    cells.obs["half"] = np.where(np.arange(cells.n_obs) % 2, "a", "b")
+    pp.select_genes(cells, 6, batch_key="half", across="worst")
+    tl.explain_panel(cells, genes=["LYZ", "NKG7"])
+    entry = cells.uns["glfs_explanation"]
+    table = entry["table"].set_index("gene")
+    np.testing.assert_allclose(table["loss"], cells.var.loc[table.index, "glfs_loss"])
+    np.testing.assert_allclose(table["preserved"], cells.uns["glfs"]["preserved"])
+    criterion = find(cells, "glfs", across=None).basis.criterion
+    panel, now = list(table.index), table["preserved"].iloc[-1]
+
+    def preserved(names):
+        return criterion.preserved(cells.var_names.get_indexer(names))[-1]
+
+    for row in entry["substitutes"].itertuples():
+        rest = [gene for gene in panel if gene != row.gene]
+        without, swapped = preserved(rest), preserved([*rest, row.substitute])
+        assert row.loss_with_substitute == pytest.approx(now - swapped)
+        both = preserved([*panel, row.substitute])
+        again = preserved([*panel, row.gene])
+        score = ((now - without) - (both - swapped)) / ((now - without) - (again - now))
+        assert row.substitution_score == pytest.approx(score)
+    for row in entry["genes"][~entry["genes"]["selected"]].itertuples():
+        assert row.gain == pytest.approx(preserved([*panel, row.gene]) - now)
+
+
+def standing(adata, genes, *args, **options):
+    return tl.explain_panel(adata, *args, genes=genes, **options, inplace=False).set_index("gene")
+
+
+def preserved(adata, panel):
+    return tl.explain_panel(adata, panel, inplace=False)["preserved"].iloc[-1]
+
+
+def test_genes_inside_and_outside(cells):
+    pp.select_genes(cells, 8)
+    ranks = cells.var["glfs_rank"]
+    inside, outside = ranks.index[ranks == 2][0], ranks.index[ranks == 9][0]
+    chosen = list(cells.var_names[cells.var["glfs_selected"]])
+    table = standing(cells, [inside, outside])
+    row = table.loc[outside]
+    assert not row["selected"]
+    assert row["rank"] == 9
+    now = preserved(cells, chosen)
+    assert row["gain"] == pytest.approx(preserved(cells, [*chosen, outside]) - now, rel=1e-6)
+    assert np.isnan(row["loss"])
+    swapped = [*(gene for gene in chosen if gene != row["replaces"]), outside]
+    assert row["price"] == pytest.approx(now - preserved(cells, swapped), rel=1e-6)
+    row = table.loc[inside]
+    assert row["selected"]
+    assert row["why_not"] == row["replaces"] == ""
+    assert row["loss"] == pytest.approx(cells.var.loc[inside, "glfs_loss"])
+    assert np.isfinite(row["r2"])
+    assert inside not in row["predicted_by"]
+    # a gene that would gain does not add less
+    out = standing(cells, ["IGJ", "TYROBP", "CD8A"])
+    assert (out["price"] < 0).tolist() == [True, True, False]
+    assert out["why_not"].str.contains("next").tolist() == [True, True, False]
+    assert out["why_not"].str.contains("adds less").tolist() == [False, False, True]
+
+
+def test_what_predicts_it(cells, tmp_path):
+    """As an evaluation says; the genes may be in a file."""
+    tl.evaluate_panel(cells, PANEL, n_random=0)
+    (tmp_path / "genes.txt").write_text("CST3\nCD3E\nCD79B\n")
+    tl.explain_panel(cells, PANEL, "bulk_labels", genes=tmp_path / "genes.txt")
+    entry = cells.uns["glfs_explanation"]
+    table = entry["genes"].set_index("gene")
+    assert list(entry["table"]["gene"]) == PANEL
+    expected = cells.var.loc[table.index, "glfs_evaluation_r2"].to_numpy()
+    assert table["r2"].to_numpy() == pytest.approx(expected)
+    predictors = entry["predictors"].groupby("gene")
+    for gene, best in {"CST3": "LYZ", "CD3E": "CD3D", "CD79B": "CD79A"}.items():
+        assert table.loc[gene, "predicted_by"].startswith(best)
+        assert predictors.get_group(gene)["predictor"].iloc[0] == best
+        assert predictors.get_group(gene)["share"].sum() <= table.loc[gene, "r2"] + 1e-9
+        assert "%" in table.loc[gene, "expressed_in"]
+    assert set(entry["expression"]["gene"]) == {*PANEL, *table.index}
+    with refused(NotFound, "genes") as caught:
+        tl.explain_panel(cells, PANEL, genes=["LYZ", "CD20"])
+    assert "MS4A1" in str(caught.value)
+
+
+def test_why_it_was_no_candidate(cells):
+    cells.var["orderable"] = cells.var_names != "LYZ"
+    means = cells.to_df().mean()
+    dense = cells.X.toarray()
+    dense[:, cells.var_names.get_loc("CD8A")] = 0
+    cells.X = dense
+    limits = Limits(
+        max_mean=0.99 * float(means["FTL"]), families={"T": ["CD3D", "CD3E"]}, per_family=1
+    )
+    pp.select_genes(
+        cells,
+        8,
+        include=["CD3D"],
+        exclude=["CD79A", "ribosomal", re.compile("^HLA-")],
+        platform=Platform(genes="orderable"),
+        limits=limits,
+    )
+    loud = means.drop([name for name in means.index if name.startswith(("RP", "HLA"))]).idxmax()
+    ribosomal = next(name for name in cells.var_names if name.startswith("RPL"))
+    words = {
+        "CD79A": "by name",
+        ribosomal: "ribosomal",
+        "HLA-DRA": "HLA-",
+        "LYZ": "platform",
+        loud: "max_mean",
+        "CD3E": "per_family",
+    }
+    table = standing(cells, [*words])
+    for gene, word in words.items():
+        assert word in table.loc[gene, "why_not"], gene
+    assert table["rank"].drop("CD3E").isna().all()
+    assert "vary" in standing(cells, "CD8A", PANEL).loc["CD8A", "why_not"]

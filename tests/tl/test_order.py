@@ -12,7 +12,6 @@ from glfs_bio._anndata import results
 from glfs_bio.errors import Caution, InvalidValue
 from glfs_bio.io import write_order
 from glfs_bio.tl import order_panel
-from glfs_bio.tl._explain import ANY_GENE
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +101,7 @@ def test_genes_that_are_not_listed_are_replaced(selected, listed, caplog):
     assert all(name in caplog.text for name in gone)
     # those that come in add most beside the rest
     rest = [name for name in best_first(selected) if name not in gone]
-    added = tl.extend_panel(selected, rest, 2, exclude=[*gone, "ribosomal"], inplace=False)
+    added = tl.extend_panel(selected, rest, 12, exclude=[*gone, "ribosomal"], inplace=False)
     assert {*added["gene"]} == {*table["name"][3:5]}
 
 
@@ -160,7 +159,7 @@ def test_names_that_are_not_in_the_data_are_ordered(cells):
     assert list(table["gene"]) == ["CD3D", "KRT1", "LYZ"]
     assert "not in the data" in table["note"][1]
     with pytest.warns(Caution, match="KRT1"):
-        tl.extend_panel(cells, ["CD3D", "KRT1"], 2)
+        tl.extend_panel(cells, ["CD3D", "KRT1"], 4)
     table = order_panel(cells, "glfs_extended", "xenium_v1", inplace=False)
     assert list(table["gene"])[3:] == list(cells.uns["glfs_extended"]["absent"]) == ["KRT1"]
 
@@ -218,7 +217,7 @@ def test_an_id_that_the_list_does_not_have_is_refused(cells, tmp_path, listed):
 def test_add_ons_to_a_catalogue(cells, tmp_path):
     path = tmp_path / "catalogue.csv"
     path.write_text("gene\nCD3D\nMS4A1\nNKG7\n")
-    tl.extend_panel(cells, path, 5)
+    tl.extend_panel(cells, path, 8)
     table, _, checks = ordered(cells, "glfs_extended", "xenium_v1", catalogue=path)
     assert list(table["name"]) == list(cells.uns["glfs_extended"]["table"]["gene"])
     assert checks.loc["catalogue", "n"] == 3
@@ -297,20 +296,6 @@ def test_sheet_says_why(selected, listed):
     assert list(table["efficiency"]) == list(selected.var.loc[table["name"], "glfs_efficiency"])
 
 
-def test_alternatives_of_a_sheet_can_be_ordered(selected, listed):
-    pp.select_genes(selected, 40)
-    free = tl.explain_panel(selected, inplace=False).set_index("gene")["alternatives"]
-    offered = {name for text in free for name in text.split(", ")} - {"", ANY_GENE}
-    catalogue = list(free.index[free != ""][:1])
-    options = {"genes": listed(offered), "backups": 1, "catalogue": catalogue}
-    table, _, _ = ordered(selected, "glfs", **options)
-    others = {name for text in table["alternatives"] for name in text.split(", ")}
-    assert not others & offered
-    assert not set(catalogue) & set(table["gene"])
-    assert (table["alternatives"][table["is_backup"]] == "").all()
-    assert (table["alternatives"] != "").any()
-
-
 def test_what_was_not_checked_says_so(selected, listed, caplog):
     _, _, checks = ordered(selected, "glfs", "xenium_v1")
     assert not checks.loc["refused", "checked"]
@@ -328,7 +313,7 @@ def test_what_was_not_checked_says_so(selected, listed, caplog):
 
 
 def test_backups_can_be_ordered(selected, listed):
-    gone = tl.substitutes(selected, "glfs", n=1, inplace=False)["substitute"][0]
+    gone = tl.explain_panel(selected, inplace=False)["substitute"][0]
     vendor = listed([gone])
     before, _, _ = ordered(selected, "glfs", genes=vendor)
     table, _, _ = ordered(selected, "glfs", genes=vendor, backups=2, labels="bulk_labels")
@@ -354,7 +339,7 @@ def test_where_genes_of_a_sheet_are_from(cells, listed, tmp_path):
     assert table.set_index("name").loc["CD8A", "source"] == "included"
     assert list(table["name"][table["must_have"]]) == ["CD8A"]
     assert set(table["source"]) == {"included", "selected", "replacement"}
-    tl.extend_panel(cells, ["CD3D", "LYZ"], 2)
+    tl.extend_panel(cells, ["CD3D", "LYZ"], 4)
     table, _, _ = ordered(cells, "glfs_extended")
     sources = table.set_index("name")["source"]
     assert sources[["CD3D", "LYZ"]].eq("included").all()

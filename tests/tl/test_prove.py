@@ -190,10 +190,9 @@ def test_again_gives_the_same(proven, request, shorter):
 
 def test_results_of_the_selection_are_still_of_it(improved):
     """And an explanation gets what was proven."""
-    tl.substitutes(improved)
     tl.explain_panel(improved)
     tl.prove_panel(improved)
-    for key in ("glfs_substitutes", "glfs_proof"):
+    for key in ("glfs_explanation", "glfs_proof"):
         assert stale.stale(improved, improved.uns[key]) is None
     assert results.last(improved) == "glfs_proof"
     table = improved.uns["glfs_explanation"]["table"].set_index("gene")
@@ -244,7 +243,7 @@ def test_genes_of_one_sequence_that_a_list_has(cells):
 
 def test_extended_panels_keep_what_they_were_given(cells, few):
     free = [gene for gene in cells.var_names if gene not in few]
-    tl.extend_panel(cells, free[:2], 2, exclude=few)
+    tl.extend_panel(cells, free[:2], 4, exclude=few)
     tl.prove_panel(cells, "glfs_extended")
     share, best = all_panels(cells, few, free[:2], key="glfs_extended")[0]
     proof = cells.uns["glfs_extended_proof"]
@@ -255,7 +254,7 @@ def test_extended_panels_keep_what_they_were_given(cells, few):
 
 def test_what_follows_a_best_panel_is_searched_as_it_was(cells, few):
     pp.select_genes(cells, 2, exclude=few, search="best")
-    tl.extend_panel(cells, "glfs", 2)
+    tl.extend_panel(cells, "glfs", 4)
     share, _ = all_panels(cells, few, chosen(cells))[0]
     assert cells.uns["glfs_extended"]["preserved"][-1] == pytest.approx(share)
     assert cells.uns["glfs_extended"]["params"]["search"] == "best"
@@ -293,12 +292,12 @@ def test_a_selection_of_ones_own_stays(improved, few, unchanged):
         tl.prove_panel(improved)
 
 
-@pytest.mark.parametrize("call", [pp.select_genes, tl.replace_genes])
+@pytest.mark.parametrize("call", [pp.select_genes, tl.extend_panel])
 def test_a_better_panel_goes_with_its_selection(proven, few, call):
     if call is pp.select_genes:
         pp.select_genes(proven, SIZE + 1, exclude=few)
     else:
-        tl.replace_genes(proven, sorted(chosen(proven))[0], key_added="glfs")
+        tl.extend_panel(proven, "glfs", drop=sorted(chosen(proven))[0], key_added="glfs")
     assert "glfs_best" not in proven.uns
     assert not [name for name in proven.var if name.startswith("glfs_best")]
 
@@ -306,13 +305,13 @@ def test_a_better_panel_goes_with_its_selection(proven, few, call):
 def test_replaced_panels_are_compared_with_all(improved, few):
     """Genes that stayed are no part of the request of a panel in which others were replaced."""
     gone = sorted(chosen(improved))[0]
-    tl.replace_genes(improved, gone)
-    _, best = all_panels(improved, [*few, gone], key="glfs_replaced")[0]
-    tl.prove_panel(improved, "glfs_replaced")
-    known = improved.var["glfs_replaced_certificate"].astype(str)
+    tl.extend_panel(improved, "glfs", drop=gone)
+    _, best = all_panels(improved, [*few, gone], key="glfs_extended")[0]
+    tl.prove_panel(improved, "glfs_extended")
+    known = improved.var["glfs_extended_certificate"].astype(str)
     assert {*known.index[known == "every"]} == best
-    is_best = chosen(improved, "glfs_replaced") == best
-    assert (improved.uns["glfs_replaced"]["optimality"][-1] == 1.0) == is_best
+    is_best = chosen(improved, "glfs_extended") == best
+    assert (improved.uns["glfs_extended"]["optimality"][-1] == 1.0) == is_best
 
 
 def test_the_mean_of_draws_is_what_counts(cells, few):
@@ -341,9 +340,6 @@ def test_the_worst_has_no_proof(cells, few):
         with refused(InvalidValue, "panel"):
             tl.prove_panel(cells)
         assert "glfs_proof" not in cells.uns
-    pp.select_genes(cells, SIZE, exclude=few, search="best", batch_key="batch")
-    with refused(InvalidValue, "search"):
-        tl.extend_panel(cells, "glfs", 2, across="worst")
 
 
 def test_nothing_to_compare_is_refused(cells, improved):

@@ -13,7 +13,7 @@ from scipy import sparse
 from glfs_bio import Limits
 from glfs_bio._anndata import stale
 from glfs_bio.errors import Caution, InvalidValue, NotFound
-from glfs_bio.pp import recorded_parameters, select_genes, structure
+from glfs_bio.pp import select_genes, structure
 from glfs_bio.tl import _stability as module
 from glfs_bio.tl import stability
 
@@ -28,7 +28,9 @@ def adata(clusters):
 
 
 def quiet(adata, *n_genes, **options):
-    stability(adata, *n_genes, **{"n_resamples": 4, **options})
+    stability(
+        adata, **{"n_resamples": 4, **dict(zip(["n_genes"], n_genes, strict=False)), **options}
+    )
 
 
 def panel_of(adata):
@@ -45,7 +47,7 @@ def same(first, second):
 
 
 def test_what_is_written(adata):
-    stability(adata, 6, n_resamples=5)
+    stability(adata, n_genes=6, n_resamples=5)
     frequency = adata.var["glfs_stability_frequency"]
     entry = adata.uns["glfs_stability"]
     assert frequency.between(0, 1).all()
@@ -150,24 +152,6 @@ def test_parameters_are_those_of_the_selection(adata, tmp_path):
     assert adata.uns["others"]["params"]["n_comps"] == 4
     assert list(adata.uns["others"]["n_genes"]) == [7] * 4
     assert not same(written(adata, "others"), written(adata, "given"))
-
-
-def test_recorded_parameters_can_be_passed_on(adata):
-    """With those that say where the selection was written; its record stays."""
-    select_genes(adata, 6, n_comps=10)
-    record = adata.uns["glfs"]
-    quiet(adata)
-    first = written(adata)
-    del adata.uns["glfs_stability"]
-    quiet(adata, **recorded_parameters(adata))
-    assert same(written(adata), first)
-    assert adata.uns["glfs"] is record
-    bare = ad.AnnData(adata.X, var=adata.var[[]])
-    quiet(bare, **(recorded_parameters(adata) | {"subset": True}))
-    assert same(written(bare), first)
-    select_genes(adata, 5, key_added="mine")
-    with refused(InvalidValue, "key_added"):  # another selection is not written over
-        quiet(adata, **recorded_parameters(adata, "mine"))
 
 
 def test_without_a_selection_and_without_parameters(adata):
@@ -292,8 +276,8 @@ def test_processes_open_a_file_themselves(pbmc, outside, form):
         "groupby": "bulk_labels",
     }
     options = {"n_resamples": 3, "n_comps": 10, "limits": Limits(**limits, counts_layer="X")}
-    stability(pbmc, 8, **options)
-    stability(held, 8, **options, n_jobs=2)
+    stability(pbmc, n_genes=8, **options)
+    stability(held, n_genes=8, **options, n_jobs=2)
     for column in ("frequency", "frequency_with_substitutes", "consensus"):
         name = f"glfs_stability_{column}"
         pd.testing.assert_series_equal(held.var[name], pbmc.var[name])

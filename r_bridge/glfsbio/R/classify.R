@@ -120,56 +120,31 @@ setMethod("show", "GLFSLapRLS", function(object) {
 #'   a label take part in the selection and in the graph of the classifier, and
 #'   get a label.
 #' @param n_genes Number of genes. Several numbers, such as `1:30`: the best of
-#'   them by cross-validation, all selection inside the folds. NULL: among 1 to
-#'   30.
-#' @param train Samples to learn from: a logical vector, or a logical column of
-#'   `colData()`. The others take no part, and are predicted. NULL: all.
-#' @param graph Target of the selection. `"classes"`: the graph of every two
-#'   samples with one label, by the original GLFS. `"neighbors"`: the structure,
-#'   so labels are used by the classifier only. `"labels"`: separation of the
-#'   labels. `"auto"`: `"classes"` up to 400 samples to learn from, else
-#'   `"labels"`.
-#' @param lambda1,lambda2 Weights of the graph and of the squared coefficients
-#'   in the classifier. `lambda1 = NULL`: 1 on the graph of every two samples
-#'   with one label, which is taken where the genes are selected on it and all
-#'   of at most 400 samples to learn from have a label; else 0.1 on the graph of
-#'   nearest neighbours.
-#' @param n_comps Principal components that span the structure in the selection;
-#'   NULL: without PCA; `"auto"`: without PCA up to 100 samples, 50 components
-#'   above.
-#' @param include,exclude,ignore As in [glfs_select_genes()]. Excluded and
-#'   ignored genes take no part.
-#' @param symbols Column of `rowData()` with further names of the genes, which
-#'   are kept with the classifier.
-#' @param cv Number of folds, where the number of genes is chosen.
+#'   them by 10-fold cross-validation, all selection inside the folds. NULL:
+#'   among 1 to 30.
+#' @param include,exclude Genes that must, or cannot, be selected, as in
+#'   [glfs_select_genes()]. Excluded genes take no part.
 #' @param random_state Seed of the folds. NULL: drawn from R's generator, so
 #'   `set.seed()` repeats the result.
-#' @return The object, with columns of the samples and a record in
+#' @return The object, with columns of the samples and genes, and a record in
 #'   `metadata(x)$glfs_class`, `notes(x)` or `Misc(x)`; for a matrix, the record,
 #'   a list, with DataFrames `colData` and `rowData` of the columns.
 #'
 #'   - `glfs_class_predicted`: the label, a factor with all classes.
 #'   - `glfs_class_margin`: the difference between the largest decision value
-#'     and the second, divided by its median for the labelled samples that were
-#'     learnt from. 0 is undecided, 1 as clear as in a typical sample. It is no
-#'     probability. A sample of a type that the classifier does not know may
-#'     have a large one.
+#'     and the second, divided by its median for the labelled samples. 0 is
+#'     undecided, 1 as clear as in a typical sample. It is no probability. A
+#'     sample of a type that the classifier does not know may have a large one.
 #'   - `glfs_class_decision`: the decision value for two classes, positive for
 #'     the second; with more classes one column each, such as
 #'     `glfs_class_decision.NK`.
+#'   - `glfs_class_selected`, of the genes: whether the classifier uses the gene;
+#'     and `glfs_class_weight`, its weight in the selection.
 #'
-#'   Columns of the genes are `glfs_class_selected`, whether the classifier uses
-#'   the gene; `glfs_class_weight`, its weight in the selection; and
-#'   `glfs_class_coef`, its coefficient (with more than two classes one column
-#'   each).
-#'
-#' @section The record: The classifier: `classes`, `genes` (the best first),
-#' their `symbols`, `coef` (genes x decisions), `intercept`, `gene_means` and
-#' `typical_margin`. About it: `params`, `n_genes`, `n_labelled`,
-#' `n_unlabelled`; `lam`, the penalty of the selection with `graph = "classes"`;
-#' `tried`, `n_folds` and `cv_errors` (out of `n_tested`) where the number of
-#' genes was chosen; `test_errors` and `n_test` where labels are known outside
-#' `train`; `versions`.
+#' @section The record: `classes`; `genes`, the best first; `coef` (genes x
+#' decisions) and `intercept`; `n_genes` and `n_labelled`; where the number of
+#' genes was chosen, `tried`, `n_folds` and `cv_errors` (out of `n_tested`);
+#' `params` and `versions`.
 #'
 #' @inheritSection glfs_evaluate_panel Errors
 #' @seealso [glfs_laprls()], for the same classifier on all genes of a matrix.

@@ -33,8 +33,8 @@ setGeneric("glfs_structure", signature = "x", function(
 #' @export
 #' @exportMethod glfs_stability
 setGeneric("glfs_stability", signature = "x", function(
-        x, n_genes, ..., key = "glfs", n_resamples = 20, fraction = 0.5,
-        key_added = NULL, random_state = NULL, BPPARAM = NULL,
+        x, ..., key = "glfs", n_resamples = 20, fraction = 0.5,
+        random_state = NULL, key_added = NULL, BPPARAM = NULL,
         assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_stability")
 })
@@ -58,11 +58,10 @@ setGeneric("glfs_evaluate_panel", signature = "x", function(
 #' @export
 #' @exportMethod glfs_extend_panel
 setGeneric("glfs_extend_panel", signature = "x", function(
-        x, panel, n_extra = NULL, ..., labels = NULL, exclude = NULL,
+        x, panel, n_genes = NULL, ..., drop = NULL, exclude = NULL,
         limits = NULL, platform = NULL, symbols = NULL, preserve = NULL,
-        across = NULL, key_added = NULL, random_state = 0, cell_weights = NULL,
-        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
+        key_added = NULL, cell_weights = NULL, use_rep = NULL, dimred = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_extend_panel")
 })
 
@@ -71,7 +70,7 @@ setGeneric("glfs_extend_panel", signature = "x", function(
 #' @export
 #' @exportMethod glfs_explain_panel
 setGeneric("glfs_explain_panel", signature = "x", function(
-        x, panel = "glfs", labels = NULL, ..., n_labels = 3, tolerance = 0.005,
+        x, panel = "glfs", labels = NULL, ..., genes = NULL, n_substitutes = 3,
         exclude = NULL, symbols = NULL, preserve = NULL, key_added = NULL,
         cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
@@ -95,9 +94,9 @@ setGeneric("glfs_prove_panel", signature = "x", function(
 #' @export
 #' @exportMethod glfs_resolve_genes
 setGeneric("glfs_resolve_genes", signature = "x", function(
-        x, genes = NULL, ..., symbols = NULL, ids = NULL, species = NULL,
-        nomenclature = NULL, min_probes = 1, key_added = "glfs_names",
-        assay.type = NULL, assay = NULL, layer = NULL) {
+        x, genes = NULL, ..., symbols = NULL, ids = NULL, nomenclature = NULL,
+        key_added = "glfs_names", assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_resolve_genes")
 })
 
@@ -120,11 +119,9 @@ setGeneric("glfs_order_panel", signature = "x", function(
 #' @export
 #' @exportMethod glfs_classify
 setGeneric("glfs_classify", signature = "x", function(
-        x, labels, n_genes = NULL, ..., train = NULL, graph = "auto",
-        lambda1 = NULL, lambda2 = 10, n_comps = "auto", include = NULL,
-        exclude = NULL, ignore = NULL, symbols = NULL, block = NULL, cv = 10,
-        key_added = "glfs_class", random_state = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        x, labels, n_genes = NULL, ..., include = NULL, exclude = NULL,
+        block = NULL, key_added = "glfs_class", random_state = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_classify")
 })
 

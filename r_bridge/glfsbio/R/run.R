@@ -121,7 +121,7 @@ prepared <- function(target, x, options) {
     parts <- do.call(read_object,
         c(list(x), place, list(named = texts(options))))
     parts <- with_columns(parts, vectors$samples)
-    parts <- flags_as_labels(parts, options[["train"]])
+    parts <- flags_as_labels(parts)
     parts <- with_columns(parts, vectors$genes, 2L)
     with <- with_places(parts, options, ncol(x))
     list(
@@ -306,7 +306,7 @@ check_preserve <- function(preserve) {
 # Arguments that are a column of the samples, by its name or as a vector. Those
 # of a selection stay with the object, for functions that repeat it.
 of_selections <- c("block", "preserve", "cell_weights", "groupby")
-vectors <- c(of_selections, "labels", "train", "domains", "library_key")
+vectors <- c(of_selections, "labels", "domains", "library_key")
 
 # Of the options those that are vectors, one value for each sample.
 sample_vectors <- function(options, x) {
@@ -347,7 +347,7 @@ as_columns <- function(target, options, x) {
         recycle0 = TRUE)
     samples <- stats::setNames(Map(function(values, name) switch(
         name, cell_weights = , preserve = sample_numbers(values, x, name),
-        train = sample_flags(values, x), sample_labels(values, x, name)
+        sample_labels(values, x, name)
     ), given, names(given)), called)
     of_limits <- names(given) == "groupby"
     options[names(given)[!of_limits]] <- called[!of_limits]
@@ -435,13 +435,6 @@ sample_numbers <- function(values, x, name) {
     sample_values(numbers / if (divided) total else 1, x, name)
 }
 
-sample_flags <- function(flags, x) {
-    values <- plain_vector(flags)
-    if (!is.logical(values))
-        refuse("train", " must be logical values, not ", class(flags)[1L], ".")
-    sample_values(values, x, "train")
-}
-
 sample_values <- function(values, x, name) {
     if (length(values) != ncol(x))
         refuse(name, " has ", length(values), " value",
@@ -468,11 +461,10 @@ with_columns <- function(parts, columns, item = 3L) {
     parts
 }
 
-# Logical columns are labels as R writes them, but for samples to learn from.
-flags_as_labels <- function(parts, train) {
+# Logical columns are labels as R writes them.
+flags_as_labels <- function(parts) {
     table <- parts$items[[3L]]
-    flags <- vapply(table$columns, is.logical, NA) &
-        !r_strings(table$names) %in% train
+    flags <- vapply(table$columns, is.logical, NA)
     table$columns[flags] <- lapply(table$columns[flags],
         function(values) plain_column(factor(values)))
     parts$items[[3L]] <- table

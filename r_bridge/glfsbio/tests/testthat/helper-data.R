@@ -81,19 +81,13 @@ expect_expected <- function(table, tolerance = 1e-6) {
     expect_equal(table, as.list(expected())[columns], tolerance = tolerance)
 }
 
-# All functions, of an object with counts that select() was called with.
+# Functions that read matrices in their ways, of an object with counts and a selection.
 functions <- list(
-    structure = function(x) glfs_structure(x, n_comps = 10),
     select = function(x) select(x, limits = glfs_limits(
         expression = list(counts = 50), counts_layer = "counts"
     )),
     evaluate = function(x) glfs_evaluate_panel(x, labels = "group"),
-    explain = function(x) glfs_explain_panel(x, labels = "group"),
-    extend = function(x) glfs_extend_panel(x, "glfs", n_genes = 8),
-    stability = function(x) glfs_stability(x, n_resamples = 2L),
-    classify = function(x) glfs_classify(x, labels = "group", n_genes = 3),
     laprls = function(x) glfs_laprls(x, labels = "group"),
-    order = function(x) glfs_order_panel(x),
     efficiency = function(x) glfs_estimate_efficiency(
         x, x, labels = "group", counts_layer = "counts", spatial_layer = "counts"
     )

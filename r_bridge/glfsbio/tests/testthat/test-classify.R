@@ -53,12 +53,10 @@ test_that("a model is kept by saveRDS and takes sparse matrices", {
 test_that("a classifier of few genes is learnt, and labels other samples", {
     sce <- sce_of(cells())
     known <- rep(c(TRUE, FALSE), 45)
-    learnt <- glfs_classify(sce[, known], "group", c(3, 6), cv = 2)
+    learnt <- glfs_classify(sce[, known], "group", c(3, 6))
     record <- S4Vectors::metadata(learnt)$glfs_class
     expect_identical(record$tried, c(3L, 6L))
     expect_true(all(record$genes %in% paste0("g", 1:6)))
-    expect_true("train" %in% names(record$params))
-    expect_null(record$params$train)
     used <- SummarizedExperiment::rowData(learnt)$glfs_class_selected
     expect_setequal(rownames(learnt)[used], record$genes)
     expect_identical(levels(learnt$glfs_class_predicted), record$classes)
@@ -74,7 +72,7 @@ test_that("objects of all classes have the classes that a matrix has", {
     few <- cells()[1:12, ]
     ours <- glfs_classify(few, labels, 4)
     expect_identical(rownames(ours$colData), colnames(few))
-    expect_identical(ours$n_unlabelled, 9L)
+    expect_identical(ours$n_labelled, 81L)
     columns <- names(ours$colData)
     sce <- sce_of(few)
     sce$known <- labels

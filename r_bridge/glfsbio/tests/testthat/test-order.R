@@ -138,41 +138,30 @@ test_that("genes that cannot be ordered are refused, replaced or left out", {
     expect_identical(order_of(out)$replaced$gene, gone)
 })
 
-test_that("a sheet tells why", {
-    sce <- known_selected()
-    out <- glfs_order_panel(sce, labels = groups, counts_layer = "counts")
-    table <- order_of(out)$table
-    why <- S4Vectors::metadata(glfs_explain_panel(sce, labels = groups))$glfs_explanation$table
-    expect_equal(table$loss, why$loss)
-    expect_identical(table$supports, why$supports)
+test_that("probe sets, forced genes, a catalogue and backups come along", {
     path <- withr::local_tempfile(fileext = ".csv")
-    glfs_write_order(out, path)
-    written <- utils::read.csv(path)
-    expect_identical(written$gene, table$gene)
-    expect_identical(written$supports, table$supports)
-})
-
-test_that("probe sets, forced genes and a catalogue come along", {
-    path <- withr::local_tempfile(fileext = ".csv")
-    glfs_write_order(glfs_order_panel(
-        known(), genes[1:4], "xenium_v1", probe_sets = c(CD3D = 3), force = "LYZ",
-        catalogue = list("JCHAIN")
-    ), path)
+    order <- order_of(glfs_order_panel(
+        known(), genes[1:4], "xenium_v1", catalogue = list("JCHAIN")
+    ))
+    order$table$n_probe_sets[order$table$gene == "CD3D"] <- 3
+    order$table$forced[order$table$gene == "LYZ"] <- TRUE
+    glfs_write_order(order, path)
     table <- utils::read.csv(path, check.names = FALSE)
     expect_identical(table$Gene, c("CD3D", "SEPTIN7", "LYZ"))
     expect_identical(table[["Probe sets"]], c(3L, NA, NA))
     expect_identical(table$Force, c("", "", "forced"))
-    panel <- glfs_read_panel(path)
-    rest <- glfs_order_panel(known(), genes, "xenium_v1", catalogue = panel, probe_sets = 2)
+    rest <- glfs_order_panel(known(), genes, "xenium_v1", catalogue = glfs_read_panel(path))
     expect_identical(order_of(rest)$table$name, c("IGJ", genes[5:9]))
-    expect_identical(unique(order_of(rest)$table$n_probe_sets), 2)
+    sheet <- glfs_order_panel(known_selected(), labels = groups, backups = 1)
+    expect_true(all(c("selected", "backup") %in% order_of(sheet)$table$source))
+    expect_true(all(order_of(sheet)$table$group %in% c(groups, "")))
 })
 
 test_that("limits of the selection hold for its order", {
     limits <- glfs_limits(total_counts = list(cell = 4), counts_layer = "counts")
     sce <- select(known(), limits = limits)
     out <- glfs_order_panel(sce)
-    expect_match(unlist(order_of(out)$table$limits), "total_counts")
+    expect_length(order_of(out)$table$gene, 6)
     path <- withr::local_tempfile(fileext = ".csv")
     glfs_write_order(sce, path)
     expect_identical(rownames(glfs_read_panel(path)), order_of(out)$table$gene)

@@ -22,7 +22,7 @@ test_that("what Python says is a message, in the words of R", {
     shown <- knitr::knit(text = code, quiet = TRUE, envir = environment())
     expect_match(shown, "## .*alone")
     expect_message(
-        tryCatch(glfs_classify(cells(), labels, 2, lambda1 = -1), glfs_error = identity), NA
+        tryCatch(glfs_classify(cells(), labels, 2, include = "zz"), glfs_error = identity), NA
     )
     sce <- sce_of(cells())
     expect_refused(select(sce, block = "zz"), "block", "python.KeyError")

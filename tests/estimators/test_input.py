@@ -1,4 +1,4 @@
-"""What scikit-learn asks of estimators, and bad input, where validate_data has its words."""
+"""What scikit-learn asks of estimators, bad input, and matrices outside of memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import inspect
 from functools import partial
 
 import anndata as ad
+import h5py
 import numpy as np
 import pytest
 from refusals import accepted, refused
@@ -13,13 +14,13 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.utils.estimator_checks import check_estimator
 
+from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.errors import InvalidType, InvalidValue, Refusal
 from glfs_bio.estimators import (
     GLFS,
     GLFSLapRLSClassifier,
     LapRLSClassifier,
     SupervisedGLFS,
-    fewest_genes,
 )
 from glfs_bio.estimators._input import validated
 
@@ -154,13 +155,6 @@ CALLS = {
         lambda: LapRLSClassifier().fit(X, Y, feature_weight=-np.ones(12)),
         lambda: LapRLSClassifier().fit(X, Y, feature_weight=np.full(12, np.nan)),
     ],
-    "cv_results": [
-        lambda: fewest_genes(5),
-        lambda: fewest_genes({"param_n_genes": [1]}),
-        lambda: fewest_genes({"mean_test_score": [1.0]}),
-        lambda: fewest_genes({"param_n_genes": [1, 2], "mean_test_score": [1.0]}),
-        lambda: fewest_genes({"param_n_genes": [1], "mean_test_score": [np.nan]}),
-    ],
 }
 
 
@@ -229,3 +223,53 @@ def test_single_and_double_precision_stay(two_classes):
         matrix, labels = validated(LapRLSClassifier(), X.astype(dtype), y)
         assert matrix.dtype == stays
         np.testing.assert_array_equal(labels, y)
+
+
+PLACES = ("csr", "csc", "dense", "dask")
+
+
+@pytest.fixture(params=PLACES)
+def held(request, pbmc, tmp_path):
+    """The matrix outside memory, the same in memory, and labels."""
+    X, y = pbmc.X[::3, ::3], pbmc.obs["bulk_labels"].astype(str).to_numpy()[::3]
+    path = tmp_path / "x.h5ad"
+    if request.param == "dask":
+        da = pytest.importorskip("dask.array")
+        return da.from_array(X.toarray(), chunks=(50, -1)), X.toarray(), y
+    if request.param == "dense":
+        with h5py.File(path, "w") as file:
+            file["X"] = X.toarray()
+        return h5py.File(path)["X"], X.toarray(), y
+    form = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}[request.param]
+    ad.AnnData(form(X)).write_h5ad(path)
+    return ad.read_h5ad(path, backed="r").X, form(X), y
+
+
+MODELS = {
+    "GLFS": GLFS(6),
+    "labels": GLFS(4, preserve="labels"),
+    "classes": SupervisedGLFS(3),
+    "LapRLS": LapRLSClassifier(),
+    "both": GLFSLapRLSClassifier([2, 4], cv=2, selector=GLFS(preserve="labels", n_comps=10)),
+}
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_it_is_fitted_as_in_memory(held, model):
+    outside, X, y = held
+    expected = {**vars(model.fit(X, y))}
+    model.fit(outside, y)
+    for name in {"ranking_", "genes_", "n_genes_", "cv_errors_"} & set(expected):
+        np.testing.assert_array_equal(getattr(model, name), expected[name])
+    if hasattr(model, "predict"):
+        values = (model.decision_function(matrix) for matrix in (outside, X))
+        np.testing.assert_allclose(*values, rtol=1e-5, atol=1e-8)
+        assert (model.predict(outside) == model.predict(X)).all()
+        with pytest.raises(ValueError, match="5 features"):
+            model.predict(RowMatrix(outside, genes=np.arange(5)))
+
+
+def test_more_pairs_than_have_room_are_refused(monkeypatch, held):
+    monkeypatch.setattr("glfs_bio.laprls._MOST_PAIRS", 100)
+    with refused(InvalidValue, "y"):
+        SupervisedGLFS(2).fit(held[0], held[2])

@@ -1,0 +1,90 @@
+"""The frame of a tool: what is checked before it runs, where its result goes, and what is said."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from .. import checks
+from .._docs import documented
+from .._progress import tell, with_bar
+from . import read, results
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    import pandas as pd
+
+#: Arguments that say what is computed of and where it is written, or do not decide on it.
+_UNRECORDED = {"adata", "panel", "key", "layer", "key_added", "inplace", "n_jobs", "select"}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a tool computed."""
+
+    #: Values for ``.uns`` by their names, or an envelope of :mod:`.results`.
+    content: Mapping[str, Any]
+    #: The one of them that the tool returns with ``inplace=False``.
+    returned: str = "table"
+    #: What is recorded in the place of arguments of the call, or beside them.
+    params: dict[str, Any] = field(default_factory=dict)
+    #: What it is of, see :func:`.stale.made_of`.
+    made_of: Mapping[str, Any] | None = None
+    #: Columns of ``.obs`` and ``.var``.
+    obs: Mapping[str, Any] | None = None
+    var: Mapping[str, Any] | pd.DataFrame | None = None
+
+
+def tool(
+    kind: str,
+    summary: Callable[[Mapping[str, Any]], Iterable[str]] | None = None,
+    *,
+    suffix: str | None = None,
+) -> Callable[[Callable[..., Result]], Callable[..., Any]]:
+    """Make a tool of a function that computes the result of a panel or of a selection.
+
+    The function has the arguments ``adata``, ``panel`` or ``key``, and ``key_added``, which it gets
+    as the key that is written.  With ``inplace=False`` the tool returns one value of the result;
+    else it stores all of it, with the arguments of the call, and says the lines of its summary.
+    """
+
+    def decorate(function: Callable[..., Result]) -> Callable[..., Any]:
+        signature = inspect.signature(function)
+        has_inplace = "inplace" in signature.parameters
+
+        @wraps(function)
+        def run(*args: Any, **keywords: Any) -> Any:
+            call = signature.bind(*args, **keywords)
+            call.apply_defaults()
+            arguments = call.arguments
+            adata = arguments["adata"]
+            read.check(adata)
+            if "panel" in arguments:
+                key = results.key_of(adata, arguments["panel"])
+            else:
+                key = arguments["key"]
+                checks.keys(key=key)
+            inplace = arguments.get("inplace", True)
+            checks.flags(inplace=inplace)
+            key_added = results.key_for(adata, kind, arguments["key_added"], key, suffix=suffix)
+            arguments["key_added"] = key_added
+            result = function(*call.args, **call.kwargs)
+            if not inplace:
+                return result.content[result.returned]
+            entry = result.content
+            if "kind" not in entry:
+                params = {name: arguments[name] for name in arguments if name not in _UNRECORDED}
+                entry = results.envelope(kind, params | result.params, result.made_of, **entry)
+            results.store(adata, key_added, entry, obs=result.obs, var=result.var)
+            if summary is not None:
+                tell(*summary(entry))
+            return None
+
+        annotation = "pd.DataFrame | None" if has_inplace else "None"
+        run.__signature__ = signature.replace(return_annotation=annotation)  # type: ignore[attr-defined]
+        return with_bar(documented(run))
+
+    return decorate
