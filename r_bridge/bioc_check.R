@@ -1,6 +1,15 @@
-# BiocCheck on the tarball in this folder, without a network; fails on errors and on warnings.
+# BiocCheck on the tarball in this folder or above it, without a network; fails on errors and on
+# warnings. With an argument, a library that has the package: BiocCheck does not install it again.
+library <- commandArgs(TRUE)
+if (length(library) > 0L)
+    utils::assignInNamespace("installAndLoad", function(...) {
+        folder <- tempfile()
+        dir.create(folder)
+        file.symlink(library, file.path(folder, "lib"))
+        folder
+    }, "BiocCheck")
 result <- BiocCheck::BiocCheck(
-    Sys.glob("glfsbio_*.tar.gz"), checkDir = ".",
+    Sys.glob(c("glfsbio_*.tar.gz", "../glfsbio_*.tar.gz"))[1L], checkDir = ".",
     # These four ask Bioconductor's servers.
     `no-check-bioc-help` = TRUE, `no-check-CRAN` = TRUE,
     `no-check-deprecated` = TRUE, `no-check-version-num` = TRUE

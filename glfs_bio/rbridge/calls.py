@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anndata as ad
-import numpy as np
 from joblib import hash as content_of
 from joblib import parallel_config
 
 from .. import checks, io, pp, tl
-from .._anndata import columns, read
+from .._anndata import all_genes, columns, read
 from .._anndata import structure as structures
 from .._progress import collected
 from ..data.matrix import RowMatrix
@@ -45,7 +44,7 @@ from ..labels import check_classes
 from ..methods import OBJECTIVES
 from ..options import Limits, Preserve
 from ..tl._panel import asked
-from . import formals, kept, objects, session, values, words
+from . import formals, objects, session, values, words
 from .objects import put_together, take_apart
 from .words import REDUCED
 
@@ -67,8 +66,11 @@ _FOR_DEVELOPERS = (
 _CLASSIFIER = "glfs_class"
 #: Key of the structure of which a function that evaluates panels was given parameters.
 _GIVEN = "glfs_structure_given"
-#: What Python keeps with the cells for the next call.
-_BY_THE_WAY = {_GIVEN, *kept.KEYS}
+#: What Python computes on the way of a call, for the next one on the same cells: R's objects get
+#: results, and a structure on request alone.  Checksums say whether it is of the object of a call.
+_COMPUTED = (structures.KEY, structures.BESIDE, all_genes.KEY)
+_BY_THE_WAY = {_GIVEN, *_COMPUTED}
+_computed: dict[str, dict[str, Any]] = {}
 #: Arguments of functions that evaluate panels that say nothing where they are None.
 _MAY_BE_NONE = frozenset({"cell_weights", "use_rep"})
 
@@ -238,10 +240,28 @@ def _written_by(
     """Call `call` as a function of R, with one object, and tell what it wrote."""
     arguments = _arguments(target, options)
     sets = {"": put_together(parts)}
-    kept.restore(sets[""])
+    _restore_computed(sets[""])
     written = _written_to(sets, lambda sets: call(sets[""], **arguments))[""]
-    kept.keep(sets[""])
+    _keep_computed(sets[""])
     return written
+
+
+def _keep_computed(adata: ad.AnnData) -> None:
+    """Keep what was computed for an object, in place of what was kept before."""
+    for key in _COMPUTED:
+        if key in adata.obsm and not adata.uns[key].get("asked_for", False):
+            parts = {name: getattr(adata, name) for name in ("uns", "obsm", "varm")}
+            _computed[key] = {name: part[key] for name, part in parts.items() if key in part}
+
+
+def _restore_computed(adata: ad.AnnData) -> None:
+    """Put it into an object of the same size that has none."""
+    for key, parts in _computed.items():
+        sizes = {"obsm": adata.n_obs, "varm": adata.n_vars}
+        fits = all(len(parts[name]) == size for name, size in sizes.items() if name in parts)
+        if fits and key not in adata.uns:
+            for name, value in parts.items():
+                getattr(adata, name)[key] = value
 
 
 def _written_to(
@@ -407,20 +427,17 @@ def _examine(adata: ad.AnnData, **options: Any) -> None:
         tl.stability(adata, **options | {"n_jobs": 1})
 
 
-def _label(target: str, adata: ad.AnnData, **given: Any) -> None:
-    """Train or apply a classifier: of several classes each has a column of its own."""
-    formals.FUNCTIONS[target](adata, **given)
-    key = given.get("key_added", _CLASSIFIER)
-    tables = [(adata.obs, adata.obsm, f"{key}_decision")]
-    if target == "classify":
-        tables.append((adata.var, adata.varm, f"{key}_coef"))
-    for table, arrays, name in tables:
-        old = [column for column in table if column.startswith(f"{name}.")]
-        table.drop(columns=old, inplace=True)
-        if name in arrays:
-            columns = zip(adata.uns[key]["classes"], arrays.pop(name).T, strict=True)
-            for label, column in columns:
-                table[f"{name}.{label}"] = column
+def _classify(adata: ad.AnnData, **options: Any) -> None:
+    """Train a classifier; decision values of each of several classes have a column in R."""
+    tl.classify(adata, **options)
+    key = options.get("key_added", _CLASSIFIER)
+    name = f"{key}_decision"
+    old = [column for column in adata.obs if column.startswith(f"{name}.")]
+    adata.obs.drop(columns=old, inplace=True)
+    if name in adata.obsm:
+        decision = adata.obsm.pop(name)
+        for label, values_of_label in zip(adata.uns[key]["classes"], decision.T, strict=True):
+            adata.obs[f"{name}.{label}"] = values_of_label
 
 
 def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -438,15 +455,6 @@ def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
         "coef": model.coef_.T,
         "intercept": model.intercept_,
     }
-
-
-def _write_classifier(record: dict[str, Any], path: str, overwrite: bool) -> None:
-    adata = ad.AnnData(np.zeros((1, 1)), uns={_CLASSIFIER: objects.record_from_r(record)})
-    io.write_classifier(adata, path, key=_CLASSIFIER, overwrite=overwrite)
-
-
-def _read_classifier(path: str) -> dict[str, Any]:
-    return objects.record_for_r(io.read_classifier(path))
 
 
 def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
@@ -520,8 +528,7 @@ _OF_OBJECTS: dict[str, Callable[..., Any]] = {
     **{name: partial(_evaluate, name) for name in formals.EVALUATING},
     "select_genes": _select,
     "stability": _examine,
-    "classify": partial(_label, "classify"),
-    "predict": partial(_label, "predict"),
+    "classify": _classify,
 }
 #: What R may call.
 TARGETS: dict[str, Callable[..., Any]] = {
@@ -530,8 +537,6 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "select_genes_of_sets": _select_from,
     "structure": _keep_structure,
     "estimate_efficiency": _estimated,
-    "write_classifier": _write_classifier,
-    "read_classifier": _read_classifier,
     "write_order": _write_order,
     "write_reference": _write_reference,
     "read_panel": _read_panel,

@@ -29,8 +29,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "extend_panel": tl.extend_panel,
     "explain_panel": tl.explain_panel,
     "prove_panel": tl.prove_panel,
-    "compare_panels": tl.compare_panels,
-    "curve": tl.curve,
     "resolve_genes": tl.resolve_genes,
     "order_panel": tl.order_panel,
     "classify": tl.classify,
@@ -39,14 +37,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 #: Options that are made by a function.
 RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform}
 #: Functions whose `preserve` R has in several arguments, and parameters of a structure as others.
-EVALUATING = frozenset(
-    {
-        *("evaluate_panel", "extend_panel", "explain_panel"),
-        *("prove_panel", "compare_panels", "curve"),
-    }
-)
+EVALUATING = frozenset({"evaluate_panel", "extend_panel", "explain_panel", "prove_panel"})
 #: The object itself, and what has no meaning in R or another argument there.
-NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer", "use_raw"})
+NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer", "new", "use_raw"})
 RENAMED = {"batch_key": "block"}
 #: What users of scran, scater, Seurat and scanpy try, by the arguments that are meant.
 _TRIED = {
@@ -54,7 +47,6 @@ _TRIED = {
     "assay.type": "exprs_values assay_type assay.name assayType by_exprs_values slot",
     "layer": "slot",
     "n_genes": "n ntop nfeatures n_features n_top_genes num_genes top",
-    "max_genes": "n ntop n_genes",
     "labels": "group.by group_by groupby groups group cluster clusters cell_type colLabels ident",
     "preserve": "group.by group_by groupby clusters labels",
     "groupby": "group.by group_by labels groups",
@@ -76,14 +68,14 @@ _INSTEAD = {
 }
 #: Arguments that take so many kinds of values that Python's types do not tell: among others one
 #: number of each name, or always several values.
-_NUMBERS = frozenset({"efficiency", "genes", "preserve"})
+_NUMBERS = frozenset({"efficiency", "expression", "genes", "per_group", "preserve", "type"})
 _SEVERAL = frozenset({"genes"})
 #: Arguments that Python has in another place.
 _MORE = {"select_genes": ("lam",), "laprls": ("labels",)}
 #: What stands before `...`, beside Python's positional arguments.
 _POSITIONAL = {"classify": ("n_genes",), "laprls": ()}
 #: Seeds that change what is seen come from R's generator.
-_SEEDED = frozenset({"stability", "evaluate_panel", "compare_panels", "classify"})
+_SEEDED = frozenset({"stability", "evaluate_panel", "classify"})
 _PLACE = {"assay.type": "NULL", "assay": "NULL", "layer": "NULL"}
 #: Tables that are taken apart.
 _TABLES = {"platform": "vectors_of_tables(given())"}
@@ -168,9 +160,8 @@ def generics() -> str:
     blocks = ["# Made by `make r-generics` from the signatures of Python: do not edit by hand."]
     for name in FUNCTIONS:
         function = f"glfs_{name}"
-        page = "glfs_classify" if name == "predict" else function
         blocks.append(
-            f"#' @rdname {page}\n"
+            f"#' @rdname {function}\n"
             f"#' @aliases {function},ANY-method\n"
             f"#' @export\n#' @exportMethod {function}\n"
             f'setGeneric("{function}", signature = "x", function(\n'

@@ -1,9 +1,9 @@
 """Values between R and Python as plain ones, and reticulate and rpy2, which carry them.
 
 Plain are None, a string, a flag, vectors of 32-bit integers and of doubles, bytes, lists, and dicts
-with a ``kind`` that names the form of what is none of these; the files ``values.R`` and
-``buffers.R`` of the R package are the other half.  Strings travel as one block of bytes, each ended
-by a zero, since handing them over one by one would take longer than all numbers together.
+with a ``kind`` that names the form of what is none of these; ``values.R`` of the R package is the
+other half.  Strings travel as one block of bytes, each ended by a zero, since handing them over one
+by one would take longer than all numbers together.
 
 To reticulate numbers are bytes: its own conversion needs the NumPy that it was compiled for, and
 leaves no difference between a number and a vector of one number.

@@ -36,18 +36,11 @@ def name_of(function: Callable[..., Any]) -> str:
 _CALLS = (
     {name_of(one): f"glfs_{name}(x)" for name, one in formals.FUNCTIONS.items()}
     | {name_of(one): f"glfs_{name}()" for name, one in formals.RECORDS.items()}
+    | {f"io.{name}": f"glfs_{name}()" for name in ("read_panel", "write_order", "write_reference")}
     | {
-        f"io.{name}": f"glfs_{name}()"
-        for name in (
-            *("read_classifier", "write_classifier", "read_panel", "write_order"),
-            "write_reference",
-        )
-    }
-    | {
-        "Preserve": "glfs_compare_panels(x)",
+        "Preserve": "glfs_evaluate_panel(x)",
         "estimators.LapRLSClassifier": "glfs_laprls(x, labels)",
-        "io.write_gmt": "glfs_gene_sets(x)",
-        "io.write_rnk": "glfs_gene_sets(x)",
+        "io.write_genes": "glfs_gene_sets(x)",
         "tl.estimate_efficiency": "glfs_estimate_efficiency()",
     }
 )

@@ -30,8 +30,9 @@ sce <- glfs_select_genes(sce, n_genes = 50)
 print(rowData(sce)[glfs_genes(sce), c("glfs_rank", "glfs_loss")])
 
 panels <- list(glfsbio = "glfs", HVGs = getTopHVGs(variances, n = 50))
-sce <- glfs_compare_panels(sce, panels, labels = "label")
-print(glfs_result(sce, "glfs_comparison")$table[, c("preserved", "accuracy", "macro_f1")])
+sce <- glfs_evaluate_panel(sce, panels, labels = "label")
+measures <- glfs_result(sce, "glfs_comparison")$measures
+print(measures[measures$measure %in% c("preserved", "accuracy", "macro_f1"), c("panel", "measure", "value")])
 
 panel <- sce[rowSubset(sce, "glfs_selected"), ]
 panel$in_panel <- clusterCells(panel, assay.type = "logcounts")

@@ -26,7 +26,7 @@ VENDOR = pd.DataFrame({"symbol": NAMES.split(), "probe_count": [9, 1, *[9] * 13]
 
 #: The seed of Python, and what R makes of a record, for Python to read.
 PLAIN = """
-for (name in paste0("glfs_", c("evaluate_panel", "compare_panels", "stability", "classify")))
+for (name in paste0("glfs_", c("evaluate_panel", "stability", "classify")))
     local({
         called <- getExportedValue("glfsbio", name)
         assign(name, function(...) called(..., random_state = 0), globalenv())
@@ -43,11 +43,14 @@ glfs_plain <- function(x) {
 #: R, and the same in Python: expression and call; keys of the record and prefixes of columns
 CALLS = {
     "evaluate": (
-        """glfs_evaluate_panel(x, panel, 'bulk_labels', counts_layer = 'counts',
+        """glfs_evaluate_panel(x, panel, 'bulk_labels', counts_layer = 'counts', measures = 'all',
             platform = glfs_platform(failure = 0.1), domains = 'bulk_labels', spatial = 'UMAP')""",
         lambda adata: tl.evaluate_panel(
-            *(adata, PANEL, GROUPS),
+            adata,
+            PANEL,
+            GROUPS,
             counts_layer="counts",
+            measures="all",
             platform=Platform(failure=0.1),
             domains=GROUPS,
             spatial="X_umap",
@@ -55,52 +58,51 @@ CALLS = {
         "glfs_evaluation",
     ),
     "evaluate a selection": (
-        """glfs_evaluate_panel(x, n_random = 3, key_added = 'ours', preserve = c(bulk_labels = 1),
+        """glfs_evaluate_panel(x, sizes = 5, key_added = 'ours', preserve = c(bulk_labels = 1),
             cell_weights = 'bulk_labels')""",
         lambda adata: tl.evaluate_panel(
-            *(adata, "glfs"),
-            n_random=3,
+            adata,
+            "glfs",
+            sizes=[5],
             key_added="ours",
             preserve=Preserve({GROUPS: 1}, cell_weights=GROUPS),
         ),
         "ours",
     ),
+    "evaluate several": (
+        """glfs_evaluate_panel(x, list(ours = 'glfs', theirs = panel, column = 'cd3',
+            one = list('LYZ')), preserve = c('NKG7', 'GNLY', 'CST3'))""",
+        lambda adata: tl.evaluate_panel(
+            adata,
+            {"ours": "glfs", "theirs": PANEL, "column": "cd3", "one": ["LYZ"]},
+            preserve=["NKG7", "GNLY", "CST3"],
+        ),
+        "glfs_comparison",
+    ),
     "extend": (
-        """glfs_extend_panel(x, c(panel, 'nothing'), labels = 'bulk_labels',
-            limits = glfs_limits(budget = 14, cost = cost), exclude = 'ribosomal')""",
+        """glfs_extend_panel(x, c(panel, 'nothing'), exclude = 'ribosomal',
+            limits = glfs_limits(budget = 14, cost = cost))""",
         lambda adata: tl.extend_panel(
             adata,
             [*PANEL, "nothing"],
-            labels=GROUPS,
             limits=Limits(budget=14, cost=dict.fromkeys(adata.var_names, 1.0) | COST),
             exclude="ribosomal",
         ),
         "glfs_extended",
     ),
-    "extend for the worst batch": (
-        "glfs_extend_panel(x, panel, 3, block = 'phase', across = 'worst')",
+    "replace": (
+        """glfs_extend_panel(x, c(panel, 'nothing'), drop = c('LYZ', 'nothing'),
+            block = 'phase')""",
         lambda adata: (
             pp.structure(adata, batch_key="phase", key_added="own"),
-            tl.extend_panel(adata, PANEL, 3, across="worst", preserve=Preserve(use_rep="own")),
+            tl.extend_panel(
+                adata,
+                [*PANEL, "nothing"],
+                drop=["LYZ", "nothing"],
+                preserve=Preserve(use_rep="own"),
+            ),
         ),
         "glfs_extended",
-    ),
-    "substitutes": (
-        "glfs_substitutes(x, panel, 'LYZ', 3, min_score = 0.5, preserve = 'bulk_labels')",
-        lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], 3, min_score=0.5, preserve=GROUPS),
-        "glfs_substitutes",
-    ),
-    "replace": (
-        "glfs_replace_genes(x, c('LYZ', 'nothing'), c(panel, 'nothing'), exclude = 'ribosomal')",
-        lambda adata: tl.replace_genes(
-            adata, ["LYZ", "nothing"], [*PANEL, "nothing"], exclude="ribosomal"
-        ),
-        "glfs_replaced",
-    ),
-    "explain a gene": (
-        "glfs_explain_gene(x, 'CD3E', panel, 'bulk_labels')",
-        lambda adata: tl.explain_gene(adata, ["CD3E"], PANEL, GROUPS),
-        "glfs_gene",
     ),
     "prove": (
         "glfs_prove_panel(x, panel, tolerance = 0.01, time_limit = 600)",
@@ -108,40 +110,23 @@ CALLS = {
         "glfs_proof",
     ),
     "explain": (
-        "glfs_explain_panel(x, panel, 'bulk_labels', n_labels = 2, preserve = 'PCA')",
-        lambda adata: tl.explain_panel(adata, PANEL, GROUPS, n_labels=2, preserve="X_pca"),
+        """glfs_explain_panel(x, panel, 'bulk_labels', genes = 'CD3E', n_substitutes = 2,
+            preserve = 'PCA')""",
+        lambda adata: tl.explain_panel(
+            adata, PANEL, GROUPS, genes=["CD3E"], n_substitutes=2, preserve="X_pca"
+        ),
         "glfs_explanation",
-    ),
-    "compare": (
-        """glfs_compare_panels(x, list(ours = 'glfs', theirs = panel, column = 'cd3',
-            one = list('LYZ')), preserve = c('NKG7', 'GNLY', 'CST3'))""",
-        lambda adata: tl.compare_panels(
-            adata,
-            {"ours": "glfs", "theirs": PANEL, "column": "cd3", "one": ["LYZ"]},
-            preserve=["NKG7", "GNLY", "CST3"],
-        ),
-        "glfs_comparison",
-    ),
-    "curve": (
-        """glfs_curve(x, 12, 'bulk_labels', sizes = 5, limits = glfs_limits(max_mean = 2.5),
-            preserve = 'cd3', cell_weights = 'bulk_labels')""",
-        lambda adata: tl.curve(
-            *(adata, 12, GROUPS),
-            sizes=[5],
-            limits=Limits(max_mean=2.5),
-            preserve=Preserve("cd3", cell_weights=GROUPS),
-        ),
-        "glfs_curve",
     ),
     "limits": (
         """glfs_select_genes(x, 12, key_added = 'limited',
             exclude = c('mitochondrial', 'ribosomal', 'cd3'),
             platform = glfs_platform(failure = c(CD79A = 0.5), efficiency = 0.5),
             limits = glfs_limits(counts_layer = 'counts',
-                max_total_per_type = c('CD19+ B' = 60, 'CD56+ NK' = 40), groupby = 'bulk_labels',
-                families = list(one = 'CST3', hla = c('HLA-DRA', 'HLA-DRB1')), per_family = 1,
-                groups = list('T cells' = c('CD8A', 'IL7R', 'LDHB'), B = c('CD79B', 'MS4A1')),
-                per_group = list('T cells' = c(1, Inf), B = 1), max_counts = 25,
+                total_counts = list(type = c('CD19+ B' = 60, 'CD56+ NK' = 40)),
+                groups = list(one = 'CST3', hla = c('HLA-DRA', 'HLA-DRB1'),
+                    'T cells' = c('CD8A', 'IL7R', 'LDHB'), B = c('CD79B', 'MS4A1')),
+                per_group = list(one = 1, hla = 1, 'T cells' = c(1, Inf), B = 1),
+                expression = list(counts = c(-Inf, 25)), groupby = 'bulk_labels',
                 priority = c(LYZ = 2), per_type = 1))""",
         lambda adata: pp.select_genes(
             adata,
@@ -151,29 +136,27 @@ CALLS = {
             platform=Platform(failure={"CD79A": 0.5}, efficiency=0.5),
             limits=Limits(
                 counts_layer="counts",
-                max_total_per_type={"CD19+ B": 60, "CD56+ NK": 40},
+                total_counts={"type": {"CD19+ B": 60, "CD56+ NK": 40}},
                 groupby=GROUPS,
-                families={"one": ["CST3"], "hla": ["HLA-DRA", "HLA-DRB1"]},
-                per_family=1,
-                groups={"T cells": ["CD8A", "IL7R", "LDHB"], "B": ["CD79B", "MS4A1"]},
-                per_group={"T cells": (1, None), "B": 1},
-                max_counts=25,
+                groups={
+                    "one": ["CST3"],
+                    "hla": ["HLA-DRA", "HLA-DRB1"],
+                    "T cells": ["CD8A", "IL7R", "LDHB"],
+                    "B": ["CD79B", "MS4A1"],
+                },
+                per_group={"one": 1, "hla": 1, "T cells": (1, None), "B": 1},
+                expression={"counts": (None, 25)},
                 priority={"LYZ": 2},
                 per_type=1,
             ),
         ),
         "limited",
     ),
-    "markers": (
-        "glfs_markers(x, panel, 'bulk_labels', n_markers = 2)",
-        lambda adata: tl.markers(adata, PANEL, GROUPS, n_markers=2),
-        "glfs_markers",
-    ),
     "stability of a selection for a platform": (
         """glfs_stability(
             glfs_select_genes(x, 6, key_added = 'platform',
                 platform = glfs_platform(failure = c(CD79A = 0.5), efficiency = 0.5),
-                limits = glfs_limits(families = list(one = 'CST3', two = 'LYZ'), per_family = 1)),
+                limits = glfs_limits(groups = list(one = 'CST3', two = 'LYZ'), per_group = 1)),
             key = 'platform', n_resamples = 2)""",
         lambda adata: (
             pp.select_genes(
@@ -181,7 +164,7 @@ CALLS = {
                 6,
                 key_added="platform",
                 platform=Platform(failure={"CD79A": 0.5}, efficiency=0.5),
-                limits=Limits(families={"one": ["CST3"], "two": ["LYZ"]}, per_family=1),
+                limits=Limits(groups={"one": ["CST3"], "two": ["LYZ"]}, per_group=1),
             ),
             tl.stability(adata, key="platform", n_resamples=2),
         ),
@@ -197,22 +180,22 @@ CALLS = {
     ),
     "a structure that is named": (
         """glfs_evaluate_panel(glfs_structure(x, lambda1 = 20, n_comps = 15, key_added = 'mine'),
-            panel, use_rep = 'mine', n_random = 2)""",
+            panel, use_rep = 'mine', measures = 'preserved')""",
         lambda adata: (
             pp.structure(adata, lambda1=20, n_comps=15, key_added="mine"),
-            tl.evaluate_panel(adata, PANEL, n_random=2, preserve=Preserve(use_rep="mine")),
+            tl.evaluate_panel(
+                adata, PANEL, measures="preserved", preserve=Preserve(use_rep="mine")
+            ),
         ),
         "glfs_evaluation",
     ),
     "classify": (
-        """glfs_classify(x, 'bulk_labels', c(4, 8), cv = 3, graph = 'neighbors',
-            include = 'CD3D', exclude = 'ribosomal', block = 'phase')""",
+        """glfs_classify(x, 'bulk_labels', 8, include = 'CD3D', exclude = 'ribosomal',
+            block = 'phase')""",
         lambda adata: tl.classify(
             adata,
             GROUPS,
-            n_genes=[4, 8],
-            cv=3,
-            graph="neighbors",
+            n_genes=8,
             include="CD3D",
             exclude="ribosomal",
             batch_key="phase",
@@ -226,16 +209,14 @@ CALLS = {
     ),
     "an order for an instrument": (
         """glfs_order_panel(x, genes = vendor, platform = 'xenium_v1', refused = 'replace',
-            min_probes = 2, probe_sets = 3, force = 'GNLY', catalogue = 'cd3')""",
+            catalogue = 'cd3', backups = 1)""",
         lambda adata: tl.order_panel(
             adata,
             genes=VENDOR,
             platform="xenium_v1",
             refused="replace",
-            min_probes=2,
-            probe_sets=3,
-            force="GNLY",
             catalogue="cd3",
+            backups=1,
         ),
         "glfs_order",
     ),
@@ -339,33 +320,6 @@ def same(ours, theirs):
         )
 
 
-def test_classifiers_are_the_same_files(ri, objects, tmp_path):
-    """Written by one language, read by the other."""
-    ours, theirs = tmp_path / "ours.json", tmp_path / "theirs.json"
-    known = objects[::2].copy()
-    tl.classify(known, GROUPS, n_genes=5, graph="neighbors", symbols="name")
-    io.write_classifier(known, ours)
-    ri.evalr(f"""
-        learnt <- glfs_classify(x[, half], 'bulk_labels', 5, graph = 'neighbors', symbols = 'name')
-        glfs_write_classifier(learnt, '{theirs}')
-        read <- glfs_read_classifier('{ours}')
-        out <- glfs_predict(x, '{ours}')
-        stopifnot(
-            identical(out$glfs_class_margin, glfs_predict(x, read)$glfs_class_margin),
-            all.equal(out$glfs_class_margin, glfs_predict(x, learnt)$glfs_class_margin)
-        )
-    """)
-    one, other = io.read_classifier(ours), io.read_classifier(theirs)
-    for name in ("genes", "symbols", "classes", "coef", "intercept", "gene_means"):
-        same(one[name], other[name])
-    assert one["params"] == other["params"]
-    for file in (ours, theirs):
-        new = objects.copy()
-        tl.predict(new, file)
-        margins = read(ri.evalr("out$glfs_class_margin"))
-        np.testing.assert_allclose(new.obs["glfs_class_margin"], margins, rtol=1e-10)
-
-
 @pytest.mark.parametrize(("platform", "ending"), [("xenium_v1", "csv"), ("cosmx", "xlsx")])
 def test_orders_are_the_same_files(ri, objects, tmp_path, platform, ending):
     """And the same panel, read by either language."""
@@ -420,11 +374,11 @@ def test_the_structure_comes_from_the_matrix(ri, objects):
 
 def test_what_was_computed_is_used_again(ri, objects, monkeypatch):
     """A structure in the object, or of cells that are the same, whatever object they are in."""
-    monkeypatch.setattr("glfs_bio.rbridge.kept._kept", {})
+    monkeypatch.setattr("glfs_bio.rbridge.calls._computed", {})
     ri.evalr("kept <- glfs_structure(x)")
     ri.evalr("first <- glfs_select_genes(x, 4, n_comps = 12)")
     monkeypatch.setattr("glfs_bio._anndata.structure.compute", None)
-    ri.evalr("suppressWarnings(glfs_evaluate_panel(kept, n_random = 2))")
+    ri.evalr("suppressWarnings(glfs_evaluate_panel(kept, measures = 'preserved'))")
     ri.evalr("glfs_select_genes(kept, 4)")
     again = "glfs_select_genes(SummarizedExperiment::assay(x, 'logcounts'), 4, n_comps = 12)"
     same = f"identical({again}$glfs_score, SummarizedExperiment::rowData(first)$glfs_score)"
@@ -435,7 +389,7 @@ def test_one_structure_per_object(ri, objects):
     """A list preserves what its selection does; a parameter replaces one of the selection's."""
     ri.evalr("""
         preserved <- function(...) S4Vectors::metadata(suppressMessages(
-            glfs_evaluate_panel(..., n_random = 0)))$glfs_evaluation
+            glfs_evaluate_panel(..., measures = 'preserved')))$glfs_evaluation$measures
         blocks <- x
         S4Vectors::metadata(blocks) <- list()
         blocks <- glfs_select_genes(blocks, 6, block = 'phase')
@@ -444,24 +398,28 @@ def test_one_structure_per_object(ri, objects):
         other <- preserved(glfs_structure(blocks), genes)
         fewer <- preserved(blocks, genes, n_comps = 12)
     """)
-    assert ri.evalr("all.equal(own$preserved, other$preserved, tolerance = 1e-9)")[0]
-    assert ri.evalr("identical(own$batches, other$batches)")[0]
-    assert ri.evalr("identical(own$batches, fewer$batches)")[0]
-    assert ri.evalr("abs(fewer$preserved - own$preserved) > 1e-4")[0]
+    assert ri.evalr("all.equal(own$value, other$value, tolerance = 1e-9)")[0]
+    assert ri.evalr("identical(own$reading, other$reading)")[0]
+    assert ri.evalr("identical(own$reading, fewer$reading)")[0]
+    assert ri.evalr("abs(fewer$value - own$value)[1] > 1e-4")[0]
 
 
-def test_example_on_blood_cells(real, run_r, tmp_path):
+def test_example_on_blood_cells(ri, real, tmp_path):
     file = tmp_path / "cells.h5ad"
     real("pbmc3k_2638")[::4].copy().write_h5ad(file)
-    out = run_r(f"commandArgs <- function(...) '{file}'\nsource('{EXAMPLE}', echo = FALSE)")
-    assert "DataFrame with 50 rows and 2 columns" in out
-    assert "CD14+ Monocytes" in out
+    printed = ri.evalr(f"""local({{
+        place <- new.env(parent = globalenv())
+        place$commandArgs <- function(...) '{file}'
+        capture.output(suppressMessages(source('{EXAMPLE}', local = place)))
+    }})""")
+    assert "DataFrame with 50 rows and 2 columns" in list(printed)
+    assert any("CD14+ Monocytes" in line for line in printed)
 
 
 def test_an_argument_that_is_missing():
-    with refused(InvalidType, "model") as caught:
-        calls._arguments("predict", {})
-    assert caught.value.render(words.R) == "model is missing: glfs_predict(x) needs it."
+    with refused(InvalidType, "panel") as caught:
+        calls._arguments("extend_panel", {})
+    assert caught.value.render(words.R) == "panel is missing: glfs_extend_panel(x) needs it."
 
 
 def test_an_error_of_r_below_python_keeps_its_message(ri, monkeypatch):

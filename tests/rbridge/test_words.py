@@ -1,7 +1,8 @@
-"""The words of R: an error has class, argument, kind and R's names."""
+"""The words and arguments of R are Python's; an error has class, argument, kind and R's names."""
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
@@ -19,16 +20,83 @@ from glfs_bio.errors import (
     listed,
     shown,
 )
-from glfs_bio.rbridge import words
+from glfs_bio.rbridge import formals, words
 from glfs_bio.rbridge.words import R
 
-NAMESPACE = Path(__file__).parents[2] / "r_bridge" / "glfsbio" / "NAMESPACE"
+R_PACKAGE = Path(__file__).parents[2] / "r_bridge" / "glfsbio"
 
 
 def test_functions_of_r_are_there():
-    exported = NAMESPACE.read_text(encoding="utf-8")
+    exported = (R_PACKAGE / "NAMESPACE").read_text(encoding="utf-8")
     for one in words._CALLS.values():
         assert f"export({one.partition('(')[0]})" in exported.replace("exportMethods", "export")
+
+
+def test_arguments_are_those_of_python(ri):
+    """With their defaults."""
+    wrong = []
+    for name, function in (formals.FUNCTIONS | formals.RECORDS).items():
+        told = ri.evalr(f"""local({{
+            all <- formals(glfsbio::glfs_{name})
+            c(rbind(names(all), vapply(all, deparse1, "")))
+        }})""")
+        arguments = dict(zip(told[::2], told[1::2], strict=True))
+        for one in inspect.signature(function).parameters.values():
+            if one.kind is one.VAR_KEYWORD or one.name in {*formals.NOT_IN_R, "n_jobs"}:
+                continue
+            if one.name == "random_state" and arguments["random_state"] == "NULL":
+                continue
+            default = None if one.default in {one.empty, "recorded"} else one.default
+            written = arguments[formals.RENAMED.get(one.name, one.name)] or "NULL"
+            if default is None:
+                is_same = written == "NULL"
+            else:
+                several = default if isinstance(default, tuple) else (default,)
+                is_same = tuple(ri.evalr(written)) == several
+            if not is_same:
+                wrong.append((name, one.name, written, default))
+    assert not wrong
+
+
+def test_names_of_other_packages_are_understood():
+    for function, tried, said in (
+        ("select_genes", "batch", "block"),
+        ("select_genes", "exprs_values", "assay.type"),
+        ("select_genes", "n_top_genes", "n_genes"),
+        ("select_genes", "subset.row", "x[genes, ]"),
+        ("structure", "use_dimred", "dimred"),
+        ("evaluate_panel", "features", "panel"),
+        ("evaluate_panel", "group.by", "labels"),
+        ("explain_panel", "labelz", "labels"),
+    ):
+        assert said in formals.meant(function, tried)
+
+
+def test_what_is_meant_is_an_argument():
+    """And what is meant is one of some function."""
+    every = {
+        name: set(formals.argument_names(name)) for name in formals.FUNCTIONS | formals.RECORDS
+    }
+    assert set(formals._TRIED) <= set().union(*every.values())
+    assert formals.meant("explain_panel", "zzzzz") is None
+
+
+def test_the_generics_are_up_to_date():
+    """`make r-generics` writes them."""
+    file = R_PACKAGE / "R" / "generics.R"
+    assert file.read_text(encoding="utf-8") == formals.generics()
+
+
+def test_every_argument_is_on_its_page():
+    for file in (R_PACKAGE / "man").glob("*.Rd"):
+        page = file.read_text(encoding="utf-8")
+        for name in [name for name in formals.FUNCTIONS if f"\\alias{{glfs_{name}}}" in page]:
+            told = {
+                one.strip().replace("\\dots", "...")
+                for item in re.findall(r"\\item\{([^}]*)\}\{", page)
+                for one in item.split(",")
+            }
+            assert set(formals.formals(name)) <= told, file.name
 
 
 def test_values():
@@ -97,8 +165,7 @@ genes <- glfs_select_genes(x, n_genes = 3, n_comps = NULL)
 half <- rep(c("a", "b"), 30)
 typo <- data.frame()
 fitted <- glfs_laprls(x, half)
-learnt <- glfs_classify(x, half, 2, exclude = paste0('g', 5:40))
-of <- function(layer) glfs_limits(max_total_per_cell = 3, counts_layer = layer)
+of <- function(layer) glfs_limits(total_counts = c(cell = 3), counts_layer = layer)
 folder <- tempfile(); dir.create(folder)
 old <- file.path(folder, "old.gmt"); writeLines("old", old)
 order <- glfs_order_panel(x, c("g1", "g2"), "merscope")
@@ -155,9 +222,9 @@ ROWS = [
     ("glfs_select_genes(list(sce, eset), 3, block = half)", IN_R, "block"),
     ("glfs_select_genes(list(a = x, b = x[1:20, ]), 30)", VALUE, "n_genes"),
     ("glfs_evaluate_panel(kept, c('g1', 'g2'), use_rep = 'mine', n_comps = 3)", VALUE, "use_rep"),
-    ("s(limits = list(max_meen = 3))", TYPE, "max_meen"),
+    ("s(limits = list(expresion = 3))", TYPE, "expresion"),
     ("s(2, platform = glfs_platform(efficiency = mean))", IN_R, "efficiency"),
-    ("s(limits = glfs_limits(families = list(1), per_family = 1))", TYPE, "families"),
+    ("s(limits = glfs_limits(groups = list(1), per_group = 1))", TYPE, "groups"),
     ("s(2, limits = glfs_limits(cost = c(g1 = NA), budget = 2))", IN_R, "cost"),
     ("s(2, platform = glfs_platform(failure = c(zz = 0.1)))", KEY, "failure"),
     ("s(2, preserve = c(structure = 'x'))", IN_R, "preserve"),
@@ -166,19 +233,17 @@ ROWS = [
     ("glfs_evaluate_panel(x, typo[['genes']])", IN_R, "panel"),
     ("glfs_evaluate_panel(x, c('g1', 'g2'), half[-1])", IN_R, "labels"),
     ("glfs_plot_panel(sce)", IN_R, "x"),
-    ("glfs_extend_panel(x, c('g1', 'g2'), 40)", VALUE, "n_extra"),
-    ("glfs_substitutes(x, c('g1', 'g2'), 'g3')", VALUE, "genes"),
-    ("glfs_explain_panel(x, c('g1', 'g2'), n_labels = 0)", VALUE, "n_labels"),
-    ("glfs_compare_panels(x, list(a = 'g1'))", TYPE, "panels"),
+    ("glfs_extend_panel(x, c('g1', 'g2'), 50)", VALUE, "n_genes"),
+    ("glfs_extend_panel(x, c('g1', 'g2'), drop = 'g3')", VALUE, "drop"),
+    ("glfs_explain_panel(x, c('g1', 'g2'), n_substitutes = 0)", VALUE, "n_substitutes"),
+    ("glfs_evaluate_panel(x, list(a = 'g1', 'g2'))", IN_R, "panel"),
     ("glfs_laprls(sce)", TYPE, "labels"),
-    ("glfs_curve(x, 4, sizes = 2)", VALUE, "sizes"),
+    ("glfs_evaluate_panel(x, c('g1', 'g2'), sizes = 0)", VALUE, "sizes"),
+    ("glfs_evaluate_panel(x, 'g1', measures = 'zz')", VALUE, "measures"),
     ("glfs_stability(x, 3, fraction = 2)", VALUE, "fraction"),
     ("glfs_laprls(x, rep('a', 60))", VALUE, "labels"),
-    ("glfs_classify(x, half, 2, graph = 'x')", VALUE, "graph"),
-    ("glfs_predict(x, 'no.json')", FILE, "model"),
-    ("glfs_predict(x[5:9, ], learnt)", VALUE, "model"),
-    ("glfs_write_classifier(sce, 'x.json', 'mine')", IN_R, "x"),
-    ("glfs_read_classifier(old)", VALUE, "path"),
+    ("glfs_classify(x, half, 0)", VALUE, "n_genes"),
+    ("glfs_classify(x, half, 2, graph = 'x')", IN_R, "graph"),
     ("predict(fitted, x[20:40, ])", IN_R, "newdata"),
     ("glfs_gene_sets(genes, gmt = old)", IN_R, None),
     ("glfs_gene_sets(genes, c('glfs', 'glfs'), rnk = 'x.rnk')", IN_R, "rnk"),

@@ -33,8 +33,8 @@ setGeneric("glfs_structure", signature = "x", function(
 #' @export
 #' @exportMethod glfs_stability
 setGeneric("glfs_stability", signature = "x", function(
-        x, n_genes, ..., key = "glfs", n_resamples = 20, fraction = 0.5,
-        key_added = NULL, random_state = NULL, BPPARAM = NULL,
+        x, ..., key = "glfs", n_resamples = 20, fraction = 0.5,
+        random_state = NULL, key_added = NULL, BPPARAM = NULL,
         assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_stability")
 })
@@ -44,12 +44,12 @@ setGeneric("glfs_stability", signature = "x", function(
 #' @export
 #' @exportMethod glfs_evaluate_panel
 setGeneric("glfs_evaluate_panel", signature = "x", function(
-        x, panel = "glfs", labels = NULL, ..., readings = c("knn", "laprls"),
+        x, panel = "glfs", labels = NULL, ..., sizes = NULL, measures = NULL,
         domains = NULL, spatial = NULL, library_key = NULL, counts_layer = NULL,
-        gene_sets = NULL, platform = NULL, n_random = 20, n_axes = 5,
-        symbols = NULL, preserve = NULL, key_added = NULL, random_state = NULL,
-        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        gene_sets = NULL, platform = NULL, symbols = NULL, preserve = NULL,
+        key_added = NULL, random_state = NULL, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_evaluate_panel")
 })
 
@@ -58,36 +58,11 @@ setGeneric("glfs_evaluate_panel", signature = "x", function(
 #' @export
 #' @exportMethod glfs_extend_panel
 setGeneric("glfs_extend_panel", signature = "x", function(
-        x, panel, n_extra = NULL, ..., labels = NULL, exclude = NULL,
+        x, panel, n_genes = NULL, ..., drop = NULL, exclude = NULL,
         limits = NULL, platform = NULL, symbols = NULL, preserve = NULL,
-        across = NULL, key_added = NULL, random_state = 0, cell_weights = NULL,
-        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
+        key_added = NULL, cell_weights = NULL, use_rep = NULL, dimred = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_extend_panel")
-})
-
-#' @rdname glfs_substitutes
-#' @aliases glfs_substitutes,ANY-method
-#' @export
-#' @exportMethod glfs_substitutes
-setGeneric("glfs_substitutes", signature = "x", function(
-        x, panel = "glfs", genes = NULL, n = 3, ..., exclude = NULL,
-        min_score = 0.5, symbols = NULL, preserve = NULL, key_added = NULL,
-        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
-    standardGeneric("glfs_substitutes")
-})
-
-#' @rdname glfs_replace_genes
-#' @aliases glfs_replace_genes,ANY-method
-#' @export
-#' @exportMethod glfs_replace_genes
-setGeneric("glfs_replace_genes", signature = "x", function(
-        x, failed, panel = "glfs", ..., exclude = NULL, limits = NULL,
-        platform = NULL, symbols = NULL, preserve = NULL, across = NULL,
-        key_added = NULL, random_state = 0, cell_weights = NULL, use_rep = NULL,
-        dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
-    standardGeneric("glfs_replace_genes")
 })
 
 #' @rdname glfs_explain_panel
@@ -95,23 +70,11 @@ setGeneric("glfs_replace_genes", signature = "x", function(
 #' @export
 #' @exportMethod glfs_explain_panel
 setGeneric("glfs_explain_panel", signature = "x", function(
-        x, panel = "glfs", labels = NULL, ..., n_labels = 3, tolerance = 0.005,
+        x, panel = "glfs", labels = NULL, ..., genes = NULL, n_substitutes = 3,
         exclude = NULL, symbols = NULL, preserve = NULL, key_added = NULL,
         cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
     standardGeneric("glfs_explain_panel")
-})
-
-#' @rdname glfs_explain_gene
-#' @aliases glfs_explain_gene,ANY-method
-#' @export
-#' @exportMethod glfs_explain_gene
-setGeneric("glfs_explain_gene", signature = "x", function(
-        x, genes, panel = "glfs", labels = NULL, ..., n_labels = 3,
-        symbols = NULL, preserve = NULL, key_added = NULL, cell_weights = NULL,
-        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
-    standardGeneric("glfs_explain_gene")
 })
 
 #' @rdname glfs_prove_panel
@@ -126,51 +89,14 @@ setGeneric("glfs_prove_panel", signature = "x", function(
     standardGeneric("glfs_prove_panel")
 })
 
-#' @rdname glfs_compare_panels
-#' @aliases glfs_compare_panels,ANY-method
-#' @export
-#' @exportMethod glfs_compare_panels
-setGeneric("glfs_compare_panels", signature = "x", function(
-        x, panels, labels = NULL, ..., readings = c("knn", "laprls"),
-        domains = NULL, spatial = NULL, library_key = NULL, counts_layer = NULL,
-        gene_sets = NULL, symbols = NULL, preserve = NULL,
-        key_added = "glfs_comparison", random_state = NULL, cell_weights = NULL,
-        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
-    standardGeneric("glfs_compare_panels")
-})
-
-#' @rdname glfs_curve
-#' @aliases glfs_curve,ANY-method
-#' @export
-#' @exportMethod glfs_curve
-setGeneric("glfs_curve", signature = "x", function(
-        x, max_genes = 200, labels = NULL, ..., sizes = NULL,
-        readings = c("knn", "laprls"), include = NULL, exclude = NULL,
-        limits = NULL, symbols = NULL, preserve = NULL,
-        key_added = "glfs_curve", cell_weights = NULL, use_rep = NULL,
-        dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
-    standardGeneric("glfs_curve")
-})
-
-#' @rdname glfs_markers
-#' @aliases glfs_markers,ANY-method
-#' @export
-#' @exportMethod glfs_markers
-setGeneric("glfs_markers", signature = "x", function(
-        x, panel, labels, ..., n_markers = 3, beta = 0.5, symbols = NULL,
-        key_added = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
-    standardGeneric("glfs_markers")
-})
-
 #' @rdname glfs_resolve_genes
 #' @aliases glfs_resolve_genes,ANY-method
 #' @export
 #' @exportMethod glfs_resolve_genes
 setGeneric("glfs_resolve_genes", signature = "x", function(
-        x, genes = NULL, ..., symbols = NULL, ids = NULL, species = NULL,
-        nomenclature = NULL, min_probes = 1, key_added = "glfs_names",
-        assay.type = NULL, assay = NULL, layer = NULL) {
+        x, genes = NULL, ..., symbols = NULL, ids = NULL, nomenclature = NULL,
+        key_added = "glfs_names", assay.type = NULL, assay = NULL,
+        layer = NULL) {
     standardGeneric("glfs_resolve_genes")
 })
 
@@ -193,23 +119,10 @@ setGeneric("glfs_order_panel", signature = "x", function(
 #' @export
 #' @exportMethod glfs_classify
 setGeneric("glfs_classify", signature = "x", function(
-        x, labels, n_genes = NULL, ..., train = NULL, graph = "auto",
-        lambda1 = NULL, lambda2 = 10, n_comps = "auto", include = NULL,
-        exclude = NULL, ignore = NULL, symbols = NULL, block = NULL, cv = 10,
-        key_added = "glfs_class", random_state = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        x, labels, n_genes = NULL, ..., include = NULL, exclude = NULL,
+        block = NULL, key_added = "glfs_class", random_state = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_classify")
-})
-
-#' @rdname glfs_classify
-#' @aliases glfs_predict,ANY-method
-#' @export
-#' @exportMethod glfs_predict
-setGeneric("glfs_predict", signature = "x", function(
-        x, model, ..., symbols = NULL, missing = "raise", unsure = NULL,
-        key_added = "glfs_class", assay.type = NULL, assay = NULL,
-        layer = NULL) {
-    standardGeneric("glfs_predict")
 })
 
 #' @rdname glfs_laprls
@@ -226,16 +139,9 @@ setGeneric("glfs_laprls", signature = "x", function(
 #' @rdname glfs_limits
 #' @export
 glfs_limits <- function(
-        ..., min_mean = NULL, max_mean = NULL, min_cells = NULL,
-        max_cells = NULL, min_counts = NULL, max_counts = NULL,
-        min_mean_in_type = NULL, max_mean_in_type = NULL,
-        min_cells_in_type = NULL, max_cells_in_type = NULL,
-        min_counts_in_type = NULL, max_counts_in_type = NULL,
-        max_total_per_cell = NULL, max_total_per_type = NULL,
-        max_total_per_bit = NULL, expected_counts = NULL, families = NULL,
-        per_family = NULL, groups = NULL, per_group = NULL,
-        nearly_identical = NULL, per_type = NULL, markers = NULL,
-        together = NULL, priority = NULL, groupby = NULL, counts_layer = NULL,
+        ..., expression = NULL, total_counts = NULL, expected_counts = NULL,
+        groups = NULL, per_group = NULL, nearly_identical = NULL,
+        per_type = NULL, priority = NULL, groupby = NULL, counts_layer = NULL,
         cost = NULL, budget = NULL) {
     options_of("limits", given())
 }
@@ -252,19 +158,18 @@ glfs_platform <- function(
 
 generic_functions <- c(
     "select_genes", "structure", "stability", "evaluate_panel", "extend_panel",
-    "substitutes", "replace_genes", "explain_panel", "explain_gene",
-    "prove_panel", "compare_panels", "curve", "markers", "resolve_genes",
-    "order_panel", "classify", "predict", "laprls"
+    "explain_panel", "prove_panel", "resolve_genes", "order_panel", "classify",
+    "laprls"
 )
 
 numbers_by_name <- c(
-    "cost", "efficiency", "expected_counts", "failure", "genes",
-    "max_total_per_type", "off_target", "per_group", "preserve", "priority",
-    "probe_sets", "signal", "spread"
+    "cost", "efficiency", "expected_counts", "expression", "failure", "genes",
+    "off_target", "per_group", "preserve", "priority", "probe_sets", "signal",
+    "spread", "total_counts", "type"
 )
 
 genes_by_name <- c(
-    "families", "gene_sets", "groups", "markers"
+    "gene_sets", "groups"
 )
 
 sequences <- c(
@@ -278,10 +183,7 @@ renamed <- c(
 writers <- c(
     selection = "glfs_select_genes", structure = "glfs_structure",
     all_genes = "glfs_evaluate_panel", evaluation = "glfs_evaluate_panel",
-    explanation = "glfs_explain_panel", gene = "glfs_explain_gene",
-    substitutes = "glfs_substitutes", markers = "glfs_markers",
-    stability = "glfs_stability", order = "glfs_order_panel",
-    curve = "glfs_curve", proof = "glfs_prove_panel",
-    comparison = "glfs_compare_panels", names = "glfs_resolve_genes",
-    class = "glfs_classify"
+    explanation = "glfs_explain_panel", stability = "glfs_stability",
+    order = "glfs_order_panel", proof = "glfs_prove_panel",
+    names = "glfs_resolve_genes", class = "glfs_classify"
 )

@@ -9,24 +9,22 @@
 #' - [glfs_select_genes()] selects a panel, within [glfs_limits()], for a
 #'   [glfs_platform()] whose efficiencies [glfs_estimate_efficiency()]
 #'   estimates.
-#' - [glfs_curve()] evaluates panels of every size, and [glfs_stability()]
-#'   repeats a selection on subsamples.
+#' - [glfs_stability()] repeats a selection on subsamples.
 #' - [glfs_prove_panel()] searches for the best panel of a size.
 #' - [glfs_structure()] computes the structure of the cells once, for several
 #'   calls.
 #'
 #' @section Evaluate and explain:
-#' - [glfs_evaluate_panel()] and [glfs_compare_panels()]: any panels, by the
+#' - [glfs_evaluate_panel()]: one panel or several, of any size, by the
 #'   structure of the cells, neighbours, clusters and labels.
-#' - [glfs_explain_panel()], [glfs_explain_gene()] and [glfs_markers()]: the
-#'   role of each gene, why a gene is not in the panel, and markers of labels.
+#' - [glfs_explain_panel()]: the role of each gene, what may take its place, and
+#'   why a gene is not in the panel.
 #' - [glfs_plot_panel()], [glfs_plot_curve()], [glfs_plot_labels()] and
 #'   [glfs_plot_comparison()]: ggplot objects of the results.
 #'
 #' @section Change:
-#' - [glfs_extend_panel()] adds genes to a panel, such as one of a catalogue.
-#' - [glfs_substitutes()] lists what may take the place of a gene, and
-#'   [glfs_replace_genes()] replaces genes that failed.
+#' - [glfs_extend_panel()] adds genes to a panel, such as one of a catalogue, and
+#'   replaces genes that failed.
 #'
 #' @section Order:
 #' - [glfs_resolve_genes()] finds genes in a vendor's list, by present and past
@@ -42,9 +40,9 @@
 #' - [glfs_gene_sets()] and [glfs_scores()]: for fgsea and the like.
 #'
 #' @section Label other cells:
-#' - [glfs_classify()], [glfs_predict()], [glfs_write_classifier()] and
-#'   [glfs_read_classifier()]: a classifier of a few genes.
-#' - [glfs_laprls()]: the same classifier on all genes of a matrix.
+#' - [glfs_classify()]: a classifier of a few genes.
+#' - [glfs_laprls()]: the same classifier on all genes of a matrix, for other
+#'   samples too.
 #'
 #' @section Data and installation:
 #' - [glfs_read_h5ad()] reads an AnnData file, and [glfs_example()] has cells to

@@ -1,65 +1,53 @@
 #' Constraints on a panel, and the target platform
 #'
 #' For the arguments `limits` and `platform` of [glfs_select_genes()],
-#' [glfs_extend_panel()], [glfs_curve()] and [glfs_evaluate_panel()]. Every
-#' constraint holds exactly, or an error names those that are infeasible
-#' together. A column of `rowData()` may also be a vector with one value for
+#' [glfs_extend_panel()] and [glfs_evaluate_panel()]. Every constraint holds
+#' exactly, or an error names those that are infeasible together. A column of `rowData()` may also be a vector with one value for
 #' each gene of `x`. NULL, the default of all arguments, is no constraint, and
 #' for a platform what is said below. An argument without those that it needs is
 #' an error.
 #'
 #' @param ... Must be empty: all arguments are given by name.
-#' @param min_mean,max_mean Least and most mean expression of a gene over all
-#'   samples, in the matrix that genes are selected from.
-#' @param min_cells,max_cells Least and most proportion of all samples in which
-#'   a gene is detected: from 0 to 1, not their number.
-#' @param min_counts,max_counts Least and most raw counts of a gene in a sample,
-#'   as a mean over all samples. They need `counts_layer`. With a platform,
-#'   limits on counts are on those that it detects, by its efficiency.
-#' @param min_counts_in_type,max_counts_in_type Compute the mean counts of a
-#'   gene in each type of samples: the largest of these must be at least, or at
-#'   most, this number. They need `groupby` and `counts_layer`.
-#' @param min_mean_in_type,max_mean_in_type Compute the mean of a gene in each
-#'   type of samples: the largest of these means must be at least, or at most,
-#'   this number. They need `groupby`.
-#' @param min_cells_in_type,max_cells_in_type Compute the proportion of samples
-#'   in which a gene is detected in each type: the largest of these must be at
-#'   least, or at most, this number. They need `groupby`.
-#' @param max_total_per_cell Most raw counts of the whole panel in a cell, as a
-#'   mean over all cells. It needs `counts_layer`. Imaging instruments cannot
-#'   resolve molecules where there are too many.
-#' @param max_total_per_type The same mean over the cells of each type: one
-#'   number, or a vector with names of types. It needs `groupby` and
-#'   `counts_layer`.
-#' @param max_total_per_bit Most raw counts, in a sample as a mean over all
-#'   samples, of the genes whose codewords share a bit. It needs `counts_layer`,
-#'   and a platform with a codebook.
+#' @param expression Ranges of what is measured of each gene: a named list of
+#'   least and most, such as `list(mean = c(-Inf, 3), cells_in_type = c(0.1,
+#'   Inf))`; one number is the most.
+#'   - `mean`: mean expression over all samples, in the matrix that genes are
+#'     selected from;
+#'   - `cells`: share of all samples that express the gene, from 0 to 1;
+#'   - `counts`: mean raw counts in a sample, over all samples, as a platform
+#'     detects them by its efficiency. It needs `counts_layer`;
+#'   - `mean_in_type`, `cells_in_type`, `counts_in_type`: the same over the
+#'     samples of the type where it is largest: at least one type reaches the
+#'     least, and none is above the most. They need `groupby`.
+#' @param total_counts Most raw counts of the whole panel in a cell: a named
+#'   list. Imaging instruments cannot resolve molecules where there are too many.
+#'   It needs `counts_layer`.
+#'   - `cell`: as a mean over all cells;
+#'   - `type`: as a mean over the cells of each type: one number, or a vector
+#'     with names of types. It needs `groupby`;
+#'   - `bit`: of the genes whose codewords share a bit, as a mean over all cells.
+#'     It needs a platform with a codebook.
 #' @param expected_counts Counts expected in a sample, as a mean over all
 #'   samples, of genes that the data cannot show, such as markers of missing
 #'   types: a vector with names of genes, whose means it replaces in limits on
-#'   counts. It needs such a limit.
-#' @param together Genes to be in the panel all or none, such as ligand and
-#'   receptor: a list of vectors of names. Vectors that share a gene are one.
-#' @param families Families of genes: a column of `rowData()` (a gene without a
-#'   value is in none), a named list of names of genes, or the name of a file.
-#'   They need `per_family`.
-#' @param per_family Most genes of one family. It needs `families`.
-#' @param groups Groups of genes, such as the lineages of a panel sheet: given
-#'   as `families` are. They need `per_group`.
-#' @param per_group Least and most genes of a group: a named list of pairs, such
-#'   as `list("T cells" = c(2, 10), "B cells" = c(1, Inf))`, or of numbers for
-#'   exactly so many. It needs `groups`.
+#'   counts over all samples. It needs such a limit.
+#' @param groups Sets of genes, such as families, the lineages of a panel sheet,
+#'   or markers of types: a column of `rowData()` (a gene without a value is in
+#'   none), a named list of names of genes, or the name of a file. They need
+#'   `per_group`.
+#' @param per_group Least and most genes of each group: `1` for at most one,
+#'   `c(2, Inf)` for at least two, or of some groups by name, such as
+#'   `list("T cells" = c(2, 10), HLA = 1)`. It needs `groups`.
 #' @param nearly_identical TRUE: genes of nearly one sequence, such as HBA1 and
 #'   HBA2, may be selected together. NULL: one of them, as probes cannot tell
 #'   them apart, unless others are included by name.
-#' @param per_type Least number of markers of each type. It needs `groupby` or
-#'   `markers`. A gene is a marker of a type if at least a quarter of its cells,
-#'   and three, express it; if its mean there, of `expm1` of logarithms, is at
-#'   least twice that in each other type; and if it is off elsewhere: all other
-#'   cells express it at most half as often, or their mean is at most a tenth.
-#'   A type with fewer markers needs as many as it has, which a warning says.
-#' @param markers Markers of each type instead: a named list of names of genes,
-#'   or the name of a file. They need `per_type`.
+#' @param per_type Least number of markers of each type. It needs `groupby`. A
+#'   gene is a marker of a type if at least a quarter of its cells, and three,
+#'   express it; if its mean there, of `expm1` of logarithms, is at least twice
+#'   that in each other type; and if it is off elsewhere: all other cells express
+#'   it at most half as often, or their mean is at most a tenth. A type with
+#'   fewer markers needs as many as it has, which a warning says. Markers of your
+#'   own are `groups` with a least number.
 #' @param priority Factor, 0 or more, by which the gain of a gene is multiplied:
 #'   a column of `rowData()`, or a vector with names of genes, where the factor
 #'   of others is 1. NULL: 1 for all.
@@ -67,9 +55,7 @@
 #'   vector, which the selection stores in a column `glfs_groupby`. It needs a
 #'   limit on types.
 #' @param counts_layer Matrix of raw counts: an assay, an element of
-#'   `assayData`, or a layer of a Seurat assay. It needs a limit on counts
-#'   (`min_counts`, `max_counts`, the same in a type, or `max_total_per_cell`,
-#'   `max_total_per_type` or `max_total_per_bit`).
+#'   `assayData`, or a layer of a Seurat assay. It needs a limit on counts.
 #' @param cost,budget Cost of a gene: one number, a column of `rowData()`, or a
 #'   vector with the names of the genes; and the most that the panel may cost.
 #'   Each needs the other.
@@ -114,7 +100,7 @@
 #'   names of genes, where others have 0. It takes the place of `efficiency` in
 #'   the selection. NULL: that of a data frame in `efficiency`, otherwise
 #'   unknown.
-#' @param codebook Codeword of each gene, for `max_total_per_bit` and forecasts:
+#' @param codebook Codeword of each gene, for `total_counts` and forecasts:
 #'   a vector of texts such as `"0110"` with names of genes, a matrix or data
 #'   frame of 0 and 1 with rows named by genes, or a file of MERSCOPE's form. A
 #'   gene without a codeword cannot be ordered. NULL: none.
@@ -133,7 +119,8 @@
 #'   is an error of class `glfs_error` there, and `x` is unchanged. A platform
 #'   without any argument is an error.
 #' @examples
-#' limits <- glfs_limits(max_mean = 3, per_type = 1, groupby = "bulk_labels")
+#' limits <- glfs_limits(
+#'     expression = list(mean = 3), per_type = 1, groupby = "bulk_labels")
 #' platform <- glfs_platform(efficiency = 0.3, failure = 0.05)
 #' x <- glfs_select_genes(
 #'     glfs_example(), n_genes = 20, limits = limits, platform = platform
@@ -219,4 +206,58 @@ read_platform <- function(platform, x, place, named = FALSE) {
         }
     }
     platform
+}
+
+#' Estimate the detection efficiency of each gene on a platform
+#'
+#' The efficiency of a gene is its mean count on the platform, divided by that
+#' in the reference, for samples of the same kinds. Logarithms of these ratios
+#' are shrunk to their mean over the genes by empirical Bayes; a gene that was
+#' not measured gets that mean, and the spread of all genes.
+#'
+#' @param reference Samples from which panels are selected, as an object of the
+#'   kinds that [glfs_select_genes()] takes.
+#' @param spatial Samples that the platform measured. Genes are matched by name.
+#' @param labels Types of samples: the name of a column of `colData()` of both,
+#'   or a list of two vectors, of the reference and of the spatial samples.
+#'   Types that one of them lacks are left out. NULL: samples of the same kinds.
+#' @param counts_layer,spatial_layer Matrix of raw counts of each: an assay, an
+#'   element of `assayData`, or a layer of the default assay of a Seurat object.
+#'   A matrix alone is one of raw counts.
+#' @return A data frame with one row per gene of the reference, for
+#'   [glfs_platform()]: `efficiency`; `low` and `high`, the ends of its 90 %
+#'   interval; `spread`, the standard deviation of its logarithm; with three
+#'   types or more `off_target`, the share of its counts that does not follow
+#'   the types of the reference; with 200 spatial samples or more `signal`, its
+#'   structure there in units of noise; and `measured`.
+#' @examples
+#' x <- glfs_example()
+#' counts <- round(expm1(as.matrix(SummarizedExperiment::assay(x))))
+#' SummarizedExperiment::assay(x, "counts") <- counts
+#' half <- x
+#' SummarizedExperiment::assay(half, "counts") <- floor(counts / 2)
+#' head(glfs_estimate_efficiency(x, half, "bulk_labels"))
+#' @export
+glfs_estimate_efficiency <- function(
+        reference, spatial, labels = NULL, counts_layer = "counts",
+        spatial_layer = "counts") {
+    parts <- list(
+        read_counts(reference, counts_layer),
+        read_counts(spatial, spatial_layer, "spatial_layer")
+    )
+    if (!is.null(labels) && !is_string(labels)) {
+        if (!is.list(labels) || length(labels) != 2L)
+            refuse(
+                "labels", " must be the name of a column of both, or a list of",
+                " two vectors, of the reference and of the spatial samples."
+            )
+        parts <- Map(function(part, values, x) with_columns(part,
+            list(glfs_labels = sample_labels(values, x, "labels"))),
+            parts, unname(labels), list(reference, spatial))
+        labels <- "glfs_labels"
+    }
+    call_python(
+        "estimate_efficiency",
+        reference = parts[[1L]], spatial = parts[[2L]], labels = labels
+    )
 }

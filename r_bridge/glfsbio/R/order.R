@@ -87,31 +87,23 @@ NULL
 #'   `panel`: its genes are not ordered, and count beside those that are.
 #' @param refused What to do about genes that cannot be ordered. `"raise"`: stop
 #'   with an error that names them (the first, if there are many).
-#'   `"replace"`: replace them by those that preserve most beside the rest.
+#'   `"replace"`: replace them by those that preserve most beside the rest, of
+#'   the genes that the selection could select.
 #'   `"drop"`: leave them out. The latter two list all of them in
 #'   `metadata(x)$glfs_order$replaced`.
-#' @param exclude Genes that cannot replace one, as in [glfs_select_genes()];
-#'   nor can those that a selection could not select.
 #' @param limits Limits of [glfs_limits()] that the order is checked against.
 #'   NULL: those of the selection.
 #' @param labels Type of each cell: a vector, or the name of a column of
-#'   `colData()`. For `glfs_order_panel()` optional: an order for `"sheet"`
-#'   lists the types that each gene supports. For `glfs_write_reference()`
-#'   needed: the reference holds the types, and cells without a type are not in
-#'   it.
-#' @param backups Backups to list for each gene, for `"sheet"`: its best
-#'   substitutes that can be ordered.
+#'   `colData()`. For `glfs_order_panel()` optional: types are the groups of
+#'   genes. For `glfs_write_reference()` needed: the reference holds the types,
+#'   and cells without a type are not in it.
+#' @param backups Backups to list for each gene: its best substitutes that can be
+#'   ordered.
 #' @param counts_layer Matrix of raw counts: an assay, an element of
 #'   `assayData`, or a layer of a Seurat assay. For `glfs_order_panel()`
 #'   optional: the order has the `mean_count` of each gene, and notes genes with
 #'   a large share of the counts. For `glfs_write_reference()` the counts that
 #'   the reference holds.
-#' @param probe_sets Probe sets to ask for: a whole number for all genes, or
-#'   whole numbers with names of genes of the order. At most 8 for
-#'   `"xenium_v1"`, 6 for `"xenium_prime"`; an error for other platforms. NULL:
-#'   the vendor decides.
-#' @param force Names of genes of the order that are to be designed whatever the
-#'   vendor's checks say. Only for Xenium; an error for other platforms.
 #' @param ids Column of `rowData()` with Ensembl ids, which decide where they
 #'   are known. Genes without one are not in a reference, for which NULL is the
 #'   column of the last order, else of [glfs_resolve_genes()].
@@ -130,18 +122,16 @@ NULL
 #' @inheritSection glfs_evaluate_panel Errors
 #'
 #' @section The record:
-#' - `table`, a DataFrame, one row per gene that is ordered: `rank`; `gene` and
-#'   `id`, as the platform has them; `name`, as the data have it; `found`, how
-#'   they came together, as in [glfs_resolve_genes()]; `replaces`, the gene that
-#'   it is ordered in place of; `n_probe_sets`; `forced`; `limits`, those that
-#'   hold; where known `efficiency` and `mean_count`; `note`, what is to be
-#'   looked at; and for
-#'   `"sheet"` what [glfs_explain_panel()] tells of a gene, whose substitutes
-#'   can be ordered;
-#'   `group`, of the file that `panel` is, else the type with the highest mean;
-#'   `must_have`; `is_backup`, with `backup_of`; and `source`:
-#'   `"included"`, `"selected"`, `"added"`, `"replacement"`, `"backup"` or
-#'   `"listed"`. Backups stand below the panel.
+#' - `table`, a DataFrame, one row per gene that is ordered, and below them one
+#'   per backup: `rank`; `gene` and `id`, as the platform has them; `name`, as
+#'   the data have it; `group`, of the file that `panel` is, else the type with
+#'   the highest mean; `source`: `"included"`, `"selected"`, `"added"`,
+#'   `"replacement"`, `"backup"` or `"listed"`; `replaces`, the gene that it is
+#'   ordered in place of; `backup_of`, the genes that it backs up;
+#'   `n_probe_sets`, probe sets to ask for, where 0 is the vendor's choice, and
+#'   `forced`, whether the gene is to be designed whatever the vendor's checks
+#'   say, which you may change for Xenium before the order is written;
+#'   `mean_count`; and `note`, what is to be looked at.
 #' - `checks`, a DataFrame, one row per check: `check`; `about`, which genes are
 #'   named; `checked`, whether it could be; `n` of them; `genes`.
 #' - `replaced`, a DataFrame, one row per gene that was refused: `gene`;

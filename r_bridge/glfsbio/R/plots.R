@@ -7,13 +7,13 @@
 #' "glfs_evaluation_unexplained")`.
 #'
 #' @param x A result of [glfs_select_genes()] or [glfs_extend_panel()] for
-#'   `glfs_plot_panel()`, of [glfs_curve()] for `glfs_plot_curve()`, of
-#'   [glfs_evaluate_panel()] with `labels` for `glfs_plot_labels()`, and of
-#'   [glfs_compare_panels()] for `glfs_plot_comparison()`.
+#'   `glfs_plot_panel()`, and of [glfs_evaluate_panel()] for the others: with
+#'   `sizes` for `glfs_plot_curve()`, with `labels` for `glfs_plot_labels()`, and
+#'   of several panels for `glfs_plot_comparison()`.
 #' @param key Which result: its `key_added`, or the key of the panel that it is
 #'   of. NULL: the last one of its kind. Of a selection it is the key of that.
-#' @param measures Which columns of the comparison to show. NULL: all shares, of
-#'   the structure, of the cells and of their labels.
+#' @param measures Which measures of the evaluation to show. NULL, of a
+#'   comparison: all but numbers of genes.
 #' @param reading How labels were predicted: `"knn"` or `"laprls"`, see
 #'   [glfs_evaluate_panel()].
 #' @return A ggplot object.
@@ -21,8 +21,7 @@
 #'   - `glfs_plot_panel()`: the genes in the order in which they were chosen,
 #'     and the share of the structure that the panel keeps with each. An object
 #'     that some of them have left is an error.
-#'   - `glfs_plot_curve()`: that share for panels of every size, and how well
-#'     labels are predicted, if the curve has it.
+#'   - `glfs_plot_curve()`: measures of the first genes, by their number.
 #'   - `glfs_plot_labels()`: which labels are taken for which, as shares of each
 #'     label.
 #'   - `glfs_plot_comparison()`: the measures of all panels side by side.
@@ -58,21 +57,20 @@ glfs_plot_panel <- function(x, key = "glfs") {
 
 #' @rdname glfs_plot_panel
 #' @export
-glfs_plot_curve <- function(x, key = NULL) {
-    record <- record_of(x, "curve", key, "table")
-    table <- record$table
-    long <- long_table(table, "n_genes", c(
-        preserved = "structure preserved",
-        accuracy = "accuracy of labels, nearest cells",
-        macro_f1 = "macro-F1 of labels, nearest cells",
-        accuracy_laprls = "accuracy of labels, LapRLS",
-        macro_f1_laprls = "macro-F1 of labels, LapRLS"
-    ))
-    plot_of(long, "n_genes", "value", colour = "measure") +
+glfs_plot_curve <- function(x, key = NULL,
+    measures = c("preserved", "accuracy", "macro_f1")) {
+    table <- measures_of(x, key, "measures", measures)
+    if (!anyDuplicated(table[c("measure", "panel")]))
+        refuse("x", " has an evaluation of one size: run ",
+            "glfs_evaluate_panel() with sizes.")
+    plot <- plot_of(table, "n_genes", "value", colour = "measure") +
         ggplot2::geom_line() +
         ggplot2::geom_point(size = 1) +
         share_axis("share") +
-        ggplot2::labs(x = "genes", colour = NULL, caption = read_by(record))
+        ggplot2::labs(x = "genes", colour = NULL, caption = read_by(table))
+    if (nlevels(table$panel) > 1L)
+        plot <- plot + ggplot2::facet_wrap("panel")
+    plot
 }
 
 #' @rdname glfs_plot_panel
@@ -80,16 +78,25 @@ glfs_plot_curve <- function(x, key = NULL) {
 glfs_plot_labels <- function(x, key = NULL, reading = "knn") {
     if (!isTRUE(reading %in% c("knn", "laprls")))
         refuse("reading", " must be \"knn\" or \"laprls\".")
-    element <- paste0("confusion", if (reading != "knn") paste0("_", reading))
-    record <- record_of(x, "evaluation", key, element)
-    counts <- record[[element]]
-    table <- as.data.frame(as.table(counts / rowSums(counts)),
-        responseName = "share")
+    record <- record_of(x, "evaluation", key, "confusion")
+    table <- as.data.frame(record$confusion)
+    table <- table[table$reading == reading, ]
+    if (nrow(table) == 0L)
+        refuse("x", " has no labels by ", reading, ": run ",
+            "glfs_evaluate_panel() with measures = \"", reading, "\".")
+    labels <- unique(table$label)
+    for (column in c("label", "predicted"))
+        table[[column]] <- factor(table[[column]], labels)
+    table$share <- table$n_cells / stats::ave(table$n_cells, table$label,
+        FUN = sum)
+    measure <- paste0("accuracy", if (reading != "knn") paste0("_", reading))
+    measures <- as.data.frame(record$measures)
     plot_of(table, "predicted", "label", fill = "share") +
         ggplot2::geom_tile() +
         ggplot2::scale_fill_viridis_c(limits = 0:1) +
         ggplot2::scale_y_discrete(limits = rev) +
-        ggplot2::labs(caption = read_by(record, reading)) +
+        ggplot2::labs(
+            caption = read_by(measures[measures$measure == measure, ])) +
         ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90,
             hjust = 1, vjust = 0.5))
 }
@@ -97,31 +104,39 @@ glfs_plot_labels <- function(x, key = NULL, reading = "knn") {
 #' @rdname glfs_plot_panel
 #' @export
 glfs_plot_comparison <- function(x, key = NULL, measures = NULL) {
-    record <- record_of(x, "comparison", key, "table")
-    table <- record$table
-    all <- setdiff(names(table), c("n_genes", "n_effective"))
+    table <- measures_of(x, key, "overlap", measures)
     if (is.null(measures))
-        measures <- all
-    if (!is.character(measures) || !all(measures %in% names(table)))
-        refuse("measures", " must be names of columns of the comparison: ",
-            listed(all), ".")
-    panels <- rownames(table)
-    table$panel <- factor(panels, panels)
-    long <- long_table(table, "panel", stats::setNames(nm = measures))
-    plot_of(long, "value", "measure", colour = "panel") +
+        table <- table[table$measure != "n_effective", ]
+    whole <- table$n_genes == stats::ave(table$n_genes, table$panel, FUN = max)
+    plot_of(table[whole, ], "value", "measure", colour = "panel") +
         ggplot2::geom_point(size = 2) +
         ggplot2::scale_y_discrete(limits = rev) +
         ggplot2::labs(x = NULL, y = NULL, colour = NULL,
-            caption = read_by(record))
+            caption = read_by(table))
 }
 
-# How labels were predicted, and of how many cells; NULL where they were not.
-read_by <- function(record, readings = names(record$readings)) {
-    if (is.null(record$readings))
-        return(NULL)
-    said <- unlist(record$readings[readings], use.names = FALSE)
-    paste0("Labels by ", paste(said, collapse = "; "), "; ",
-        record$n_labelled, " cells.")
+# The measures of an evaluation that are known, of all batches together.
+measures_of <- function(x, key, element, measures) {
+    table <- as.data.frame(record_of(x, "evaluation", key, element)$measures)
+    all <- unique(table$measure)
+    if (!is.null(measures) &&
+            !(is.character(measures) && any(measures %in% all)))
+        refuse("measures", " must be names of measures of the evaluation: ",
+            listed(all), ".")
+    shown <- if (is.null(measures)) all else intersect(measures, all)
+    table <- table[table$measure %in% setdiff(shown, "preserved_in_batch") &
+        !is.na(table$value), ]
+    table$measure <- factor(table$measure, shown)
+    table$panel <- factor(table$panel, unique(table$panel))
+    table
+}
+
+# How labels were read, and of how many cells; NULL where they were not.
+read_by <- function(table) {
+    of_labels <- grepl("^(accuracy|macro_f1|rare_f1)", table$measure)
+    readings <- setdiff(table$reading[of_labels], c("", NA))
+    if (length(readings) > 0L)
+        paste0("Labels by ", paste(readings, collapse = "; "))
 }
 
 plot_of <- function(table, x, y, ...) {
@@ -131,17 +146,6 @@ plot_of <- function(table, x, y, ...) {
 
 share_axis <- function(name)
     ggplot2::scale_y_continuous(name, limits = 0:1)
-
-# One row a value that is known, with the columns in the order of their names.
-long_table <- function(table, by, columns) {
-    columns <- columns[names(columns) %in% names(table)]
-    long <- do.call(rbind, Map(function(column, name) {
-        stats::setNames(data.frame(table[[by]], name, table[[column]]),
-            c(by, "measure", "value"))
-    }, names(columns), columns))
-    long$measure <- factor(long$measure, columns)
-    long[!is.na(long$value), ]
-}
 
 # A record with the element that is plotted.
 record_of <- function(x, kind, key, element) {
@@ -155,7 +159,8 @@ record_of <- function(x, kind, key, element) {
         refuse(
             "x", " has no ", element, " under \"", key, "\": run ",
             writers[[kind]], "()",
-            if (startsWith(element, "confusion")) " with labels", " first."
+            switch(element, confusion = " with labels",
+                overlap = " of several panels"), " first."
         )
     record
 }

@@ -1,22 +1,22 @@
-#' Evaluate any panel of genes
+#' Evaluate panels of genes
 #'
 #' Structure preserved needs no labels and is on one scale for every panel of
 #' the same cells: 0 without genes and 1 with all of them. A value of 0.3 can be
-#' good: few genes do not preserve what twenty thousand do. Random panels and
-#' the best panel of the same size are reported with it.
+#' good: few genes do not preserve what twenty thousand do. Random panels, the
+#' best panel and a bound of the same size are reported with it.
 #'
 #' @inheritParams glfs_select_genes
 #' @param panel Names of genes, or one logical value each; or one string: the
 #'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
 #'   single gene; or a table of [glfs_read_panel()], which tells the forms of
 #'   files. The default is the selection of [glfs_select_genes()].
+#'   `glfs_evaluate_panel()` takes several panels too, as a named list.
 #' @param labels One label per cell, such as its type: a vector, or the name of
 #'   a column of `colData()`, `pData()` or the metadata of a Seurat object.
 #'   Cells without a label are left out.
-#' @param readings How labels are predicted from the panel: `"knn"`, by the
-#'   majority of the 15 nearest cells, which count genes by their variance, as a
-#'   clustering does; `"laprls"`, by a classifier, LapRLS, in 5-fold
-#'   cross-validation; or both.
+#' @param sizes Numbers of first genes of the panel that are evaluated too.
+#' @param measures Measures, or groups of them, see below. NULL: `"default"`;
+#'   `"all"`: whatever has its arguments.
 #' @param domains One label per cell of its place in the tissue, such as a layer
 #'   or region, as `labels`: predicted from expression averaged over neighbours
 #'   in space.
@@ -42,22 +42,22 @@
 #'   `dimred = "PCA"`, or `use_rep`; both are an error. NULL: that of the
 #'   selection; for other panels, with a message, that of the selections in `x`
 #'   (where they have one), or of [glfs_structure()]; else that of the matrix.
-#' @param n_random Number of random panels of the same size, of genes that vary.
-#' @param n_axes Largest number of rows of `unexplained`, see below.
 #' @param preserve,cell_weights Target of the panel and weight of each cell, as
 #'   in [glfs_select_genes()]. NULL: those of the selection, and the structure
-#'   for other panels.
+#'   for other panels. Several panels have one target; selections of different
+#'   structures need one, as `"structure"`.
 #' @param key_added Name of the record, and prefix of the columns. NULL: the key
 #'   of the panel and the kind of the result, such as `mine_evaluation` for the
 #'   selection `mine`; that of a panel without a key is `glfs`.
+#'   `"glfs_comparison"` of several panels.
 #' @param random_state Seed of the random panels, the clusters, the folds and
 #'   the draws of the platform. NULL: drawn from R's generator, so `set.seed()`
 #'   repeats the result.
 #'
 #' @return The object, with a record in `metadata(x)$glfs_evaluation`,
-#'   `notes(x)` or `Misc(x)`, and two columns. For a matrix, the record, a list,
-#'   with DataFrames `rowData` and `colData` of these columns. Names that are
-#'   not in the data are left out with a warning.
+#'   `notes(x)` or `Misc(x)`, and of one panel two columns. For a matrix, the
+#'   record, a list, with DataFrames `rowData` and `colData` of these columns.
+#'   Names that are not in the data are left out with a warning.
 #'
 #'   - `glfs_evaluation_unexplained`, of the cells: the unexplained variation of
 #'     the cell, divided by the mean of all cells when no gene is measured.
@@ -65,80 +65,70 @@
 #'     structure of a gene that it does not measure (R squared, 1 is perfect).
 #'     NA for genes of the panel.
 #'
-#' @section The record:
-#' - Of the structure: `preserved`; `optimality`, a lower bound: the panel
-#'   preserves at least this fraction of what the best panel of this size would
-#'   preserve without constraints; `best_preserved`, that of the panel of
-#'   [glfs_select_genes()] of this size, and `most_preserved`, which no panel of
-#'   this size exceeds; `random_preserved`, of random panels; `batches` and
-#'   `preserved_in_batches`, with batches. All are NA for a panel of all genes
-#'   that vary.
-#' - Of the cells as the panel shows them: `knn_preservation`, the share of each
-#'   cell's neighbours (`n_neighbors`: 15, of few cells fewer) in 50 principal
-#'   components of all genes that are found again in the panel;
-#'   `cluster_preservation_coarse` and `cluster_preservation_fine`, normalised
-#'   mutual information of 5 to 10 and of 20 to 40 clusters in both;
-#'   `cluster_ari`, the adjusted Rand index of 10 clusters in both, the mean of
-#'   five splits of the cells that are clustered by themselves, with
-#'   `cluster_ari_sd` and `cluster_ari_in_splits`, NA below 500 cells.
-#' - With `labels`, `readings`, how they were predicted, in words, and
-#'   `n_labelled`, of how many cells. Of leave-one-out prediction from the
-#'   nearest cells (`n_neighbors_of_labels`: 15, of small groups fewer), and of
-#'   LapRLS with the ending `_laprls`, also of the columns of `per_label`:
-#'   `accuracy`, and `accuracy_all_genes` in 50 principal components of all
-#'   genes; `macro_f1`, the mean F1 of the labels, and `rare_f1`, that of labels
-#'   with at most 5 % of the cells; `silhouette`, from -1 to 1, how much nearer
-#'   cells are to their own label than to the nearest other one, the mean (of at
-#'   most 1,000), and `silhouette_all_genes`; `confusion`, numbers of cells,
-#'   labels x predictions; and `per_label`, a DataFrame with a row per label:
-#'   `n_cells`, `recall`, `precision`, `f1`, `confused_with` (the other label that is
-#'   predicted most often, or ""), `confused_share` (for this share of its
-#'   cells), `rare`, and `too_few` (too few cells to be most of the nearest, or
-#'   for one in each fold).
-#' - With `domains`, `domain_accuracy` and `domain_macro_f1`, with the ending
-#'   `_laprls` of LapRLS: cells are predicted from those of other blocks of
-#'   tissue, and averages end where the folds do. `domain_accuracy_all_genes`
-#'   and `random_domain_accuracy`, of at most five random panels, beside it;
-#'   `per_domain`, as `per_label`; `domain_readings` and `n_in_domains`.
-#' - With `domains` or `spatial`, `morans_i`, the mean Moran's I of the genes of
-#'   the panel; `morans_i_all_genes` and `random_morans_i`; and `morans_i_kept`,
-#'   the share of the Moran's I of all genes that the regression on the panel
-#'   explains, and `random_morans_i_kept`.
-#' - Of the genes: `imputed`, the median of `glfs_evaluation_r2`;
-#'   `mean_correlation` and `n_effective`, an effective number, of those of the
-#'   panel. With `counts_layer` `counts_share`, the counts of the panel divided
-#'   by all counts; `counts_spearman`, the rank correlation of the totals of the
-#'   panel and of the cell; and with `labels` `counts_per_label`, a DataFrame
-#'   with a row per label: `n_cells`, `share`, `ratio` (the share divided by
-#'   `counts_share`) and `spearman`. With `gene_sets` `gene_set_coverage`, the
-#'   share of those in the data with a gene of the panel, and `gene_sets`, a
-#'   DataFrame with a row per set: `n_overlap`, genes of the panel in it,
-#'   `n_set`, of the data, and `genes`, those of the panel as one text.
-#' - With a `platform`: `not_orderable`, the genes that cannot be ordered, where
-#'   it says which can; with a spread or failures `preserved_on_platform`, the
-#'   mean over draws or with `case = "worst"` the least of them; with
-#'   `counts_layer` `counts_on_platform`, the mean counts of the panel in a
-#'   cell, and with a codebook `counts_per_bit`, those of the genes of each bit.
-#'   With `labels` and `counts_layer`, where it has efficiencies, failures or
-#'   off-target shares, `accuracy_on_platform`, and `forecast`, a DataFrame with
-#'   a row per label: `n_cells`, `recall`, `recall_low` and `recall_high`.
-#'   With spillover also its `recall_without_spillover`,
-#'   `accuracy_without_spillover`, `neighbor_frequencies`, the frequencies of
-#'   labels around cells of each label, `leaks`, a DataFrame of labels that
-#'   spillover confuses (`predicted` for this `share` of the cells of `label`;
-#'   `neighbors`: its frequency around them), and of markers that exclude each
-#'   other `mecr_reference` and `mecr_on_platform`, the mean share of the cells
-#'   with either that have both, and `exclusive_markers`, a DataFrame of pairs.
-#'   `_low` and `_high` are the ends of the 90 % interval, also after
-#'   `preserved_on_platform` and `accuracy_on_platform`.
+#' @section Measures: By default there are the groups
+#'
+#' - `preserved`: `preserved`, `optimality`, `best_preserved`;
+#'   `preserved_in_batch` with batches; `preserved_on_platform`.
+#' - `neighbors`: `knn_preservation`, the share of each cell's 15 nearest cells
+#'   in 50 principal components of all genes that are nearest in the panel.
+#' - `genes`: `imputed`, `mean_correlation`, `n_effective`.
+#' - `labels`, with `labels`: `accuracy`, `macro_f1`, `rare_f1` of the majority
+#'   of the 15 nearest cells, which count genes by their variance, as a
+#'   clustering does.
+#' - `space`, with `domains` or `spatial`: `domain_accuracy`, `domain_macro_f1`,
+#'   `morans_i`, `morans_i_kept`.
+#' - `counts`, with `counts_layer`: `counts_share`, `counts_spearman`,
+#'   `counts_on_platform`.
+#' - `gene_sets`, with `gene_sets`: `gene_set_coverage`.
+#'
+#' and, where they are named, as they take longer,
+#'
+#' - `laprls`: `accuracy_laprls`, `macro_f1_laprls`, `rare_f1_laprls`, by a
+#'   classifier, LapRLS, in 5-fold cross-validation.
+#' - `space_laprls`: `domain_accuracy_laprls`, `domain_macro_f1_laprls`.
+#' - `silhouette`: `silhouette`, of at most 1,000 cells.
+#' - `clusters`: `cluster_preservation_coarse` and `cluster_preservation_fine`,
+#'   normalised mutual information of 5 to 10 and of 20 to 40 clusters in the
+#'   panel and in all genes; `cluster_ari`, the adjusted Rand index of 10.
+#' - `forecast`, with `labels`, `counts_layer` and a platform:
+#'   `accuracy_on_platform`, `accuracy_without_spillover`, `mecr_reference`,
+#'   `mecr_on_platform`.
+#'
+#' @section The record: Tables of several panels have a column `panel`.
+#'
+#' - `measures`, a DataFrame with a row per measure, panel and size: `measure`;
+#'   `panel`; `n_genes`; `value`; and for comparison, NA where there is none:
+#'   `all_genes`, the value of all genes; `random`, the mean of 20 random panels
+#'   of the same size, and `random_best`, their best; `bound`, which no panel of
+#'   this size exceeds; `low` and `high`, the interval of 90 % of what a platform
+#'   is expected to show, or the lowest and highest of five splits of the cells;
+#'   `reading`, how labels were read and of how many cells, or the batch; and
+#'   `description`. Shares are NA for a panel of all genes that vary.
+#' - `per_label`, a DataFrame with a row per label and reading: `kind`
+#'   (`"label"` or `"domain"`), `reading` (`"knn"` or `"laprls"`), `label`,
+#'   `n_cells`, `recall`, `precision`, `f1`, `confused_with` (the other label
+#'   that is predicted most often, or ""), `confused_share` (for this share of
+#'   its cells), `rare`, and `too_few` (too few cells to be most of the nearest,
+#'   or for one in each fold). With `counts_layer` also `counts_share`,
+#'   `counts_ratio` and `counts_spearman`.
+#' - `confusion`, of one panel, a DataFrame: `reading`, `label`, `predicted`,
+#'   `n_cells`.
 #' - `unexplained`, a DataFrame with a row per direction of variation between
 #'   the cells (like a principal component) that the panel does not capture, the
 #'   largest first: `share` of the unexplained variation; `genes_up` and
 #'   `genes_down`, the genes on both sides, and with `labels` `labels`, those
 #'   that vary most along it with their shares, each as one text.
-#' - `table`, a DataFrame with the columns `measure` and `value`: all numbers of
-#'   this list; `n_genes`, `genes`, `absent` (names that are not in the data),
-#'   `params` and `versions`.
+#' - `gene_sets`, a DataFrame with a row per set: `term`; `n_overlap`, genes of
+#'   the panel in it; `n_set`, of the data; and `genes`, those of the panel.
+#' - `forecast`, DataFrames of what a platform is expected to show: `per_label`,
+#'   `recall` with its 90 % interval; `leaks`, labels that spillover confuses;
+#'   `exclusive_markers`, pairs of markers; and with a codebook `counts_per_bit`.
+#' - `genes`, a DataFrame with a row per name of the panel: `gene`; `in_data`;
+#'   `orderable`, where the platform says which genes can be ordered.
+#' - `overlap`, of several panels, a DataFrame with a row per pair: `panel`,
+#'   `other`, the number of `shared` genes, their `jaccard` index, and
+#'   `jaccard_with_substitutes`, where a gene also matches its substitutes.
+#' - `params` and `versions`.
 #'
 #' @section Errors: See [glfs_select_genes()].
 #'
@@ -147,10 +137,14 @@
 #' panel <- c("CD3D", "CD79A", "NKG7", "LYZ", "FCER1A")
 #' x <- glfs_evaluate_panel(x, panel, labels = "bulk_labels")
 #' found <- glfs_result(x, "glfs_evaluation")
-#' found$preserved
-#' summary(found$random_preserved)
+#' found$measures[, c("measure", "value", "all_genes", "random", "bound")]
 #' found$per_label
 #' found$unexplained
+#'
+#' # several panels, and several sizes of one
+#' panels <- list(ours = panel, theirs = c("CD3D", "LYZ", "GNLY"))
+#' x <- glfs_evaluate_panel(x, panels, sizes = 3, measures = "preserved")
+#' glfs_result(x, "glfs_comparison")$overlap
 #' @name glfs_evaluate_panel
 NULL
 
@@ -183,19 +177,17 @@ NULL
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_structure(glfs_example())
-#' x <- glfs_evaluate_panel(x, c("CD3D", "CD79A", "LYZ"))
-#' x <- glfs_substitutes(x, c("CD3D", "CD79A", "LYZ"), n = 2)
-#' glfs_result(x, "glfs_substitutes")$table
-#'
+#' x <- glfs_explain_panel(x, c("CD3D", "CD79A", "LYZ"))
 #' x <- glfs_structure(x, lambda1 = 20, key_added = "mine")
 #' x <- glfs_select_genes(x, n_genes = 5, use_rep = "mine")
 #' @name glfs_structure
 NULL
 
-#' Find the genes that add most to a panel
+#' Add genes to a panel, or replace genes that failed
 #'
-#' The genes of the panel, such as one of a catalogue, stay. Each further gene
-#' is the one that reduces most the unexplained structure.
+#' The genes of the panel, such as one of a catalogue, stay, but for those to
+#' drop. Genes are added that preserve most next to them, within everything that
+#' the panel was chosen with.
 #'
 #' @inheritParams glfs_evaluate_panel
 #' @inheritParams glfs_select_genes
@@ -204,115 +196,41 @@ NULL
 #'   single gene; or a table of [glfs_read_panel()], which tells the forms of
 #'   files. Genes that are not in the data stay in the panel, and count for
 #'   nothing.
-#' @param n_extra Number of genes to add. NULL: the fewest with which the panel
-#'   preserves 90 % of the structure (at most 500 genes in all), or with a
-#'   budget as many as it affords.
-#' @param labels One label per cell: a vector, or the name of a column, as in
-#'   [glfs_evaluate_panel()]. They fill `supports`, and do not change which
-#'   genes are added: `preserve` does. Cells without a label are ignored there.
+#' @param n_genes Size of the whole panel with the genes that are added, and with
+#'   names that are missing in the data. NULL: the fewest with which the panel
+#'   preserves 90 % of the structure (at most 500), or with a budget as many as
+#'   it affords; with `drop` the size of `panel`.
+#' @param drop Genes of the panel that leave, such as those whose probes failed:
+#'   names, one logical value each, a logical column of `rowData()`, or a file.
+#'   They do not come back when the panel is extended again.
 #' @param exclude Genes that cannot be added, as in [glfs_select_genes()]. NULL:
 #'   those of the selection.
-#' @param limits Constraints: see [glfs_limits()]. Totals, families, markers per
+#' @param limits Constraints: see [glfs_limits()]. Totals, groups, markers per
 #'   type and budget count the whole panel; limits on single genes hold for the
 #'   added genes only. Genes that are not in the data cost nothing. NULL: those
 #'   of the selection.
-#' @param across `"mean"` over the batches, or `"worst"`: maximin over the
-#'   batches. NULL: as in the selection, else `"mean"`.
-#' @param random_state Seed of the draws of the platform. The default gives the
-#'   same draws in every call. NULL: other draws in every call, whatever
-#'   `set.seed()` is.
 #' @return The value of [glfs_select_genes()], under the key of the panel and
 #'   `_extended`, such as `glfs_extended`, with `glfs_extended_included` for the
-#'   genes of the panel. All functions
-#'   that take the key of a selection take this one. Its record has besides
+#'   genes that had to be in. All functions that take the key of a selection take
+#'   this one. Its record has besides
 #'
 #'   - `table`: a DataFrame, one row per gene, in the order in which they are
 #'     added: `gene`; `adds`, the share of the structure that it adds to the
-#'     genes before it; `preserved`, with it; with `labels` `supports`, of the
-#'     labels that express it more than others the one whose cells gain most in
-#'     proportion to their number.
+#'     genes before it; `preserved`, with it; with `drop` `replaces`, the gene in
+#'     whose place it is, or `""`, and `substitution_score`, as in
+#'     [glfs_explain_panel()].
+#'   - `dropped`: with `drop`, the genes that left; and `preserved_before`, the
+#'     share of the structure that the panel preserved with them.
 #'   - `absent`: names of the panel that are not in the data, if any.
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
-#' x <- glfs_extend_panel(glfs_example(), c("CD3D", "LYZ", "NKG7"), 5)
+#' x <- glfs_extend_panel(glfs_example(), c("CD3D", "LYZ", "NKG7"), 8)
 #' glfs_result(x, "glfs_extended")$table
+#'
+#' # a gene failed
+#' x <- glfs_extend_panel(x, "glfs_extended", drop = "LYZ")
+#' glfs_result(x, "glfs_extended_extended")$table
 #' @name glfs_extend_panel
-NULL
-
-#' Find substitutes for genes of a panel
-#'
-#' A gene may fail: no probes fit it, or its supplier has none. A substitute
-#' contributes to the panel as the gene did, next to all other genes of the
-#' panel. It need not be the gene that is most correlated: variation that the
-#' rest of the panel explains needs no second gene.
-#'
-#' @inheritParams glfs_evaluate_panel
-#' @param genes Names of genes of the panel to replace. NULL: each of them, one
-#'   at a time.
-#' @param n Largest number of substitutes for each gene.
-#' @param exclude Genes that cannot be a substitute, as in
-#'   [glfs_select_genes()].
-#' @param min_score Least substitution score of an acceptable substitute. Those
-#'   with a lower score are listed too, and flagged.
-#' @return The object, with a record in `metadata(x)$glfs_substitutes`,
-#'   `notes(x)` or `Misc(x)`; for a matrix, the record. Its `table` is a
-#'   DataFrame with up to `n` rows per gene, the best substitute first; a gene
-#'   that adds nothing, or that no gene can replace, has a row with `""`:
-#'
-#'   - `gene`, `substitute`, and `place`, 1 for the best, 0 for none.
-#'   - `substitution_score`: 1 is as good as a second measurement of the gene; a
-#'     copy with less noise is above 1. `acceptable`: it is at least
-#'     `min_score`.
-#'   - `loss` and `loss_with_substitute`: share of the structure that is lost
-#'     without the gene, and when the substitute takes its place. Below zero the
-#'     panel is better with the substitute.
-#'   - `joint`: it is one of those that may stand in their places all at once:
-#'     any choice of one, or of the gene itself, for each place loses at most
-#'     0.5 % of what the panel preserves.
-#'
-#'   `joint_loss` is the share that any such choice loses at most, NA where
-#'   this is not known. `irreplaceable` has the genes without an acceptable
-#'   substitute, and `needless` those that add nothing.
-#' @inheritSection glfs_evaluate_panel Errors
-#' @examples
-#' x <- glfs_select_genes(glfs_example(), n_genes = 10)
-#' x <- glfs_substitutes(x, n = 2)
-#' glfs_result(x, "glfs_substitutes")$table
-#' @name glfs_substitutes
-NULL
-
-#' Replace genes of a panel
-#'
-#' The genes leave, such as those whose probes failed, and as many others enter:
-#' those that together preserve most next to the genes that stay, within
-#' everything that the panel was chosen with. Genes that left do not come back
-#' when the panel is extended or changed again.
-#'
-#' @inheritParams glfs_extend_panel
-#' @param failed Names of genes of the panel to replace, a logical column of
-#'   `rowData()`, or a file.
-#' @param panel Names of genes, or one logical value each; or one string: the
-#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
-#'   single gene; or a table of [glfs_read_panel()], which tells the forms of
-#'   files. The default is the selection of [glfs_select_genes()].
-#' @param exclude Further genes that cannot enter, as in [glfs_select_genes()].
-#' @param limits Constraints: see [glfs_limits()]. NULL: those of the selection.
-#' @return The value of [glfs_select_genes()], under the key of the panel and
-#'   `_replaced`, such as `glfs_replaced`.
-#'   All functions that take the key of a selection take this one. Its record
-#'   has besides
-#'
-#'   - `table`: a DataFrame, one row per gene that left: `gene`; `replaced_by`;
-#'     `substitution_score`, as in [glfs_substitutes()]; `preserved_before` and
-#'     `preserved_after`, the share of the structure before and after this and
-#'     all exchanges above it.
-#'   - `absent`: names of the panel that are not in the data, if any.
-#' @inheritSection glfs_evaluate_panel Errors
-#' @examples
-#' x <- glfs_select_genes(glfs_example(), n_genes = 10)
-#' x <- glfs_replace_genes(x, c("NKG7", "CD79A"))
-#' glfs_result(x, "glfs_replaced")$table
-#' @name glfs_replace_genes
 NULL
 
 #' Search for the best panel of the size of a panel
@@ -367,50 +285,19 @@ NULL
 #' @name glfs_prove_panel
 NULL
 
-#' Explain why a gene is in a panel, or is not
-#'
-#' Its rank, the genes of the panel that predict it, what it would add, and what
-#' it would cost in the place of another gene.
-#'
-#' @inheritParams glfs_evaluate_panel
-#' @param genes Names of genes.
-#' @param n_labels Most labels to name for a gene.
-#' @return The object, with a record in `metadata(x)$glfs_gene`, `notes(x)` or
-#'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row
-#'   per gene:
-#'
-#'   - `gene`, and `summary`, the row in a sentence.
-#'   - `selected`; `rank`, NA if it was no candidate; `why_not`, why it is not
-#'     in the panel.
-#'   - `r2`: share of its structure that the panel predicts; `predicted_by`: the
-#'     genes that account for most of it with their shares, such as
-#'     `"CD3D (61 %), IL32 (22 %)"`.
-#'   - `adds`: share of the structure that it would add, or adds.
-#'   - `replaces` and `price`: the gene in whose place it would cost least, and
-#'     the share that is lost then; below zero the panel is better with it.
-#'   - `expressed`, and with `labels` `expressed_in`, as in
-#'     [glfs_explain_panel()].
-#'
-#'   `n_candidates` is the number of genes that could be selected; `expression`,
-#'   with `labels`, is that of [glfs_explain_panel()].
-#' @inheritSection glfs_evaluate_panel Errors
-#' @examples
-#' x <- glfs_select_genes(glfs_example(), n_genes = 10)
-#' x <- glfs_explain_gene(x, c("LYZ", "CD3E"))
-#' glfs_result(x, "glfs_gene")$table$summary
-#' @name glfs_explain_gene
-NULL
-
-#' Explain each gene of a panel
+#' Explain each gene of a panel, and why others are not in it
 #'
 #' For every gene where it is expressed, its role in the panel, the loss without
-#' it, its best substitute, and the genes that may stand in its place. A message
-#' names the genes that add nothing.
+#' it, and its substitutes. A gene may fail: a substitute contributes to the
+#' panel as the gene did, next to all other genes of the panel. It need not be
+#' the gene that is most correlated. A message names the genes that add nothing.
+#' With `genes` any gene is explained: its rank, what predicts it, and why it is
+#' not in the panel.
 #'
 #' @inheritParams glfs_evaluate_panel
-#' @param n_labels Most labels to name for a gene.
-#' @param tolerance Share of what the panel preserves that `alternatives` may
-#'   lose, all together.
+#' @param genes Names of genes to explain, which need not be in the panel. NULL:
+#'   none but those of the panel.
+#' @param n_substitutes Largest number of substitutes to list for each gene.
 #' @param exclude Genes that cannot be a substitute, as in
 #'   [glfs_select_genes()].
 #' @return The object, with a record in `metadata(x)$glfs_explanation`,
@@ -427,23 +314,31 @@ NULL
 #'   - `axis` and `axis_share`: the direction of variation between the cells to
 #'     which the gene contributes most, by the genes that vary most along it
 #'     (`"CST3/LYZ"`), and the share of the contribution along it.
-#'   - `substitute`, `substitution_score`, `acceptable` and
-#'     `loss_with_substitute`: its best substitute, as in [glfs_substitutes()].
-#'   - `alternatives`: up to 10 genes that may stand in its place (`"CD3E,
-#'     CD3G"`), or `"any gene"`, with which it may also stay empty; `""` if the
-#'     place is not free. Any choice of one gene for each place, all at once,
-#'     loses at most `tolerance`, which is proven, and is within the limits.
-#'     Genes that had to be in stay. Panels for `across = "worst"`, and for a
-#'     platform with failures or a spread, have none.
+#'   - `substitute`: its best substitute; `substitution_score`: 1 is as good as a
+#'     second measurement of the gene; `acceptable`: it is at least 0.5; and
+#'     `loss_with_substitute`: the share of the structure that is lost when it
+#'     takes the place of the gene. Below zero the panel is better with it.
 #'   - `certificate` and `certificate_within`: those of the selection, see
-#'     [glfs_select_genes()], if the panel is one that has them.
+#'     [glfs_select_genes()], if the panel is one that has them; `"must-have"`
+#'     for genes that had to be in.
 #'   - `supports`, with `labels`: the labels that it supports, the first most,
 #'     with the shares of its contribution that fall on them, of at least 10 %
 #'     (`"B (45 %), T (20 %)"`). Labels whose cells express the gene less than
 #'     others are not named: its absence there is no support.
 #'
-#'   `joint_loss` is the share of what the panel preserves that any choice of
-#'   `alternatives` loses at most.
+#'   `substitutes` is a DataFrame, at most `n_substitutes` rows per gene: `gene`;
+#'   `substitute`; `rank`, 1 for the best; and the other columns as above.
+#'
+#'   `genes`, with `genes`, is a DataFrame, one row per gene: `gene`; `selected`;
+#'   `rank`, NA if it was no candidate; `why_not`, why it is not in the panel;
+#'   `r2`, the share of its structure that the panel predicts; `predicted_by`,
+#'   the genes that account for most of it with their shares, such as `"CD3D
+#'   (61 %), IL32 (22 %)"`; `loss`, of genes of the panel; `gain`, the share of
+#'   the structure that another would add; `replaces` and `price`, the gene in
+#'   whose place it would cost least, and the share that is lost then;
+#'   `expressed` and `expressed_in`, as above. `predictors` has a row per gene
+#'   and predictor; `n_candidates` is the number of genes that could be selected.
+#'
 #'   `expression`, with `labels`, is a DataFrame, one row per gene and label:
 #'   `gene`; `label`; `share` of the cells that express it; `mean`; `fold`, the
 #'   mean compared with all other cells.
@@ -456,105 +351,9 @@ NULL
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
-#' x <- glfs_explain_panel(x, labels = x$bulk_labels)
-#' glfs_result(x, "glfs_explanation")$table
+#' x <- glfs_explain_panel(x, labels = x$bulk_labels, genes = c("LYZ", "CD3E"))
+#' why <- glfs_result(x, "glfs_explanation")
+#' why$table[, c("gene", "role", "loss", "substitute")]
+#' why$genes[, c("gene", "why_not", "predicted_by")]
 #' @name glfs_explain_panel
-NULL
-
-#' Compare panels
-#'
-#' Evaluates panels by the same measures, and counts the genes that they share.
-#'
-#' @inheritParams glfs_evaluate_panel
-#' @param panels A named list of at least two panels; each is a `panel` of
-#'   [glfs_evaluate_panel()].
-#' @param preserve,cell_weights Target of the panels and weight of each cell, as
-#'   in [glfs_select_genes()]. NULL: the structure, and all cells alike.
-#'   Selections of different structures are compared by that of the matrix if
-#'   `preserve` is given, as `"structure"`, or by one that `use_rep` or its
-#'   parameters name.
-#' @param random_state Seed of the clusters and the draws of a platform. NULL:
-#'   drawn from R's generator, so `set.seed()` repeats the result.
-#' @param key_added Name of the record.
-#' @return The object, with a record in `metadata(x)$glfs_comparison`,
-#'   `notes(x)` or `Misc(x)`; for a matrix, the record. It has the DataFrames
-#'
-#'   - `table`, one row per panel: every number of [glfs_evaluate_panel()],
-#'     whose `readings` and `n_labelled` are there too.
-#'   - `membership`, one row per gene of any panel: which panels have it.
-#'   - `shared`, panels x panels: genes in common.
-#'   - `jaccard`: their number, divided by the number of genes in either.
-#'   - `jaccard_with_substitutes`: the same where a gene may be matched with a
-#'     substitute.
-#' @inheritSection glfs_evaluate_panel Errors
-#' @examples
-#' panels <- list(
-#'     ours = c("CD3D", "CD79A", "NKG7"), theirs = c("CD3D", "LYZ", "GNLY")
-#' )
-#' x <- glfs_compare_panels(glfs_example(), panels)
-#' glfs_result(x, "glfs_comparison")$table
-#' @name glfs_compare_panels
-NULL
-
-#' Marker genes of a panel for each label
-#'
-#' A gene is on in a cell that expresses at least a threshold of it. The markers
-#' of a label are a few genes that are all on in its cells, with the largest
-#' F-beta score, as by NS-Forest (Aevermann et al. 2021). A panel that
-#' distinguishes all labels together may have labels without a marker; the table
-#' shows which.
-#'
-#' @inheritParams glfs_evaluate_panel
-#' @param panel Names of genes, or one logical value each; or one string: the
-#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
-#'   single gene; or a table of [glfs_read_panel()], which tells the forms of
-#'   files.
-#' @param ... Must be empty: a misspelt argument is an error.
-#' @param n_markers Most markers of a label.
-#' @param beta Of the F-beta score, below 1 where precision counts more than
-#'   recall.
-#' @return The object, with a record in `metadata(x)$glfs_markers`, `notes(x)`
-#'   or `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row
-#'   per label: `label`; `n_cells`; `markers`, the best first, in one text;
-#'   `f_beta`, `precision` and `recall` of the cells in which all of them are
-#'   on; `on_target`, the mean over these genes of the expression that is in the
-#'   label, as a share of its sum over the means of all labels. `genes` has the
-#'   same of every gene alone, one row per label and gene, with the `threshold`
-#'   from which the gene is on.
-#' @inheritSection glfs_evaluate_panel Errors
-#' @examples
-#' x <- glfs_example()
-#' x <- glfs_markers(x, c("CD79A", "CD3D", "LYZ"), x$bulk_labels)
-#' glfs_result(x, "glfs_markers")$table
-#' @name glfs_markers
-NULL
-
-#' Structure preserved by panels of every size
-#'
-#' Panels are nested: one selection of `max_genes` genes gives all sizes.
-#'
-#' @inheritParams glfs_evaluate_panel
-#' @inheritParams glfs_select_genes
-#' @param max_genes Number of genes of the largest panel.
-#' @param labels One label per cell, such as its type: a vector, or a column of
-#'   `colData()`, `pData()` or the metadata of a Seurat object. They are
-#'   predicted from the panels too.
-#' @param preserve,cell_weights Target of the panels and weight of each cell, as
-#'   in [glfs_select_genes()]. NULL: the structure, and all cells alike.
-#' @param sizes Sizes at which labels are predicted. NULL: some.
-#' @param key_added Name of the record.
-#' @return The object, with a record in `metadata(x)$glfs_curve`, `notes(x)` or
-#'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row
-#'   per size: `n_genes`; `gene`, which is added; `adds`, the share of the
-#'   structure that it adds; `preserved` and `optimality`, as in
-#'   [glfs_select_genes()]; and with `labels` `accuracy` and `macro_f1` of the
-#'   nearest cells, and `accuracy_laprls` and `macro_f1_laprls`, as in
-#'   [glfs_evaluate_panel()], NA at other sizes than `sizes`. `readings` and
-#'   `n_labelled` are those of [glfs_evaluate_panel()].
-#' @inheritSection glfs_evaluate_panel Errors
-#' @examples
-#' x <- glfs_curve(glfs_example(), 20)
-#' table <- glfs_result(x, "glfs_curve")$table
-#' plot(table$n_genes, table$preserved, type = "s")
-#' @name glfs_curve
 NULL

@@ -49,6 +49,10 @@ columns <- paste0(
     )
 )
 
+# A number of an evaluation.
+measured <- function(record, measure = "preserved", column = "value")
+    record$measures[[column]][match(measure, record$measures$measure)]
+
 # A function whose result is computed once.
 once <- function(make) {
     made <- NULL
@@ -77,23 +81,13 @@ expect_expected <- function(table, tolerance = 1e-6) {
     expect_equal(table, as.list(expected())[columns], tolerance = tolerance)
 }
 
-# All functions, of an object with counts that select() was called with.
+# Functions that read matrices in their ways, of an object with counts and a selection.
 functions <- list(
-    structure = function(x) glfs_structure(x, n_comps = 10),
-    select = function(x) select(x, limits = glfs_limits(max_counts = 50, counts_layer = "counts")),
-    evaluate = function(x) glfs_evaluate_panel(x, labels = "group", n_random = 1L),
-    explain = function(x) glfs_explain_panel(x, labels = "group"),
-    gene = function(x) glfs_explain_gene(x, "g7"),
-    substitutes = function(x) glfs_substitutes(x),
-    extend = function(x) glfs_extend_panel(x, "glfs", n_extra = 2),
-    replace = function(x) glfs_replace_genes(x, glfs_gene_sets(x)$glfs[1]),
-    compare = function(x) glfs_compare_panels(x, list(a = c("g1", "g2"), b = c("g3", "g4"))),
-    curve = function(x) glfs_curve(x, max_genes = 4L),
-    markers = function(x) glfs_markers(x, "glfs", labels = "group"),
-    stability = function(x) glfs_stability(x, n_resamples = 2L),
-    classify = function(x) glfs_classify(x, labels = "group", n_genes = 3),
+    select = function(x) select(x, limits = glfs_limits(
+        expression = list(counts = 50), counts_layer = "counts"
+    )),
+    evaluate = function(x) glfs_evaluate_panel(x, labels = "group"),
     laprls = function(x) glfs_laprls(x, labels = "group"),
-    order = function(x) glfs_order_panel(x),
     efficiency = function(x) glfs_estimate_efficiency(
         x, x, labels = "group", counts_layer = "counts", spatial_layer = "counts"
     )

@@ -87,9 +87,9 @@ test_that("what is read from a column that is not there is an error", {
     expect_refused(glfs_evaluate_panel(sce, genes[["typo"]]), "panel")
     expect_refused(glfs_evaluate_panel(sce, NULL), "panel")
     expect_refused(glfs_explain_panel(sce, panel = NULL), "panel")
-    expect_refused(glfs_compare_panels(sce, list(a = "glfs", b = NULL)), "panels$b")
+    expect_refused(glfs_evaluate_panel(sce, list(a = "glfs", b = NULL)), "panel$b")
     expect_refused(select(sce, block = sce$typo), "block")
-    expect_refused(select(sce, limits = glfs_limits(max_mean = genes$typo)), "max_mean")
+    expect_refused(select(sce, limits = glfs_limits(budget = genes$typo)), "budget")
     expect_refused(glfs_evaluate_panel(sce, labels = sce$typo), "labels")
     expect_refused(glfs_evaluate_panel(sce, n_comps = genes$typo), "n_comps")
     expect_refused(select(sce, block = SummarizedExperiment::colData(sce)$typo), "block")
@@ -105,7 +105,7 @@ test_that("NULL is meant where an option of a list or an environment is it", {
     options <- list(block = NULL, limits = list(most = NULL))
     settings <- new.env()
     wrapped <- function(x, params) list(
-        select(x, block = params[["none"]], limits = glfs_limits(max_mean = params$limits$most)),
+        select(x, block = params[["none"]], limits = glfs_limits(budget = params$limits$most)),
         select(x, block = settings$block, cell_weights = params$block)
     )
     for (one in wrapped(sce_of(cells()), options))
@@ -114,16 +114,17 @@ test_that("NULL is meant where an option of a list or an environment is it", {
 
 test_that("a seed that is not given is R's", {
     x <- cells()
-    evaluate <- function(...) glfs_evaluate_panel(x, "g1", n_comps = 10, n_random = 4, ...)
+    evaluate <- function(...)
+        glfs_evaluate_panel(x, "g1", n_comps = 10, measures = "preserved", ...)
+    random <- function(record) measured(record, column = "random")
     set.seed(1)
     first <- evaluate()
     second <- evaluate()
     set.seed(1)
-    expect_identical(evaluate()$random_preserved, first$random_preserved)
-    expect_false(identical(second$random_preserved, first$random_preserved))
-    seed <- first$params$random_state
-    again <- evaluate(random_state = seed)
-    expect_identical(again$random_preserved, first$random_preserved)
+    expect_identical(random(evaluate()), random(first))
+    expect_false(identical(random(second), random(first)))
+    again <- evaluate(random_state = first$params$random_state)
+    expect_identical(random(again), random(first))
 })
 
 test_that("a reduced dimension is used where it is named", {

@@ -138,41 +138,30 @@ test_that("genes that cannot be ordered are refused, replaced or left out", {
     expect_identical(order_of(out)$replaced$gene, gone)
 })
 
-test_that("a sheet tells why", {
-    sce <- known_selected()
-    out <- glfs_order_panel(sce, labels = groups, counts_layer = "counts")
-    table <- order_of(out)$table
-    why <- S4Vectors::metadata(glfs_explain_panel(sce, labels = groups))$glfs_explanation$table
-    expect_equal(table$loss, why$loss)
-    expect_identical(table$supports, why$supports)
+test_that("probe sets, forced genes, a catalogue and backups come along", {
     path <- withr::local_tempfile(fileext = ".csv")
-    glfs_write_order(out, path)
-    written <- utils::read.csv(path)
-    expect_identical(written$gene, table$gene)
-    expect_identical(written$supports, table$supports)
-})
-
-test_that("probe sets, forced genes and a catalogue come along", {
-    path <- withr::local_tempfile(fileext = ".csv")
-    glfs_write_order(glfs_order_panel(
-        known(), genes[1:4], "xenium_v1", probe_sets = c(CD3D = 3), force = "LYZ",
-        catalogue = list("JCHAIN")
-    ), path)
+    order <- order_of(glfs_order_panel(
+        known(), genes[1:4], "xenium_v1", catalogue = list("JCHAIN")
+    ))
+    order$table$n_probe_sets[order$table$gene == "CD3D"] <- 3
+    order$table$forced[order$table$gene == "LYZ"] <- TRUE
+    glfs_write_order(order, path)
     table <- utils::read.csv(path, check.names = FALSE)
     expect_identical(table$Gene, c("CD3D", "SEPTIN7", "LYZ"))
     expect_identical(table[["Probe sets"]], c(3L, NA, NA))
     expect_identical(table$Force, c("", "", "forced"))
-    panel <- glfs_read_panel(path)
-    rest <- glfs_order_panel(known(), genes, "xenium_v1", catalogue = panel, probe_sets = 2)
+    rest <- glfs_order_panel(known(), genes, "xenium_v1", catalogue = glfs_read_panel(path))
     expect_identical(order_of(rest)$table$name, c("IGJ", genes[5:9]))
-    expect_identical(unique(order_of(rest)$table$n_probe_sets), 2)
+    sheet <- glfs_order_panel(known_selected(), labels = groups, backups = 1)
+    expect_true(all(c("selected", "backup") %in% order_of(sheet)$table$source))
+    expect_true(all(order_of(sheet)$table$group %in% c(groups, "")))
 })
 
 test_that("limits of the selection hold for its order", {
-    limits <- glfs_limits(max_total_per_cell = 4, counts_layer = "counts")
+    limits <- glfs_limits(total_counts = list(cell = 4), counts_layer = "counts")
     sce <- select(known(), limits = limits)
     out <- glfs_order_panel(sce)
-    expect_match(unlist(order_of(out)$table$limits), "max_total_per_cell")
+    expect_length(order_of(out)$table$gene, 6)
     path <- withr::local_tempfile(fileext = ".csv")
     glfs_write_order(sce, path)
     expect_identical(rownames(glfs_read_panel(path)), order_of(out)$table$gene)
@@ -263,11 +252,11 @@ test_that("panels are read in the forms that vendors have", {
     expect_identical(dimnames(about$codebook), list(c("CD3D", "LYZ"), c("b1", "b2", "b3")))
     sce <- known()
     out <- glfs_evaluate_panel(
-        sce, panel, platform = glfs_platform(codebook = about$codebook), n_random = 2
+        sce, panel, platform = glfs_platform(codebook = about$codebook), measures = "preserved"
     )
-    expect_identical(S4Vectors::metadata(out)$glfs_evaluation$genes, c("CD3D", "LYZ"))
-    out <- glfs_compare_panels(sce, list(file = panel, one = "CD3D"))
-    expect_identical(S4Vectors::metadata(out)$glfs_comparison$table$n_genes, c(2, 1))
+    expect_identical(glfs_genes(out, "glfs_evaluation"), c("CD3D", "LYZ"))
+    out <- glfs_evaluate_panel(sce, list(file = panel, one = "CD3D"), measures = "preserved")
+    expect_setequal(glfs_result(out, "glfs_comparison")$measures$n_genes, c(2, 1))
 
     json <- withr::local_tempfile(fileext = ".json")
     writeLines(paste0(
@@ -281,7 +270,7 @@ test_that("panels are read in the forms that vendors have", {
     expect_identical(S4Vectors::metadata(panel)$about$name, "mine")
     # By its id, where the data have no symbols.
     rownames(sce)[1] <- "ENSG00000167286"
-    out <- glfs_extend_panel(sce, panel, 2, n_comps = 10)
+    out <- glfs_extend_panel(sce, panel, 3, n_comps = 10)
     expect_identical(which(SummarizedExperiment::rowData(out)$glfs_extended_included), 1L)
 
     text <- withr::local_tempfile(fileext = ".txt")
@@ -291,15 +280,4 @@ test_that("panels are read in the forms that vendors have", {
     expect_refused(glfs_read_panel("no.csv"), "path", "python.OSError")
     expect_refused(glfs_read_panel(json, column = "gene"), "column", "python.ValueError")
     expect_refused(glfs_evaluate_panel(sce, data.frame(symbol = "CD3D")), "panel")
-})
-
-test_that("a panel is extended for the worst of the batches", {
-    sce <- sce_of(cells())
-    batch <- rep(c("a", "b"), 45)
-    extended <- function(...)
-        glfs_extend_panel(sce, c("g1", "g2"), 3, block = batch, n_comps = 10, ...)
-    record <- S4Vectors::metadata(extended(across = "worst"))$glfs_extended
-    expect_identical(record$params$across, "worst")
-    expect_length(record$table$gene, 3)
-    expect_refused(extended(across = "best"), "across", "python.ValueError")
 })

@@ -23,14 +23,14 @@ test_that("genes and records are found in every class", {
         ))
     }
     # The record that a function returns for a matrix.
-    judged <- glfs_evaluate_panel(cells(), c("g1", "g2"), n_comps = 10, n_random = 2)
+    judged <- glfs_evaluate_panel(cells(), c("g1", "g2"), n_comps = 10, measures = "preserved")
     expect_identical(glfs_genes(judged), c("g1", "g2"))
     expect_identical(glfs_result(judged), judged)
     expect_identical(glfs_results(judged)$kind, "evaluation")
     # Of other kinds, in the order of writing.
-    sce <- glfs_markers(glfs_structure(sce), c("g1", "g2"), "group")
-    expect_identical(glfs_results(sce)$kind, c("selection", "structure", "markers"))
-    expect_refused(glfs_genes(sce, "glfs_markers"), "key")
+    sce <- glfs_explain_panel(glfs_structure(sce), c("g1", "g2"))
+    expect_identical(glfs_results(sce)$kind, c("selection", "structure", "explanation"))
+    expect_refused(glfs_genes(sce, "glfs_explanation"), "key")
 })
 
 test_that("other packages take the column of a selection", {
@@ -80,18 +80,13 @@ test_that("genes are never shown with the values of others", {
 test_that("logical labels are TRUE and FALSE, by name and as a vector", {
     sce <- sce_of(cells())
     sce$yes <- groups == "B"
-    named <- quiet(glfs_classify(sce, "yes", n_genes = 3, cv = 2))
-    given <- quiet(glfs_classify(sce, sce$yes, n_genes = 3, cv = 2))
+    named <- quiet(glfs_classify(sce, "yes", n_genes = 3))
+    given <- quiet(glfs_classify(sce, sce$yes, n_genes = 3))
     expect_identical(levels(named$glfs_class_predicted), c("FALSE", "TRUE"))
     expect_identical(named$glfs_class_predicted, given$glfs_class_predicted)
     expect_true(mean(named$glfs_class_predicted == sce$yes) > 0.9)
     expect_setequal(glfs_genes(named, "glfs_class"), glfs_result(named, "glfs_class")$genes)
-    learnt <- quiet(glfs_classify(sce, "group", train = "yes2", n_genes = 3) |>
-        tryCatch(error = identity))
-    expect_s3_class(learnt, "glfs_error")
-    sce$some <- rep(c(TRUE, TRUE, FALSE), 30)
-    learnt <- quiet(glfs_classify(sce, "group", train = "some", n_genes = 3))
-    record <- glfs_result(learnt, "glfs_class")
+    record <- glfs_result(quiet(glfs_classify(sce, "group", n_genes = 3)), "glfs_class")
     expect_identical(dimnames(record$coef), list(record$genes, record$classes))
 })
 
@@ -103,10 +98,10 @@ test_that("logical values name genes, and names of samples must be in order", {
         glfs_genes(select(sce, exclude = c("g1", "g2")))
     )
     expect_identical(
-        glfs_genes(quiet(glfs_evaluate_panel(sce, out, n_random = 2)),
+        glfs_genes(quiet(glfs_evaluate_panel(sce, out, measures = "preserved")),
             "glfs_evaluation"), c("g1", "g2")
     )
-    expect_refused(glfs_markers(sce, "g1", rev(setNames(groups, colnames(sce)))), "labels")
+    expect_refused(glfs_explain_panel(sce, "g1", rev(setNames(groups, colnames(sce)))), "labels")
     weights <- rep(1:2, 45)
     expect_identical(
         glfs_genes(select(sce, cell_weights = weights)),
@@ -119,9 +114,6 @@ test_that("matrices of records have names", {
     sce$batch <- rep(c("u", "v"), 45)
     sce <- quiet(select(sce, block = "batch"))
     expect_identical(colnames(glfs_result(sce)$preserved_in_batches), c("u", "v"))
-    sce <- quiet(glfs_evaluate_panel(sce, labels = "group", n_random = 2))
-    found <- glfs_result(sce, "glfs_evaluation")
-    expect_identical(dimnames(found$confusion_laprls), dimnames(found$confusion))
 })
 
 test_that("what others keep beside results stays", {
@@ -140,9 +132,90 @@ test_that("results are found in the assay that has them", {
     object <- quiet(select(object, assay = "RNA"))
     SeuratObject::DefaultAssay(object) <- "ADT"
     expect_length(quiet(glfs_genes(object)), 6L)
-    judged <- quiet(glfs_evaluate_panel(object, n_random = 2))
-    expect_gt(glfs_result(judged, "glfs_evaluation")$preserved, 0.3)
+    judged <- quiet(glfs_evaluate_panel(object, measures = "preserved"))
+    expect_gt(measured(glfs_result(judged, "glfs_evaluation")), 0.3)
     again <- quiet(glfs_select_genes(object, 3, n_comps = 5, layer = "counts",
         key_added = "adt"))
     expect_length(intersect(glfs_genes(again, "adt"), rownames(x)[1:6]), 0L)
+})
+
+test_that("plots are ggplot objects of what was written", {
+    need_package("ggplot2")
+    x <- glfs_evaluate_panel(selected(), labels = "group", sizes = 1:5,
+        measures = c("preserved", "labels", "laprls"))
+    x <- glfs_evaluate_panel(x, list(a = "glfs", b = c("g1", "g2")))
+    plots <- list(
+        glfs_plot_panel(x), glfs_plot_curve(x, "glfs"), glfs_plot_labels(x),
+        glfs_plot_comparison(x)
+    )
+    for (plot in plots) {
+        expect_s3_class(plot, "ggplot")
+        expect_gt(nrow(ggplot2::ggplot_build(plot)$data[[1]]), 0)
+    }
+    expect_identical(levels(plots[[1]]$data$gene), glfs_genes(x))
+    expect_match(plots[[3]]$labels$caption, "15-NN")
+    expect_match(glfs_plot_labels(x, reading = "laprls")$labels$caption, "LapRLS")
+    expect_identical(nrow(glfs_plot_comparison(x, measures = "preserved")$data), 2L)
+    expect_refused(glfs_plot_comparison(x, measures = "none"), "measures")
+    expect_refused(glfs_plot_curve(x, "glfs_comparison"), "x")
+    expect_refused(glfs_plot_labels(selected()), "x")
+})
+
+test_that("plots find the last result of their kind", {
+    need_package("ggplot2")
+    x <- select(selected(), key_added = "mine")
+    shown <- function(x, ...) glfs_plot_labels(x, ...)$data
+    evaluate <- function(x, key, labels)
+        glfs_evaluate_panel(x, key, labels, measures = "labels", random_state = 0)
+    x <- evaluate(x, "glfs", "group")
+    x <- evaluate(x, "mine", replace(groups, groups == "B", "T"))
+    expect_identical(shown(x), shown(x, "mine_evaluation"))
+    x <- evaluate(x, "glfs", "group")
+    expect_identical(shown(x), shown(x, "glfs_evaluation"))
+    expect_setequal(shown(x)$label, groups)
+    # Of those that have labels.
+    x <- glfs_evaluate_panel(x, "mine", measures = "preserved")
+    expect_identical(shown(x), shown(x, "glfs_evaluation"))
+    expect_refused(glfs_plot_labels(x, "mine_evaluation"), "x")
+})
+table_of <- function() {
+    S4Vectors::DataFrame(
+        glfs_weight = c(0, 1, 0.9, 0.1), glfs_score = c(NA, 3, 2.5, 1 / 3),
+        glfs_rank = c(NA, 1L, 2L, 3L), glfs_selected = c(FALSE, TRUE, TRUE, FALSE),
+        row.names = c("A", "B", "C", "\u00c9")
+    )
+}
+
+test_that("sets are in the order of the ranks, scores in that of the scores", {
+    expect_identical(glfs_gene_sets(table_of()), list(glfs = c("B", "C")))
+    expect_identical(glfs_scores(table_of()), c(B = 3, C = 2.5, "\u00c9" = 1 / 3))
+    expect_refused(glfs_gene_sets(table_of(), key = "panel"), "x")
+    expect_refused(glfs_gene_sets(1), "x")
+})
+
+test_that("files are written whole, and not over others", {
+    gmt <- withr::local_tempfile(fileext = ".gmt")
+    rnk <- withr::local_tempfile(fileext = ".rnk")
+    glfs_gene_sets(table_of(), gmt = gmt, rnk = rnk)
+    expect_identical(readLines(gmt), "glfs\tGLFS selection\tB\tC")
+    lines <- readLines(rnk, encoding = "UTF-8")
+    expect_identical(sub("\t.*", "", lines), c("B", "C", "\u00c9"))
+    expect_identical(as.numeric(sub(".*\t", "", lines)), c(3, 2.5, 1 / 3))
+    expect_error(glfs_gene_sets(table_of(), gmt = gmt), class = "glfs_error")
+    glfs_gene_sets(table_of(), gmt = gmt, overwrite = TRUE)
+    expect_error(
+        glfs_gene_sets(table_of(), gmt = file.path(gmt, "a.gmt")), class = "glfs_error"
+    )
+    expect_refused(glfs_gene_sets(table_of(), gmt = tempdir(), overwrite = TRUE), "gmt")
+})
+
+test_that("a name that would break a line is refused before anything is written", {
+    path <- withr::local_tempfile()
+    for (name in c("B\tC", "B\nC", "")) {
+        table <- table_of()
+        rownames(table)[2] <- name
+        expect_refused(glfs_gene_sets(table, gmt = path), "gmt")
+        expect_refused(glfs_gene_sets(table, rnk = path), "rnk")
+    }
+    expect_false(file.exists(path))
 })

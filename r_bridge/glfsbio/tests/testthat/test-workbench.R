@@ -2,24 +2,19 @@ panel <- c("g1", "g2", "g3")
 
 test_that("a panel is judged, and the columns of genes and cells come with it", {
     sets <- list(one = c("g1", "g2", "none"), other = "g5")
-    out <- glfs_evaluate_panel(sce_of(cells()), panel, "group", n_comps = 10, n_random = 4,
-        gene_sets = sets)
+    out <- glfs_evaluate_panel(sce_of(cells()), panel, "group", n_comps = 10, gene_sets = sets)
     expect_s4_class(out, "SingleCellExperiment")
     found <- S4Vectors::metadata(out)$glfs_evaluation
-    expect_identical(found$genes, panel)
-    expect_length(found$random_preserved, 4)
-    expect_gt(found$preserved, mean(found$random_preserved))
-    expect_gt(found$accuracy, 0.95)
-    expect_identical(found$gene_set_coverage, 0.5)
-    expect_identical(rownames(found$gene_sets), names(sets))
+    expect_identical(found$genes$gene, panel)
+    expect_identical(glfs_genes(out, "glfs_evaluation"), panel)
+    expect_gt(measured(found), measured(found, column = "random_best"))
+    expect_gt(measured(found, "accuracy"), 0.95)
+    expect_identical(measured(found, "gene_set_coverage"), 0.5)
+    expect_identical(found$gene_sets$term, names(sets))
     expect_equal(found$gene_sets$n_overlap, c(2, 0))
     expect_s4_class(found$unexplained, "DataFrame")
-    expect_null(rownames(found$unexplained))
-    expect_identical(rownames(found$per_label), c("B", "NK", "T"))
-    expect_identical(dimnames(found$confusion), list(
-        label = rownames(found$per_label), predicted = rownames(found$per_label)
-    ))
-    expect_identical(sum(found$confusion), 90)
+    expect_identical(found$per_label$label, c("B", "NK", "T"))
+    expect_equal(sum(found$confusion$n_cells), 90)
     expect_identical(names(SummarizedExperiment::colData(out)), c("group", "glfs_evaluation_unexplained"))
     expect_false(anyNA(out$glfs_evaluation_unexplained))
     expect_identical(
@@ -27,26 +22,42 @@ test_that("a panel is judged, and the columns of genes and cells come with it", 
     )
 })
 
+test_that("panels are compared, and sizes", {
+    sce <- glfs_select_genes(sce_of(cells()), n_genes = 6)
+    panels <- list(ours = "glfs", theirs = panel, one = list("g1"))
+    out <- glfs_evaluate_panel(sce, panels, "group", sizes = c(2, 4))
+    found <- S4Vectors::metadata(out)$glfs_comparison
+    preserved <- as.data.frame(found$measures[found$measures$measure == "preserved", ])
+    expect_setequal(preserved$n_genes[preserved$panel == "ours"], c(2, 4, 6))
+    expect_setequal(preserved$n_genes[preserved$panel == "theirs"], c(2, 3))
+    of_selection <- preserved[preserved$panel == "ours", ]
+    expect_equal(of_selection$value, glfs_result(sce)$preserved[of_selection$n_genes])
+    overlap <- as.data.frame(found$overlap)
+    expect_equal(overlap$shared[overlap$panel == "theirs" & overlap$other == "one"], 1)
+    for (wrong in list(c("", "b"), c(NA, "b"), c("b", "b")))
+        expect_refused(glfs_evaluate_panel(sce, stats::setNames(list(panel, panel), wrong)), "panel")
+    expect_refused(glfs_explain_panel(sce, panel, rep("B", 90)), "labels")
+})
+
 test_that("domains are read in space", {
     sce <- sce_of(cells())
     where <- cbind(x = rep(1:9, 10), y = rep(1:10, each = 9))
     SingleCellExperiment::int_colData(sce)$spatialCoords <- where # of a SpatialExperiment
-    out <- glfs_evaluate_panel(sce, panel, n_comps = 10, n_random = 2,
-        domains = rep(c("left", "right"), c(45, 45)))
-    found <- S4Vectors::metadata(out)$glfs_evaluation
-    expect_identical(rownames(found$per_domain), c("left", "right"))
-    expect_length(found$random_domain_accuracy, 2)
-    expect_length(found$random_morans_i_kept, 2)
+    evaluate <- function(...) S4Vectors::metadata(
+        glfs_evaluate_panel(sce, panel, n_comps = 10, ..., random_state = 0)
+    )$glfs_evaluation
+    found <- evaluate(domains = rep(c("left", "right"), c(45, 45)))
+    expect_identical(found$per_label$label, c("left", "right"))
+    expect_identical(found$per_label$kind, rep("domain", 2))
     SingleCellExperiment::reducedDim(sce, "places") <- where
-    same <- glfs_evaluate_panel(sce, panel, n_comps = 10, n_random = 2, spatial = "places",
-        random_state = 0)
-    expect_equal(S4Vectors::metadata(same)$glfs_evaluation$morans_i, found$morans_i)
-    expect_refused(glfs_evaluate_panel(sce, panel, spatial = "nowhere"), "spatial")
+    same <- evaluate(spatial = "places", measures = "space")
+    expect_equal(measured(same, "morans_i"), measured(found, "morans_i"))
+    expect_refused(evaluate(spatial = "nowhere"), "spatial")
 })
 
 test_that("objects of all classes have what a matrix has", {
-    evaluate <- function(x)
-        glfs_evaluate_panel(x, panel, n_comps = 10, n_random = 2, random_state = 0)
+    evaluate <- function(x, ...)
+        glfs_evaluate_panel(x, panel, n_comps = 10, measures = "preserved", random_state = 0, ...)
     ours <- evaluate(cells())
     expect_type(ours, "list")
     open <- ours$colData$glfs_evaluation_unexplained
@@ -71,62 +82,65 @@ test_that("objects of all classes have what a matrix has", {
     expect_equal(object$glfs_evaluation_unexplained, open, ignore_attr = TRUE)
     expect_equal(object[["RNA"]][[]]$glfs_evaluation_r2, r2)
     object <- SeuratObject::SetAssayData(object, slot = "counts", new.data = round(x))
-    counted <- glfs_evaluate_panel(
-        object, panel, counts_layer = "counts", n_comps = 10, n_random = 2
-    )
+    counted <- glfs_evaluate_panel(object, panel, counts_layer = "counts", measures = "counts",
+        n_comps = 10)
     share <- sum(round(x)[1:3, ]) / sum(round(x))
-    expect_equal(SeuratObject::Misc(counted, "glfs_evaluation")$counts_share, share)
-    expect_refused(glfs_evaluate_panel(object, panel, counts_layer = "raw"), "counts_layer")
+    expect_equal(
+        measured(SeuratObject::Misc(counted, "glfs_evaluation"), "counts_share"), share
+    )
+    expect_refused(evaluate(object, counts_layer = "raw"), "counts_layer")
 })
 
 test_that("a panel is extended, and the result is a selection like any other", {
     sce <- sce_of(cells())
-    out <- glfs_extend_panel(sce, panel, 2, labels = "group", n_comps = 10)
+    out <- glfs_extend_panel(sce, panel, 5, n_comps = 10)
     data <- SummarizedExperiment::rowData(out)
-    expect_identical(names(data), sub("glfs", "glfs_extended", columns))
     expect_identical(which(data$glfs_extended_included), 1:3)
     added <- S4Vectors::metadata(out)$glfs_extended$table
-    expect_identical(names(added), c("gene", "adds", "preserved", "supports"))
+    expect_identical(names(added), c("gene", "adds", "preserved"))
     expect_setequal(glfs_gene_sets(out, "glfs_extended")[[1]], c(panel, added$gene))
-    table <- glfs_extend_panel(cells(), panel, 2, n_comps = 10)
+    table <- glfs_extend_panel(cells(), panel, 5, n_comps = 10)
     expect_identical(glfs_gene_sets(table, "glfs_extended"), glfs_gene_sets(out, "glfs_extended"))
     expect_warning(
-        out <- glfs_extend_panel(sce, c(panel, "zz"), 2, n_comps = 10), "zz",
+        out <- glfs_extend_panel(sce, c(panel, "zz"), 6, n_comps = 10), "zz",
         class = "python.UserWarning"
     )
     expect_identical(S4Vectors::metadata(out)$glfs_extended$absent, "zz")
+    expect_length(glfs_genes(
+        glfs_extend_panel(sce, "g1", 3, n_comps = 10), "glfs_extended"), 3)
 })
 
-test_that("a selection is explained by the structure that it was made by", {
+test_that("a panel is extended for the worst of the batches", {
+    sce <- select(sce_of(cells()), block = rep(c("a", "b"), 45), across = "worst")
+    record <- S4Vectors::metadata(glfs_extend_panel(sce, "glfs", 7))$glfs_extended
+    expect_identical(record$params$across, "worst")
+    expect_length(record$table$gene, 1)
+})
+
+test_that("genes are explained by the structure of the selection, in the panel or not", {
     sce <- glfs_structure(sce_of(cells()), lambda1 = 20, n_comps = 10, key_added = "mine")
-    sce <- glfs_select_genes(sce, 6, use_rep = "mine")
-    out <- glfs_explain_panel(sce, labels = "group")
+    sce <- glfs_select_genes(sce, 6, use_rep = "mine", exclude = "g1")
+    asked <- c(glfs_genes(sce)[1], "g1")
+    out <- glfs_explain_panel(sce, labels = groups, genes = asked, n_substitutes = 2)
     found <- S4Vectors::metadata(out)$glfs_explanation
     record <- S4Vectors::metadata(sce)$glfs
-    expect_identical(found$table$gene, glfs_gene_sets(sce)$glfs)
+    expect_identical(found$table$gene, glfs_genes(sce))
     expect_equal(found$table$preserved, record$preserved)
     expect_identical(dimnames(found$support), list(found$table$gene, c("B", "NK", "T")))
     expect_identical(S4Vectors::metadata(out)$glfs, record)
-    out <- glfs_substitutes(sce, genes = found$table$gene[1], n = 3, min_score = 0)
-    table <- S4Vectors::metadata(out)$glfs_substitutes$table
-    expect_identical(table$gene, rep(found$table$gene[1], 3))
-    expect_identical(table$place, 1:3)
-    expect_false(is.unsorted(-table$substitution_score))
-})
-
-test_that("one gene is a panel", {
-    sce <- sce_of(cells())
-    out <- glfs_evaluate_panel(sce, "g1", n_random = 2)
-    expect_identical(S4Vectors::metadata(out)$glfs_evaluation$genes, "g1")
-    expect_identical(
-        S4Vectors::metadata(glfs_explain_panel(sce, "g1"))$glfs_explanation$table$gene,
-        "g1"
-    )
-    expect_length(glfs_gene_sets(
-        glfs_extend_panel(sce, "g1", 2, n_comps = 10), "glfs_extended"
-    )[[1]], 3)
-    out <- glfs_compare_panels(sce, list(one = "g1", other = "g2"))
-    expect_identical(S4Vectors::metadata(out)$glfs_comparison$table$n_genes, c(1, 1))
+    substitutes <- found$substitutes[found$substitutes$gene == asked[1], ]
+    expect_equal(substitutes$rank, 1:2)
+    expect_false(is.unsorted(-substitutes$substitution_score))
+    expect_identical(found$genes$gene, asked)
+    expect_identical(found$genes$selected, c(TRUE, FALSE))
+    expect_match(found$genes$why_not[2], "exclude")
+    expect_match(found$genes$predicted_by[2], "^g4 \\(")
+    expect_setequal(found$expression$label, groups)
+    record <- glfs_explain_panel(cells(), panel, genes = "g4")
+    expect_type(record, "list")
+    expect_identical(record$genes$gene, "g4")
+    expect_identical(glfs_explain_panel(cells(), "g1")$table$gene, "g1")
+    expect_refused(glfs_explain_panel(sce, genes = "zz"), "genes", "python.KeyError")
 })
 
 test_that("labels and weights are columns or vectors", {
@@ -135,20 +149,19 @@ test_that("labels and weights are columns or vectors", {
     sce$known <- labels
     tables <- function(labels) list(
         S4Vectors::metadata(
-            glfs_evaluate_panel(sce, panel, labels, n_random = 2, random_state = 0)
+            glfs_evaluate_panel(sce, panel, labels, measures = "labels", random_state = 0)
         )$glfs_evaluation$per_label,
-        S4Vectors::metadata(glfs_explain_panel(sce, panel, labels))$glfs_explanation$pairs,
-        S4Vectors::metadata(glfs_markers(sce, panel, labels))$glfs_markers$table
+        S4Vectors::metadata(glfs_explain_panel(sce, panel, labels))$glfs_explanation$pairs
     )
     expect_equal(tables(labels), tables("known"))
-    out <- glfs_markers(sce, panel, labels)
+    out <- glfs_explain_panel(sce, panel, labels)
     expect_false("glfs_labels" %in% names(SummarizedExperiment::colData(out)))
     sce$weight <- seq_len(90) / 90
     scores <- function(...) glfs_scores(select(sce, ...))
     expect_identical(scores(cell_weights = sce$weight), scores(cell_weights = "weight"))
     expect_identical(scores(cell_weights = groups), scores(cell_weights = "group"))
     expect_refused(glfs_evaluate_panel(sce, panel, labels[-1]), "labels")
-    expect_refused(glfs_markers(sce, panel, stats::rnorm(90)), "labels")
+    expect_refused(glfs_explain_panel(sce, panel, stats::rnorm(90)), "labels")
     expect_refused(select(sce, cell_weights = 1:3), "cell_weights")
 })
 
@@ -165,15 +178,15 @@ test_that("a target, groups and places are columns or vectors", {
     expect_refused(of(preserve = sce$time[-1]), "preserve")
     expect_refused(of(preserve = seq_len(90)), "preserve", "python.TypeError")
     places <- cbind(rep(1:9, 10), rep(1:10, each = 9))
-    expect_length(glfs_evaluate_panel(cells(), panel, spatial = places, n_comps = 10,
-        n_random = 2)$morans_i, 1)
+    expect_length(measured(glfs_evaluate_panel(cells(), panel, spatial = places, n_comps = 10,
+        measures = "space"), "morans_i"), 1)
     expect_refused(glfs_evaluate_panel(sce, panel, spatial = places[-1, ]), "spatial")
     expect_refused(select(sce, dimred = places), "dimred")
     # What a selection was given stays, for those that repeat it.
     prices <- rep(c(2, 1), c(3, 37))
     out <- select(sce, preserve = groups, block = rep(1:2, 45), cell_weights = sce$time,
-        limits = glfs_limits(max_mean_in_type = 5, groupby = groups, cost = prices, budget = 9,
-            families = rep(c("a", "b"), 20), per_family = 4),
+        limits = glfs_limits(expression = c(mean_in_type = 5), groupby = groups, cost = prices,
+            budget = 9, groups = rep(c("a", "b"), 20), per_group = 4),
         platform = glfs_platform(efficiency = rep(c(0.5, 1), 20)),
         symbols = paste0("s", 1:40), include = "s3")
     expect_true("g3" %in% glfs_genes(out))
@@ -182,7 +195,7 @@ test_that("a target, groups and places are columns or vectors", {
         paste0("glfs_", c("preserve", "block", "cell_weights", "groupby")))
     for (again in list(
         function(x) glfs_stability(x, n_resamples = 2), glfs_explain_panel,
-        function(x) glfs_extend_panel(x, "glfs", 1), function(x) glfs_explain_gene(x, "g9")
+        function(x) glfs_extend_panel(x, "glfs", 7)
     ))
         expect_s4_class(suppressWarnings(suppressMessages(again(out))), "SingleCellExperiment")
     sets <- list(sce[, 1:60], sce[, 31:90])
@@ -195,16 +208,15 @@ test_that("limits on counts reach every function that follows", {
     SummarizedExperiment::rowData(sce)$weight <- rep(1:2, 20)
     bits <- matrix(rep(0:1, 60), 40, dimnames = list(rownames(sce), c("b1", "b2", "b3")))
     sce <- select(sce,
-        limits = glfs_limits(max_total_per_cell = 9, max_total_per_bit = 12, per_type = 1,
+        limits = glfs_limits(total_counts = c(cell = 9, bit = 12), per_type = 1,
             groupby = "group", counts_layer = "counts", priority = "weight",
-            families = list(a = c("g1", "g2")), per_family = 1,
-            groups = list(b = c("g3", "g4")), per_group = list(b = c(0, 1))),
+            groups = list(a = c("g1", "g2"), b = c("g3", "g4")), per_group = list(a = 1, b = c(0, 1))),
         platform = glfs_platform(efficiency = 0.8, codebook = bits))
     for (follow in list(
-        function(x) glfs_evaluate_panel(x, n_random = 2), glfs_explain_panel,
+        function(x) glfs_evaluate_panel(x, measures = "preserved"), glfs_explain_panel,
         function(x) glfs_prove_panel(x, time_limit = 1),
-        function(x) glfs_extend_panel(x, "glfs", 1), function(x) glfs_stability(x, n_resamples = 2),
-        function(x) glfs_replace_genes(x, glfs_genes(x)[1])
+        function(x) glfs_stability(x, n_resamples = 2),
+        function(x) glfs_extend_panel(x, "glfs", drop = glfs_genes(x)[1])
     ))
         expect_s4_class(suppressWarnings(suppressMessages(follow(sce))), "SingleCellExperiment")
     expect_refused(glfs_explain_panel(sce, counts_layer = "counts"), "counts_layer")
@@ -219,20 +231,15 @@ test_that("all tables of all results are flat, and files take them as they are",
         sce <- glfs_select_genes(sce, n_comps = 10)
         sce <- glfs_evaluate_panel(
             sce, labels = "group", domains = rep(c("left", "right"), c(45, 45)),
-            spatial = cbind(rep(1:9, 10), rep(1:10, each = 9)), n_random = 2,
+            spatial = cbind(rep(1:9, 10), rep(1:10, each = 9)), measures = "all",
             counts_layer = "counts", platform = glfs_platform(
                 efficiency = 0.5, failure = 0.1, spillover = 0.2
             )
         )
-        sce <- glfs_extend_panel(sce, "glfs", 2, labels = "group")
-        sce <- glfs_replace_genes(sce, glfs_genes(sce)[1])
-        sce <- glfs_substitutes(sce)
-        sce <- glfs_explain_panel(sce, labels = "group")
-        sce <- glfs_explain_gene(sce, c("a, b", "g9"), labels = "group")
+        sce <- glfs_extend_panel(sce, "glfs", drop = glfs_genes(sce)[1])
+        sce <- glfs_explain_panel(sce, labels = "group", genes = c("a, b", "g9"))
         sce <- glfs_prove_panel(sce, time_limit = 600)
-        sce <- glfs_compare_panels(sce, list(glfs = "glfs", markers = c("a, b", "c/d")))
-        sce <- glfs_curve(sce, 5, "group", sizes = 5)
-        sce <- glfs_markers(sce, "glfs", "group")
+        sce <- glfs_evaluate_panel(sce, list(glfs = "glfs", markers = c("a, b", "c/d")), sizes = 1)
         sce <- glfs_resolve_genes(sce)
         sce <- glfs_order_panel(sce, refused = "drop", labels = "group",
             counts_layer = "counts")
@@ -255,62 +262,56 @@ test_that("all tables of all results are flat, and files take them as they are",
     why <- glfs_result(sce, "glfs_explanation")
     expect_match(why$table$supports, "\\([0-9]+ %\\)|^$")
     expect_identical(dimnames(why$support), list(why$table$gene, c("B", "NK", "T")))
-    expect_match(glfs_result(sce, "glfs_gene")$table$predicted_by, "%|^$")
+    expect_match(why$genes$predicted_by, "%|^$")
     # Every result but an order, which is of the panel.
     expect_identical(last_key(sce, "evaluation", "glfs"), "glfs_evaluation")
-    expect_s4_class(glfs_evaluate_panel(sce, "glfs_replaced", n_random = 2),
+    expect_s4_class(glfs_evaluate_panel(sce, "glfs_extended", measures = "preserved"),
         "SingleCellExperiment")
 })
 
 test_that("results are under the key of their panel, and keep others", {
     x <- select(selected(), key_added = "mine")
-    x <- glfs_evaluate_panel(x, "mine", n_random = 2)
-    x <- glfs_substitutes(x, "mine", n = 1)
+    x <- glfs_evaluate_panel(x, "mine", measures = "preserved")
+    x <- glfs_explain_panel(x, "mine")
     x <- glfs_order_panel(x, "mine", refused = "drop")
-    x <- glfs_substitutes(x, panel, n = 1)
+    x <- glfs_explain_panel(x, panel)
     records <- S4Vectors::metadata(x)
     expect_true(all(c(
-        "mine_evaluation", "mine_substitutes", "mine_order", "glfs_substitutes"
+        "mine_evaluation", "mine_explanation", "mine_order", "glfs_explanation"
     ) %in% names(records)))
     expect_identical(records$mine_order$kind, "order")
     # In the order in which they were written, whatever R keeps.
     written <- vapply(records, function(one) as.numeric(one$written), 0)
     expect_true(all(diff(written) > 0))
-    expect_refused(
-        glfs_evaluate_panel(x, "mine", key_added = "mine_order"), "key_added",
-        "python.ValueError"
-    )
-    expect_refused(
-        glfs_substitutes(x, "mine", key_added = "mine"), "key_added", "python.ValueError"
-    )
+    for (taken in c("mine_order", "mine"))
+        expect_refused(glfs_explain_panel(x, "mine", key_added = taken), "key_added",
+            "python.ValueError")
 })
 
 test_that("genes are replaced within what the panel was chosen with", {
     sce <- sce_of(cells())
     SummarizedExperiment::assay(sce, "counts") <- counts <- round(cells())
-    limits <- glfs_limits(max_total_per_cell = 6, counts_layer = "counts")
+    limits <- glfs_limits(total_counts = c(cell = 6), counts_layer = "counts")
     sce <- select(sce, exclude = c("g7", "g8"), limits = limits)
-    failed <- glfs_gene_sets(sce)$glfs[c(1, 3)]
-    out <- glfs_replace_genes(sce, failed)
-    now <- glfs_gene_sets(out, "glfs_replaced")[[1]]
+    failed <- glfs_genes(sce)[c(1, 3)]
+    out <- glfs_extend_panel(sce, "glfs", drop = failed)
+    now <- glfs_genes(out, "glfs_extended")
     expect_length(now, 6)
-    table <- S4Vectors::metadata(out)$glfs_replaced$table
-    expect_setequal(table$gene, failed)
-    expect_setequal(now, c(setdiff(glfs_gene_sets(sce)$glfs, failed), table$replaced_by))
+    record <- S4Vectors::metadata(out)$glfs_extended
+    expect_setequal(record$dropped, failed)
+    expect_setequal(record$table$replaces, failed)
+    expect_setequal(now, c(setdiff(glfs_genes(sce), failed), record$table$gene))
     expect_lte(mean(colSums(counts[now, ])), 6)
+    expect_identical(record$params$limits$counts_layer, "counts")
     # Neither comes back, nor what was excluded.
-    more <- glfs_extend_panel(out, "glfs_replaced", 1, limits = glfs_limits())
-    more <- glfs_gene_sets(more, "glfs_replaced_extended")[[1]]
-    expect_false(any(c(failed, "g7", "g8") %in% more))
-    # A limit holds for what is added, and for substitutes.
-    extended <- S4Vectors::metadata(glfs_extend_panel(sce, "glfs", 1))$glfs_extended
-    expect_identical(extended$params$limits$counts_layer, "counts")
-    expect_lte(mean(colSums(counts[
-        c(glfs_gene_sets(sce)$glfs, extended$table$gene), ])), 6)
-    expect_s4_class(S4Vectors::metadata(glfs_substitutes(sce))$glfs_substitutes$table, "DataFrame")
-    expect_refused(glfs_replace_genes(sce, "g7"), "failed", "python.ValueError")
-    table <- glfs_replace_genes(cells(), "g1", panel)
-    expect_identical(S4Vectors::metadata(table)$glfs_replaced$table$gene, "g1")
+    more <- glfs_extend_panel(out, "glfs_extended", 7, limits = glfs_limits())
+    expect_false(any(c(failed, "g7", "g8") %in% glfs_genes(more, "glfs_extended_extended")))
+    expect_refused(glfs_extend_panel(sce, "glfs", drop = "g7"), "drop", "python.ValueError")
+    table <- glfs_extend_panel(cells(), panel, drop = "g1")
+    expect_identical(S4Vectors::metadata(table)$glfs_extended$dropped, "g1")
+    expect_identical(
+        glfs_genes(glfs_extend_panel(cells(), panel, drop = rownames(cells()) == "g1"),
+            "glfs_extended"), glfs_genes(table, "glfs_extended"))
 })
 
 test_that("the best panel of a size is proven", {
@@ -352,28 +353,12 @@ test_that("a better panel stands beside its selection, and goes with it", {
     expect_false(any(startsWith(names(SummarizedExperiment::rowData(new)), "glfs_best")))
 })
 
-test_that("a gene is explained, whether it is in the panel or not", {
-    sce <- select(sce_of(cells()), exclude = "g1")
-    asked <- c(glfs_gene_sets(sce)$glfs[1], "g1")
-    out <- glfs_explain_gene(sce, asked, labels = groups)
-    found <- S4Vectors::metadata(out)$glfs_gene
-    expect_identical(found$table$gene, asked)
-    expect_identical(found$table$selected, c(TRUE, FALSE))
-    expect_match(found$table$why_not[2], "exclude")
-    expect_match(found$table$predicted_by[2], "^g4 \\(")
-    expect_setequal(found$expression$label, groups)
-    record <- glfs_explain_gene(cells(), "g4", panel)
-    expect_type(record, "list")
-    expect_identical(record$table$gene, "g4")
-    expect_refused(glfs_explain_gene(sce, "zz"), "genes", "python.ValueError")
-})
-
 test_that("a note is said once, and a result not at all", {
     sce <- select(sce_of(cells()), exclude = "g1")
     said <- function(...) {
         heard <- character()
         printed <- utils::capture.output(withCallingHandlers(
-            glfs_extend_panel(sce, "glfs", 1, ...),
+            glfs_extend_panel(sce, "glfs", 7, ...),
             message = function(one) {
                 heard <<- c(heard, conditionMessage(one))
                 invokeRestart("muffleMessage")
@@ -388,38 +373,19 @@ test_that("a note is said once, and a result not at all", {
     expect_match(overridden, "exclude")
 })
 
-test_that("panels are compared, and sizes", {
-    sce <- glfs_select_genes(sce_of(cells()), n_genes = 6)
-    panels <- list(ours = "glfs", theirs = panel, one = list("g1"))
-    out <- glfs_compare_panels(sce, panels, "group")
-    found <- S4Vectors::metadata(out)$glfs_comparison
-    expect_identical(rownames(found$table), names(panels))
-    expect_identical(found$table$n_genes, c(6, 3, 1))
-    expect_identical(found$shared["theirs", "one"], 1L)
-    for (wrong in list(c("", "b"), c(NA, "b"), c("b", "b")))
-        expect_refused(glfs_compare_panels(sce, stats::setNames(list(panel, panel), wrong)), "panels")
-    expect_refused(glfs_markers(sce, panel, rep("B", 90)), "labels")
-    expect_refused(glfs_explain_panel(sce, panel, rep("B", 90)), "labels")
-    out <- glfs_curve(sce, 8, "group", sizes = 6)
-    table <- S4Vectors::metadata(out)$glfs_curve$table
-    expect_identical(table$n_genes, 1:8)
-    expect_identical(which(!is.na(table$accuracy)), 6L)
-    expect_equal(table$preserved[1:6], S4Vectors::metadata(sce)$glfs$preserved)
-})
-
 test_that("limits, costs and families reach Python", {
     sce <- sce_of(cells())
     counts <- round(cells())
     SummarizedExperiment::assay(sce, "counts") <- counts
     SummarizedExperiment::rowData(sce)$price <- rep(c(2, 1), c(3, 37))
     chosen <- function(x) glfs_gene_sets(x)$glfs
-    out <- select(sce, limits = glfs_limits(max_mean = 1))
+    out <- select(sce, limits = glfs_limits(expression = list(mean = c(-Inf, 1))))
     expect_true(all(rowMeans(cells())[chosen(out)] <= 1))
-    out <- select(sce, limits = glfs_limits(max_total_per_cell = 4, counts_layer = "counts"))
+    out <- select(sce, limits = glfs_limits(total_counts = list(cell = 4), counts_layer = "counts"))
     expect_lte(mean(colSums(counts[chosen(out), ])), 4)
     expect_identical(S4Vectors::metadata(out)$glfs$params$limits,
-        list(max_total_per_cell = 4L, counts_layer = "counts"))
-    limits <- list(families = list(first = "g1", rest = c("g2", "g3")), per_family = 1)
+        list(total_counts = list(cell = 4L), counts_layer = "counts"))
+    limits <- list(groups = list(first = "g1", rest = c("g2", "g3")), per_group = 1)
     expect_lte(sum(chosen(select(sce, limits = limits)) %in% c("g2", "g3")), 1)
     prices <- stats::setNames(rep(c(2, 1), c(3, 37)), rownames(sce))
     out <- glfs_select_genes(sce, n_comps = 10, limits = glfs_limits(cost = "price", budget = 4))
@@ -494,8 +460,8 @@ test_that("stability is that of the selection, or of parameters that are given",
 })
 
 test_that("limits are a list of what is set", {
-    expect_identical(glfs_limits(max_mean = 3, groupby = "type"),
-        list(max_mean = 3, groupby = "type"))
+    expect_identical(glfs_limits(per_type = 3, groupby = "type"),
+        list(per_type = 3, groupby = "type"))
     expect_identical(names(glfs_limits()), character())
     expect_identical(glfs_platform(failure = 0.1), list(failure = 0.1))
     near <- matrix(c(1, 2, 3, 4), 2L, dimnames = rep(list(c("a", "b/c")), 2L))
@@ -506,8 +472,8 @@ test_that("limits are a list of what is set", {
             list(spillover = 0.1, spillover_to = rows)
         )
     expect_refused(check_limits(list(3)), "limits")
-    expect_refused(glfs_limits(max_meen = 3), "max_meen")
+    expect_refused(glfs_limits(expresion = 3), "expresion")
     expect_refused(glfs_platform(fails = 3), "fails")
     expect_error(glfs_limits(3), class = "glfs_error")
-    expect_refused(select(cells(), limits = list(max_meen = 3)), "max_meen", "python.TypeError")
+    expect_refused(select(cells(), limits = list(expresion = 3)), "expresion", "python.TypeError")
 })

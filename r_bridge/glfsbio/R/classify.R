@@ -1,8 +1,8 @@
 #' Classify samples by Laplacian-regularised least squares
 #'
-#' Fits a classifier to all genes of `x`. Samples without a label take part in
-#' the graph of the samples and not in the squared error. [glfs_classify()]
-#' selects the genes for it, and keeps a classifier in a file.
+#' Fits a classifier to all genes of `x`, which labels other samples. Samples
+#' without a label take part in the graph of the samples and not in the squared
+#' error. [glfs_classify()] selects the genes for it.
 #'
 #' @inheritParams glfs_select_genes
 #' @param labels One label per sample, NA where it is unknown; or the name of a
@@ -106,3 +106,57 @@ setMethod("show", "GLFSLapRLS", function(object) {
         sep = ""
     )
 })
+
+#' Learn labels from a few genes
+#'
+#' Selects genes for the classification, and fits Laplacian-regularised least
+#' squares to them. For samples of another object give the genes to
+#' [glfs_laprls()], which keeps a classifier.
+#'
+#' @inheritParams glfs_select_genes
+#' @param labels One label per sample, NA where it is unknown: a factor,
+#'   strings, whole numbers or logical values. Or the name of a column of
+#'   `colData()`, `pData()` or the metadata of a Seurat object. Samples without
+#'   a label take part in the selection and in the graph of the classifier, and
+#'   get a label.
+#' @param n_genes Number of genes. Several numbers, such as `1:30`: the best of
+#'   them by 10-fold cross-validation, all selection inside the folds. NULL:
+#'   among 1 to 30.
+#' @param include,exclude Genes that must, or cannot, be selected, as in
+#'   [glfs_select_genes()]. Excluded genes take no part.
+#' @param random_state Seed of the folds. NULL: drawn from R's generator, so
+#'   `set.seed()` repeats the result.
+#' @return The object, with columns of the samples and genes, and a record in
+#'   `metadata(x)$glfs_class`, `notes(x)` or `Misc(x)`; for a matrix, the record,
+#'   a list, with DataFrames `colData` and `rowData` of the columns.
+#'
+#'   - `glfs_class_predicted`: the label, a factor with all classes.
+#'   - `glfs_class_margin`: the difference between the largest decision value
+#'     and the second, divided by its median for the labelled samples. 0 is
+#'     undecided, 1 as clear as in a typical sample. It is no probability. A
+#'     sample of a type that the classifier does not know may have a large one.
+#'   - `glfs_class_decision`: the decision value for two classes, positive for
+#'     the second; with more classes one column each, such as
+#'     `glfs_class_decision.NK`.
+#'   - `glfs_class_selected`, of the genes: whether the classifier uses the gene;
+#'     and `glfs_class_weight`, its weight in the selection.
+#'
+#' @section The record: `classes`; `genes`, the best first; `coef` (genes x
+#' decisions) and `intercept`; `n_genes` and `n_labelled`; where the number of
+#' genes was chosen, `tried`, `n_folds` and `cv_errors` (out of `n_tested`);
+#' `params` and `versions`.
+#'
+#' @inheritSection glfs_evaluate_panel Errors
+#' @seealso [glfs_laprls()], for the same classifier on all genes of a matrix.
+#' @examples
+#' x <- glfs_example()
+#' known <- seq_len(ncol(x)) %% 2 == 0
+#' learnt <- glfs_classify(x[, known], "bulk_labels", n_genes = 15)
+#' genes <- glfs_result(learnt, "glfs_class")$genes
+#' genes
+#'
+#' # other samples
+#' model <- glfs_laprls(x[genes, known], "bulk_labels")
+#' table(predict(model, x[, !known]), x$bulk_labels[!known])
+#' @name glfs_classify
+NULL

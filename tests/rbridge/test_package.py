@@ -1,0 +1,248 @@
+"""The R package as a user installs it: its Python environment, its sources, its submission."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import glfs_bio
+from glfs_bio import rbridge
+
+ROOT = Path(__file__).parents[2]
+SOURCES = Path(glfs_bio.__file__).parent
+#: Settings of other Pythons and of pip, none of which may reach the environment.
+FOREIGN = {
+    **{"PYTHONPATH": "broken", "PYTHONHOME": "/nowhere", "PYTHONWARNINGS": "error"},
+    **{"PIP_USER": "1", "PIP_TARGET": "/nowhere", "PIP_PREFIX": "/nowhere"},
+    **{"PIP_CONSTRAINT": "/nowhere", "PIP_NO_BINARY": ":all:", "VIRTUAL_ENV": "/nowhere"},
+}
+OFFLINE = {
+    **{"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "0"},
+    **{"PIP_CONFIG_FILE": os.devnull, "PIP_EXTRA_INDEX_URL": "", "PIP_FIND_LINKS": ""},
+}
+
+
+@pytest.fixture
+def home(tmp_path) -> Path:
+    """A cache, and a working directory whose modules cannot be imported."""
+    for name in ("broken/numpy", "broken/glfs_bio", "glfs_bio"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit\n")
+    return tmp_path / "cache" / "R" / "glfsbio"
+
+
+@pytest.fixture
+def user(rscript, home, tmp_path):
+    """Start R as somebody does who has set nothing but this."""
+
+    def start(code: str, *arguments: str, **settings: str):
+        ours = ("GLFSBIO_", "PYTHON", "RETICULATE_")
+        env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        library = Path(sys.prefix) / "r" / "library"
+        env = {"R_LIBS": str(library), **env, "R_USER_CACHE_DIR": str(tmp_path / "cache")}
+        return rscript(code, *arguments, env=env | settings, stdin=-1)
+
+    return start
+
+
+def output_of(process, text: str | None = None) -> str:
+    """Wait for the end of a process; return what it printed."""
+    out, err = process.communicate(text, timeout=1200)
+    return out + err
+
+
+def wait_for_line(process, word: str) -> str:
+    """Return the next line of a process that has this word."""
+    while word not in (line := process.stdout.readline()):
+        assert line, output_of(process)
+    return line
+
+
+#: After a session that was killed, in a cache that was damaged; then in use while it is replaced.
+MADE = """
+folder <- glfsbio:::environment_folder()
+key <- glfsbio:::fingerprint()
+cat("folder", folder, "\n")
+dir.create(file.path(glfsbio:::cache(), paste0("new-", key, "-killed"), "bin"), recursive = TRUE)
+lock <- file.path(glfsbio:::cache(), paste0("lock-", key))
+dir.create(lock)
+file.create(file.path(lock, paste(glfsbio:::host(), 2^22 + 1, "killed", sep = "~")))
+dir.create(folder)
+writeLines("9 lib/gone.py", file.path(folder, "complete"))
+x <- glfs_select_genes(glfs_example(), 3)
+cat(sum(rowData(x)$glfs_selected), "genes\n")
+readLines(file("stdin"), 1)
+x <- glfs_select_genes(glfs_example(), 3)
+glfs_write_order(glfs_order_panel(x), "order.xlsx")
+cat("written\n")
+"""
+
+
+def test_an_environment_is_made_once_and_never_harmed(user, home):
+    """Damaged, made again beside another R in another locale, used, and moved meanwhile."""
+    first = user(MADE, LC_ALL="C", **FOREIGN)
+    folder = Path(wait_for_line(first, "folder").split(maxsplit=1)[1].strip())
+    while not [path for path in home.glob("new-*/bin") if "killed" not in str(path)]:
+        assert first.poll() is None, output_of(first)
+        time.sleep(0.05)
+    # The second session waits, and has no network.
+    second = output_of(user("cat(glfs_install())", LC_ALL="C.UTF-8", **OFFLINE, **FOREIGN))
+    assert "waiting for it" in second
+    assert "makes its Python environment" not in second
+    assert str(folder) in second
+    assert (folder / "complete").stat().st_size > 1000
+    used = sum(path.lstat().st_blocks * 512 for path in folder.rglob("*")) / 2**20
+    assert used <= 500
+    assert not list(folder.glob("**/site-packages/scanpy"))
+    scripts = [path for path in (folder / "bin").iterdir() if not path.is_symlink()]
+    assert not any(b"new-" in path.read_bytes() for path in scripts)
+
+    # A session goes on whatever others do: as `move_in` does when another session repairs it.
+    assert wait_for_line(first, "genes") == "3 genes\n"
+    assert list(home.iterdir()) == [folder]
+    new, old = folder.with_name("new"), folder.with_name("old")
+    shutil.copytree(folder, new, symlinks=True, copy_function=os.link)
+    folder.rename(old)
+    new.rename(folder)
+    shutil.rmtree(old)
+    end = output_of(first, "\n")
+    assert "written" in end, end
+    assert "makes its Python environment" in end
+    assert "is damaged" in end
+    assert "lib/gone.py" in end
+
+
+#: In one R: nothing of this starts Python in it.  Arguments: a Python that R cannot load, a file.
+REFUSED = """
+    bad <- commandArgs(TRUE)[1]; file <- commandArgs(TRUE)[2]
+    lock <- file.path(glfsbio:::cache(), paste0("lock-", glfsbio:::fingerprint()))
+    token <- file.path(lock, "elsewhere~1~file")  # its age alone tells whether it is at work
+    dir.create(lock, recursive = TRUE); file.create(token)
+    said <- function(...) cat(tryCatch(suppressMessages(glfs_install(...)),
+        glfs_error = conditionMessage), "\n\f")
+    said(wait = 0)
+    Sys.setFileTime(token, Sys.time() - 3600)
+    Sys.setenv(PATH = paste0(dirname(bad), ":", Sys.getenv("PATH")))
+    said()
+    said(bad)
+    cat(list.files(glfsbio:::cache()), "\f")
+    Sys.setenv(R_USER_CACHE_DIR = file)
+    said()
+"""
+
+
+def test_what_is_refused_says_why_and_leaves_nothing(user, tmp_path):
+    """A lock that is held, or was long ago; no network; a Python that R cannot load; a cache."""
+    bad = tmp_path / "commands" / "python3"
+    real = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
+    bad.parent.mkdir()
+    (bad.parent / real.name).symlink_to(real)
+    # Its environments do not start.
+    bad.write_text(f"""#!/bin/sh
+case "$*" in
+    *version_info*) exec '{real}' "$@" ;;
+    *step.py*venv*) for folder; do :; done
+        mkdir -p "$folder/bin" && ln -s "$0" "$folder/bin/python" ;;
+    *) exit 1 ;;
+esac
+""")
+    bad.chmod(0o755)
+    (tmp_path / "file").touch()
+    answers = output_of(user(REFUSED, str(bad), str(tmp_path / "file"), **OFFLINE)).split("\f")
+    held, offline, unloaded, left, unwritable, _ = answers
+    assert "process 1 on elsewhere" in held
+    assert "options(glfsbio.wait = )" in held
+    assert "No network" in offline  # to which the next Python came, which R can load
+    assert "PIP_INDEX_URL" in offline
+    assert "glfs_setup()" in offline
+    assert str(bad) in unloaded
+    assert "cannot be used from this R" in unloaded
+    assert "glfs_install(python = )" in unloaded
+    assert not left.strip()
+    assert "cannot be written" in unwritable
+    assert "R_USER_CACHE_DIR" in unwritable
+
+
+def test_the_sources_are_those_of_python(ri):
+    """From which the environment is made."""
+    carried = Path(ri.evalr("glfsbio:::carried('source')")[0])
+    files = {path.relative_to(carried / "glfs_bio") for path in carried.rglob("*/*.py")}
+    assert files == {path.relative_to(SOURCES) for path in SOURCES.rglob("*.py")}
+    assert not list(carried.rglob("__pycache__"))
+
+
+def test_every_pin_has_a_hash(ri):
+    """Of what runs and of what builds; what only pictures need is none of these."""
+    files = ("requirements.txt", "build.txt")
+    folder = Path(ri.evalr("glfsbio:::carried()")[0])
+    listed = "\n".join((folder / name).read_text(encoding="utf-8") for name in files)
+    pins = list(dict.fromkeys(re.findall(r"^.*==.*$", listed, re.MULTILINE)))
+    pinned = Path(ri.evalr("glfsbio:::pinned('requirements.txt', 'build.txt')")[0])
+    blocks = re.split(r"\n(?=\S)", pinned.read_text(encoding="utf-8").strip())
+    assert [block.split(" \\\n")[0] for block in blocks] == pins
+    names = {block.split("==")[0] for block in blocks}
+    assert {"anndata", "hatchling", "openpyxl"} <= names
+    assert not {"scanpy", "matplotlib"} & names
+    assert all("\n    --hash=sha256:" in block for block in blocks)
+
+
+def test_the_example_is_the_cells_of_scanpy(ri, pbmc):
+    """Matrix, PCA, UMAP, graph and columns, to the last bit."""
+    example = rbridge.from_sce(ri.evalr("glfsbio::glfs_example()"), X_name="logcounts")
+    assert list(example.obs_names) == list(pbmc.obs_names)
+    assert list(example.var_names) == list(pbmc.var_names)
+    np.testing.assert_array_equal(example.X.toarray(), pbmc.X.toarray())
+    for name in ("X_pca", "X_umap"):
+        np.testing.assert_array_equal(example.obsm[name], pbmc.obsm[name])
+    for name in ("distances", "connectivities"):
+        np.testing.assert_array_equal(example.obsp[name].toarray(), pbmc.obsp[name].toarray())
+    assert list(example.obs) == list(pbmc.obs)
+    for name in pbmc.obs:
+        if pbmc.obs[name].dtype.kind in "fi":
+            np.testing.assert_allclose(example.obs[name], pbmc.obs[name], rtol=1e-14)
+        else:
+            assert list(example.obs[name].astype(str)) == list(pbmc.obs[name].astype(str))
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is missing")
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a source distribution has no git")
+def test_the_tree_has_all_that_git_tracks(tmp_path):
+    """The tree that is submitted to Bioconductor."""
+    address = "https://bioc.test/panels"
+    tree = tmp_path / "glfsbio"
+    person = "Ada King Lovelace <ada@bioc.test>"
+    script = ROOT / "r_bridge" / "submission.R"
+    command = ["Rscript", script, "--only-build", tree, person, f"{address}/"]
+    built = subprocess.run(command, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    again = subprocess.run(command, capture_output=True, text=True)
+    assert again.returncode != 0
+    assert str(tree) in again.stderr
+
+    package = ROOT / "r_bridge" / "glfsbio"
+    files = {path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file()}
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=package, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert {name for name in listed if (package / name).is_file()} <= files
+    assert not [path for path in tree.rglob("*") if path.is_symlink()]
+    assert not [name for name in files if name.endswith(".pyc")]
+    names = Path("inst/python/source/glfs_bio/vendors/names.tsv.xz")  # binary, by a link
+    assert (tree / names).read_bytes() == (package / names).read_bytes()
+
+    texts = {name: (tree / name).read_bytes() for name in files}
+    assert not [name for name, text in texts.items() if b"example.org/glfs-bio" in text]
+    description = texts["DESCRIPTION"].decode()
+    assert f"\nURL: {address}\nBugReports: {address}/issues\n" in description
+    assert 'person("Ada King", "Lovelace", email = "ada@bioc.test"' in description
+    assert "R (>= 4.5.0),\n    SingleCellExperiment" in description
+    own = (ROOT / "pyproject.toml").read_text("utf-8").count("https://example.org/glfs-bio")
+    assert texts["inst/python/source/pyproject.toml"].count(address.encode()) == own > 0
