@@ -32,8 +32,6 @@ COMMANDS = {
     "prove": "commands_panel",
     "efficiency": "commands_files",
     "markers": "commands_panel",
-    "compare": "commands_panel",
-    "curve": "commands_select",
     "stability": "commands_select",
     "classify": "commands_panel",
     "predict": "commands_panel",

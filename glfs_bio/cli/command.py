@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache, wraps
 from operator import attrgetter
@@ -22,14 +23,14 @@ from .stderr import note, reported
 from .values import As
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from anndata import AnnData
 
 #: Parameters that the shell has otherwise, or not at all.
 _NOT_HERE = {"adata", "path", "inplace", "use_raw", "standardize", "overwrite"}
 #: What options are called that are not called as parameters are; arguments in capitals.
-_CALLED = {"random_state": "--seed", "panel": "PANEL", "panels": "NAME=PANEL..."}
+_CALLED = {"random_state": "--seed", "panel": "PANEL"}
 #: Fields of records with the names of parameters.
 _FIELDS = {"name": "platform", "genes": "orderable"}
 #: The function that has parameters of the structure itself, and those that it lacks.
@@ -159,7 +160,9 @@ class Call:
         weights = others.pop("cell_weights", None)
         if not asked and weights is None:
             return others
-        panel = given.get("panel", next(iter(given.get("panels", {}).values()), None))
+        panel = given.get("panel")
+        if isinstance(panel, Mapping):
+            panel = next(iter(panel.values()))
         from ..options import Request
 
         made, spec = Request(), {}
@@ -298,7 +301,7 @@ def _of_functions(
         if one.type in {"Limits | None", "Platform | None"}:
             options += _of_record(name, getattr(glfs_bio, one.type.split()[0]), name.capitalize())
             continue
-        if name in {"panel", "panels"}:  # arguments, which the shell always asks for
+        if name == "panel":  # an argument, which the shell always asks for
             one = replace(one, default=REQUIRED)
         default = one.default if one.default is REQUIRED or one.type == "bool" else None
         option = _option(name, (one, _CALLED.get(name, ""), *about), default)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path  # noqa: TC003 - the annotations are read
 from typing import Annotated
@@ -24,7 +25,9 @@ def _check_gene_sets(call: Call) -> None:
         glfs_bio.io.read_gmt(call["gene_sets"])
 
 
-@command("tl.evaluate_panel", gene_sets=_GENE_SETS)
+@command(
+    "tl.evaluate_panel", panel=("PANEL...", values.AS["panels"]), gene_sets=_GENE_SETS
+)
 def evaluate(
     cells: Cells,
     call: Call,
@@ -38,8 +41,13 @@ def evaluate(
     unexplained: Annotated[
         Path | None, "File for the unexplained axes: .csv or .tsv.", _TABLE
     ] = None,
+    overlaps: Annotated[
+        Path | None, "File for the overlap of each pair of several panels: .csv or .tsv.", _TABLE
+    ] = None,
 ) -> None:
-    """Evaluate a panel: preserved structure, unexplained axes; prints measures as TSV.
+    """Evaluate panels: preserved structure, unexplained axes; prints measures as TSV.
+
+    Several panels are compared by the same measures: ours=glfs theirs=catalogue.csv.
 
     Example: glfs-bio evaluate pbmc.h5ad catalogue.csv --labels cell_type --table measures.tsv
     """
@@ -49,44 +57,19 @@ def evaluate(
         )
     if per_set is not None and call["gene_sets"] is None:
         raise InvalidValue("per_set", per_set, f"needs {arg('gene_sets')}", "name a GMT file")
+    if overlaps is not None and not isinstance(call["panel"], Mapping):
+        raise InvalidValue("overlaps", overlaps, "needs several panels", "name them as NAME=PANEL")
     _check_gene_sets(call)
     adata = cells.load()
     entry = call(adata)
-    import pandas as pd
-
-    random, numbers = "random_", set(entry["table"]["measure"])
-    found = [
-        (f"{name}_mean", value.mean()) if name.startswith(random) else (name, value)
-        for name, value in entry.items()
-        if name in numbers or (name.startswith(random) and len(value))
-    ]
-    measures = pd.DataFrame(found, columns=["measure", "value"], dtype=object)
-    beside = {unexplained: entry["unexplained"]}
-    if per_label is not None:
-        beside[per_label] = entry["per_label"].reset_index()
-    if per_set is not None:
-        beside[per_set] = entry["gene_sets"].reset_index()
-    written.put(adata, measures, *call.said, beside=beside)
-
-
-@command("tl.compare_panels", gene_sets=_GENE_SETS)
-def compare(
-    cells: Cells,
-    call: Call,
-    written: Written,
-    overlaps: Annotated[
-        Path | None, "File for the overlap of each pair of panels: .csv or .tsv.", _TABLE
-    ] = None,
-) -> None:
-    """Evaluate several panels by the same measures; prints one row per panel as TSV.
-
-    Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
-    """
-    _check_gene_sets(call)
-    adata = cells.load()
-    entry = call(adata)
-    pairs, measures = summaries.pairs(entry), entry["table"].reset_index().convert_dtypes()
-    written.put(adata, measures, *call.said, beside={overlaps: pairs})
+    files_of_tables = {
+        "unexplained": unexplained,
+        "per_label": per_label,
+        "gene_sets": per_set,
+        "overlap": overlaps,
+    }
+    beside = {file: entry[name] for name, file in files_of_tables.items() if file is not None}
+    written.put(adata, entry["measures"], *call.said, beside=beside)
 
 
 @command("tl.explain_panel")

@@ -1,4 +1,4 @@
-"""Commands that select genes: ``select``, ``rank``, ``extend``, ``curve`` and others."""
+"""Commands that select genes: ``select``, ``rank``, ``extend`` and others."""
 
 from __future__ import annotations
 
@@ -128,17 +128,6 @@ def extend(
         every = [called.get(name, name) for name in (*given, *added["gene"])]
         files.put_names(every, genes, overwrite=written.overwrite)
     written.put(adata, words.in_symbols(added, adata, symbols), *call.said)
-
-
-@command("tl.curve")
-def curve(cells: Cells, call: Call, written: Written) -> None:
-    """Compute the preserved structure of every panel size; prints a table as TSV.
-
-    Example: glfs-bio curve pbmc.h5ad --max-genes 100 --labels cell_type --table curve.tsv
-    """
-    adata = cells.load()
-    frame = words.in_symbols(call(adata)["table"], adata, call["symbols"])
-    written.put(adata, frame, *call.said)
 
 
 @command("tl.stability", n_genes=None)

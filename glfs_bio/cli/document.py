@@ -35,7 +35,7 @@ _OF_ALL: dict[str, Any] = {
     "table": _TABLE,
     "kind": _TEXT,
     **dict.fromkeys(("params", "versions", "made_of", "structure"), _RECORD),
-    **dict.fromkeys(("written", "format"), _NUMBER),
+    "written": _NUMBER,
 }
 #: Parts of an error, where it is about an argument.
 _OF_ERROR = ("argument", "value", "problem", "remedy")

@@ -60,8 +60,10 @@ def panel(text: str, argument: str = "panel") -> str | Sequence[str | re.Pattern
     return text
 
 
-def panels(words: list[str], argument: str) -> dict[str, Any]:
-    """Return panels by their names."""
+def panels(words: list[str], argument: str) -> Any:
+    """Return one panel, or several by their names."""
+    if len(words) == 1 and "=" not in words[0]:
+        return panel(words[0])
     named: dict[str, Any] = {}
     for word in words:
         name, _, text = word.partition("=")
@@ -72,9 +74,15 @@ def panels(words: list[str], argument: str) -> dict[str, Any]:
         if name in named:
             raise InvalidValue(argument, word, "has the name of another panel", "give it its own")
         named[name] = panel(text)
-    if len(named) < 2:
-        raise InvalidValue(argument, words, "is one panel", "name at least two")
     return named
+
+
+def numbers(words: list[str], argument: str) -> list[int]:
+    """Return whole numbers with commas between them."""
+    parts = [part.strip() for word in words for part in word.split(",")]
+    if wrong := [part for part in parts if not part.isdecimal()]:
+        raise InvalidValue(argument, wrong[0], "is no whole number", "write 10,20,50")
+    return [int(part) for part in parts]
 
 
 def names(text: str, _: str = "") -> list[str]:
@@ -251,7 +259,8 @@ _PANEL = (
 AS = {
     "panel": As(str, panel, _PANEL),
     "catalogue": As(str, panel, _PANEL),
-    "panels": As(list[str], panels, "Each as NAME=PANEL."),
+    "panels": As(list[str], panels, f"{_PANEL} Several: each as NAME=PANEL."),
+    "sizes": As(list[str], numbers, "With commas between them; may be repeated."),
     "Genes": As(
         list[str], genes, "Names with commas between them, /patterns/, @files; may be repeated."
     ),
@@ -263,7 +272,7 @@ AS = {
         "Genes: a file, or names with commas between them. Several targets: repeat the option, "
         "each with its weight as NAME=WEIGHT.",
     ),
-    "readings": As(
+    "measures": As(
         list[str],
         lambda words, _: [name.strip() for word in words for name in word.split(",")],
         "With commas between them; may be repeated.",

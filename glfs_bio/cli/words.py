@@ -32,7 +32,6 @@ _COMMANDS = {
     "replace_genes": "replace",
     "order_panel": "order",
     "prove_panel": "prove",
-    "compare_panels": "compare",
     "estimate_efficiency": "efficiency",
     "panel_umap": "report --keep",
     "write_classifier": "classify --model",
@@ -44,7 +43,7 @@ _COMMANDS = {
     "write_rnk": "export",
 } | {
     name: name
-    for name in ("substitutes", "markers", "curve", "stability", "classify", "predict", "enrich")
+    for name in ("substitutes", "markers", "stability", "classify", "predict", "enrich")
 }
 #: Arguments for the cells.
 _CELLS = {"adata", "X", "source"}
