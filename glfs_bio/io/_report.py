@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -119,6 +120,11 @@ def write_report(
 def _page(subject: Subject, title: str) -> str:
     """Return the page; everything that comes from the data is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup, escape
+
+    def breakable(text: str) -> Markup:
+        """Return a text that can be broken after `_` and `/`."""
+        return Markup(re.sub("([_/])", r"\1<wbr>", str(escape(text))))  # noqa: S704 -- escaped
 
     environment = Environment(
         loader=PackageLoader("glfs_bio.io"),
@@ -127,6 +133,7 @@ def _page(subject: Subject, title: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["breakable"] = breakable
     environment.filters["digits"] = _sections.digits
     environment.filters["inches"] = _sections.inches
     environment.filters["link"] = lambda gene: _LINK + quote(str(gene), safe="")

@@ -20,7 +20,7 @@ from .. import codec, pl
 from .._anndata import columns, results, stale
 from ..cells.graph import MOST_EXACT
 from ..errors import Refusal
-from ..pl._results import readings_of
+from ..pl._results import READINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,26 +215,30 @@ def quality(subject: Subject) -> Section | None:
         return subject.outdated("Evaluation", "evaluation")
     key = f"{subject.key}_evaluation"
     tables = {"Measures.": measures_of(entry)}
-    for name, table in entry.items():
-        if isinstance(table, pd.DataFrame) and name not in ("table", "unexplained", "measures"):
-            table = table if isinstance(table.index, pd.RangeIndex) else table.reset_index()
-            table = table.rename(columns={"index": "label"}).filter(regex="^(?!precision)")
-            tables[f"{name.replace('_', ' ').capitalize()}."] = subject.renamed(table.head(_TERMS))
+    further = {name: entry.get(name) for name in ("per_label", "gene_sets")}
+    for name, table in {**further, **entry.get("forecast", {})}.items():
+        if table is not None:
+            caption = f"{name.replace('_', ' ').capitalize()}."
+            shown = table.filter(regex="^(?!precision)").head(_TERMS)
+            if "kind" in shown and shown["kind"].nunique() == 1:
+                shown = shown.drop(columns="kind")
+            tables[caption] = subject.renamed(shown)
     figures = {}
-    readings = list(entry.get("readings", {}).values())
-    if "per_label" in entry:
+    if "confusion" in entry:
         figures["Recall and F1 of every label."] = subject.figure(pl.labels, key=key)
-        for reading, name in readings_of(entry).items():
-            caption = f"Labels predicted for the cells of each label, per cent, by {name}."
-            figures[caption] = subject.figure(pl.confusion, key=key, reading=reading)
-    text = [f"Labels were predicted from the panel by {'; '.join(readings)}."] if readings else []
-    return Section("Evaluation", text, tables, figures)
+        for reading in entry["confusion"]["reading"].unique():
+            caption = "Labels predicted for the cells of each label, per cent, by "
+            figure = subject.figure(pl.confusion, key=key, reading=reading)
+            figures[f"{caption}{READINGS[reading]}."] = figure
+    return Section("Evaluation", [], tables, figures)
 
 
 def measures_of(entry: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the measures of an evaluation."""
-    table = entry["table"]
-    return table[np.isfinite(table["value"]) & ~table["measure"].str.startswith("n_")]
+    """Return the measures of the whole panel, in the columns that say something."""
+    table = entry["measures"]
+    table = table[table["n_genes"] == table["n_genes"].max()].drop(columns=["panel", "n_genes"])
+    is_empty = table.isna().all() | (table == "").all()
+    return table.loc[table["value"].notna(), ~is_empty]
 
 
 def unexplained(subject: Subject) -> Section | None:
@@ -356,13 +360,12 @@ def order(subject: Subject) -> Section | None:
 def parameters(subject: Subject) -> Section:
     """Return the parameters and versions of all results."""
     entries = {"selection": subject.entry} | {kind: subject.result(kind) for kind in KINDS}
-    tables = {
-        f"{kind}: {what}": facts(entry[what])
-        for kind, entry in entries.items()
-        if entry is not None
-        for what in ("params", "structure", "versions")
-        if what in entry
-    }
+    entries = {kind: entry for kind, entry in entries.items() if entry is not None}
+    tables = {kind: facts(entry["params"]) for kind, entry in entries.items() if "params" in entry}
+    versions: dict[str, Any] = {}
+    for entry in entries.values():
+        versions |= entry.get("versions", {})
+    tables |= {"structure": facts(subject.entry["structure"]), "versions": facts(versions)}
     return Section("Parameters and versions", [], tables)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks, codec
-from .._anndata import all_genes, columns, read, results
+from .._anndata import columns, read, results
 from .._anndata.expression import OFF, Profiles, Types, are_logarithms, marked
 from ..data import threads
 from ..data.matrix import RowMatrix
@@ -63,7 +63,7 @@ def panel(
     show: bool | None = None,
     save: str | Path | None = None,
 ) -> list[Axes]:
-    """Draw a UMAP of the cells by all genes next to that by the panel.
+    """Draw a UMAP of the cells by all genes, ``.obsm["X_umap"]``, next to that by the panel.
 
     Groups that are separate in all genes should be separate in the panel.  Of more than 100,000
     cells a sample is drawn, evenly over their order.
@@ -75,9 +75,8 @@ def panel(
         Column of ``.obs``, or gene, that colours the cells.  Several have a row each.
     <key of the selection>
     basis : str, default None
-        Key of ``.obsm`` with coordinates of the cells by the panel.  None: a UMAP is computed by
-        scanpy from the genes of the panel.  That by all genes is ``.obsm["X_umap"]``, or computed
-        from ``.obsm["X_pca"]`` or the matrix.
+        Key of ``.obsm`` with coordinates of the cells by the panel, with or without ``X_``.  None:
+        a UMAP is computed by scanpy from the genes of the panel.
     <shown symbols>
     <color_map> "viridis"
     <palette> the groups
@@ -177,24 +176,20 @@ def _groups(adata: AnnData, values: pd.Series, palette: Any) -> dict[str, Any]:
 def _maps(
     adata: AnnData, genes: pd.Index, layer: str | None, basis: str | None
 ) -> dict[str, Array]:
-    """Return coordinates of the cells by all genes and by the panel; NaN outside of a sample."""
-    by_panel = None if basis is None else read.find(adata, "obsm", basis, "basis")
-    rows = evenly(adata.n_obs, _MOST_CELLS)
-    places = adata.var_names.get_indexer(genes)
+    """Return coordinates of the cells by all genes, if there are any, and by the panel.
+
+    Cells that are not in a sample have NaN.
+    """
     maps = {}
-    if len(genes) < adata.n_vars:
-        if "X_umap" in adata.obsm:
-            points = adata.obsm["X_umap"]
-        elif "X_pca" in adata.obsm:
-            points = _umap(np.asarray(adata.obsm["X_pca"]), rows)
-        else:
-            data = RowMatrix(read.row_matrix(adata, layer))
-            points = _umap(all_genes.components(data, 0), rows)
-        maps[f"all {adata.n_vars:,} genes"] = np.asarray(points)[:, :2]
-    if by_panel is None:
-        by_panel = _umap(coordinates(read.columns(adata, places, layer)), rows)
-    maps[f"panel of {len(genes):,} genes"] = np.asarray(by_panel)[:, :2]
-    return maps
+    if "X_umap" in adata.obsm and len(genes) < adata.n_vars:
+        maps[f"all {adata.n_vars:,} genes"] = np.asarray(adata.obsm["X_umap"])[:, :2]
+    if basis is not None:
+        basis = f"X_{basis}" if f"X_{basis}" in adata.obsm else basis
+        by_panel = np.asarray(read.find(adata, "obsm", basis, "basis"))[:, :2]
+    else:
+        matrix = read.columns(adata, adata.var_names.get_indexer(genes), layer)
+        by_panel = _umap(coordinates(matrix), evenly(adata.n_obs, _MOST_CELLS))
+    return {**maps, f"panel of {len(genes):,} genes": by_panel}
 
 
 @threads.one_thread_if_forked

@@ -10,9 +10,10 @@ import pandas as pd
 from .. import checks
 from .._anndata import read, results, stale
 from ..errors import InvalidValue
-from ..measures.labels import READINGS, suffixed
+from ..measures.catalogue import NUMBERS
 from ._figure import (
     BLUE,
+    GREEN,
     GREY,
     PURPLE,
     SMALL,
@@ -27,7 +28,7 @@ from ._figure import (
 from ._panel import bars, columns_of_bars
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from anndata import AnnData
@@ -36,10 +37,8 @@ if TYPE_CHECKING:
 
     from .._typing import Array
 
-#: Measures of which neither more nor less is better.
-_NEITHER = frozenset(
-    ("n_genes", "n_effective", "mean_correlation", "counts_share", "cluster_ari_sd", "morans_i")
-)
+#: What readings of labels are called.
+READINGS = {"knn": "nearest cells", "laprls": "LapRLS"}
 #: Shares of a label below this have no number, and letters on colours darker than this are white.
 _LEAST, _DARK = 0.005, 0.5
 
@@ -56,18 +55,18 @@ def curve(
 ) -> Axes:
     """Draw the structure preserved against the number of genes.
 
-    The dashed line is the upper bound: no panel of that size preserves more.  Of an evaluation
-    random panels of the same sizes are drawn too, and accuracy and macro-F1 of the labels, by each
-    reading of the cells.  The number of genes that was selected is dotted.
+    The dashed line is the upper bound: no panel of that size preserves more.  Random panels of the
+    same sizes, and accuracy and macro-F1 of labels, are drawn where the panel was evaluated.  The
+    number of genes that was selected is dotted.  Several panels have a colour each.
 
     Parameters
     ----------
     adata : AnnData
         Cells × genes, with a selection or an evaluation.
     key : str, default None
-        Key of a selection, or of a result of :func:`~glfs_bio.tl.curve` or
-        :func:`~glfs_bio.tl.evaluate_panel`.  None: that of the last curve, else of the selection.
-    <palette> the structure preserved, its bound, random panels, and accuracy and macro-F1
+        Key of a selection, or of a result of :func:`~glfs_bio.tl.evaluate_panel`.  None: that of
+        the selection, else of the last evaluation.
+    <palette> the structure preserved, random panels, accuracy and macro-F1, or several panels
     <ax>
     <show, save>
 
@@ -84,24 +83,29 @@ def curve(
     """
     from matplotlib.ticker import MaxNLocator
 
-    of_preserved, of_random, *of_labels = colours(palette, [BLUE, GREY, VERMILLION, PURPLE])
-    table, readings, selected, target = _by_size(adata, key)
-    lines = [
-        ("preserved", f"{target} preserved", "o-", of_preserved),
-        ("bound", "upper bound", "_--", of_preserved),
-        ("random", "random panels", "x:", of_random),
-    ]
-    for reading, marker in zip(readings, "sD", strict=False):
-        for measure, shade in zip(("accuracy", "macro_f1"), of_labels, strict=True):
-            label = f"{measure.replace('_f1', '-F1')}, {readings[reading]}"
-            lines.append((suffixed(measure, reading), label, f"{marker}-", shade))
+    table, selected, target = _by_size(adata, key)
+    panels = list(table["panel"].unique())
+    shades = colours(palette, np.resize([BLUE, GREY, VERMILLION, PURPLE, GREEN], 4 + len(panels)))
+    if len(panels) == 1:
+        lines = [
+            ("preserved", "value", f"{target} preserved", "o-", shades[0]),
+            ("preserved", "bound", "upper bound", "_--", shades[0]),
+            ("preserved", "random", "random panels", "x:", shades[1]),
+        ]
+        for end, marker in (("", "s-"), ("_laprls", "D-")):
+            for measure, shade in zip(("accuracy", "macro_f1"), shades[2:], strict=False):
+                name = f"{measure}{end}"
+                lines.append((name, "value", name, marker, shade))
+    else:
+        lines = [("preserved", "value", name, "o-", shades[i]) for i, name in enumerate(panels)]
     if ax is None:
         ax = new_axes(7.2, 3.8)[0, 0]
     handles, names = [], []
-    for column, label, style, shade in lines:
-        rows = table.dropna(subset=column) if column in table else table[:0]
+    for measure, column, label, style, shade in lines:
+        rows = table[(table["measure"] == measure) & table[column].notna()]
+        rows = rows[rows["panel"] == label] if len(panels) > 1 else rows
         if len(rows):
-            handles += ax.plot(rows["n_genes"], rows[column], style, color=shade, ms=5, lw=1.2)
+            handles += ax.plot(rows["n_genes"], rows[column], style, color=shade, ms=6, lw=1.2)
             names.append(label)
     if selected is not None:
         handles.append(ax.axvline(selected, color=GREY, ls=":", zorder=0))
@@ -114,62 +118,36 @@ def curve(
     return ax
 
 
-def _by_size(
-    adata: AnnData, key: str | None
-) -> tuple[pd.DataFrame, dict[str, str], int | None, str]:
-    """Return shares by number of genes, the readings, the number that was selected, the target."""
-    is_selection = results.kind_of(adata.uns.get(key)) == "selection"
-    newest = key if key is not None and is_selection else results.last(adata, "curve", key)
-    if key is None and newest not in adata.uns:
-        newest = results.selection_key(adata, None)
-    kind, selected, tables = results.kind_of(adata.uns.get(newest)), None, []
-    if kind in ("curve", "evaluation"):
-        entry = results.current(adata, newest, kind)
-    else:
-        entry = results.entry(adata, newest, "selection", "preserved")
-        selected = int(entry["n_genes"])
+def _by_size(adata: AnnData, key: str | None) -> tuple[pd.DataFrame, int | None, str]:
+    """Return measures by number of genes, the number that was selected, and the target."""
+    selection = results.selection_key(adata, key)
+    entry, n_genes = adata.uns.get(selection), None
+    if results.kind_of(entry) == "selection":
+        entry = results.entry(adata, selection, "selection", "preserved")
+        n_genes = int(entry["n_genes"])
         shares = np.asarray(entry["curve"]["preserved"] if "curve" in entry else entry["preserved"])
-        bound = np.asarray(entry.get("optimality", np.full(len(shares), np.nan)))
-        tables = [pd.DataFrame({"preserved": shares, "optimality": bound})]
-        tables[0]["n_genes"] = np.arange(1, len(shares) + 1)
-    target = results.preserved_of(entry).removeprefix("the ")
-    if kind == "curve":
-        tables = [entry["table"]]
+        bound = np.minimum(shares / entry.get("optimality", np.nan), 1.0)
+        sizes = np.arange(1, len(shares) + 1)
+        table = pd.DataFrame({"n_genes": sizes, "value": shares, "bound": bound, "random": np.nan})
+        table = table.assign(panel=selection, measure="preserved")
+        evaluation = adata.uns.get(f"{selection}_evaluation")
+        if results.kind_of(evaluation) and stale.stale(adata, evaluation) is None:
+            evaluated = evaluation["measures"].assign(panel=selection)
+            is_known = evaluated["measure"] == "preserved"
+            evaluated.loc[is_known, ["value", "bound"]] = np.nan  # the selection has them
+            table = pd.concat([table, evaluated], ignore_index=True)
     else:
-        if kind != "evaluation":
-            entry = _evaluation_of(adata, newest)
-        tables.append(_one_size(entry))
-    table = pd.concat(tables, ignore_index=True)
-    table["bound"] = np.minimum(table["preserved"] / table["optimality"], 1.0)
-    return table, readings_of(entry), selected, target
+        entry = _evaluation(adata, key)
+        table = entry["measures"]
+    return table, n_genes, results.preserved_of(entry).removeprefix("the ")
 
 
-def _evaluation_of(adata: AnnData, key: str) -> Mapping[str, Any]:
-    """Return the evaluation of a selection; nothing where it is missing or outdated."""
-    entry = adata.uns.get(f"{key}_evaluation")
-    current = results.kind_of(entry) == "evaluation" and stale.stale(adata, entry) is None
-    return entry if current else {}
-
-
-def _one_size(entry: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the shares of an evaluated panel, one row."""
-    shares = {name: value for name, value in entry.items() if np.isscalar(value)}
-    random = np.ravel(entry.get("random_preserved", ()))
-    if random.size:
-        shares["random"] = float(random.mean())
-    return pd.DataFrame([shares] if shares else [])
-
-
-def readings_of(entry: Mapping[str, Any], of: str = "readings") -> dict[str, str]:
-    """Return what the readings of a result are called, in their order: ``"15-NN"``."""
-    texts = entry.get(of, {})
-    return {name: texts[name].partition(",")[0] for name in READINGS if name in texts}
-
-
-def _of_labels(adata: AnnData, key: str | None) -> dict[str, Any]:
-    """Return what ``tl.evaluate_panel`` wrote with labels."""
-    key = results.last(adata, "evaluation", key, holds="per_label")
-    return results.current(adata, key, "evaluation", "per_label")
+def _evaluation(adata: AnnData, key: str | None, holds: str = "measures") -> dict[str, Any]:
+    """Return what ``tl.evaluate_panel`` wrote; of no key the last that holds something."""
+    key = results.last(adata, "evaluation" if key else None, key, holds=holds)
+    kind = results.kind_of(adata.uns.get(key))
+    kind = "comparison" if kind == "comparison" else "evaluation"
+    return results.current(adata, key if key in adata.uns else "glfs_evaluation", kind, holds)
 
 
 @plot
@@ -211,33 +189,32 @@ def labels(
     >>> len(ax.patches)
     10
     """
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     shades = colours(palette, [BLUE, VERMILLION, GREY])
-    entry = _of_labels(adata, key)
-    (first, name), *others = readings_of(entry).items()
-    table = entry["per_label"].sort_values(suffixed("recall", first), ascending=False)
-    few = table[suffixed("too_few", first)].to_numpy(dtype=bool)
-    state = np.where(few, 2, table["rare"].to_numpy(dtype=int))
+    entry = _evaluation(adata, key, "per_label")
+    every = entry["per_label"]
+    every = every[every["kind"] == "label"]
+    by = "reading"
+    if "panel" in every:
+        every, by = every[every["reading"] == every["reading"].iloc[0]], "panel"
+    (name, table), *others = every.replace({"reading": READINGS}).groupby(by, sort=False)
+    table = table.sort_values("recall", ascending=False, kind="stable")
+    state = np.where(table["too_few"], 2, table["rare"].astype(int))
     if ax is None:
         ax = new_axes(8.2, 0.26 * len(table) + 1)[0, 0]
     rows = np.arange(len(table))
-    recall = table[suffixed("recall", first)]
-    ax.barh(rows, recall, height=0.72, color=[shades[i] for i in state])
-    points = {suffixed("f1", first): (f"F1, {name}", "o", "white")}
-    for other, called in others:
-        points[suffixed("recall", other)] = f"recall, {called}", "D", "black"
-    for column, (_, marker, shade) in points.items():
-        ax.plot(table[column], rows, marker, mfc=shade, mec=GREY, ms=5, clip_on=False)
-    name_rows(ax, list(table.index.astype(str)), [f"{n:,} cells" for n in table["n_cells"]])
-    ax.set(xlim=(-0.02, 1.02), xlabel=f"recall and F1, panel of {entry['n_genes']} genes")
-    kinds = (f"recall, {name}", "rare label", "too few cells")
+    ax.barh(rows, table["recall"], height=0.72, color=[shades[i] for i in state])
     handles: list[Any] = [Patch(color=shades[i]) for i in sorted(set(state))]
-    names = [kinds[i] for i in sorted(set(state))]
-    for label, marker, shade in points.values():
-        handles.append(Line2D([], [], ls="", marker=marker, mfc=shade, mec=GREY))
-        names.append(label)
+    kinds = (f"recall, {name}", "rare label", "too few cells")
+    names = [kinds[i] for i in sorted(set(state))] + [f"F1, {name}"]
+    handles += ax.plot(table["f1"], rows, "o", mfc="white", mec=GREY, ms=5, clip_on=False)
+    for marker, (other_name, other) in zip("Ds^v<>", others, strict=False):
+        recall = other.set_index("label")["recall"].loc[table["label"]]
+        handles += ax.plot(recall, rows, marker, mfc="black", mec=GREY, ms=5, clip_on=False)
+        names.append(f"recall, {other_name}")
+    name_rows(ax, list(table["label"].astype(str)), [f"{n:,} cells" for n in table["n_cells"]])
+    ax.set(xlim=(-0.02, 1.02), xlabel="recall and F1")
     legend(ax, handles, names, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
     return ax
 
@@ -283,19 +260,22 @@ def confusion(
     (10, 10)
     """
     gradient = colour_map(color_map)
-    entry = _of_labels(adata, key)
-    readings = readings_of(entry)
-    by: str = next(iter(readings)) if reading is None else reading
-    checks.one_of("reading", by, list(readings))
-    counts = np.asarray(entry[suffixed("confusion", by)], dtype=float)
-    names = list(entry["per_label"].index.astype(str))
+    table = _evaluation(adata, key, "confusion")["confusion"]
+    readings = list(table["reading"].unique())
+    by: str = readings[0] if reading is None else reading
+    checks.one_of("reading", by, readings)
+    table = table[table["reading"] == by]
+    names = list(table["label"].unique())
+    counts = table.pivot(index="label", columns="predicted", values="n_cells")
+    counts = counts.loc[names, names].to_numpy(dtype=float)
+    names = [str(name) for name in names]
     shares = counts / counts.sum(axis=1, keepdims=True)
     texts = np.where(shares < _LEAST, "", np.char.mod("%.0f", 100 * shares))
     if ax is None:
         side = 0.34 * len(names) + 0.08 * max(map(len, names)) + 1
         ax = new_axes(side, side)[0, 0]
     _heat_map(ax, shares, names, names, texts, gradient)
-    ax.set(xlabel=f"predicted label, % of the cells ({readings[by]})", ylabel="label")
+    ax.set(xlabel=f"predicted label, % of the cells ({READINGS[by]})", ylabel="label")
     return ax
 
 
@@ -316,8 +296,8 @@ def comparison(
 
     Parameters
     ----------
-    <adata with results> tl.compare_panels
-    <key of the last> tl.compare_panels
+    <adata with results> tl.evaluate_panel
+    <key of the last> tl.evaluate_panel
     <color_map> "Blues"
     <ax>
     <show, save>
@@ -329,21 +309,22 @@ def comparison(
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panels = {"ours": ["CD3D", "CD79A", "NKG7"], "theirs": ["CD3D", "LYZ", "GNLY"]}
-    >>> glfs_bio.tl.compare_panels(adata, panels)
+    >>> glfs_bio.tl.evaluate_panel(adata, panels)
     >>> ax = glfs_bio.pl.comparison(adata, show=False)
     >>> [name.get_text() for name in ax.get_xticklabels()]
-    ['ours', 'theirs']
+    ['ours', 'theirs', 'all genes']
     """
     gradient = colour_map(color_map)
     table = _panels(adata, key)
-    is_share = ~table.index.isin(_NEITHER)
+    is_share = ~table.index.isin(NUMBERS)
     table = pd.concat([table[is_share], table[~is_share]])
     is_share = np.sort(is_share)[::-1]
     values = table.to_numpy(dtype=float)
     texts = np.char.replace(np.char.mod("%.2f", values), ".00", "")
     texts[np.isnan(values)] = ""
-    best = is_share[:, None] & (values == np.nanmax(values, axis=1, keepdims=True))
-    best &= ~best.all(axis=1, keepdims=True)
+    of_panels = np.where(table.columns == "all genes", -np.inf, values)
+    best = is_share[:, None] & (values == np.nanmax(of_panels, axis=1, keepdims=True))
+    best &= best.sum(axis=1, keepdims=True) < np.isfinite(of_panels).sum(axis=1, keepdims=True)
     names, panels = list(table.index), list(table.columns.astype(str))
     if ax is None:
         height = 0.28 * len(names) + 0.08 * max(map(len, panels)) + 0.5
@@ -356,10 +337,19 @@ def comparison(
 
 
 def _panels(adata: AnnData, key: str | None) -> pd.DataFrame:
-    """Return the measures (rows) of panels (columns)."""
-    entry = results.current(adata, results.last(adata, "comparison", key), "comparison")
-    table = entry["table"].T.dropna(how="all")
-    return table[~table.index.str.startswith(("n_neighbors", "random_"))]
+    """Return the measures (rows) of panels and of all genes (columns)."""
+    of_several = results.last(adata, holds="overlap")
+    table = _evaluation(adata, key or (of_several if of_several in adata.uns else None))["measures"]
+    sizes = table.groupby("panel")["n_genes"].nunique()
+    panels = table["panel"].where(table["panel"].map(sizes) == 1, table["panel"] + ", "
+                                  + table["n_genes"].astype(str))  # fmt: skip
+    of_batches = table["measure"] == "preserved_in_batch"
+    names = table["measure"].where(~of_batches, table["measure"] + ", " + table["reading"])
+    table = table.assign(measure=names, panel=panels)
+    wide = table.pivot(index="measure", columns="panel", values="value")
+    wide = wide.loc[names.unique(), panels.unique()]
+    of_all = table.groupby("measure")["all_genes"].max()
+    return wide.assign(**{"all genes": of_all}).dropna(how="all").dropna(how="all", axis=1)
 
 
 def _heat_map(
