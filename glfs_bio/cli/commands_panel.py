@@ -25,9 +25,7 @@ def _check_gene_sets(call: Call) -> None:
         glfs_bio.io.read_gmt(call["gene_sets"])
 
 
-@command(
-    "tl.evaluate_panel", panel=("PANEL...", values.AS["panels"]), gene_sets=_GENE_SETS
-)
+@command("tl.evaluate_panel", panel=("PANEL...", values.AS["panels"]), gene_sets=_GENE_SETS)
 def evaluate(
     cells: Cells,
     call: Call,
@@ -68,7 +66,7 @@ def evaluate(
         "gene_sets": per_set,
         "overlap": overlaps,
     }
-    beside = {file: entry[name] for name, file in files_of_tables.items() if file is not None}
+    beside = {file: entry.get(name) for name, file in files_of_tables.items()}
     written.put(adata, entry["measures"], *call.said, beside=beside)
 
 

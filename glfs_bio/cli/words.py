@@ -42,8 +42,7 @@ _COMMANDS = {
     "write_report": "report",
     "write_rnk": "export",
 } | {
-    name: name
-    for name in ("substitutes", "markers", "stability", "classify", "predict", "enrich")
+    name: name for name in ("substitutes", "markers", "stability", "classify", "predict", "enrich")
 }
 #: Arguments for the cells.
 _CELLS = {"adata", "X", "source"}
