@@ -105,31 +105,21 @@ overwrite : bool, default False
     "<ax>": """\
 ax : matplotlib.axes.Axes, default None
     Axes to draw in.  None: a new figure.""",
-    "<genes in columns>": """\
-n_genes : int, default None
-    Number of genes, the best first.  None: every selected gene, in columns.""",
-    "<title>": """\
-title : str, default None
-    Title of the plot.""",
     "<palette>": """\
 palette : str or sequence of colours, default None
     Colours of {0}, in this order, or the name of a colour map of matplotlib.""",
-    "<cmap>": """\
-cmap : str or matplotlib.colors.Colormap, default {0}
+    "<color_map>": """\
+color_map : str or matplotlib.colors.Colormap, default {0}
     Colour map.""",
     "<shown symbols>": """\
 symbols : str, default None
     Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.""",
-    "<figsize, show, save>": """\
-figsize : tuple of two floats, default None
-    Width and height of a new figure in inches.  None: as the content needs.
+    "<show, save>": """\
 show : bool, default None
     Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless `ax`
     or `save` is given.
-save : str, Path or bool, default None
-    File to write.  As in scanpy, a text is appended to the name of the plot, and may end with a
-    format, all in ``scanpy.settings.figdir``: ``"_mine.pdf"``, ``".pdf"``, or True for the name
-    alone.  A Path, or a text with a folder such as ``"./mine.pdf"``, is written as given.""",
+save : str or Path, default None
+    File to write, ``.png``, ``.pdf`` or another format of matplotlib.""",
     "<params and versions>": """\
 ``.uns[key_added]["params"]`` : dict
     Arguments of the call.

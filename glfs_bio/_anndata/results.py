@@ -32,6 +32,7 @@ KINDS = {
     "structure": "pp.structure",
     "all_genes": "tl.evaluate_panel",
     "evaluation": "tl.evaluate_panel",
+    "comparison": "tl.evaluate_panel",
     "explanation": "tl.explain_panel",
     "stability": "tl.stability",
     "enrichment": "tl.enrich",

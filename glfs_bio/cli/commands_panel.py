@@ -66,7 +66,7 @@ def evaluate(
         "gene_sets": per_set,
         "overlap": overlaps,
     }
-    beside = {file: entry[name] for name, file in files_of_tables.items() if file is not None}
+    beside = {file: entry.get(name) for name, file in files_of_tables.items()}
     written.put(adata, entry["measures"], *call.said, beside=beside)
 
 

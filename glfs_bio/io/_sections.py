@@ -1,493 +1,395 @@
-"""Sections of the report, each of which says what its template needs.
+"""Sections of the report: each is a heading with text, tables and figures.
 
-A section is a function of the :class:`Subject` that returns the variables of the template
-``templates/report/<its name>.html``, or None where there is nothing to tell.  To add one, write
-both and add it to ``SECTIONS``, which is in the order of the page.
+A section is a function of the :class:`Subject` that returns a :class:`Section`, or None where there
+is nothing to tell.  ``SECTIONS`` has them in the order of the page.
 """
 
 from __future__ import annotations
 
-import logging
+import base64
+import io
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 
-from .. import _signatures, codec, pl
-from .._anndata import results as stored
-from .._anndata import summaries
+from .. import codec, pl
+from .._anndata import columns, results, stale
 from ..cells.graph import MOST_EXACT
-from ..criterion.panel import MIN_SCORE
-from ..errors import OBSM, Message, arg, call
-from ..measures.labels import READINGS, suffixed
-from ..options import Limits
-from ..pl._evaluation import read_by, readings_of
-from ..pl._panel import has_map_of_all_genes
-from ..pl._tables import measure_names
-from ..solvers.certificate import EVERY
-from ._subject import Subject, image, picture
+from ..errors import Refusal
+from ..pl._results import READINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from matplotlib.axes import Axes
+    from anndata import AnnData
 
-log = logging.getLogger(__name__)
-
-#: Inches of a UMAP.
-_MAP = (4.2, 3.9)
-#: Gene sets matter up to this adjusted p-value; most of them in the table and in the picture.
-_LEVEL, _TERMS, _BARS_OF_TERMS = 0.05, 50, 15
-#: What the columns of the table of gene sets are called.
-_OF_TERMS = {
-    "n_overlap": "overlap",
-    "n_set": "set size",
-    "odds_ratio": "odds ratio",
-    "es": "ES",
-    "nes": "NES",
-    "pvals": "p",
-    "pvals_adj": "adjusted p",
-}
-#: Most genes in the pictures of contributions and of stability, that names stay readable on a page.
-_BARS, _FREQUENT = 100, 100
-#: Longest list that is shown in full.
-_ITEMS = 20
-#: Significant digits of a result.
-_DIGITS = 3
-_ELSEWHERE = {
-    *("params", "versions", "path", "curve", "preserved", "optimality", "table", "absent"),
-    "ruled_out",
-}
-#: Columns of an order besides rank, gene and id, as far as it has them.
-_OF_ORDER = {
-    "n_probe_sets": "probe sets",
-    "efficiency": "efficiency",
-    "mean_count": "mean count",
-}
-#: And those of a sheet.
-_OF_SHEET = {
-    "group": "group",
-    "source": "source",
-    "backup_of": "backup of",
-}
-#: What is forecast for the platform.
-_OF_PLATFORM = {
-    "preserved_on_platform": "mean or worst of the draws of efficiencies and failures",
-    "accuracy_on_platform": "of nearest neighbours in the panel, as measured on the platform",
-    "accuracy_on_platform_low": "lower end of its interval of 90 %",
-    "accuracy_on_platform_high": "upper end of its interval of 90 %",
-    "accuracy_without_spillover": "the same without molecules from neighbouring cells",
-    "mecr_reference": "cells with both of two exclusive markers, of those with either (mean)",
-    "mecr_on_platform": "the same on the platform, with molecules from neighbouring cells",
-    "counts_on_platform": "counts of the panel in a mean cell",
-}
-#: What a reader has to know of the facts of a selection.
-_OF_FACTS = {
-    "assay_noise": "variance of the noise of the target platform",
-    "converged": "whether the solver reached its tolerance",
-    "n_axes": "axes of the structure, above the noise",
-    "graph_components": "connected components of the cell graph",
-    "kkt": "largest violation of the optimality conditions, in units of λ",
-    "lam": "λ, the penalty of a gene's weight",
-    "method": "what ranked the genes",
-    "n_genes": "selected genes",
-    "n_iter": "iterations of the solver along the path",
-    "n_tested": "candidate genes",
-    "objective": "what was minimised",
-}
-#: What a reader has to know of measures.
-_OF_MEASURES = {
-    "preserved": "0: no gene, 1: all genes",
-    "preserved_on_platform": "on the target platform: the mean or the worst of its draws",
-    "knn_preservation": "share of {n_neighbors} neighbours in all genes found again in the panel",
-    "cluster_preservation_coarse": "NMI of 5 to 10 clusters by the panel and by all genes",
-    "cluster_preservation_fine": "NMI of 20 to 40 clusters by the panel and by all genes",
-    "cluster_ari": "adjusted Rand index of 10 clusters by both, mean of five splits of the cells",
-    "cluster_ari_sd": "standard deviation over these splits",
-    "silhouette": "how much nearer cells are to their own label than to another, −1 to 1",
-    "silhouette_all_genes": "the same, in 50 principal components of all genes",
-    **{
-        suffixed(name, reading): f"{meaning}, by {{readings[{reading}]}}"
-        for reading in READINGS
-        for name, meaning in {
-            "accuracy": "cells whose label the panel predicts",
-            "accuracy_all_genes": "the same, from 50 principal components of all genes",
-            "macro_f1": "mean F1 of the labels",
-            "rare_f1": "mean F1 of labels of at most 5 % of the cells",
-        }.items()
-    },
-    **{
-        suffixed(name, reading): f"{meaning}, by {{domain_readings[{reading}]}}"
-        for reading in READINGS
-        for name, meaning in {
-            "domain_accuracy": "cells whose domain the panel predicts, averaged over neighbours",
-            "domain_accuracy_all_genes": "the same, from 50 principal components of all genes",
-            "domain_macro_f1": "mean F1 of the domains",
-        }.items()
-    },
-    "morans_i": "mean over the genes of the panel",
-    "morans_i_all_genes": "the same of all genes that vary",
-    "morans_i_kept": "share of that of all genes, added up, that the panel explains",
-    "imputed": "of the structured variation of the genes that are not in the panel",
-    "mean_correlation": "absolute, mean over pairs of genes: high in a redundant panel",
-    "n_effective": "number of uncorrelated genes that would be as diverse",
-    "counts_share": "counts of the panel, of those of all genes",
-    "counts_spearman": "rank correlation of the panel's total in a cell with that of all genes",
-    "gene_set_coverage": "gene sets with a gene of the panel, of those with a gene in the data",
-}
+_DPI = 130
+#: Gene sets matter up to this adjusted p-value; rows of their table, bars of a picture, and items
+#: of a list that are shown.
+_LEVEL, _TERMS, _BARS, _ITEMS = 0.05, 50, 100, 20
+#: Columns with names of genes, which are shown as `symbols` has them.
+_OF_GENES = ("gene", "substitute", "alternatives", "axis", "genes", "genes_up", "genes_down")
+#: What separates genes in these.
+_BETWEEN = re.compile("(, |/|;)")
+#: Results that have sections of their own.
+KINDS = ("evaluation", "explanation", "substitutes", "stability", "enrichment", "order")
 
 
-def cells(subject: Subject) -> dict[str, Any]:
-    """UMAPs by all genes and by the panel, in pictures of their own, with a legend in text."""
+@dataclass(frozen=True)
+class Section:
+    """A part of the page."""
+
+    heading: str
+    text: list[str] = field(default_factory=list)
+    #: By their captions.
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    #: Inline PNG by their captions.
+    figures: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Selection of a report, and how to show it."""
+
+    adata: AnnData
+    key: str
+    #: The selected genes, the best first.
+    genes: pd.DataFrame
+    entry: dict[str, Any]
+    #: Names to show of all genes.
+    names: pd.Series
+    labels: str | None
+    symbols: str | None
+    #: As in :func:`write_report`.
+    basis: str | bool | None
+
+    def result(self, kind: str) -> dict[str, Any] | None:
+        """Return a result of this selection; None if it is missing or of another one."""
+        entry = self.adata.uns.get(f"{self.key}_{kind}")
+        is_current = results.kind_of(entry) == kind and self.why_outdated(kind) is None
+        return entry if is_current else None
+
+    def why_outdated(self, kind: str) -> str | None:
+        """Return why a result is not of this selection; None where it is, or is missing."""
+        entry = self.adata.uns.get(f"{self.key}_{kind}")
+        if results.kind_of(entry) != kind:
+            return None
+        is_stability = kind == "stability"
+        why = stale.stale(self.adata, entry, key=self.key if is_stability else None)
+        if is_stability or why is not None:
+            return why
+        panel = set(stale.panel_of(entry) or [])
+        return None if panel == set(self.genes.index.astype(str)) else "its panel is another"
+
+    def outdated(self, heading: str, kind: str) -> Section | None:
+        """Return the section that says why a result is not shown; None where it is missing."""
+        why = self.why_outdated(kind)
+        text = f"The result under {self.key}_{kind} is not shown with this selection: {why}."
+        return None if why is None else Section(heading, [text])
+
+    def renamed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a table with genes as they are called."""
+        of_genes = {name: table[name].map(self.called) for name in _OF_GENES if name in table}
+        return table.assign(**of_genes)
+
+    def called(self, text: object) -> str:
+        """Return genes in a text as they are called."""
+        parts = _BETWEEN.split(str(text))
+        return "".join(str(self.names.get(part, part)) for part in parts)
+
+    def figure(self, draw: Callable[..., Any], *args: Any, **options: Any) -> str:
+        """Return a plot of the cells as the address of an inline PNG."""
+        return picture(draw(self.adata, *args, show=False, **options))
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the cells have labels, and not numbers."""
+        if self.labels is None:
+            return False
+        try:
+            _, groups = columns.labels(self.adata, self.labels)
+        except Refusal:
+            return False
+        return len(groups) > 1
+
+
+def picture(axes: Any) -> str:
+    """Return the figure of axes as the address of an inline PNG; it is closed."""
     from matplotlib import pyplot as plt
 
-    adata = subject.adata
-    genes = subject.frame.index
-    few = adata.n_obs <= MOST_EXACT
-    if subject.basis is None and not (few if subject.umaps is None else subject.umaps):
-        if subject.umaps is None:
-            log.warning(
-                Message(
-                    f"The report has no UMAPs, which take minutes for {adata.n_obs} cells: name "
-                    f"one of {OBSM} in {arg('basis')}, or pass {arg('umaps', True)}."
-                )
-            )
-        return {"n_cells": adata.n_obs, "pictures": []}
-    captions = ["UMAP by the selected genes"]
-    if has_map_of_all_genes(adata, genes):
-        captions.insert(0, "UMAP by all genes")
-    figures = [plt.figure(figsize=_MAP, layout="constrained") for _ in captions]
-    axes = [figure.subplots() for figure in figures]
-    pl.panel(adata, subject.labels, key=subject.key, basis=subject.basis, ax=axes, show=False)
-    return {
-        "labels": subject.labels,
-        "captions": captions,
-        "groups": _legend(axes[-1]),
-        "pictures": [image(figure) for figure in figures],
-    }
+    figure, buffer = np.ravel(axes)[0].figure, io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=_DPI, bbox_inches="tight", metadata={"Software": None})
+    plt.close(figure)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
-def _legend(ax: Axes) -> dict[str, str]:
-    """Colours of groups by their names, taken out of a plot."""
-    from matplotlib.colors import to_hex
-
-    legend = ax.get_legend()
-    if legend is None:
-        return {}
-    legend.remove()
-    names = [text.get_text().replace(r"\$", "$") for text in legend.get_texts()]
-    handles: list[Any] = legend.legend_handles
-    colours = [handle.get_facecolor()[0] for handle in handles]
-    return {name: to_hex(colour) for name, colour in zip(names, colours, strict=True)}
+def inches(source: str) -> float:
+    """Return the width of an inline PNG, at the size of its text."""
+    head = base64.b64decode(source.partition(",")[2][:32])  # the width is in bytes 16 to 20
+    return int.from_bytes(head[16:20], "big") / _DPI
 
 
-def types(subject: Subject) -> dict[str, Any] | None:
-    """The genes by cell type."""
+def cells(subject: Subject) -> Section:
+    """UMAPs by all genes and by the panel."""
+    n_cells = subject.adata.n_obs
+    if subject.basis is False or (subject.basis is None and n_cells > MOST_EXACT):
+        text = f"UMAPs of {n_cells:,} cells were not computed for this report."
+        return Section("Cells", [text])
+    basis = subject.basis if isinstance(subject.basis, str) else None
+    options: dict[str, Any] = {"key": subject.key, "symbols": subject.symbols, "basis": basis}
+    by = f", coloured by {subject.labels}" if subject.labels else ""
+    caption = f"UMAPs by all genes and by the selected genes alone{by}."
+    return Section("Cells", figures={caption: subject.figure(pl.panel, subject.labels, **options)})
+
+
+def genes(subject: Subject) -> Section:
+    """Return the table of genes, and the contribution of each."""
+    entry, table = subject.entry, subject.genes
+    target = results.preserved_of(entry)
+    text = f"The loss is the contribution of a gene: the share of {target} that is no longer "
+    text += "preserved without it."
+    shown = pd.DataFrame(
+        {"rank": table["rank"].astype(int), "gene": table.index, "loss": table["loss"]}
+    ).set_axis(table.index)
+    if entry.get("objective") != "error":
+        shown["weight"] = table["weight"]
+        text += " The weight is what the method gave the gene."
+    if "table" in entry:
+        is_added = table.index.isin(entry["table"]["gene"])
+        shown["origin"] = np.where(is_added, "added", "given")
+    elif table["included"].any():
+        shown["must-have"] = np.where(table["included"], "yes", "")
+    why = subject.result("explanation")
+    if why is not None:
+        explained = why["table"].set_index("gene").reindex(table.index)
+        for name in ("supports", "substitute", "substitution_score"):
+            if name in explained:
+                shown[name] = explained[name]
+        text += " A gene supports the labels on whose cells its contribution falls. A substitute "
+        text += "with a score of 1 is as good as a second measurement of the gene."
+    if subject.result("stability") is not None:
+        shown["frequency"] = subject.adata.var[f"{subject.key}_stability_frequency"]
+        text += " The frequency is the share of subsamples that give the gene."
+    texts = [text]
+    if "absent" in entry:
+        absent = ", ".join(map(str, entry["absent"]))
+        texts.append(f"Names that are not in the data, and were left out: {absent}.")
+    options = {"key": subject.key, "symbols": subject.symbols}
+    figure = subject.figure(pl.genes, min(_BARS, len(table)), **options)
+    return Section("Genes", texts, {"": subject.renamed(shown)}, {"Contributions.": figure})
+
+
+def added(subject: Subject) -> Section | None:
+    """Return the genes that were added to a panel that was given."""
+    if "table" not in subject.entry:
+        return None
+    table, n_genes = subject.entry["table"], len(subject.genes)
+    text = f"{n_genes - len(table)} genes were given, and {len(table)} were added to them."
+    return Section("Added genes", [text], {"": subject.renamed(table)})
+
+
+def types(subject: Subject) -> Section | None:
+    """Return the genes by cell type."""
     if not subject.is_grouped:
         return None
-    rows: Any = pl.dotplot(
-        *(subject.of_panel, str(subject.labels)),
-        key=subject.key,
-        symbols=subject.symbols,
-        show=False,
+    text = (
+        "The size of a dot is the share of the cells of a type in which the gene is on, and its "
+        "colour the mean expression, from 0 to 1 for each gene. A gene stands under the type that "
+        "it is a marker of, or else in which share × mean is largest."
     )
-    return {"labels": subject.labels, "picture": image(rows[0]["mainplot_ax"].figure)}
-
-
-def genes(subject: Subject) -> dict[str, Any]:
-    """The table of genes, and the contribution of each."""
-    rows = _rows(subject)
-    return {
-        "entry": subject.entry,
-        "by_loss": subject.entry.get("objective") == "error",
-        "rows": rows,
-        "some_included": bool(subject.frame["included"].any()),
-        "some_frequencies": "frequency" in rows[0],
-        "some_support": "supports" in rows[0],
-        "some_substitutes": "substitute" in rows[0],
-        "n_bars": min(_BARS, len(subject.frame)),
-        "picture": picture(
-            pl.contributions, subject.adata, _BARS, key=subject.key, symbols=subject.symbols
-        ),
-    }
-
-
-def quality(subject: Subject) -> dict[str, Any] | None:
-    """The structure preserved, next to that of other panels; with labels, their recall."""
-    result = subject.result("evaluation")
-    if result is None:
-        return subject.of_another("evaluation")
-    adata, key, entry = subject.adata, result.key, result.entry
-    with_labels, table = "per_label" in entry, entry.get("per_label", pd.DataFrame())
-    random = np.ravel(entry["random_preserved"])
-    return {
-        "entry": entry,
-        "random": (float(random.min()), float(random.max())) if random.size else None,
-        "n_random": random.size,
-        "in_space": _in_space(entry),
-        "measures": [
-            (called, entry[name], _OF_MEASURES[name].format_map(entry))
-            for name, called in measure_names(entry).items()
-            if name in _OF_MEASURES and name in entry and np.isfinite(entry[name])
-        ],
-        "labels": str(entry["params"]["labels"]) if with_labels else None,
-        "readings": {suffixed("", one): name for one, name in readings_of(entry).items()},
-        "read_by": read_by(entry) if with_labels else None,
-        "too_few": {
-            said: list(table.index[table[suffixed("too_few", one)].astype(bool)])
-            for one, said in entry.get("readings", {}).items()
-        },
-        "per_label": _per_label(entry, "per_label") if with_labels else [],
-        "some_counts": "counts_per_label" in entry,
-        "n_sets": len(entry.get("gene_sets", ())),
-        "uncovered": summaries.uncovered(entry["gene_sets"]) if "gene_sets" in entry else [],
-        "preserved": picture(pl.preserved, adata, key=key)
-        if np.isfinite(entry["most_preserved"])
-        else None,
-        "recall": picture(pl.labels, adata, key=key) if with_labels else None,
-        "confusions": {
-            said: picture(pl.confusion, adata, key=key, reading=one)
-            for one, said in entry.get("readings", {}).items()
-        },
-        "imputation": picture(pl.imputation, adata, key=key)
-        if f"{key}_r2" in adata.var and adata.var[f"{key}_r2"].notna().any()
-        else None,
-    }
-
-
-def unexplained(subject: Subject) -> dict[str, Any] | None:
-    """The axes that the panel leaves unexplained, and the cells that they concern."""
-    result = subject.result("evaluation")
-    if result is None:
-        return None  # the section before has said why
-    adata, key, table = subject.adata, result.key, result.entry["unexplained"]
-    embedded = "X_umap" in adata.obsm or "X_pca" in adata.obsm
-    sides = ("genes_up", "genes_down")
-    return {
-        "rows": [
-            {**row, **{side: subject.renamed(str(row[side]), ", ") for side in sides}}
-            for row in table.to_dict("records")
-        ],
-        "some_labels": "labels" in table,
-        "picture": picture(pl.unexplained, adata, key=key)
-        if embedded and f"{key}_unexplained" in adata.obs
-        else None,
-    }
-
-
-def explanation(subject: Subject) -> dict[str, Any] | None:
-    """Why each gene is in the panel."""
-    result = subject.result("explanation")
-    if result is None:
-        return subject.of_another("explanation")
-    table = result.entry["table"]
-    rows = table.assign(
-        name=subject.called.loc[table["gene"]].to_numpy(),
-        axis=[subject.renamed(str(text), "/") for text in table["axis"]],
+    options = {"key": subject.key, "symbols": subject.symbols}
+    figure = subject.figure(pl.dotplot, subject.labels, **options)
+    return Section(
+        "Genes by type", [text], {}, {f"The selected genes by {subject.labels}.": figure}
     )
-    within = table.get("certificate_within")
-    return {
-        "rows": rows.to_dict("records"),
-        "some_support": "supports" in table,
-        "some_labels": "expressed_in" in table,
-        "within": subject.entry.get("tolerance"),
-        "constrained": stored.constraints_of(subject.entry) != "",
-        "n_certified": None if within is None else int((within == EVERY).sum()),
-    }
 
 
-def substitutes(subject: Subject) -> dict[str, Any] | None:
+def quality(subject: Subject) -> Section | None:
+    """Return the measures of the panel; with labels, their recall."""
+    entry = subject.result("evaluation")
+    if entry is None:
+        return subject.outdated("Evaluation", "evaluation")
+    key = f"{subject.key}_evaluation"
+    tables = {"Measures.": measures_of(entry)}
+    further = {name: entry.get(name) for name in ("per_label", "gene_sets")}
+    for name, table in {**further, **entry.get("forecast", {})}.items():
+        if table is not None:
+            caption = f"{name.replace('_', ' ').capitalize()}."
+            shown = table.filter(regex="^(?!precision)").head(_TERMS)
+            if "kind" in shown and shown["kind"].nunique() == 1:
+                shown = shown.drop(columns="kind")
+            tables[caption] = subject.renamed(shown)
+    figures = {}
+    if "confusion" in entry:
+        figures["Recall and F1 of every label."] = subject.figure(pl.labels, key=key)
+        for reading in entry["confusion"]["reading"].unique():
+            caption = "Labels predicted for the cells of each label, per cent, by "
+            figure = subject.figure(pl.confusion, key=key, reading=reading)
+            figures[f"{caption}{READINGS[reading]}."] = figure
+    return Section("Evaluation", [], tables, figures)
+
+
+def measures_of(entry: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the measures of the whole panel, in the columns that say something."""
+    table = entry["measures"]
+    table = table[table["n_genes"] == table["n_genes"].max()].drop(columns=["panel", "n_genes"])
+    is_empty = table.isna().all() | (table == "").all()
+    return table.loc[table["value"].notna(), ~is_empty]
+
+
+def unexplained(subject: Subject) -> Section | None:
+    """Return the axes of the structure that the panel leaves unexplained."""
+    entry = subject.result("evaluation")
+    if entry is None:
+        return None
+    text = (
+        "The axes of the structure that the panel explains least, the worst first, named by the "
+        "genes at both ends. The share is of all unexplained variation."
+    )
+    return Section("Unexplained variation", [text], {"": subject.renamed(entry["unexplained"])})
+
+
+def explanation(subject: Subject) -> Section | None:
+    """Return why each gene is in the panel."""
+    entry = subject.result("explanation")
+    if entry is None:
+        return subject.outdated("Why each gene", "explanation")
+    texts = [
+        "Most of the loss lies along one axis of the structure, named by the genes that vary most "
+        "along it. A gene is expressed in the labels of which at least 10 % of the cells express "
+        "it, with its mean there compared with all other cells.",
+    ]
+    lost = entry.get("joint_loss", np.nan)
+    if np.isfinite(lost):
+        text = "Any choice of the alternatives, in all places at once, loses at most "
+        texts.append(f"{text}{percent(lost)} of what the panel preserves.")
+    names = ["gene", "role", "expressed_in", "preserved", "axis", "axis_share", "alternatives"]
+    table = entry["table"]
+    shown = table[[name for name in names if name in table and (table[name] != "").any()]]
+    return Section("Why each gene", texts, {"": subject.renamed(shown)})
+
+
+def substitutes(subject: Subject) -> Section | None:
     """Return the substitutes of each gene."""
-    result = subject.result("explanation")
-    if result is None:
-        return subject.of_another("explanation")
-    why = result.entry["table"].set_index("gene")
-    needless = why["role"].str.endswith("adds nothing")
-    rows = []
-    for gene, table in result.entry["substitutes"].groupby("gene", sort=False):
-        best, *further = table.sort_values("rank").to_dict("records")
-        rows.append(
-            {
-                **best,
-                "name": subject.called[gene],
-                "loss": why.loc[gene, "loss"],
-                "best": subject.called[best["substitute"]],
-                "further": [
-                    f"{subject.called[one['substitute']]} ({_scored(one)})" for one in further
-                ],
-            }
-        )
-    return {
-        "min_score": MIN_SCORE,
-        "rows": rows,
-        "alone": list(subject.called.loc[why.index[~why["acceptable"] & ~needless]]),
-        "needless": list(subject.called.loc[why.index[needless]]),
-    }
+    entry = subject.result("substitutes")
+    if entry is None:
+        return subject.outdated("Substitutes", "substitutes")
+    text = (
+        "Replacements for genes whose probes fail, the best first. A substitution score of 1 is as "
+        "good as a second measurement of the gene. The constraints hold with each of them."
+    )
+    return Section("Substitutes", [text], {"": subject.renamed(entry["table"].query("place > 0"))})
 
 
-def limits(subject: Subject) -> dict[str, Any] | None:
-    """The constraints that the panel meets, each with what the class says of it."""
+def limits(subject: Subject) -> Section | None:
+    """Return the constraints that the panel meets."""
     stated = subject.entry.get("params", {}).get("limits", "None")
     if isinstance(stated, str):
         return None
-    facts = []
-    for name, field in _signatures.parameters(Limits).items():
-        if name in stated:
-            said = field.summary.replace("`", "")
-            value = codec.restored(stated[name])
-            if name in {"expression", "per_group"}:
-                value = _ranges(value)
-            facts.append((name, value, f"{said[:1].lower()}{said[1:]}"))
+    tables = {"": facts({name: codec.restored(value) for name, value in stated.items()})}
     out = subject.entry.get("ruled_out")
-    return {"facts": facts, "ruled_out": [] if out is None else out.to_dict("records")}
+    if out is not None:
+        caption = "Genes that a limit rules out, of which each alone would preserve most."
+        tables[caption] = subject.renamed(out)
+    return Section("Constraints", ["The panel meets these constraints."], tables)
 
 
-def _ranges(value: Any) -> Any:
-    """Return a minimum and a maximum in text, or those of each name."""
-    if isinstance(value, Mapping):
-        return {name: _ranges(bounds) for name, bounds in value.items()}
-    least, most = value
-    if most is None:
-        return f"at least {least:g}"
-    return f"{least:g} to {most:g}" if least else f"at most {most:g}"
-
-
-def choice(subject: Subject) -> dict[str, Any]:
-    """The number of genes, and the facts of the selection."""
-    return {
-        "entry": subject.entry,
-        "picture": picture(pl.path, subject.adata, key=subject.key),
-        "facts": [
-            (name, value, _OF_FACTS.get(name, ""))
-            for name, value in subject.entry.items()
-            if name not in _ELSEWHERE and not isinstance(value, Mapping)
-        ],
+def choice(subject: Subject) -> Section:
+    """Return the share preserved by the first genes, and the facts of the selection."""
+    numbers = {
+        name: value
+        for name, value in subject.entry.items()
+        if isinstance(value, str | bool | int | float | np.generic)
+        and name not in ("kind", "format", "written")
     }
+    figure = subject.figure(pl.curve, key=subject.key)
+    return Section("Selection", [], {"": facts(numbers)}, {"Shares by number of genes.": figure})
 
 
-def stability(subject: Subject) -> dict[str, Any] | None:
-    """How often subsamples of the cells give the genes; or why this cannot be said."""
-    result = subject.result("stability")
-    if result is None:
-        return subject.of_another("stability")
-    adata, key, entry = subject.adata, result.key, result.entry
-    size = min(_FREQUENT, stored.n_chosen(entry))
+def stability(subject: Subject) -> Section | None:
+    """Return how often subsamples of the cells give the genes."""
+    entry = subject.result("stability")
+    if entry is None:
+        return subject.outdated("Stability", "stability")
+    key, adata = f"{subject.key}_stability", subject.adata
+    n_resamples, mean = len(entry["n_genes"]), entry["mean_jaccard"]
+    text = f"{n_resamples} selections, each in a subsample of {entry['n_cells']} cells, have a "
+    text += f"mean Jaccard index of {mean:.3g}."
     consensus = adata.var_names[adata.var[f"{key}_consensus"].astype(bool)]
-    return {
-        "entry": entry,
-        "n_consensus": len(consensus),
-        "out": list(subject.called.loc[subject.frame.index.difference(consensus, sort=False)]),
-        "instead": list(subject.called.loc[consensus.difference(subject.frame.index, sort=False)]),
-        "picture": picture(pl.stability, adata, size, key=key, symbols=subject.symbols)
-        if size
-        else None,
-    }
+    out = subject.names.loc[subject.genes.index.difference(consensus, sort=False)]
+    instead = subject.names.loc[consensus.difference(subject.genes.index, sort=False)]
+    changes = {"Only in the panel": out, "Only among the genes selected most often": instead}
+    texts = [f"{what}: {', '.join(names)}." for what, names in changes.items() if len(names)]
+    size, figures = min(_BARS, results.n_chosen(entry)), {}
+    if size:
+        caption = "Selection frequencies, and the Jaccard index of every two selections."
+        figures[caption] = subject.figure(pl.stability, size, key=key, symbols=subject.symbols)
+    return Section("Stability", [text, *texts], {}, figures)
 
 
-def enrichment(subject: Subject) -> dict[str, Any] | None:
-    """The gene sets that are enriched in the panel."""
-    result = subject.result("enrichment")
-    if result is None:
+def enrichment(subject: Subject) -> Section | None:
+    """Return the gene sets that are enriched in the panel."""
+    entry = subject.result("enrichment")
+    if entry is None:
         return None
-    entry = result.entry
     table = entry["table"][entry["table"]["pvals_adj"] <= _LEVEL]
-    n_bars = min(len(table), _BARS_OF_TERMS)
-    return {
-        "entry": entry,
-        "level": _LEVEL,
-        "n_enriched": len(table),
-        "columns": {name: text for name, text in _OF_TERMS.items() if name in table},
-        "terms": [
-            {**row, "term": term, "genes": [name for name in str(row["genes"]).split(";") if name]}
-            for term, row in table.head(_TERMS).to_dict("index").items()
-        ],
-        "picture": picture(pl.enrichment, subject.adata, n_bars, key=result.key)
-        if n_bars
-        else None,
-    }
+    text = f"{len(table)} of {len(entry['table'])} gene sets are enriched at an adjusted p-value "
+    text += f"of {_LEVEL}, against a background of {entry['n_background']} genes."
+    shown = table.head(_TERMS).reset_index(names="gene set")
+    shown["genes"] = shown["genes"].str.replace(";", ", ")
+    return Section("Enrichment", [text], {"": shown} if len(shown) else {})
 
 
-def order(subject: Subject) -> dict[str, Any] | None:
-    """The order: what to send, what was checked, and what to expect of the platform."""
-    result = subject.result("order")
-    if result is None:
-        return subject.of_another("order")
-    entry = result.entry
-    evaluated = subject.result("evaluation")
-    expected = {} if evaluated is None else evaluated.entry
-    forecast = expected.get("forecast")
-    return {
-        "entry": entry,
-        "genes": entry["table"].to_dict("records"),
-        "columns": {name: text for name, text in _OF_ORDER.items() if name in entry["table"]},
-        "texts": {name: text for name, text in _OF_SHEET.items() if name in entry["table"]},
-        "checks": entry["checks"].to_dict("records"),
-        "replaced": entry["replaced"].to_dict("records"),
-        "expected": [
-            (measure_names(expected).get(name, name), expected[name], meaning)
-            for name, meaning in _OF_PLATFORM.items()
-            if name in expected
-        ],
-        "forecast": []
-        if forecast is None
-        else forecast.reset_index(names="label").to_dict("records"),
-        **{
-            name: expected[name].head(_ITEMS).to_dict("records") if name in expected else []
-            for name in ("leaks", "exclusive_markers")
-        },
-    }
+def order(subject: Subject) -> Section | None:
+    """Return the order: what was checked, and what to send."""
+    entry = subject.result("order")
+    if entry is None:
+        return subject.outdated("Order", "order")
+    tables = {"What was checked.": entry["checks"]}
+    if len(entry["replaced"]):
+        tables["Genes that cannot be ordered."] = entry["replaced"]
+    tables["What to send."] = entry["table"]
+    text = f"{len(entry['table'])} genes in the form of {entry['platform']}."
+    return Section("Order", [text], tables)
 
 
-def parameters(subject: Subject) -> dict[str, Any]:
+def parameters(subject: Subject) -> Section:
     """Return the parameters and versions of all results."""
-    found = {what: subject.result(what) for what in subject.results}
-    of_results = {what: one.entry for what, one in found.items() if one is not None}
-    return {"records": {"selection": subject.entry, **of_results}}
+    entries = {"selection": subject.entry} | {kind: subject.result(kind) for kind in KINDS}
+    entries = {kind: entry for kind, entry in entries.items() if entry is not None}
+    tables = {kind: facts(entry["params"]) for kind, entry in entries.items() if "params" in entry}
+    versions: dict[str, Any] = {}
+    for entry in entries.values():
+        versions |= entry.get("versions", {})
+    tables |= {"structure": facts(subject.entry["structure"]), "versions": facts(versions)}
+    return Section("Parameters and versions", [], tables)
 
 
-#: Heading and content of every section, in their order.
-SECTIONS: dict[str, Callable[[Subject], dict[str, Any] | None]] = {
-    "Cells": cells,
-    "Genes": genes,
-    "Genes by type": types,
-    "Evaluation": quality,
-    "Unexplained variation": unexplained,
-    "Why each gene": explanation,
-    "Substitutes": substitutes,
-    "Constraints": limits,
-    "Selection": choice,
-    "Stability": stability,
-    "Enrichment": enrichment,
-    "Order": order,
-    "Parameters and versions": parameters,
-}
+SECTIONS: tuple[Callable[[Subject], Section | None], ...] = (
+    *(cells, genes, added, types, quality, unexplained, explanation, substitutes, limits, choice),
+    *(stability, enrichment, order, parameters),
+)
 
 
-def lead(subject: Subject) -> dict[str, Any]:
-    """The first sentences of the page."""
-    best = float(subject.entry.get("optimality", [np.nan])[-1])
-    return {
-        "n_cells": subject.adata.n_obs,
-        "entry": subject.entry,
-        "optimality": np.floor(1000.0 * best) / 1000.0 if np.isfinite(best) else None,
-        "within": stored.constraints_of(subject.entry),
-    }
+def facts(values: Mapping[str, Any]) -> pd.DataFrame:
+    """Return names and values, in the order of the names, as rows."""
+    rows = {name: plain(values[name]) for name in sorted(values)}
+    return pd.DataFrame({"name": list(rows), "value": list(rows.values())}, dtype=object)
 
 
 def plain(value: Any) -> str:
     """Return a parameter in text, as it was given."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {plain(item)}" for name, item in value.items())
+        return ", ".join(f"{name}: {plain(value[name])}" for name in sorted(value))
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         return f"{value.sum()} of {value.size}"
     if isinstance(value, np.ndarray | list | tuple):
-        every = np.ravel(value) if isinstance(value, np.ndarray) else value
-        items = [
-            f"({plain(item)})" if isinstance(item, list) else plain(item) for item in every[:_ITEMS]
-        ]
-        return ", ".join(items) + (f", … ({len(every)})" if len(every) > _ITEMS else "")
+        items = [plain(item) for item in value[:_ITEMS]]
+        return ", ".join(items) + (f", … ({len(value)})" if len(value) > _ITEMS else "")
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
@@ -501,82 +403,9 @@ def digits(value: Any) -> str:
         return plain(value)
     if not np.isfinite(value):
         return ""
-    return f"{value:,.0f}" if abs(value) >= 10**_DIGITS else f"{value:#.{_DIGITS}g}".rstrip(".")
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")
 
 
 def percent(value: float) -> str:
     """Return a share in text; the number and its unit stay on one line."""
     return f"{100 * value:.1f}\N{NO-BREAK SPACE}%"
-
-
-def _rows(subject: Subject) -> list[dict[str, Any]]:
-    """Rows of the table of genes."""
-    rows = subject.frame[["rank", "loss", "weight", "included"]].copy()
-    rows["rank"] = rows["rank"].astype(int)
-    rows["id"] = rows.index
-    rows["name"] = called = subject.called.loc[rows.index]
-    rows["link"] = [
-        subject.link and subject.link.replace("{gene}", quote(str(name), safe=""))
-        for name in called
-    ]
-    for column, values in of_genes(subject).items():
-        rows[column] = values
-    stable = subject.result("stability")
-    if stable is not None:
-        rows["frequency"] = subject.adata.var[f"{stable.key}_frequency"]
-    found: list[dict[str, Any]] = rows.to_dict("records")
-    return found
-
-
-def of_genes(subject: Subject) -> dict[str, pd.Series]:
-    """Columns of the table of genes: the labels that a gene supports, and its substitute."""
-    columns = {}
-    why = subject.result("explanation")
-    if why is not None:
-        table = why.entry["table"].set_index("gene")
-        if "supports" in table:
-            columns["supports"] = table["supports"].fillna("")
-        columns["substitute"] = _offered(subject, table)
-    return columns
-
-
-def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
-    """The best substitute of each gene, with its score; none where there is none."""
-    scores = [f" ({_scored(row)})" for row in table.to_dict("records")]
-    names = table["substitute"].map(subject.called).astype(object).fillna("").astype(str)
-    texts = names.str.cat(scores)
-    return texts.where(table["substitute"].fillna("") != "", "none")
-
-
-def _scored(row: Mapping[Any, Any]) -> str:
-    """The score of a substitute, and whether it is too low."""
-    return f"{row['substitution_score']:.2f}{'' if row['acceptable'] else ', weak'}"
-
-
-def _in_space(entry: dict[str, Any]) -> dict[str, Any] | None:
-    """What the page has of cells in space; None where they are nowhere."""
-    if "morans_i" not in entry:
-        return None
-    said = entry.get("domain_readings", {})
-    drawn = {
-        f"domain accuracy by {called}": entry[suffixed("random_domain_accuracy", one)]
-        for one, called in readings_of(entry, "domain_readings").items()
-    } | {"Moran's I kept": entry["random_morans_i_kept"]}
-    return {
-        "random": {name: float(np.mean(one)) for name, one in drawn.items() if np.size(one)},
-        "domains": entry["params"]["domains"] if said else None,
-        "read_by": "; ".join(said.values()),
-        "readings": {
-            suffixed("", one): name for one, name in readings_of(entry, "domain_readings").items()
-        },
-        "rows": _per_label(entry, "per_domain") if said else [],
-    }
-
-
-def _per_label(entry: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """Rows of the table of labels, or of domains."""
-    table = entry[name].copy()
-    if name == "per_label" and "counts_per_label" in entry:
-        table["ratio"] = entry["counts_per_label"]["ratio"]
-    rows: list[dict[str, Any]] = table.reset_index(names="label").to_dict("records")
-    return rows

@@ -189,6 +189,7 @@ def scores_by(
     each reading has it.
     """
     near = nearest(where, random_state=random_state) if near is None else near
+    values = where if values is None else values
     found = {}
     for reading in readings:
         if reading == "knn":

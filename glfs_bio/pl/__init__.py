@@ -1,29 +1,19 @@
-"""Pictures of a selection and of what a panel is worth, with scanpy's habits."""
+"""Plots of a panel and of its evaluation, with scanpy's habits."""
 
 from __future__ import annotations
 
-from ._evaluation import curve, imputation, labels, preserved, unexplained
-from ._panel import panel
-from ._selection import contributions, enrichment, path, stability, weights
-from ._tables import comparison, confusion, upset
-from ._types import dotplot
+from ._panel import dotplot, genes, panel
+from ._results import comparison, confusion, curve, labels, stability
 
 __all__ = [
     "comparison",
     "confusion",
-    "contributions",
     "curve",
     "dotplot",
-    "enrichment",
-    "imputation",
+    "genes",
     "labels",
     "panel",
-    "path",
-    "preserved",
     "stability",
-    "unexplained",
-    "upset",
-    "weights",
 ]
 
 

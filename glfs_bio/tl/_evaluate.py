@@ -25,7 +25,7 @@ from ._panel import asked, basis_of, say_overridden
 from ._space import InSpace
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from anndata import AnnData
@@ -67,8 +67,7 @@ def evaluate_panel(
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> dict[str, Any] | None:
-    """Evaluate a panel, several, or the first genes of each: what it preserves, and what it leaves
-    unexplained.
+    """Evaluate panels: the structure they preserve, and the variation they leave unexplained.
 
     The preserved share of the structure needs no labels.  It is 0 without genes and 1 for all
     genes, on one scale for all panels of the same cells.  A share of 0.3 can be good, since a few
@@ -234,10 +233,8 @@ def evaluate_panel(
         "random_state": random_state,
     }
     several = isinstance(panel, Mapping)
-    of_key, suffix = (
-        (results.KEY, "comparison") if several else (results.key_of(adata, panel), None)
-    )
-    key_added = results.key_for(adata, "evaluation", key_added, of_key, suffix=suffix)
+    kind = "comparison" if several else "evaluation"
+    key_added = results.key_for(adata, kind, key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     checks.seed(random_state)
     Request.of(platform=platform)
@@ -301,10 +298,10 @@ def evaluate_panel(
         tables = {name: evaluation.tables(prefix) for name, prefix in whole.items()}
         content = _joined(tables) if several else next(iter(tables.values()))
         if several:
-            del content["confusion"]
+            content.pop("confusion", None)
             content["overlap"] = _overlap({name: prefix.found for name, prefix in whole.items()})
     entry = results.envelope(
-        "evaluation",
+        kind,
         params | basis.record(),
         stale.made_of(adata, evaluation.layer, panels.values()),
         measures=_measures(rows, wanted),

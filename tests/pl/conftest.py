@@ -4,9 +4,9 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
-from pictures import PANEL, SETS
+from pictures import PANEL
 
-from glfs_bio import Platform, pp, tl
+from glfs_bio import pp, tl
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,38 +27,27 @@ def _closed():
 
 
 @pytest.fixture(scope="session")
-def _panel(_pbmc):
+def _drawn(_pbmc):
     adata = _pbmc.copy()
-    pp.select_genes(adata, 10)
-    pp.select_genes(adata, 200, key_added="many")
-    pp.select_genes(adata, 10, objective="exact", key_added="paper")
-    tl.enrich(adata, SETS)
+    adata.obs["label"] = adata.obs["bulk_labels"].cat.rename_categories({"Dendritic": "_a $b$"})
+    pp.select_genes(adata, 10, include=["LYZ"])
+    pp.select_genes(adata, 120, key_added="many")
+    tl.evaluate_panel(adata, "glfs", "label", measures=["default", "laprls"], sizes=[5])
+    panels = {"_ours": PANEL, "$their$s": ["LYZ", "GNLY"]}
+    tl.evaluate_panel(adata, panels, "label")
+    tl.evaluate_panel(adata, PANEL, key_added="plain", measures="preserved")
+    tl.explain_panel(adata, "glfs", "label")
     frequency = np.where(adata.var["many_selected"], 0.8, 0.0)
     adata.var["glfs_stability_frequency"] = frequency + 0.2 * adata.var["glfs_selected"]
     jaccard = 0.5 + 0.5 * np.eye(20)
-    result = {"jaccard": jaccard, "mean_jaccard": 0.5, "n_genes": np.full(20, 200)}
-    adata.uns["glfs_stability"] = {**result, "kind": "stability", "written": 9}
+    result = {"jaccard": jaccard, "mean_jaccard": 0.5, "n_genes": np.full(20, 120)}
+    adata.uns["glfs_stability"] = {**result, "kind": "stability", "written": 99}
     adata.var["symbol"] = [f"symbol{i}" for i in range(adata.n_vars)]
+    adata.obsm["X_mine"] = adata.obsm["X_pca"][:, :2]
     return adata
 
 
 @pytest.fixture
-def panel(_panel):
-    return _panel.copy()
-
-
-@pytest.fixture(scope="session")
-def _judged(_pbmc):
-    adata = _pbmc.copy()
-    tl.evaluate_panel(adata, PANEL, n_random=0, key_added="plain")
-    tl.evaluate_panel(adata, PANEL, "bulk_labels", platform=Platform(failure=0.2))
-    tl.curve(adata, 8, key_added="short")
-    tl.curve(adata, 20, "bulk_labels", sizes=[5, 10, 20])
-    panels = {"ours": PANEL, "theirs": [*PANEL[:2], "GNLY", "HLA-DRA"], "$a$ " * 20: ["LYZ"]}
-    tl.compare_panels(adata, panels, "bulk_labels")
-    return adata
-
-
-@pytest.fixture
-def judged(_judged):
-    return _judged.copy()
+def drawn(_drawn):
+    """Blood cells with what plots draw: a selection, its evaluation, panels side by side."""
+    return _drawn.copy()

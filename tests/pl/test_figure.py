@@ -1,169 +1,97 @@
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
-from pathlib import Path
-
 import matplotlib as mpl
 import numpy as np
 import pytest
 import scanpy as sc
 from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
+from pictures import apart
 from refusals import refused
 
 from glfs_bio import pl
-from glfs_bio.errors import InvalidType, InvalidValue, NotFound
-from glfs_bio.pl._figure import LOOK
+from glfs_bio.errors import InvalidType, InvalidValue, NotFound, Refusal
 
-#: Plots in one axes.
-PLOTS = [
-    *(pl.preserved, pl.labels, pl.confusion, pl.weights, pl.path, pl.curve, pl.comparison),
-    *(pl.unexplained, pl.imputation, pl.enrichment, pl.contributions),
-]
-OF_VALUES = [pl.confusion, pl.comparison, pl.unexplained]
-COLOURED = [draw for draw in PLOTS if draw not in OF_VALUES]
+IN_ONE_AXES = [pl.genes, pl.curve, pl.labels, pl.confusion, pl.comparison]
 
 
-@pytest.fixture
-def settings():
-    """scanpy's settings, put back afterwards; their class has no deleter that monkeypatch needs."""
-    names = ("figdir", "autoshow", "autosave", "plot_suffix", "file_format_figs")
-    before = {name: getattr(sc.settings, name) for name in names}
-    yield sc.settings
-    for name, value in before.items():
-        setattr(sc.settings, name, value)
-
-
-@pytest.mark.parametrize("draw", PLOTS)
-def test_small_axes_of_a_caller(analysed, draw):
-    """Text is smaller, no grid is left, and neighbours do not collide in two columns."""
+@pytest.mark.parametrize("draw", IN_ONE_AXES)
+def test_in_a_figure_of_its_own_and_in_axes_of_the_caller(drawn, draw):
+    """Nothing lies over anything, whatever scanpy's settings, and lines are seen on black."""
+    assert apart(draw(drawn, show=False))
     with mpl.rc_context():
         sc.set_figure_params(fontsize=20)
-        figure, (ax, other) = plt.subplots(1, 2, figsize=(7.2, 3.4), layout="constrained")
-        usual = other.xaxis.label.get_fontsize()
-        assert draw(analysed, ax=ax, title="A title") is ax
-        draw(analysed, ax=other)
-        figure.draw_without_rendering()
-    assert ax.xaxis.label.get_fontsize() < 10 < usual
-    assert not any(line.get_visible() for line in ax.get_xgridlines())
-    assert ax.get_title() == "A title"
-    legend = ax.get_legend()
-    above = [legend, *ax.texts] if legend else ax.texts
-    title = ax.title.get_window_extent()
-    assert not any(title.shrunk(0.9, 0.9).overlaps(text.get_window_extent()) for text in above)
-    left = ax.get_tightbbox().x1
-    assert left <= other.get_tightbbox().x0 + 2
-    assert figure.bbox.x0 - 2 <= ax.get_tightbbox().x0
-
-
-def test_title_size_and_colours_of_a_caller(analysed):
-    look = {"title": "No $formula$", "figsize": (5, 4), "show": False}
-    for draw in PLOTS:
-        ax = draw(analysed, **look, **({"cmap": "magma"} if draw in OF_VALUES else {}))
-        assert ax.get_title() == "No $formula$"
-        np.testing.assert_allclose(ax.figure.get_size_inches(), [5, 4])
-        ax.figure.draw_without_rendering()
-        if draw in OF_VALUES:
-            assert [*ax.images, *ax.collections][0].get_cmap().name == "magma", draw.__name__
-        plt.close("all")
-    red, first = ["red", "lime", "blue"], mpl.colormaps["tab10"](0)
-    palettes = [(draw, red, "red") for draw in COLOURED] + [(pl.labels, "tab10", first)]
-    for draw, palette, colour in palettes:
-        ax = draw(analysed, palette=palette, show=False)
-        colours = [bar.get_facecolor() for bar in ax.patches]
-        colours += [line.get_color() for line in ax.lines]
-        assert any(same_color(other, colour) for other in colours), draw.__name__
-        plt.close("all")
-
-
-def test_shown_saved_or_handed_back(analysed, monkeypatch, settings, tmp_path):
-    shown = []
-    monkeypatch.setattr(plt, "show", lambda: shown.append(1))
-    settings.autoshow = True
-    assert pl.weights(analysed) is None
-    assert pl.weights(analysed, show=True) is None
-    assert len(shown) == 2
-    assert pl.weights(analysed, show=False) is not None
-    settings.autoshow = False
-    assert pl.weights(analysed) is not None
-    left, _ = plt.figure().subfigures(1, 2)
-    ax = left.subplots()
-    assert pl.weights(analysed, ax=ax, save=tmp_path / "here.png") is ax
-    assert (tmp_path / "here.png").stat().st_size > 0
-    assert len(shown) == 2
-
-
-def test_a_path_is_written_as_given(analysed, tmp_path, settings, monkeypatch):
-    settings.figdir = tmp_path / "figures"
-    monkeypatch.chdir(tmp_path)
-    for save in ("no_ending/x", "x.nope", Path("bare"), ".nope"):
-        with refused(InvalidValue, "save"):
-            pl.weights(analysed, save=save)
-    pl.weights(analysed, save=Path("bare.png"))
-    pl.path(analysed, save=str(tmp_path / "mine.svg"))
-    pl.dotplot(analysed, "bulk_labels", save="new/dots.png")
-    settings.autosave = True
-    pl.weights(analysed)
-    pl.labels(analysed, save=False)
-    files = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
-    usual = f"figures/glfs_weights.{settings.file_format_figs}"
-    assert files == {"bare.png", "mine.svg", "new/dots.png", usual}
-
-
-@pytest.mark.parametrize("save", [True, "_mine.svg", ".svg", "mine.png", "_v1.2", ".5"])
-def test_saved_as_scanpy_does(analysed, tmp_path, settings, monkeypatch, save):
-    """A text is appended to the name of the plot, in the folder and with the suffix of scanpy."""
-    monkeypatch.chdir(tmp_path)
-    settings.plot_suffix = "_of_mine"
-    settings.file_format_figs = "png"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # save= is on its way out, by a different warning each time
-        sc.pl.umap(analysed, save=save, show=False)
-    (theirs,) = (tmp_path / "figures").iterdir()
-    pl.weights(analysed, save=save)
-    (ours,) = set((tmp_path / "figures").iterdir()) - {theirs}
-    assert ours.name == theirs.name.replace("umap", "glfs_weights", 1)
-    assert [file.name for file in tmp_path.iterdir()] == ["figures"]
-
-
-def test_many_points_are_a_picture_in_a_vector_file(analysed, tmp_path, monkeypatch):
-    monkeypatch.setattr("glfs_bio.pl._figure.LOOK", replace(LOOK, most_vectors=100))
-    ax = pl.unexplained(analysed, save=tmp_path / "points.svg")
-    assert all(points.get_rasterized() for points in ax.collections)
-    assert (tmp_path / "points.svg").read_text("utf-8").count("<image") >= 1
-
-
-def test_lines_are_seen_on_a_dark_figure(analysed):
+        ax = plt.figure(layout="constrained", figsize=(9, 6)).subplots()
+        assert draw(drawn, ax=ax) is ax
+        assert not any(line.get_visible() for line in draw(drawn, show=False).get_xgridlines())
     with plt.style.context("dark_background"):
-        for draw in (pl.path, pl.preserved, pl.imputation, pl.labels):
-            ax = draw(analysed, show=False)
-            background = mpl.colors.to_rgb(ax.get_facecolor())
-            for line in ax.lines:
-                for colour in {line.get_color(), line.get_markeredgecolor()} - {"none"}:
-                    assert mpl.colors.to_rgb(colour) != background, draw.__name__
+        ax = draw(drawn, show=False)
+        assert not any(same_color(text.get_color(), "black") for text in ax.get_yticklabels())
+        assert not any(same_color(line.get_color(), "black") for line in ax.lines)
+
+
+def test_shown_saved_or_returned(drawn, monkeypatch, tmp_path):
+    shown, before = [], sc.settings.autoshow
+    monkeypatch.setattr(plt, "show", lambda: shown.append(1))
+    try:
+        sc.settings.autoshow = True
+        assert pl.genes(drawn) is None
+        sc.settings.autoshow = False
+        assert pl.genes(drawn) is not None
+        assert pl.genes(drawn, show=True) is None
+    finally:
+        sc.settings.autoshow = before
+    assert len(shown) == 2
+    ax = plt.figure().subplots()
+    assert pl.curve(drawn, ax=ax, save=tmp_path / "new" / "curve.pdf") is ax
+    pl.panel(drawn, "label", basis="mine", save=str(tmp_path / "panel.png"))
+    assert {path.name for path in tmp_path.rglob("*.p*")} == {"curve.pdf", "panel.png"}
+    assert len(shown) == 2
+
+
+def test_colours(drawn):
+    for palette, first in (("tab10", "tab:blue"), ("viridis", mpl.colormaps["viridis"](0.0))):
+        assert same_color(pl.curve(drawn, palette=palette, show=False).lines[0].get_color(), first)
+    ax = pl.labels(drawn, palette=["red", (0, 1, 0), "0.5"], show=False)
+    assert {bar.get_facecolor()[:3] for bar in ax.patches} <= {(1, 0, 0), (0, 1, 0), (0.5,) * 3}
+    ax = pl.confusion(drawn, color_map=mpl.colormaps["magma"], show=False)
+    assert ax.images[0].get_cmap().name == "magma"
 
 
 BAD = [
-    *((pl.labels, {"figsize": size}, InvalidType, "figsize") for size in ((5,), (5, "x"))),
-    *((pl.path, {"palette": colours}, InvalidValue, "palette") for colours in ([], ["red", "no"])),
-    (pl.labels, {"figsize": (5, 0)}, InvalidValue, "figsize"),
-    (pl.labels, {"title": 5}, InvalidType, "title"),
+    *((pl.curve, {"palette": colours}, InvalidValue, "palette") for colours in (5, [], ["no"])),
+    (pl.panel, {"palette": 5, "color": "label"}, InvalidValue, "palette"),
+    (pl.panel, {"color": "no"}, NotFound, "color"),
+    (pl.panel, {"basis": "no"}, NotFound, "basis"),
     (pl.labels, {"ax": "one"}, InvalidType, "ax"),
     (pl.labels, {"save": "x.doc"}, InvalidValue, "save"),
-    (pl.confusion, {"cmap": "no"}, InvalidValue, "cmap"),
-    (pl.confusion, {"cmap": 5}, InvalidType, "cmap"),
-    (pl.weights, {"n_genes": 0}, InvalidValue, "n_genes"),
-    (pl.stability, {"key": "no"}, NotFound, "key"),
-    (pl.enrichment, {"n_terms": 0}, InvalidValue, "n_terms"),
-    (pl.panel, {"labels": "no"}, NotFound, "labels"),
-    (pl.panel, {"labels": "S_score", "kind": "dotplot"}, InvalidType, "labels"),
-    (pl.panel, {"labels": "phase", "kind": "dotplot", "ax": "one"}, InvalidValue, "ax"),
+    (pl.confusion, {"color_map": "no"}, InvalidValue, "color_map"),
+    (pl.confusion, {"color_map": 5}, InvalidValue, "color_map"),
+    (pl.confusion, {"reading": "no"}, InvalidValue, "reading"),
+    (pl.confusion, {"key": "plain"}, NotFound, "key"),
+    (pl.genes, {"n_genes": 0}, InvalidValue, "n_genes"),
+    (pl.genes, {"column": "no"}, InvalidValue, "column"),
+    (pl.genes, {"title": "no"}, InvalidType, "title"),
+    (pl.dotplot, {"labels": "S_score"}, InvalidType, "labels"),
+    (pl.dotplot, {"labels": None}, InvalidType, "labels"),
+    *((draw, {"key": "no"}, NotFound, "key") for draw in (*IN_ONE_AXES, pl.stability, pl.panel)),
 ]
 
 
-def test_bad_input_draws_nothing(analysed):
-    for draw, options, error, argument in BAD:
-        with refused(error, argument):
-            draw(analysed, **options)
+def test_bad_input_is_refused_before_any_work(drawn, monkeypatch, unchanged):
+    monkeypatch.setattr(sc.tl, "umap", None)
+    with unchanged(drawn):
+        for draw, options, error, argument in BAD:
+            with refused(error, argument):
+                draw(drawn, **options)
     assert plt.get_fignums() == []
+
+
+def test_outdated_results_are_not_drawn(drawn):
+    drawn.X = drawn.X * 2
+    for draw in (pl.labels, pl.confusion, pl.comparison):
+        with refused(Refusal, "key"):
+            draw(drawn)
+    measures = pl.curve(drawn, show=False).lines
+    np.testing.assert_array_equal(measures[0].get_ydata(), drawn.uns["glfs"]["preserved"])
+    assert not any(line.get_marker() == "s" for line in measures)

@@ -1,187 +1,139 @@
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
+from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
-from pictures import best_first, drawn, labels_apart, names
-from refusals import refused
-from scipy import sparse
+from pictures import best_first, names, rows
 
 from glfs_bio import pl, pp
-from glfs_bio.errors import InvalidType, InvalidValue, NotFound
-from glfs_bio.pl._figure import MUTED
+from glfs_bio._anndata.expression import Types
+from glfs_bio.data.matrix import RowMatrix
+from glfs_bio.pl import _panel
+from glfs_bio.pl._figure import BLUE, VERMILLION
+
+#: Counts of the genes in the groups; what each marks.
+GENES = {
+    "of_b": ([0, 4, 0], "b"),
+    "of_c": ([1, 0, 4], "c"),
+    "more_of_c": ([0, 0, 4], "c"),
+    "everywhere": ([4, 4, 4], "several types"),
+    "mostly_of_b": ([4, 9, 6], "several types"),
+    "of_a": ([3, 1, 0], "a"),
+    "nowhere": ([0, 0, 0], "several types"),
+}
 
 
-@pytest.fixture(autouse=True)
-def _quick(quick_umaps):
-    with quick_umaps():
-        yield
-
-
-@pytest.fixture
-def mapped(pbmc):
-    pp.select_genes(pbmc, 6)
-    return pbmc
-
-
-def points(ax):
-    return np.asarray(ax.collections[0].get_offsets())
-
-
-def test_panel_beside_all_genes(panel):
-    before = set(panel.obsm), set(panel.uns), list(panel.obs)
-    left, right = pl.panel(panel, "bulk_labels", show=False)
-    for ax, part in ((left, "all 765 genes"), (right, "panel of 10 genes")):
-        assert ax.get_title() == f"bulk_labels, {part}"
-    expected = np.sort(panel.obsm["X_umap"], axis=0)
-    np.testing.assert_allclose(np.sort(points(left), axis=0), expected, rtol=1e-5)
-    assert points(right).shape == (700, 2)
-    categories = list(panel.obs["bulk_labels"].cat.categories)
-    assert names(right.get_legend().get_texts()) == categories
+def test_panel_beside_all_genes(drawn, unchanged):
+    with unchanged(drawn):
+        left, right = pl.panel(drawn, "label", basis="mine", show=False)
+    assert [ax.get_title() for ax in (left, right)] == ["all 765 genes", "panel of 10 genes"]
+    np.testing.assert_allclose(left.collections[0].get_offsets(), drawn.obsm["X_umap"], rtol=1e-5)
+    np.testing.assert_allclose(right.collections[0].get_offsets(), drawn.obsm["X_mine"], rtol=1e-5)
+    groups = drawn.obs["label"].cat.categories
+    assert names(right.get_legend().get_texts()) == list(groups)
+    shades = [handle.get_color() for handle in right.get_legend().legend_handles]
+    cells = right.collections[0].get_facecolors()
+    codes = drawn.obs["label"].cat.codes
+    assert all(same_color(cells[i], shades[codes.iloc[i]]) for i in range(50))
     assert left.get_legend() is None
-    assert (set(panel.obsm), set(panel.uns), list(panel.obs)) == before
 
 
-def test_a_stored_umap_is_drawn(panel, monkeypatch):
-    panel.obsm["X_mine"] = panel.obsm["X_umap"][:, ::-1]
-    monkeypatch.setattr("glfs_bio.pl._panel._umap", None)
-    _, right = pl.panel(panel, basis="mine", show=False)
-    expected = np.sort(panel.obsm["X_mine"], axis=0)
-    np.testing.assert_allclose(np.sort(points(right), axis=0), expected, rtol=1e-5)
-    with refused(NotFound, "basis"):
-        pl.panel(panel, basis="nothing", show=False)
+def test_umap_of_the_panel_where_none_is_named(drawn, quick_umaps):
+    del drawn.obsm["X_umap"]
+    with quick_umaps():
+        (ax,) = pl.panel(drawn, show=False)
+    values = drawn[:, best_first(drawn).index].X.toarray()
+    centred = values[:, :2] - values[:, :2].mean(axis=0)
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), centred, atol=1e-5)
 
 
-def test_the_umap_by_the_panel_is_that_of_scanpy(panel, monkeypatch):
-    """On its genes, in the order of the object; of many genes on their components."""
-    monkeypatch.setattr(sc.tl, "umap", lambda cells: cells.obsm.update(X_umap=cells.X[:, :2]))
-    chosen = panel[:, panel.var["glfs_selected"]]
-    _, right = pl.panel(panel, show=False)
-    expected = np.sort(chosen.X[:, :2].toarray(), axis=0)
-    np.testing.assert_allclose(np.sort(points(right), axis=0), expected, rtol=1e-5)
-    reduced = []
-    monkeypatch.setattr("glfs_bio.pl._panel._MOST_GENES_OF_UMAP", 9)
-    monkeypatch.setattr(sc.pp, "pca", lambda cells: reduced.append(cells.shape))
-    pl.panel(panel, show=False)
-    assert reduced == [(700, 10)]
-
-
-def test_one_map_without_one_of_all_genes(panel):
-    del panel.obsm["X_umap"]
-    (ax,) = pl.panel(panel, "bulk_labels", show=False)
-    assert ax.get_title() == "bulk_labels, panel of 10 genes"
-    assert ax.get_legend() is not None
-
-
-def test_heatmap_groups_and_orders(panel, monkeypatch):
-    panel.uns.pop("bulk_labels_colors", None)
-    axes = pl.panel(panel, "bulk_labels", kind="heatmap", show=False)
-    image = axes["heatmap_ax"].images[0].get_array()
-    assert image.shape[1] == 10
-    assert (image.min(), image.max()) == (0, 1)
-    genes = names(axes["heatmap_ax"].get_xticklabels())
-    assert set(genes) == set(best_first(panel).index)
-    means = panel[:, genes].to_df().groupby(panel.obs["bulk_labels"], observed=True).mean()
-    highest = means.to_numpy().argmax(axis=0)
-    assert (np.diff(highest) >= 0).all()
-    assert labels_apart(axes["groupby_ax"].get_yticklabels())
-    colours = axes["groupby_ax"].images[0].get_cmap()(np.arange(10))
-    assert all(same_color(a, b) for a, b in zip(colours, MUTED, strict=True))
-    panel.obs["many_groups"] = pd.Categorical([f"t{i % 14}" for i in range(700)])
-    axes = pl.panel(panel, "many_groups", kind="heatmap", show=False)
-    assert len(axes["groupby_ax"].get_yticklabels()) == 14
-    monkeypatch.setattr("glfs_bio.pl._panel._MOST_ROWS", 50)
-    axes = pl.panel(panel, "bulk_labels", kind="heatmap", symbols="symbol", show=False)
-    assert axes["heatmap_ax"].images[0].get_array().shape[0] == 50
-    assert axes["heatmap_ax"].get_xlabel() == "50 of 700 cells"
-    genes = names(axes["heatmap_ax"].get_xticklabels())
-    assert set(genes) == set(best_first(panel)["symbol"])
-    # the layer of the selection is shown
-    panel.layers["logged"] = panel.X.copy()
-    pp.select_genes(panel, 5, layer="logged", key_added="layer")
-    panel.X = sparse.csr_matrix(panel.shape, dtype=np.float32)
-    axes = pl.panel(panel, "bulk_labels", kind="heatmap", key="layer", show=False)
-    assert axes["heatmap_ax"].images[0].get_array().max() == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "n_groups"), [("cluster", 150), ("CD8-positive, alpha-beta memory T cell", 80)]
-)
-def test_legends_of_many_groups_leave_room(mapped, n_groups, name):
-    mapped.obs["many"] = pd.Categorical([f"{name} {i % n_groups}" for i in range(700)])
-    for options in ({}, {"figsize": (8, 3)}):
-        left, right = pl.panel(mapped, "many", show=False, **options)
-        right.figure.canvas.draw()
-        for ax in (left, right):
-            box = ax.get_position()
-            assert box.height > 0.5
-            assert box.width * ax.figure.get_figwidth() > 1.0
-        texts = names(right.get_legend().get_texts())
-        shown = len(texts) - texts[-1].startswith("and ")
-        assert texts[-1] == f"and {n_groups - shown} more" or shown == n_groups
-        assert shown == n_groups or options or name != "cluster"
-
-
-def test_several_columns_and_genes(mapped):
-    mapped.var["symbol"] = mapped.var_names.to_series().replace({"CD3D": "$a$ CD3 $"})
-    shown = ["bulk_labels", "percent_mito", "CD3D"]
-    axes = pl.panel(mapped, shown, symbols="symbol", show=False)
+def test_several_columns_and_genes(drawn):
+    drawn.var.loc["CD3D", "symbol"] = "$a$ CD3"
+    drawn.obs["many"] = pd.Categorical([f"a group with a long name {i % 80}" for i in range(700)])
+    shown = ["many", "percent_mito", "CD3D"]
+    axes = pl.panel(drawn, shown, symbols="symbol", basis="mine", show=False)
     assert len(axes) == 6
-    titles = [ax.get_title().replace("\\", "") for ax in axes[::2]]
-    assert [title.split(", ")[0] for title in titles] == [*shown[:2], "$a$ CD3 $"]
+    assert axes[4].get_title() == "$a$ CD3, all 765 genes"
     values = axes[4].collections[0].get_array()
-    np.testing.assert_allclose(np.sort(values), np.sort(mapped[:, "CD3D"].X.toarray().ravel()))
-    drawn()
-    groups = set(mapped.obs["bulk_labels"].cat.categories)
-    for ax in pl.panel(mapped, "bulk_labels", legend_loc="on data", show=False):
-        assert set(names(ax.texts)) == groups
-        assert ax.get_legend() is None
-    with refused(NotFound, "labels"):
-        pl.panel(mapped, ["bulk_labels", "nothing"], show=False)
-    with refused(InvalidValue, "labels"):
-        pl.panel(mapped, ["bulk_labels", "phase"], kind="dotplot", show=False)
+    np.testing.assert_allclose(values, np.sort(drawn[:, "CD3D"].X.toarray().ravel()))
+    axes[0].figure.draw_without_rendering()
+    for ax in axes:
+        assert ax.get_position().width * ax.figure.get_figwidth() > 2.5  # beside the legend
+    assert len(axes[1].get_legend().get_texts()) == 80
 
 
-@pytest.mark.parametrize(("ncols", "beside"), [(1, 2), (4, 4), (20, 6)])
-def test_maps_stand_in_rows(mapped, ncols, beside):
-    """Those by all genes and by the panel stay together."""
-    axes = pl.panel(mapped, ["CD3D", "percent_mito", "phase"], ncols=ncols, show=False)
-    axes[0].figure.figure.canvas.draw()
-    boxes = [ax.get_window_extent() for ax in axes]
-    heights = [round(box.y0, 1) for box in boxes]
-    assert heights.count(max(heights)) == beside
-    for left, right in zip(boxes[::2], boxes[1::2], strict=True):
-        assert (left.y0, left.width) == pytest.approx((right.y0, right.width))
-        assert left.x1 < right.x0
+def test_a_sample_of_many_cells(drawn, monkeypatch):
+    monkeypatch.setattr(_panel, "_MOST_CELLS", 100)
+    drawn.obsm["X_mine"][0] = np.nan
+    for ax in pl.panel(drawn, "LYZ", basis="mine", show=False):
+        assert len(ax.collections[0].get_offsets()) == 100
+        assert "100 of 700 cells" in ax.get_title()
 
 
-def test_many_cells_are_drawn_as_a_sample(mapped, monkeypatch):
-    for module in ("_panel", "_figure"):
-        monkeypatch.setattr(f"glfs_bio.pl.{module}.MOST_POINTS", 100)
-    for ax in pl.panel(mapped, ["bulk_labels", "LYZ"], show=False):
-        assert len(points(ax)) == 100
-        assert ax.get_title().replace("\n", " ").endswith("100 of 700 cells")
+def test_contributions_with_must_haves(drawn):
+    ax, ranked = pl.genes(drawn, symbols="symbol", show=False), best_first(drawn)
+    assert rows(ax) == list(ranked["symbol"])
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], ranked["glfs_loss"])
+    for bar, is_included in zip(ax.patches, ranked["glfs_included"], strict=True):
+        assert same_color(bar.get_facecolor(), VERMILLION if is_included else BLUE)
+    assert len(ax.get_legend().get_texts()) == 2
+    supports = (
+        drawn.uns["glfs_explanation"]["table"].set_index("gene").loc[ranked.index]["supports"]
+    )
+    first = supports.str.partition(" (")[0]
+    assert all(text.get_text().endswith(label) for text, label in zip(ax.texts, first, strict=True))
 
 
-@pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])
-def test_look_and_odd_names(mapped, kind):
-    """A column that is called like a gene, and names with two dollars, which are no formulas."""
-    gene = mapped.var["glfs_rank"].idxmin()
-    mapped.obs[gene] = pd.Categorical(np.where(np.arange(700) % 2, r"$\frac$", "a $ b"))
-    mapped.var["symbol"] = [r"$\sum_$" if name == gene else name for name in mapped.var_names]
-    options = {"title": "Blood", "figsize": (9, 4), "palette": "tab20", "cmap": "magma"}
-    pl.panel(mapped, gene, kind=kind, symbols="symbol", show=False, **options)
-    figure = plt.gcf()
-    assert figure.get_suptitle() == "Blood"
-    np.testing.assert_allclose(figure.get_size_inches(), [9, 4])
-    drawn()
-    with refused(InvalidValue, "palette"):
-        pl.panel(mapped, "bulk_labels", kind=kind, palette=["red"], show=False)
-    if kind != "umap":  # whole numbers are groups, and others are not
-        mapped.obs["codes"] = np.where(np.arange(700) < 20, np.nan, np.arange(700) % 3)
-        assert pl.panel(mapped, "codes", kind=kind, show=False)
-        with refused(InvalidType, "labels"):
-            pl.panel(mapped, "percent_mito", kind=kind, show=False)
+def test_weights_of_many_genes(drawn):
+    axes = pl.genes(drawn, column="weight", key="many", show=False)
+    ranked = best_first(drawn, "many")
+    assert [name for ax in axes for name in rows(ax)] == list(ranked.index)
+    widths = [bar.get_width() for ax in axes for bar in ax.patches]
+    np.testing.assert_allclose(widths, ranked["many_weight"])
+    assert len({ax.get_xlim() for ax in axes}) == 1
+    assert len(pl.genes(drawn, 7, key="many", show=False).patches) == 7
+    ax = plt.figure().subplots()
+    assert len(pl.genes(drawn, key="many", ax=ax).patches) == 120
+    pp.select_genes(drawn, 5, method="laplacian_score", key_added="other")
+    assert (
+        "laplacian_score" in pl.genes(drawn, column="weight", key="other", show=False).get_xlabel()
+    )
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_gene_stands_under_the_type_that_it_marks(scaled):
+    codes = np.repeat(range(3), 4)
+    values = np.array([means for means, _ in GENES.values()], dtype=np.float32).T[codes]
+    values = values - scaled * values.mean(axis=0)
+    table, _ = _panel.by_type(RowMatrix(values), pd.Index(list(GENES)), Types.of(codes, "abc"))
+    assert set(table.index) == set(GENES)
+    if not scaled:
+        assert dict(table["type"]) == {gene: kind for gene, (_, kind) in GENES.items()}
+        assert list(table.index)[:4] == ["of_a", "of_b", "more_of_c", "of_c"]
+
+
+def test_dots_are_those_of_scanpy(drawn):
+    (ax,) = pl.dotplot(drawn, "label", show=False)
+    genes = [name.removesuffix(" *") for name in names(ax.get_xticklabels())]
+    assert [name for name in names(ax.get_xticklabels()) if name.endswith(" *")] == ["LYZ *"]
+    theirs = sc.pl.dotplot(
+        drawn, genes, "label", standard_scale="var", dot_max=1.0, return_fig=True
+    )
+    dots = ax.collections[0]
+    shares = np.asarray(dots.get_sizes()).reshape(10, 10) / _panel._DOT
+    np.testing.assert_allclose(shares, theirs.dot_size_df[genes], rtol=1e-5)
+    means = np.asarray(dots.get_array()).reshape(10, 10)
+    np.testing.assert_allclose(means, theirs.dot_color_df[genes], atol=1e-5)
+    assert rows(ax) == list(drawn.obs["label"].cat.categories)
+
+
+def test_dots_of_many_genes_in_rows(drawn):
+    drawn.obs["numbers"] = np.arange(700) % 3
+    axes = pl.dotplot(drawn, "numbers", key="many", symbols="symbol", show=False)
+    genes = [name for ax in axes for name in names(ax.get_xticklabels())]
+    assert sorted(genes) == sorted(best_first(drawn, "many")["symbol"])
+    assert len(axes) == 3
+    assert rows(axes[0]) == ["0", "1", "2"]
