@@ -171,7 +171,7 @@ def extend_panel(
     if candidates.rows is not None:
         out = constraints.ruled_out(candidates.rows, candidates)
         best = replace(best, info=best.info | strongest_out(criterion, out))
-        best = constraints.named(adata, best)
+        best = constraints.name_ruled_out(adata, best)
     constraints.say_ruled_out(best.info.get("ruled_out"))
     order = candidates.genes[best.order[: best.n_selected]]
     table = pd.DataFrame(
@@ -220,18 +220,6 @@ def _dropped(
         return pd.Series(dtype=np.intp)
     to_drop = names_of.named(adata, drop, symbols=symbols, argument="drop")
     genes = of_panel(adata, panel, to_drop, "drop", missing=missing, symbols=symbols)
-    limits = panel.basis.request.limits
-    rows = None
-    if limits is not None and limits.together is not None:
-        rows = constraints.rows(adata, Limits(together=limits.together), symbols=symbols)
-    if rows is not None:
-        partners = np.setdiff1d(np.intersect1d(rows.with_partners(genes), panel.genes), genes)
-        if len(partners):
-            names = listed(adata.var_names[partners])
-            log.warning(
-                Message(f"Genes that are selected only together with these leave too: {names}.")
-            )
-        genes = np.append(genes, partners)
     absent_rows = pd.Series(-1, index=to_drop.absent, dtype=np.intp)
     return pd.concat([pd.Series(genes, index=adata.var_names[genes]), absent_rows])
 
