@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
 from pathlib import Path  # noqa: TC003 - the annotations are read
 from typing import Annotated
 
 import glfs_bio
 
-from .._anndata import summaries
 from ..errors import OBS, InvalidValue, arg
 from . import files, values, words
 from .command import Call, command

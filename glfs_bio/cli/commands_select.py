@@ -125,7 +125,7 @@ def extend(
     if genes is not None:
         panel = names.panel(adata, call["panel"], symbols=symbols, missing="ignore").names
         panel = [name for name in panel if name not in entry.get("dropped", ())]
-        panel = dict.fromkeys([*panel, *added["gene"], *entry.get("absent", ())])
+        panel = [*dict.fromkeys([*panel, *added["gene"], *entry.get("absent", ())])]
         called = read.symbols(adata, symbols).dropna().to_dict()
         files.put_names(
             [called.get(name, name) for name in panel], genes, overwrite=written.overwrite

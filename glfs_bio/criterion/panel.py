@@ -215,19 +215,26 @@ class MeasuredPanel:
         """Return by how much F grows without genes i, shape (len(leaving), 1); by how much it falls
         with every gene j, shape (n_genes,); and by how much it falls again with j once i left.
         """
-        losses, gains, instead = 0.0, 0.0, 0.0
+        shapes = (
+            (len(leaving), 1),
+            (self.criterion.n_genes,),
+            (len(leaving), self.criterion.n_genes),
+        )
+        blocks = zip(self.criterion.blocks, self.posteriors, strict=True)
         if not self.criterion.largest:
-            for block, posterior in zip(self.criterion.blocks, self.posteriors, strict=True):
+            losses, gains, instead = map(np.zeros, shapes)
+            for block, posterior in blocks:
                 loss, gain, again = _changes(block, posterior, leaving)
-                losses, gains, instead = losses + loss, gains + gain, instead + again
+                losses += loss
+                gains += gain
+                instead += again
             return losses, gains, instead
-        largest = without = joined = exchanged = -np.inf
-        for block, posterior, floor in zip(
-            self.criterion.blocks, self.posteriors, self.criterion.floors, strict=True
-        ):
-            level = float(block.weights @ np.diag(posterior.covariance)) - floor
+        largest = -np.inf
+        without, joined, exchanged = (np.full(shape, -np.inf) for shape in shapes)
+        for (block, posterior), floor in zip(blocks, self.criterion.floors, strict=True):
+            level = float(block.weights @ np.diag(posterior.covariance) - floor)
             loss, gain, again = _changes(block, posterior, leaving)
-            largest = np.maximum(largest, level)
+            largest = max(largest, level)
             without = np.maximum(without, level + loss)
             joined = np.maximum(joined, level - gain)
             exchanged = np.maximum(exchanged, level + loss - again)

@@ -46,6 +46,11 @@ def jaccard_with_substitutes(
     return _over(shared, sizes[:, None] + sizes - shared)
 
 
+def mean_of_pairs(jaccard: Array) -> float:
+    """Return the mean over the pairs of different selections."""
+    return float(jaccard[np.triu_indices(len(jaccard), 1)].mean())
+
+
 def _over(shared: Array, either: Array) -> Array:
     """Shares, NaN of nothing."""
     return np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)

@@ -172,24 +172,26 @@ def explain_panel(
     if genes is not None:
         rows = names_of.panel(adata, genes, symbols=symbols, argument="genes").genes
     across = None if preserve is None else "mean"
-    panel = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=across)
+    subject = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=across)
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
-    had_to = must_haves(adata, panel.named)
-    why = explained(adata, panel, groups, barred=barred, had_to=had_to)
+    had_to = must_haves(adata, subject.named)
+    why = explained(adata, subject, groups, barred=barred, had_to=had_to)
     content = {
         "table": why.table,
-        "substitutes": _substitutes(adata, panel.genes, why.instead, n_substitutes),
+        "substitutes": _substitutes(adata, subject.genes, why.instead, n_substitutes),
         **why.of_labels,
     }
     if rows is None:
-        return panel.result(adata, content)
-    content |= standing(adata, panel, rows, why.instead.lost)
-    where = expression.of_genes(adata, rows, groups, panel.layer)
+        return subject.result(adata, content)
+    content |= standing(adata, subject, rows, why.instead.lost)
+    where = expression.of_genes(adata, rows, groups, subject.layer)
     content["genes"] = content["genes"].assign(**_expressed(where, groups, len(rows)))
     if groups is not None and where is not None:
         tables = [content["expression"], where.table(adata.var_names.to_numpy()[rows])]
-        content["expression"] = pd.concat(tables).drop_duplicates(["gene", "label"])
-    return panel.result(adata, content, returned="genes")
+        content["expression"] = pd.concat(tables).drop_duplicates(
+            ["gene", "label"], ignore_index=True
+        )
+    return subject.result(adata, content, returned="genes")
 
 
 class Explanation(NamedTuple):

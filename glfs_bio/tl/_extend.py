@@ -13,7 +13,7 @@ from .. import checks
 from .._anndata import constraints, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
-from ..errors import NO_VALUE, InvalidValue, Message, listed
+from ..errors import NO_VALUE, InvalidValue, listed
 from ..options import Limits
 from ..pp import request_to_keep
 from ..selection import best_panel, strongest_out
@@ -23,7 +23,6 @@ from ._panel import (
     in_place_of,
     joining_candidates,
     must_haves,
-    of_panel,
     preserved_by,
 )
 
@@ -137,7 +136,7 @@ def extend_panel(
     (['gene', 'adds', 'preserved', 'replaces', 'substitution_score'], ['LYZ'])
     """
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    panel = find(
+    subject = find(
         adata,
         panel,
         symbols=symbols,
@@ -148,14 +147,14 @@ def extend_panel(
         platform=platform,
         across=None,
     )
-    request, criterion, names = panel.basis.request, panel.basis.criterion, adata.var_names
-    missing = absent(adata, panel.named)
-    dropped = _dropped(adata, panel, drop, missing, symbols)
+    request, criterion, names = subject.basis.request, subject.basis.criterion, adata.var_names
+    missing = absent(adata, subject.named)
+    dropped = _dropped(adata, subject, drop, missing, symbols)
     missing = [name for name in missing if name not in dropped.index]
     leaves = np.isin(np.arange(adata.n_vars), dropped)
-    had_to = must_haves(adata, panel.named) & ~leaves
-    stay = panel.genes[~leaves[panel.genes]]
-    candidates = joining_candidates(adata, panel, stay, leaves)
+    had_to = must_haves(adata, subject.named) & ~leaves
+    stay = subject.genes[~leaves[subject.genes]]
+    candidates = joining_candidates(adata, subject, stay, leaves)
     size = None if drop is None else len(stay) + len(dropped)
     if n_genes is not None:
         size = n_genes - len(missing)
@@ -183,15 +182,15 @@ def extend_panel(
     )
     content: dict[str, Any] = {}
     frame = results.columns_of(best, candidates, names, str(key_added))
-    if drop is not None or panel.named.key is not None:
+    if drop is not None or subject.named.key is not None:
         frame[f"{key_added}_included"] = had_to
     if drop is not None:
         table = table.assign(**_replaced(criterion, stay, dropped, order[len(stay) :]))
         content["dropped"] = dropped.index.to_numpy(dtype=object)
-        content["preserved_before"] = float(panel.preserved[-1])
+        content["preserved_before"] = float(subject.preserved[-1])
     if missing:
         content["absent"] = np.array(missing, dtype=object)
-    include, exclude = panel.genes, request.exclude
+    include, exclude = subject.genes, request.exclude
     if drop is not None:
         include = np.flatnonzero(had_to)
         exclude = names_of.together(
@@ -219,7 +218,13 @@ def _dropped(
     if drop is None:
         return pd.Series(dtype=np.intp)
     to_drop = names_of.named(adata, drop, symbols=symbols, argument="drop")
-    genes = of_panel(adata, panel, to_drop, "drop", missing=missing, symbols=symbols)
+    genes = to_drop.genes
+    outside = list(adata.var_names[genes[~np.isin(genes, panel.genes)]])
+    unknown = [name for name in to_drop.absent if name not in missing]
+    if outside or unknown:
+        hints = names_of.Lookup(adata, symbols).hints(unknown)
+        problem = f"has genes that are not in the panel: {listed([*outside, *unknown])}"
+        raise InvalidValue("drop", NO_VALUE, problem, f"choose genes of the panel{hints}")
     absent_rows = pd.Series(-1, index=to_drop.absent, dtype=np.intp)
     return pd.concat([pd.Series(genes, index=adata.var_names[genes]), absent_rows])
 

@@ -20,11 +20,9 @@ from ..criterion.platform import Detection
 from ..data.threads import few_threads
 from ..errors import (
     ADATA,
-    NO_VALUE,
     Caution,
     InvalidValue,
     Message,
-    NotFound,
     arg,
     listed,
     shown,
@@ -36,7 +34,7 @@ from ..selection import Candidates, check_batches, warn_of_noise
 from ..vendors.forms import is_yes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from anndata import AnnData
@@ -392,33 +390,6 @@ def in_place_of(
                 score[leaving] = measured.substitutions(np.array([row])).score[0, come]
     of, by = linear_sum_assignment(np.clip(np.nan_to_num(score), 0.0, 1.0), maximize=True)
     return of, by, score[of, by]
-
-
-def of_panel(
-    adata: AnnData,
-    found: Found,
-    named: Named,
-    argument: str,
-    *,
-    missing: Collection[str] = (),
-    symbols: str | None = None,
-) -> Index:
-    """Return rows of ``.var`` of some genes, which must be of the panel, `missing` ones aside."""
-    strange = adata.var_names[named.genes[~np.isin(named.genes, found.genes)]]
-    outside = f"genes that are not in the panel: {listed(strange)}" if len(strange) else ""
-    unknown = [name for name in named.absent if name not in missing]
-    if unknown:
-        lookup = names.Lookup(adata, symbols)
-        raise NotFound(
-            argument,
-            NO_VALUE,
-            f"has names that are missing in {lookup.where}: {listed(unknown)}"
-            f"{outside and f', and {outside}'}",
-            f"choose genes of the panel{lookup.hints(unknown)}",
-        )
-    if outside:
-        raise InvalidValue(argument, NO_VALUE, f"has {outside}", "choose genes of the panel")
-    return named.genes
 
 
 def absent(adata: AnnData, named: Named) -> list[str]:

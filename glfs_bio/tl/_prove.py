@@ -150,18 +150,18 @@ def prove_panel(
     """
     checks.share("tolerance", tolerance)
     checks.seconds("time_limit", time_limit)
-    panel = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=None)
-    basis = panel.basis
-    is_selection = panel.named.key in adata.uns and basis.request.ranker.by_criterion
-    key = panel.named.key if is_selection and preserve is None and layer is None else None
-    candidates = _candidates(adata, panel)
+    subject = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=None)
+    basis = subject.basis
+    is_selection = subject.named.key in adata.uns and basis.request.ranker.by_criterion
+    key = subject.named.key if is_selection and preserve is None and layer is None else None
+    candidates = _candidates(adata, subject)
     seed = basis.request.structure.random_state
-    with panel.few_threads():
+    with subject.few_threads():
         criterion = minimised_of(basis.criterion, candidates.detection, seed)
-        _check(adata, panel, criterion, key)
+        _check(adata, subject, criterion, key)
     best = best_panel(
         basis.criterion,
-        len(panel.genes),
+        len(subject.genes),
         candidates,
         random_state=seed,
         search="best",
@@ -174,36 +174,38 @@ def prove_panel(
         )
     states = _certificates(adata, candidates, best, tolerance, key)
     order = candidates.genes[best.order[: best.n_selected]]
-    earlier = [] if key is None else _earlier(adata, panel)
+    earlier = [] if key is None else _earlier(adata, subject)
     recorded = np.nan if key is None else _optimality(adata.uns[key])
     must = candidates.include
     if candidates.rows is not None:
         must = candidates.rows.with_partners(must)
-    with panel.few_threads():
-        compared = _Compared.of(criterion, must, best.proof, recorded, panel.genes, *earlier, order)
+    with subject.few_threads():
+        compared = _Compared.of(
+            criterion, must, best.proof, recorded, subject.genes, *earlier, order
+        )
     content = {
         **compared.shares,
-        "table": _table(states, panel.genes, compared.best),
+        "table": _table(states, subject.genes, compared.best),
         **{
             f"n_{state}{name.removeprefix('certificate')}": int((column == state).sum())
             for name, column in states.items()
             for state in (EVERY, OPEN)
         },
-        "n_genes": len(panel.genes),
+        "n_genes": len(subject.genes),
         "n_tested": len(candidates.genes),
         "n_nodes": best.proof.n_nodes,
     }
-    if key is not None and compared.best is not panel.genes:
+    if key is not None and compared.best is not subject.genes:
         content["best"] = f"{key}_best"
     if key is not None and inplace:
         _sharpen(adata, key, states, content["optimality"], tolerance)
         if compared.best is order:
-            _store_beside(adata, panel, candidates, best, time_limit)
+            _store_beside(adata, subject, candidates, best, time_limit)
         elif "best" in content:
             _sharpen(adata, content["best"], states, compared.of_best, tolerance)
         else:
             results.forget_better(adata, key)
-    return panel.result(adata, content)
+    return subject.result(adata, content)
 
 
 def _check(adata: AnnData, panel: Found, criterion: Criterion, key: str | None) -> None:

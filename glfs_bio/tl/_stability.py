@@ -49,8 +49,6 @@ log = logging.getLogger(__name__)
 
 #: Layer of raw counts in what the subsamples are taken from.
 _COUNTS = "counts"
-#: Arguments of ``select_genes`` that say where a selection is written.
-_WHERE = {"as_highly_variable", "subset"}
 _FEWEST_RESAMPLES = 2
 _FEWEST_CELLS = 3
 
@@ -195,9 +193,9 @@ def stability(
         "table": pd.DataFrame({"gene": adata.var_names[order], "frequency": frequency[order]}),
         "of": key,
         "jaccard": jaccard,
-        "mean_jaccard": _mean(jaccard),
+        "mean_jaccard": over_parts.mean_of_pairs(jaccard),
         "jaccard_with_substitutes": matched,
-        "mean_jaccard_with_substitutes": _mean(matched),
+        "mean_jaccard_with_substitutes": over_parts.mean_of_pairs(matched),
         "n_genes": sizes,
         "n_included": int(included.sum()),
         "n_shared": int((panel & consensus).sum()),
@@ -277,14 +275,8 @@ def _with_substitutes(
     return frequency, matched
 
 
-def _mean(jaccard: NDArray[np.float64]) -> float:
-    """Return the mean over the pairs."""
-    return float(jaccard[np.triu_indices(len(jaccard), 1)].mean())
-
-
 def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
     """Return everything that determines the genes: as given, else recorded, else by default."""
-    select = {name: value for name, value in select.items() if name not in _WHERE}
     request = Request()
     if key in adata.uns:
         request = results.request_of(adata, key)

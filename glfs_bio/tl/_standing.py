@@ -74,7 +74,7 @@ def standing(adata: AnnData, panel: Found, genes: Index, lost: Array) -> dict[st
 def _ranks(adata: AnnData, panel: Found, reasons: dict[int, str]) -> Array:
     """Return the ranks of all genes: of the selection, or by what they add to the panel."""
     if panel.named.key is not None:
-        return adata.var[f"{panel.named.key}_rank"].to_numpy(dtype=float)
+        return np.asarray(adata.var[f"{panel.named.key}_rank"], dtype=float)
     ranks = np.full(adata.n_vars, np.nan)
     outside = np.setdiff1d(np.arange(adata.n_vars), [*panel.genes, *reasons])
     outside = outside[np.argsort(-panel.measured.gains()[outside], kind="stable")]

@@ -69,9 +69,9 @@ REFUSED = {
     tl.extend_panel: {
         InvalidType: {"drop": 5, "platform": 0.5, "preserve": 1},
         InvalidValue: {
-            "drop": ("NKG7", ["CD3D", "GNLY"]), "n_genes": (2, 766), "panel": ([], ["none"]),
+            "drop": ("NKG7", ["CD3D", "GNLY"], ["zz"]), "n_genes": (2, 766),
+            "panel": ([], ["none"]),
         },
-        NotFound: {"drop": ["zz"]},
     },
     tl.order_panel: {
         InvalidType: {"catalogue": 5, "genes": 5},

@@ -9,7 +9,7 @@ import pytest
 from refusals import refused
 
 from glfs_bio import Limits, Platform, pp, tl
-from glfs_bio.errors import Caution, InvalidValue, NotFound
+from glfs_bio.errors import Caution, InvalidValue
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
 
@@ -238,7 +238,7 @@ def test_dropping_is_extending_the_rest_without_them(cells, selected):
 
 
 def test_what_is_dropped_is_of_the_panel(cells):
-    with refused(NotFound, "drop") as caught:
+    with refused(InvalidValue, "drop") as caught:
         tl.extend_panel(cells, PANEL, drop=["CD20", "GNLY"])
     assert "MS4A1" in str(caught.value)
     assert "GNLY" in str(caught.value)
