@@ -48,6 +48,11 @@ def reason(error: BaseException) -> str:
     return " ".join(str(error).split())[:LONGEST_VALUE]
 
 
+def bad_file(path: object, problem: str, advice: str = "") -> InvalidValue:
+    """Return the refusal of a file, or of a table that is in none."""
+    return InvalidValue("path", str(path) if isinstance(path, Path) else path, problem, advice)
+
+
 @contextmanager
 def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[None]:
     """Refuse a file of a `kind`, whatever a library raises that cannot read it."""
@@ -83,7 +88,11 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
         )
     if path.exists() and not overwrite:
         raise FileExists(
-            "path", str(path), "exists", f"choose another name, or pass {arg('overwrite', True)}"
+            "path",
+            str(path),
+            "exists",
+            f"pass {arg('overwrite', True)} so that the same call may run again, or choose another "
+            "name",
         )
     is_old = path.is_dir() and (is_zarr(path) or not any(path.iterdir()))
     if path.is_dir() and not (path.suffix.lower() == _FOLDERS and is_old):

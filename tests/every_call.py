@@ -69,7 +69,7 @@ LINES = {
     "curve": "IN.h5ad --max-genes 5 --labels type",
     "stability": "IN.h5ad --n-resamples 2",
     "classify": "IN.h5ad --labels type --n-genes 3",
-    "enrich": "IN.h5ad --gene-sets SETS.gmt --min-size 1 --min-cells 1",
+    "enrich": "IN.h5ad --gene-sets SETS.gmt --min-size 1",
     "order": "IN.h5ad glfs",
 }
 

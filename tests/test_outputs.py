@@ -28,7 +28,6 @@ MORE = {
     "extend_panel": "select_genes",
     "prove_panel": "select_genes",
     "compare_panels": "evaluate_panel",
-    "order_panel": "explain_panel",
 }
 
 

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - the annotations are read
-from typing import Annotated, Any
+from typing import Annotated
 
 import glfs_bio
 
-from ..errors import NO_VALUE, InvalidValue, arg
+from ..errors import InvalidValue, arg
 from . import files, values
 from .command import Call, command
 from .files import Backed, Cells, File, Overwrite, Stored, Table, Written
 from .stderr import note
 
 _TABLES = {".csv", ".tsv", ".xlsx"}
-_ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".gmt", ".rnk")
+_ENDINGS = (".txt", *sorted(_TABLES), ".gmt", ".rnk")
 
 
 @command(
-    "io.write_gmt",
-    "io.write_gene_list",
+    "io.write_genes",
     key=values.As(list[str], help="It may be repeated for .gmt."),
     columns="--column",
-    thresholds="--threshold",
     selected_only=None,
-    groups=None,
 )
 def export(
     cells: Stored,
@@ -46,30 +43,18 @@ def export(
     Example: glfs-bio export panel.h5ad genes.txt genes.csv genes.gmt genes.rnk
     """
     given = dict(call.given)
-    keys, endings = given.pop("key", ["glfs"]), {target.suffix.lower() for target in targets}
-    symbols: dict[str, Any] = {"symbols": call["symbols"]}
-    of_tables = {one: given[one] for one in ("columns", "explanation_key") if one in given}
-    of_sets = {one: given[one] for one in ("thresholds", "stability_key") if one in given}
-    if len(keys) > 1 and endings != {".gmt"}:
-        raise InvalidValue("key", keys, "is for .gmt alone", "name one selection")
-    for name, value in of_tables.items():
-        if not endings & _TABLES:
-            raise InvalidValue(name, value, "needs a file that ends with .csv, .tsv or .xlsx")
-    if "thresholds" in given and ".gmt" not in endings:
-        raise InvalidValue("thresholds", NO_VALUE, "needs a file that ends with .gmt")
+    columns, endings = given.pop("columns", None), {path.suffix.lower() for path in targets}
+    if len(given.get("key", ())) > 1 and endings != {".gmt"}:
+        raise InvalidValue("key", given["key"], "is for .gmt alone", "name one selection")
+    if columns and not endings & _TABLES:
+        raise InvalidValue("columns", columns, "needs a file that ends with .csv, .tsv or .xlsx")
     adata = cells.load()
     for target in targets:
         with files.replacing(target, ".txt", overwrite=overwrite) as file:
-            ending = file.suffix.lower()
-            if ending == ".gmt":
-                glfs_bio.io.write_gmt(adata, file, key=keys, **symbols, **of_sets)
-            elif ending == ".rnk":
-                glfs_bio.io.write_rnk(adata, file, key=keys[0], **symbols)
-            else:
-                more = symbols | (of_tables if ending in _TABLES else {})
-                glfs_bio.io.write_gene_list(
-                    adata, file, key=keys[0], selected_only=not every, **more
-                )
+            options = given | {"selected_only": not every}
+            if columns and file.suffix.lower() in _TABLES:
+                options["columns"] = columns
+            glfs_bio.io.write_genes(adata, file, **options)
 
 
 @command(
@@ -101,7 +86,7 @@ def order(
             "reference", reference, f"needs {arg('labels')} and {arg('counts')}", "name both"
         )
     from .._anndata import results
-    from ..vendors.orders import ORDERS
+    from ..tl._order import ORDERS
 
     if order is not None and call["platform"] in ORDERS:
         ORDERS[call["platform"]].check_file(order, "order")
@@ -119,6 +104,7 @@ def order(
 
 
 #: Results of other functions that a report shows.
+_RESULTS = ("stability", "enrichment", "evaluation", "explanation")
 
 
 @command(
@@ -139,7 +125,6 @@ def report(
     explanation_key: Annotated[
         str | None, "Key of the explanation. Default: KEY_explanation."
     ] = None,
-    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a selection as one HTML file that needs no network.
@@ -149,6 +134,7 @@ def report(
     Example: glfs-bio report panel.h5ad -o report.html --labels cell_type
     """
     adata = cells.load()
+    keys = stability_key, enrichment_key, evaluation_key, explanation_key
     results = {what: key for what, key in zip(_RESULTS, keys, strict=True) if key is not None}
     with files.replacing(output, ".html", overwrite=overwrite) as name:
         glfs_bio.io.write_report(adata, name, results=results, **call.given)

@@ -22,7 +22,7 @@ _GENE_SETS = (values.As(str), File("r", (".gmt",)))
 def _check_gene_sets(call: Call) -> None:
     """Report errors in a file of gene sets before cells are read."""
     if str(call["gene_sets"]).lower().endswith(".gmt"):
-        glfs_bio.io.read_gmt(call["gene_sets"])
+        glfs_bio.io.read_markers(call["gene_sets"])
 
 
 @command("tl.evaluate_panel", panel=("PANEL...", values.AS["panels"]), gene_sets=_GENE_SETS)
@@ -141,8 +141,6 @@ def classify(
 @command(
     "tl.enrich",
     gene_sets=_GENE_SETS,
-    n_permutations="--permutations",
-    n_jobs="--jobs",
 )
 def enrich(cells: Stored, call: Call, written: Written) -> None:
     """Find the gene sets that are enriched in a selection; prints a table as TSV.

@@ -206,7 +206,7 @@ def demo(
     accuracy = {name: _label_accuracy(subset) for name, subset in sets.items()}
 
     files.put_cells(panel, h5ad, overwrite=overwrite)
-    glfs_bio.io.write_gene_list(cells, txt, overwrite=overwrite)
+    glfs_bio.io.write_genes(cells, txt, overwrite=overwrite)
     with replacing(png, overwrite=overwrite) as file:
         glfs_bio.pl.panel(cells, _LABELS, save=file)
         plt.close()

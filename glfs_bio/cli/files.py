@@ -278,20 +278,20 @@ def _stdout() -> Any:
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     """Write the annotated cells to a file, or as h5ad to stdout."""
-    from ..io import _on_disk
+    from ..io import _read
 
     room = shutil.disk_usage(target.parent).free
-    if room < (needed := _on_disk.size(adata)):
+    if room < (needed := _read.n_bytes(adata)):
         raise FileRefused(
             "output", target, f"needs {needed:.3g} bytes, and there is room for {room:.3g}"
         )
     with replacing(target, ".h5ad", overwrite=overwrite) as name:
         anndatas = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
         try:
-            if _on_disk.are_in_memory(adata):
+            if _read.are_in_memory(adata):
                 anndatas(name)
             else:
-                _on_disk.write(adata, name)
+                _read.write_in_parts(adata, name)
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
             _, _, said = str(error).partition("error message = '")
             said = said.partition("'")[0] or str(error)

@@ -188,7 +188,7 @@ def _ranges(words: list[str], argument: str) -> Any:
 def _lists(text: str, _: str) -> str | dict[str, list[str]]:
     """Return the name of a column, or lists out of a file, with or without ``@``."""
     from ..vendors.forms import ENDINGS
-    from ..vendors.markers import read_markers
+    from ..vendors.genes import read_markers
     from ..vendors.sheets import ending
 
     name = text.removeprefix("@")

@@ -31,12 +31,10 @@ _COMMANDS = {
     "order_panel": "order",
     "prove_panel": "prove",
     "estimate_efficiency": "efficiency",
-    "write_gene_list": "export",
-    "write_gmt": "export",
+    "write_genes": "export",
     "write_order": "order --order",
     "write_reference": "order --reference",
     "write_report": "report",
-    "write_rnk": "export",
 } | {name: name for name in ("stability", "classify", "enrich")}
 #: Arguments for the cells.
 _CELLS = {"adata", "X", "source"}

@@ -12,7 +12,7 @@ from scipy import sparse
 
 import glfs_bio
 from glfs_bio.cli import COMMANDS, with_options
-from glfs_bio.io import _on_disk
+from glfs_bio.io import _read
 
 #: Lines of those that write no cells.
 READING = {
@@ -93,7 +93,7 @@ def test_cells_are_written_part_by_part(write, told, stored, ending, monkeypatch
     line = f"select {path} --n-genes 4 --n-comps 5 --genes -"
     expected = told(line)
     for name in ("_PART", "DENSE_BLOCK"):  # of 12,000 values
-        monkeypatch.setattr(_on_disk, name, 4000)
+        monkeypatch.setattr(_read, name, 4000)
     assert told(f"{line} --backed -o out.{ending}") == expected
     found = glfs_bio.io.read_cells(f"out.{ending}")
     assert isinstance(found.X, type(container(dense(cells.X)))) or not sparse.issparse(cells.X)
@@ -119,13 +119,13 @@ def test_stdin_is_no_file_to_leave_a_matrix_in(run, copied_inputs):
 
 def test_an_interrupted_file_is_not_left(write, run, monkeypatch, caplog):
     _, path = write(*WRITTEN["zarr"])
-    monkeypatch.setattr(_on_disk, "_PART", 100)
+    monkeypatch.setattr(_read, "_PART", 100)
     caplog.set_level(logging.INFO)
 
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_on_disk.log, "info", interrupt)
+    monkeypatch.setattr(_read.log, "info", interrupt)
     before = sorted(path.name for path in Path.cwd().iterdir())
     assert run(f"explain {path} glfs --labels type --backed -o out.h5ad").exit_code != 0
     assert sorted(path.name for path in Path.cwd().iterdir()) == before

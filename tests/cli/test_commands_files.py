@@ -17,7 +17,7 @@ def test_export_in_every_format(on_cells, cells):
     assert genes == list(cells.var[cells.var["glfs_selected"]].sort_values("glfs_rank").index)
     assert list(pd.read_csv("genes.csv")["gene"]) == genes
     assert "id" in pd.read_csv("genes.tsv", sep="\t")
-    assert glfs_bio.io.read_gmt("genes.gmt") == {"glfs": genes}
+    assert glfs_bio.io.read_markers("genes.gmt") == {"glfs": genes}
     assert len(Path("genes.rnk").read_text().splitlines()) == cells.n_vars
     on_cells("export cells.h5ad genes.txt --all --overwrite")
     assert len(Path("genes.txt").read_text().split()) == cells.n_vars
