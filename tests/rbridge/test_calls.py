@@ -203,8 +203,8 @@ CALLS = {
         "glfs_class",
     ),
     "resolve genes": (
-        "glfs_resolve_genes(x, vendor, min_probes = 2)",
-        lambda adata: tl.resolve_genes(adata, VENDOR, min_probes=2),
+        "glfs_resolve_genes(x, vendor)",
+        lambda adata: tl.resolve_genes(adata, VENDOR),
         "glfs_names",
     ),
     "an order for an instrument": (

@@ -240,7 +240,7 @@ ROWS = [
     ("glfs_laprls(sce)", TYPE, "labels"),
     ("glfs_evaluate_panel(x, c('g1', 'g2'), sizes = 0)", VALUE, "sizes"),
     ("glfs_evaluate_panel(x, 'g1', measures = 'zz')", VALUE, "measures"),
-    ("glfs_stability(x, 3, fraction = 2)", VALUE, "fraction"),
+    ("glfs_stability(x, n_genes = 3, fraction = 2)", VALUE, "fraction"),
     ("glfs_laprls(x, rep('a', 60))", VALUE, "labels"),
     ("glfs_classify(x, half, 0)", VALUE, "n_genes"),
     ("glfs_classify(x, half, 2, graph = 'x')", IN_R, "graph"),

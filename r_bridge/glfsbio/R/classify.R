@@ -135,9 +135,8 @@ setMethod("show", "GLFSLapRLS", function(object) {
 #'     and the second, divided by its median for the labelled samples. 0 is
 #'     undecided, 1 as clear as in a typical sample. It is no probability. A
 #'     sample of a type that the classifier does not know may have a large one.
-#'   - `glfs_class_decision`: the decision value for two classes, positive for
-#'     the second; with more classes one column each, such as
-#'     `glfs_class_decision.NK`.
+#'   - `glfs_class_decision.NK` and the like: the decision value of each class;
+#'     the label has the largest.
 #'   - `glfs_class_selected`, of the genes: whether the classifier uses the gene;
 #'     and `glfs_class_weight`, its weight in the selection.
 #'

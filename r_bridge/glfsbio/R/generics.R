@@ -106,11 +106,9 @@ setGeneric("glfs_resolve_genes", signature = "x", function(
 #' @exportMethod glfs_order_panel
 setGeneric("glfs_order_panel", signature = "x", function(
         x, panel = "glfs", platform = NULL, ..., genes = NULL, catalogue = NULL,
-        refused = "raise", exclude = NULL, limits = NULL, labels = NULL,
-        backups = 0, counts_layer = NULL, min_probes = 1, probe_sets = NULL,
-        force = NULL, symbols = NULL, ids = NULL, species = NULL,
-        nomenclature = NULL, key_added = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
+        refused = "raise", limits = NULL, labels = NULL, backups = 0,
+        counts_layer = NULL, symbols = NULL, ids = NULL, key_added = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_order_panel")
 })
 
@@ -164,8 +162,8 @@ generic_functions <- c(
 
 numbers_by_name <- c(
     "cost", "efficiency", "expected_counts", "expression", "failure", "genes",
-    "off_target", "per_group", "preserve", "priority", "probe_sets", "signal",
-    "spread", "total_counts", "type"
+    "off_target", "per_group", "preserve", "priority", "signal", "spread",
+    "total_counts", "type"
 )
 
 genes_by_name <- c(

@@ -14,14 +14,11 @@
 #'   the row names, which may also be Ensembl ids.
 #' @param ids Column of `rowData()` with Ensembl ids, or a vector of them, which
 #'   decide where they are known.
-#' @param species Species, such as `"human"` or `"Mus musculus"`. NULL: that of
-#'   most names.
-#' @param nomenclature Present and past names: a file or data frame with the
-#'   columns of the complete set of HGNC (`symbol`, `ensembl_gene_id`,
-#'   `prev_symbol`, `alias_symbol`). NULL: those of HGNC and MGI that come with
-#'   the package.
-#' @param min_probes Least number of probes of a gene that can be ordered, where
-#'   the list has their numbers.
+#' @param nomenclature Present and past names: `"human"`, those of HGNC, or
+#'   `"mouse"`, those of MGI, which come with the package; or a file or data frame
+#'   with the columns of the complete set of HGNC (`symbol`, `ensembl_gene_id`,
+#'   `prev_symbol`, `alias_symbol`). NULL: those that come with the package, of
+#'   the species of most names.
 #' @param key_added Prefix of the columns and name of the record.
 #' @return The object, with the columns below in `rowData()`, `fData()` or the
 #'   metadata of the features, and a record in `metadata(x)$glfs_names`,
@@ -31,7 +28,8 @@
 #'   - `glfs_names_symbol` and `glfs_names_id`: symbol and Ensembl id in
 #'     `genes`, `""` where the gene is not found.
 #'   - `glfs_names_orderable`: where `genes` is given, whether it is found
-#'     there, once, with enough probes; for `glfs_platform(genes =
+#'     there, once, and has probes, where the list has their numbers; for
+#'     `glfs_platform(genes =
 #'     "glfs_names_orderable")`.
 #'
 #'   The record has `species`; `source`, where symbols and ids are from;

@@ -192,10 +192,8 @@ NULL
 #' Where `x` has no selection, as a matrix, the parameters are given here.
 #'
 #' @inheritParams glfs_select_genes
-#' @param n_genes Number of genes in each subsample. Without it as in the
-#'   selection; NULL: an automatic number in each.
 #' @param ... Arguments of [glfs_select_genes()] in place of those of the
-#'   selection.
+#'   selection, such as `n_genes`.
 #' @param key Selection: its `key_added`.
 #' @param n_resamples Number of subsamples.
 #' @param fraction Share of the samples in a subsample.

@@ -52,7 +52,7 @@ test_that("domains are read in space", {
     SingleCellExperiment::reducedDim(sce, "places") <- where
     same <- evaluate(spatial = "places", measures = "space")
     expect_equal(measured(same, "morans_i"), measured(found, "morans_i"))
-    expect_refused(evaluate(spatial = "nowhere"), "spatial")
+    expect_refused(glfs_evaluate_panel(sce, panel, spatial = "nowhere"), "spatial")
 })
 
 test_that("objects of all classes have what a matrix has", {
@@ -140,7 +140,7 @@ test_that("genes are explained by the structure of the selection, in the panel o
     expect_type(record, "list")
     expect_identical(record$genes$gene, "g4")
     expect_identical(glfs_explain_panel(cells(), "g1")$table$gene, "g1")
-    expect_refused(glfs_explain_panel(sce, genes = "zz"), "genes", "python.KeyError")
+    expect_refused(glfs_explain_panel(sce, genes = "zz"), "genes", "python.ValueError")
 })
 
 test_that("labels and weights are columns or vectors", {
