@@ -476,7 +476,7 @@ class Draft:
         beside = np.setdiff1d(self.catalogue, rows)
         panel = Found(Named.of(self.adata, np.append(rows, beside), self.named.key), basis)
         with panel.few_threads():
-            instead = replacements(self.adata, panel, rows, ~self.can_join(items))
+            instead = replacements(self.adata, panel, ~self.can_join(items))
         of_genes: dict[int, list[str]] = {}
         scores: dict[int, float] = {}
         for rank in range(n_each):

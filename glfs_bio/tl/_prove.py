@@ -176,12 +176,9 @@ def prove_panel(
     order = candidates.genes[best.order[: best.n_selected]]
     earlier = [] if key is None else _earlier(adata, subject)
     recorded = np.nan if key is None else _optimality(adata.uns[key])
-    must = candidates.include
-    if candidates.rows is not None:
-        must = candidates.rows.with_partners(must)
     with subject.few_threads():
         compared = _Compared.of(
-            criterion, must, best.proof, recorded, subject.genes, *earlier, order
+            criterion, candidates.include, best.proof, recorded, subject.genes, *earlier, order
         )
     content = {
         **compared.shares,

@@ -115,8 +115,6 @@ class _Obstacles:
             for gene in np.flatnonzero(~rows.allowed).tolist():
                 limits = _exceeded(rows, gene, np.zeros_like(rows.upper))
                 groups.append(([gene], f"it is ruled out by limits ({limits})"))
-            alone = np.flatnonzero(~rows.whole(np.ones(adata.n_vars, dtype=bool)))
-            groups.append((alone, "genes to select together with it are missing"))
         groups.append((np.flatnonzero(constant), "it does not vary"))
         if panel.named.key is not None:
             untested = adata.var[f"{panel.named.key}_score"].isna()
