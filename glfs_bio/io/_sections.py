@@ -15,7 +15,7 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from .. import _signatures, codec, pl, tl
+from .. import _docs, codec, pl, tl
 from .._anndata import results as stored
 from .._anndata import summaries, umap
 from ..cells.graph import MOST_EXACT
@@ -367,7 +367,7 @@ def limits(subject: Subject) -> dict[str, Any] | None:
     if isinstance(stated, str):
         return None
     facts = []
-    for name, field in _signatures.parameters(Limits).items():
+    for name, field in _docs.parameters(Limits).items():
         if name in stated:
             said = field.summary.replace("`", "")
             facts.append((name, codec.restored(stated[name]), f"{said[:1].lower()}{said[1:]}"))
