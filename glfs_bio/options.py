@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from . import checks, codec
 from .errors import (
@@ -25,7 +25,6 @@ from .errors import (
     arg,
     call,
     shortened,
-    shown,
 )
 from .methods import METHODS, OBJECTIVES, Method
 
@@ -33,22 +32,54 @@ STANDARDIZE = ("noise", "unit", None)
 ACROSS = ("mean", "worst")
 SEARCHES = ("nested", "best")
 MISSING = ("raise", "warn", "ignore")
+#: Minimum and maximum, or a maximum, of a number and of a number of genes.
+Bounds = float | tuple[float | None, float | None]
+Counts = int | tuple[int | None, int | None]
 
-#: Limits on what is measured of a single gene, over all cells and in types of them: its mean, the
-#: share of the cells that express it, its mean raw counts.
-_OF_MEASURES = {
-    measure: [f"{side}_{measure}{where}" for where in ("", "_in_type") for side in ("min", "max")]
-    for measure in ("mean", "cells", "counts")
+
+class Measure(NamedTuple):
+    """A number of each gene that `expression` of :class:`Limits` bounds."""
+
+    #: ``"mean"`` expression, share of ``"cells"`` that express it, or mean raw ``"counts"``
+    quantity: str
+    #: Whether in the cell type where it is largest; otherwise over all cells
+    in_type: bool = False
+    largest: float = float("inf")
+    #: Fields of :class:`Limits`
+    needs: tuple[str, ...] = ()
+
+
+#: What `expression` bounds, in the order of the rows of a panel's limits.
+MEASURES = {
+    "counts": Measure("counts", needs=("counts_layer",)),
+    "counts_in_type": Measure("counts", in_type=True, needs=("groupby", "counts_layer")),
+    "mean": Measure("mean"),
+    "mean_in_type": Measure("mean", in_type=True, needs=("groupby",)),
+    "cells": Measure("cells", largest=1.0),
+    "cells_in_type": Measure("cells", in_type=True, largest=1.0, needs=("groupby",)),
 }
-#: Limits on single genes.
-OF_GENES = tuple(name for names in _OF_MEASURES.values() for name in names)
-#: Limits on the counts of the whole panel, and on counts.
-_TOTALS = ("max_total_per_cell", "max_total_per_type", "max_total_per_bit")
-_OF_COUNTS = (*_OF_MEASURES["counts"], *_TOTALS)
-#: Limits that are stated for types of cells.
-_OF_TYPES = (*(name for name in OF_GENES if name.endswith("_in_type")), "max_total_per_type")
-#: Lists of genes by name, with what they change nothing without.
-LISTS = {"families": "per_family", "groups": "per_group", "markers": "per_type"}
+#: What `total_counts` bounds.
+TOTALS = {"cell": ("counts_layer",), "type": ("groupby", "counts_layer"), "bit": ("counts_layer",)}
+#: Fields that each limit needs.
+_NEEDS = {
+    **{f"expression[{name!r}]": measure.needs for name, measure in MEASURES.items()},
+    **{f"total_counts[{name!r}]": needs for name, needs in TOTALS.items()},
+    "groups": ("per_group",),
+    "per_group": ("groups",),
+    "per_type": ("groupby",),
+    "cost": ("budget",),
+    "budget": ("cost",),
+}
+#: Fields that serve limits alone, with the field that such a limit needs.
+_SERVING = {
+    "groupby": "groupby",
+    "counts_layer": "counts_layer",
+    "expected_counts": "counts_layer",
+}
+_REMEDIES = {
+    "groupby": "name the column of the cell types",
+    "counts_layer": f'name the layer of raw counts, or "X" where {MATRIX} holds them',
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,76 +87,54 @@ class Limits:
     """Constraints on a panel, for ``glfs_bio.pp.select_genes(..., limits=Limits(...))``.
 
     All constraints hold exactly; infeasible constraints raise an error that names them.  None is no
-    constraint.
+    constraint.  A range is a minimum and a maximum, each a number or None; one number is a maximum.
 
     Attributes
     ----------
-    min_mean : float, default None
-        Minimum mean expression of a gene, in the matrix of the selection (of logarithms).
-    max_mean : float, default None
-        Maximum mean expression of a gene, in the matrix of the selection (of logarithms).
-    min_cells : float, default None
-        Minimum share of all cells that express a gene, from 0 to 1.
-    max_cells : float, default None
-        Maximum share of all cells that express a gene, from 0 to 1.
-    min_counts : float, default None
-        Minimum mean raw counts of a gene in a cell.  It needs `counts_layer`.  Limits on counts are
-        on those that a `platform` detects by its efficiency.
-    max_counts : float, default None
-        Maximum mean raw counts of a gene in a cell.  It needs `counts_layer`.
-    min_mean_in_type : float, default None
-        Minimum mean expression of a gene in at least one cell type.  It needs `groupby`.
-    max_mean_in_type : float, default None
-        Maximum mean expression of a gene in each cell type.  It needs `groupby`.
-    min_cells_in_type : float, default None
-        Minimum share of the cells of at least one type that express a gene.  It needs `groupby`.
-    max_cells_in_type : float, default None
-        Maximum share of the cells of each type that express a gene.  It needs `groupby`.
-    min_counts_in_type : float, default None
-        Minimum mean raw counts of a gene in at least one cell type.  It needs `groupby` and
-        `counts_layer`.
-    max_counts_in_type : float, default None
-        Maximum mean raw counts of a gene in each cell type.  It needs `groupby` and
-        `counts_layer`.
-    max_total_per_cell : float, default None
-        Maximum raw counts of the whole panel in a cell, as a mean over all cells.  It needs
-        `counts_layer`.  In imaging, crowded molecules cannot be resolved.
-    max_total_per_type : float or dict of str to float, default None
-        Maximum raw counts of the whole panel in a cell, as a mean over the cells of each type: one
-        number, or numbers by type.  It needs `groupby` and `counts_layer`.
-    max_total_per_bit : float, default None
-        Maximum raw counts of the genes whose codewords share a bit in a cell, as a mean over all
-        cells.  It needs `counts_layer`, and a platform with a codebook.
+    expression : dict of str to pair of float, default None
+        Ranges of what is measured of each gene, by the keys below.  An example is ``{"mean": (None,
+        3.0), "cells_in_type": (0.1, None)}``.
+
+        - ``"mean"``: mean expression over all cells, in the matrix of the selection (of
+          logarithms);
+        - ``"cells"``: share of all cells that express the gene, from 0 to 1;
+        - ``"counts"``: mean raw counts in a cell, over all cells, as a `platform` detects them by
+          its efficiency.  It needs `counts_layer`;
+        - ``"mean_in_type"``, ``"cells_in_type"``, ``"counts_in_type"``: the same over the cells of
+          the cell type where it is largest: at least one type reaches the minimum, and none is
+          above the maximum.  They need `groupby`.
+    total_counts : dict of str to float, default None
+        Maximum raw counts of the whole panel in a cell, by the keys below.  In imaging, crowded
+        molecules cannot be resolved.  It needs `counts_layer`.
+
+        - ``"cell"``: as a mean over all cells;
+        - ``"type"``: as a mean over the cells of each type; one number, or a dict of numbers by
+          type.  It needs `groupby`;
+        - ``"bit"``: of the genes whose codewords share a bit, as a mean over all cells.  It needs a
+          platform with a codebook.
     expected_counts : dict of str to float, default None
         Expected counts in a cell, as a mean over all cells, of genes whose counts the data cannot
         tell, such as markers of missing cell types.  They replace the means of these genes over all
         cells in limits on counts.
-    families : str or dict of str to list, default None
-        Gene families: column of ``.var``, missing for genes without a family, lists of genes by
-        name, or a file of them (see :func:`~glfs_bio.io.read_markers`).
-    per_family : int, default None
-        Maximum number of genes of a family.
     groups : str or dict of str to list, default None
-        Groups of genes, such as lineages of a panel sheet, given as `families` are.
-    per_group : dict of str to int or pair of int, default None
-        Number of genes of groups: minimum and maximum, as in ``{"T cells": (2, 10), "B cells": (1,
-        None)}``, or one number for exactly so many.  It needs `groups`.
+        Sets of genes, such as gene families, lineages of a panel sheet, or markers of cell types:
+        column of ``.var``, missing for genes without a group, lists of genes by name, or a file of
+        them (see :func:`~glfs_bio.io.read_markers`).  It needs `per_group`.
+    per_group : int, pair of int, or dict of str to int or pair of int, default None
+        Range of the number of genes of each group: one for all groups, as in ``1`` for at most one
+        gene and ``(2, None)`` for at least two, or ranges of some groups by name, as in ``{"T
+        cells": (2, 10), "HLA": 1}``.  It needs `groups`.
     nearly_identical : bool, default None
         Select genes of nearly one sequence together, such as HBA1 and HBA2.  None: once one of them
         is in, others enter only if they are included by name, since probes cannot tell them apart.
-        Sets of your own are `families` with a `per_family` of 1.
+        Sets of your own are `groups` with a `per_group` of 1.
     per_type : int, default None
-        Minimum number of markers of each cell type.  It needs `groupby` or `markers`.  A gene is a
-        marker of a type if at least a quarter of its cells, and three, express the gene; if its
-        mean there, of ``expm1`` of logarithms, is at least twice that in each other type; and if it
-        is off elsewhere: all other cells express it at most half as often, or their mean is at most
-        a tenth (ambient RNA).  A type with fewer markers needs what it has, as a warning says.
-    markers : str or dict of str to list, default None
-        Markers of each cell type: lists of genes by type, or a file of them (see
-        :func:`~glfs_bio.io.read_markers`).
-    together : list of list of str, default None
-        Genes to select all or none, such as ligand and receptor.  Lists that share a gene are
-        merged.
+        Minimum number of markers of each cell type.  It needs `groupby`.  A gene is a marker of a
+        type if at least a quarter of its cells, and three, express the gene; if its mean there, of
+        ``expm1`` of logarithms, is at least twice that in each other type; and if it is off
+        elsewhere: all other cells express it at most half as often, or their mean is at most a
+        tenth (ambient RNA).  A type with fewer markers needs what it has, as a warning says.
+        Markers of your own are `groups` with a minimum.
     priority : str or dict of str to float, default None
         Factor ≥ 0 of the gain of a gene during selection: column of ``.var``, or numbers by gene,
         otherwise 1.  A gene with the factor 0 enters last.
@@ -146,34 +155,18 @@ class Limits:
     Examples
     --------
     >>> from glfs_bio import Limits
-    >>> Limits(max_mean=3.0, per_type=2, groupby="bulk_labels").record()
-    {'max_mean': 3.0, 'per_type': 2, 'groupby': 'bulk_labels'}
+    >>> limits = Limits(expression={"mean": (None, 3.0)}, per_type=2, groupby="bulk_labels")
+    >>> limits.record()
+    {'expression': 'json:{"mean": [null, 3.0]}', 'per_type': 2, 'groupby': 'bulk_labels'}
     """
 
-    min_mean: float | None = None
-    max_mean: float | None = None
-    min_cells: float | None = None
-    max_cells: float | None = None
-    min_counts: float | None = None
-    max_counts: float | None = None
-    min_mean_in_type: float | None = None
-    max_mean_in_type: float | None = None
-    min_cells_in_type: float | None = None
-    max_cells_in_type: float | None = None
-    min_counts_in_type: float | None = None
-    max_counts_in_type: float | None = None
-    max_total_per_cell: float | None = None
-    max_total_per_type: float | Mapping[str, float] | None = None
-    max_total_per_bit: float | None = None
+    expression: Mapping[str, Bounds] | None = None
+    total_counts: Mapping[str, float | Mapping[str, float]] | None = None
     expected_counts: Mapping[str, float] | None = None
-    families: str | Mapping[str, Collection[str]] | None = None
-    per_family: int | None = None
     groups: str | Mapping[str, Collection[str]] | None = None
-    per_group: Mapping[str, int | tuple[int | None, int | None]] | None = None
+    per_group: Counts | Mapping[str, Counts] | None = None
     nearly_identical: bool | None = None
     per_type: int | None = None
-    markers: str | Mapping[str, Collection[str]] | None = None
-    together: Collection[Collection[str]] | None = None
     priority: str | Mapping[str, float] | None = None
     groupby: str | None = None
     counts_layer: str | None = None
@@ -181,57 +174,25 @@ class Limits:
     budget: float | None = None
 
     def __post_init__(self) -> None:
-        for name in (*OF_GENES, "max_total_per_cell", "max_total_per_bit"):
-            value = getattr(self, name)
-            if value is not None:
-                checks.number(name, value)
-                if name in _OF_MEASURES["cells"] and value > 1:
-                    raise InvalidValue(name, value, "must be a share of the cells, from 0 to 1")
-        for name in OF_GENES:
-            upper = "max" + name[3:]
-            least, most = getattr(self, name), getattr(self, upper)
-            if name.startswith("min") and None not in (least, most) and least > most:
-                raise InvalidValue(name, least, f"is more than {most}, the value of {upper}")
-        self._check_total_per_type()
-        checks.whole_number("per_family", self.per_family, at_least=1, or_none=True)
+        if isinstance(self.groups, PathLike):
+            object.__setattr__(self, "groups", str(self.groups))
+        for name in ("expression", "total_counts", "expected_counts"):
+            _mapping(name, getattr(self, name))
+        _names_or_mapping("groups", self.groups, f"a column of {VAR} or of a file")
+        _names_or_mapping("priority", self.priority, f"a column of {VAR}")
+        _check_lists("groups", self.groups)
+        for name in ("expected_counts", "priority"):
+            _check_numbers(name, getattr(self, name))
+        self._check_expression()
+        self._check_totals()
+        self._check_per_group()
         checks.whole_number("per_type", self.per_type, at_least=1, or_none=True)
         if self.nearly_identical is not None:
             checks.flags(nearly_identical=self.nearly_identical)
         checks.texts(or_none=True, groupby=self.groupby, counts_layer=self.counts_layer)
         if self.budget is not None:
             checks.number("budget", self.budget)
-        for name in LISTS:
-            if isinstance(value := getattr(self, name), PathLike):
-                object.__setattr__(self, name, str(value))
-            what = "a file" if name == "markers" else f"a column of {VAR} or of a file"
-            _names_or_mapping(name, getattr(self, name), what)
-        _names_or_mapping("priority", self.priority, f"a column of {VAR}")
-        if self.expected_counts is not None:
-            _mapping("expected_counts", self.expected_counts)
-        for name in LISTS:
-            if isinstance(value := getattr(self, name), Mapping):
-                _check_lists(name, value)
-        if self.per_group is not None:
-            _mapping("per_group", self.per_group)
-            numbers = {str(name): _least_and_most(name, n) for name, n in self.per_group.items()}
-            object.__setattr__(self, "per_group", numbers)
-        for name in ("priority", "expected_counts"):
-            if isinstance(value := getattr(self, name), Mapping):
-                for gene, number in value.items():
-                    checks.number(f"{name}[{gene!r}]", number)
-        self._check_together()
-        self._check_partners()
-
-    @property
-    def needs_types(self) -> bool:
-        """Whether a limit needs cell types."""
-        of_types = any(getattr(self, name) is not None for name in _OF_TYPES)
-        return of_types or (self.per_type is not None and self.markers is None)
-
-    @property
-    def needs_counts(self) -> bool:
-        """Whether a limit needs raw counts."""
-        return any(getattr(self, name) is not None for name in _OF_COUNTS)
+        self._check_needs()
 
     def record(self) -> dict[str, Any]:
         """Return the limits that are set, for ``.uns``; dicts and lists as JSON."""
@@ -242,83 +203,58 @@ class Limits:
         """The limits that :meth:`record` kept."""
         return cls(**{name: codec.restored(value) for name, value in record.items()})
 
-    def _check_total_per_type(self) -> None:
-        totals = self.max_total_per_type
-        if isinstance(totals, Mapping):
-            if not totals:
-                raise InvalidValue(
-                    "max_total_per_type", totals, "is empty", "name a type, or leave it out"
-                )
-            for kind, total in totals.items():
-                checks.number(f"max_total_per_type[{kind!r}]", total)
-        elif totals is not None:
-            checks.number("max_total_per_type", totals)
-
-    def _check_together(self) -> None:
-        if self.together is None:
+    def _check_expression(self) -> None:
+        if self.expression is None:
             return
-        if isinstance(self.together, str | Mapping) or not isinstance(self.together, Collection):
-            raise InvalidType("together", self.together, "must be a list of lists of genes")
-        for genes in self.together:
-            if isinstance(genes, str) or not isinstance(genes, Collection):
-                raise InvalidType("together", NO_VALUE, f"must hold lists of genes: {shown(genes)}")
-            if len(set(genes)) < 2:
+        ranges = {}
+        for name, value in self.expression.items():
+            checks.one_of("expression", name, MEASURES)
+            least, most = ranges[name] = _range(f"expression[{name!r}]", value)
+            if max(least or 0, most or 0) > MEASURES[name].largest:
                 raise InvalidValue(
-                    "together",
-                    NO_VALUE,
-                    f"has a list of fewer than two genes: {shown(*genes)}",
-                    "leave it out",
+                    f"expression[{name!r}]", value, "must be shares of the cells, from 0 to 1"
                 )
+        object.__setattr__(self, "expression", ranges)
 
-    def _check_partners(self) -> None:
-        """No limit without what it needs, and nothing that changes nothing."""
-        for one, other in (
-            *((one, other) for one, other in LISTS.items() if one != "markers"),
-            ("cost", "budget"),
-        ):
-            for name, partner in ((one, other), (other, one)):
-                if getattr(self, name) is not None and getattr(self, partner) is None:
-                    raise InvalidValue(
-                        name, getattr(self, name), f"needs {partner}", "give both, or neither"
-                    )
-        if self.markers is not None and self.per_type is None:
-            raise InvalidValue(
-                "markers",
-                self.markers,
-                f"needs {arg('per_type')}",
-                "give the number of markers per type",
-            )
-        if self.needs_counts and self.counts_layer is None:
-            raise InvalidValue(
-                "counts_layer",
-                None,
-                "is needed for limits on raw counts",
-                f'name their layer, or "X" where {MATRIX} holds them',
-            )
-        if self.counts_layer is not None and not self.needs_counts:
-            raise InvalidValue(
-                "counts_layer",
-                self.counts_layer,
-                f"changes nothing: it is for limits on counts ({', '.join(_OF_COUNTS)})",
-            )
-        if self.expected_counts is not None and not self.needs_counts:
-            raise InvalidValue(
-                "expected_counts",
-                NO_VALUE,
-                f"changes nothing: it is for limits on counts ({', '.join(_OF_COUNTS)})",
-            )
-        if self.needs_types and self.groupby is None:
-            names = [name for name in (*_OF_TYPES, "per_type") if getattr(self, name) is not None]
-            raise InvalidValue(
-                names[0],
-                getattr(self, names[0]),
-                "needs cell types",
-                f"name their column with {arg('groupby')}",
-            )
-        if self.groupby is not None and not self.needs_types:
-            raise InvalidValue(
-                "groupby", self.groupby, "has no effect, since no limit is on cell types"
-            )
+    def _check_totals(self) -> None:
+        for name, value in (self.total_counts or {}).items():
+            checks.one_of("total_counts", name, TOTALS)
+            totals = [value]
+            if name == "type" and isinstance(value, Mapping):
+                _mapping("total_counts['type']", value)
+                totals = list(value.values())
+            for total in totals:
+                checks.number(f"total_counts[{name!r}]", total)
+
+    def _check_per_group(self) -> None:
+        per_group: Any = self.per_group
+        if isinstance(per_group, Mapping):
+            _mapping("per_group", per_group)
+            per_group = {
+                str(name): _numbers_of_genes(f"per_group[{str(name)!r}]", number)
+                for name, number in per_group.items()
+            }
+        elif per_group is not None:
+            per_group = _numbers_of_genes("per_group", per_group)
+        object.__setattr__(self, "per_group", per_group)
+
+    def _check_needs(self) -> None:
+        """Refuse limits without the fields they need, and fields that no limit needs."""
+        stated = [one.name for one in fields(self) if getattr(self, one.name) is not None]
+        for name in ("expression", "total_counts"):
+            stated += [f"{name}[{key!r}]" for key in getattr(self, name) or ()]
+        needed = set()
+        for name in stated:
+            for partner in _NEEDS.get(name, ()):
+                needed.add(partner)
+                if partner not in stated:
+                    remedy = _REMEDIES.get(partner, "give both, or neither")
+                    raise InvalidValue(name, NO_VALUE, f"needs {arg(partner)}", remedy)
+        for name, partner in _SERVING.items():
+            if name in stated and partner not in needed:
+                raise InvalidValue(
+                    name, getattr(self, name), "has no effect, as no limit needs it", "leave it out"
+                )
 
 
 @dataclass(frozen=True)
@@ -782,49 +718,63 @@ def place_of(name: str, value: object, taken: Collection[str]) -> str:
 
 
 def _names_or_mapping(name: str, value: object, what: str) -> None:
-    if value is None or (isinstance(value, str) and value):
+    if isinstance(value, str) and value:
         return
-    if not isinstance(value, Mapping):
+    if value is not None and not isinstance(value, Mapping):
         raise InvalidType(name, value, f"must be the name of {what}, or a {MAPPING}")
     _mapping(name, value)
 
 
 def _mapping(name: str, value: object) -> None:
+    if value is None:
+        return
     if not isinstance(value, Mapping):
         raise InvalidType(name, value, f"must be a {MAPPING}")
     if not value:
         raise InvalidValue(name, value, "is empty", "leave it out")
 
 
-def _least_and_most(name: object, number: object) -> tuple[int | None, int | None]:
-    """Least and most genes of a group, from two numbers or one; None is no limit."""
-    called = f"per_group[{str(name)!r}]"
-    pair = number.tolist() if hasattr(number, "tolist") else number
-    if not isinstance(pair, tuple | list):
-        pair = (pair, pair)
-    if len(pair) != 2:
-        raise InvalidValue(called, number, "must be a number, or a minimum and a maximum")
-    least, most = (_whole_or_none(one) for one in pair)
-    for one in (least, most):
-        checks.whole_number(called, one, at_least=0, or_none=True)
-    if (least is None or not least) and most is None:
-        raise InvalidValue(called, number, "is no limit", "give a minimum or a maximum")
-    if least is not None and most is not None and least > most:
-        raise InvalidValue(called, number, "has a minimum above the maximum")
-    return least, most
+def _check_numbers(name: str, value: object) -> None:
+    """Refuse numbers by name that are negative or not finite."""
+    if isinstance(value, Mapping):
+        for key, number in value.items():
+            checks.number(f"{name}[{key!r}]", number)
 
 
-def _whole_or_none(number: Any) -> Any:
-    """A number as Python has it: R has no other than decimal ones beside infinity."""
-    if number == float("inf"):
-        return None
-    return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
-def _check_lists(name: str, lists: Mapping[Any, Any]) -> None:
-    """Refuse families and markers that are not lists of names of genes."""
-    for key, genes in lists.items():
+def _check_lists(name: str, lists: object) -> None:
+    """Refuse groups that are not lists of names of genes."""
+    for key, genes in lists.items() if isinstance(lists, Mapping) else ():
         if isinstance(genes, str) or not isinstance(genes, Collection):
             raise InvalidType(name, genes, f"must hold lists of gene names, but {key} does not")
         if not len(genes):
             raise InvalidValue(name, lists, f"has no gene for {key}", "leave it out")
+
+
+def _range(name: str, value: Any) -> tuple[Any, Any]:
+    """Return a minimum and a maximum, or None, from two numbers or from a maximum."""
+    pair = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(pair, tuple | list):
+        pair = (None, pair)
+    if len(pair) != 2:
+        raise InvalidValue(name, value, "must be a maximum, or a minimum and a maximum")
+    infinite = (float("inf"), -float("inf"))  # R has no other name for no bound
+    least, most = (None if number in infinite else number for number in pair)
+    for number in (least, most):
+        if number is not None:
+            checks.number(name, number)
+    if not least and most is None:
+        raise InvalidValue(name, value, "is no limit", "give a minimum or a maximum")
+    if least is not None and most is not None and least > most:
+        raise InvalidValue(name, value, "has a minimum above the maximum", "exchange them")
+    return least, most
+
+
+def _numbers_of_genes(name: str, value: Any) -> tuple[int | None, int | None]:
+    """Return a range of whole numbers, which R may have as decimal ones."""
+    least, most = (
+        int(number) if isinstance(number, float) and number.is_integer() else number
+        for number in _range(name, value)
+    )
+    for number in (least, most):
+        checks.whole_number(name, number, at_least=0, or_none=True)
+    return least, most

@@ -126,7 +126,7 @@ def select_genes(
         the panel, and add nothing to it.  Not together with `use_rep` or `neighbors_key`, whose
         structure is what it is: compute it without these genes.
     limits : Limits, default None
-        Constraints on expression, counts, families, groups of genes, markers per type and cost.
+        Constraints on expression, counts, groups of genes, markers per type and cost.
     platform : Platform, default None
         Target platform: orderable genes, detection efficiency, codebook.
     batch_key : str, default None

@@ -12,7 +12,7 @@ from scipy.optimize import LinearConstraint, minimize
 from glfs_bio.criterion.across import Largest
 from glfs_bio.criterion.criterion import along
 from glfs_bio.criterion.error import evaluate
-from glfs_bio.solvers.constraints import ALONE, Row, Rows
+from glfs_bio.solvers.constraints import Row, Rows
 from glfs_bio.solvers.greedy import select
 
 EXAMPLES = settings(
@@ -39,17 +39,9 @@ def at_least(least, genes, name="types"):
     return Row(name, name, genes, np.ones(len(genes)), lower=least)
 
 
-def tied(*sets, n_genes=N_GENES):
-    """Sets of genes that are all in a panel or none."""
-    groups = np.full(n_genes, ALONE)
-    for number, genes in enumerate(sets):
-        groups[list(genes)] = number
-    return groups
-
-
 def random_limits(rng):
-    """Costs, families and types of genes, and two genes of which none is in without the other."""
-    rows, groups = [], None
+    """Costs, families and types of genes."""
+    rows = []
     for name in ("cost", "total")[: rng.integers(3)]:
         values = rng.integers(1, 9, size=N_GENES) / 10.0
         rows.append(at_most(values.sum() * rng.uniform(0.1, 0.7), name=name, values=values))
@@ -58,9 +50,7 @@ def random_limits(rng):
     for name in ("a", "b")[: rng.integers(3)]:
         genes = np.flatnonzero(rng.uniform(size=N_GENES) < 0.5)
         rows.append(at_least(rng.integers(1, 3), genes, name))
-    if rng.uniform() < 0.3:
-        groups = tied(rng.choice(N_GENES, 2, replace=False))
-    return Rows.of(rows, N_GENES, groups=groups)
+    return Rows.of(rows, N_GENES)
 
 
 #: Limits, a number of genes, and a seed.
@@ -76,9 +66,6 @@ def feasible(rows, size, include=()):
     sums = PANELS @ rows.matrix.toarray().T
     within = (sums <= rows.upper * (1 + 1e-9)).all(axis=1) & (sums >= rows.lower).all(axis=1)
     within &= (PANELS.sum(axis=1) <= size) & (PANELS[:, list(include)] == 1).all(axis=1)
-    for group in range(rows.groups.max() + 1) if rows.groups is not None else ():
-        partners = PANELS[:, rows.groups == group]
-        within &= (partners == partners[:, :1]).all(axis=1)
     return PANELS[within]
 
 

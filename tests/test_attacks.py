@@ -93,7 +93,7 @@ MODES: dict[str, dict] = {
     "included": {"include": ["2"]},
     "excluded": {"exclude": ["1", "5"]},
     "cost": {"limits": Limits(cost="cost", budget=7.0), "n_genes": None},
-    "counts": {"limits": Limits(max_total_per_cell=9.0, counts_layer="counts")},
+    "counts": {"limits": Limits(total_counts={"cell": 9.0}, counts_layer="counts")},
 }
 
 

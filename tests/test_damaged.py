@@ -58,7 +58,7 @@ def test_counts_graph_and_spaces(cells):
     cells.uns["neighbors"] = {"connectivities_key": "connectivities"}
     cells.obsm["space"] = damaged(random(30), "beyond")
     cells.layers["counts"] = damaged(cells.X.copy(), "negative")
-    limits = Limits(max_total_per_cell=100.0, counts_layer="counts")
+    limits = Limits(total_counts={"cell": 100.0}, counts_layer="counts")
     for argument, options in {
         "neighbors_key": {"neighbors_key": "neighbors"},
         "use_rep": {"use_rep": "space"},

@@ -119,7 +119,9 @@ def columns(clusters):
 def answers(columns, name):
     """What functions make of a column of labels."""
     panel, keep = list(columns.var_names[:6]), {"inplace": False}
-    pp.select_genes(columns, 5, limits=Limits(min_cells_in_type=0.1, groupby=name))
+    pp.select_genes(
+        columns, 5, limits=Limits(expression={"cells_in_type": (0.1, None)}, groupby=name)
+    )
     tl.classify(columns, name, n_genes=3)
     return {
         "selected": sorted(columns.var_names[columns.var["glfs_selected"]]),

@@ -14,49 +14,48 @@ from glfs_bio.options import Limits, Platform, Preserve, Request
 
 #: Limits that are refused, with the argument that is named.
 UNUSABLE = [
-    ("min_mean", {"min_mean": -1}),
-    ("min_mean", {"min_mean": 2, "max_mean": 1}),
-    ("max_cells", {"max_cells": 1.2}),
-    ("min_cells", {"min_cells": 0.2, "max_cells": 0.1}),
-    ("max_mean_in_type", {"max_mean_in_type": 1}),
-    ("counts_layer", {"max_total_per_cell": 1}),
-    ("counts_layer", {"max_total_per_type": 1, "groupby": "k"}),
+    ("expression", {"expression": {"median": 1}}),
+    ("expression", {"expression": {}}),
+    ("expression['mean']", {"expression": {"mean": -1}}),
+    ("expression['mean']", {"expression": {"mean": (2, 1)}}),
+    ("expression['mean']", {"expression": {"mean": (None, None)}}),
+    ("expression['cells']", {"expression": {"cells": 1.2}}),
+    ("expression['mean_in_type']", {"expression": {"mean_in_type": 1}}),
+    ("expression['counts']", {"expression": {"counts": 1}}),
+    ("expression['counts_in_type']", {"expression": {"counts_in_type": 1}, "counts_layer": "c"}),
+    ("total_counts", {"total_counts": {"gene": 1}}),
+    ("total_counts['cell']", {"total_counts": {"cell": 1}}),
+    ("total_counts['cell']", {"total_counts": {"cell": -1}, "counts_layer": "c"}),
+    ("total_counts['type']", {"total_counts": {"type": 1}, "counts_layer": "c"}),
+    ("total_counts['type']", {"total_counts": {"type": {}}, "groupby": "k"}),
+    ("total_counts['type']", {"total_counts": {"type": {"B": -1}}, "groupby": "k"}),
     ("counts_layer", {"counts_layer": "c"}),
-    ("counts_layer", {"max_counts": 1}),
-    ("counts_layer", {"counts_layer": "c", "max_mean": 1}),
-    ("max_total_per_type", {"max_total_per_type": 1, "counts_layer": "c"}),
-    ("max_total_per_type", {"max_total_per_type": {}, "groupby": "k"}),
-    ("max_total_per_type['B']", {"max_total_per_type": {"B": -1}, "groupby": "k"}),
-    ("max_counts", {"max_counts": -1, "counts_layer": "c"}),
-    ("min_counts", {"min_counts": 2, "max_counts": 1, "counts_layer": "c"}),
-    ("max_counts_in_type", {"max_counts_in_type": 1, "counts_layer": "c"}),
+    ("counts_layer", {"counts_layer": "c", "expression": {"mean": 1}}),
+    ("expected_counts", {"expected_counts": {"g": 1}}),
     ("groups", {"groups": "g"}),
+    ("groups", {"groups": {"B": []}, "per_group": 1}),
     ("per_group", {"per_group": {"T": 1}}),
     ("per_group", {"groups": "g", "per_group": {}}),
+    ("per_group", {"groups": "g", "per_group": -1}),
     ("per_group['T']", {"groups": "g", "per_group": {"T": (3, 1)}}),
     ("per_group['T']", {"groups": "g", "per_group": {"T": (1, 2, 3)}}),
     ("per_group['T']", {"groups": "g", "per_group": {"T": (None, None)}}),
     ("per_type", {"per_type": 0, "groupby": "k"}),
     ("per_type", {"per_type": 1}),
-    ("markers", {"markers": {"B": ["x"]}}),
-    ("markers", {"markers": {"B": []}, "per_type": 1}),
-    ("families", {"families": "family"}),
-    ("per_family", {"per_family": 2}),
     ("priority['x']", {"priority": {"x": -1}}),
     ("priority['x']", {"priority": {"x": np.nan}}),
-    ("groupby", {"groupby": "k", "max_mean": 1}),
+    ("groupby", {"groupby": "k", "expression": {"mean": 1}}),
     ("cost", {"cost": "cost"}),
     ("budget", {"budget": 3}),
     ("budget", {"cost": 1, "budget": -3}),
 ]
 OF_ANOTHER_TYPE = [
-    ("min_mean", {"min_mean": "1"}),
+    ("expression", {"expression": 3}),
+    ("expression['mean']", {"expression": {"mean": "1"}}),
+    ("total_counts['cell']", {"total_counts": {"cell": {"T": 1}}}),
     ("groups", {"groups": {"T": "x"}, "per_group": {"T": 1}}),
-    ("per_group", {"groups": "g", "per_group": 2}),
+    ("groups", {"groups": 3, "per_group": 2}),
     ("per_group['T']", {"groups": "g", "per_group": {"T": 2.5}}),
-    ("markers", {"markers": {"B": "x"}, "per_type": 1}),
-    ("markers", {"markers": 3, "per_type": 1}),
-    ("families", {"families": 3, "per_family": 2}),
     ("budget", {"cost": 1, "budget": "3"}),
 ]
 
@@ -73,17 +72,18 @@ def test_limits_check_themselves(kind, cases):
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        (2, (2, 2)),
+        (2, (None, 2)),
         ((1, None), (1, None)),
         ([None, 4], (None, 4)),
         (np.array([1.0, np.inf]), (1, None)),  # as R has it
-        (np.int64(3), (3, 3)),
+        (np.int64(3), (None, 3)),
     ],
 )
-def test_numbers_of_a_group(given, meant):
-    limits = Limits(groups="lineage", per_group={"T": given})
-    assert limits.per_group == {"T": meant}
-    assert Limits.restored(limits.record()) == limits
+def test_ranges(given, meant):
+    for per_group, ranges in ((given, meant), ({"T": given}, {"T": meant})):
+        limits = Limits(expression={"mean": given}, groups="lineage", per_group=per_group)
+        assert (limits.expression, limits.per_group) == ({"mean": meant}, ranges)
+        assert Limits.restored(limits.record()) == limits
 
 
 def test_a_platform_and_what_to_preserve():
@@ -99,7 +99,7 @@ def test_a_platform_and_what_to_preserve():
 @pytest.mark.parametrize(
     ("arguments", "kind"),
     [
-        ({"limits": {"max_mean": 1}}, InvalidType),
+        ({"limits": {"budget": 1}}, InvalidType),
         ({"platform": "xenium_v1"}, InvalidType),
         ({"n_genes": 0}, InvalidValue),
         ({"across": "best"}, InvalidValue),
@@ -131,7 +131,7 @@ def test_fields_of_a_request_are_replaced():
 @pytest.mark.parametrize(
     ("function", "wrong", "right"),
     [
-        (pp.select_genes, {"max_mean": 3}, "limits=Limits(max_mean=3)"),
+        (pp.select_genes, {"budget": 3}, "limits=Limits(budget=3)"),
         (pp.select_genes, {"efficiency": 0.5}, "platform=Platform(efficiency=0.5)"),
         (pp.select_genes, {"lambda1": 3.0}, "pp.structure"),
         (pp.select_genes, {"exlude": "CD3D"}, "exclude"),

@@ -99,7 +99,7 @@ def through_a_file(tmp_path):
 def test_values_survive_a_file(through_a_file):
     for value in (None, "name", 5, 0.5, True, ["A", "B"], [3, 1], {"a": 1.0, "b/c": 2.0}):
         assert codec.restored(through_a_file(codec.storable(value))) == value
-    limits = Limits(cost={"g0": 1.5}, budget=3, families={"a/b": ["g0", "g1"]}, per_family=1)
+    limits = Limits(cost={"g0": 1.5}, budget=3, groups={"a/b": ["g0", "g1"]}, per_group=1)
     assert Limits.restored(through_a_file(limits.record())) == limits
 
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from ..criterion.platform import Detection
 from ..errors import (
@@ -27,8 +25,8 @@ from ..errors import (
     shown,
     warn,
 )
-from ..options import LISTS, OF_GENES, Limits
-from ..solvers.constraints import BROKEN, Row, Rows, check
+from ..options import MEASURES, Limits
+from ..solvers.constraints import Row, Rows, check
 from ..vendors.forecast import loads
 from ..vendors.markers import further_names, read_markers
 from . import columns, read
@@ -36,7 +34,7 @@ from .expression import FOLD, Profiles, Types, are_logarithms, marked
 from .names import Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     from anndata import AnnData
     from numpy.typing import NDArray
@@ -73,7 +71,6 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
         adata, replace(genes, ruled_out=ruled_out(found, genes)), found, request.n_genes
     )
     weighed = found.budget or found.lower.any() or (found.priority[genes.allowed] != 1.0).any()
-    weighed |= found.groups is not None
     binds = weighed or not found.hold(genes.allowed.astype(float))
     return replace(genes, rows=found) if binds else genes
 
@@ -150,51 +147,51 @@ def rows(
     may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
     genes = Lookup(adata, symbols)
     priority = _priority(genes, limits, may)
-    found = [*_families(genes, limits), *_groups(genes, limits)]
+    found = list(_groups(genes, limits))
     if limits.budget is not None and limits.cost is not None:
         costs = columns.numbers(genes, limits.cost, "cost", needed=may)
-        found.append(_upper(f"budget={limits.budget:g}", "", costs, float(limits.budget)))
+        found.append(_upper("budget", "", costs, float(limits.budget)))
     types = _types(adata, limits.groupby)
-    found += _markers_given(genes, limits)
+    quantities: dict[str, Array] = {}
     if limits.counts_layer is not None:
         detection = Detection() if detection is None else detection
-        counted = _counted(genes, limits, types, detection)
-        found += _totals(counted, limits, types, detection)
-        found += _of_single_genes({"counts": counted}, limits)
-    if _needs_expression(limits):
+        quantities["counts"] = _counted(genes, limits, types, detection)
+        found += _totals(quantities["counts"], limits, types, detection)
+    markers: dict[str, Index] = {}
+    per_type = limits.per_type
+    if per_type is not None or _needs_matrix(limits):
         data = read.row_matrix(adata, layer)
-        unlog = _seeks_markers(limits) and are_logarithms(data)
-        of_types = Profiles.of(data, types, unlog=unlog)
-        found += _of_single_genes({"mean": of_types.means, "cells": of_types.shares}, limits)
-        if limits.per_type is not None and _seeks_markers(limits):
-            of_type = marked(of_types, types)
+        unlog = per_type is not None and are_logarithms(data)
+        profiles = Profiles.of(data, types, unlog=unlog)
+        quantities |= {"mean": profiles.means, "cells": profiles.shares}
+        if per_type is not None:
+            of_type = marked(profiles, types)
             markers = {name: np.flatnonzero(of_type == k) for k, name in enumerate(types.names)}
-            _warn_of_few(markers, limits.per_type)
-            found += _per_type(markers, limits.per_type, at_most=True)
-    groups = None if limits.together is None else _together(genes, limits.together)
-    return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None, groups=groups)
+            _warn_of_few(markers, per_type)
+    found += _of_single_genes(quantities, limits)
+    for name, rows_of_type in markers.items():
+        least = min(per_type or 0, len(rows_of_type))
+        found.append(_number(f"per_type ≥ {per_type}", name, rows_of_type, least=least))
+    return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None)
 
 
 def with_lists(adata: AnnData, limits: Limits, symbols: str | None = None) -> Limits:
-    """The same limits with lists of genes in place of the names of their files, by their names in
-    the data where the file has several.
+    """The same limits with lists of genes in place of the name of their file, by their names in the
+    data where the file has several.
     """
-    found: dict[str, Any] = {}
+    name = limits.groups
+    if not isinstance(name, str) or name in adata.var or not Path(name).suffix:
+        return limits
     lookup = Lookup(adata, symbols)
-    for argument in LISTS:
-        name = getattr(limits, argument)
-        if not isinstance(name, str):
-            continue
-        if argument == "markers" or (name not in adata.var and Path(name).suffix):
-            with naming(path=argument):
-                lists, called = read_markers(name), further_names(name)
-            rows = {gene: lookup.of(gene, *more) for gene, more in called.items()}
-            here = {gene: list(adata.var_names[list(some)]) for gene, some in rows.items() if some}
-            found[argument] = {
-                kind: [one for gene in genes for one in here.get(gene, [gene])]
-                for kind, genes in lists.items()
-            }
-    return replace(limits, **found)
+    with naming(path="groups"):
+        lists, called = read_markers(name), further_names(name)
+    rows = {gene: lookup.of(gene, *more) for gene, more in called.items()}
+    here = {gene: list(adata.var_names[list(some)]) for gene, some in rows.items() if some}
+    groups = {
+        group: [name for gene in genes for name in here.get(gene, [gene])]
+        for group, genes in lists.items()
+    }
+    return replace(limits, groups=groups)
 
 
 def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None) -> Candidates:
@@ -217,7 +214,7 @@ def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None)
         include=np.flatnonzero(genes.included),
         candidates=np.flatnonzero(genes.allowed),
     )
-    allowed = rows.whole(genes.allowed & fits)
+    allowed = genes.allowed & fits
     if n_genes is not None and n_genes > allowed.sum():
         raise InvalidValue(
             "n_genes",
@@ -229,26 +226,39 @@ def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None)
     return replace(genes, allowed=allowed)
 
 
-def _upper(limit: str, what: str, values: Array, upper: float) -> Row:
-    """A sum over all genes that has an upper limit."""
+def _upper(limit: str, of: str, values: Array, upper: float) -> Row:
+    """Return a row for a sum over all genes, of all cells or `of` some, that has a maximum."""
     genes = np.flatnonzero(values)
-    return Row(limit, limit + what, genes, values[genes], upper=upper)
+    limit = f"{limit} ≤ {upper:g}"
+    return Row(limit, limit + of, genes, values[genes], upper=upper)
 
 
-def _of_single_genes(measures: Mapping[str, Array], limits: Limits) -> Iterator[Row]:
-    """A row for every limit on single genes: of the genes it rules out a panel holds none.
+def _number(
+    limit: str, name: str, genes: Index, *, least: int | None, most: int | None = None
+) -> Row:
+    """Return a row for the number of genes of a set."""
+    upper = np.inf if most is None else float(most)
+    values = np.ones(len(genes))
+    return Row(limit, f"{limit} ({name})", genes, values, lower=float(least or 0), upper=upper)
 
-    `measures` of genes over all cells and in each type, shape (n_genes, 1 + n_types).
+
+def _of_single_genes(quantities: Mapping[str, Array], limits: Limits) -> Iterator[Row]:
+    """Return a row for every limit on single genes: of the genes it rules out a panel holds none.
+
+    `quantities` of genes over all cells and in each type, shape (n_genes, 1 + n_types).
     """
-    for name in OF_GENES:
-        side, measure, *in_type = name.split("_", 2)
-        bound = getattr(limits, name)
-        if bound is None or measure not in measures:
+    ranges: Mapping[str, Any] = limits.expression or {}
+    for name, measure in MEASURES.items():
+        if name not in ranges:
             continue
-        values = measures[measure]
-        value = values[:, 1:].max(axis=1) if in_type else values[:, 0]
-        out = value < bound if side == "min" else value > bound
-        yield _upper(f"{name}={bound:g}", "", out.astype(float), 0.0)
+        least, most = ranges[name]
+        values = quantities[measure.quantity]
+        values = values[:, 1:].max(axis=1) if measure.in_type else values[:, 0]
+        for sign, bound, is_out in (("≥", least, np.less), ("≤", most, np.greater)):
+            if bound is not None:
+                limit = f"expression[{name!r}] {sign} {bound:g}"
+                genes = np.flatnonzero(is_out(values, bound))
+                yield Row(limit, limit, genes, np.ones(len(genes)), upper=0.0)
 
 
 def _counted(genes: Lookup, limits: Limits, types: Types, detection: Detection) -> Array:
@@ -272,97 +282,64 @@ def _counted(genes: Lookup, limits: Limits, types: Types, detection: Detection) 
 
 def _totals(means: Array, limits: Limits, types: Types, detection: Detection) -> Iterator[Row]:
     """Rows for the mean total of the panel's counts, over all cells, those of a type, and bits."""
-    if limits.max_total_per_cell is not None:
-        limit = f"max_total_per_cell={limits.max_total_per_cell:g}"
-        yield _upper(limit, "", means[:, 0], float(limits.max_total_per_cell))
-    if limits.max_total_per_bit is not None:
+    totals: Mapping[str, Any] = limits.total_counts or {}
+    if "cell" in totals:
+        yield _upper("total_counts['cell']", "", means[:, 0], totals["cell"])
+    if "bit" in totals:
         if detection.codewords is None:
             raise InvalidValue(
-                "max_total_per_bit",
-                limits.max_total_per_bit,
+                "total_counts['bit']",
+                totals["bit"],
                 f"needs a {arg('platform')} with a codebook",
                 "give one",
             )
-        limit = f"max_total_per_bit={limits.max_total_per_bit:g}"
         for bit, load in enumerate(loads(detection.codewords, means[:, 0]), start=1):
-            yield _upper(limit, f" (bit {bit})", load, float(limits.max_total_per_bit))
-    totals = limits.max_total_per_type
-    if totals is None:
+            yield _upper("total_counts['bit']", f" (bit {bit})", load, totals["bit"])
+    if "type" not in totals:
         return
-    each = dict(totals) if isinstance(totals, Mapping) else dict.fromkeys(types.names, totals)
-    for kind, total in each.items():
-        if str(kind) not in types.names:
+    of_types = totals["type"]
+    if not isinstance(of_types, Mapping):
+        of_types = dict.fromkeys(types.names, of_types)
+    for name, total in of_types.items():
+        if str(name) not in types.names:
             raise NotFound(
-                "max_total_per_type",
+                "total_counts['type']",
                 NO_VALUE,
-                f"has the type {shown(kind)}, which is missing in column {limits.groupby!r} of "
+                f"has the type {shown(name)}, which is missing in column {limits.groupby!r} of "
                 f"{OBS}",
                 f"choose from {listed(types.names)}",
             )
-        of_type = means[:, 1 + types.names.index(str(kind))]
-        yield _upper("max_total_per_type", f"={total:g} ({kind})", of_type, float(total))
-
-
-def _together(genes: Lookup, lists: Collection[Collection[str]]) -> Index:
-    """The group of each gene that is in a list, −1 for others; lists that share a gene are one.
-
-    A gene whose list has names that are not in the data is in a group of its own with them, which
-    is never whole.
-    """
-    _listed(genes, {"": {str(gene) for one in lists for gene in one}}, "together")
-    n_genes, absent = genes.n_genes, dict[str, int]()
-
-    def places(name: str) -> Sequence[int]:
-        return genes.of(name) or [absent.setdefault(name, n_genes + len(absent))]
-
-    found = [[place for gene in one for place in places(str(gene))] for one in lists]
-    pairs = np.array([(one[0], place) for one in found for place in one])
-    n_all = n_genes + len(absent)
-    graph = sparse.coo_array((np.ones(len(pairs)), pairs.T), shape=(n_all, n_all))
-    _, labels = connected_components(graph, directed=False)
-    groups = np.full(n_all, -1)
-    groups[pairs] = labels[pairs]
-    groups[np.isin(groups, labels[n_genes:])] = BROKEN
-    return groups[:n_genes]
-
-
-def _families(genes: Lookup, limits: Limits) -> Iterator[Row]:
-    """A row for every family that has more genes than a panel may have of it."""
-    if limits.families is None or limits.per_family is None:
-        return
-    limit = f"per_family={limits.per_family}"
-    for name, members in _lists(genes, limits.families, "families").items():
-        if len(members) > limits.per_family:
-            every = np.ones(len(members))
-            yield Row(limit, f"{limit} ({name})", members, every, upper=float(limits.per_family))
+        of_type = means[:, 1 + types.names.index(str(name))]
+        limit = "total_counts['type']"
+        yield _upper(limit, f" ({name})", of_type, total)._replace(limit=limit)
 
 
 def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
-    """A row for every group of genes of which a panel has so many at least, or at most."""
-    if limits.groups is None or limits.per_group is None:
+    """Return a row for every group of which a panel has so many genes at least, or at most.
+
+    A group of fewer genes than its maximum has none.
+    """
+    if limits.groups is None:
         return
     groups = _lists(genes, limits.groups, "groups")
-    if strange := [name for name in limits.per_group if name not in groups]:
+    ranges: Any = limits.per_group
+    if not isinstance(ranges, Mapping):
+        ranges = dict.fromkeys(groups, ranges)
+    if strange := [name for name in ranges if name not in groups]:
         raise NotFound(
             "per_group",
             NO_VALUE,
             f"has groups that are missing in {arg('groups')}: {listed(strange)}",
             f"choose from {listed(groups)}",
         )
-    for name, numbers in limits.per_group.items():
-        least, most = numbers if isinstance(numbers, tuple) else (numbers, numbers)
-        exact = least == most
-        limit = f"per_group={least}" if exact else f"per_group={least or ''}:{_or_none(most)}"
-        members = groups[name]
-        yield Row(
-            *(limit, f"{limit} ({name})", members, np.ones(len(members))),
-            lower=float(least or 0),
-            upper=np.inf if most is None else float(most),
-        )
-
-
-def _or_none(number: int | None) -> str:
-    return "" if number is None else str(number)
+    for name, (least, most) in ranges.items():
+        if not least and len(groups[name]) <= most:
+            continue
+        if most is None:
+            limit = f"per_group ≥ {least}"
+        else:
+            limit = f"{least} ≤ per_group ≤ {most}" if least else f"per_group ≤ {most}"
+        yield _number(limit, name, groups[name], least=least, most=most)
 
 
 def _lists(
@@ -378,21 +355,6 @@ def _lists(
     return {str(name): group.to_numpy() for name, group in groups}
 
 
-def _markers_given(genes: Lookup, limits: Limits) -> Iterator[Row]:
-    if isinstance(limits.markers, Mapping) and limits.per_type is not None:
-        yield from _per_type(_listed(genes, limits.markers, "markers"), limits.per_type)
-
-
-def _per_type(
-    markers: Mapping[str, Index], per_type: int, *, at_most: bool = False
-) -> Iterator[Row]:
-    """A row for every type, `at_most` as many markers as it has."""
-    limit = f"per_type={per_type}"
-    for name, genes in markers.items():
-        lower = min(per_type, len(genes)) if at_most else per_type
-        yield Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), lower=float(lower))
-
-
 def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
     """Say which types have fewer markers than a panel should have of each; refuse none at all."""
     few = [f"{name} ({len(genes)})" for name, genes in markers.items() if len(genes) < per_type]
@@ -402,14 +364,14 @@ def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
             "per_type",
             per_type,
             f"finds no marker of any type: {what}",
-            f"merge types that are alike, or list their markers in {arg('markers')}",
+            f"merge types that are alike, or list their markers in {arg('groups')}",
         )
     if few:
         warn(
             Caution(
                 f"{arg('per_type', per_type)}: these types have fewer markers, {what}, and need "
                 f"no more: {listed(few)}. Merge types that are alike, or list their markers in "
-                f"{arg('markers')}."
+                f"{arg('groups')}."
             )
         )
 
@@ -422,13 +384,9 @@ def _types(adata: AnnData, groupby: str | None) -> Types:
     return Types.of(known.codes, known.names)
 
 
-def _seeks_markers(limits: Limits) -> bool:
-    return limits.per_type is not None and limits.markers is None
-
-
-def _needs_expression(limits: Limits) -> bool:
-    of_genes = (name for name in OF_GENES if "_counts" not in name)
-    return _seeks_markers(limits) or any(getattr(limits, name) is not None for name in of_genes)
+def _needs_matrix(limits: Limits) -> bool:
+    """Return whether a limit is on the expression of single genes, not on their counts."""
+    return any(MEASURES[name].quantity != "counts" for name in limits.expression or ())
 
 
 def _priority(genes: Lookup, limits: Limits, may: NDArray[np.bool_]) -> Array:

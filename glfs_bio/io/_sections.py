@@ -370,9 +370,22 @@ def limits(subject: Subject) -> dict[str, Any] | None:
     for name, field in _docs.parameters(Limits).items():
         if name in stated:
             said = field.summary.replace("`", "")
-            facts.append((name, codec.restored(stated[name]), f"{said[:1].lower()}{said[1:]}"))
+            value = codec.restored(stated[name])
+            if name in {"expression", "per_group"}:
+                value = _ranges(value)
+            facts.append((name, value, f"{said[:1].lower()}{said[1:]}"))
     out = subject.entry.get("ruled_out")
     return {"facts": facts, "ruled_out": [] if out is None else out.to_dict("records")}
+
+
+def _ranges(value: Any) -> Any:
+    """Return a minimum and a maximum in text, or those of each name."""
+    if isinstance(value, Mapping):
+        return {name: _ranges(bounds) for name, bounds in value.items()}
+    least, most = value
+    if most is None:
+        return f"at least {least:g}"
+    return f"{least:g} to {most:g}" if least else f"at most {most:g}"
 
 
 def choice(subject: Subject) -> dict[str, Any]:

@@ -177,10 +177,10 @@ def relax_beside(
     left = rows.remaining(rows.sums(fixed))
     may = left.allowed
     may[fixed] = False
-    free = np.flatnonzero(left.whole(may))
+    free = np.flatnonzero(may)
     blocks = [block.cover(fixed).only(free) for block in blocks]
     found = relax(blocks, len(more)) if start is None else replace(start, beta=start.beta[free])
-    if len(rows.names) or rows.groups is not None:
+    if len(rows.names):
         found = relax_within(blocks, left.only(free), min(size - n_fixed, len(free)), found)
     return free, found
 

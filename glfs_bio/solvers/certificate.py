@@ -22,8 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from .._typing import Array, Index
@@ -105,13 +103,6 @@ class Certificates:
         beyond = np.delete(holding, places).min(initial=np.inf)
         holding[places] = np.maximum(holding[places], np.minimum(self.holding, beyond))
         lacking[places] = np.maximum(lacking[places], np.minimum(self.lacking, beyond))
-        return self.but(holding, lacking)
-
-    def tied(self, sets: Sequence[Index]) -> Self:
-        """With the same bounds for genes that are in a panel all or none."""
-        holding, lacking = self.holding.copy(), self.lacking.copy()
-        for genes in sets:
-            holding[genes], lacking[genes] = holding[genes].max(), lacking[genes].max()
         return self.but(holding, lacking)
 
     def of(self, tolerance: float = 0.0) -> NDArray[np.str_]:

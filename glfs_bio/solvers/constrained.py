@@ -63,22 +63,15 @@ class Limited(Greedy):
         if thrift and rows.use.any():
             free = _FREE * rows.use[rows.use > 0].min()
             self._value = rows.priority / np.maximum(rows.use, free) ** thrift
-        self._set_of = {int(gene): one for one in rows.sets for gene in one}
-        self._sums_of_sets = [rows.sums(one) for one in rows.sets]
-        if self._set_of:
-            self._value = self._value.copy()
-        for one in rows.sets:
-            self._value[one] = self._value[one].mean()
         #: Whether a limit has kept out a gene that would have entered
         self.held_back = False
         self.thrift = thrift
         #: What gains less gains nothing
         self.nothing = _NOTHING * sum(float(block.weights.sum()) for block in blocks)
-        partners = np.setdiff1d(rows.with_partners(include), include)
-        for left in (list(include), list(partners)):
-            while left:
-                gains = self.unlimited
-                self._pick(left.pop(int(np.argmax(gains[left]))), gains)
+        waiting = list(include)
+        while waiting:
+            gains = self.unlimited
+            self._pick(waiting.pop(int(np.argmax(gains[waiting]))), gains)
 
     @property
     def unlimited(self) -> Array:
@@ -120,28 +113,23 @@ class Limited(Greedy):
         while len(self.picked) < n_genes:
             if self.complete:
                 rest = []
-            gains = self._of_whole_sets(self.unlimited)
-            may = self._open & ~barred & self._fits(n_genes - len(self.picked))
+            gains = self.unlimited
+            may = self._open & ~barred & self._rows.within(self._used)
             if worthwhile and not rest:
                 may &= gains > self.nothing
             gene = _best(gains, self._value, may)
             self.held_back |= gene is None or gene != _best(gains, self._value, self._open)
             if gene is None:
                 break
-            genes = self._set_of.get(gene, [gene])
-            following = self._rest_with(genes, rest, n_genes)
+            following = self._rest_with(gene, rest, n_genes)
             if following is None:
-                following = self._rest_after(genes, n_genes, cheapest=known)
-            if following is None and len(genes) > 1:
-                barred[genes] = True
-                continue
+                following = self._rest_after(gene, n_genes, cheapest=known)
             if following is None:  # nor could the panel be completed beside a gene no better
                 barred |= self._rows.no_better(gene, self._used)
                 barred[rest] = False
                 continue
             rest = following
-            for one in genes:
-                self._pick(one, gains if len(genes) == 1 else self.unlimited)
+            self._pick(gene, gains)
 
     def arrange(self, panel: Sequence[int]) -> None:
         """Let the genes of a panel within the limits enter, each the best of those left."""
@@ -160,7 +148,7 @@ class Limited(Greedy):
         if not out.any():
             return None
         if (out & self._rows.within(self._used)).any():
-            return "together" if self._set_of and not (out & self._fits(1)).any() else None
+            return None
         refused = self._rows.only(np.flatnonzero(out)).refused(self._used)
         return self._rows.names[int(np.argmax(refused))]
 
@@ -177,35 +165,13 @@ class Limited(Greedy):
             )
         return rest
 
-    def _of_whole_sets(self, gains: Array) -> Array:
-        """Gains, of a gene that enters with others the mean of what they gain together."""
-        gains = gains.copy() if self._set_of else gains
-        by_size: dict[int, list[Index]] = {}
-        for one in self._rows.sets:
-            if self._open[one].all():
-                by_size.setdefault(len(one), []).append(one)
-        for size, some in by_size.items():
-            sets = np.array(some)
-            gains[sets] = self.together(sets)[:, None] / size
-        return gains
-
-    def _fits(self, places: int) -> Mask:
-        """Whether each gene, with those that enter with it, leaves no upper limit broken."""
-        fits = self._rows.within(self._used)
-        left = self._rows.most - self._used
-        for one, sums in zip(self._rows.sets, self._sums_of_sets, strict=True):
-            fits[one] = len(one) <= places and bool((sums <= left).all())
-        return fits
-
-    def _rest_with(
-        self, genes: Sequence[int] | Index, rest: list[int], n_genes: int
-    ) -> list[int] | None:
-        """Those of `rest` that complete the panel beside some genes, but for one at most."""
-        left = [other for other in rest if other not in genes]
+    def _rest_with(self, gene: int, rest: list[int], n_genes: int) -> list[int] | None:
+        """Those of `rest` that complete the panel beside a gene, but for one at most."""
+        left = [other for other in rest if other != gene]
         if len(left) < len(rest):
             return left
-        places = n_genes - len(self.picked) - len(genes)
-        used = self._used + self._rows.sums(genes) + self._rows.sums(rest)
+        places = n_genes - len(self.picked) - 1
+        used = self._used + self._rows.sums([gene]) + self._rows.sums(rest)
         if len(rest) <= places and (used <= self._rows.most).all():
             return rest
         if not rest or len(rest) > places + 1:
@@ -213,23 +179,19 @@ class Limited(Greedy):
         without = used[:, None] - self._rows.columns(rest)
         fine = (without <= self._rows.most[:, None]).all(axis=0)
         fine &= (without >= self._rows.lower[:, None]).all(axis=0)
-        if self._set_of:
-            fine &= np.array([other not in self._set_of for other in rest])
         if not fine.any():
             return None
         out = int(np.argmax(np.where(fine, self._rows.use[rest], -1.0)))
         return [*rest[:out], *rest[out + 1 :]]
 
-    def _rest_after(
-        self, genes: Sequence[int] | Index, n_genes: int, *, cheapest: bool
-    ) -> list[int] | None:
-        """Genes that complete the panel once some have entered; None where none do, or not the
+    def _rest_after(self, gene: int, n_genes: int, *, cheapest: bool) -> list[int] | None:
+        """Genes that complete the panel once one has entered; None where none do, or not the
         `cheapest`.
         """
-        places = n_genes - len(self.picked) - len(genes)
+        places = n_genes - len(self.picked) - 1
         open_ = self._open.copy()
-        open_[genes] = False
-        used = self._used + self._rows.sums(genes)
+        open_[gene] = False
+        used = self._used + self._rows.sums([gene])
         return (self._rows.cheapest if cheapest else self._rows.completion)(used, open_, places)
 
 
@@ -266,19 +228,15 @@ def select_within(
     (:data:`THRIFTS`), with places kept where too few come in, and the genes of the best panel are
     exchanged (:mod:`.exchanges`), where the worst set counts by Ψ of :mod:`..criterion.across`.
     """
-    given = candidates
-    candidates = np.flatnonzero(rows.whole(np.isin(np.arange(rows.n_genes), candidates)))
     check(rows, n_genes, include=include, candidates=candidates)
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed, rows = np.searchsorted(candidates, include), rows.only(candidates)
     greedy = _grown(criterion, candidates, blocks, rows, fixed, n_genes)
-    fixed = rows.with_partners(fixed)
     order = candidates[greedy.picked]
     preserved = criterion.preserved(order)
     n_selected = len(order)
     if n_genes is None and not rows.budget:
         n_selected = max(enough(preserved, len(fixed), greedy.exhausted), rows.met(greedy.picked))
-        n_selected = rows.closed(greedy.picked, n_selected)
     chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)
     waiting = np.zeros(criterion.n_genes)
     waiting[candidates] = greedy.unlimited
@@ -297,12 +255,12 @@ def select_within(
         beta[candidates[free]] = relaxed.beta
         known = known.but(relaxed.holding - above, relaxed.lacking - above)
     return picked(
-        *(order, waiting, given),
-        weights=beta[given],
+        *(order, waiting, candidates),
+        weights=beta[candidates],
         n_selected=n_selected,
         preserved=preserved,
         optimality=share,
-        certificates=known.among(given, candidates[free], candidates[fixed]),
+        certificates=known.among(candidates, candidates[free], candidates[fixed]),
     )
 
 
@@ -363,9 +321,8 @@ class _Search:
         panels = [way.picked for way in ways]
         if n_genes is not None:
             panels = self._as_large(ways, size)
-        fixed = self.rows.with_partners(self.fixed)
         nothing = ways[0].nothing if n_genes is None else -np.inf
-        exchanges = Exchanges(self._free, self.rows, fixed, size, nothing)
+        exchanges = Exchanges(self._free, self.rows, self.fixed, size, nothing)
         before = min(panels, key=self._error)
         after = exchanges.improved(before)
         found = self.start(self.rows.packing)
@@ -446,7 +403,7 @@ class _Search:
 
     def _largest(self, rows: Rows, n_genes: int) -> tuple[list[int], int]:
         """The largest panel that is found of at most `n_genes`, and how large one could be."""
-        fixed = rows.with_partners(self.fixed)
+        fixed = self.fixed
         open_ = ~np.isin(np.arange(rows.n_genes), fixed)
         found, most = rows.largest(rows.sums(fixed), open_, n_genes - len(fixed))
         return [*fixed.tolist(), *found], most + len(fixed)
@@ -459,4 +416,4 @@ class _Search:
             some = [row for row, one in enumerate(self.rows.limits) if one in fewer]
             if self._largest(self.rows.some(some), n_genes)[1] <= most:
                 blamed = fewer
-        return " and ".join(blamed) or "together"
+        return " and ".join(blamed)

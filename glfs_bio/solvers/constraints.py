@@ -1,4 +1,4 @@
-"""Linear limits on a panel: ``lower ≤ P s ≤ upper`` for the panel s, with P ≥ 0, and s_i = s_j.
+"""Linear limits on a panel: ``lower ≤ P s ≤ upper`` for the panel s, with P ≥ 0.
 
 An upper limit (a budget, a sum of counts, genes of one family) that holds for a panel holds for
 every part of it.  A lower limit (genes of one type) holds for whole panels.  Whether a part of a
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 #: A sum of floating-point numbers is within its limit up to this share of it.
 _ROUNDING = 1e-9
-#: The group of a gene that can be in no panel, and of one that is in none.
-BROKEN, ALONE = -2, -1
 #: HiGHS lets a row be over its limit by 1e-6; where it uses that, it is asked again for less.
 _TIGHTER = 1.0 - 1e-5
 #: What the number of genes is called where it is a limit too.
@@ -69,11 +67,6 @@ class Rows:
     priority: Array
     #: Whether a budget is among the limits, which says how large a panel may be
     budget: bool = False
-    #: Number of the group of each gene, whose genes are in a panel all or none, :data:`ALONE` or
-    #: :data:`BROKEN`, shape (n_genes,); None: there are no groups
-    groups: Index | None = None
-    #: How many genes each group needs
-    group_sizes: Index | None = None
 
     @classmethod
     def of(
@@ -83,7 +76,6 @@ class Rows:
         priority: Array | None = None,
         *,
         budget: bool = False,
-        groups: Index | None = None,
     ) -> Rows:
         """From single rows over `n_genes` genes."""
         every = list(rows)
@@ -99,8 +91,6 @@ class Rows:
             names=tuple(row.name for row in every),
             priority=np.ones(n_genes) if priority is None else priority,
             budget=budget,
-            groups=groups,
-            group_sizes=None if groups is None else np.bincount(groups[groups >= 0]),
         )
 
     @property
@@ -156,50 +146,6 @@ class Rows:
                 shares[genes] = np.maximum(shares[genes], values / self.upper[row])
         return shares
 
-    @cached_property
-    def sets(self) -> list[Index]:
-        """Genes of each group that is here as a whole."""
-        if self.groups is None or self.group_sizes is None:
-            return []
-        here = np.bincount(self.groups[self.groups >= 0], minlength=len(self.group_sizes))
-        whole = np.flatnonzero((here == self.group_sizes) & (here > 0))
-        return [np.flatnonzero(self.groups == group) for group in whole]
-
-    @cached_property
-    def ties(self) -> sparse.csr_array:
-        """T with ``T s = 0`` where genes of a group are in all or none, in parts too."""
-        pairs = np.array([(one[0], other) for one in self.sets for other in one[1:]], dtype=np.intp)
-        pairs = pairs.reshape(-1, 2)
-        values, places = np.tile([1.0, -1.0], len(pairs)), np.repeat(np.arange(len(pairs)), 2)
-        shape = (len(pairs), self.n_genes)
-        return sparse.csr_array((values, (places, pairs.ravel())), shape=shape)
-
-    def whole(self, among: Mask) -> Mask:
-        """Some of the genes, without those of groups that are not among them as a whole."""
-        if self.groups is None:
-            return among
-        fine = among & (self.groups == ALONE)
-        for genes in self.sets:
-            fine[genes] = among[genes].all()
-        return np.asarray(fine)
-
-    def with_partners(self, genes: Index) -> Index:
-        """Genes with those that are in a panel where they are, sorted."""
-        if self.groups is None:
-            return genes
-        asked = np.setdiff1d(self.groups[genes], [ALONE])
-        return np.union1d(genes, np.flatnonzero(np.isin(self.groups, asked))).astype(np.intp)
-
-    def closed(self, order: Sequence[int], size: int) -> int:
-        """How many of the first genes, at least `size`, leave no group in parts."""
-        if self.groups is not None:
-            while size < len(order) and not self._is_whole(np.asarray(order[:size])):
-                size += 1
-        return size
-
-    def _is_whole(self, genes: Index) -> bool:
-        return len(self.with_partners(genes)) == len(genes)
-
     def sums(self, genes: Index | Sequence[int]) -> Array:
         """``P s`` for some genes, shape (n_rows,)."""
         return np.asarray(self.columns(genes).sum(axis=1))
@@ -218,8 +164,6 @@ class Rows:
     def hold(self, panel: Array) -> bool:
         """Whether a panel, genes in parts or whole, is within all limits."""
         sums = self.matrix @ panel
-        if self.groups is not None and np.abs(self.ties @ panel).max(initial=0.0) > _ROUNDING:
-            return False
         return bool((sums <= self.most).all() and (sums >= self.lower).all())
 
     def enough(self, used: Array) -> Mask:
@@ -286,7 +230,6 @@ class Rows:
             self,
             matrix=self.matrix[:, genes],
             priority=self.priority[genes],
-            groups=None if self.groups is None else self.groups[genes],
         )
 
     def sparing(self, genes: Index) -> Rows:
@@ -329,7 +272,7 @@ class Rows:
         genes = self._that_fit(used, open_, counts)
         if not len(genes) or places < 1:
             return None
-        if self.groups is None and (self._dense[np.ix_(short, genes)] == 1.0).all():
+        if (self._dense[np.ix_(short, genes)] == 1.0).all():
             needed = int(np.ceil((self.lower - used)[short].max()))
             chosen = self._cheapest(used, genes, needed)
             if chosen is None or needed > places:
@@ -351,7 +294,7 @@ class Rows:
     def cheapest(self, used: Array, open_: Mask, places: int) -> list[int] | None:
         """So many more genes that take least of the limits; None where they are not within them."""
         genes = self._that_fit(used, open_, np.ones(self.n_genes, dtype=bool))
-        chosen = None if self.groups is not None else self._cheapest(used, genes, places)
+        chosen = self._cheapest(used, genes, places)
         return chosen.tolist() if chosen is not None and self._fit(used, chosen) else None
 
     def largest(self, used: Array, open_: Mask, places: int) -> tuple[list[int], int]:
@@ -364,11 +307,10 @@ class Rows:
         if not len(genes) or places < 1:
             return [], 0
         most = min(places, len(genes))
-        if self.groups is None:
-            while (chosen := self._cheapest(used, genes, most)) is None:
-                most -= 1
-            if self._fit(used, chosen):
-                return chosen.tolist(), most
+        while (chosen := self._cheapest(used, genes, most)) is None:
+            most -= 1
+        if self._fit(used, chosen):
+            return chosen.tolist(), most
         cheap = self._taken(used, genes)
         cheap = -1.0 + cheap / (1.0 + cheap.max()) / (2.0 * len(genes))
         for share in (1.0, _TIGHTER):
@@ -398,9 +340,8 @@ class Rows:
         return np.asarray(genes[np.argsort(self._taken(used, genes), kind="stable")[:n]])
 
     def _that_fit(self, used: Array, open_: Mask, among: Mask) -> Index:
-        """Some of the genes, with their partners, that fit beside others."""
-        fits = open_ & self.within(used)
-        return self.with_partners(np.flatnonzero(self.whole(fits) & among))
+        """Return some of the genes that fit beside others."""
+        return np.flatnonzero(open_ & self.within(used) & among)
 
     def _binding(self, used: Array, genes: Index) -> Index:
         """The rows that cannot hold all of some genes."""
@@ -423,8 +364,6 @@ class Rows:
             met = self._dense[np.ix_(short, genes)]
             conditions.append(LinearConstraint(met, lb=(self.lower - used)[short]))
         conditions.append(LinearConstraint(np.ones((1, len(genes))), ub=places))
-        if self.groups is not None:
-            conditions.append(LinearConstraint(self.only(genes).ties, lb=0.0, ub=0.0))
         if len(binding):
             packed = self._dense[np.ix_(binding, genes)] / (self.most - used)[binding, None]
             conditions.append(LinearConstraint(packed, ub=share))
@@ -444,22 +383,6 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     conflict: genes of `include` over a limit, no gene that fits, or the one limit, the two or more,
     that no panel meets together.
     """
-    asked, include = include, rows.with_partners(include)
-    if rows.groups is not None and not np.isin(include, candidates).all():
-        raise InvalidValue(
-            "together",
-            NO_VALUE,
-            "has genes that must be in the panel with others that cannot be",
-            "leave their lists out, or include other genes",
-        )
-    if n_genes is not None and len(include) > n_genes:
-        raise InvalidValue(
-            "together",
-            NO_VALUE,
-            f"asks for {len(include) - len(asked)} genes beside those to include, more than "
-            f"{arg('n_genes')} allows",
-            "ask for more genes",
-        )
     used = rows.sums(include)
     over = np.flatnonzero(used > rows.most)
     if len(over):

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .constraints import ALONE
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -51,8 +49,6 @@ class Exchanges:
         self._start, self._rows, self._size, self._nothing = start, rows, size, nothing
         self._free = np.ones(rows.n_genes, dtype=bool)
         self._free[fixed] = False
-        if rows.groups is not None:
-            self._free &= rows.groups == ALONE
         bounded = np.flatnonzero(np.isfinite(rows.upper) & (rows.upper > 0))
         #: What each gene takes of all upper limits, as shares of them
         self._taken = np.asarray((1.0 / rows.upper[bounded]) @ rows.matrix[bounded])

@@ -159,18 +159,6 @@ class Greedy:
             )
         return np.asarray(sum(np.log1p(lengths) for lengths in self._lengths))
 
-    def together(self, sets: Index) -> Array:
-        """What the genes of each row of `sets` would gain next, all of them, shape (n_sets,).
-
-        With ``G`` of their genes Tr(W E) falls by ``Tr((I + GᵀEG)⁻¹ GᵀEWEG)``.
-        """
-        genes = np.stack([of_all[sets] for of_all in self._genes])
-        turned = np.swapaxes(genes, -1, -2)
-        inverse, curved = np.stack(self._inverse)[:, None], np.stack(self._curved_inverse)[:, None]
-        lengths = np.eye(sets.shape[1]) + genes @ inverse @ turned
-        fallen = np.linalg.solve(lengths, genes @ curved @ turned)
-        return self._joined(np.trace(fallen, axis1=-2, axis2=-1))
-
     def _joined(self, of_blocks: Sequence[Array] | Array) -> Array:
         """What is gained, from how far the error of each block falls."""
         gains = np.array(of_blocks)

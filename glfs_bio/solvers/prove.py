@@ -373,18 +373,16 @@ def best(
     until = np.inf if time_limit is None else time.monotonic() + time_limit
     first = nested(criterion, n_genes, include=include, candidates=candidates)
     before, known = first.order[: first.n_selected], first.certificates
-    fixed = rows.with_partners(include)
-    n_fixed = len(fixed)
+    n_fixed = len(include)
     if known is None or n_fixed == len(before):
         return first
     size = len(candidates) if n_genes is None and rows.budget else n_genes or len(before)
 
     def among(here: Index, panel: Index) -> Search:
         genes = candidates[here]
-        places = np.searchsorted(genes, fixed), np.searchsorted(here, panel)
+        places = np.searchsorted(genes, include), np.searchsorted(here, panel)
         return Search(criterion.on(genes), rows.only(genes), size, *places)
 
-    known = known.tied(rows.only(candidates).sets)
     here = np.flatnonzero(known.of() != NONE)
     search = among(here, before)
     try:
@@ -405,7 +403,7 @@ def best(
     found = first
     if not np.array_equal(np.sort(before), here[search.panel]):
         greedy = Greedy([block.only(candidates) for block in criterion.blocks])
-        greedy.grow(n_fixed, among=np.searchsorted(candidates, fixed))
+        greedy.grow(n_fixed, among=np.searchsorted(candidates, include))
         greedy.grow(len(search.panel), among=here[search.panel])
         waiting, order = np.zeros(criterion.n_genes), candidates[greedy.picked]
         waiting[candidates] = greedy.waiting

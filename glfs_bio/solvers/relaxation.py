@@ -61,18 +61,15 @@ class Polytope:
         packs = np.flatnonzero((total > rows.upper) & (rows.upper > 0))
         covers = np.flatnonzero(rows.lower > 0)
         upper, lower = rows.upper[packs], rows.lower[covers]
-        ties = rows.ties.toarray()
         parts = [
             np.ones((1, rows.n_genes)),
             rows.matrix[packs].toarray() / upper[:, None],
             -rows.matrix[covers].toarray() / lower[:, None],
-            *(ties, -ties),
         ]
         most = (
             [float(size)],
             rows.most[packs] / upper,
             -np.ones(len(covers)),
-            np.zeros(2 * len(ties)),
         )
         return cls(np.concatenate(parts), np.concatenate(most))
 
@@ -122,7 +119,7 @@ class Point(NamedTuple):
         return np.where(self.beta > _NOTHING, self.beta, 0.0)
 
     def within_upper(self, polytope: Polytope) -> Linear:
-        """The bound of panels that need to meet no lower limit, and to hold no groups whole."""
+        """The bound of panels that need to meet no lower limit."""
         prices = np.where(polytope.most > 0, self.prices, 0.0) - self.prices
         left = prices @ polytope.matrix
         level = self.bound.level - float(prices @ polytope.most)

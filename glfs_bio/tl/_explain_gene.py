@@ -241,8 +241,6 @@ class _Obstacles:
         if rows is not None:
             for gene in np.flatnonzero(~rows.allowed).tolist():
                 bar([gene], f"ruled out by limits ({_blamed(rows, gene, 0.0 * rows.upper)})")
-            single = ~rows.whole(np.ones(adata.n_vars, dtype=bool))
-            bar(np.flatnonzero(single), "genes to select together with it are missing")
         constant = np.all([one.variance <= 0 for one in found.basis.structure.sets], axis=0)
         bar(np.flatnonzero(constant), "it does not vary")
         key = found.named.key

@@ -33,7 +33,6 @@ from ..options import Preserve, Request, StructureSpec
 from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
 from ..solvers.certificate import TOLERANCE
-from ..solvers.constraints import ALONE
 from ..solvers.places import FreePlaces, free_places
 from ..vendors.forms import is_yes
 
@@ -342,10 +341,6 @@ def replacements(
     may = np.tile(~out, (len(leaving), 1))
     rows = basis.limits(adata, ~out)
     if rows is not None:
-        tied = rows.groups is not None and rows.groups != ALONE
-        score[:, tied] = -np.inf
-        score[np.isin(leaving, np.flatnonzero(tied))] = -np.inf
-        may &= ~(tied | np.isin(leaving, np.flatnonzero(tied))[:, None])
         used = rows.sums(found.genes)
         for place, gene in enumerate(leaving):
             may[place] &= rows.no_worse(gene)

@@ -311,12 +311,11 @@ def _compared(
 
     `before` is the optimality of the panel that is known already, NaN if none is.
     """
-    panel, must, rows = found.genes, candidates.include, candidates.rows
+    panel, must = found.genes, candidates.include
     if proof is None:
         raise InvalidValue(
             "panel", NO_VALUE, "has only genes that must be in it", "leave room for others"
         )
-    must = must if rows is None else rows.with_partners(must)
     panels = [panel, *others]
     with found.few_threads():
         start, without, *errors = (

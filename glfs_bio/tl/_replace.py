@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import constraints, read, results, summaries
 from .._anndata import names as names_of
+from .._anndata import read, results, summaries
 from .._docs import documented
 from .._progress import tell, with_bar
-from ..errors import NO_VALUE, InvalidValue, Message, listed
-from ..options import Limits
+from ..errors import NO_VALUE, InvalidValue
 from ..pp import request_to_keep
 from ..selection import best_panel
 from ._panel import absent, beside, find, in_place_of, must_haves, of_panel
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Given
     from .._typing import Index
-    from ..options import Platform, Preserve
+    from ..options import Limits, Platform, Preserve
     from ._panel import Found
 
 log = logging.getLogger(__name__)
@@ -56,9 +55,8 @@ def replace_genes(
     """Replace genes of a panel, such as genes whose probes failed.
 
     The genes leave, and as many others enter: those that together preserve most next to the genes
-    that stay, within everything that the panel was chosen with.  A gene that is selected only
-    together with one that leaves, leaves too.  Genes that left do not come back when the panel is
-    extended or changed again.
+    that stay, within everything that the panel was chosen with.  Genes that left do not come back
+    when the panel is extended or changed again.
 
     Parameters
     ----------
@@ -195,21 +193,7 @@ def _leaving(
     """Rows of ``.var`` of the genes that leave, and names of those that are not in the data."""
     named = names_of.named(adata, failed, symbols=symbols, argument="failed")
     gone = of_panel(adata, found, named, "failed", missing=missing, symbols=symbols)
-    limits = found.basis.request.limits
-    rows = None
-    if limits is not None and limits.together is not None:
-        rows = constraints.rows(adata, Limits(together=limits.together), symbols=symbols)
-    if rows is None:
-        return gone, named.absent
-    partners = np.setdiff1d(np.intersect1d(rows.with_partners(gone), found.genes), gone)
-    if len(partners):
-        log.warning(
-            Message(
-                f"Genes that are selected only together with these leave too: "
-                f"{listed(adata.var_names[partners])}."
-            )
-        )
-    return np.append(gone, partners), named.absent
+    return gone, named.absent
 
 
 def _exchanged(

@@ -55,8 +55,8 @@ def assert_bounds(adata, measures, detection=None, **options):
     for name, measure in measures.items():
         groupby = "kind" if name.endswith("type") else None
         bound = float(np.sort(measure)[5:7].mean())
-        for side, fits in {"min": measure >= bound, "max": measure <= bound}.items():
-            wanted = Limits(**{f"{side}_{name}": bound}, groupby=groupby, **options)
+        for bounds, fits in (((bound, None), measure >= bound), ((None, bound), measure <= bound)):
+            wanted = Limits(expression={name: bounds}, groupby=groupby, **options)
             rows = constraints.rows(adata, wanted, detection=detection)
             np.testing.assert_array_equal(rows.allowed, fits)
 
@@ -83,7 +83,8 @@ def test_counts_of_single_genes(adata, efficiency):
     of_types = [counts[adata.obs["kind"] == kind].mean(axis=0) for kind in TYPES]
     measures = {"counts": counts.mean(axis=0), "counts_in_type": np.max(of_types, axis=0)}
     assert_bounds(adata, measures, detection, counts_layer="counts")
-    limits = Limits(max_counts=50, expected_counts={"g3": 60.0}, counts_layer="counts")
+    expected = {"expected_counts": {"g3": 60.0}, "counts_layer": "counts"}
+    limits = Limits(expression={"counts": 50}, **expected)
     assert names(adata, ~constraints.rows(adata, limits).allowed) == ["g3"]
 
 
@@ -95,9 +96,11 @@ def test_numbers_of_groups(adata, tmp_path, form):
     lines = [f"{gene},{name}" for name, genes in lists.items() for gene in genes]
     path.write_text("\n".join(["gene,group", *lines]) + "\n")
     groups = {"column": "lineage", "lists": lists, "file": path}[form]
-    per_group = {"a": (1, 2), "b": (None, 1), "d": 1}
+    per_group = {"a": (1, 2), "b": 1, "d": (1, None)}
     rows = constraints.rows(adata, Limits(groups=groups, per_group=per_group))
-    limits = {"per_group=1:2 (a)": (1, 2), "per_group=:1 (b)": (0, 1), "per_group=1 (d)": (1, 1)}
+    ranges = [(1, 2), (0, 1), (1, np.inf)]
+    names_of_rows = ["1 ≤ per_group ≤ 2 (a)", "per_group ≤ 1 (b)", "per_group ≥ 1 (d)"]
+    limits = dict(zip(names_of_rows, ranges, strict=True))
     assert rows.names == tuple(limits)
     for name, genes in zip(limits, lists.values(), strict=True):
         values, *bounds = row(rows, name)
@@ -108,31 +111,31 @@ def test_numbers_of_groups(adata, tmp_path, form):
 def test_totals_of_counts(adata):
     counts = adata.layers["counts"].toarray()
     of_types = {"groupby": "kind", "counts_layer": "counts"}
-    wanted = Limits(max_total_per_cell=9, max_total_per_type={"NK/T": 7.5}, **of_types)
+    wanted = Limits(total_counts={"cell": 9, "type": {"NK/T": 7.5}}, **of_types)
     rows = constraints.rows(adata, wanted)
     assert len(rows.names) == 2
     for name, cells, most in (
-        ("max_total_per_cell=9", counts, 9.0),
-        ("max_total_per_type=7.5 (NK/T)", counts[20:40], 7.5),
+        ("total_counts['cell'] ≤ 9", counts, 9.0),
+        ("total_counts['type'] ≤ 7.5 (NK/T)", counts[20:40], 7.5),
     ):
         values, _, upper = row(rows, name)
         np.testing.assert_allclose(values, cells.mean(axis=0))
         assert upper == most
-    every = constraints.rows(adata, Limits(max_total_per_type=3, **of_types))
-    assert every.names == tuple(f"max_total_per_type=3 ({kind})" for kind in TYPES)
+    every = constraints.rows(adata, Limits(total_counts={"type": 3}, **of_types))
+    assert every.names == tuple(f"total_counts['type'] ≤ 3 ({kind})" for kind in TYPES)
     adata.X = adata.layers["counts"]
-    same = constraints.rows(adata, Limits(max_total_per_cell=9, counts_layer="X"))
-    np.testing.assert_allclose(row(same, "max_total_per_cell=9")[0], counts.mean(axis=0))
+    same = constraints.rows(adata, Limits(total_counts={"cell": 9}, counts_layer="X"))
+    np.testing.assert_allclose(row(same, "total_counts['cell'] ≤ 9")[0], counts.mean(axis=0))
 
 
 def test_costs(adata):
     by_name = dict(zip(adata.var_names, adata.var["cost"], strict=True))
     for cost in ("cost", by_name):
         rows = constraints.rows(adata, Limits(cost=cost, budget=20))
-        np.testing.assert_array_equal(row(rows, "budget=20")[0], adata.var["cost"])
+        np.testing.assert_array_equal(row(rows, "budget ≤ 20")[0], adata.var["cost"])
         assert rows.budget
     rows = constraints.rows(adata, Limits(cost=2.5, budget=20))
-    np.testing.assert_array_equal(row(rows, "budget=20")[0], 2.5)
+    np.testing.assert_array_equal(row(rows, "budget ≤ 20")[0], 2.5)
     with refused(NotFound, "cost"):
         constraints.rows(adata, Limits(cost={**by_name, "absent": 3.0}, budget=20))
     del by_name["g3"]
@@ -142,15 +145,15 @@ def test_costs(adata):
         constraints.rows(adata, Limits(cost=by_name, budget=20))
 
 
-def test_families(adata, caplog):
+def test_a_maximum_of_all_groups(adata, caplog):
     assert constraints.rows(adata, None) is constraints.rows(adata, Limits()) is None
-    rows = constraints.rows(adata, Limits(families="family", per_family=2))
-    assert rows.names == ("per_family=2 (a)", "per_family=2 (b)")
-    assert names(adata, row(rows, "per_family=2 (b)")[0]) == ["g3", "g4", "g5"]
+    rows = constraints.rows(adata, Limits(groups="family", per_group=2))
+    assert rows.names == ("per_group ≤ 2 (a)", "per_group ≤ 2 (b)")
+    assert names(adata, row(rows, "per_group ≤ 2 (b)")[0]) == ["g3", "g4", "g5"]
     listed = {"x": ["g0", "g7", "absent"], "y": ("g1", "absent")}
-    rows = constraints.rows(adata, Limits(families=listed, per_family=1))
-    assert rows.names == ("per_family=1 (x)",)
-    assert names(adata, row(rows, "per_family=1 (x)")[0]) == ["g0", "g7"]
+    rows = constraints.rows(adata, Limits(groups=listed, per_group=1))
+    assert rows.names == ("per_group ≤ 1 (x)",)
+    assert names(adata, row(rows, "per_group ≤ 1 (x)")[0]) == ["g0", "g7"]
     (message,) = caplog.messages
     assert message.count("absent") == 1
 
@@ -160,41 +163,39 @@ def test_lists_out_of_files(adata, tmp_path):
     table.write_text("type,gene\nx,g0\nx,g1\ny,g3\ny,g4\n")
     lists = {"x": ["g0", "g1"], "y": ["g3", "g4"]}
     for path in (table, str(table)):
-        asked = Limits(families=path, per_family=1, markers=path, per_type=1)
-        meant = Limits(families=lists, per_family=1, markers=lists, per_type=1)
+        asked = Limits(groups=path, per_group=(1, 2))
+        meant = Limits(groups=lists, per_group=(1, 2))
         assert constraints.with_lists(adata, asked) == meant
         assert constraints.rows(adata, asked).names == constraints.rows(adata, meant).names
-    pp.select_genes(adata, 3, n_comps=5, limits=Limits(markers=table, per_type=1))
-    assert pp.recorded_parameters(adata)["limits"].markers == lists
+    pp.select_genes(adata, 3, n_comps=5, limits=Limits(groups=table, per_group=(1, None)))
+    assert pp.recorded_parameters(adata)["limits"].groups == lists
     adata.var[str(table)] = "a column"
-    limits = Limits(families=str(table), per_family=1)
-    assert constraints.with_lists(adata, limits).families == str(table)
+    limits = Limits(groups=str(table), per_group=1)
+    assert constraints.with_lists(adata, limits).groups == str(table)
 
 
 def test_markers_of_types(adata):
     rows = constraints.rows(adata, Limits(per_type=2, groupby="kind"))
     for place, kind in enumerate(TYPES):
-        values, lower, _ = row(rows, f"per_type=2 ({kind})")
+        values, lower, _ = row(rows, f"per_type ≥ 2 ({kind})")
         assert names(adata, values) == [f"g{3 * place + i}" for i in range(3)]
         assert lower == 2.0
-    given = constraints.rows(adata, Limits(per_type=1, markers={"B": ["g0", "g11"]}))
-    assert names(adata, row(given, "per_type=1 (B)")[0]) == ["g0", "g11"]
 
 
 def test_types_of_few_markers_or_cells(adata):
     """A type needs as many as it has; of two cells it has none; cells without one are in none."""
     with pytest.warns(Caution, match="fewer markers"):
         rows = constraints.rows(adata, Limits(per_type=5, groupby="kind"))
-    assert {row(rows, f"per_type=5 ({kind})")[1] for kind in TYPES} == {3.0}
+    assert {row(rows, f"per_type ≥ 5 ({kind})")[1] for kind in TYPES} == {3.0}
     adata.obs["some"] = adata.obs["kind"].where(adata.obs["kind"] != "mono")
     rows = constraints.rows(adata, Limits(per_type=2, groupby="some"))
     assert len(rows.names) == 2
-    assert names(adata, row(rows, "per_type=2 (B)")[0]) == ["g0", "g1", "g2"]
+    assert names(adata, row(rows, "per_type ≥ 2 (B)")[0]) == ["g0", "g1", "g2"]
     adata.obs.loc[adata.obs_names[-2:], "kind"] = "few"
     adata.X[-2:, 9] = 7.0
     with pytest.warns(Caution, match=r"few \(0\)"):
         rows = constraints.rows(adata, Limits(per_type=1, groupby="kind"))
-    assert row(rows, "per_type=1 (few)")[1] == 0.0
+    assert row(rows, "per_type ≥ 1 (few)")[1] == 0.0
     adata.X = np.ones(adata.shape)
     with refused(InvalidValue, "per_type"):
         constraints.rows(adata, Limits(per_type=1, groupby="kind"))
@@ -213,23 +214,29 @@ def test_priorities(adata):
 
 def test_a_choice_within_limits(adata):
     mean = adata.X.toarray().mean(axis=0)
-    wanted = Limits(max_mean=float(np.sort(mean)[8]))
+    most = float(np.sort(mean)[8])
+    wanted = Limits(expression={"mean": most})
     rows = constraints.rows(adata, wanted)
     every = choose(adata, None, None)
     genes = constraints.narrowed(adata, every, rows, 5)
-    np.testing.assert_array_equal(genes.allowed, mean <= wanted.max_mean)
+    np.testing.assert_array_equal(genes.allowed, mean <= most)
     out = adata.var_names[np.argmax(mean)]
     with refused(InvalidValue, "include"):
         constraints.narrowed(adata, choose(adata, out, None), rows, 5)
     with refused(InvalidValue, "n_genes"):
         constraints.narrowed(adata, every, rows, 10)
-    both = Limits(per_type=3, groupby="kind", max_mean=float(np.sort(mean)[5]))
+    few = {"mean": (None, float(np.sort(mean)[5]))}
+    both = Limits(per_type=3, groupby="kind", expression=few)
     with refused(InvalidValue, "limits"):
         constraints.narrowed(adata, every, constraints.rows(adata, both), None)
 
 
-TOTAL = {"max_total_per_cell": 1}
-OF_TYPE = {"max_total_per_type": {"T": 1}, "groupby": "kind", "counts_layer": "counts"}
+TOTAL = {"total_counts": {"cell": 1}}
+OF_TYPE = {
+    "total_counts": {"type": {"T": 1}},
+    "groupby": "kind",
+    "counts_layer": "counts",
+}
 ABSENT = [
     ({"cost": "price", "budget": 3}, NotFound, "cost"),
     ({"cost": "family", "budget": 3}, InvalidType, "cost"),
@@ -237,13 +244,12 @@ ABSENT = [
     (TOTAL | {"counts_layer": "raw"}, NotFound, "counts_layer"),
     (TOTAL | {"counts_layer": "X"}, InvalidValue, "counts_layer"),
     ({"per_type": 1, "groupby": "type"}, NotFound, "groupby"),
-    ({"families": "fam", "per_family": 1}, NotFound, "families"),
-    ({"families": "no.csv", "per_family": 1}, FileMissing, "families"),
-    ({"markers": "no.csv", "per_type": 1}, FileMissing, "markers"),
+    ({"groups": "fam", "per_group": 1}, NotFound, "groups"),
+    ({"groups": "no.csv", "per_group": 1}, FileMissing, "groups"),
     ({"priority": "prio"}, NotFound, "priority"),
     ({"priority": {"no1": 2.0}}, NotFound, "priority"),
     ({"groups": {"a": ["g0"]}, "per_group": {"b": 1}}, NotFound, "per_group"),
-    (OF_TYPE, NotFound, "max_total_per_type"),
+    (OF_TYPE, NotFound, "total_counts['type']"),
 ]
 
 

@@ -177,7 +177,7 @@ def test_sets_by_symbol_and_id_of_both_species():
 
 
 def test_one_of_a_set_unless_both_are_asked_for(adata):
-    for limits in (None, Limits(max_mean=50.0), Limits(per_type=1, groupby="kind")):
+    for limits in (None, Limits(expression={"mean": 50.0}), Limits(per_type=1, groupby="kind")):
         assert len(chosen(adata, limits=limits)) == 1
         assert adata.uns["glfs"]["n_genes"] == 20
     free = {"limits": Limits(nearly_identical=True)}

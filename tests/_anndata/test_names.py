@@ -281,10 +281,9 @@ NAMING = [
     {"include": ["g3"]},
     {"exclude": ["g0", "g1"]},
     {"preserve": ["g1", "g2"]},
-    {"limits": Limits(markers={"a": ["g1", "g2"]}, per_type=1)},
-    {"limits": Limits(families={"f": ["g0", "g1", "g2", "g3", "g4"]}, per_family=1)},
+    {"limits": Limits(groups={"a": ["g1", "g2"]}, per_group=(1, None))},
+    {"limits": Limits(groups={"f": ["g0", "g1", "g2", "g3", "g4"]}, per_group=1)},
     {"limits": Limits(priority={"g1": 0.0, "g2": 0.1})},
-    {"limits": Limits(together=[["g1", "g2"], ["g2", "g5"]])},
     {"limits": Limits(cost=EVERY, budget=9.0)},
     {"platform": Platform(genes=[f"g{i}" for i in range(12)])},
     {"platform": Platform(genes=EVERY, min_probes=2)},
@@ -400,8 +399,8 @@ def test_controls_by_the_type_of_a_feature_and_by_name(controlled):
 
 
 def test_a_hint_is_what_a_name_is_today_before_what_is_spelt_alike(pbmc):
-    limits = Limits(families={"B": ["CD20"]}, per_family=1)
-    for argument, options in (("include", {"include": ["CD20"]}), ("families", {"limits": limits})):
+    limits = Limits(groups={"B": ["CD20"]}, per_group=1)
+    for argument, options in (("include", {"include": ["CD20"]}), ("groups", {"limits": limits})):
         with refused(NotFound, argument) as caught:
             pp.select_genes(pbmc, 3, **options)
         assert "MS4A1" in str(caught.value)

@@ -83,7 +83,7 @@ def test_what_is_outdated_is_neither_drawn_nor_written(done, change, tmp_path):
 def test_stability_under_limits_on_expression(done):
     """Parts of the cells admit other genes: it is the same procedure."""
     mean = np.asarray(done.X.mean(axis=0)).ravel()
-    limits = Limits(min_mean=float(np.quantile(mean, 0.6)))
+    limits = Limits(expression={"mean": (float(np.quantile(mean, 0.6)), None)})
     pp.select_genes(done, 8, limits=limits)
     tl.stability(done, n_resamples=3)
     assert done.uns["glfs_stability"]["n_tested"] != done.uns["glfs"]["n_tested"]

@@ -84,7 +84,10 @@ STRUCTURES = {
     "worst batch": {"batch_key": "lane", "across": "worst"},
     "labels": {"preserve": "bulk_labels"},
     "a place": {"preserve": {"structure": 1, "X_umap": 2}, "cell_weights": "bulk_labels"},
-    "a budget": {"limits": Limits(cost=2.0, budget=15.0, max_mean=1.0), "n_genes": None},
+    "a budget": {
+        "limits": Limits(cost=2.0, budget=15.0, expression={"mean": 1.0}),
+        "n_genes": None,
+    },
     "another assay": {"platform": Platform(efficiency=0.3, failure=0.2)},
     "automatic": {"n_genes": None},
     "some genes": {"include": ["NKG7"], "exclude": re.compile("^RP")},

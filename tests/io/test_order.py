@@ -80,7 +80,7 @@ def test_a_sheet_is_read_into_data_with_old_names(selected, tmp_path):
     assert {*best_first(selected, "again")} == {*panel}
     lead = table["group"][table["gene"] != table["name"]].iloc[0]
     of_group = list(table["name"][table["group"] == lead])
-    limits = glfs_bio.Limits(groups=path, per_group={lead: len(of_group)})
+    limits = glfs_bio.Limits(groups=path, per_group={lead: (len(of_group),) * 2})
     glfs_bio.pp.select_genes(selected, 30, limits=limits, key_added="grouped")
     assert {*of_group} <= {*best_first(selected, "grouped")}
     limits = glfs_bio.pp.recorded_parameters(selected, "grouped")["limits"]

@@ -39,7 +39,7 @@ def cells(_pbmc) -> ad.AnnData:
     adata.obs["odd & label"] = adata.obs["bulk_labels"]
     adata.layers["counts"] = np.rint(np.expm1(adata.X.toarray()))
     adata.obsm["spatial"] = adata.obsm["X_pca"][:, :2]
-    limits = glfs_bio.Limits(max_mean=2.5, priority={"CD3D": 2.0})
+    limits = glfs_bio.Limits(expression={"mean": 2.5}, priority={"CD3D": 2.0})
     glfs_bio.pp.select_genes(adata, 20, include=["LYZ", "CD3D"], limits=limits)
     glfs_bio.tl.stability(adata, n_resamples=2)
     glfs_bio.tl.panel_umap(adata)
@@ -252,7 +252,7 @@ def test_substitutes_and_limits(tree, cells):
     assert all(symbols[name] in text(part) for name in entry["irreplaceable"])
     words = text(section(tree, "limits"))
     assert cells.uns["glfs"]["ruled_out"]["gene"][0] in words
-    assert "max_mean2.5" in words
+    assert "mean: at most 2.5" in words
     assert "CD3D: 2" in words
     assert "budget" not in words
 
@@ -446,13 +446,15 @@ def test_panels_without_free_places_or_substitutes(pbmc, page_of):
 
 def test_every_limit_that_is_met_is_told(bare, page_of):
     names = list(glfs_bio.Limits.__dataclass_fields__)
-    together = glfs_bio.Limits(together=[["LYZ", "CD3D"], ["CD79A", "CD74", "CD3E"]]).record()
-    bare.uns["glfs"]["params"]["limits"] = {**dict.fromkeys(names, 0.125), **together}
+    lists = {"a": ["LYZ", "CD3D"], "b": ["CD79A", "CD74", "CD3E"]}
+    limits = glfs_bio.Limits(expression={"mean": 0.5}, groups=lists, per_group=(1, 2)).record()
+    bare.uns["glfs"]["params"]["limits"] = {**dict.fromkeys(names, 0.125), **limits}
     rows = every(every(section(page_of(bare), "limits"), "table")[0], "tr")
     assert {text(row[0]) for row in rows} == set(names)
     assert all(text(row[2]) for row in rows)
-    (value,) = (text(row[1]) for row in rows if text(row[0]) == "together")
-    assert all(gene in value for gene in ("LYZ", "CD3D", "CD79A", "CD74", "CD3E"))
+    values = {text(row[0]): text(row[1]) for row in rows}
+    assert all(gene in values["groups"] for gene in ("LYZ", "CD3D", "CD79A", "CD74", "CD3E"))
+    assert (values["expression"], values["per_group"]) == ("mean: at most 0.5", "1 to 2")
 
 
 def test_errors_leave_files_as_they_were(cells, tmp_path, monkeypatch):

@@ -45,7 +45,7 @@ PARAMETERS = {
         NotFound: ["tcrr", "ribosmal", "^MT-"],
     },
     "ignore": {InvalidValue: [re.compile("")], InvalidType: [1.5], NotFound: ["nope"]},
-    "limits": {InvalidType: [{"min_mean": 1}]},
+    "limits": {InvalidType: [{"budget": 1}]},
     "platform": {InvalidType: [0.1]},
     "symbols": {InvalidType: [5], NotFound: ["nope"]},
     "missing": {InvalidValue: ["drop", None, True]},

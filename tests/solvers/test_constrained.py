@@ -1,4 +1,4 @@
-"""Genes under linear limits, all or none of some genes, and their bounds, against all panels."""
+"""Genes under linear limits, and their bounds, against all panels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from all_panels import (
     at_least,
     at_most,
     feasible,
-    tied,
 )
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
@@ -23,7 +22,7 @@ from refusals import refused
 
 from glfs_bio.errors import InvalidValue
 from glfs_bio.solvers.constrained import Limited
-from glfs_bio.solvers.constraints import BROKEN, Rows, check
+from glfs_bio.solvers.constraints import Rows, check
 from glfs_bio.solvers.greedy import Greedy
 
 FREE = Rows.of((), N_GENES)
@@ -43,7 +42,7 @@ def test_whether_limits_can_hold_is_known(problem):
     holding = [rows.hold(panel) for panel in PANELS]
     np.testing.assert_array_equal(PANELS[holding], feasible(rows, N_GENES))
     rng = np.random.default_rng(seed)
-    begun = rows.with_partners(rng.choice(N_GENES, rng.integers(0, 3), replace=False))
+    begun = rng.choice(N_GENES, rng.integers(0, 3), replace=False)
     assume((rows.sums(begun) <= rows.most).all())
     assume(len(begun) <= size)
     possible = bool(len(feasible(rows, size, begun)))
@@ -125,31 +124,3 @@ def test_places_are_kept_for_lower_limits(random_errors):
     assert set(greedy.picked[3:]) == set(worst)
     with refused(InvalidValue, "limits"):
         Limited(blocks, rows, NONE).fill(1)
-
-
-def test_a_pair_enters_for_what_its_genes_gain_together(random_errors):
-    blocks = random_errors(3, n_genes=N_GENES)
-    plain = filled(blocks, FREE, N_GENES)
-    best, worst = plain.picked[0], plain.picked[-1]
-    rows = Rows.of((), N_GENES, groups=tied((best, worst)))
-    for size in (1, 2, 5, 9):
-        picked = filled(blocks, rows, size).picked
-        assert (best in picked) == (worst in picked)
-        assert len(picked) == size
-    assert best not in filled(blocks, rows, 1).picked
-
-
-def test_a_set_in_parts_is_out():
-    rows = Rows.of((), N_GENES, groups=tied((0, 1), (2, 3, 4)))
-    some = rows.only(np.array([0, 2, 3, 4, 5]))
-    assert [list(genes) for genes in some.sets] == [[1, 2, 3]]
-    np.testing.assert_array_equal(some.whole(np.ones(5, dtype=bool)), [False, *[True] * 4])
-    np.testing.assert_array_equal(rows.with_partners(np.array([1, 7])), [0, 1, 7])
-    assert rows.closed([5, 0, 1, 6], 2) == 3
-    with refused(InvalidValue, "together"):
-        check(rows, 3, include=np.array([0]), candidates=np.array([0, 2, 5]))
-    with refused(InvalidValue, "together"):
-        check(rows, 2, include=np.array([0, 5]), candidates=EVERY)
-    groups = rows.groups.copy()
-    groups[8] = BROKEN
-    assert not Rows.of((), N_GENES, groups=groups).whole(np.ones(N_GENES, dtype=bool))[8]

@@ -23,7 +23,7 @@ def budget(upper):
 
 
 def family(*genes, most=1, name="family"):
-    return at_most(most, genes, f"per_family ({name})")._replace(limit="per_family")
+    return at_most(most, genes, f"per_group ({name})")._replace(limit="per_group")
 
 
 def kind(*genes, least=1, name="B"):
@@ -108,7 +108,7 @@ def test_gain_per_cost_where_it_is_better(criterion):
 def test_a_limit_that_lets_fewer_genes_in_is_said(criterion, caplog):
     for n_genes, limits, name in (
         (8, [budget(0.45), family(0, 1, 2, most=3)], "budget=0.45"),
-        (None, [family(*EVERY)], "per_family (family)"),
+        (None, [family(*EVERY)], "per_group (family)"),
     ):
         rows = Rows.of(limits, 12)
         with caplog.at_level(logging.WARNING):
@@ -137,7 +137,7 @@ CONFLICTS = [
     (
         [kind(0, 1, least=2), family(0, 1), family(4, 5, name="x"), budget(5)],
         5,
-        "per_type (B) and per_family (family)",
+        "per_type (B) and per_group (family)",
     ),
     ([family(3, 4), budget(0.5), kind(3, name="T"), kind(10)], 5, "budget=0.5 and per_type (B)"),
     (
@@ -148,7 +148,7 @@ CONFLICTS = [
     (
         [family(0, 1), family(2, 3)._replace(limit="x"), kind(0, 1, 2, 3, least=3)],
         None,
-        "per_family, x and per_type",
+        "per_group, x and per_type",
     ),
 ]
 

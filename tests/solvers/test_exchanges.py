@@ -6,7 +6,7 @@ import logging
 
 import numpy as np
 import pytest
-from all_panels import EVERY, N_GENES, NONE, OfBlocks, as_panel, at_least, at_most, feasible, tied
+from all_panels import EVERY, N_GENES, NONE, OfBlocks, as_panel, at_least, at_most, feasible
 from scipy.special import logsumexp
 
 from glfs_bio.criterion.across import Largest
@@ -17,15 +17,15 @@ from glfs_bio.solvers.exchanges import Exchanges
 from glfs_bio.solvers.greedy import Greedy
 
 SEEDS = range(12)
-KINDS = ("total", "bits", "families", "total and types", "tied")
+KINDS = ("total", "bits", "families", "total and types")
 
 
 def limited(seed, kind):
     """Limits of a kind on nine genes, which bind."""
     rng = np.random.default_rng(seed)
     counts = rng.gamma(0.5, size=N_GENES) + 0.01
-    rows, groups = [], None
-    if kind in ("total", "total and types", "tied"):
+    rows = []
+    if kind in ("total", "total and types"):
         rows.append(at_most(1.3 * float(np.sort(counts)[:4].sum()), name="total", values=counts))
     if kind == "bits":
         for bit in range(3):
@@ -37,9 +37,7 @@ def limited(seed, kind):
             rows.append(at_most(1.0, np.flatnonzero(rng.random(N_GENES) < 0.6), f"family {name}"))
     if kind == "total and types":
         rows.append(at_least(1.0, np.argsort(counts)[2:6]))
-    if kind == "tied":
-        groups = tied(np.argsort(counts)[[1, 3]])
-    return Rows.of(rows, N_GENES, groups=groups)
+    return Rows.of(rows, N_GENES)
 
 
 def search(blocks, rows, include=NONE, *, worst=False):
@@ -119,9 +117,9 @@ def test_a_budget_is_used_well(random_errors):
         assert start - error > 0.95 * (start - errors.min())
 
 
-def test_included_genes_and_partners_stay(random_errors):
+def test_included_genes_stay(random_errors):
     for seed in SEEDS:
-        rows, blocks = limited(seed, "tied"), random_errors(seed, n_genes=N_GENES)
+        rows, blocks = limited(seed, "total"), random_errors(seed, n_genes=N_GENES)
         cheap = np.argsort(rows.use)
         for include in (cheap[:1], cheap[1:2]):
             picked = search(blocks, rows, include).best(4).picked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from all_panels import at_least, at_most, relaxed_by_scipy, tied
+from all_panels import at_least, at_most, relaxed_by_scipy
 
 from glfs_bio.solvers.constraints import Rows
 from glfs_bio.solvers.relaxation import Polytope, relaxed
@@ -17,7 +17,6 @@ LIMITS = {
     "cost": Rows.of([at_most(1.2, np.arange(N_GENES), "cost", values=COSTS)], N_GENES),
     "family": Rows.of([at_most(1.0, range(6))], N_GENES),
     "markers": Rows.of([at_least(2.0, [9, 10, 11])], N_GENES),
-    "together": Rows.of((), N_GENES, groups=tied([0, 13], n_genes=N_GENES)),
 }
 
 

@@ -75,7 +75,9 @@ def test_why_it_was_no_candidate(cells):
     dense[:, cells.var_names.get_loc("CD8A")] = 0
     cells.X = dense
     limits = Limits(
-        max_mean=0.99 * float(means["FTL"]), families={"T": ["CD3D", "CD3E"]}, per_family=1
+        expression={"mean": 0.99 * float(means["FTL"])},
+        groups={"T": ["CD3D", "CD3E"]},
+        per_group=1,
     )
     pp.select_genes(
         cells,
@@ -92,8 +94,8 @@ def test_why_it_was_no_candidate(cells):
         ribosomal: "ribosomal",
         "HLA-DRA": "HLA-",
         "LYZ": "platform",
-        loud: "max_mean",
-        "CD3E": "per_family",
+        loud: "expression['mean']",
+        "CD3E": "per_group",
     }
     table = explained(cells, [*words])
     for gene, word in words.items():

@@ -21,7 +21,7 @@ def selection(cells):
     """Eight genes of low expression, without the genes that come first."""
     pp.select_genes(cells, 8)
     first = list(cells.var_names[cells.var["glfs_rank"] <= 30])
-    pp.select_genes(cells, 8, exclude=first, limits=Limits(max_mean=1.0))
+    pp.select_genes(cells, 8, exclude=first, limits=Limits(expression={"mean": 1.0}))
     return cells, first
 
 
@@ -36,7 +36,7 @@ def test_exclusions_and_limits_stay(selection):
     tl.extend_panel(cells, "glfs", 4)
     recorded = pp.recorded_parameters(cells, "glfs_extended")
     assert recorded["exclude"] == first
-    assert recorded["limits"] == Limits(max_mean=1.0)
+    assert recorded["limits"] == Limits(expression={"mean": 1.0})
     assert recorded["n_genes"] == 12
     assert not set(added_to(cells, "glfs_extended", 6)["gene"]) & set(first)
 
@@ -84,17 +84,17 @@ def test_extending_with_failures(cells):
 def test_limits_on_single_genes_hold_for_those_that_are_added(cells):
     mean = cells.to_df().mean()
     low = sorted(mean[PANEL])[1]  # two genes of the panel are above
-    added = added_to(cells, PANEL, 5, limits=Limits(max_mean=low))
+    added = added_to(cells, PANEL, 5, limits=Limits(expression={"mean": low}))
     assert (mean[added["gene"]] <= low).all()
-    limits = Limits(families={"all": list(cells.var_names)}, per_family=6)
+    limits = Limits(groups={"all": list(cells.var_names)}, per_group=6)
     assert len(added_to(cells, PANEL, 5, limits=limits)) == 2
 
 
 def test_a_call_that_overrides_says_so(cells, caplog):
-    pp.select_genes(cells, 5, limits=Limits(max_mean=2.0), exclude="ribosomal")
+    pp.select_genes(cells, 5, limits=Limits(expression={"mean": 2.0}), exclude="ribosomal")
     tl.extend_panel(cells, "glfs", 2)
     assert "replaces" not in caplog.text
-    tl.extend_panel(cells, "glfs", 2, limits=Limits(max_mean=3.0))
+    tl.extend_panel(cells, "glfs", 2, limits=Limits(expression={"mean": 3.0}))
     (note,) = [message for message in caplog.messages if "replaces" in message]
     assert "limits" in note
     assert "exclude" not in note

@@ -22,10 +22,10 @@ def counted(_pbmc):
 def test_limits_and_an_instrument(counted, outside):
     held = outside(counted)
     before = [*held.uns], [*held.var]
-    limits = {"max_counts": 20.0, "counts_layer": "counts", "groupby": "bulk_labels"}
+    limits = {"expression": {"counts": 20.0}, "counts_layer": "counts"}
     for options in (
         lambda adata: {"platform": Platform(efficiency=adata)},
-        lambda _: {"limits": Limits(**limits, per_type=1)},
+        lambda _: {"limits": Limits(**limits, per_type=1, groupby="bulk_labels")},
     ):
         expected, table = (
             pp.select_genes(adata, 12, inplace=False, **options(adata)) for adata in (counted, held)
@@ -45,7 +45,7 @@ def test_datasets_of_files_are_selected_from_as_one(counted, tmp_path):
         adata.write_h5ad(tmp_path / name)
         files.append(ad.read_h5ad(tmp_path / name, backed="r"))
     options = {"n_comps": 10, "inplace": False}
-    limits = Limits(max_counts=20.0, counts_layer="counts")
+    limits = Limits(expression={"counts": 20.0}, counts_layer="counts")
     for more in ({}, {"limits": limits}):
         expected = pp.select_genes([counted, other], 8, **options, **more)
         for sets in (files, [counted, files[1]]):

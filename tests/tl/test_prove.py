@@ -91,7 +91,7 @@ REQUESTS = {
     "must-haves": {"include": ["CD8A", "IL32"]},
     "labels": {"preserve": "bulk_labels"},
     "batches": {"batch_key": "batch"},
-    "limits": {"limits": Limits(families={"a": sorted(FAMILY)}, per_family=1)},
+    "limits": {"limits": Limits(groups={"a": sorted(FAMILY)}, per_group=1)},
     "platform": {"platform": Platform(efficiency=0.3)},
 }
 

@@ -286,7 +286,11 @@ def test_processes_open_a_file_themselves(pbmc, outside, form):
     pbmc.X = pbmc.X.expm1().rint()
     pbmc.X.eliminate_zeros()
     held = outside(pbmc, form)
-    limits = {"max_counts": 3.0, "max_total_per_type": 8.0, "groupby": "bulk_labels"}
+    limits = {
+        "expression": {"counts": 3.0},
+        "total_counts": {"type": 8.0},
+        "groupby": "bulk_labels",
+    }
     options = {"n_resamples": 3, "n_comps": 10, "limits": Limits(**limits, counts_layer="X")}
     stability(pbmc, 8, **options)
     stability(held, 8, **options, n_jobs=2)

@@ -71,7 +71,7 @@ def test_what_could_not_be_selected_is_no_substitute(cells):
     pp.select_genes(cells, 12)
     barred = list(tl.substitutes(cells, n=1, inplace=False)["substitute"].unique())
     most = 0.6 * float(means[cells.var["glfs_selected"]].sum())
-    limits = Limits(max_total_per_cell=most, counts_layer="counts")
+    limits = Limits(total_counts={"cell": most}, counts_layer="counts")
     pp.select_genes(cells, 12, limits=limits, exclude=barred)
     panel = list(cells.var_names[cells.var["glfs_selected"]])
     limited = tl.substitutes(cells, "glfs", n=700, inplace=False)
