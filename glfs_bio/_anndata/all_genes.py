@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 KEY = "glfs_all_genes"
 
 
-def view_of_all_genes(adata: AnnData, spec: StructureSpec, random_state: int | None) -> View:
+def view_of_all_genes(
+    adata: AnnData, spec: StructureSpec, random_state: int | None, *, clustered: bool
+) -> View:
     """Return the view in principal components of all genes of a structure: the stored one, or a new
-    one.
+    one; `clustered` says whether its clusters are needed.
     """
     layer = spec.layer
     data = read.heard(adata, read.row_matrix(adata, layer), spec.ignore)
@@ -37,21 +39,23 @@ def view_of_all_genes(adata: AnnData, spec: StructureSpec, random_state: int | N
         "random_state": codec.storable(random_state),
     }
     entry = adata.uns.get(KEY)
-    is_whole = KEY in adata.obsm and entry is not None and "by_split" in entry  # not of long ago
-    if is_whole and not stale.stale(adata, entry, made_of):
-        clusters = {int(k): np.asarray(own) for k, own in entry["clusters"].items()}
-        near, by_split = (np.asarray(entry[name]) for name in ("nearest", "by_split"))
-        return View(np.asarray(adata.obsm[KEY]), near, clusters, by_split)
-    where = components(data, random_state)
-    view = View.of(where, random_state)
-    entry = results.envelope(
-        "all_genes",
-        {"layer": layer, "random_state": random_state},
-        made_of,
-        nearest=view.nearest,
-        clusters={str(k): own for k, own in view.clusters.items()},
-        by_split=view.by_split,
-    )
+    if KEY in adata.obsm and entry is not None and not stale.stale(adata, entry, made_of):
+        view = View(np.asarray(adata.obsm[KEY]), random_state)
+        stored = vars(view)  # of its cached properties
+        stored["nearest"] = np.asarray(entry["nearest"])
+        if "clusters" in entry:
+            stored["clusters"] = {int(k): np.asarray(of) for k, of in entry["clusters"].items()}
+            stored["by_split"] = np.asarray(entry["by_split"])
+        if not clustered or "clusters" in entry:
+            return view
+    else:
+        view = View(components(data, random_state), random_state)
+    content: dict[str, Any] = {"nearest": view.nearest}
+    if clustered:
+        content["clusters"] = {str(k): of for k, of in view.clusters.items()}
+        content["by_split"] = view.by_split
+    params = {"layer": layer, "random_state": random_state}
+    entry = results.envelope("all_genes", params, made_of, **content)
     results.store(adata, KEY, entry, obsm={KEY: view.coordinates})
     return view
 

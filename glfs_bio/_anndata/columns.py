@@ -19,7 +19,6 @@ from ..errors import (
     NotFound,
     arg,
     listed,
-    shown,
 )
 from ..labels import Labels, as_numbers, coded, is_whole, n_folds
 from ..measures import cells
@@ -135,38 +134,6 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
         _log_folds(classes, counts, cv)
 
 
-def read_by(
-    adata: AnnData, name: str | None, readings: Sequence[str]
-) -> tuple[Labels | None, list[str]]:
-    """A column of ``.obs`` as labels to be predicted, if any, and the readings in their order.
-
-    What is unusual for want of cells is logged.
-    """
-    given = [readings] if isinstance(readings, str) or readings is None else list(readings)
-    for reading in given:
-        checks.one_of("readings", reading, by_panel.READINGS)
-    if not given:
-        raise InvalidValue(
-            "readings", NO_VALUE, "is empty", f"choose from {shown(*by_panel.READINGS)}"
-        )
-    used = [reading for reading in by_panel.READINGS if reading in given]
-    if name is None:
-        return None, used
-    known = labels(adata, name, "labels", at_least=2)
-    _log_few(known, used)
-    return known, used
-
-
-def said(
-    known: Labels, readings: Sequence[str], *, sampled: Sequence[str] = ("laprls",)
-) -> dict[str, Any]:
-    """Return how labels are read, and of how many cells, for ``.uns``."""
-    return {
-        "readings": by_panel.said(readings, known.codes, sampled=sampled),
-        "n_labelled": int(np.sum(known.codes >= 0)),
-    }
-
-
 def log_neighbors(n_cells: int) -> None:
     """Log where cells are compared by fewer nearest cells than usual."""
     if cells.n_neighbors_of(n_cells) < N_NEIGHBORS:
@@ -178,7 +145,7 @@ def log_neighbors(n_cells: int) -> None:
         )
 
 
-def _log_few(known: Labels, readings: Sequence[str]) -> None:
+def log_few(known: Labels, readings: Sequence[str]) -> None:
     """Log where labels are predicted by fewer cells than usual, or cannot be."""
     codes, names = known.codes, np.array(known.names, dtype=object)
     sizes = np.bincount(codes[codes >= 0], minlength=len(names))

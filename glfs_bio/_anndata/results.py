@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ..panel import Panel
     from ..selection import Candidates
 
-#: Version of the envelope.
-_FORMAT = 2
 #: Parameters of a selection that leave some panels out.
 _CONSTRAINTS = ("include", "exclude", "limits", "platform")
 #: The function that writes each kind of result.  One of a panel is under the key of the panel and
@@ -42,9 +40,7 @@ KINDS = {
     "stability": "tl.stability",
     "enrichment": "tl.enrich",
     "order": "tl.order_panel",
-    "curve": "tl.curve",
     "proof": "tl.prove_panel",
-    "comparison": "tl.compare_panels",
     "names": "tl.resolve_genes",
     "class": "tl.classify",
 }
@@ -136,7 +132,6 @@ def envelope(
         "kind": kind,
         "params": {name: codec.storable(value) for name, value in params.items()},
         "versions": versions(*packages),
-        "format": _FORMAT,
     }
     return entry if made_of is None else entry | {"made_of": dict(made_of)}
 

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 #: Labels that the summary of an evaluation names.
 _WORST = 3
-#: Preserved shares for which the summary of a curve has the panel size.
-_SHARES = (0.25, 0.5, 0.9)
+#: Pairs of panels that it says the overlap of.
+_PAIRS = 6
+#: Measures in the first line of an evaluation, and in their own.
+_IN_FIRST_LINE = ("preserved", "optimality", "best_preserved", "preserved_in_batch")
+_ACCURACIES = ("accuracy", "domain_accuracy")
 
 
 def percent(share: float) -> str:
@@ -62,146 +65,83 @@ def selection(entry: Mapping[str, Any]) -> str:
 
 def evaluation(entry: Mapping[str, Any]) -> list[str]:
     """Return the most important results, one line each."""
-    import numpy as np
-
-    from ..measures.labels import suffixed
-
-    random = entry["random_preserved"]
-    beside = f"; random panels preserve {percent(random.mean())}" if len(random) else ""
-    lines = [
-        f"{entry['n_genes']} genes preserve {preserved(entry, entry['preserved'])}"
-        f"{certified(entry['optimality'])}{beside}"
-    ]
-    for name, said in {
-        "preserved_on_platform": "on the platform they preserve",
-        "accuracy_on_platform": "accuracy there:",
-    }.items():
-        if name in entry:
-            value, low, high = (percent(entry[f"{name}{end}"]) for end in ("", "_low", "_high"))
-            lines.append(f"{said} {value} ({low} to {high})")
-    if "accuracy_without_spillover" in entry:
-        lines[-1] += f", without spillover {percent(entry['accuracy_without_spillover'])}"
-        lines += spilled(entry)
-    if np.isfinite(entry.get("preserved_in_batches", [])).any():
-        kept = entry["preserved_in_batches"]
-        least = int(np.nanargmin(kept))
+    every = entry["measures"].sort_values("n_genes", kind="stable")
+    whole = every.groupby("panel", sort=False)["n_genes"].transform("max") == every["n_genes"]
+    lines = []
+    for name, table in every[whole].groupby("panel", sort=False):
+        called = f"{name}: " if "overlap" in entry else ""
+        rows = table.drop_duplicates("measure").set_index("measure")
+        if "preserved" in rows.index:
+            lines.append(f"{called}{_preserved(entry, rows)}")
+        if "overlap" not in entry or len(rows) == 1:
+            others = rows.drop(index=_IN_FIRST_LINE, errors="ignore")
+            lines += [f"{called}{_measure(one)}" for one in others.reset_index().itertuples()]
+        elif accuracies := [name for name in rows.index if name.startswith(_ACCURACIES)]:
+            said = (f"{name} {rows['value'][name]:.2f}" for name in accuracies)
+            lines[-1] += f"; {', '.join(said)}"
+    sizes = every[~whole & (every["measure"] == "preserved")]
+    for name, table in sizes.groupby("panel", sort=False):
+        said = (f"{one.n_genes} genes {percent(one.value)}" for one in table.itertuples())
+        lines.append(f"first genes of {name} preserve: {', '.join(said)}")
+    if "overlap" in entry:
+        return lines + [
+            f"{one.panel} and {one.other} share {one.shared} genes: Jaccard index "
+            f"{one.jaccard:.2f}, with substitutes {one.jaccard_with_substitutes:.2f}"
+            for one in entry["overlap"].head(_PAIRS).itertuples()
+        ]
+    batches = every[whole & (every["measure"] == "preserved_in_batch")].dropna(subset="value")
+    if len(batches):
+        least = batches.loc[batches["value"].idxmin()]
         lines.append(
-            f"of {len(kept)} batches, {entry['batches'][least]} is preserved least: "
-            f"{percent(kept[least])}"
+            f"of {len(batches)} batches, {least['reading']} is preserved least: "
+            f"{percent(least['value'])}"
         )
-    for reading, said in entry.get("readings", {}).items():
-        accuracy, of_all, macro_f1, f1 = (
-            suffixed(name, reading) for name in ("accuracy", "accuracy_all_genes", "macro_f1", "f1")
-        )
-        worst = entry["per_label"].sort_values(f1, kind="stable").head(_WORST)
-        names = ", ".join(f"{name} ({value:.2f})" for name, value in worst[f1].items())
-        lines.append(
-            f"{said}: accuracy {entry[accuracy]:.2f} (all genes {entry[of_all]:.2f}), "
-            f"macro-F1 {entry[macro_f1]:.2f}; lowest F1: {names}"
-        )
-    lines += _in_space(entry)
-    lines.append(
-        f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
-        f"structure of unmeasured genes {entry['imputed']:.2f}"
-    )
-    if "gene_sets" in entry:
-        first = ", ".join(uncovered(entry["gene_sets"])[:_WORST])
-        without = f"; largest without: {first}" if first else ""
-        lines.append(
-            f"{percent(entry['gene_set_coverage'])} of {len(entry['gene_sets'])} gene sets with a "
-            f"gene in the data have one of the panel{without}"
-        )
-    if "counts_share" in entry:
-        lines.append(f"{percent(entry['counts_share'])} of all counts are of the panel")
-    first = entry["unexplained"].iloc[0]
-    genes = " against ".join(first[side] for side in ("genes_up", "genes_down") if first[side])
-    where = f", in {first['labels']}" if first.get("labels") else ""
-    lines.append(f"largest unexplained axis: {genes}{where}")
+    if "per_label" in entry:
+        for (kind, reading), table in entry["per_label"].groupby(["kind", "reading"], sort=False):
+            worst = table.sort_values("f1", kind="stable").head(_WORST)
+            said = (f"{one.label} ({one.f1:.2f})" for one in worst.itertuples())
+            lines.append(f"lowest F1 of a {kind}, by {reading}: {', '.join(said)}")
+    if "leaks" in entry.get("forecast", {}):
+        first = entry["forecast"]["leaks"].head(_WORST).itertuples()
+        said = (f"{one.label} as {one.predicted} ({percent(one.share)})" for one in first)
+        lines.append(f"spillover has cells predicted wrongly: {', '.join(said)}")
+    if "gene_sets" in entry and (names := uncovered(entry["gene_sets"])):
+        lines.append(f"largest gene sets without a gene: {', '.join(names[:_WORST])}")
+    if len(entry["unexplained"]):
+        axis = entry["unexplained"].iloc[0]
+        sides = (axis[side] for side in ("genes_up", "genes_down") if axis[side])
+        where = f", in {axis['labels']}" if axis.get("labels") else ""
+        lines.append(f"largest unexplained axis: {' against '.join(sides)}{where}")
     return lines
+
+
+def _preserved(entry: Mapping[str, Any], rows: pd.DataFrame) -> str:
+    """Return what a panel preserves, next to the bound and random panels."""
+    first = rows.loc["preserved"]
+    line = f"{first['n_genes']} genes preserve {preserved(entry, first['value'])}"
+    if "optimality" in rows.index:
+        line += certified(rows.loc["optimality", "value"])
+    if not math.isnan(first["random"]):
+        line += f"; random panels preserve {percent(first['random'])}"
+    return line
+
+
+def _measure(one: Any) -> str:
+    """Return a row of the table of measures as a line."""
+    beside = {"all genes": one.all_genes, "random panels": one.random}
+    said = [f"{name} {value:.2f}" for name, value in beside.items() if not math.isnan(value)]
+    if not math.isnan(one.low):
+        said.append(f"{one.low:.2f} to {one.high:.2f}")
+    if one.reading:
+        said.append(one.reading)
+    beside_it = f" ({', '.join(said)})" if said else ""
+    return f"{one.measure} {one.value:.2f}{beside_it}"
 
 
 def uncovered(table: pd.DataFrame) -> list[str]:
     """Return the gene sets without a gene of the panel, those of most genes first."""
     none = table[table["n_overlap"] == 0]
-    return [*none.sort_values("n_set", ascending=False, kind="stable").index.astype(str)]
-
-
-def spilled(entry: Mapping[str, Any]) -> list[str]:
-    """Return what spillover confuses most, and what it does to markers, one line each."""
-    lines = []
-    if "leaks" in entry:
-        first = entry["leaks"].head(_WORST)
-        pairs = zip(first["label"], first["predicted"], first["share"], strict=True)
-        said = ", ".join(f"{label} as {other} ({percent(share)})" for label, other, share in pairs)
-        lines.append(f"spillover has cells predicted wrongly: {said}")
-    if "mecr_on_platform" in entry:
-        lines.append(
-            "of cells with one of two markers that exclude each other, "
-            f"{percent(entry['mecr_on_platform'])} have both there "
-            f"(reference {percent(entry['mecr_reference'])})"
-        )
-    return lines
-
-
-def _in_space(entry: Mapping[str, Any]) -> list[str]:
-    """Return what was found of cells in space, one line each."""
-    from ..measures.labels import suffixed
-
-    lines = []
-    for reading, said in entry.get("domain_readings", {}).items():
-        accuracy, of_all = (
-            entry[suffixed(f"domain_accuracy{of}", reading)] for of in ("", "_all_genes")
-        )
-        random = entry[suffixed("random_domain_accuracy", reading)]
-        beside = f"; random panels {random.mean():.2f}" if len(random) else ""
-        lines.append(f"domains, {said}: accuracy {accuracy:.2f} (all genes {of_all:.2f}{beside})")
-    if "morans_i" in entry:
-        random = entry["random_morans_i_kept"]
-        beside = f" (random panels {percent(random.mean())})" if len(random) else ""
-        lines.append(
-            f"mean Moran's I {entry['morans_i']:.2f} (all genes "
-            f"{entry['morans_i_all_genes']:.2f}); {percent(entry['morans_i_kept'])} of that of all "
-            f"genes kept{beside}"
-        )
-    return lines
-
-
-def comparison(entry: Mapping[str, Any]) -> list[str]:
-    """Return what each panel preserves and each pair shares, one line each."""
-    from ..measures.labels import suffixed
-
-    lines = []
-    for name, row in entry["table"].iterrows():
-        line = (
-            f"{name}: {row['n_genes']:.0f} genes preserve "
-            f"{preserved(entry, row['preserved'])}{certified(row['optimality'])}"
-        )
-        for reading, said in entry.get("readings", {}).items():
-            line += f"; accuracy {row[suffixed('accuracy', reading)]:.2f} ({said})"
-        for reading, said in entry.get("domain_readings", {}).items():
-            line += f"; of domains {row[suffixed('domain_accuracy', reading)]:.2f} ({said})"
-        lines.append(line)
-    for _, row in pairs(entry).iterrows():
-        lines.append(
-            f"{row['panel']} and {row['other']} share {row['shared']} genes: Jaccard index "
-            f"{row['jaccard']:.2f}, with substitutes {row['jaccard_with_substitutes']:.2f}"
-        )
-    return lines
-
-
-def pairs(found: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the overlap of each pair of panels, one row per pair."""
-    from itertools import combinations
-
-    import pandas as pd
-
-    names = ("shared", "jaccard", "jaccard_with_substitutes")
-    return pd.DataFrame(
-        [
-            {"panel": one, "other": other, **{name: found[name].loc[one, other] for name in names}}
-            for one, other in combinations(found["shared"].index, 2)
-        ]
-    )
+    return [*none.sort_values("n_set", ascending=False, kind="stable")["term"].astype(str)]
 
 
 def markers(frame: pd.DataFrame) -> str:
@@ -223,19 +163,6 @@ def replacement(table: pd.DataFrame) -> str:
     pairs = ", ".join(f"{row.gene} by {row.replaced_by or 'none'}" for row in table.itertuples())
     before, after = table["preserved_before"].iloc[0], table["preserved_after"].iloc[-1]
     return f"{pairs}: preserved {percent(before)} before, {percent(after)} after"
-
-
-def curve(frame: pd.DataFrame) -> str:
-    """Return how many genes preserve some shares, as one line."""
-    last = len(frame) - 1
-    reached = [frame["preserved"] >= share for share in _SHARES]
-    sizes = [
-        (one.idxmax(), share) for one, share in zip(reached, _SHARES, strict=True) if one.any()
-    ]
-    return "; ".join(
-        f"{frame['n_genes'][row]} genes preserve {percent(share)}"
-        for row, share in [*sizes, (last, frame["preserved"][last])]
-    )
 
 
 def stability(entry: Mapping[str, Any], n_cells: int, consensus: Any, selected: Any) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from .criterion import along as errors_along
 from .error import Posterior
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class MeasuredPanel:
                 if mu > _ROUNDING * values[-1]:  # W of labels has few axes
                     along = posterior.covariance @ (root * v) / np.sqrt(mu)
                     found.append((float(mu), number, along))
-        total = float(self.criterion.errors(self.genes)[-1])
+        total = float(sum(errors_along(block)[-1] for block in self.criterion.on(self.genes)))
         found.sort(key=lambda one: -one[0])
         return [self._axis(number, mu / total, along) for mu, number, along in found[:n_axes]]
 

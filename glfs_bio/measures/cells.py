@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,35 +53,22 @@ class View:
 
     #: Shape (n_cells, r).
     coordinates: Array
-    #: What :func:`nearest` returns for them.
-    nearest: Index
-    #: What :func:`clusterings` returns for them.
-    clusters: dict[int, Index]
-    #: What :func:`clustered_by_split` returns for them.
-    by_split: Index
+    random_state: int | None
 
-    @classmethod
-    def of(cls, where: Array, random_state: int | None) -> View:
-        """Return the view of cells with these coordinates."""
-        near = nearest(where, random_state=random_state)
-        return cls(
-            *(where, near, clusterings(where, random_state=random_state)),
-            clustered_by_split(where, random_state=random_state),
-        )
+    @cached_property
+    def nearest(self) -> Index:
+        """Return what :func:`nearest` does."""
+        return nearest(self.coordinates, random_state=self.random_state)
 
+    @cached_property
+    def clusters(self) -> dict[int, Index]:
+        """Return what :func:`clusterings` does."""
+        return clusterings(self.coordinates, random_state=self.random_state)
 
-@dataclass(frozen=True)
-class ClusterPreservation:
-    """How far clusters of the cells are the same in the panel as in all genes."""
-
-    #: Numbers of clusters: those with enough cells
-    numbers: tuple[int, ...]
-    #: Normalised mutual information of the two clusterings, for every number
-    nmi: Array
-    #: Its mean over the coarse and over the fine numbers; NaN where the cells are too few for any
-    #: of them
-    coarse: float
-    fine: float
+    @cached_property
+    def by_split(self) -> Index:
+        """Return what :func:`clustered_by_split` does."""
+        return clustered_by_split(self.coordinates, random_state=self.random_state)
 
 
 def dense(values: Matrix, precision: DTypeLike = np.float64) -> Array:
@@ -253,17 +241,15 @@ def ari_in_splits(clusters: Index, clusters_in_all: Index) -> Array:
 
 def cluster_preservation(
     clusters: dict[int, Index], clusters_in_all: dict[int, Index]
-) -> ClusterPreservation:
-    """Normalised mutual information of :func:`clusterings` in the panel and in all genes."""
+) -> tuple[float, float]:
+    """Return the normalised mutual information of :func:`clusterings` in the panel and in all
+    genes, the mean over coarse and over fine numbers; NaN where the cells are too few for any.
+    """
     nmi = {
         k: float(normalized_mutual_info_score(clusters_in_all[k], clusters[k])) for k in clusters
     }
-    return ClusterPreservation(
-        numbers=tuple(nmi),
-        nmi=np.array(list(nmi.values())),
-        coarse=_mean([nmi[k] for k in COARSE if k in nmi]),
-        fine=_mean([nmi[k] for k in FINE if k in nmi]),
-    )
+    coarse, fine = ([nmi[k] for k in numbers if k in nmi] for numbers in (COARSE, FINE))
+    return _mean(coarse), _mean(fine)
 
 
 def _mean(values: list[float]) -> float:

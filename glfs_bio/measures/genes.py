@@ -20,48 +20,6 @@ if TYPE_CHECKING:
     from ..cells.cells import Cells
     from ..data.matrix import Sums
 
-#: Of the share of a cell's counts that the panel takes.
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-
-@dataclass(frozen=True)
-class Redundancy:
-    """What the genes of a panel repeat of one another."""
-
-    #: Mean absolute correlation of two genes; NaN for fewer than two that vary
-    mean_correlation: float
-    #: For each gene of the panel the place in the panel of the gene it is most correlated with, by
-    #: absolute value; −1 where there is none
-    nearest: Index
-    #: Its correlation with that one; NaN where there is none
-    correlation: Array
-    #: Effective number of genes, ``(Σ λ)² / Σ λ²`` with the eigenvalues λ of the correlation
-    #: matrix: as many as vary where none are correlated, 1 where all are the same
-    n_effective: float
-
-
-@dataclass(frozen=True)
-class Totals:
-    """What share of the counts the panel takes, and whether its totals are those of the cells."""
-
-    #: Counts of the panel among all counts
-    share: float
-    #: The same of every cell, shape (n_cells,); NaN for a cell without counts
-    per_cell: Array
-    #: Of `per_cell`, by :data:`QUANTILES`
-    quantiles: dict[float, float]
-    #: Rank correlation over the cells of the panel's total with the total of all genes
-    spearman: float
-    #: The same within labels, their mean weighted by cells; NaN without labels
-    spearman_within: float
-    #: A row a label: ``n_cells``, ``share``, ``ratio``: its share in units of `share`, and
-    #: ``spearman`` (NaN where the totals of its cells do not differ).  None without labels.
-    per_label: pd.DataFrame | None
-    #: Labels of the smallest and the largest ratio; None without labels
-    least: str | None
-    most: str | None
-
-
 @dataclass(frozen=True)
 class Imputed:
     """R² of every gene by the panel, NaN for genes of the panel and for constant ones."""
@@ -72,69 +30,64 @@ class Imputed:
     of_gene: Array
 
 
-def redundancy(panel: Matrix) -> Redundancy:
-    """Correlations among the genes of a panel, shape (n_cells, n_genes)."""
+def redundancy(panel: Matrix) -> tuple[float, float]:
+    """Return the mean absolute correlation of two genes of a panel, shape (n_cells, n_genes), NaN
+    for fewer than two that vary, and their effective number.
+
+    It is ``(Σ λ)² / Σ λ²`` with the eigenvalues λ of the correlation matrix: as many as vary where
+    none are correlated, 1 where all are the same.
+    """
     correlation = _correlations(RowMatrix(panel, checked=True))
-    n_genes = len(correlation)
     varying = np.diag(correlation) > 0
     n_varying = int(varying.sum())
     others = np.where(np.outer(varying, varying), np.abs(correlation), -1.0)
     np.fill_diagonal(others, -1.0)
-    most = others.argmax(axis=1)
-    some = others.max(axis=1, initial=-1.0) >= 0
     pairs = others[others >= 0]
-    return Redundancy(
-        mean_correlation=float(pairs.mean()) if len(pairs) else float("nan"),
-        nearest=np.where(some, most, -1),
-        correlation=np.where(some, correlation[np.arange(n_genes), most], np.nan),
-        n_effective=float(n_varying**2 / np.sum(correlation**2)) if n_varying else 0.0,
+    return (
+        float(pairs.mean()) if len(pairs) else float("nan"),
+        float(n_varying**2 / np.sum(correlation**2)) if n_varying else 0.0,
     )
 
 
-def totals(
-    everything: Array,
-    taken: Array,
-    codes: Index | None = None,
-    names: Sequence[str] = (),
-) -> Totals:
-    """Share of the counts of every cell that the panel takes, by cell and by label (`codes`, −1:
-    none).
+def totals(everything: Array, taken: Array) -> tuple[float, float]:
+    """Return the share of the panel in all counts, from the totals of every cell, and the rank
+    correlation of both.
 
     An instrument that counts only the panel gives its totals.  Dividing by them stands for dividing
-    by the totals of the cells where both are proportional.  A panel that takes more of the counts
-    of one label makes all its genes look lower there, and differential expression false: the ratio
-    of a label is the factor (Atta et al., Genome Biology 25:153, 2024).
+    by the totals of the cells where both are proportional.
     """
-    if codes is not None and len(codes) != len(everything):
-        raise InvalidValue(
-            "codes",
-            NO_VALUE,
-            f"has {len(codes)} labels for {len(everything)} cells",
-            "give one for each cell",
-        )
     if not everything.sum() > 0:
         raise InvalidValue(
             "counts", NO_VALUE, "adds up to nothing", "give the matrix of raw counts"
         )
-    share = float(taken.sum() / everything.sum())
-    per_cell = _shares(taken, everything)
-    table, within, least, most = None, float("nan"), None, None
-    if codes is not None and (codes >= 0).any():
-        table = _by_label(taken, everything, share, codes, names)
-        known = table["spearman"].notna()
-        if known.any():
-            within = float(np.average(table["spearman"][known], weights=table["n_cells"][known]))
-        if table["ratio"].notna().any():
-            least, most = str(table["ratio"].idxmin()), str(table["ratio"].idxmax())
-    return Totals(
-        share=share,
-        per_cell=per_cell,
-        quantiles=dict(zip(QUANTILES, np.nanquantile(per_cell, QUANTILES).tolist(), strict=True)),
-        spearman=_follow(taken, everything),
-        spearman_within=within,
-        per_label=table,
-        least=least,
-        most=most,
+    return float(taken.sum() / everything.sum()), _follow(taken, everything)
+
+
+def totals_by_label(
+    everything: Array, taken: Array, codes: Index, names: Sequence[str]
+) -> pd.DataFrame:
+    """Return one row per label: its ``counts_share``, ``counts_ratio``, its share relative to that
+    of all cells, and ``counts_spearman``, NaN where totals do not differ.
+
+    A panel that takes more of the counts of one label makes all its genes look lower there, and
+    differential expression false: the ratio of a label is the factor (Atta et al., Genome Biology
+    25:153, 2024).  A code of `codes` is −1 where a cell has no label.
+    """
+    present = np.unique(codes[codes >= 0])
+    cells = [codes == code for code in present]
+    shares = _shares(
+        np.array([taken[members].sum() for members in cells]),
+        np.array([everything[members].sum() for members in cells]),
+    )
+    return pd.DataFrame(
+        {
+            "counts_share": shares,
+            "counts_ratio": _shares(
+                shares, np.full(len(shares), taken.sum() / everything.sum(), dtype=float)
+            ),
+            "counts_spearman": [_follow(taken[members], everything[members]) for members in cells],
+        },
+        index=pd.Index([names[code] for code in present], name="label"),
     )
 
 
@@ -173,26 +126,6 @@ def predictors(sets: Sequence[Cells], panel: Index, genes: Index) -> Array:
         structured += np.sum(others**2, axis=1)
     return np.asarray(
         np.divide(explained.T, structured, out=np.zeros_like(explained.T), where=structured > 0).T
-    )
-
-
-def _by_label(
-    taken: Array, everything: Array, share: float, codes: Index, names: Sequence[str]
-) -> pd.DataFrame:
-    present = np.unique(codes[codes >= 0])
-    cells = [codes == code for code in present]
-    shares = _shares(
-        np.array([taken[own].sum() for own in cells]),
-        np.array([everything[own].sum() for own in cells]),
-    )
-    return pd.DataFrame(
-        {
-            "n_cells": [int(own.sum()) for own in cells],
-            "share": shares,
-            "ratio": _shares(shares, np.full(len(shares), share)),
-            "spearman": [_follow(taken[own], everything[own]) for own in cells],
-        },
-        index=pd.Index([names[code] for code in present], name="label"),
     )
 
 

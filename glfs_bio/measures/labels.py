@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -57,8 +57,6 @@ READ = 100_000
 #: Of more cells with labels so many have a silhouette, evenly over their order: its time grows with
 #: their square.
 IN_SILHOUETTE = 1_000
-#: Columns of labels that are the same by every reading.
-_OF_LABELS = ["n_cells", "rare"]
 #: So many of the best single genes of a label are combined.
 CONSIDERED = 6
 
@@ -155,24 +153,30 @@ def suffixed(name: str, reading: str) -> str:
     return name if reading == READINGS[0] else f"{name}_{reading}"
 
 
-def kept(scores: Mapping[str, LabelScores]) -> dict[str, Any]:
-    """Return what results keep of readings: numbers, ``per_label`` and ``confusion``."""
-    found: dict[str, Any] = {}
-    tables: list[pd.DataFrame] = []
-    for reading, one in scores.items():
-        for name in ("accuracy", "macro_f1", "rare_f1"):
-            found[suffixed(name, reading)] = getattr(one, name)
-        found[suffixed("confusion", reading)] = one.confusion.to_numpy()
-        table = one.per_label
-        called = {name: suffixed(name, reading) for name in table if name not in _OF_LABELS}
-        tables.append(table.drop(columns=_OF_LABELS if tables else []).rename(columns=called))
-    return found | {"per_label": pd.concat(tables, axis=1)}
+def table(scores: Mapping[str, LabelScores], kind: str) -> pd.DataFrame:
+    """Return the scores of each label by each reading; `kind` says what the labels are."""
+    tables = [
+        one.per_label.reset_index().assign(kind=kind, reading=reading)
+        for reading, one in scores.items()
+    ]
+    every = pd.concat(tables, ignore_index=True)
+    return every[["kind", "reading", *(name for name in every if name not in ("kind", "reading"))]]
+
+
+def confusions(scores: Mapping[str, LabelScores]) -> pd.DataFrame:
+    """Return the number of cells of each label with each prediction, by reading."""
+    tables = [
+        one.confusion.melt(ignore_index=False, value_name="n_cells").reset_index().assign(reading=name)
+        for name, one in scores.items()
+    ]
+    every = pd.concat(tables, ignore_index=True)
+    return every[["reading", "label", "predicted", "n_cells"]]
 
 
 def scores_by(
     readings: Sequence[str],
     where: Array,
-    values: Array,
+    values: Array | None,
     codes: Index,
     names: Sequence[str],
     *,
@@ -182,7 +186,8 @@ def scores_by(
 ) -> dict[str, LabelScores]:
     """Return the scores of some readings: nearest cells in `where`, LapRLS of `values`.
 
-    Shapes: `where` (n_cells, r), `values` of the :func:`cells_read` and n_values columns; `fold`
+    Shapes: `where` (n_cells, r), `values` of the :func:`cells_read` and n_values columns,
+    None for nearest cells alone; `fold`
     (n_cells,): cells are predicted from those of other folds, which are numbered from 0.  None: as
     each reading has it.
     """

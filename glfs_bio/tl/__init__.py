@@ -6,8 +6,6 @@ Functions write to the object that they get and have no `copy`: pass ``adata.cop
 from __future__ import annotations
 
 from ._classify import classify
-from ._compare import compare_panels
-from ._curve import curve
 from ._efficiency import estimate_efficiency
 from ._enrich import enrich
 from ._evaluate import evaluate_panel
@@ -26,8 +24,6 @@ from ._umap import panel_umap
 
 __all__ = [
     "classify",
-    "compare_panels",
-    "curve",
     "enrich",
     "estimate_efficiency",
     "evaluate_panel",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from .. import checks
 from .. import labels as categories
@@ -17,6 +18,7 @@ from ..errors import GRAPHS, NO_VALUE, OBSM, InvalidValue, NotFound, arg, listed
 from ..measures import cells as measures
 from ..measures import labels as readers
 from ..measures import space as places
+from ..measures.catalogue import by_random, row
 from ..measures.space import Autocorrelation, Domains
 
 if TYPE_CHECKING:
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
 
 #: Where squidpy keeps coordinates and its graph, in ``.obsm`` and ``.uns``.
 COORDINATES, GRAPH = "spatial", "spatial_neighbors"
-#: What results have of the readings of labels and not of those of domains.
-_OF_LABELS = ("rare_f1", "confusion")
 
 
 def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> sparse.csr_array:
@@ -121,33 +121,21 @@ class InSpace:
                 )
         return cls(graph, found, readings, random_state)
 
-    def said(self) -> dict[str, Any]:
-        """Return how domains are read, for ``.uns``."""
-        if self.domains is None:
-            return {}
-        return {
-            "domain_readings": self.domains.said(self.readings),
-            "n_in_domains": len(self.domains.cells),
-        }
-
     def by_all_genes(self, data: RowMatrix, where: Array) -> OfAllGenes:
         """Return what panels are compared with, by principal components of all genes."""
         _, variance, _ = moments(data)
         genes = Autocorrelation.of(self.graph, data, np.flatnonzero(variance > 0))
-        return OfAllGenes(self, genes, self._accuracies(where, where))
+        return OfAllGenes(self, genes, self.scores(where, where))
+
+    def scores(self, where: Array, values: Array) -> dict[str, readers.LabelScores]:
+        """Return what readings of coordinates and of values say of domains; {} without domains."""
+        if self.domains is None:
+            return {}
+        return self.domains.scores(self.readings, where, values, self.random_state)
 
     def of_panel(self, panel: Matrix) -> dict[str, readers.LabelScores]:
         """Return what readings of a panel, shape (n_cells, n_genes), say of domains."""
-        if self.domains is None:
-            return {}
-        where, values = measures.coordinates(panel), readers.standardised(panel)
-        return self.domains.scores(self.readings, where, values, self.random_state)
-
-    def _accuracies(self, where: Array, values: Array) -> dict[str, float]:
-        if self.domains is None:
-            return {}
-        scores = self.domains.scores(self.readings, where, values, self.random_state)
-        return {reading: one.accuracy for reading, one in scores.items()}
+        return self.scores(measures.coordinates(panel), readers.standardised(panel))
 
 
 @dataclass(frozen=True)
@@ -157,29 +145,37 @@ class OfAllGenes:
     space: InSpace
     genes: Autocorrelation
     #: Of domains, by reading
-    accuracy: dict[str, float]
+    scores: dict[str, readers.LabelScores]
 
-    def beside(self, panel: Matrix, random: Sequence[Matrix], *, is_all: bool) -> dict[str, Any]:
-        """Return what a panel says, next to all genes and random panels, for ``.uns``."""
+    def rows(
+        self, panel: Matrix, random: Sequence[Matrix], comparable: float
+    ) -> tuple[list[dict[str, Any]], pd.DataFrame | None]:
+        """Return the measures of a panel, next to all genes and random panels, and the table of
+        its domains; `comparable` is NaN for all genes, and else 1.
+        """
+        rows = []
         scores = self.space.of_panel(panel)
-        entry: dict[str, Any] = {}
-        if scores:
-            entry = {
-                "per_domain" if name == "per_label" else f"domain_{name}": value
-                for name, value in readers.kept(scores).items()
-                if not name.startswith(_OF_LABELS)
-            }
-            drawn = [self.space.of_panel(one) for one in random[: places.RANDOM]]
-            for reading, accuracy in self.accuracy.items():
-                entry[readers.suffixed("domain_accuracy_all_genes", reading)] = accuracy
-                entry[readers.suffixed("random_domain_accuracy", reading)] = np.array(
-                    [one[reading].accuracy for one in drawn]
+        drawn = [self.space.of_panel(values) for values in random[: places.RANDOM] if scores]
+        for reading, of_panel in scores.items():
+            domains = self.space.domains
+            how = f"{domains.said([reading])[reading]}; {len(domains.cells):,} cells"
+            for name in ("accuracy", "macro_f1"):
+                measure = readers.suffixed(f"domain_{name}", reading)
+                of_random = [getattr(one[reading], name) for one in drawn]
+                rows.append(
+                    row(
+                        measure,
+                        getattr(of_panel, name),
+                        all_genes=getattr(self.scores[reading], name),
+                        reading=how,
+                        **by_random(of_random),
+                    )
                 )
-        return entry | {
-            "n_genes_in_space": self.genes.values.shape[1],
-            "morans_i": self.genes.mean(panel),
-            "morans_i_all_genes": float(self.genes.of_genes.mean()),
-            "random_morans_i": np.array([self.genes.mean(one) for one in random]),
-            "morans_i_kept": self.genes.kept(panel) * (np.nan if is_all else 1.0),
-            "random_morans_i_kept": np.array([self.genes.kept(one) for one in random]),
-        }
+        genes = self.genes
+        of_random = [genes.mean(values) for values in random]
+        of_all = float(genes.of_genes.mean())
+        rows.append(row("morans_i", genes.mean(panel), all_genes=of_all, **by_random(of_random)))
+        of_random = [genes.kept(values) for values in random]
+        kept = genes.kept(panel) * comparable
+        rows.append(row("morans_i_kept", kept, all_genes=1.0, **by_random(of_random)))
+        return rows, readers.table(scores, "domain") if scores else None

@@ -16,7 +16,8 @@ def test_curve(cells, monkeypatch):
     pp.select_genes(cells, 10)
     order = cells.var["glfs_rank"].sort_values().index[:10]
     assert list(table["gene"]) == list(order)
-    np.testing.assert_allclose(table["preserved"], cells.uns["glfs"]["preserved"], rtol=1e-9)
+    np.testing.assert_array_equal(table["preserved"], cells.uns["glfs"]["preserved"])
+    np.testing.assert_array_equal(table["optimality"], cells.uns["glfs"]["optimality"])
     assert list(table.loc[table["accuracy"].notna(), "n_genes"]) == [5, 10]
     alone = tl.evaluate_panel(cells, "glfs", "bulk_labels", inplace=False)
     for name in ("accuracy", "macro_f1", "accuracy_laprls", "macro_f1_laprls"):

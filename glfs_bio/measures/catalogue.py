@@ -1,0 +1,154 @@
+"""The measures of a panel: their groups, what each group needs, and what each measure says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import NO_VALUE, InvalidValue, arg, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from .._typing import Array
+
+
+class Group(NamedTuple):
+    """Measures that are computed together."""
+
+    #: Description of each measure.
+    measures: dict[str, str]
+    #: Arguments that it needs.
+    needs: tuple[str, ...] = ()
+    #: Whether it is computed wherever its arguments are given.
+    is_default: bool = True
+
+
+_LABELS = {
+    "accuracy": "share of the cells whose label the panel predicts",
+    "macro_f1": "mean F1 of the labels",
+    "rare_f1": "mean F1 of the labels of at most 5 % of the cells",
+}
+_DOMAINS = {
+    "domain_accuracy": "share of the cells whose domain the panel predicts",
+    "domain_macro_f1": "mean F1 of the domains",
+}
+GROUPS = {
+    "preserved": Group(
+        {
+            "preserved": "share of the target that the panel preserves: 0 no gene, 1 all genes",
+            "optimality": "at least this share of what the best panel of this size preserves",
+            "best_preserved": "share that the selection of select_genes of this size preserves",
+            "preserved_in_batch": "share that the panel preserves of one batch",
+            "preserved_on_platform": "preserved share over draws of efficiencies and failures",
+        }
+    ),
+    "neighbors": Group(
+        {"knn_preservation": "share of the nearest cells in all genes that are nearest here"}
+    ),
+    "labels": Group(_LABELS, ("labels",)),
+    "genes": Group(
+        {
+            "imputed": "median R² of the structure of unmeasured genes, predicted from the panel",
+            "mean_correlation": "mean absolute correlation of the genes: high if redundant",
+            "n_effective": "number of uncorrelated genes that would be as diverse",
+        }
+    ),
+    "space": Group(
+        _DOMAINS
+        | {
+            "morans_i": "mean Moran's I of the genes",
+            "morans_i_kept": "share of the Moran's I of all genes that the panel explains",
+        },
+        ("domains",),
+    ),
+    "counts": Group(
+        {
+            "counts_share": "share of the panel in all counts",
+            "counts_spearman": "rank correlation of the total counts of the panel and of all genes",
+            "counts_on_platform": "mean counts of the panel in a cell on the platform",
+        },
+        ("counts_layer",),
+    ),
+    "gene_sets": Group(
+        {"gene_set_coverage": "share of the gene sets with a gene of the panel"}, ("gene_sets",)
+    ),
+    "laprls": Group(
+        {f"{name}_laprls": text for name, text in _LABELS.items()}, ("labels",), is_default=False
+    ),
+    "space_laprls": Group(
+        {f"{name}_laprls": text for name, text in _DOMAINS.items()}, ("domains",), is_default=False
+    ),
+    "silhouette": Group(
+        {"silhouette": "how much nearer cells are to their own label than to others, −1 to 1"},
+        ("labels",),
+        is_default=False,
+    ),
+    "clusters": Group(
+        {
+            "cluster_preservation_coarse": "NMI of 5 to 10 clusters in the panel and in all genes",
+            "cluster_preservation_fine": "NMI of 20 to 40 clusters in the panel and in all genes",
+            "cluster_ari": "adjusted Rand index of 10 clusters in both, mean of five splits",
+        },
+        is_default=False,
+    ),
+    "forecast": Group(
+        {
+            "accuracy_on_platform": "forecast accuracy of the labels on the platform",
+            "accuracy_without_spillover": "the same without spillover",
+            "mecr_reference": "cells with both of two exclusive markers, of those with either",
+            "mecr_on_platform": "the same on the platform",
+        },
+        ("labels", "counts_layer", "platform"),
+        is_default=False,
+    ),
+}
+DESCRIPTIONS = {name: text for one in GROUPS.values() for name, text in one.measures.items()}
+#: Measures that are no share of which more is better.
+NUMBERS = frozenset(
+    ("mean_correlation", "n_effective", "counts_share", "counts_on_platform", "morans_i")
+)
+
+
+def row(measure: str, value: float, **columns: Any) -> dict[str, Any]:
+    """Return a row of the table of measures."""
+    return {"measure": measure, "value": float(value)} | columns
+
+
+def by_random(values: Sequence[float] | Array) -> dict[str, float]:
+    """Return the mean and the best of random panels, for a row."""
+    return {"random": np.mean(values), "random_best": np.max(values)} if len(values) else {}
+
+
+def asked_for(measures: str | Iterable[str] | None, given: Collection[str]) -> dict[str, set[str]]:
+    """Return the measures to compute, by their groups.
+
+    `measures` are names of measures or groups, ``"default"`` or ``"all"``; `given` are the names of
+    the arguments that were passed.  Groups of these two need no argument.
+    """
+    names = ["default"] if measures is None else measures
+    names = [names] if isinstance(names, str) else list(names)
+    wanted: dict[str, set[str]] = {}
+    for name in names:
+        groups = [
+            group
+            for group, one in GROUPS.items()
+            if name in (group, *one.measures)
+            or (name == "all" or (name == "default" and one.is_default))
+            and set(one.needs) <= set(given)
+        ]
+        if not groups:
+            valid = ("default", "all", *GROUPS, *DESCRIPTIONS)
+            raise InvalidValue("measures", name, "is no measure", f"choose from {', '.join(valid)}")
+        for group in groups:
+            of_group = set(GROUPS[group].measures)
+            wanted.setdefault(group, set()).update({name} & of_group or of_group)
+    for group in wanted:
+        if missing := [arg(name) for name in GROUPS[group].needs if name not in given]:
+            raise InvalidValue(
+                "measures", group, f"needs {listed(missing)}", "pass it, or leave the measure out"
+            )
+    if not wanted:
+        raise InvalidValue("measures", NO_VALUE, "is empty", "leave it out, or name a measure")
+    return wanted

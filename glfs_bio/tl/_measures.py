@@ -1,0 +1,453 @@
+"""The measures of a panel, computed by the groups that are wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._anndata import read
+from .._anndata.all_genes import view_of_all_genes
+from ..cells.graph import MOST_EXACT
+from ..criterion.platform import OnPlatform
+from ..data.matrix import RowMatrix
+from ..errors import naming
+from ..measures import cells as measures
+from ..measures import labels as readers
+from ..measures.catalogue import by_random, row
+from ..measures.cells import View
+from ..measures.genes import imputed, redundancy, sums, totals, totals_by_label
+from ..measures.space import RANDOM
+from ..solvers.greedy import select
+from ..vendors.forecast import ends
+from . import _on_platform as on_platform
+from ._panel import Found, are_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from anndata import AnnData
+
+    from .._anndata.names import Named
+    from .._typing import Array, Index, Matrix
+    from ..labels import Labels
+    from ..vendors.spillover import Spillover
+    from ._panel import Basis
+    from ._space import InSpace, OfAllGenes
+
+    Row = dict[str, Any]
+
+#: Readings of labels and of domains, by the groups of their measures.
+READINGS = {"labels": "knn", "laprls": "laprls"}
+READINGS_IN_SPACE = {"space": "knn", "space_laprls": "laprls"}
+#: Random panels that a panel is compared with.
+N_RANDOM = 20
+#: Unexplained axes that are listed, and the genes and labels that describe each.
+_AXES, _GENES, _LABELS = 5, 6, 3
+_OF_LABELS = ("accuracy", "macro_f1", "rare_f1")
+
+
+@dataclass(frozen=True)
+class Expressed:
+    """Genes of panels over all cells, in memory."""
+
+    #: Rows of ``.var``, sorted, shape (n_genes,)
+    genes: Index
+    #: Expression, shape (n_cells, n_genes), and counts
+    values: Matrix
+    counts: Matrix | None
+
+    @classmethod
+    def of(
+        cls, adata: AnnData, panels: Iterable[Index], layer: str | None, counts: RowMatrix | None
+    ) -> Expressed:
+        """Read the genes of panels, in one pass over each matrix."""
+        genes = np.unique(np.concatenate(list(panels)))
+        counted = None if counts is None else RowMatrix(counts, genes=genes).loaded()
+        return cls(genes, read.columns(adata, genes, layer), counted)
+
+    def only(self, panel: Index) -> Expressed:
+        """Return the genes of a panel, in its order."""
+        places = np.searchsorted(self.genes, panel)
+        counts = None if self.counts is None else self.counts[:, places]
+        return Expressed(panel, self.values[:, places], counts)
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The first genes of a panel, or all of them."""
+
+    name: str
+    found: Found
+    n_genes: int
+    everything: Expressed
+    random_state: int | None
+    #: Results beside the measures.
+    tables: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all genes of the panel."""
+        return self.n_genes == len(self.found.genes)
+
+    @property
+    def genes(self) -> Index:
+        """Rows of ``.var``."""
+        return self.found.genes[: self.n_genes]
+
+    @cached_property
+    def comparable(self) -> float:
+        """1, or NaN for all genes that vary, with which nothing can be compared."""
+        return np.nan if are_all(self.found.basis.criterion, self.genes)[-1] else 1.0
+
+    @cached_property
+    def expressed(self) -> Expressed:
+        """Expression of its genes."""
+        return self.everything.only(self.genes)
+
+    @cached_property
+    def view(self) -> View:
+        """The cells as its genes show them."""
+        return View(measures.coordinates(self.expressed.values), self.random_state)
+
+    @cached_property
+    def r2(self) -> Array:
+        """R² of the structure of each unmeasured gene."""
+        return imputed(self.found.basis.structure.sets, self.genes).of_structure
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What panels are evaluated by, and the measures that are wanted."""
+
+    adata: AnnData
+    basis: Basis
+    #: Measures by their groups.
+    wanted: Mapping[str, set[str]]
+    random_state: int | None
+    labels: Labels | None
+    readings: Sequence[str]
+    counts: RowMatrix | None
+    space: InSpace | None
+    #: Gene sets, and the name of each gene.
+    gene_sets: tuple[dict[str, list[str]], pd.Series] | None
+    spillover: Spillover | None
+    #: Preserved shares of selections and random panels, by size.
+    _best: dict[int, tuple[Array, Array]] = field(default_factory=dict)
+    _random: dict[int, list[float]] = field(default_factory=dict)
+
+    @property
+    def layer(self) -> str | None:
+        """Layer of the structure."""
+        return self.basis.structure.spec.layer
+
+    def prefixes(self, panels: Mapping[str, Named], sizes: Sequence[int]) -> list[Prefix]:
+        """Return the first genes of panels, and after them each whole panel."""
+        found = {name: Found(named, self.basis) for name, named in panels.items()}
+        every = [
+            (name, size)
+            for name, one in found.items()
+            for size in (*(size for size in sizes if size < len(one.genes)), len(one.genes))
+        ]
+        genes = [one.genes for one in found.values()]
+        for size in {size for _, size in every}:
+            genes += self._random_in_space(size)
+        expressed = Expressed.of(self.adata, genes, self.layer, self.counts)
+        return [
+            Prefix(name, found[name], size, expressed, self.random_state) for name, size in every
+        ]
+
+    def rows(self, prefix: Prefix) -> list[Row]:
+        """Return the measures of the groups that are wanted."""
+        panel = {"panel": prefix.name, "n_genes": prefix.n_genes}
+        with prefix.found.few_threads():
+            return [
+                panel | one
+                for groups, measured in _OF_GROUPS.items()
+                if set(groups) & self.wanted.keys()
+                for one in measured(self, prefix)
+            ]
+
+    def tables(self, prefix: Prefix) -> dict[str, Any]:
+        """Return the tables of a panel."""
+        named, orderable = prefix.found.named, self.basis.detection.orderable
+        names = self.adata.var_names[prefix.genes]
+        genes = pd.DataFrame({"gene": [*names, *named.absent]})
+        genes["in_data"] = np.arange(len(genes)) < len(names)
+        if orderable is not None:
+            offered = [*orderable[prefix.genes], *np.zeros(len(named.absent), dtype=bool)]
+            genes["orderable"] = offered
+        return {"genes": genes, "unexplained": self._unexplained(prefix), **prefix.tables}
+
+    def columns(self, prefix: Prefix, key: str) -> dict[str, dict[str, Array]]:
+        """Return columns of cells and genes for a panel."""
+        cells = prefix.found.measured.unexplained_cells()
+        of_cells = self.basis.structure.of_all_cells(cells, self.adata.n_obs)
+        return {"obs": {f"{key}_unexplained": of_cells}, "var": {f"{key}_r2": prefix.r2}}
+
+    @cached_property
+    def all_genes(self) -> View:
+        """The cells as all genes show them."""
+        spec, clustered = self.basis.structure.spec, "clusters" in self.wanted
+        return view_of_all_genes(self.adata, spec, self.random_state, clustered=clustered)
+
+    @cached_property
+    def all_genes_in_space(self) -> OfAllGenes:
+        """What all genes say of cells in space."""
+        assert self.space is not None
+        matrix = read.row_matrix(self.adata, self.layer)
+        data = read.heard(self.adata, matrix, self.basis.structure.spec.ignore)
+        return self.space.by_all_genes(data, self.all_genes.coordinates)
+
+    @cached_property
+    def scores_of_all_genes(self) -> dict[str, readers.LabelScores]:
+        """What readings of all genes say of labels."""
+        return self._scores(self.all_genes, lambda cells: self.all_genes.coordinates[cells])
+
+    @cached_property
+    def totals(self) -> Array:
+        """Counts of every cell."""
+        assert self.counts is not None
+        return sums(self.counts)
+
+    @cached_property
+    def on_platform(self) -> OnPlatform:
+        """F over draws of what the platform detects."""
+        basis = self.basis
+        return OnPlatform(basis.criterion, basis.detection, random_state=self.random_state)
+
+    def _scores(
+        self, view: View, values: Callable[[Index], Array]
+    ) -> dict[str, readers.LabelScores]:
+        """Return what the readings of a view, and of values of some cells, say of labels."""
+        assert self.labels is not None
+        codes, names = self.labels.codes, self.labels.names
+        with naming(codes="labels"):
+            return readers.scores_by(
+                self.readings,
+                view.coordinates,
+                values(readers.cells_read(codes)) if "laprls" in self.readings else None,
+                codes,
+                names,
+                near=view.nearest,
+                random_state=self.random_state,
+            )
+
+    def _best_of_size(self, n_genes: int) -> tuple[Array, Array]:
+        """Return what the first genes each of a selection preserve, and the upper bounds."""
+        if n_genes not in self._best:
+            criterion = self.basis.criterion
+            every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
+            best = select(criterion, n_genes, include=none, candidates=every)
+            most = np.fmin(best.preserved / best.optimality, 1.0)
+            most = most if criterion.has_anything else np.full(n_genes, np.nan)
+            self._best[n_genes] = best.preserved, most
+        return self._best[n_genes]
+
+    def _random_panels(self, size: int) -> list[Index]:
+        """Return random panels, of genes that vary."""
+        criterion = self.basis.criterion
+        varying = np.flatnonzero(np.any([one.variance > 0 for one in criterion.sets], axis=0))
+        draw = np.random.default_rng(self.random_state)
+        size = min(size, len(varying))
+        return [draw.choice(varying, size, replace=False) for _ in range(N_RANDOM)]
+
+    def _random_in_space(self, size: int) -> list[Index]:
+        """Return random panels that are looked at in space, few of many cells."""
+        if self.space is None or not READINGS_IN_SPACE.keys() & self.wanted.keys():
+            return []
+        return self._random_panels(size)[: RANDOM if self.adata.n_obs > MOST_EXACT else None]
+
+    def _preserved(self, prefix: Prefix) -> list[Row]:
+        criterion, detection, size = self.basis.criterion, self.basis.detection, prefix.n_genes
+        preserved = float(prefix.found.preserved[size - 1])
+        if np.isnan(prefix.comparable):
+            names = ("preserved", "optimality", "best_preserved")
+            return [row(name, np.nan) for name in names]
+        best, most = (of[size - 1] for of in self._best_of_size(len(prefix.found.genes)))
+        if size not in self._random:
+            panels = self._random_panels(size)
+            self._random[size] = [criterion.preserved(genes)[-1] for genes in panels]
+        random = by_random(self._random[size])
+        rows = [
+            row("preserved", preserved, all_genes=1.0, bound=most, **random),
+            row("optimality", preserved / most),
+            row("best_preserved", best, all_genes=1.0, bound=most),
+        ]
+        structure = self.basis.structure
+        if len(structure.rows) > 1:
+            batches: Any = read.batches(self.adata, structure.spec.batch_key)
+            shares = criterion.preserved_in_sets(prefix.genes)[-1]
+            rows += [
+                row("preserved_in_batch", share, all_genes=1.0, reading=str(batches[cells[0]]))
+                for cells, share in zip(structure.rows, shares, strict=True)
+            ]
+        if detection.varies:
+            low, high = ends(self.on_platform.preserved_in_draws(prefix.genes))
+            preserved = self.on_platform.preserved(prefix.genes)[-1]
+            rows.append(row("preserved_on_platform", preserved, low=low, high=high))
+        return rows
+
+    def _neighbors(self, prefix: Prefix) -> list[Row]:
+        k = measures.n_neighbors_of(self.adata.n_obs)
+        near, near_in_all = prefix.view.nearest[:, :k], self.all_genes.nearest[:, :k]
+        preserved = measures.knn_preservation(near, near_in_all).mean() * prefix.comparable
+        return [row("knn_preservation", preserved, all_genes=1.0, reading=f"{k} nearest cells")]
+
+    def _genes(self, prefix: Prefix) -> list[Row]:
+        r2 = prefix.r2
+        correlation, n_effective = redundancy(prefix.expressed.values)
+        return [
+            row("imputed", np.nanmedian(r2) if np.isfinite(r2).any() else np.nan),
+            row("mean_correlation", correlation),
+            row("n_effective", n_effective),
+        ]
+
+    def _labels(self, prefix: Prefix) -> list[Row]:
+        assert self.labels is not None
+        codes, values = self.labels.codes, prefix.expressed.values
+        scores = self._scores(prefix.view, lambda cells: readers.standardised(values[cells]))
+        said = readers.said(self.readings, codes)
+        prefix.tables["per_label"] = readers.table(scores, "label")
+        prefix.tables["confusion"] = readers.confusions(scores)
+        if self.counts is not None:
+            taken = sums(prefix.expressed.counts)
+            counts = totals_by_label(self.totals, taken, codes, self.labels.names)
+            per_label = prefix.tables["per_label"].join(counts, on="label")
+            prefix.tables["per_label"] = per_label
+        return [
+            row(
+                readers.suffixed(name, reading),
+                getattr(of_panel, name),
+                all_genes=getattr(self.scores_of_all_genes[reading], name),
+                reading=f"{said[reading]}; {np.sum(codes >= 0):,} cells",
+            )
+            for reading, of_panel in scores.items()
+            for name in _OF_LABELS
+        ]
+
+    def _silhouette(self, prefix: Prefix) -> list[Row]:
+        assert self.labels is not None
+        of_panel, of_all = (
+            readers.silhouette(view.coordinates, self.labels.codes)
+            for view in (prefix.view, self.all_genes)
+        )
+        return [row("silhouette", of_panel, all_genes=of_all)]
+
+    def _clusters(self, prefix: Prefix) -> list[Row]:
+        view, in_all, comparable = prefix.view, self.all_genes, prefix.comparable
+        coarse, fine = measures.cluster_preservation(view.clusters, in_all.clusters)
+        ari = measures.ari_in_splits(view.by_split, in_all.by_split) * comparable
+        return [
+            row("cluster_preservation_coarse", coarse * comparable, all_genes=1.0),
+            row("cluster_preservation_fine", fine * comparable, all_genes=1.0),
+            row("cluster_ari", ari.mean(), all_genes=1.0, low=ari.min(), high=ari.max()),
+        ]
+
+    def _space(self, prefix: Prefix) -> list[Row]:
+        assert self.space is not None
+        panels = [] if np.isnan(prefix.comparable) else self._random_in_space(prefix.n_genes)
+        random = [prefix.everything.only(genes).values for genes in panels]
+        values, comparable = prefix.expressed.values, prefix.comparable
+        rows, domains = self.all_genes_in_space.rows(values, random, comparable)
+        if domains is not None:
+            tables = [table for table in (prefix.tables.get("per_label"), domains) if table is not None]
+            prefix.tables["per_label"] = pd.concat(tables, ignore_index=True)
+        return rows
+
+    def _counts(self, prefix: Prefix) -> list[Row]:
+        assert prefix.expressed.counts is not None
+        share, spearman = totals(self.totals, sums(prefix.expressed.counts))
+        rows = [row("counts_share", share), row("counts_spearman", spearman)]
+        if self.basis.request.platform is not None:
+            counts = prefix.expressed.counts
+            total, per_bit = on_platform.counts_there(self.basis.detection, prefix.genes, counts)
+            rows.append(row("counts_on_platform", total))
+            if per_bit is not None:
+                prefix.tables.setdefault("forecast", {})["counts_per_bit"] = per_bit
+        return rows
+
+    def _gene_sets(self, prefix: Prefix) -> list[Row]:
+        assert self.gene_sets is not None
+        sets, called = self.gene_sets
+        panel = pd.Index(called.iloc[prefix.genes].dropna())
+        of_panel = [panel.intersection(genes, sort=False) for genes in sets.values()]
+        covered = [len(genes) for genes in of_panel]
+        prefix.tables["gene_sets"] = pd.DataFrame(
+            {
+                "term": list(sets),
+                "n_overlap": covered,
+                "n_set": [len(genes) for genes in sets.values()],
+                "genes": [";".join(genes) for genes in of_panel],
+            }
+        )
+        return [row("gene_set_coverage", np.mean(np.array(covered) > 0))]
+
+    def _forecast(self, prefix: Prefix) -> list[Row]:
+        assert self.labels is not None and prefix.expressed.counts is not None
+        detection = self.basis.detection
+        if not (detection.differs or self.spillover):
+            return []
+        k = readers.n_neighbors_of(self.labels.codes)
+        forecast = on_platform.forecast(
+            prefix.expressed.counts,
+            self.all_genes.nearest[:, : max(k, 1)],
+            self.labels,
+            detection.only(prefix.genes),
+            self.random_state,
+            self.spillover,
+        )
+        names = self.adata.var_names[prefix.genes].to_numpy(dtype=object)
+        prefix.tables.setdefault("forecast", {}).update(on_platform.tables(forecast, names))
+        return [{"measure": name} | one for name, one in on_platform.measures(forecast).items()]
+
+    def _unexplained(self, prefix: Prefix) -> pd.DataFrame:
+        """Return the unexplained axes, named by their genes and labels."""
+        names = self.adata.var_names.to_numpy()
+        rows = []
+        for axis in prefix.found.measured.unexplained_axes(_AXES):
+            order = np.argsort(-axis.genes)
+            described: Row = {
+                "share": axis.share,
+                "genes_up": _leading_genes(names, order, axis.genes),
+                "genes_down": _leading_genes(names, order[::-1], -axis.genes),
+            }
+            if self.labels is not None:
+                codes = self.labels.codes[self.basis.structure.rows[axis.block]]
+                described["labels"] = _leading_labels(axis.cells, codes, self.labels.names)
+            rows.append(described)
+        return pd.DataFrame(rows)
+
+
+#: How measures are computed, by their groups.
+_OF_GROUPS = {
+    ("preserved",): Evaluation._preserved,
+    ("neighbors",): Evaluation._neighbors,
+    ("labels", "laprls"): Evaluation._labels,
+    ("silhouette",): Evaluation._silhouette,
+    ("clusters",): Evaluation._clusters,
+    ("genes",): Evaluation._genes,
+    ("space", "space_laprls"): Evaluation._space,
+    ("counts",): Evaluation._counts,
+    ("gene_sets",): Evaluation._gene_sets,
+    ("forecast",): Evaluation._forecast,
+}
+
+
+def _leading_genes(names: Any, order: Index, along: Array) -> str:
+    """Return the first genes on one side of an axis."""
+    return ", ".join(names[gene] for gene in order[:_GENES] if along[gene] > 0)
+
+
+def _leading_labels(cells: Array, codes: Index, categories: list[str]) -> str:
+    """Return the labels with the largest share of an axis relative to their number of cells."""
+    squares = cells**2
+    share = np.array([squares[codes == code].sum() for code in range(len(categories))])
+    share = share / squares.sum()
+    size = np.array([np.mean(codes == code) for code in range(len(categories))])
+    more = np.divide(share, size, out=np.zeros_like(share), where=size > 0)
+    order = [code for code in np.argsort(-more)[:_LABELS] if more[code] > 1.0]
+    return ", ".join(f"{categories[code]} ({100 * share[code]:.0f} %)" for code in order)
