@@ -69,20 +69,14 @@ CALLS = {
 #: Lines of the shell by command, on what :func:`write_inputs` writes.
 LINES = {
     "select": "IN.h5ad --n-genes 5 --key-added other",
+    "structure": "IN.h5ad",
     "evaluate": "IN.h5ad glfs --labels type",
-    "compare": "IN.h5ad a=glfs b=other --labels type",
-    "explain": "IN.h5ad glfs --labels type",
     "extend": "IN.h5ad glfs --n-extra 2 --labels type",
-    "substitutes": "IN.h5ad glfs",
-    "replace": "IN.h5ad glfs --failed g1",
-    "gene": "IN.h5ad glfs --gene g1,g50 --labels type",
+    "explain": "IN.h5ad glfs --labels type",
     "prove": "IN.h5ad other",
-    "curve": "IN.h5ad --max-genes 5 --labels type",
-    "markers": "IN.h5ad glfs --labels type",
     "stability": "IN.h5ad --n-resamples 2",
     "classify": "IN.h5ad --labels type --n-genes 3",
-    "predict": "IN.h5ad MODEL.json",
-    "enrich": "IN.h5ad --gene-sets SETS.gmt --min-size 1 --min-cells 1",
+    "enrich": "IN.h5ad --gene-sets SETS.gmt --min-size 1",
     "order": "IN.h5ad glfs",
 }
 

@@ -15,6 +15,7 @@ from . import files, options
 from .options import OUTPUT, OVERWRITE, TABLE, TABLES, Command, Option, file_option
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
 
     import pandas as pd
     from anndata import AnnData
@@ -68,18 +69,15 @@ class Call:
 
     def put(self, adata: AnnData, table: pd.DataFrame | None = None) -> None:
         """Write the cells, all tables of the result, and the one that is printed otherwise."""
-        import pandas as pd
-
         result, folder = self.messages.content["result"], self.value("tables")
         if self.value("output") is not None:
             files.put_cells(adata, self.values["output"], overwrite=self.overwrite)
         if folder is not None:
             folder.mkdir(exist_ok=True)
-            for name, content in result.items():
-                if isinstance(content, pd.DataFrame):
-                    path = folder / f"{name}.csv"
-                    files.put_table(_with_index(content), path, overwrite=self.overwrite)
-                    self.messages.wrote("--tables", path)
+            for name, content in _tables(result).items():
+                path = folder / f"{name}.csv"
+                files.put_table(_with_index(content), path, overwrite=self.overwrite)
+                self.messages.wrote("--tables", path)
         if table is not None:
             result["table"] = table = _in_symbols(_with_index(table), adata, self.value("symbols"))
             target = self.target("table")
@@ -120,6 +118,17 @@ def write_files(call: Call) -> None:
             function(adata, file, **values)
 
 
+def _tables(record: Mapping[str, Any], prefix: str = "") -> dict[str, pd.DataFrame]:
+    """Return all tables of a record by their names, those of its parts too."""
+    tables = {}
+    for name, content in record.items():
+        if hasattr(content, "columns"):
+            tables[f"{prefix}{name}"] = content
+        elif isinstance(content, dict):
+            tables |= _tables(content, f"{prefix}{name}_")
+    return tables
+
+
 def _with_index(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with its index as a column, where that has a name."""
     return table if table.index.name is None else table.reset_index()
@@ -154,7 +163,7 @@ def _select(call: Call) -> None:
 
 def _efficiency(call: Call) -> None:
     values = options.arguments(call.options, call.values)
-    reference, spatial = (call.cells(values.pop(name)) for name in ("reference", "spatial"))
+    reference, spatial = (call.cells(values.pop(name)) for name in _BOTH)
     table = glfs_bio.tl.estimate_efficiency(reference, spatial, **values)
     call.put(reference, table.rename_axis("gene"))
 
@@ -198,6 +207,7 @@ _PAGE = file_option("targets", "The report: .html.", ".html", flags="-o --output
 _FOLDER_OF_DEMO = Option(
     "folder", "Folder for cells and panel.", Path, "-o --output", default="glfs-demo"
 )
+_BOTH = ("reference", "spatial")
 _OF_SELECT = "IN is an output of glfs-bio select -o."
 
 #: By their names, in the order of the help.
@@ -222,6 +232,7 @@ COMMANDS = {
         "Evaluate panels: preserved structure, unexplained axes; prints measures as TSV.",
         "pbmc.h5ad ours=glfs catalogue.csv --labels cell_type --tables results",
         differing={"panel": {"type": list[str], "flags": "PANEL...", "read": options.panels}},
+        table="measures",
     ),
     "extend": Command(
         "tl.extend_panel",
@@ -245,6 +256,7 @@ COMMANDS = {
         "Estimate the detection efficiency of each gene; prints a table as TSV.",
         "atlas.h5ad xenium.h5ad --labels cell_type --table efficiency.csv",
         (TABLE, OVERWRITE),
+        {name: {"type": Path, "flags": name.upper(), "file": "r"} for name in _BOTH},
         reads="",
         run=_efficiency,
     ),

@@ -324,6 +324,7 @@ _TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool} 
 }
 _PANEL = "A file: .txt, .csv, .tsv, .gmt, .xlsx, .json; or names with commas between them."
 _LIST = "A file, or names with commas between them."
+_COMMAS = "With commas between them."
 _WEIGHTS = "Several: repeat the option, each with its weight as NAME=WEIGHT."
 _GENES = "Names with commas between them, /patterns/, @files; may be repeated."
 #: What options of parameters are, by the name of the parameter, or else its type.
@@ -332,6 +333,8 @@ _KINDS: dict[str, dict[str, Any]] = {
     "catalogue": {"read": panel, "note": _PANEL},
     "force": {"read": names_of, "note": _LIST},
     "background": {"read": names_of, "note": _LIST},
+    "measures": {"read": lambda text, _: text.split(","), "note": _COMMAS},
+    "sizes": {"read": lambda text, _: [int(size) for size in text.split(",")], "note": _COMMAS},
     "genes": {"flags": "--orderable"},
     "Genes": {"type": list[str], "read": genes, "note": _GENES},
     "preserve": {"type": list[str], "read": preserve, "note": _WEIGHTS},
@@ -340,8 +343,6 @@ _KINDS: dict[str, dict[str, Any]] = {
     "transpose": {"type": bool, "flags": "--transpose/--no-transpose"},
     "umaps": {"type": bool, "flags": "--umaps/--no-umaps"},
     "random_state": {"type": int, "flags": "--seed"},
-    "reference": {"type": Path, "flags": "REFERENCE", "file": "r"},
-    "spatial": {"type": Path, "flags": "SPATIAL", "file": "r"},
     "gene_sets": {"file": "r", "endings": (".gmt",)},
     "nomenclature": {"file": "r"},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -12,29 +13,30 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
+from every_call import LINES
 from scipy import sparse
 
 import glfs_bio
+from glfs_bio.cli import COMMANDS, with_options
+from glfs_bio.io import _on_disk
 
-OUTPUTS = {
-    "select": "-o",
-    "rank": "--table",
-    "evaluate": "glfs -o",
-    "extend": "glfs --genes",
-    "substitutes": "glfs --table",
-    "replace": "glfs --failed g1 --genes",
-    "explain": "glfs --table",
-    "gene": "glfs --gene g1 --table",
-    "compare": "a=glfs b=hvg --overlaps",
-    "curve": "-o",
-    "stability": "-o",
-    "classify": "--labels x --model",
-    "predict": "there.json -o",
-    "enrich": "--gene-sets there.gmt -o",
-    "export": "",
-    "report": "-o",
-}
 HEAVY = {"anndata", "pandas", "scanpy", "scipy", "sklearn"}
+#: Words of lines that write to a file.
+OUTPUTS = {
+    "select": "-o out.h5ad",
+    "structure": "-o out.h5ad",
+    "evaluate": "glfs -o out.h5ad",
+    "extend": "glfs --genes out.h5ad",
+    "explain": "glfs --table out.csv",
+    "prove": "glfs -o out.h5ad",
+    "stability": "-o out.h5ad",
+    "classify": "--labels x --table out.csv",
+    "enrich": "--gene-sets there.gmt -o out.h5ad",
+    "export": "out.csv",
+    "order": "glfs --order out.csv",
+    "report": "-o out.html",
+}
 
 
 @pytest.fixture
@@ -48,15 +50,13 @@ def cells(clusters) -> ad.AnnData:
 def test_files_are_looked_at_before_anything_is_loaded(tmp_path, monkeypatch):
     """One process for all commands: what they would load takes seconds to import."""
     monkeypatch.chdir(tmp_path)
-    for name in ("there.h5ad", "there.json", "there.gmt", "out.h5ad", "out.csv", "out.html"):
+    for name in ("there.h5ad", "there.gmt", "out.h5ad", "out.csv", "out.html"):
         (tmp_path / name).touch()
-    endings = {"report": "html", "rank": "csv", "substitutes": "csv", "explain": "csv"}
-    lines = []
-    for name, more in OUTPUTS.items():
-        out = f"out.{endings.get(name, 'csv' if name in {'compare', 'export'} else 'h5ad')}"
-        lines.append(f"{name} missing.h5ad {more} new{out[3:]}")
-        lines.append(f"{name} there.h5ad {more} {out}")
-    lines += ["predict there.h5ad missing.json", "enrich there.h5ad --gene-sets missing.gmt"]
+    lines = [f"{name} there.h5ad {words}" for name, words in OUTPUTS.items()]
+    lines += [
+        f"{name} missing.h5ad {words.replace('out', 'new')}" for name, words in OUTPUTS.items()
+    ]
+    lines += ["enrich there.h5ad --gene-sets missing.gmt"]
     code = f"""
 import sys
 from glfs_bio.cli import app
@@ -69,18 +69,13 @@ print({HEAVY!r} & set(sys.modules))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
-    told = done.stderr.splitlines()
-    assert len(told) == len(lines)
-    for line, words in zip(lines, told, strict=True):
-        if "missing" in line:
-            assert "missing" in words, line
-        else:
-            assert "out." in words, line
+    messages = done.stderr.splitlines()
+    for line, message in zip(lines, messages, strict=True):
+        assert ("missing" if "missing" in line else "out.") in message, line
 
 
-def test_one_command_after_another_without_files(run, cells, tmp_path, monkeypatch):
+def test_one_command_after_another_without_files(run, cells, tmp_path):
     """h5ad in and out, and a list of genes at the end; then a table, packed or not."""
-    monkeypatch.setattr("glfs_bio._anndata.umap._umap", lambda where, _: where[:, :2])
     cells.write_h5ad("cells.h5ad")
     sent = Path("cells.h5ad").read_bytes()
     first = run("select - --n-genes 3 --n-comps 5 -o -", input=sent)
@@ -91,7 +86,7 @@ def test_one_command_after_another_without_files(run, cells, tmp_path, monkeypat
     assert "--symbols nope" in result.stderr
     genes = run("export - -", input=selected).stdout.split()
     assert len(genes) == 3
-    page = run("report - -o - --link none", input=selected)
+    page = run("report - -o -", input=selected)
     assert page.exit_code == 0, page.stderr
     assert page.stdout.startswith("<!DOCTYPE html>")
     table = cells.to_df().to_csv().encode()
@@ -100,21 +95,6 @@ def test_one_command_after_another_without_files(run, cells, tmp_path, monkeypat
         result = run("select - --n-genes 3 --n-comps 5 --genes -", input=sent)
         assert result.stdout.split() == genes, result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["cells.h5ad"]
-
-
-def test_a_second_report_computes_no_umap(run, cells, monkeypatch):
-    computed = []
-    monkeypatch.setattr(
-        "glfs_bio._anndata.umap._umap", lambda where, _: computed.append(1) or where[:, :2]
-    )
-    glfs_bio.pp.select_genes(cells, 3, n_comps=5)
-    cells.write_h5ad("cells.h5ad")
-    first = run("report cells.h5ad -o one.html --keep kept.h5ad")
-    assert first.exit_code == 0, first.stderr
-    assert len(computed) == 2
-    assert run("report kept.h5ad -o two.html").exit_code == 0
-    assert run("report cells.h5ad -o none.html --no-umaps").exit_code == 0
-    assert len(computed) == 2
 
 
 def test_streams_that_cannot_be(run):
@@ -203,3 +183,86 @@ def test_logarithms_are_taken_once(run, cells):
         cells.write_h5ad("cells.h5ad")
         result = run("select cells.h5ad --n-genes 3 --n-comps 5 --log1p")
         assert len(result.stdout.split()) == 3, result.stderr
+
+
+def test_a_result_is_said_once_and_notes_as_warnings_are(run, cells):
+    """By the shell, whatever a notebook would hear."""
+    cells.X[30:] += 100.0  # two groups that no neighbours join
+    cells.write_h5ad("cells.h5ad")
+    before = sc.settings.verbosity
+    for verbosity in (0, 3):
+        sc.settings.verbosity = verbosity
+        try:
+            result = run("structure cells.h5ad --n-comps 5 --n-neighbors 4 -o out.h5ad --overwrite")
+            chosen = run("select out.h5ad -n 3 --use-rep glfs_structure")
+        finally:
+            sc.settings.verbosity = before
+        lines = result.stderr.splitlines() + chosen.stderr.splitlines()
+        assert len([line for line in lines if "% of the structure" in line]) == 1
+        notes = [line for line in lines if "connected components" in line]
+        assert notes
+        assert all(line.startswith("glfs-bio: Note: ") for line in notes)
+
+
+READING = {
+    "export": "IN.h5ad -",
+    "reference": "IN.h5ad reference.zip --labels type --overwrite",
+    "report": "IN.h5ad -o - --no-umaps",
+    "efficiency": "IN.h5ad IN.h5ad --labels type --counts-layer counts --spatial-layer counts",
+}
+
+
+def test_commands_print_the_same_of_a_matrix_in_its_file(run, copied_inputs):
+    copied_inputs()
+    lines = LINES | READING
+    options = {name: {one.name for one in with_options(name).params} for name in COMMANDS}
+    assert {name for name in COMMANDS if "backed" in options[name]} == set(lines)
+    for name, line in lines.items():
+        loaded, backed = (run(f"{name} {line} {words}") for words in ("", "--backed"))
+        assert (loaded.exit_code, backed.exit_code) == (0, 0), backed.output
+        for one, other in zip(loaded.stdout.split("\t"), backed.stdout.split("\t"), strict=True):
+            try:
+                assert float(one) == pytest.approx(float(other), rel=1e-5, abs=1e-7)
+            except ValueError:
+                assert one == other
+
+
+@pytest.mark.parametrize(
+    ("container", "source", "target"),
+    [
+        (sparse.csr_matrix, "IN.h5ad", "out.zarr"),
+        (sparse.csc_matrix, "IN.h5ad", "out.h5ad"),
+        (np.asarray, "cells.zarr", "out.h5ad"),
+    ],
+)
+def test_cells_are_written_part_by_part(run, copied_inputs, monkeypatch, container, source, target):
+    cells = copied_inputs()
+    cells.X = container(cells.X.toarray())
+    cells.raw = cells[:, :20].copy()
+    (cells.write_zarr if source.endswith("zarr") else cells.write_h5ad)(source)
+    line = f"select {source} --n-genes 4 --n-comps 5 --genes -"
+    expected = run(line).stdout
+    for name in ("_PART", "DENSE_BLOCK"):  # of 12,000 values
+        monkeypatch.setattr(_on_disk, name, 4000)
+    assert run(f"{line} --backed -o {target}").stdout == expected
+    written = glfs_bio.io.read_cells(target)
+    assert isinstance(written.X, container) or not sparse.issparse(cells.X)
+    for one, other in ((written.X, cells.X), (written.raw.X, cells.raw.X)):
+        dense = [one.toarray() if sparse.issparse(one) else one for one in (one, other)]
+        np.testing.assert_array_equal(*dense)
+    for part in ("obs", "uns", "obsm", "varm", "layers"):
+        assert set(getattr(written, part)) >= set(getattr(cells, part))
+
+
+def test_an_interrupted_file_is_not_left(run, copied_inputs, tmp_path, monkeypatch, caplog):
+    copied_inputs().write_zarr("cells.zarr")
+    monkeypatch.setattr(_on_disk, "_PART", 100)
+    caplog.set_level(logging.INFO)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_on_disk.log, "info", interrupt)
+    before = {path.name for path in tmp_path.iterdir()}
+    assert run("explain cells.zarr glfs --backed -o out.h5ad").exit_code != 0
+    assert {path.name for path in tmp_path.iterdir()} == before
