@@ -60,8 +60,8 @@ RECALLS = {f"15-NN recall of {RARE}": "recall", f"LapRLS recall of {RARE}": "rec
 def chosen(adata: AnnData, **asked) -> np.ndarray:
     """Return the panel of the vignette, of the must-haves that these cells have."""
     limits = glfs_bio.Limits(
-        max_counts=MOST_COUNTS,
-        max_total_per_cell=MOST_IN_ALL,
+        expression={"counts": MOST_COUNTS},
+        total_counts={"cell": MOST_IN_ALL},
         counts_layer="counts",
         groups={RARE: [gene for gene in OF_RARE if gene in adata.var_names]},
         per_group={RARE: (LEAST_RARE, MOST_RARE)},

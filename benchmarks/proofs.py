@@ -58,12 +58,13 @@ def labels(adata: AnnData, size: int) -> dict:
 
 def limited(adata: AnnData, size: int) -> dict:
     """Arguments of a selection within a limit on every gene, and on their sum."""
-    bright = glfs_bio.Limits(max_mean=MAX_MEAN)
+    expression = {"mean": MAX_MEAN}
+    bright = glfs_bio.Limits(expression=expression)
     glfs_bio.pp.select_genes(adata, size, limits=bright, key_added="bright")
     counts = adata[:, adata.var["bright_selected"].to_numpy()].layers[COUNTS]
     total = SHARE * float(counts.sum(axis=1).mean())
-    limits = glfs_bio.Limits(max_mean=MAX_MEAN, max_total_per_cell=total, counts_layer=COUNTS)
-    return {"limits": limits}
+    totals = {"total_counts": {"cell": total}, "counts_layer": COUNTS}
+    return {"limits": glfs_bio.Limits(expression=expression, **totals)}
 
 
 WAYS: dict[str, Callable[[AnnData, int], dict]] = {

@@ -123,7 +123,7 @@ def of_single_cells(name):
             **FRESH,
         ),
     )
-    limits = glfs_bio.Limits(max_mean=2.0, per_type=1, groupby="label")
+    limits = glfs_bio.Limits(expression={"mean": 2.0}, per_type=1, groupby="label")
     yield "limits", select(adata, 40, limits=limits, **FRESH)
     yield "failures", select(adata, 20, **failing(0.1), **FRESH)
     yield "detection", select(adata, 20, **detecting(0.5), **FRESH)

@@ -148,7 +148,7 @@ TASKS = {
     "structure": Task(lambda cells, _: glfs_bio.pp.structure(cells), BARE),
     "select_genes, structure kept": Task(partial(select, inplace=False)),
     "select_genes, limits": Task(
-        partial(select, limits=glfs_bio.Limits(max_mean=3.0), inplace=False)
+        partial(select, limits=glfs_bio.Limits(expression={"mean": 3.0}), inplace=False)
     ),
     "select_genes, preserve=labels": Task(partial(select, preserve=LABEL, inplace=False)),
     f"{EVALUATION}, first": Task(tl(EVALUATION, "glfs", LABEL), SELECTED),

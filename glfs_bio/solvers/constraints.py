@@ -390,8 +390,7 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
         raise InvalidValue(
             "include",
             NO_VALUE,
-            f"has genes that sum to {used[row]:g} in {rows.names[row]}, which allows "
-            f"{rows.upper[row]:g} at most",
+            f"has genes that sum to {used[row]:g}, above the limit {rows.names[row]}",
             "include fewer or other genes, or raise the limit",
         )
     free = np.setdiff1d(candidates, include)

@@ -44,7 +44,7 @@ LIMITS = {
     "budget": [budget(0.7)],
     "families": [family(0, 1, 2, 3, 4), family(5, 6, 7, most=1, name="other")],
     "types": [kind(3, 10, least=2), kind(8, 9, name="T")],
-    "all": [budget(1.1), family(0, 1, 2, 3), kind(2, 3, 10), at_most(0.0, [7], "max_mean=3")],
+    "all": [budget(1.1), family(0, 1, 2, 3), kind(2, 3, 10), at_most(0.0, [7], "mean")],
 }
 
 
@@ -141,9 +141,9 @@ CONFLICTS = [
     ),
     ([family(3, 4), budget(0.5), kind(3, name="T"), kind(10)], 5, "budget=0.5 and per_type (B)"),
     (
-        [at_most(0.0, [0, 1, 2], "max_mean=3"), kind(5, name="T"), kind(0, 2)],
+        [at_most(0.0, [0, 1, 2], "mean"), kind(5, name="T"), kind(0, 2)],
         None,
-        "max_mean=3 and per_type (B)",
+        "mean and per_type (B)",
     ),
     (
         [family(0, 1), family(2, 3)._replace(limit="x"), kind(0, 1, 2, 3, least=3)],

@@ -77,15 +77,20 @@ def check_best(problem, error, genes):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_wrong_optimum_and_no_wrong_certificate(problems, part):
-    """With limits, genes to include, groups, several sets of cells, copies of genes."""
+    """With limits, genes to include, several sets of cells, copies of genes."""
     n_searched = 0
     for problem in problems(part):
         if not len(problem.panels):
             continue
         n_searched += 1
         first = problem.panels[problem.seed % len(problem.panels)]
-        fixed = problem.rows.with_partners(problem.include)
-        search = Search(problem.blocks, problem.rows, problem.size, fixed, np.flatnonzero(first))
+        search = Search(
+            problem.blocks,
+            problem.rows,
+            problem.size,
+            problem.include,
+            np.flatnonzero(first),
+        )
         if problem.seed // PARTS % 2:  # what is known before the end holds too
             search._branch(search._waiting.pop())
             assert search.lower <= problem.errors.min() + 1e-12
@@ -101,7 +106,7 @@ def test_no_wrong_optimum_and_no_wrong_certificate(problems, part):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_what_is_left_out_of_a_proof_counts_within_a_tolerance(problems, part):
-    """Genes that are in no best panel may be in one that is nearly as good; partners count."""
+    """Genes that are in no best panel may be in one that is nearly as good."""
     n_proven = 0
     for problem in problems(part):
         choose = partial(
