@@ -101,7 +101,11 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
         )
     if path.exists() and not overwrite:
         raise FileExists(
-            "path", str(path), "exists", f"choose another name, or pass {arg('overwrite', True)}"
+            "path",
+            str(path),
+            "exists",
+            f"pass {arg('overwrite', True)} so that the same call may run again, or choose another "
+            "name",
         )
     is_old = path.is_dir() and (is_zarr(path) or not any(path.iterdir()))
     if path.is_dir() and not (path.suffix.lower() == _FOLDERS and is_old):

@@ -255,8 +255,7 @@ def test_broken_files(tmp_path, seed, ending, change):
 
 
 def write_panel(adata, path):
-    write = io.write_gmt if path.suffix == ".gmt" else io.write_gene_list
-    write(adata, path, overwrite=True)
+    io.write_genes(adata, path, overwrite=True)
 
 
 LETTERS = st.sampled_from([*"abcXYZ019" * 4, *"-_.:/ =+@#'\"$,;|\\\n\r\t\v\x00\x85\u2028"])

@@ -43,12 +43,10 @@ RETURNING = {
 #: Functions that write a file, with its name and more that they ask for.
 WRITING = {
     "write_classifier": ("model.json", {}),
-    "write_gene_list": ("genes.csv", {}),
-    "write_gmt": ("genes.gmt", {}),
+    "write_genes": ("genes.csv", {}),
     "write_order": ("order.csv", {}),
     "write_reference": ("reference.zip", {"labels": "type"}),
     "write_report": ("report.html", {"labels": "type", "umaps": False}),
-    "write_rnk": ("genes.rnk", {}),
 }
 #: Plots that ask for more than the object.
 PLOTS = {name: {} for name in pl.__all__} | {

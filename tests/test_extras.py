@@ -20,7 +20,7 @@ CALLS = {
     "loompy": lambda adata, folder: glfs_bio.io.read_cells(folder / "cells.loom"),
     "marsilea": lambda adata, folder: glfs_bio.pl.upset(adata),
     "matplotlib": lambda adata, folder: glfs_bio.pl.weights(adata),
-    "openpyxl": lambda adata, folder: glfs_bio.io.write_gene_list(adata, folder / "panel.xlsx"),
+    "openpyxl": lambda adata, folder: glfs_bio.io.write_genes(adata, folder / "panel.xlsx"),
     "pooch": lambda adata, folder: glfs_bio.datasets.golub(),
     "scanpy": lambda adata, folder: glfs_bio.tl.panel_umap(adata),
 }

@@ -51,7 +51,7 @@ def die(*_, **__):
 
 def write(adata, target):
     if target.suffix == ".csv":
-        io.write_gene_list(adata, target, overwrite=True)
+        io.write_genes(adata, target, overwrite=True)
     else:
         shell.put_cells(adata, target, overwrite=True)
 
@@ -158,7 +158,7 @@ def test_a_damaged_file(pbmc, tmp_path):
     for text in ("", "a word", "name\tdescription", "\tb\tC", "a\tb\tC\na\tb\tD", "\xff"):
         sets.write_text(text, encoding="latin-1")
         with refused(InvalidValue, "path"):
-            io.read_gmt(sets)
+            io.read_markers(sets)
 
 
 def another_file(_url, output, _pooch):

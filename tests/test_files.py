@@ -73,7 +73,7 @@ def test_a_folder_is_never_replaced_by_a_file(panel, tmp_path):
         folder.mkdir()
         (folder / "work.txt").write_text("years")
         with refused(FileExists, "path"):
-            io.write_gene_list(panel, folder, overwrite=True)
+            io.write_genes(panel, folder, overwrite=True)
         assert (folder / "work.txt").read_text() == "years"
 
 
@@ -105,7 +105,7 @@ def test_permissions_stay(panel, tmp_path):
     path = tmp_path / "panel.txt"
     path.write_text("secret")
     path.chmod(0o600)
-    io.write_gene_list(panel, path, overwrite=True)
+    io.write_genes(panel, path, overwrite=True)
     assert path.stat().st_mode & 0o777 == 0o600
 
 
@@ -113,13 +113,13 @@ def test_links_stay_and_are_followed(panel, tmp_path):
     file, link, dangling = (tmp_path / f"{name}.txt" for name in ("file", "link", "dangling"))
     file.write_text("old")
     link.symlink_to(file)
-    io.write_gene_list(panel, link, overwrite=True)
+    io.write_genes(panel, link, overwrite=True)
     assert link.is_symlink()
     assert len(file.read_text().split()) == 5
     dangling.symlink_to(tmp_path / "nothing.txt")
     with refused(FileExists, "path"):
-        io.write_gene_list(panel, dangling)
-    io.write_gene_list(panel, dangling, overwrite=True)
+        io.write_genes(panel, dangling)
+    io.write_genes(panel, dangling, overwrite=True)
     assert (tmp_path / "nothing.txt").is_file()
 
 

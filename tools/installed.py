@@ -31,7 +31,7 @@ _EXTRAS = {
     "glfs_bio.tl.panel_umap(adata)": "scanpy",
     "glfs_bio.tl.enrich(adata, {'a set': list(adata.var_names[:9])})": "enrich",
     "glfs_bio.io.write_report(adata, 'report.html')": "report",
-    "glfs_bio.io.write_gene_list(adata, 'panel.xlsx')": "xlsx",
+    "glfs_bio.io.write_genes(adata, 'panel.xlsx')": "xlsx",
     "glfs_bio.io.read_cells('cells.loom')": "loom",
     "glfs_bio.datasets.golub()": "datasets",
 }

@@ -28,7 +28,7 @@ from ..errors import (
 from ..options import MEASURES, Limits
 from ..solvers.constraints import Row, Rows, check
 from ..vendors.forecast import loads
-from ..vendors.markers import further_names, read_markers
+from ..vendors.genes import further_names, read_markers
 from . import columns, read
 from .expression import FOLD, Profiles, Types, are_logarithms, marked
 from .names import Lookup

@@ -26,7 +26,7 @@ from ..errors import (
 )
 from ..measures import space
 from ..options import neighbor_frequencies
-from ..vendors.spillover import N_NEIGHBORS, Spillover
+from ..vendors.forecast import N_NEIGHBORS, Spillover
 from . import columns, read
 
 if TYPE_CHECKING:

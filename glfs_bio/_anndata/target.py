@@ -30,6 +30,7 @@ from ..errors import (
     shown,
 )
 from ..vendors import forms, sheets
+from ..vendors.genes import read_markers
 from . import columns, names
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
                 "add the column if it was removed, or give genes as a list",
             )
         if not stored and what.lower().endswith(".gmt"):
-            sets = sheets.read_gmt(what).values()
+            sets = read_markers(what).values()
             what = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
     elif not (isinstance(what, Path) or names.is_several(what)):
         raise InvalidType(

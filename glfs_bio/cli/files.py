@@ -171,19 +171,19 @@ def stdout() -> Any:
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     """Write the annotated cells to a file, or as h5ad to stdout."""
-    from ..io import _on_disk
+    from ..io import _read
 
-    room, needed = shutil.disk_usage(target.parent).free, _on_disk.size(adata)
+    room, needed = shutil.disk_usage(target.parent).free, _read.n_bytes(adata)
     if room < needed:
         problem = f"needs {needed:.3g} bytes, and there is room for {room:.3g}"
         raise FileRefused("output", target, problem)
     with replacing(target, ".h5ad", overwrite=overwrite) as name:
         write = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
         try:
-            if _on_disk.are_in_memory(adata):
+            if _read.are_in_memory(adata):
                 write(name)
             else:
-                _on_disk.write(adata, name)
+                _read.write_in_parts(adata, name)
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
             raise FileRefused("output", target, "cannot be written", reason(error)) from error
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from .._anndata.classifier_file import read_classifier, write_classifier
 from .._files import check_target, replacing
 from ..vendors.forms import PanelFile, read_panel
-from ..vendors.genes import read_genes
-from ..vendors.markers import read_markers
-from ..vendors.sheets import read_gmt
-from ._lists import write_gene_list, write_gmt, write_rnk
+from ..vendors.genes import read_genes, read_markers
+from ._lists import write_genes
 from ._order import write_order, write_reference
 from ._read import read_cells
 from ._report import write_report
@@ -19,17 +17,14 @@ __all__ = [
     "read_cells",
     "read_classifier",
     "read_genes",
-    "read_gmt",
     "read_markers",
     "read_panel",
     "replacing",
     "write_classifier",
-    "write_gene_list",
-    "write_gmt",
+    "write_genes",
     "write_order",
     "write_reference",
     "write_report",
-    "write_rnk",
 ]
 
 

@@ -1,10 +1,9 @@
-"""Gene lists, ranked lists and gene sets (GMT), for people and for other programs."""
+"""Selected genes as lists, tables, ranked lists and gene sets, for people and other programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.metadata import version
-from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,51 +11,34 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import read, results
-from .._anndata.names import Lookup
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
-from ..errors import (
-    NO_VALUE,
-    VAR,
-    InvalidType,
-    InvalidValue,
-    NotFound,
-    arg,
-    call,
-    listed,
-)
+from ..errors import VAR, InvalidType, InvalidValue, NotFound, arg, listed, shown
 from ..vendors import sheets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from anndata import AnnData
 
-    #: The argument that it comes from, its name, its description and its genes.
-    GeneSet = tuple[str, str, str, Iterable[str]]
-
-#: Columns of an explanation that a gene list does not have of its own.
-_EXPLAINED = (
-    *("role", "expressed", "expressed_in", "axis", "supports", "substitute"),
-    *("substitution_score", "acceptable", "loss_with_substitute", "alternatives"),
-)
+_TABLES = (".csv", ".tsv", ".xlsx")
+#: Endings of the files that are written.
+ENDINGS = (".txt", *_TABLES, ".gmt", ".rnk")
 
 
 @documented
-def write_gene_list(
+def write_genes(
     adata: AnnData,
     path: str | Path,
     *,
-    key: str = "glfs",
+    key: str | Iterable[str] = "glfs",
     symbols: str | None = None,
     columns: str | Iterable[str] = (),
-    explanation_key: str | None = None,
     selected_only: bool = True,
     overwrite: bool = False,
 ) -> None:
-    """Write the selected genes to a list or a table, the best first.
+    """Write the selected genes, the best first, in the form that the ending of the file says.
 
     Parameters
     ----------
@@ -67,30 +49,32 @@ def write_gene_list(
         - ``.txt``: one name per line
         - ``.csv``, ``.tsv``, ``.xlsx``: a table with the columns ``gene``, ``weight``, ``loss``,
           ``score``, ``rank``, ``selected`` and ``included``
+        - ``.gmt``: gene sets, one per selection
+        - ``.rnk``: name and score of all candidate genes, without a header, for preranked
+          enrichment analysis.  The score only orders the genes: run GSEA with the weight 0
+          (``"classic"``), as :func:`~glfs_bio.tl.enrich` does.
 
-        Missing names of a panel of :func:`~glfs_bio.tl.extend_panel` come last.
-    <key>
+        Missing names of a panel of :func:`~glfs_bio.tl.extend_panel` come last in lists and tables.
+    key : str or list of str, default "glfs"
+        Key of the selection; for ``.gmt`` also several.
     symbols : str, default None
-        Column of ``.var`` with the names to write.  None: ``.var_names``, as for genes without a
-        name.
+        Column of ``.var`` with the names to write.  None: ``.var_names``.  Genes without a name
+        have that of ``.var_names`` in lists and tables, and are left out of ``.gmt`` and ``.rnk``.
     columns : str or list of str, default ()
-        Further columns of ``.var`` for the table.
-    explanation_key : str, default None
-        Key of a result of :func:`~glfs_bio.tl.explain_panel`, which adds the supported labels, the
-        substitute and the alternatives of each gene to the table.
+        Further columns of ``.var`` for a table.
     selected_only : bool, default True
-        Leave out candidate genes that are not selected.
+        Leave out of lists and tables the candidate genes that are not selected.
     <overwrite>
 
     Raises
     ------
     ValueError
-        If the explanation is of another panel, or a name would change when it is read again.
+        If a name would change when it is read again, or scores of a ``.rnk`` are tied.
 
     See Also
     --------
     read_panel : Read a panel.
-    write_gmt : Write selections as gene sets.
+    read_markers : Read gene sets.
 
     Examples
     --------
@@ -99,257 +83,94 @@ def write_gene_list(
     >>> glfs_bio.pp.select_genes(adata, n_genes=5)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "panel.txt"
-    ...     glfs_bio.io.write_gene_list(adata, path)
+    ...     glfs_bio.io.write_genes(adata, path)
     ...     genes = path.read_text().split()
     >>> len(genes)
     5
     """
     path = as_path(path)
     check_target(path, overwrite=overwrite)
-    ending = path.suffix.lower()
     checks.flags(selected_only=selected_only)
-    if not isinstance(columns, Iterable):
-        raise InvalidType("columns", columns, f"must be names of columns of {VAR}")
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise InvalidValue("path", str(path), f"must end with one of {shown(*ENDINGS)}")
+    for argument, value in (("key", key), ("columns", columns)):
+        if not isinstance(value, Iterable):
+            raise InvalidType(argument, value, "must be a name, or a list of names")
+    keys = [key] if isinstance(key, str) else list(key)
     further = [columns] if isinstance(columns, str) else list(columns)
-    checks.texts(explanation_key=explanation_key, or_none=True)
-    if ending not in (".txt", ".csv", ".tsv", ".xlsx"):
-        raise InvalidValue("path", str(path), "must end with .txt, .csv, .tsv or .xlsx")
-    if (further or explanation_key) and ending == ".txt":
-        argument, value = ("columns", further) if further else ("explanation_key", explanation_key)
-        raise InvalidValue(
-            argument, value, "is for a table", f"let {arg('path')} end with .csv, .tsv or .xlsx"
-        )
+    if further and ending not in _TABLES:
+        raise InvalidValue("columns", further, f"are for a table {shown(*_TABLES)}")
+    if len(keys) != 1 and (ending != ".gmt" or not keys):
+        raise InvalidValue("key", keys, "must be one key, or several for a .gmt")
     if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")
-    for name in further:
-        if name not in adata.var:
-            raise NotFound("columns", name, f"is not in {VAR}", f"choose from {listed(adata.var)}")
-    frame = results.ranked(adata, key, only="selected" if selected_only else "tested")
-    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
-    frame.insert(0, "gene", called.loc[frame.index])
-    clashing = {name: f"{name}_var" for name in further if name in frame}
-    frame = frame.join(adata.var[further].rename(columns=clashing))
-    if explanation_key is not None:
-        explained = _explained(adata, key, explanation_key)
-        clashing = {name: f"{name}_explained" for name in explained if name in frame}
-        frame = frame.join(explained.rename(columns=clashing))
-    absent = pd.DataFrame({"gene": list(adata.uns.get(key, {}).get("absent", ()))})
-    frame = pd.concat([frame, absent], ignore_index=True) if len(absent) else frame
-    frame["rank"] = frame["rank"].astype("Int64")
-    sheets.check_names(frame["gene"], path)
-    if ending == ".txt":
-        _write_lines(path, frame["gene"], overwrite=overwrite)
-        return
-    for flags in {"selected", "included", *frame.select_dtypes(bool)}:
-        # spelt so that R and pandas read it; a gene that is absent is in the panel
-        frame[flags] = np.where(frame[flags].ne(other=False), "TRUE", "FALSE")
-    sheets.write(frame, path, overwrite=overwrite)
-
-
-def _write_lines(path: Path, lines: Iterable[str], *, overwrite: bool) -> None:
+    if ending == ".gmt":
+        lines = _gene_sets(adata, keys, symbols)
+    elif ending == ".rnk":
+        lines = _scores(adata, keys[0], symbols, path)
+    else:
+        frame = _table(adata, keys[0], symbols, further, selected_only=selected_only)
+        sheets.check_names(frame["gene"], path)
+        if ending in _TABLES:
+            sheets.write(frame, path, overwrite=overwrite)
+            return
+        lines = list(frame["gene"])
     with replacing(path, overwrite=overwrite) as target:
         target.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
-    """Return the columns of an explanation of the genes of a selection."""
-    entry = results.current(adata, explanation_key, "explanation", argument="explanation_key")
-    table = entry["table"].set_index("gene")
-    selected = results.ranked(adata, key).index
-    if set(table.index) != set(selected):
-        raise InvalidValue(
-            "explanation_key",
-            explanation_key,
-            f"is not of the panel {arg('key', key)}",
-            f"run {call('tl.explain_panel')} for this one",
-        )
-    table = table.assign(substitute=table["substitute"].replace("", "none"))
-    return table[[name for name in _EXPLAINED if name in table]]
+def _table(
+    adata: AnnData, key: str, symbols: str | None, further: list[str], *, selected_only: bool
+) -> pd.DataFrame:
+    """Return one row per gene, names that are missing in the data last."""
+    for name in further:
+        if name not in adata.var:
+            raise NotFound("columns", name, f"is not in {VAR}", f"choose from {listed(adata.var)}")
+    frame = results.ranked(adata, key, only="selected" if selected_only else "tested")
+    names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
+    frame.insert(0, "gene", names.loc[frame.index])
+    clashing = {name: f"{name}_var" for name in further if name in frame}
+    frame = frame.join(adata.var[further].rename(columns=clashing))
+    absent = pd.DataFrame({"gene": list(adata.uns.get(key, {}).get("absent", ()))})
+    frame = pd.concat([frame, absent], ignore_index=True) if len(absent) else frame
+    frame["rank"] = frame["rank"].astype("Int64")
+    for flags in {"selected", "included", *frame.select_dtypes(bool)}:
+        # spelt so that R and pandas read it; a gene that is absent is in the panel
+        frame[flags] = np.where(frame[flags].ne(other=False), "TRUE", "FALSE")
+    return frame
 
 
-@documented
-def write_rnk(
-    adata: AnnData,
-    path: str | Path,
-    *,
-    key: str = "glfs",
-    symbols: str | None = None,
-    overwrite: bool = False,
-) -> None:
-    """Write the scores of all candidate genes to an RNK file, for preranked enrichment analysis.
-
-    The file has two columns without a header, name and score, separated by a tab, the largest score
-    first.  The score only orders the genes: run GSEA with the weight 0 (``"classic"``), as
-    :func:`~glfs_bio.tl.enrich` does.
-
-    Parameters
-    ----------
-    <adata with a selection>
-    path : str or path
-        File to write.
-    <key>
-    symbols : str, default None
-        Column of ``.var`` with the names to write.  Genes without a name are left out; of genes
-        with the same name the best is written.  None: ``.var_names``.
-    <overwrite>
-
-    Raises
-    ------
-    ValueError
-        If scores are tied, or a name would change when it is read again.
-
-    See Also
-    --------
-    glfs_bio.tl.enrich : Find enriched gene sets.
-
-    Examples
-    --------
-    >>> import scanpy as sc, tempfile, pathlib, glfs_bio
-    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    >>> glfs_bio.pp.select_genes(adata, n_genes=5)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "genes.rnk"
-    ...     glfs_bio.io.write_rnk(adata, path)
-    ...     lines = path.read_text().splitlines()
-    >>> len(lines)
-    765
-    """
-    path = as_path(path)
-    check_target(path, overwrite=overwrite)
+def _scores(adata: AnnData, key: str, symbols: str | None, path: Path) -> list[str]:
+    """Return lines of names and scores."""
     scores = results.scores(adata, key, symbols)
     if not scores.is_unique:
         raise InvalidValue("key", key, "has genes of the same score, and a ranked list must not")
     sheets.check_names(scores.index, path)
-    lines = (f"{gene}\t{score!r}" for gene, score in scores.items())
-    _write_lines(path, lines, overwrite=overwrite)
+    return [f"{gene}\t{score!r}" for gene, score in scores.items()]
 
 
-@documented
-def write_gmt(
-    adata: AnnData,
-    path: str | Path,
-    *,
-    key: str | Iterable[str] | None = "glfs",
-    groups: Mapping[str, Iterable[str]] | None = None,
-    thresholds: float | Iterable[float] = (),
-    stability_key: str | None = None,
-    symbols: str | None = None,
-    overwrite: bool = False,
-) -> None:
-    """Write selections as gene sets to a GMT file.
-
-    Parameters
-    ----------
-    <adata with a selection>
-    path : str or path
-        File to write.
-    key : str or list of str, default "glfs"
-        Keys of selections, each a gene set with the best gene first.  None: only `groups` and
-        `thresholds`.
-    groups : dict of str to list, default None
-        Further gene sets: genes, by name of the set.
-    thresholds : float or list of float, default ()
-        Frequencies in (0, 1].  Each gives a gene set ``f"{stability_key}_{threshold:g}"`` of the
-        genes with at least this frequency in :func:`~glfs_bio.tl.stability`, the most frequent
-        first.
-    stability_key : str, default None
-        Key of the stability.  None: that of the last.
-    symbols : str, default None
-        Column of ``.var`` with the names to write; genes without a name are left out.  None:
-        ``.var_names``.
-    <overwrite>
-
-    See Also
-    --------
-    read_gmt : Read gene sets.
-
-    Examples
-    --------
-    >>> import scanpy as sc, tempfile, pathlib, glfs_bio
-    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    >>> glfs_bio.pp.select_genes(adata, n_genes=5)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "panels.gmt"
-    ...     glfs_bio.io.write_gmt(adata, path, groups={"T cells": ["CD3D", "CD3E"]})
-    ...     sets = glfs_bio.io.read_gmt(path)
-    >>> list(sets)
-    ['glfs', 'T cells']
-    """
-    path = as_path(path)
-    check_target(path, overwrite=overwrite)
-    for name, value, kinds in (
-        ("key", key, Iterable | None),
-        ("groups", groups, Mapping | None),
-        ("thresholds", thresholds, Iterable | Real),
-    ):
-        if not isinstance(value, kinds):
-            raise InvalidType(name, value, f"cannot be a {type(value).__name__}")
-    checks.texts(stability_key=stability_key, or_none=True)
-    keys = [] if key is None else [key] if isinstance(key, str) else list(key)
-    cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
-    called = read.symbols(adata, symbols)
-    about = f"selected by glfs-bio {version('glfs-bio')}"
-    lines: dict[str, str] = {}
-    for argument, name, description, genes in [
-        *(("key", one, about, results.ranked(adata, one).index) for one in keys),
-        *_groups(Lookup(adata, symbols), groups or {}),
-        *_frequent(adata, cuts, results.last(adata, "stability", stability_key)),
-    ]:
-        if name in lines:
-            raise InvalidValue(argument, name, "names two gene sets", "give each a name of its own")
-        named = dict.fromkeys(called.loc[list(genes)].dropna())
-        if not named:
-            raise InvalidValue(argument, name, "is a gene set without a gene that has a name")
-        fields = [name, description, *named]
-        if wrong := [
-            field
-            for field in fields
-            if not field.strip() or field != field.strip() or not field.isprintable()
-        ] or [gene for gene in named if not sheets.comes_back(gene)]:
-            raise InvalidValue(
-                argument,
-                name,
-                f"has the name {wrong[0]!r}, which is empty, has blanks around it or a tab, or is "
-                "several names to who reads it",
-                "rename it",
+def _gene_sets(adata: AnnData, keys: list[str], symbols: str | None) -> list[str]:
+    """Return lines of gene sets: name, description and genes."""
+    names = read.symbols(adata, symbols)
+    lines = []
+    for key in keys:
+        genes = list(dict.fromkeys(names.loc[results.ranked(adata, key).index].dropna()))
+        if not genes:
+            raise InvalidValue("symbols", symbols, f"has no name for a gene of {arg('key', key)}")
+        unlike = [
+            name
+            for name in (key, *genes)
+            if not name or name != name.strip() or not name.isprintable()
+        ]
+        unlike += [gene for gene in genes if gene and not sheets.comes_back(gene)]
+        if unlike:
+            problem = (
+                f"has the name {unlike[0]!r}, which is empty, has blanks around it or a tab, or "
             )
-        lines[name] = "\t".join(fields)
-    if not lines:
-        raise InvalidValue(
-            "key", key, "leaves nothing to write", f"give {arg('groups')} or {arg('thresholds')}"
-        )
-    _write_lines(path, lines.values(), overwrite=overwrite)
-
-
-def _groups(lookup: Lookup, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:
-    for group, genes in groups.items():
-        if not isinstance(genes, Iterable):
-            raise InvalidType("groups", genes, f"must be a list of gene names for {group!r}")
-        members = [genes] if isinstance(genes, str) else list(genes)
-        if unknown := [gene for gene in members if not lookup.of(gene)]:
-            raise NotFound(
-                "groups",
-                NO_VALUE,
-                f"has genes in {group!r} that are not in {lookup.where}",
-                f"leave out {listed(unknown)}{lookup.hints(unknown)}",
-            )
-        rows = [row for gene in members for row in lookup.of(gene)]
-        yield "groups", str(group), "group of genes", lookup.adata.var_names[rows]
-
-
-def _frequent(adata: AnnData, thresholds: list[float], key: str) -> Iterator[GeneSet]:
-    for threshold in thresholds:
-        checks.number("thresholds", threshold, above=0.0)
-        if threshold > 1:
-            raise InvalidValue("thresholds", threshold, "must be in (0, 1], a share of resamples")
-        frequency = results.frequency(adata, key)
-        genes = frequency[frequency >= threshold - np.finfo(float).eps].index
-        if genes.empty:
-            raise InvalidValue(
-                "thresholds",
-                threshold,
-                "leaves no gene",
-                f"the largest frequency is {float(frequency.max()):g}",
-            )
-        description = f"selected in at least {threshold:g} of resamples"
-        yield "thresholds", f"{key}_{threshold:g}", description, genes
+            problem += "is several names to who reads it"
+            raise InvalidValue("key", key, problem, "rename it")
+        lines.append("\t".join([key, f"selected by glfs-bio {version('glfs-bio')}", *genes]))
+    if len({*keys}) < len(keys):
+        raise InvalidValue("key", keys, "has a key twice", "name each selection once")
+    return lines

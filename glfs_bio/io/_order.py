@@ -1,12 +1,16 @@
-"""Orders of panels, and the single-cell reference that goes with one."""
+"""Orders of panels in the forms of vendors, and the single-cell reference that goes with one."""
 
 from __future__ import annotations
 
+import gzip
 import logging
+import zipfile
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from .. import checks
 from .._anndata import columns, read, results
@@ -14,22 +18,33 @@ from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import with_bar
-from ..data.matrix import RowMatrix
+from ..data.matrix import RowMatrix, no_rows
 from ..errors import ADATA, NO_VALUE, OBS_NAMES, InvalidValue, Message, call, listed, naming
 from ..tl import order_panel
-from ..vendors import orders, sheets
+from ..tl._order import ORDERS
+from ..vendors import sheets
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from anndata import AnnData
 
+    from .._typing import Index, Matrix
+    from ..data.matrix import Sums
     from ..options import Platform
 
 log = logging.getLogger(__name__)
 
-#: What 10x Genomics takes.
+#: Largest reference that 10x Genomics takes, in bytes.
 _LARGEST = 2e9
+#: Cells from which the size of a file is estimated, and cells that are written at once.
+_ESTIMATED_FROM, _AT_ONCE = 2_000, 10_000
+#: Of gzip: 9 takes several times as long for a few per cent.
+_COMPRESSION = 5
+#: Share of the room that cells are chosen for, as cells differ.
+_ROOM = 0.95
+_MARKET = "%%MatrixMarket matrix coordinate integer general\n%\n{} {} {}\n"
 
 
 @documented
@@ -52,7 +67,7 @@ def write_order(
         ``Gene,Ensembl ID,Probe sets,Force``.  ``"merscope"``: ``.csv``; ``"cosmx"``: ``.xlsx`` laid
         out as the lists that CosMx publishes; both are tables of genes to send, as what these
         vendors take is not public.  ``"sheet"``: ``.csv``, ``.tsv`` or ``.xlsx`` with all that is
-        known of each gene.
+        known of each gene, and the backups.
     platform : str or Platform, default None
         Form to write, one of these.  None: that of the order.
     key : str, default None
@@ -63,8 +78,8 @@ def write_order(
     Raises
     ------
     ValueError
-        If the order is outdated, has genes that cannot be ordered, or a name would change when it
-        is read again.
+        If the order is outdated, has genes that cannot be ordered, asks for more probe sets than
+        there can be, or a name would change when it is read again.
 
     Examples
     --------
@@ -84,34 +99,74 @@ def write_order(
     check_target(path, overwrite=overwrite)
     read.check(adata)
     checks.texts(key=key, or_none=True)
-    named: Any = platform
-    name: str | None = getattr(named, "name", named)
+    name: Any = getattr(platform, "name", platform)
     if name is not None:
-        checks.one_of("platform", name, orders.ORDERS)
+        checks.one_of("platform", name, ORDERS)
     if key is None:
         key = results.last(adata, "order")
         key = key if key in adata.uns else results.KEY
-    stored = f"{key}_selected" not in adata.var
-    if stored:
-        entry = results.current(adata, key, "order")
-        name = str(entry["platform"]) if name is None else name
-    else:
-        name = "sheet" if name is None else name
-    form = orders.ORDERS[name]
+    is_selection = f"{key}_selected" in adata.var
+    entry = {"platform": "sheet"} if is_selection else results.current(adata, key, "order")
+    name = str(entry["platform"]) if name is None else name
+    form = ORDERS[name]
     form.check_file(path)
     if path.suffix.lower() == ".xlsx":
         needs("An .xlsx file", "openpyxl")
-    table: Any = entry["table"] if stored else order_panel(adata, key, name, inplace=False)
-    lacking = table["gene"][table["id"] == ""]
-    if form.needs_ids and len(lacking):
+    table: Any = order_panel(adata, key, name, inplace=False) if is_selection else entry["table"]
+    if name != "sheet":
+        table = table[table["source"] != "backup"]
+    without_id = table["gene"][table["id"] == ""]
+    if form.needs_ids and len(without_id):
         raise InvalidValue(
             "platform",
             name,
-            f"needs an Ensembl id of every gene, and {', '.join(lacking[:3])} has none",
+            f"needs an Ensembl id of every gene, and {listed(without_id)} has none",
             f"make the order for this platform with {call('tl.order_panel')}",
         )
+    most = int(table["n_probe_sets"].max())
+    if most > form.most_probe_sets > 0:
+        raise InvalidValue(
+            "platform",
+            name,
+            f"has at most {form.most_probe_sets} probe sets of a gene, and the order asks for "
+            f"{most}",
+            "change n_probe_sets in its table",
+        )
     sheets.check_names(table["gene"], path)
-    form.write(table, path, overwrite=overwrite)
+    content = _content(table, name)
+    if name == "cosmx":
+        _write_cosmx(content, form.title, path, overwrite=overwrite)
+    else:
+        sheets.write(content, path, overwrite=overwrite, sheet="order")
+
+
+def _content(table: pd.DataFrame, platform: str) -> pd.DataFrame:
+    """Return what a file of a platform holds of an order."""
+    n_probe_sets = [str(int(n)) if n > 0 else "" for n in table["n_probe_sets"]]
+    if platform == "sheet":
+        forced = np.where(table["forced"], "TRUE", "FALSE")
+        table = table.assign(n_probe_sets=n_probe_sets, forced=forced)
+        return table.rename(columns={"id": "ensembl_id"})
+    gene = "Display Name" if platform == "cosmx" else "Gene"
+    content = pd.DataFrame({gene: table["gene"], "Ensembl ID": table["id"]})
+    if ORDERS[platform].most_probe_sets:
+        content["Probe sets"] = n_probe_sets
+        content["Force"] = np.where(table["forced"], "forced", "")
+    return content
+
+
+def _write_cosmx(content: pd.DataFrame, title: str, path: Path, *, overwrite: bool) -> None:
+    """Write a workbook as CosMx publishes its lists: a first sheet, then genes below a title."""
+    about = pd.DataFrame({title: [f"{len(content)} genes"]})
+    with (
+        replacing(path, overwrite=overwrite) as target,
+        target.open("wb") as file,
+        pd.ExcelWriter(file, engine="openpyxl") as book,
+    ):
+        about.to_excel(book, sheet_name="About", index=False)
+        content = content.map(sheets.without_formula)
+        content.to_excel(book, sheet_name="Genes", startrow=1, index=False)
+        book.sheets["Genes"].cell(1, 1).value = title
 
 
 @with_bar
@@ -212,13 +267,16 @@ def write_reference(
             else "has no id of any gene",
             f"name another column, or leave genes out of {ADATA}",
         )
+    about_cells = pd.DataFrame(
+        {"barcode": barcodes.astype(str), "annotation": categories[codes[cells]].astype(str)}
+    )
+    symbols_of_genes = np.asarray(names, dtype=object)[genes].astype(str)
+    about_genes = pd.DataFrame({"id": ids_of_genes, "symbol": symbols_of_genes})
     with replacing(path, overwrite=overwrite) as target:
-        annotation = categories[codes[cells]].astype(str)
-        called = np.asarray(names, dtype=object)[genes].astype(str)
-        n_cells = orders.write_reference(
+        n_cells = _write_cells_that_fit(
             RowMatrix(counts, cells, genes),
-            pd.DataFrame({"barcode": barcodes.astype(str), "annotation": annotation}),
-            pd.DataFrame({"id": ids_of_genes, "symbol": called}),
+            about_cells,
+            about_genes,
             target,
             max_bytes=max_bytes,
             random_state=random_state,
@@ -230,10 +288,106 @@ def write_reference(
                 "bytes holds."
             )
         )
-    left = {
-        "cells without a type": adata.n_obs - len(cells),
-        "genes without an id": adata.n_vars - len(genes),
-    }
-    for what, n in left.items():
+    for what, n in (
+        ("cells without a type", adata.n_obs - len(cells)),
+        ("genes without an id", adata.n_vars - len(genes)),
+    ):
         if n:
             log.warning(Message(f"{n} {what} are not in the reference."))
+
+
+def _write_cells_that_fit(
+    counts: RowMatrix,
+    cells: pd.DataFrame,
+    genes: pd.DataFrame,
+    target: Path,
+    *,
+    max_bytes: float,
+    random_state: int | None,
+) -> int:
+    """Write a reference of as many cells as fit into a file, and return their number.
+
+    The same cells give the same file.
+    """
+    n_cells, n_types = len(cells), cells["annotation"].nunique()
+
+    def size_of(n_drawn: int) -> int:
+        drawn = np.arange(len(cells))
+        if n_drawn < len(cells):
+            drawn = _sampled(cells["annotation"], n_drawn, random_state)
+        _write(RowMatrix(counts, drawn), cells.iloc[drawn], genes, target)
+        return target.stat().st_size
+
+    if n_cells > _ESTIMATED_FROM:
+        fitting = int(_ROOM * max_bytes * _ESTIMATED_FROM / size_of(_ESTIMATED_FROM))
+        n_cells = min(n_cells, max(fitting, n_types))
+    while (size := size_of(n_cells)) > max_bytes:
+        n_cells = int(n_cells * _ROOM * max_bytes / size)
+        if n_cells < n_types:
+            raise InvalidValue(
+                "max_bytes",
+                max_bytes,
+                "has no room for one cell of every type",
+                "allow more, or leave types out",
+            )
+    return n_cells
+
+
+def _sampled(labels: pd.Series, n_cells: int, random_state: int | None) -> Index:
+    """Return cells: of every type as many as the largest types still have."""
+    order = np.random.default_rng(random_state).permutation(len(labels))
+    number = pd.Series(order).groupby(labels.to_numpy(dtype=object)[order]).cumcount()
+    # of each type the first, then of each the second, ...
+    return np.sort(order[np.argsort(number.to_numpy(), kind="stable")[:n_cells]])
+
+
+def _write(counts: RowMatrix, cells: pd.DataFrame, genes: pd.DataFrame, target: Path) -> None:
+    """Write a zip file as 10x Genomics takes it."""
+    features = genes.assign(kind="Gene Expression")
+    texts = {
+        "features.tsv.gz": features.to_csv(sep="\t", header=False, index=False),
+        "barcodes.tsv.gz": cells[["barcode"]].to_csv(header=False, index=False),
+        "celltypes.csv": cells.to_csv(index=False),
+    }
+    with zipfile.ZipFile(target, "w") as archive:
+        with _opened_in(archive, "matrix.mtx.gz") as file:
+            for lines in _market(counts):
+                file.write(lines.encode())
+        for name, lines in texts.items():
+            with _opened_in(archive, name) as file:
+                file.write(lines.encode())
+
+
+def _market(counts: RowMatrix) -> Iterator[str]:
+    """Yield genes × cells as a file of Matrix Market has them, some thousand cells at a time."""
+    n_cells, n_genes = counts.shape
+    (n_stored,), _ = counts.sweep(_n_stored)
+    yield _MARKET.format(n_genes, n_cells, int(n_stored))
+    for begin in range(0, n_cells, _AT_ONCE):
+        cells = np.arange(begin, min(begin + _AT_ONCE, n_cells))
+        block = sparse.coo_array(RowMatrix(counts, cells).loaded())
+        cell, gene = block.coords
+        entries = {"gene": gene + 1, "cell": cell + begin + 1, "count": block.data.astype(int)}
+        yield pd.DataFrame(entries).to_csv(sep=" ", header=False, index=False)
+        progress = {"stage": "writing cells", "n_done": int(cells[-1]) + 1, "n_all": n_cells}
+        log.info("%d of %d cells written", cells[-1] + 1, n_cells, extra=progress)
+
+
+def _n_stored(block: Matrix, _: slice) -> tuple[Sums, Matrix]:
+    """Return how many values of a block are stored."""
+    n_stored = block.nnz if sparse.issparse(block) else np.count_nonzero(block)
+    return (np.array(float(n_stored)),), no_rows(block)
+
+
+@contextmanager
+def _opened_in(archive: zipfile.ZipFile, name: str) -> Iterator[Any]:
+    """Yield a file within an archive, packed on its own where its name says so."""
+    entry = zipfile.ZipInfo(name)
+    is_packed = name.endswith(".gz")
+    entry.compress_type = zipfile.ZIP_STORED if is_packed else zipfile.ZIP_DEFLATED
+    with archive.open(entry, "w", force_zip64=True) as member:
+        if not is_packed:
+            yield member
+            return
+        with gzip.GzipFile("", "wb", _COMPRESSION, member, mtime=0) as file:
+            yield file

@@ -1,4 +1,4 @@
-"""Expression matrices, from the files that people have."""
+"""Expression matrices, from the files that people have, and in files that are read part by part."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any
 import anndata as ad
 import numpy as np
 import pandas as pd
+from anndata.io import read_elem, sparse_dataset, write_elem
 
 from .. import checks
 from .._anndata import read
 from .._extras import needs
 from .._files import as_path, is_zarr, reading
+from ..data.by_rows import pieces
 from ..data.indices import check_indices
+from ..data.matrix import DENSE_BLOCK, is_here
 from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
-from ..vendors import headers, sheets
+from ..vendors import sheets
 from ..vendors.names import is_id
-from . import _on_disk, _tables
+from . import _tables
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -43,7 +46,7 @@ _NAMES = {
 #: Matrices that have cells in their rows: of kallisto, and of alevin.
 _CELLS_IN_ROWS = re.compile(r"cells_x_|quants_mat")
 #: Of files with names, which begin without a header where instruments wrote them, and R's.
-_HEADS = {*headers.ID_HEADS, "genename", "genesymbol", "featurename", "barcode", "cell", "x", "v1"}
+_HEADS = {*sheets.ID_HEADS, "genename", "genesymbol", "featurename", "barcode", "cell", "x", "v1"}
 _EXPRESSION = "Gene Expression"
 #: What else features are, in files without genes.
 _OTHERS = {"Antibody Capture", "CRISPR Guide Capture", "Custom", "Multiplexing Capture", "Peaks"}
@@ -203,10 +206,10 @@ def _zarr(path: Path, backed: bool, modality: str | None) -> ad.AnnData:
     group: Any = zarr.open_group(path, mode="r")
     where = _place(path, {name: set(group[name]) for name in _SEVERAL if name in group}, modality)
     if where is not None:
-        return _on_disk.opened(group[where]) if backed else _element(group[where])
+        return open_backed(group[where]) if backed else _element(group[where])
     if "obs" not in group or "var" not in group:
         raise InvalidValue("path", str(path), "holds no AnnData, MuData or SpatialData")
-    return _on_disk.opened(group) if backed else ad.read_zarr(path)
+    return open_backed(group) if backed else ad.read_zarr(path)
 
 
 def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.AnnData:
@@ -221,10 +224,10 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
         of_mudata = {name: set(file[name]) for name in _SEVERAL[:1] if name in file}
         where = _place(path, of_mudata, modality)
         if where is not None:
-            return _on_disk.opened(h5py.File(path)[where]) if backed else _element(file[where])
+            return open_backed(h5py.File(path)[where]) if backed else _element(file[where])
         is_anndata = "obs" in file and "var" in file
         if is_anndata and backed and "encoding-type" in file.attrs and var_names == _SYMBOLS:
-            return _on_disk.opened(h5py.File(path), path)
+            return open_backed(h5py.File(path), path)
         genomes = [name for name, one in file.items() if "barcodes" in getattr(one, "keys", set)()]
     if is_anndata:
         if var_names != _SYMBOLS:
@@ -426,5 +429,141 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
         raise InvalidValue(
             "path", str(path), "has quotes within names", "separate its columns by tabs"
         )
-    is_headed = len(frame) - 1 in shape and headers.plain(frame.iat[0, 0]) in _HEADS
+    is_headed = len(frame) - 1 in shape and sheets.plain(frame.iat[0, 0]) in _HEADS
     return frame[1:].reset_index(drop=True) if is_headed else frame
+
+
+log = logging.getLogger(__name__)
+
+#: Stored values of a part of a sparse matrix.
+_PART = 2**24
+#: What is read into memory.
+_IN_MEMORY = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")
+_SPARSE = ("csr_matrix", "csc_matrix")
+
+
+def open_backed(group: Any, path: Path | None = None) -> ad.AnnData:
+    """Return the AnnData of a group of HDF5 or zarr, whose matrices are read as they are used.
+
+    With the `path` of an ``.h5ad`` it is backed by this file.
+    """
+    parts = {name: read_elem(group[name]) for name in _IN_MEMORY if name in group}
+    layers = group.get("layers", {})
+    parts["layers"] = {name: _stored(layers[name]) for name in layers}
+    own = group.get("raw")
+    if hasattr(own, "keys"):  # and not written as none
+        raw = {name: read_elem(own[name]) for name in ("var", "varm") if name in own}
+        parts["raw"] = raw if path else raw | {"X": _stored(own["X"])}
+    if path is not None:
+        return ad.AnnData(**parts, filename=path, filemode="r")
+    return ad.AnnData(_stored(group["X"]) if "X" in group else None, **parts)
+
+
+def _stored(element: Any) -> Any:
+    """A matrix where it is."""
+    kind = element.attrs.get("encoding-type")
+    if kind in _SPARSE:
+        return sparse_dataset(element)
+    return element if kind == "array" else read_elem(element)
+
+
+def n_bytes(adata: ad.AnnData) -> int:
+    """Bytes of the cells with what is not in memory, before a file packs it."""
+    return int(adata.__sizeof__()) + sum(map(_size, _matrices(adata).values()))
+
+
+def are_in_memory(adata: ad.AnnData) -> bool:
+    """Whether all matrices are, so that anndata writes them."""
+    return all(map(is_here, _matrices(adata).values()))
+
+
+def write_in_parts(adata: ad.AnnData, path: Path) -> None:
+    """Write cells to ``.h5ad`` or ``.zarr``, with matrices that are not in memory part by part."""
+    adata.strings_to_categoricals()  # as anndata does
+    if path.suffix.lower() == ".zarr":
+        import zarr
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the setting goes with anndata 0.14
+            version: Any = getattr(ad.settings, "zarr_write_format", 3)
+        _fill(zarr.open_group(path, mode="w", zarr_format=version), adata)
+        return
+    import h5py  # type: ignore[import-untyped]
+
+    with h5py.File(path, "w") as file:
+        _fill(file, adata)
+
+
+def _matrices(adata: ad.AnnData) -> dict[str, Any]:
+    """Matrices of all cells by their places in a file."""
+    found = {f"layers/{name}": adata.layers[name] for name in read.layers(adata)}
+    if adata.X is not None:
+        found["X"] = adata.X
+    if adata.raw is not None:
+        found["raw/X"] = adata.raw.X
+    return found
+
+
+def _size(matrix: Any) -> int:
+    if is_here(matrix):
+        return 0
+    group = getattr(matrix, "group", None)
+    if group is None:
+        return int(np.prod(matrix.shape, dtype=np.int64) * matrix.dtype.itemsize)
+    parts = (group[part] for part in ("data", "indices", "indptr"))
+    return sum(int(part.shape[0]) * int(part.dtype.itemsize) for part in parts)
+
+
+def _fill(root: Any, adata: ad.AnnData) -> None:
+    """Write all parts to an empty file."""
+    root.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+    for name in _IN_MEMORY:
+        own = getattr(adata, name)
+        write_elem(root, name, own if name in ("obs", "var") else dict(own))
+    write_elem(root, "layers", {})
+    if adata.raw is not None:
+        write_elem(root, "raw", {"var": adata.raw.var, "varm": dict(adata.raw.varm)})
+        root["raw"].attrs.update({"encoding-type": "raw", "encoding-version": "0.1.0"})
+    for place, matrix in _matrices(adata).items():
+        folder, _, name = place.rpartition("/")
+        _put(root[folder] if folder else root, name, matrix)
+
+
+def _put(root: Any, name: str, matrix: Any) -> None:
+    """Write a matrix: HDF5 copies its own, anndata what is in memory or of dask."""
+    stored = getattr(matrix, "group", matrix)
+    if _is_hdf5(stored) and _is_hdf5(root):
+        root.copy(stored, root, name)
+    elif is_here(matrix) or hasattr(matrix, "dask"):
+        write_elem(root, name, matrix)
+    elif hasattr(matrix, "format"):
+        parts = _parts(matrix)
+        write_elem(root, name, next(parts), dataset_kwargs={"indptr_dtype": np.int64})
+        for part in parts:
+            sparse_dataset(root[name]).append(part)
+    else:
+        _put_dense(root, name, matrix)
+
+
+def _is_hdf5(element: Any) -> bool:
+    return type(element).__module__.partition(".")[0] == "h5py"
+
+
+def _parts(matrix: Any) -> Iterator[Any]:
+    """A sparse matrix in a file, some rows or columns at a time."""
+    by_rows = matrix.format == "csr"
+    n_all = matrix.shape[0 if by_rows else 1]
+    for begin, end in pieces(matrix, _PART):
+        yield matrix[begin:end] if by_rows else matrix[:, begin:end]
+        progress = {"stage": "writing cells", "n_done": end, "n_all": n_all}
+        log.info("%d of %d written", end, n_all, extra=progress)
+
+
+def _put_dense(root: Any, name: str, matrix: Any) -> None:
+    rows = max(1, DENSE_BLOCK // max(1, matrix.shape[1]))
+    chunks = (min(rows, matrix.shape[0]), matrix.shape[1])
+    create = root.create_array if hasattr(root, "create_array") else root.create_dataset
+    found = create(name, shape=matrix.shape, dtype=matrix.dtype, chunks=chunks)
+    found.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+    for begin in range(0, matrix.shape[0], rows):
+        found[begin : begin + rows] = matrix[begin : begin + rows]

@@ -6,6 +6,7 @@ import csv
 import logging
 import re
 from dataclasses import dataclass
+from functools import cache
 from io import BufferedReader, TextIOWrapper
 from itertools import islice
 from statistics import mode
@@ -15,9 +16,9 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidValue, Message, listed
-from ..vendors import headers, sheets
-from . import _way_round
+from .._anndata import names as families
+from ..errors import NO_VALUE, InvalidValue, Message, arg, listed
+from ..vendors import names, sheets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,7 @@ _SNIFFED, _AT_ONCE = 64, 4_000_000
 _FEWEST_NUMBERED = 4
 #: Texts of a column of numbers are so few.
 _FEW = 0.5
-#: How columns are headed that number, place or describe cells, and genes: :func:`.headers.plain`.
+#: How columns are headed that number, place or describe cells, and genes: :func:`.sheets.plain`.
 _OF_CELLS = re.compile(
     r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|patient|celltype)(id)?"
     r"|cell(number|label|type|name|index)|batch|label|origident|phase|(s|g2m|doublet)score|clas|group"
@@ -89,9 +90,9 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     _check_blanks(path, "row", rows)
     _check_blanks(path, "column", columns)
     if (
-        not (transpose or _way_round.says_cells(corner))
-        and all(map(headers.is_real, rows))
-        and _way_round.is_symbol(corner)
+        not (transpose or says_cells(corner))
+        and all(map(sheets.is_real, rows))
+        and is_symbol(corner)
     ):
         raise InvalidValue(
             "path",
@@ -100,7 +101,7 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
             "put a column with names of cells first",
         )
     if transpose is None:
-        _way_round.check(path, corner, rows, columns)
+        check_way_round(path, corner, rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
     matrix = matrix.T if transpose else matrix
     _check_genes(path, genes, matrix)
@@ -187,13 +188,13 @@ def _header(
         if len(names) > width or 2 * sum(filled) < width - 1:
             continue
         values = [field.replace(",", ".") for field in _fields(after, separator)[1:]]
-        if len(names) < width and not any(map(headers.is_real, values)):
+        if len(names) < width and not any(map(sheets.is_real, values)):
             continue
-        if comments and not place and all(map(headers.is_real, names[1:])):
+        if comments and not place and all(map(sheets.is_real, names[1:])):
             commented = _header([*comments, *lines], (), separator, encoding)
             if commented is not None and commented.n_lines == comments[0][0]:
                 return commented
-        two = len(names) == width and {*map(headers.plain, names[:2])} == _FIELD_OF_VIEW
+        two = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW
         return _Head(encoding, separator, names, number, place, width, 2 if two else 1)
     return None
 
@@ -282,7 +283,7 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
         )
         for chunk in chunks:
             keys = [chunk.pop(column) for column in range(head.n_keys)]
-            if headers.plain(head.names[0]) == "cellid":
+            if sheets.plain(head.names[0]) == "cellid":
                 keys.reverse()
             rows += ["_".join(key[1:] for key in of_row) for of_row in zip(*keys, strict=True)]
             texts = chunk.select_dtypes(exclude="number")
@@ -314,11 +315,11 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
             f"has {len(columns)} names in line {head.n_lines}, and {width} values in the next",
             "give each column a name",
         )
-    if all(map(headers.is_real, columns)) and (
+    if all(map(sheets.is_real, columns)) and (
         head.n_above
         or _twice(columns)
         or any(map(_LIKE_A_VALUE.fullmatch, columns))
-        or _way_round.is_gene(corner)
+        or is_gene(corner)
     ):
         raise InvalidValue(
             "path",
@@ -372,7 +373,7 @@ def _check_genes(path: Path, genes: list[str], matrix: Array) -> None:
 
 
 def _check_names(path: Path, names: list[str], others: re.Pattern[str]) -> None:
-    if wrong := [name for name in names if others.fullmatch(headers.plain(name))]:
+    if wrong := [name for name in names if others.fullmatch(sheets.plain(name))]:
         _refuse_names(path, wrong)
 
 
@@ -397,3 +398,136 @@ def _inside_cells(path: Path, cells: list[str], matrix: Array) -> tuple[list[str
         )
         cells, matrix = list(np.array(cells, dtype=object)[inside]), matrix[inside]
     return cells, matrix
+
+
+#: A first cell that says what is in the rows; cells have names, too.
+_HEADS_GENES = {*sheets.SYMBOL_HEADS, *sheets.ID_HEADS, "idref"} - {"name"}
+_LIKE_A_GENE_HEAD = re.compile(r".*(gene|entrez|probe|transcript).*")
+_HEADS_CELLS = re.compile(r".*(cell|barcode|sample|spot|well|nucleu|fov|donor|patient).*|entityid")
+#: Ids of NCBI and of probe sets; names that say what they are.
+_LIKE_A_GENE = re.compile(
+    r"LOC\d{5,}|[NX][MR]_\d+(\.\d+)?|(AFFX-)?\w+_at|ILMN_\d+|g(ene)?[-_. ]?\d+", re.IGNORECASE
+)
+#: Barcodes, with what is put around them; ids of instruments; accessions of samples; names that
+#: say what they are.
+_LIKE_A_CELL = re.compile(
+    r"(.*[^A-Za-z])?[ACGT]{10,}([^A-Za-z].*)?|[a-p]{8}-\d+|\d{12,}|(c_\d+_)?\d+_\d+"
+    r"|(GSM|SRR|ERR|SAMN)\d+.*|TCGA-.+"
+    r"|(c|cell|sample|barcode|patient|donor|spot|well)[-_. ]?\d+(_\d+)?",
+    re.IGNORECASE,
+)
+#: The genome before a symbol, and what R and TCGA put behind it.
+_AROUND_SYMBOL = re.compile(r"^(hg|mm|GRCh|GRCm)\d+_+|\|.*$")
+#: Symbols that cells are called as well, after their wells
+_LIKE_A_WELL = re.compile(r".?|[A-P]\d{1,2}", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """How the names on both sides of a table are compared."""
+
+    #: So many names of a side, evenly spread, are looked at
+    names: int = 1000
+    #: Share of one side that is no chance, above that of the other
+    margin: float = 0.2
+    #: Share by which names of known forms alone decide
+    enough: float = 0.5
+    #: Genes of the nomenclature on one side, and none on the other, that are no chance
+    fewest: int = 3
+
+
+SIDES = Sides()
+
+
+def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
+    """Refuse a table whose rows are not known to be cells: by its first cell, and by names."""
+    of_genes, of_cells = says_genes(corner), says_cells(corner)
+    said = None if of_genes == of_cells else of_genes
+    lean = _lean(rows, columns)
+    seen = None if abs(lean) <= SIDES.margin else lean > 0
+    of_rows, of_columns = (listed(side[:4], 3) for side in (rows, columns))
+    sides = f"its rows ({of_rows}) and its columns ({of_columns})"
+    if {said, seen} == {True, False}:
+        problem = f"is headed {corner!r}, unlike what the names look like in {sides}"
+    elif True in (said, seen):
+        problem = (
+            f"seems to have genes in its rows ({of_rows}) and cells in its columns ({of_columns})"
+        )
+    elif said is seen is None:
+        problem = f"does not tell genes from cells by the names in {sides}"
+    else:
+        return
+    raise InvalidValue(
+        "path",
+        str(path),
+        problem,
+        f"pass {arg('transpose', True)} if its rows are genes, or {arg('transpose', False)} if "
+        "they are cells",
+    )
+
+
+def check_genes_in_rows(rows: list[str], columns: list[str]) -> None:
+    """Refuse a matrix whose names say that its rows are cells: one of R has genes there."""
+    if _lean(rows, columns) < -SIDES.enough:
+        raise InvalidValue(
+            "adata",
+            NO_VALUE,
+            f"seems to have cells in its rows ({listed(rows[:4], 3)}) and genes in its columns "
+            f"({listed(columns[:4], 3)})",
+            "transpose its matrix, or name the columns otherwise if they are cells",
+        )
+
+
+def says_genes(corner: str) -> bool:
+    """Whether a first cell says that genes are below it."""
+    head = sheets.plain(corner)
+    return head in _HEADS_GENES or _LIKE_A_GENE_HEAD.fullmatch(head) is not None
+
+
+def says_cells(corner: str) -> bool:
+    """Whether a first cell says that cells are below it."""
+    return _HEADS_CELLS.fullmatch(sheets.plain(corner)) is not None
+
+
+def _lean(rows: list[str], columns: list[str]) -> float:
+    """How much more rows look like genes, and columns like cells, than the other way round."""
+    sides = [side[:: max(1, len(side) // SIDES.names)] for side in (rows, columns)]
+    genes, cells = (
+        [np.mean([bool(is_like(name)) for name in side]) for side in sides]
+        for is_like in (_is_like_a_gene, _LIKE_A_CELL.fullmatch)
+    )
+    lean = float(genes[0] - genes[1] + cells[1] - cells[0])
+    if abs(lean) > SIDES.enough:
+        return lean
+    known = [sum(map(is_symbol, side)) for side in sides]
+    if min(known) == 0 and max(known) >= SIDES.fewest:
+        return 1.0 if known[0] else -1.0
+    return lean + known[0] / len(sides[0]) - known[1] / len(sides[1])
+
+
+def _is_like_a_gene(name: str) -> bool:
+    """Whether a name has an id, or says that it is one; R, TCGA and 10x put more around ids."""
+    if _LIKE_A_GENE.fullmatch(name) is not None:
+        return True
+    return names.is_id(name) or any(map(names.is_id, re.split(r"[|_]", name)))
+
+
+def is_symbol(name: str) -> bool:
+    """Whether the nomenclature, or a family of genes, has a name, in upper or lower case."""
+    bare = _AROUND_SYMBOL.sub("", name).upper()
+    return _LIKE_A_WELL.fullmatch(bare) is None and bare in _symbols()
+
+
+@cache
+def _symbols() -> frozenset[str]:
+    genes = names.nomenclature()
+    every = [*genes["symbol"], *(past for every in genes["previous"] for past in every.split("|"))]
+    members = (families.family(name).symbols for name in families.SOURCES)
+    return frozenset(name.upper() for name in every).union(*members) - {""}
+
+
+def is_gene(corner: str) -> bool:
+    """Whether a first cell is a gene, as where there is no header, and not the head of genes."""
+    if _is_like_a_gene(corner.partition(":")[0]) or names.is_control(corner):
+        return True
+    return is_symbol(corner) and not (says_genes(corner) or says_cells(corner))

@@ -135,8 +135,8 @@ def asked_for(measures: str | Iterable[str] | None, given: Collection[str]) -> d
             group
             for group, one in GROUPS.items()
             if name in (group, *one.measures)
-            or (name == "all" or (name == "default" and one.is_default))
-            and set(one.needs) <= set(given)
+            or ((name == "all" or (name == "default" and one.is_default))
+            and set(one.needs) <= set(given))
         ]
         if not groups:
             valid = ("default", "all", *GROUPS, *DESCRIPTIONS)

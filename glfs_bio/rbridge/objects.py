@@ -26,7 +26,7 @@ from .._anndata import read
 from .._anndata.structure import KEY
 from ..codec import restored, storable
 from ..errors import InvalidValue, Message, shown
-from ..io import _way_round as way_round
+from ..io import _tables as way_round
 from ..options import Platform
 from ..vendors.forms import PanelFile
 from .values import is_plain

@@ -18,14 +18,14 @@ from ..criterion.panel import n_matched
 from ..errors import NO_VALUE, InvalidValue, Message, arg, call, listed, naming, shown
 from ..measures import catalogue
 from ..options import Request
+from ..vendors.genes import said_of, sets_of, within
 from . import _on_platform as on_platform
-from ._enrich import said_of, sets_of, within
 from ._measures import READINGS, READINGS_IN_SPACE, Evaluation
 from ._panel import asked, basis_of, say_overridden
 from ._space import InSpace
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from anndata import AnnData

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Named
     from .._typing import Array, Index, Matrix
     from ..labels import Labels
-    from ..vendors.spillover import Spillover
+    from ..vendors.forecast import Spillover
     from ._panel import Basis
     from ._space import InSpace, OfAllGenes
 

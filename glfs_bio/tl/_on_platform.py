@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from ..criterion.platform import Detection
     from ..labels import Labels
     from ..options import Platform
-    from ..vendors.forecast import Forecast
-    from ..vendors.spillover import Spillover
+    from ..vendors.forecast import Forecast, Spillover
 
 #: Pairs of markers that exclude each other that are listed.
 _PAIRS = 50

@@ -14,7 +14,7 @@ import pandas as pd
 from .. import checks
 from .._files import as_path, existing
 from ..errors import InvalidValue, Message, NotFound, listed, shown
-from . import headers, markers, names, sheets
+from . import genes, names, sheets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Endings of files of panels; texts may be packed.
-ENDINGS = (*sheets.LISTS, *markers.SETS)
+ENDINGS = (*sheets.LISTS, *genes.SETS)
 #: Further columns of tables, and what they are headed.
 _FURTHER = {
-    "n_probe_sets": headers.PROBE_HEADS,
+    "n_probe_sets": sheets.PROBE_HEADS,
     "codewords": ("codeword", "numcodeword"),
     "annotation": ("annotation",),
     "force": ("force", "forced", "forcedesign", "forceddesign"),
@@ -37,8 +37,13 @@ _FURTHER = {
     "priority": ("priority",),
     "source": ("source",),
 }
-#: The sheets of the Jackson Laboratory's xenium-panel-convert say both in one column.
-PRIORITIES = {"must_have": "must_have", "desired": "", "backup": "backup"}
+#: Columns of which each cell says whether a gene is a must-have or a backup: of the Jackson
+#: Laboratory's xenium-panel-convert, and of an order.
+_KINDS = {
+    "priority": {"must_have": "must_have", "desired": "", "backup": "backup"},
+    "source": {"included": "must_have", "backup": "backup"}
+    | dict.fromkeys(("selected", "added", "replacement", "listed"), ""),
+}
 #: Columns that say which rows are the panel, such as ``glfs_selected``, and how they say so.
 _CHOSEN = ("selected", "selection")
 _YES, _NO = ("true", "t", "yes", "1"), ("false", "f", "no", "0", "")
@@ -146,7 +151,7 @@ def read_panel(
 
         - ``.txt``, ``.csv``, ``.tsv``, ``.xlsx``: a table with a header, or a list of names, with
           or without one; in texts ``#`` begins a comment
-        - ``.gmt``, ``.json``: gene sets, see :func:`read_gmt` and :func:`read_markers`; or a list
+        - ``.gmt``, ``.json``: gene sets, see :func:`read_markers`; or a list
           of names, or a ``gene_panel.json``
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
@@ -174,7 +179,7 @@ def read_panel(
     --------
     read_markers : Read markers of cell types.
     write_order : Write an order.
-    write_gene_list : Write a selection.
+    write_genes : Write a selection.
 
     Notes
     -----
@@ -209,11 +214,11 @@ def read_panel(
     for name, value, endings in (
         ("column", column, sheets.LISTS),
         ("sheet", sheet, sheets.WORKBOOKS),
-        ("set_name", set_name, markers.SETS),
+        ("set_name", set_name, genes.SETS),
     ):
         if value is not None and ending not in endings:
             raise InvalidValue(name, value, f"is for files {endings}, and not for {path}")
-    found = _sets(path, set_name) if ending in markers.SETS else _table(path, column, sheet)
+    found = _sets(path, set_name) if ending in genes.SETS else _table(path, column, sheet)
     return _panel(path, found)
 
 
@@ -234,7 +239,7 @@ def _panel(path: Path, found: Table) -> PanelFile:
         backup[:] = [is_yes(said) for said in table["backup"]]
     in_words = sheets.ending(path) == ".gmt"  # as Reactome has genes
     every = list(table["gene"][filled & ~control])
-    headers.check_read(str(path), every, may_be_prose=in_words)
+    sheets.check_read(str(path), every, may_be_prose=in_words)
     chosen = filled & ~control & ~backup
     genes = table[chosen]
     if genes.empty:
@@ -287,7 +292,7 @@ def _tell(path: str, panel: PanelFile) -> None:
 
 def _sets(path: Path, set_name: str | None) -> Table:
     """Gene sets, a list of names, or a panel of 10x Genomics."""
-    content = markers.content(path) if sheets.ending(path) == ".json" else None
+    content = genes.content(path) if sheets.ending(path) == ".json" else None
     if isinstance(content, dict) and "payload" in content:
         if set_name is not None:
             raise InvalidValue("set_name", set_name, f"is for gene sets, and {path} has none")
@@ -296,8 +301,8 @@ def _sets(path: Path, set_name: str | None) -> Table:
         ids = [names.as_id(one) for one in content.values()]
         return Table("list", pd.DataFrame({"gene": list(content), "id": ids}, dtype=object))
     if isinstance(content, list):
-        return Table("list", pd.DataFrame({"gene": markers.listed_in(path, content)}, dtype=object))
-    sets = markers.read_markers(path)
+        return Table("list", pd.DataFrame({"gene": genes.listed_in(path, content)}, dtype=object))
+    sets = genes.read_markers(path)
     if set_name is not None and set_name not in sets:
         raise NotFound("set_name", set_name, f"is not in {path}", f"it has {listed(sets)}")
     chosen = sets if set_name is None else [set_name]
@@ -363,11 +368,11 @@ def _text_of(path: Path, data: dict[str, Any], name: str, *, needed: bool = True
 
 def _table(path: Path, column: str | None, sheet: str | None) -> Table:
     """A table or a list."""
-    found = headers.genes(str(path), sheets.table(path, sheet, column), column)
+    found = sheets.genes(str(path), sheets.table(path, sheet, column), column)
     rows = found.sheet
     places = {"gene": found.gene, "id": found.id}
     if column is None:
-        places |= {name: headers.place(rows.heads, heads) for name, heads in _FURTHER.items()}
+        places |= {name: sheets.place(rows.heads, heads) for name, heads in _FURTHER.items()}
         places["name"] = found.name
     table = pd.DataFrame(
         {
@@ -377,24 +382,26 @@ def _table(path: Path, column: str | None, sheet: str | None) -> Table:
         }
     )
     for name in table.columns.drop("gene"):
-        table[name] = headers.texts(table[name])
+        table[name] = sheets.texts(table[name])
     codebook = _codebook(path, found) if column is None else None
     if codebook is not None:
-        table["gene"] = [headers.name_of(str(path), cell) for cell in table["gene"]]
+        table["gene"] = [sheets.name_of(str(path), cell) for cell in table["gene"]]
         table = table.rename(columns=_renamed(table))
     else:
         words = _words(found) if column is None else None
         if words is not None and "codewords" not in table:
             table["codewords"] = words
-        table = headers.one_name_a_row(str(path), table.loc[_chosen(str(path), rows)], "gene")
+        table = sheets.one_name_a_row(str(path), table.loc[_chosen(str(path), rows)], "gene")
     if "id" in table:
         table["id"] = table["id"].map(names.as_id)
         nameless = (table["gene"] == "") & ~table["id"].map(names.is_number)
         table["gene"] = table["gene"].mask(nameless, table["id"])
-    if "priority" in table:
-        table = _with_priorities(table)
+    for column, kinds in _KINDS.items():
+        if column in table:
+            table = _with_flags(table, column, kinds)
+    table = table.drop(columns="priority", errors="ignore")
     if "n_probe_sets" in table:
-        table["n_probe_sets"] = headers.numbers_of(table["n_probe_sets"]).to_numpy()
+        table["n_probe_sets"] = sheets.numbers_of(table["n_probe_sets"]).to_numpy()
     form = _form(path, rows, is_codebook=codebook is not None)
     return Table(form, table, codebook=codebook)
 
@@ -404,41 +411,41 @@ def is_yes(said: object) -> bool:
     return str(said).casefold() in _YES
 
 
-def _with_priorities(table: pd.DataFrame) -> pd.DataFrame:
-    """What the column of priorities says of genes in columns of its own; other ones are none."""
-    said = table["priority"].str.casefold()
-    table = table.drop(columns="priority")
-    if not said.isin([*PRIORITIES, ""]).all():
+def _with_flags(table: pd.DataFrame, column: str, kinds: Mapping[str, str]) -> pd.DataFrame:
+    """Return a table with columns of flags for what one of its columns says, if it is of these."""
+    said = table[column].str.casefold()
+    if not said.isin([*kinds, ""]).all():
         return table
-    meant = said.map(PRIORITIES)
-    flags = {name: np.where(meant == name, "TRUE", "FALSE") for name in PRIORITIES.values() if name}
-    return table.assign(**{name: column for name, column in flags.items() if name not in table})
+    flags = {
+        flag: np.where(said.map(kinds) == flag, "TRUE", "FALSE") for flag in ("must_have", "backup")
+    }
+    return table.assign(**{flag: cells for flag, cells in flags.items() if flag not in table})
 
 
-def _form(path: Path, rows: headers.Sheet, *, is_codebook: bool) -> str:
+def _form(path: Path, rows: sheets.Sheet, *, is_codebook: bool) -> str:
     heads = set(rows.plain)
     if is_codebook:
         return "MERSCOPE codebook" if "barcodetype" in heads else "codebook"
-    if "group" in heads and heads & {"priority", "musthave", "isbackup"}:
+    if "group" in heads and heads & {"priority", "musthave", "isbackup", "source"}:
         return "panel sheet"
-    if heads & {*headers.PROBE_HEADS} and heads & {*_FURTHER["force"]}:
+    if heads & {*sheets.PROBE_HEADS} and heads & {*_FURTHER["force"]}:
         return "10x custom gene list"
-    if heads & {"numprobeset", "annotation"} and heads & set(headers.ID_HEADS):
+    if heads & {"numprobeset", "annotation"} and heads & set(sheets.ID_HEADS):
         return "10x predesigned panel"
     if "displayname" in heads and sheets.ending(path) in sheets.WORKBOOKS:
         return "CosMx gene list"
     return "list" if sheets.ending(path) == ".txt" and len(rows.heads) < 2 else "table"
 
 
-def _chosen(path: str, rows: headers.Sheet) -> NDArray[np.bool_]:
+def _chosen(path: str, rows: sheets.Sheet) -> NDArray[np.bool_]:
     """Which rows are the panel: all, unless a column says so."""
     flags = {
-        head: [text.casefold() for text in headers.texts(rows.column(at))]
+        head: [text.casefold() for text in sheets.texts(rows.column(at))]
         for at, head in enumerate(rows.heads)
-        if headers.plain(head).endswith(_CHOSEN)
+        if sheets.plain(head).endswith(_CHOSEN)
     }
     flags = {head: column for head, column in flags.items() if set(column) <= {*_YES, *_NO}}
-    flags = {head: flags[head] for head in flags if headers.plain(head) in _CHOSEN} or flags
+    flags = {head: flags[head] for head in flags if sheets.plain(head) in _CHOSEN} or flags
     if not flags or not rows.rows:
         return np.ones(len(rows.rows), dtype=bool)
     if len(flags) > 1:
@@ -462,14 +469,14 @@ def _renamed(table: pd.DataFrame) -> dict[str, str]:
     return {} if of_genes else {"id": "transcript"}
 
 
-def _codebook(path: Path, found: headers.Genes) -> pd.DataFrame | None:
+def _codebook(path: Path, found: sheets.Genes) -> pd.DataFrame | None:
     """Bits of a codebook, in columns or in a text of each row; None: it is none."""
     rows = found.sheet
     words = _words(found)
     if words is not None and set("".join(words)) == {"0", "1"} and _n_bits(words) >= _FEWEST_BITS:
         numbered = [f"bit{n + 1}" for n in range(_n_bits(words))]
-        above = [headers.texts(row) for row in rows.above]
-        named = [row[1:] for row in above if headers.plain(row[0]) == "bitname"]
+        above = [sheets.texts(row) for row in rows.above]
+        named = [row[1:] for row in above if sheets.plain(row[0]) == "bitname"]
         fitting = [header for header in named if len(header) == len(numbered)]
         return _bits(path, [list(word) for word in words], [*fitting, numbered][0])
     heads = rows.plain
@@ -480,7 +487,7 @@ def _codebook(path: Path, found: headers.Genes) -> pd.DataFrame | None:
         if by_form
         else [at for at, head in enumerate(heads) if _BIT.fullmatch(head) and at != found.gene]
     )
-    cells = [headers.texts(rows.column(at)) for at in where]
+    cells = [sheets.texts(rows.column(at)) for at in where]
     n_bits = sum(cell in ("0", "1") for column in cells for cell in column)
     mostly = n_bits >= _MOSTLY_BITS * len(where) * len(rows.rows)
     by_head = by_form and all(_BIT.fullmatch(heads[at]) for at in where)
@@ -489,12 +496,12 @@ def _codebook(path: Path, found: headers.Genes) -> pd.DataFrame | None:
     return _bits(path, list(zip(*cells, strict=True)), [rows.heads[at] for at in where])
 
 
-def _words(found: headers.Genes) -> list[str] | None:
+def _words(found: sheets.Genes) -> list[str] | None:
     """Codewords as texts, without blanks; None: there are none."""
-    at = headers.place(found.sheet.heads, _WORDS)
+    at = sheets.place(found.sheet.heads, _WORDS)
     if at is None or at in (found.gene, found.id):
         return None
-    return [re.sub(r"\s", "", text) for text in headers.texts(found.sheet.column(at))]
+    return [re.sub(r"\s", "", text) for text in sheets.texts(found.sheet.column(at))]
 
 
 def _n_bits(words: Sequence[str]) -> int:

@@ -1,7 +1,8 @@
-"""Tables, lists and gene sets in files of people and spreadsheets: their cells, as texts.
+"""Names in tables of people and spreadsheets: how cells are read, and which of them hold genes.
 
 One reader serves panels, tables of genes, gene sets and markers.  It finds out what separates the
-columns and which sheet holds the genes; :mod:`.headers` says where they are in it.
+columns, which sheet holds the genes, where the header is, which column holds the genes, and what
+names are in a cell.
 """
 
 from __future__ import annotations
@@ -10,27 +11,421 @@ import bz2
 import csv
 import gzip
 import io
+import logging
 import lzma
 import re
 import zipfile
 from contextlib import closing
 from datetime import date
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from .._extras import needs
-from .._files import existing, reading, replacing
-from ..errors import NO_VALUE, VAR, InvalidValue, NotFound, arg, listed
-from . import headers, names
+from .._files import reading, replacing
+from ..errors import NO_VALUE, VAR, InvalidValue, Message, NotFound, arg, listed
+from . import names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
-    import pandas as pd
 
-    from .headers import Cell
+log = logging.getLogger(__name__)
+
+#: What columns of genes are headed, as :func:`plain` has it: names before ids.
+SYMBOL_HEADS = (
+    *("genesymbol", "symbol", "approvedsymbol", "hgncsymbol", "mgisymbol", "markersymbol"),
+    *("officialgenesymbol", "officialsymbol", "hugosymbol", "vizgengene", "genesymbolmore1"),
+    *("genename", "externalgenename", "associatedgenename", "geneshortname", "gene", "name"),
+    *("displayname", "feature", "featurename", "target", "targetgene", "targetname"),
+    *("markergene", "marker", "cellmarker"),
+)
+ID_HEADS = (
+    *("ensemblgeneid", "geneensemblid", "ensemblid", "ensembleid", "ensembl", "genestableid"),
+    *("genestableidversion", "flybaseid", "wormbaseid", "tairid", "locu", "zfinid", "mgiid"),
+    *("geneid", "geneaccession", "accession", "entrezgeneid", "entrezid", "entrez", "ncbigeneid"),
+    "id",
+)
+PROBE_HEADS = (
+    *("numprobeset", "probeset", "nprobeset", "probecount", "nprobe", "numprobe", "probe"),
+    *("probesetcount", "ofprobeset", "noofprobeset", "numberofprobeset", "numberofprobe"),
+    "targetregion",
+)
+#: What a column of row names is headed, or one of row numbers.
+_ROW_HEADS = ("", "index", "unnamed0", "row", "rowname")
+_NUMBER_HEADS = (*_ROW_HEADS, "no", "nr", *ID_HEADS)
+QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»"}
+#: Lines of a text that say what separates its columns, and rows that a header is looked for in.
+SAMPLE, TOP = 60, 25
+#: Kinds of features of 10x Genomics that are no genes.
+_NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
+#: Heads of columns of genes that say more than the known ones.
+_OF_GENES = re.compile(r"gene|symbol|target|marker")
+#: What stands between a name and what people note beside it.
+_BESIDE = re.compile(r'[\s,"\[\]()]+')
+_BETWEEN_IDS = re.compile(r"[,;|\s/]+")
+
+
+class NoName(NamedTuple):
+    """A cell that holds something else than a name: what, and what to do."""
+
+    what: str
+    advice: str
+
+
+Cell = str | NoName
+
+
+class Sheet(NamedTuple):
+    """A table: what its columns are headed, its rows, and the rows above the header.
+
+    A column without a head has ``""``; a table that has no header has heads of no column.
+    """
+
+    heads: list[str]
+    rows: list[list[Cell]]
+    above: list[list[Cell]]
+
+    @property
+    def plain(self) -> list[str]:
+        """Header as :func:`plain` has it."""
+        return [plain(head) for head in self.heads]
+
+    def column(self, place: int) -> list[Cell]:
+        """Return the cells of a column, ``""`` where a row is too short."""
+        return [row[place] if place < len(row) else "" for row in self.rows]
+
+
+class Genes(NamedTuple):
+    """A table, and which columns of it hold the names of the genes, and ids; None: none does."""
+
+    sheet: Sheet
+    gene: int
+    id: int | None
+
+    @property
+    def name(self) -> int | None:
+        """The column ``name`` beside one of genes, which says what each is called elsewhere."""
+        at = place(self.sheet.heads, ("name",))
+        return None if at == self.gene else at
+
+
+def is_shifted(header: Sequence[Cell], below: Sequence[Sequence[Cell]]) -> bool:
+    """Whether R wrote a header, which has no head of the row names.
+
+    Where that leaves one head, the row names are numbers, or else it is a header of lists.
+    """
+    shifted = any(row[-1] for row in below)  # and not a separator behind the last column
+    shifted = shifted and all(len(row) == len(header) + 1 for row in below)
+    return shifted and (len(header) > 1 or counts(below, 0))
+
+
+def counts(below: Sequence[Sequence[Cell]], place: int) -> bool:
+    """Whether a column has the numbers of its rows, from 0 or 1."""
+    cells = [row[place] if place < len(row) else "" for row in below]
+    if not cells or cells[0] not in ("0", "1"):
+        return False
+    return cells == [str(number) for number in range(int(cells[0]), len(cells) + int(cells[0]))]
+
+
+def clean(cell: str) -> str:
+    """Return a cell without blanks and quotes around it."""
+    cell = cell.strip()
+    if cell[:1] in QUOTES and len(cell) > 1 and QUOTES[cell[0]] == cell[-1]:
+        return cell[1:-1].strip()
+    return cell
+
+
+def plain(head: str) -> str:
+    """Return a header without case, separators and plural."""
+    return re.sub(r"[\W_]", "", head).casefold().removesuffix("s")
+
+
+def is_head(name: str) -> bool:
+    """Whether a text is what columns of genes are headed."""
+    return plain(name) in (*SYMBOL_HEADS, *ID_HEADS)
+
+
+def place(heads: Sequence[str], known: Iterable[str]) -> int | None:
+    """Return which column is headed by the first of `known` that heads one; None: none is."""
+    found = [plain(head) for head in heads]
+    return next((found.index(head) for head in known if head in found), None)
+
+
+def n_heads(row: Sequence[Cell]) -> int:
+    """Return how many cells of a row are what columns of genes are headed."""
+    return sum(map(is_head, texts(row)))
+
+
+def headed(
+    cells: list[list[Cell]],
+    column: str | None = None,
+    heads: Collection[str] = (*SYMBOL_HEADS, *ID_HEADS),
+) -> Sheet:
+    """Return a table by its header: the first row that has `column`, or else most of the `heads`.
+
+    Without such a row it is the first, unless there is one column.
+    """
+    at = header(cells, column, heads)
+    if at is None and (not cells or len(filled_columns(cells)) < 2):
+        return Sheet([], cells, [])
+    first, body = cells[at or 0], cells[(at or 0) + 1 :]
+    found = Sheet(texts(first), [row for row in body if row != first], cells[: at or 0])
+    if not is_shifted(first, body):
+        return found
+    shifted = found._replace(heads=["", *found.heads])
+    gene = place(found.heads, SYMBOL_HEADS)
+    if gene is not None and are_genes(found, gene) and not are_genes(shifted, gene + 1):
+        return found  # the last column has no head
+    return shifted
+
+
+def header(
+    cells: list[list[Cell]],
+    column: str | None,
+    heads: Collection[str] = (*SYMBOL_HEADS, *ID_HEADS),
+) -> int | None:
+    """The place of the row that has `column`; else of the one with most of the `heads`."""
+    top = [texts(row) for row in cells[:TOP]]
+    if column is not None:
+        return next((at for at, row in enumerate(top) if column in row), None)
+    n_heads = {at: sum(plain(cell) in heads for cell in row) for at, row in enumerate(top)}
+    found = [at for at, n in n_heads.items() if n]
+    fitting = [at for at in found if _fits(top, cells, at)] or found
+    best = [at for at in fitting if n_heads[at] == n_heads[max(fitting, key=n_heads.__getitem__)]]
+    if len(best) > 1 and len(top[best[0]]) > 1:  # what a title heads is no gene
+        best = [at for at in best if _heads_a_gene(top, at)] or best
+    return best[0] if best else None
+
+
+def _fits(top: list[list[str]], cells: list[list[Cell]], at: int) -> bool:
+    """Whether a row heads what is below: it is not shorter, as titles are, and has few numbers."""
+    below = cells[at + 1 : at + 1 + SAMPLE]
+    width = max((place for place, head in enumerate(top[at]) if head), default=-1) + 1
+    wider = any(any(row[width:]) for row in below)
+    if not below or (wider and not is_shifted(cells[at], below)):
+        return False
+    return 2 * sum(map(is_real, top[at])) < width
+
+
+def _heads_a_gene(top: list[list[str]], at: int) -> bool:
+    heads, below = top[at], [*top, []][at + 1]
+    where = [place for place, head in enumerate(heads[: len(below)]) if is_head(head)]
+    return any(names.is_known(below[place]) or names.is_id(below[place]) for place in where)
+
+
+def is_real(text: str) -> bool:
+    """Whether a text is a real number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def filled_columns(cells: list[list[Cell]]) -> list[int]:
+    """Columns that hold anything."""
+    width = max(map(len, cells), default=0)
+    return [
+        place
+        for place in range(width)
+        if any(place < len(row) and row[place] and row[place] != " " for row in cells)
+    ]
+
+
+def genes(source: object, cells: list[list[Cell]], column: str | None = None) -> Genes:
+    """Return where a table has its genes.
+
+    In the `column`; else in the first with a head of names, else of ids; else in the only column;
+    else in the row names of R or pandas.  Numbers of rows are no genes.
+    """
+    if any("Gene Expression" in row for row in cells):
+        cells = [row for row in cells if not any(map(_NO_GENES.fullmatch, texts(row[2:])))]
+    sheet = headed(cells, column)
+    if column is not None:
+        if column not in sheet.heads:
+            raise NotFound("column", column, f"is not in {source}", f"it has {listed(sheet.heads)}")
+        _check_alone(source, sheet, sheet.heads.index(column))
+        return Genes(sheet, sheet.heads.index(column), None)
+    numbered = {
+        place
+        for place, head in enumerate(sheet.plain)
+        if head in _NUMBER_HEADS and counts(sheet.rows, place)
+    }
+    known = ["" if place in numbered else head for place, head in enumerate(sheet.heads)]
+    symbol, own = place(known, SYMBOL_HEADS), place(known, ID_HEADS)
+    named = bool(sheet.heads) and sheet.plain[0] in _ROW_HEADS
+    named = named and not all(map(names.is_number, texts(sheet.column(0)[:SAMPLE])))
+    for one in (symbol, own):
+        if one is not None:
+            _check_alone(source, sheet, one)
+    if symbol is not None:
+        by_id = own is None and named and all(map(names.is_id, texts(sheet.column(0)[:SAMPLE])))
+        return Genes(sheet, symbol, 0 if by_id else own)
+    if own is not None:
+        called = [
+            at
+            for at, head in enumerate(sheet.plain)
+            if at != own and _OF_GENES.search(head) and _are_symbols(sheet, at)
+        ]
+        return Genes(sheet, 0 if named else called[0] if len(called) == 1 else own, own)
+    return _without_heads(source, cells, sheet, numbered)
+
+
+def _check_alone(source: object, sheet: Sheet, at: int) -> None:
+    """Refuse another column with the same head that holds other cells."""
+    same = [other for other, head in enumerate(sheet.plain) if head == sheet.plain[at]]
+    if any(texts(sheet.column(other)) != texts(sheet.column(at)) for other in same):
+        raise InvalidValue(
+            "path",
+            source,
+            f"has {len(same)} columns headed {sheet.heads[at]!r}, which differ",
+            "head one of them otherwise",
+        )
+
+
+def _are_symbols(sheet: Sheet, at: int) -> bool:
+    return are_genes(sheet, at) and not all(map(names.is_id, texts(sheet.column(at)[:SAMPLE])))
+
+
+def _without_heads(
+    source: object, cells: list[list[Cell]], sheet: Sheet, numbered: set[int]
+) -> Genes:
+    """The same for a table of which no column has a head that is known."""
+    filled = [place for place in filled_columns(sheet.rows) if place not in numbered]
+    bare = Sheet([], cells, [])
+    if not sheet.heads:
+        only = filled[0] if filled else 0
+        first, *others = texts(bare.column(only)[:SAMPLE]) or [""]
+        names_below = [name for other in others for name in names.several(other)]
+        words = re.split(r"[\s,;|/]+", first)
+        has_head = bool(first) and not (len(words) > 1 and names.are_names(words))
+        has_head = has_head and names.are_headed([first, *names_below])
+        if has_head:
+            log.info(Message(f"{first} in the first line is taken for the header of the list."))
+        return Genes(bare._replace(rows=cells[has_head:]), only, None)
+    if numbered and len(filled) == 1:
+        return Genes(sheet, filled[0], None)
+    if len(filled_columns(cells)) > 1 and (
+        "Gene Expression" in texts(bare.column(2))
+        or all(names.is_id(text) for text in texts(bare.column(0)[:SAMPLE]))
+    ):
+        return Genes(bare, 1, 0)  # features of 10x Genomics
+    if sheet.plain[0] in _ROW_HEADS and 0 not in numbered:
+        numbers = all(names.is_number(text) for text in texts(sheet.column(0)))
+        named = [place for place in filled if are_genes(sheet, place)] if numbers else []
+        if len(named) < 2:  # else numbers of rows of which some were left out
+            return Genes(sheet, named[0] if named else 0, None)
+    every = [text for row in cells for text in texts(row) if text]
+    if names.are_present(every):
+        return Genes(bare._replace(rows=[[text] for text in every]), 0, None)
+    raise InvalidValue(
+        "path",
+        source,
+        f"has {len(sheet.heads)} columns, and none is headed gene or symbol",
+        f"name one of {listed(head for head in sheet.heads if head)} with {arg('column')}",
+    )
+
+
+def texts(cells: Iterable[Cell]) -> list[str]:
+    """Return cells as texts, ``""`` for what is no name."""
+    return [clean(cell) if isinstance(cell, str) else "" for cell in cells]
+
+
+def are_genes(sheet: Sheet, place: int) -> bool:
+    """Whether nearly all cells of a column are known names."""
+    return names.are_names([text for text in texts(sheet.column(place)[:SAMPLE]) if text])
+
+
+def name_of(source: object, cell: Cell) -> str:
+    """Return the text of a cell, which may be empty; formulas are refused."""
+    if isinstance(cell, NoName):
+        raise InvalidValue("path", source, f"has among the genes {cell.what}", cell.advice)
+    return clean(cell)
+
+
+def names_of(source: object, cell: Cell, *, may_be_prose: bool = False) -> list[str]:
+    """Return the names that a cell holds, as :func:`.names.several` says; none: it is empty."""
+    found = name_of(source, cell)
+    if not found:
+        return []
+    several = [clean(name) for name in names.several(found)]
+    if not several and may_be_prose and "/" not in found:
+        return [found]
+    if not several:
+        raise InvalidValue(
+            "path",
+            source,
+            f"has {' '.join(found.split())[:60]!r} in a cell, which may be one name or several",
+            "write one name in a cell, or commas between them",
+        )
+    return several
+
+
+def one_name_a_row(source: object, table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return a table with a row per name of a cell, which has an id of its own if there are."""
+    cells = list(table[column])
+    every = texts(cells)
+    several = {
+        at: names_of(source, cell)
+        for at, cell in enumerate(cells)
+        if isinstance(cell, NoName) or names.may_be_several(every[at])
+    }
+    for at, found in several.items():
+        if len(found) == 1:
+            every[at] = found[0]
+    if all(len(found) == 1 for found in several.values()):
+        return table.assign(**{column: every})
+    lists = [several.get(at, [name]) for at, name in enumerate(every)]
+    longer = table.loc[table.index.repeat([len(found) for found in lists])]
+    longer = longer.assign(**{column: [name for found in lists for name in found]})
+    if "id" in table:
+        ids = [_BETWEEN_IDS.split(text) for text in table["id"]]
+        longer["id"] = [
+            one
+            for found, own in zip(lists, ids, strict=True)
+            for one in (own if len(own) == len(found) else [""] * len(found))
+        ]
+    return longer.reset_index(drop=True)
+
+
+def numbers_of(cells: Iterable[str]) -> pd.Series:
+    """Return numbers, which may have commas between thousands; nan: a cell is none."""
+    plainly = [re.sub(r"(?<=\d),(?=\d{3}(\D|$))", "", cell) for cell in cells]
+    return pd.to_numeric(pd.Series(plainly, dtype=object), errors="coerce")
+
+
+def _is_noted(name: str) -> bool:
+    """Whether a text that is no name begins or ends with one, and has something else beside it."""
+    words = [word for word in _BESIDE.split(name) if word]
+    apart = re.search(r'[\s,"]|\w\[', name) is not None
+    return apart and not names.is_known(name) and any(map(names.is_known, words[:1] + words[-1:]))
+
+
+def check_read(source: object, found: Sequence[str], *, may_be_prose: bool = False) -> None:
+    """Refuse dates, and numbers among names, as of spreadsheets, and names with notes beside."""
+    noted = [name for name in found if _BESIDE.search(name) and _is_noted(name)]
+    if noted and not may_be_prose:
+        raise InvalidValue(
+            "path", source, f"has {listed(noted)} among the genes", "write one name a line"
+        )
+    damaged = [name for name in found if names.dates(name)]
+    numbers = [name for name in found if names.is_number(name)]
+    if 2 * len(numbers) < len(found):  # else the names are numbers, as those of NCBI
+        damaged += numbers
+    if not damaged:
+        return
+    meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged}
+    raise InvalidValue(
+        "path",
+        source,
+        "has among the genes dates or numbers, as spreadsheets make of names: "
+        f"{listed(f'{name} for {was}' if was else name for name, was in meant.items())}",
+        "write the names again, in cells formatted as text",
+    )
+
 
 #: What the name of a packed file ends in, and what opens it.
 PACKED: dict[str, Callable[[Path], Any]] = {
@@ -107,7 +502,7 @@ def rows(path: Path) -> list[list[Cell]]:
             content = _IN_LINE.sub("", content)
         found = _split(content, separator)
         headed = _split(comment, separator)
-        if found and headed and len(headed[0]) == len(found[0]) > 1 and headers.n_heads(headed[0]):
+        if found and headed and len(headed[0]) == len(found[0]) > 1 and n_heads(headed[0]):
             found = headed + found
     return found
 
@@ -135,8 +530,8 @@ def _split(content: str, separator: str) -> list[list[Cell]]:
 
 def _separator(content: str, suffix: str) -> str:
     """What separates the columns of a text."""
-    lines = content.split("\n", headers.SAMPLE)
-    sample = "\n".join(lines[: headers.SAMPLE])
+    lines = content.split("\n", SAMPLE)
+    sample = "\n".join(lines[:SAMPLE])
     if suffix == ".txt":
         sample = _IN_LINE.sub("", sample)
     found = {one: _split(sample, one) for one in ("\t", ",", ";", "|") if one in sample}
@@ -145,19 +540,19 @@ def _separator(content: str, suffix: str) -> str:
         return "\t"
     for one in sorted(found, key=lambda one: (-wide[one], -lines[0].count(one))):
         first, *rest = found[one] or [[""]]
-        by_r = headers.is_shifted(first, rest)
-        if len(first) == 1 and headers.n_heads(first) and not by_r:
+        by_r = is_shifted(first, rest)
+        if len(first) == 1 and n_heads(first) and not by_r:
             return _NOTHING  # one column, of lists
-        headed = any(len(row) > 1 and headers.n_heads(row) for row in found[one][: headers.TOP])
+        headed = any(len(row) > 1 and n_heads(row) for row in found[one][:TOP])
         mostly = 2 * wide[one] > len(rest) and (suffix != ".txt" or one == "\t")
         if headed or by_r or (mostly and one != "|"):
             return one
     first, *rest = _split(sample, " ") or [[""]]
     widths = {len(row) for row in rest}
-    if headers.is_shifted(first, rest) or (widths == {len(first)} != {1}):  # write.table of R
-        by_name = len(rest[0]) > len(first) and any(map(headers.is_real, headers.texts(rest[0])))
-        by_name = by_name and names.are_names(headers.texts(row[0] for row in rest))
-        return " " if headers.n_heads(first) or headers.counts(rest, 0) or by_name else _NOTHING
+    if is_shifted(first, rest) or (widths == {len(first)} != {1}):  # write.table of R
+        by_name = len(rest[0]) > len(first) and any(map(is_real, texts(rest[0])))
+        by_name = by_name and names.are_names(texts(row[0] for row in rest))
+        return " " if n_heads(first) or counts(rest, 0) or by_name else _NOTHING
     return _NOTHING
 
 
@@ -194,7 +589,7 @@ def _cell(cell: Any) -> Cell:
     if cell.value is None:
         return ""
     if cell.data_type in _COMPUTED:
-        return headers.NoName(
+        return NoName(
             f"{_COMPUTED[cell.data_type]} ({cell.value})", "copy the names, and paste their values"
         )
     return _seen(written(cell.value))
@@ -240,8 +635,7 @@ def table(path: Path, sheet: str | None = None, column: str | None = None) -> li
     fitting = [
         cells
         for cells in seen.values()
-        if headers.header(cells, column) is not None
-        or (column is None and len(headers.filled_columns(cells)) == 1)
+        if header(cells, column) is not None or (column is None and len(filled_columns(cells)) == 1)
     ]
     if not fitting and column is not None:
         return next(iter(seen.values()))
@@ -254,9 +648,9 @@ def table(path: Path, sheet: str | None = None, column: str | None = None) -> li
         )
     if len(fitting) == 1 or column is not None:
         return fitting[0]
-    fitting.sort(key=lambda cells: headers.header(cells, None) is None)  # else notes, in one column
-    found = (headers.genes(NO_VALUE, cells) for cells in fitting)
-    known = (headers.are_genes(one.sheet, one.gene) for one in found)
+    fitting.sort(key=lambda cells: header(cells, None) is None)  # else notes, in one column
+    found = (genes(NO_VALUE, cells) for cells in fitting)
+    known = (are_genes(one.sheet, one.gene) for one in found)
     return next((cells for cells, are in zip(fitting, known, strict=True) if are), fitting[0])
 
 
@@ -311,70 +705,8 @@ def check_names(given: Iterable[str], path: Path) -> None:
 
 def comes_back(name: str) -> bool:
     """Whether a name is the same once it is read again, or refused: not quoted, not several."""
-    return (
-        headers.clean(name) == name
-        and name[0] not in headers.QUOTES
-        and names.several(name) in ([name], [])
-    )
+    return clean(name) == name and name[0] not in QUOTES and names.several(name) in ([name], [])
 
 
 def _is_header(every: Sequence[str]) -> bool:
-    return headers.is_head(every[0]) or names.are_headed(every[: headers.SAMPLE])
-
-
-def _of_gmt(source: str, field: str) -> list[str]:
-    """Names in a field, which Enrichr has a weight behind, and Reactome in words."""
-    return headers.names_of(source, re.sub(r",\d+\.\d+$", "", field), may_be_prose=True)
-
-
-def read_gmt(path: str | Path) -> dict[str, list[str]]:
-    r"""Read gene sets from a GMT file.
-
-    Parameters
-    ----------
-    path : str or path
-        Text file with one set per line: name, description and genes, separated by tabs.  A weight
-        after a gene, as in ``CD3D,1.0`` of Enrichr, is left out.
-
-    Returns
-    -------
-    dict of str to list
-        headers.Genes of each set by its name, in the order of the file, each gene once.
-
-    See Also
-    --------
-    write_gmt : Write selections as gene sets.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, glfs_bio
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "sets.gmt"
-    ...     _ = path.write_text("T cells\tmarkers\tCD3D\tCD3E\n")
-    ...     sets = glfs_bio.io.read_gmt(path)
-    >>> sets
-    {'T cells': ['CD3D', 'CD3E']}
-    """
-    path = existing(path)
-    sets: dict[str, list[str]] = {}
-    for number, line in enumerate(text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
-        name, *fields = (headers.clean(field) for field in line.split("\t"))
-        found = [gene for field in fields[1:] for gene in _of_gmt(str(path), field)]
-        if not name or not found:
-            raise InvalidValue(
-                "path",
-                str(path),
-                "is not a GMT file",
-                f"line {number} must hold a name, a description and genes, separated by tabs; it "
-                f"starts {line[:40]!r}",
-            )
-        if name in sets:
-            raise InvalidValue(
-                "path", str(path), f"has two gene sets {name!r}, the second in line {number}"
-            )
-        sets[name] = list(dict.fromkeys(found))
-    if not sets:
-        raise InvalidValue("path", str(path), "holds no gene set")
-    return sets
+    return is_head(every[0]) or names.are_headed(every[:SAMPLE])

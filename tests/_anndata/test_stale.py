@@ -11,7 +11,7 @@ from matplotlib import pyplot as plt
 from refusals import accepted, refused
 from scipy import sparse
 
-from glfs_bio import Limits, io, pl, pp, tl
+from glfs_bio import Limits, pl, pp, tl
 from glfs_bio._anndata import read, results, stale
 from glfs_bio.errors import InvalidValue
 
@@ -63,7 +63,6 @@ def test_what_holds_is_drawn(done, tmp_path):
     again.X = sparse.csc_matrix(again.X)  # another container of the same values
     for draw in (*PICTURES, pl.curve):
         draw(again, show=False)
-    io.write_gene_list(again, tmp_path / "why.csv", explanation_key="glfs_explanation")
     smaller(done)
     pl.curve(done, show=False)  # which is of the matrix alone
     scaled(done)
@@ -72,12 +71,9 @@ def test_what_holds_is_drawn(done, tmp_path):
 
 
 @pytest.mark.parametrize("change", [smaller, for_labels, scaled])
-def test_what_is_outdated_is_neither_drawn_nor_written(done, change, tmp_path):
-    tl.explain_panel(done, "glfs")
+def test_what_is_outdated_is_not_drawn(done, change):
     change(done)
     assert accepted(lambda draw: draw(done, show=False), PICTURES, "key") == []
-    with refused(InvalidValue, "explanation_key"):
-        io.write_gene_list(done, tmp_path / "why.csv", explanation_key="glfs_explanation")
 
 
 def test_stability_under_limits_on_expression(done):

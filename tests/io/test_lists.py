@@ -10,9 +10,9 @@ import pytest
 from refusals import refused
 
 from glfs_bio.errors import Caution, FileExists, FileMissing, InvalidValue, NotFound, Refusal
-from glfs_bio.io import read_gmt, read_panel, write_gene_list, write_gmt, write_rnk
+from glfs_bio.io import read_markers, read_panel, write_genes
 from glfs_bio.pp import select_genes
-from glfs_bio.tl import explain_panel, extend_panel
+from glfs_bio.tl import extend_panel
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +21,6 @@ def _panel(_pbmc):
     select_genes(adata, 20, exclude=["HLA-DRA"], include=["CD3D"])
     select_genes(adata, 5, key_added="small")
     adata.var["id"] = [f"ENSG{i:05d}" for i in range(adata.n_vars)]
-    frequency = np.where(adata.var["glfs_selected"], 0.9, 0.1)
-    adata.var["glfs_stability_frequency"] = np.where(adata.var["small_selected"], 1.0, frequency)
     return adata
 
 
@@ -45,7 +43,7 @@ def test_tables(panel, tmp_path):
     ranked = panel.var.loc[best_first(panel)]
     for ending, separator in (("csv", ","), ("tsv", "\t")):
         path = tmp_path / f"genes.{ending}"
-        write_gene_list(panel, path, symbols="id")
+        write_genes(panel, path, symbols="id")
         table = pd.read_csv(path, sep=separator)
         columns = ["gene", "weight", "loss", "score", "rank", "selected", "included"]
         assert list(table) == columns
@@ -56,10 +54,10 @@ def test_tables(panel, tmp_path):
         assert table["selected"].all()
         assert list(table["included"]) == list(ranked["glfs_included"])
     pytest.importorskip("openpyxl")
-    write_gene_list(panel, tmp_path / "genes.xlsx", symbols="id")
+    write_genes(panel, tmp_path / "genes.xlsx", symbols="id")
     pd.testing.assert_frame_equal(pd.read_excel(tmp_path / "genes.xlsx"), table, rtol=1e-12)
     assert read_panel(tmp_path / "genes.xlsx") == list(table["gene"])
-    write_gene_list(panel, tmp_path / "all.csv", columns=["id"], selected_only=False)
+    write_genes(panel, tmp_path / "all.csv", columns=["id"], selected_only=False)
     table = pd.read_csv(tmp_path / "all.csv")
     assert len(table) == panel.n_vars - 1
     assert "HLA-DRA" not in set(table["gene"])
@@ -67,27 +65,10 @@ def test_tables(panel, tmp_path):
     assert table["selected"].sum() == 20
 
 
-def test_explanations_stand_beside_the_genes(panel, tmp_path):
-    explain_panel(panel, "glfs", "bulk_labels")
-    write_gene_list(panel, tmp_path / "why.csv", explanation_key="glfs_explanation")
-    table = pd.read_csv(tmp_path / "why.csv").set_index("gene")
-    explained = panel.uns["glfs_explanation"]["table"].set_index("gene")
-    assert list(table.index) == best_first(panel)
-    substitutes = explained["substitute"].loc[table.index].replace("", "none")
-    assert list(table["substitute"].fillna("none")) == list(substitutes)
-    assert table.loc["CD79A", "supports"].startswith("CD19+ B")
-    for name, key in (("b.csv", "small"), ("b.txt", "glfs")):
-        with refused(InvalidValue, "explanation_key"):
-            write_gene_list(panel, tmp_path / name, key=key, explanation_key="glfs_explanation")
-    with pytest.raises(NotFound):
-        write_gene_list(panel, tmp_path / "b.csv", explanation_key="none")
-    assert not list(tmp_path.glob("b.*"))
-
-
 def test_genes_of_a_catalogue_that_are_not_in_the_data(panel, tmp_path):
     with pytest.warns(Caution):
         extend_panel(panel, ["CD3D", "NotHere", "LYZ"], 2)
-    write_gene_list(panel, tmp_path / "order.csv", key="glfs_extended")
+    write_genes(panel, tmp_path / "order.csv", key="glfs_extended")
     table = pd.read_csv(tmp_path / "order.csv")
     assert list(table["gene"])[-1] == "NotHere"
     assert len(table) == 5
@@ -97,20 +78,20 @@ def test_genes_of_a_catalogue_that_are_not_in_the_data(panel, tmp_path):
 
 def test_names(panel, tmp_path):
     """Unnamed genes are called as they are; commas and quotes are no separators."""
-    write_gene_list(panel, tmp_path / "plain.txt")
+    write_genes(panel, tmp_path / "plain.txt")
     assert (tmp_path / "plain.txt").read_text().splitlines() == best_first(panel)
     first, second = best_first(panel)[:2]
     panel.var.loc[first, "id"] = ""
     panel.var.loc[second, "id"] = 'odd, "gene"'
     for name in ("genes.txt", "genes.csv"):
-        write_gene_list(panel, tmp_path / name, symbols="id")
+        write_genes(panel, tmp_path / name, symbols="id")
     lines = (tmp_path / "genes.txt").read_text().splitlines()
     assert lines[:2] == [first, 'odd, "gene"']
     assert list(pd.read_csv(tmp_path / "genes.csv")["gene"]) == lines
 
 
 def test_ranked_list(panel, tmp_path):
-    write_rnk(panel, tmp_path / "genes.rnk")
+    write_genes(panel, tmp_path / "genes.rnk")
     table = read_rnk(tmp_path / "genes.rnk")
     assert len(table) == panel.n_vars - 1
     assert table.is_unique
@@ -120,41 +101,29 @@ def test_ranked_list(panel, tmp_path):
     first, second, third = best_first(panel)[:3]
     panel.var.loc[[first, second], "id"] = "twin"
     panel.var["id"] = panel.var["id"].mask(panel.var_names == third)
-    write_rnk(panel, tmp_path / "genes.rnk", symbols="id", overwrite=True)
+    write_genes(panel, tmp_path / "genes.rnk", symbols="id", overwrite=True)
     table = read_rnk(tmp_path / "genes.rnk")
     assert len(table) == panel.n_vars - 3
     assert table["twin"] == panel.var.loc[first, "glfs_score"]
     panel.var["glfs_score"] = 1.0
     with refused(InvalidValue, "key"):
-        write_rnk(panel, tmp_path / "ties.rnk")
+        write_genes(panel, tmp_path / "ties.rnk")
 
 
-def test_sets_of_selections_groups_and_thresholds(panel, tmp_path):
+def test_sets_of_selections(panel, tmp_path):
     path = tmp_path / "panels.gmt"
-    groups = {"T cells": ["CD3D", "CD3E"], "B cells": ("CD79A",)}
-    write_gmt(panel, path, key=["glfs", "small"], groups=groups, thresholds=[0.5, 1.0])
-    sets = read_gmt(path)
-    assert list(sets) == [
-        *("glfs", "small", "T cells", "B cells"),
-        *("glfs_stability_0.5", "glfs_stability_1"),
-    ]
-    assert sets["glfs"] == best_first(panel)
-    assert sets["T cells"] == ["CD3D", "CD3E"]
-    assert set(sets["glfs_stability_1"]) == set(best_first(panel, "small"))
-    assert set(sets["glfs_stability_0.5"]) == set(sets["glfs"]) | set(sets["small"])
-    assert gseapy.read_gmt(str(path)) == sets
-    write_gmt(panel, tmp_path / "x.gmt", key=None, groups={"T": ["CD3D"]}, symbols="id")
-    assert read_gmt(tmp_path / "x.gmt") == {"T": [panel.var.loc["CD3D", "id"]]}
-    panel.var["glfs_stability_frequency"] = 0.25
-    with refused(InvalidValue, "thresholds"):
-        write_gmt(panel, tmp_path / "y.gmt", thresholds=0.5)
+    write_genes(panel, path, key=["glfs", "small"])
+    sets = {key: best_first(panel, key) for key in ("glfs", "small")}
+    assert read_markers(path) == gseapy.read_gmt(str(path)) == sets
+    write_genes(panel, tmp_path / "x.gmt", key="small", symbols="id")
+    assert read_markers(tmp_path / "x.gmt") == {"small": list(panel.var.loc[sets["small"], "id"])}
 
 
 def test_gseapy_reads_the_files(panel, tmp_path):
     genes, sets, ranks = (str(tmp_path / name) for name in ("a.txt", "a.gmt", "a.rnk"))
-    write_gene_list(panel, genes)
-    write_gmt(panel, sets)
-    write_rnk(panel, ranks)
+    write_genes(panel, genes)
+    write_genes(panel, sets)
+    write_genes(panel, ranks)
     enriched = gseapy.enrich(genes, sets, background=list(panel.var_names), outdir=None).results
     assert enriched.set_index("Term").loc["glfs", "Overlap"] == "20/20"
     options = {"min_size": 2, "weight": 0, "permutation_num": 20, "threads": 1}
@@ -163,49 +132,47 @@ def test_gseapy_reads_the_files(panel, tmp_path):
     assert ranked.res2d.set_index("Term").loc["glfs", "ES"] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("write", [write_gene_list, write_gmt, write_rnk])
-def test_files_are_not_replaced_unless_told(panel, tmp_path, write):
-    path = tmp_path / "out.txt"
+@pytest.mark.parametrize("ending", ["txt", "csv", "gmt", "rnk"])
+def test_files_are_not_replaced_unless_told(panel, tmp_path, ending):
+    path = tmp_path / f"out.{ending}"
     path.write_text("old")
     with refused(FileExists, "path"):
-        write(panel, path)
+        write_genes(panel, path)
     assert path.read_text() == "old"
-    write(panel, path, overwrite=True)
+    for _ in range(2):  # as a cell of a notebook that runs again
+        write_genes(panel, path, overwrite=True)
     assert path.read_text() != "old"
-    assert [file.name for file in tmp_path.iterdir()] == ["out.txt"]
+    assert list(tmp_path.iterdir()) == [path]
     with refused(FileMissing, "path"):
-        write(panel, tmp_path / "nowhere" / "out.txt")
+        write_genes(panel, tmp_path / "nowhere" / path.name)
     with refused(NotFound, "key"):
-        write(panel, tmp_path / "other.txt", key="other")
+        write_genes(panel, tmp_path / f"other.{ending}", key="other")
 
 
 BAD = [
-    (write_gene_list, "a.ods", {}, "path"),
-    (write_gene_list, "a.txt", {"columns": ["id"]}, "columns"),
-    (write_gene_list, "a.csv", {"columns": ["nope"]}, "columns"),
-    (write_gene_list, "a.csv", {"symbols": "nope"}, "symbols"),
-    (write_gmt, "a.gmt", {"key": ["glfs", "glfs"]}, "key"),
-    (write_gmt, "a.gmt", {"key": None}, "key"),
-    (write_gmt, "a.gmt", {"groups": {"T": ["nope"]}}, "groups"),
-    (write_gmt, "a.gmt", {"groups": {"T\tx": ["CD3D"]}}, "groups"),
-    (write_gmt, "a.gmt", {"thresholds": 1.5}, "thresholds"),
-    (write_gmt, "a.gmt", {"thresholds": 0.5, "stability_key": "no"}, "key"),
+    ("a.ods", {}, "path"),
+    ("a.txt", {"columns": ["id"]}, "columns"),
+    ("a.csv", {"columns": ["nope"]}, "columns"),
+    ("a.csv", {"symbols": "nope"}, "symbols"),
+    ("a.csv", {"key": ["glfs", "small"]}, "key"),
+    ("a.gmt", {"key": ["glfs", "glfs"]}, "key"),
+    ("a.gmt", {"key": []}, "key"),
 ]
 
 
 def test_bad_input_writes_nothing(panel, tmp_path):
-    for write, name, options, argument in BAD:
+    for name, options, argument in BAD:
         with refused(Refusal, argument):
-            write(panel, tmp_path / name, **options)
+            write_genes(panel, tmp_path / name, **options)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 def test_base_r_reads_the_files(panel, tmp_path):
-    write_gene_list(panel, tmp_path / "genes.txt")
-    write_gene_list(panel, tmp_path / "genes.csv")
-    write_gmt(panel, tmp_path / "panels.gmt", key=["glfs", "small"])
-    write_rnk(panel, tmp_path / "genes.rnk")
+    write_genes(panel, tmp_path / "genes.txt")
+    write_genes(panel, tmp_path / "genes.csv")
+    write_genes(panel, tmp_path / "panels.gmt", key=["glfs", "small"])
+    write_genes(panel, tmp_path / "genes.rnk")
     script = """
         genes <- readLines("genes.txt")
         table <- read.csv("genes.csv")

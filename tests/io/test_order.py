@@ -16,7 +16,7 @@ import glfs_bio
 from glfs_bio.errors import FileExists, FileMissing, InvalidValue, NotFound, Refusal
 from glfs_bio.io import read_panel, write_order, write_reference
 from glfs_bio.tl import order_panel
-from glfs_bio.vendors.orders import ORDERS
+from glfs_bio.tl._order import ORDERS
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +56,9 @@ def test_backups_are_written_and_not_read_into_the_panel(selected, tmp_path):
     write_order(selected, tmp_path / "a.csv")
     panel = read_panel(tmp_path / "a.csv")
     assert panel.form == "panel sheet"
-    assert panel == list(table["gene"][~table["is_backup"]])
-    assert panel.backups == list(table["gene"][table["is_backup"]])
-    assert list(panel.table["group"]) == list(table["group"][~table["is_backup"]])
+    assert panel == list(table["gene"][table["source"] != "backup"])
+    assert panel.backups == list(table["gene"][table["source"] == "backup"])
+    assert list(panel.table["group"]) == list(table["group"][table["source"] != "backup"])
     assert set(panel.table["must_have"]) == {"FALSE"}
     write_order(selected, tmp_path / "b.csv", "xenium_v1")
     assert read_panel(tmp_path / "b.csv") == panel
@@ -92,7 +92,11 @@ def test_a_sheet_is_read_into_data_with_old_names(selected, tmp_path):
 
 def test_form_of_10x(selected, tmp_path):
     first, second = best_first(selected)[:2]
-    order_panel(selected, "glfs", "xenium_v1", probe_sets={first: 3}, force=second)
+    order_panel(selected, "glfs", "xenium_v1")
+    table = selected.uns["glfs_order"]["table"].set_index("name")
+    table.loc[first, "n_probe_sets"] = 3
+    table.loc[second, "forced"] = True
+    selected.uns["glfs_order"]["table"] = table.reset_index()
     write_order(selected, tmp_path / "order.csv")
     table = pd.read_csv(tmp_path / "order.csv", dtype=str, keep_default_na=False)
     assert list(table) == ["Gene", "Ensembl ID", "Probe sets", "Force"]
@@ -100,6 +104,9 @@ def test_form_of_10x(selected, tmp_path):
     assert list(table["Force"]) == ["", "forced", *[""] * 10]
     assert table["Ensembl ID"].str.fullmatch(r"ENSG\d{11}").all()
     assert read_panel(tmp_path / "order.csv").form == "10x custom gene list"
+    selected.uns["glfs_order"]["table"]["n_probe_sets"] = 7
+    with refused(InvalidValue, "platform"):
+        write_order(selected, tmp_path / "more.csv", "xenium_prime")
 
 
 def test_orders_of_one_call_from_files_and_outdated(selected, tmp_path):

@@ -57,9 +57,7 @@ ARGUMENTS = {
     tl.classify: {"labels": "bulk_labels", "n_genes": 5},
     tl.predict: {"model": MODEL},
     tl.enrich: {"gene_sets": SETS},
-    io.write_gene_list: {"path": "x.csv"},
-    io.write_rnk: {"path": "x.rnk"},
-    io.write_gmt: {"path": "x.gmt"},
+    io.write_genes: {"path": "x.csv"},
     io.write_order: {"path": "x.csv"},
     io.write_reference: {"path": "x.zip", "labels": "phase", "ids": "glfs_selected"},
     io.write_report: {"path": "x.html"},
@@ -82,9 +80,9 @@ REFUSED = {
         InvalidValue: {"across": "worst", "n_extra": (0, 764), "panel": ([], ["none"])},
     },
     tl.order_panel: {
-        InvalidType: {"catalogue": 5, "force": 5, "genes": 5, "min_probes": 0.5, "probe_sets": "x"},
-        InvalidValue: {"backups": -1, "platform": ("visium", 5), "probe_sets": 9, "refused": "x"},
-        NotFound: {"catalogue": "x", "force": [5], "probe_sets": {"x": 1}},
+        InvalidType: {"catalogue": 5, "genes": 5},
+        InvalidValue: {"backups": -1, "platform": ("visium", 5), "refused": "x"},
+        NotFound: {"catalogue": "x"},
         FileMissing: {"genes": "x.csv"},
     },
     tl.resolve_genes: {
@@ -152,8 +150,7 @@ REFUSED = {
         InvalidType: {"gene_sets": (5, {"a": "CD3D"}, {"a": 5}), "key": 5, "symbols": 5},
         InvalidValue: {
             "background": ("CD3D", 5, []), "gene_sets": ({}, {"a": ["cd3d"]}, NO_GENE),
-            "max_size": 0, "method": "x", "min_cells": 0, "min_size": 0, "n_jobs": 0,
-            "n_permutations": 0, "organism": "x", "weight": -1,
+            "method": "x", "min_size": 0,
         },
         FileMissing: {"gene_sets": "no.gmt"},
     },
@@ -161,20 +158,12 @@ REFUSED = {
         InvalidValue: {"lambda1": -1, "n_comps": 0, "n_neighbors": 0, "standardize": "x"},
     },
     pp.recorded_parameters: {InvalidType: {"key": 5}, NotFound: {"key": "neighbors"}},
-    io.write_gene_list: {
+    io.write_genes: {
         InvalidType: {"columns": 5, "selected_only": 1},
         InvalidValue: {"path": ("x.doc", "", "a\0.csv")},
-        NotFound: {"columns": ["x"], "explanation_key": "x"},
+        NotFound: {"columns": ["x"]},
         FileMissing: {"path": "no/x.csv"},
         FileExists: {"path": "old.txt"},
-    },
-    io.write_rnk: {},
-    io.write_gmt: {
-        InvalidType: {"groups": (5, {"a": 5}), "key": 5, "stability_key": 5, "thresholds": None},
-        InvalidValue: {
-            "groups": ({"a": []}, {"a\tb": ["CD3D"]}), "key": None, "thresholds": 2,
-        },
-        NotFound: {"groups": {"a": ["zz"]}},
     },
     io.write_order: {InvalidValue: {"path": "x.pdf", "platform": "visium"}},
     io.write_reference: {
@@ -203,7 +192,6 @@ REFUSED = {
         InvalidValue: {"species": "human"},
         FileMissing: {"path": "no.csv"},
     },
-    io.read_gmt: {InvalidValue: {"path": "old.txt"}, FileMissing: {"path": ("no.gmt", ".")}},
     io.read_markers: {
         InvalidType: {"sheet": 5},
         InvalidValue: {"path": "old.txt", "sheet": "x"},
@@ -237,13 +225,10 @@ COMBINATIONS = [
     (tl.curve, {"labels": "louvain", "max_genes": 5, "sizes": [10]}, InvalidValue),
     (tl.classify, {"labels": "louvain", "exclude": "CD3D", "include": ["CD3D"]}, InvalidValue),
     (tl.classify, {"labels": "louvain", "n_genes": 1, "include": GENES}, InvalidValue),
-    (tl.enrich, {"gene_sets": SETS, "background": ["CD3D"], "min_cells": 3}, InvalidValue),
     (tl.enrich, {"min_size": 50, "gene_sets": SETS}, InvalidValue),
-    (tl.enrich, {"gene_sets": SETS, "min_size": 5, "max_size": 4}, InvalidValue),
     (tl.enrich, {"gene_sets": SETS, "method": "prerank", "background": GENES}, InvalidValue),
-    (tl.order_panel, {"platform": "cosmx", "force": ["CD3D"]}, InvalidValue),
     (tl.order_panel, {"counts_layer": None, "limits": 3}, InvalidType),
-    (io.write_gene_list, {"path": "x.txt", "columns": ["x"]}, InvalidValue),
+    (io.write_genes, {"path": "x.txt", "columns": ["x"]}, InvalidValue),
     (pl.panel, {"kind": "heatmap", "labels": "louvain", "ax": 5}, InvalidValue),
     (pl.panel, {"kind": "heatmap"}, InvalidValue),
 ]

@@ -9,7 +9,6 @@ import scanpy as sc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
-from scipy import sparse
 from scipy.stats import false_discovery_control, hypergeom
 
 from glfs_bio.errors import Caution, InvalidValue, Unreachable
@@ -99,7 +98,6 @@ def test_genes_of_a_set_are_listed_by_rank(panel):
 
 
 def test_numbers_and_case_are_taken_as_they_are():
-    """gseapy itself reads numbers as Entrez ids, and loses the background of names."""
     adata = made_up({0, 1, 2}, 20)
     adata.var_names = [str(1000 + i) for i in range(20)]
     table = enrich(adata, {"A": ["1000", "1001", "1010"]}, inplace=False)
@@ -130,35 +128,28 @@ def test_background_of_ones_own():
         table = enrich(adata, sets, background=others[1:], inplace=False)
     assert len(caught) == 1
     assert table.loc["A", "pvals"] == pytest.approx(hypergeom.sf(0, 19, 2, 2))
-    with pytest.warns(Caution), refused(InvalidValue, "background"):
+    with refused(InvalidValue, "background"):
         enrich(adata, {"A": ["x"]}, background=["x"])
 
 
-def test_genes_that_no_cell_expresses_can_be_left_out():
+def test_genes_that_no_cell_expresses_are_warned_of():
     """They are in no set, and only make the background larger."""
     adata = made_up(range(5), 100)
     adata.X = np.ones((2, 100), dtype=np.float32)
     adata.X[:, 60:] = 0
-    adata.X[0, 70:] = 1
     sets = {"a": ["G0", "G1", "G2", "G20", "G90"]}
-    with pytest.warns(Caution, match="min_cells=1"):
+    with pytest.warns(Caution, match="40 of 100"):
         table = enrich(adata, sets, inplace=False)
-    fewer = [enrich(adata, sets, min_cells=n, inplace=False) for n in (1, 2)]
-    assert [rows.loc["a", "n_set"] for rows in (table, *fewer)] == [5, 5, 4]
-    assert fewer[0].loc["a", "pvals"] == pytest.approx(hypergeom.sf(2, 90, 5, 5))
-    assert fewer[1].loc["a", "pvals"] == pytest.approx(hypergeom.sf(2, 60, 5, 4))
-    enrich(adata, sets, min_cells=2)
-    assert adata.uns["glfs_enrichment"]["params"]["min_cells"] == 2
-    assert adata.uns["glfs_enrichment"]["n_background"] == 60
-    adata.X = sparse.csr_matrix(adata.X)
-    assert enrich(adata, sets, min_cells=2, inplace=False).equals(fewer[1])
+    assert table.loc["a", "n_set"] == 5
+    expressed = list(adata.var_names[:60])
+    fewer = enrich(adata, sets, background=expressed, inplace=False)
+    assert fewer.loc["a", "pvals"] == pytest.approx(hypergeom.sf(2, 60, 4, 5))
 
 
 def test_sizes():
     adata = made_up({0, 1}, 30)
     sets = {"one": ["G0"], "three": ["G0", "G1", "G2"], "ten": [f"G{i}" for i in range(10)]}
     assert set(enrich(adata, sets, min_size=2, inplace=False).index) == {"three", "ten"}
-    assert set(enrich(adata, sets, max_size=3, inplace=False).index) == {"one", "three"}
 
 
 def test_a_background_that_has_shrunk_is_refused(panel):
@@ -176,18 +167,16 @@ def test_ranked_sets(panel):
     """By ranks alone: a shift of the score, whose zero means nothing, does not matter."""
     top = list(panel.var.sort_values("glfs_rank").index[:20])
     sets = {"top": top, "spread": list(panel.var_names[::30])}
-    options = {"method": "prerank", "n_permutations": 200, "inplace": False}
+    options = {"method": "prerank", "inplace": False}
     table = enrich(panel, sets, **options)
     assert table.index[0] == "top"
     assert table.loc["top", "es"] == pytest.approx(1.0)
     assert table.loc["top", "pvals_adj"] < 0.05 < table.loc["spread", "pvals"]
     assert set(table.loc["top", "genes"].split(";")) == set(top)
-    assert table["pvals"].min() >= 1 / 201
+    assert table["pvals"].min() >= 1 / 1001
     assert (table["pvals_adj"] >= table["pvals"]).all()
-    other = enrich(panel, sets, random_state=1, **options)
-    assert not table["nes"].equals(other["nes"])
     panel.var["glfs_score"] += 100.0
-    pd.testing.assert_frame_equal(table, enrich(panel, sets, n_jobs=2, **options))
+    pd.testing.assert_frame_equal(table, enrich(panel, sets, **options))
 
 
 def test_immune_terms_of_blood(real, data_folder):
@@ -209,14 +198,17 @@ def test_libraries(panel, monkeypatch):
     def offline(*_args, **_options):
         raise requests.ConnectionError
 
+    def download(name, organism):
+        if name != "Blood_2021":
+            raise Exception("no such library")
+        return SETS
+
+    monkeypatch.setattr("gseapy.parser.download_library", download)
     monkeypatch.setattr("requests.head", offline)
-    monkeypatch.setattr("gseapy.get_library_name", lambda _: pytest.fail("tried for long"))
     with refused(Unreachable, "gene_sets"):
         enrich(panel, "Blood_2021")
     monkeypatch.setattr("requests.head", lambda *_, **__: None)
-    monkeypatch.setattr("gseapy.get_library_name", lambda organism: ["Blood_2021", "KEGG_2021"])
-    monkeypatch.setattr("gseapy.parser.download_library", lambda name, organism: SETS)
     table = enrich(panel, "Blood_2021", inplace=False)
     pd.testing.assert_frame_equal(table, enrich(panel, SETS, inplace=False))
-    with refused(InvalidValue, "gene_sets"):
+    with refused(Unreachable, "gene_sets"):
         enrich(panel, "Blood_2020")

@@ -1,4 +1,4 @@
-"""Efficiencies and off-target shares that are known are found again, with honest intervals."""
+"""Efficiencies, off-target shares and spillover that are known are found again, with intervals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from glfs_bio.criterion.platform import Detection
-from glfs_bio.vendors.forecast import Means, counted, estimated, of_labels, off_target
+from glfs_bio.vendors.forecast import (
+    Around,
+    Means,
+    Spillover,
+    coexpression,
+    counted,
+    estimated,
+    exclusive,
+    leaks,
+    of_labels,
+    off_target,
+)
 
 N_GENES, N_TYPES, N_CELLS = 200, 5, 60
 WEIGHTS = np.full(N_TYPES, 1.0 / N_TYPES)
@@ -96,3 +107,113 @@ def test_an_interval_has_what_few_cells_can_show():
     table = of_labels(rng.poisson(rates), rates, codes, ["a", "b", "c"], Detection(), 0).per_label
     assert table.loc["a", "recall_high"] == 1.0
     assert table.loc["c", "recall_low"] == 0.0
+
+
+N_LABELS, N_OF_EACH = 4, 60
+NAMES = ["a", "b", "c", "d"]
+EVEN = np.full((N_LABELS, N_LABELS), 0.25)
+
+
+@pytest.fixture
+def cells():
+    """Counts of cells of four types, each with two markers, and their codes."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(N_LABELS), N_OF_EACH)
+    is_marker = codes[:, None] == np.repeat(np.arange(N_LABELS), 2)
+    return rng.poisson(np.where(is_marker, 6.0, 0.0)).astype(float), codes
+
+
+def forecast(cells, spillover=None, detection=None):
+    counts, codes = cells
+    detection = Detection() if detection is None else detection
+    return of_labels(counts, counts, codes, NAMES, detection, 0, spillover)
+
+
+def mixed(counts, codes, neighbors, share):
+    around = Around.of(Spillover(share, np.array(neighbors)), codes)
+    return around.mixed(counts, codes, np.random.default_rng(0))
+
+
+def test_a_share_of_the_molecules_moves():
+    codes = np.repeat([0, 1], 3000)
+    counts = np.zeros((6000, 2))
+    counts[codes == 0, 0], counts[codes == 1, 1] = 50, 10
+    after = mixed(counts, codes, [[0.7, 0.3], [0.3, 0.7]], 0.2)
+    here, there = (after[codes == code].mean(axis=0) for code in (0, 1))
+    np.testing.assert_allclose(here, [50 * (0.8 + 0.2 * 0.7), 10 * 0.2 * 0.3], rtol=0.08)
+    np.testing.assert_allclose(there, [50 * 0.2 * 0.3, 10 * (0.8 + 0.2 * 0.7)], rtol=0.08)
+    # neighbours of a type that is not there are replaced
+    codes, counts = np.repeat([0, 1], 500), np.ones((1000, 1)) * 10
+    nowhere = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    assert mixed(counts, codes, nowhere, 0.5).mean() == pytest.approx(10, rel=0.03)
+
+
+def test_cells_that_follow_each_other_are_neighbours():
+    """A cell of type a has neighbours a and b alike, which are neighbours of their own type."""
+    neighbors = np.array([[0.5, 0.5], [0.05, 0.95]])
+    around = Around.of(Spillover(0.5, neighbors), np.array([0, 0, 1, 1]))
+    joint = np.array([around.first[s] * around.then[0] for s in (0, 1)])
+    following = joint / joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(neighbors[0] @ following, neighbors[0], atol=1e-6)
+    odds = following[0, 0] * following[1, 1] / (following[0, 1] * following[1, 0])
+    assert odds == pytest.approx(0.5 * 0.95 / (0.5 * 0.05), rel=1e-4)
+    random = Around.of(Spillover(0.5, np.full((2, 2), 0.5)), np.array([0, 0, 1, 1]))
+    np.testing.assert_allclose(random.first * random.then / random.then.sum(axis=1), 0.25)
+
+
+def test_without_spillover_the_forecast_is_the_same(cells):
+    plain = forecast(cells)
+    none = forecast(cells, Spillover(0.0, EVEN))
+    assert plain.spilled is None
+    assert plain.per_label.equals(none.per_label[plain.per_label.columns])
+    np.testing.assert_array_equal(plain.accuracies, none.accuracies)
+    some = forecast(cells, Spillover(0.3, EVEN))
+    np.testing.assert_array_equal(
+        some.per_label["recall_without_spillover"], plain.per_label["recall"]
+    )
+    assert some.spilled.accuracy == plain.accuracies[0]
+
+
+def test_recall_falls_with_the_share(cells):
+    detection = Detection(np.full(8, 0.3))
+    recalls = [
+        forecast(cells, Spillover(share, EVEN), detection).per_label["recall"].mean()
+        for share in (0.0, 0.2, 0.4, 0.8)
+    ]
+    assert recalls == sorted(recalls, reverse=True)
+    assert recalls[-1] < recalls[0] - 0.2
+
+
+def test_types_leak_into_their_neighbours(cells):
+    neighbors = np.eye(N_LABELS)
+    neighbors[0] = [0.0, 0.0, 1.0, 0.0]
+    table, _, spilled = forecast(cells, Spillover(0.8, neighbors), Detection(np.full(8, 0.5)))
+    recall = table["recall"]
+    assert recall["a"] < recall[["b", "d"]].min() - 0.2
+    first = spilled.leaks.iloc[0]
+    assert (first["label"], first["predicted"], first["neighbors"]) == ("a", "c", 1.0)
+    assert first["share"] == pytest.approx(1 - recall["a"], abs=0.15)
+
+
+def test_leaks_are_what_spillover_adds():
+    before, after = np.array([[9.0, 1.0], [0.0, 10.0]]), np.array([[6.0, 4.0], [0.0, 10.0]])
+    table = leaks(before, after, np.eye(2), ["a", "b"])
+    assert table[["label", "predicted"]].to_numpy().tolist() == [["a", "b"]]
+    np.testing.assert_allclose(table["share"], [0.3])
+
+
+def test_markers_that_exclude_each_other_are_joined(cells):
+    on = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]], dtype=bool)
+    np.testing.assert_allclose(
+        coexpression(on), [[1, 1 / 3, 0], [1 / 3, 1, 0], [0, 0, 0]], atol=1e-12
+    )
+    counts, codes = cells
+    pairs = exclusive(counts, codes)
+    assert len(pairs.first) == 8 * 6 / 2  # all but those of one type
+    assert (pairs.coexpression == 0).all()
+    shares = [
+        forecast(cells, Spillover(share, EVEN)).spilled.coexpression.mean()
+        for share in (0, 0.1, 0.3)
+    ]
+    assert shares[0] == 0
+    assert shares[0] < shares[1] < shares[2]

@@ -423,9 +423,9 @@ def test_column_sheet_and_set_by_name(write):
 def test_what_this_package_writes(pbmc, tmp_path):
     glfs_bio.pp.select_genes(pbmc, 5)
     best = list(pbmc.var[pbmc.var["glfs_selected"]].sort_values("glfs_rank").index)
-    glfs_bio.io.write_gmt(pbmc, tmp_path / "panel.gmt")
-    glfs_bio.io.write_gene_list(pbmc, tmp_path / "panel.csv")
-    glfs_bio.io.write_gene_list(pbmc, tmp_path / "all.csv", selected_only=False)
+    glfs_bio.io.write_genes(pbmc, tmp_path / "panel.gmt")
+    glfs_bio.io.write_genes(pbmc, tmp_path / "panel.csv")
+    glfs_bio.io.write_genes(pbmc, tmp_path / "all.csv", selected_only=False)
     for name in ("panel.gmt", "panel.csv", "all.csv"):
         assert read_panel(tmp_path / name) == best, name
     pbmc.var.to_csv(tmp_path / "var.csv")

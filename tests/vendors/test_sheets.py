@@ -8,7 +8,7 @@ from refusals import accepted, refused
 
 from glfs_bio import io, pp
 from glfs_bio.errors import FileMissing, InvalidValue
-from glfs_bio.io import read_gmt
+from glfs_bio.io import read_markers
 
 NAMES = ["a\nb", "a\rb", "a\tb", "a\x0bb", "a\x1cb", "a\x85b", "a\u2028b", " a", "a ", "", "#a"]
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)"]
@@ -20,12 +20,11 @@ def test_a_name_comes_back_or_is_refused(pbmc, tmp_path, ending):
     best = pbmc.var["glfs_rank"].idxmin()
     genes = pbmc.var_names
     path = tmp_path / f"panel.{ending}"
-    write = {"rnk": io.write_rnk, "gmt": io.write_gmt}.get(ending, io.write_gene_list)
     changed = []
     for name in [*NAMES, *FORMULAS, "gene", "symbol"]:
         pbmc.var_names = [name if gene == best else gene for gene in genes]
         try:
-            write(pbmc, path, overwrite=True)
+            io.write_genes(pbmc, path, overwrite=True)
         except InvalidValue:
             assert list(tmp_path.iterdir()) == []
             assert name not in {"gene", "symbol"} or ending == "txt"
@@ -46,7 +45,7 @@ def test_no_column_holds_a_formula(pbmc, tmp_path):
     pbmc.var["sign"] = "-"
     pbmc.var["less"] = -1.5
     for ending, read in (("csv", pd.read_csv), ("xlsx", pd.read_excel)):
-        io.write_gene_list(pbmc, tmp_path / f"a.{ending}", columns=["note", "sign", "less"])
+        io.write_genes(pbmc, tmp_path / f"a.{ending}", columns=["note", "sign", "less"])
         table = read(tmp_path / f"a.{ending}")
         assert set(table["note"]) == {"'=HYPERLINK(1)"}
         assert set(table["sign"]) == {"-"}
@@ -58,7 +57,7 @@ def test_malformed_gmt(tmp_path):
 
     def read(content):
         path.write_bytes(content)
-        return read_gmt(path)
+        return read_markers(path)
 
     twice = b"A\tx\tG1\nA\tx\tG2\n"
     damaged = [b"A\tx\tG1\nB,x,G2\n", b"A\tx\n", b"A\tx\t\t\n", twice, b"\n\n", b"\xff\xfe\x00"]
@@ -68,11 +67,11 @@ def test_malformed_gmt(tmp_path):
 def test_gmt_as_others_write_it(tmp_path):
     path = tmp_path / "sets.gmt"
     path.write_bytes("\ufeffA set\t\tG1\tG2 \tG1\t\r\n\r\nB/b\thttp://x\tG3\r\n".encode())
-    assert read_gmt(path) == {"A set": ["G1", "G2"], "B/b": ["G3"]}
+    assert read_markers(path) == {"A set": ["G1", "G2"], "B/b": ["G3"]}
     words = ["SARS coronavirus, complete genome", "18S rRNA, 5.8S rRNA", "UL119/UL118"]  # Reactome
     path.write_text("\t".join(["A", "x", *words]))
-    assert read_gmt(path) == {"A": words}
+    assert read_markers(path) == {"A": words}
     path.write_text("A\tx\tCD3D,1.0\tCD3E,0.5\tCD4; CD8A\n")
-    assert read_gmt(path) == {"A": ["CD3D", "CD3E", "CD4", "CD8A"]}
+    assert read_markers(path) == {"A": ["CD3D", "CD3E", "CD4", "CD8A"]}
     with refused(FileMissing, "path"):
-        read_gmt(tmp_path / "no.gmt")
+        read_markers(tmp_path / "no.gmt")
