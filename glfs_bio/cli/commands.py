@@ -191,9 +191,11 @@ def _frequencies(_: Call, adata: AnnData, key: str) -> pd.DataFrame:
 
 
 def _predictions(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
-    """Return label and prediction of each cell."""
+    """Return label and prediction of each cell, of new ones where they are there."""
+    cells = call.values.get("new", adata)
     columns = {call.values["labels"]: "label", f"{key}_predicted": "predicted"}
-    return adata.obs[[*columns]].rename(columns=columns).rename_axis("cell")
+    table = cells.obs[[name for name in columns if name in cells.obs]]
+    return table.rename(columns=columns).rename_axis("cell")
 
 
 _GENES = file_option(
@@ -245,6 +247,7 @@ COMMANDS = {
         "tl.explain_panel",
         "Explain each gene of a panel: role, expression, loss, substitute; prints TSV.",
         "pbmc.h5ad panel.txt --labels cell_type --table why.tsv",
+        differing={"genes": {"flags": "--genes", "read": options.panel}},
     ),
     "prove": Command(
         "tl.prove_panel",
@@ -264,7 +267,6 @@ COMMANDS = {
         "tl.stability",
         f"Repeat a selection on subsamples; prints frequencies as TSV.\n\n{_OF_SELECT}",
         "panel.h5ad -o stable.h5ad --table frequencies.csv",
-        differing={"n_genes": None},
         reads="results",
         table=_frequencies,
     ),

@@ -62,7 +62,7 @@ class Option:
     def spelling(self) -> str:
         """Its longest name, such as ``--n-genes``."""
         flags = self.flags.split() or [f"--{self.name.replace('_', '-')}"]
-        return max(flags, key=len).partition("/")[0]
+        return max(flags, key=len).partition("/")[0].removesuffix("...")
 
     @property
     def opposite(self) -> str:
@@ -331,6 +331,8 @@ _GENES = "Names with commas between them, /patterns/, @files; may be repeated."
 _KINDS: dict[str, dict[str, Any]] = {
     "panel": {"flags": "PANEL", "read": panel, "note": _PANEL, "default": REQUIRED},
     "catalogue": {"read": panel, "note": _PANEL},
+    "drop": {"read": panel, "note": _LIST},
+    "new": {"type": Path, "file": "r", "read": lambda path, _: files.load(path)},
     "force": {"read": names_of, "note": _LIST},
     "background": {"read": names_of, "note": _LIST},
     "measures": {"read": lambda text, _: text.split(","), "note": _COMMAS},

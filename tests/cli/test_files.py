@@ -207,7 +207,7 @@ def test_a_result_is_said_once_and_notes_as_warnings_are(run, cells):
 READING = {
     "export": "IN.h5ad -",
     "reference": "IN.h5ad reference.zip --labels type --overwrite",
-    "report": "IN.h5ad -o - --no-umaps",
+    "report": "IN.h5ad -o -",
     "efficiency": "IN.h5ad IN.h5ad --labels type --counts-layer counts --spatial-layer counts",
 }
 

@@ -23,7 +23,7 @@ READING = {
     "efficiency": "IN.h5ad IN.h5ad --labels type --counts-layer counts --spatial-layer counts",
     "export": "IN.h5ad genes.csv scores.rnk",
     "reference": "IN.h5ad reference.zip --labels type",
-    "report": "IN.h5ad --no-umaps -o report.html",
+    "report": "IN.h5ad -o report.html",
     "demo": "-o demo",
 }
 #: Files of those that have no option for each.
