@@ -47,10 +47,7 @@ def check(options: Sequence[Option], line: Mapping[str, Any], *, json: bool) -> 
 
     With `json` stdout has the document.
     """
-    streams = ["json"] if json else []
-    if json:
-        stdout()
-    targets = []
+    streams, targets = [], []
     pairs = [(option, path) for option in options for path in option.paths(line)]
     for option, path in pairs:
         has_ending = not option.endings or path.suffix.lower() in option.endings
@@ -64,9 +61,12 @@ def check(options: Sequence[Option], line: Mapping[str, Any], *, json: bool) -> 
         elif has_ending and not path.exists():
             remedy = "name a file or folder that is there"
             raise FileMissing(option.name, path, "does not exist", remedy)
+    if json:
+        stdout()
+        streams.append("json")
     if len(streams) > 1:
-        problem = f"and {arg(streams[0])} are both written to stdout"
-        raise InvalidValue(streams[1], NO_VALUE, problem, "write one to a file")
+        problem = f"and {arg(streams[1])} are both written to stdout"
+        raise InvalidValue(streams[0], NO_VALUE, problem, "write one to a file")
     for name, path in targets:
         with naming(path=name):
             check_target(path, overwrite=line.get("overwrite", False))

@@ -63,11 +63,13 @@ def read(done, schema):
     return document
 
 
-def test_a_document_and_nothing_else(run, schema):
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_a_document_and_nothing_else(run, schema, quick_umaps):
     lines = LINES | READING
     assert set(lines) == set(COMMANDS)
     for name, line in lines.items():
-        done = run(f"{name} {line} --json")
+        with quick_umaps():
+            done = run(f"{name} {line} --json")
         document = read(done, schema)
         assert document["command"] == name
         assert [file["path"] for file in document["files"]] == FILES.get(name, [])
