@@ -170,7 +170,7 @@ def _ranges(words: list[str], argument: str) -> Any:
     for word in words:
         name, _, text = word.rpartition("=")
         try:
-            bounds = [float(part) if part.strip() else None for part in text.split(":")]
+            bounds = [float(number) if number.strip() else None for number in text.split(":")]
         except ValueError:
             raise InvalidValue(argument, word, "must be NAME=MIN:MAX, or NAME=MAX") from None
         ranges[name] = tuple(bounds) if len(bounds) > 1 else bounds[0]
