@@ -6,12 +6,12 @@ these records: a new field is an option there too.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
 from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NoReturn
 
 from . import checks, codec
 from .errors import (
@@ -35,35 +35,34 @@ MISSING = ("raise", "warn", "ignore")
 #: Minimum and maximum, or a maximum, of a number and of a number of genes.
 Bounds = float | tuple[float | None, float | None]
 Counts = int | tuple[int | None, int | None]
+_Check = Callable[[str, Any], Any]
 
 
-class Measure(NamedTuple):
-    """A number of each gene that `expression` of :class:`Limits` bounds."""
-
-    #: ``"mean"`` expression, share of ``"cells"`` that express it, or mean raw ``"counts"``
-    quantity: str
-    #: Whether in the cell type where it is largest; otherwise over all cells
-    in_type: bool = False
-    largest: float = float("inf")
-    #: Fields of :class:`Limits`
-    needs: tuple[str, ...] = ()
+def _names(record: Any) -> list[str]:
+    """Return the names of the fields of a record."""
+    return [item.name for item in fields(record)]
 
 
-#: What `expression` bounds, in the order of the rows of a panel's limits.
+#: What `expression` bounds of each gene: ``"mean"`` expression, the share of ``"cells"`` that
+#: express it, or mean raw ``"counts"``; and whether in the cell type where it is largest, otherwise
+#: over all cells.  In the order of the rows of a panel's limits.
 MEASURES = {
-    "counts": Measure("counts", needs=("counts_layer",)),
-    "counts_in_type": Measure("counts", in_type=True, needs=("groupby", "counts_layer")),
-    "mean": Measure("mean"),
-    "mean_in_type": Measure("mean", in_type=True, needs=("groupby",)),
-    "cells": Measure("cells", largest=1.0),
-    "cells_in_type": Measure("cells", in_type=True, largest=1.0, needs=("groupby",)),
+    "counts": ("counts", False),
+    "counts_in_type": ("counts", True),
+    "mean": ("mean", False),
+    "mean_in_type": ("mean", True),
+    "cells": ("cells", False),
+    "cells_in_type": ("cells", True),
 }
-#: What `total_counts` bounds.
-TOTALS = {"cell": ("counts_layer",), "type": ("groupby", "counts_layer"), "bit": ("counts_layer",)}
 #: Fields that each limit needs.
 _NEEDS = {
-    **{f"expression[{name!r}]": measure.needs for name, measure in MEASURES.items()},
-    **{f"total_counts[{name!r}]": needs for name, needs in TOTALS.items()},
+    "expression['counts']": ("counts_layer",),
+    "expression['counts_in_type']": ("groupby", "counts_layer"),
+    "expression['mean_in_type']": ("groupby",),
+    "expression['cells_in_type']": ("groupby",),
+    "total_counts['cell']": ("counts_layer",),
+    "total_counts['type']": ("groupby", "counts_layer"),
+    "total_counts['bit']": ("counts_layer",),
     "groups": ("per_group",),
     "per_group": ("groups",),
     "per_type": ("groupby",),
@@ -174,18 +173,20 @@ class Limits:
     budget: float | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.groups, PathLike):
-            object.__setattr__(self, "groups", str(self.groups))
-        for name in ("expression", "total_counts", "expected_counts"):
-            _mapping(name, getattr(self, name))
-        _names_or_mapping("groups", self.groups, f"a column of {VAR} or of a file")
-        _names_or_mapping("priority", self.priority, f"a column of {VAR}")
-        _check_lists("groups", self.groups)
-        for name in ("expected_counts", "priority"):
-            _check_numbers(name, getattr(self, name))
-        self._check_expression()
-        self._check_totals()
-        self._check_per_group()
+        for name, (check, check_other) in _DICTS.items():
+            value = getattr(self, name)
+            if isinstance(value, Mapping):
+                value = _checked(name, value, check)
+            elif value is not None:
+                value = check_other(name, value)
+            object.__setattr__(self, name, value)
+        ranges: Mapping[str, Any] = self.expression or {}
+        for name, (least, most) in ranges.items():
+            checks.one_of("expression", name, MEASURES)
+            if MEASURES[name][0] == "cells" and max(least or 0, most or 0) > 1:
+                raise InvalidValue(f"expression[{name!r}]", most, "must be a share, from 0 to 1")
+        for name in self.total_counts or ():
+            checks.one_of("total_counts", name, ("cell", "type", "bit"))
         checks.whole_number("per_type", self.per_type, at_least=1, or_none=True)
         if self.nearly_identical is not None:
             checks.flags(nearly_identical=self.nearly_identical)
@@ -195,52 +196,17 @@ class Limits:
         self._check_needs()
 
     def record(self) -> dict[str, Any]:
-        """Return the limits that are set, for ``.uns``; dicts and lists as JSON."""
+        """Return the limits that are set, for ``.uns``: dicts and lists as JSON."""
         return codec.record(self)
 
     @classmethod
     def restored(cls, record: Mapping[str, Any]) -> Limits:
-        """The limits that :meth:`record` kept."""
+        """Return the limits that :meth:`record` wrote."""
         return cls(**{name: codec.restored(value) for name, value in record.items()})
-
-    def _check_expression(self) -> None:
-        if self.expression is None:
-            return
-        ranges = {}
-        for name, value in self.expression.items():
-            checks.one_of("expression", name, MEASURES)
-            least, most = ranges[name] = _range(f"expression[{name!r}]", value)
-            if max(least or 0, most or 0) > MEASURES[name].largest:
-                raise InvalidValue(
-                    f"expression[{name!r}]", value, "must be shares of the cells, from 0 to 1"
-                )
-        object.__setattr__(self, "expression", ranges)
-
-    def _check_totals(self) -> None:
-        for name, value in (self.total_counts or {}).items():
-            checks.one_of("total_counts", name, TOTALS)
-            totals = [value]
-            if name == "type" and isinstance(value, Mapping):
-                _mapping("total_counts['type']", value)
-                totals = list(value.values())
-            for total in totals:
-                checks.number(f"total_counts[{name!r}]", total)
-
-    def _check_per_group(self) -> None:
-        per_group: Any = self.per_group
-        if isinstance(per_group, Mapping):
-            _mapping("per_group", per_group)
-            per_group = {
-                str(name): _numbers_of_genes(f"per_group[{str(name)!r}]", number)
-                for name, number in per_group.items()
-            }
-        elif per_group is not None:
-            per_group = _numbers_of_genes("per_group", per_group)
-        object.__setattr__(self, "per_group", per_group)
 
     def _check_needs(self) -> None:
         """Refuse limits without the fields they need, and fields that no limit needs."""
-        stated = [one.name for one in fields(self) if getattr(self, one.name) is not None]
+        stated = [name for name in _names(Limits) if getattr(self, name) is not None]
         for name in ("expression", "total_counts"):
             stated += [f"{name}[{key!r}]" for key in getattr(self, name) or ()]
         needed = set()
@@ -344,14 +310,13 @@ class Platform:
     spillover_to: Any = None
 
     def __post_init__(self) -> None:
-        if all(getattr(self, field.name) is None for field in fields(self)):
+        if all(getattr(self, name) is None for name in _names(Platform)):
             raise InvalidValue(
                 "platform", NO_VALUE, "says nothing of the platform", "give its efficiency, say"
             )
         checks.texts(or_none=True, name=self.name)
         checks.whole_number("min_probes", self.min_probes, at_least=1, or_none=True)
-        if self.case is not None:
-            checks.one_of("case", self.case, CASES)
+        checks.one_of("case", self.case, (*CASES, None))
         if self.max_off_target is not None:
             checks.number("max_off_target", self.max_off_target)
         if isinstance(self.genes, Mapping) and self.min_probes is None:
@@ -381,7 +346,7 @@ class Platform:
     @property
     def is_instrument(self) -> bool:
         """Whether it is known to be another assay than that of the reference."""
-        return any(one is not None for one in (self.name, self.efficiency, self.signal))
+        return any(value is not None for value in (self.name, self.efficiency, self.signal))
 
     @property
     def is_unseen(self) -> bool:
@@ -391,12 +356,12 @@ class Platform:
         return self.is_instrument and not seen
 
     def record(self) -> dict[str, Any]:
-        """What is given, for ``.uns``; dicts and lists as JSON, and of cells their number."""
+        """Return what is set, for ``.uns``: dicts and lists as JSON, and of cells their number."""
         return codec.record(self)
 
     @classmethod
     def restored(cls, record: Mapping[str, Any]) -> Platform:
-        """The platform that :meth:`record` kept."""
+        """Return the platform that :meth:`record` wrote."""
         return cls(**{name: codec.restored(value) for name, value in record.items()})
 
 
@@ -415,62 +380,65 @@ _LONG = frozenset({"spread", "spillover_to"})
 CASES = ("mean", "worst")
 
 
-def codewords(given: Any) -> dict[str, str]:
+def codewords(codebook: Any) -> dict[str, str]:
     """Return a codebook as a dict of genes to texts of 0 and 1."""
-    if hasattr(given, "columns") and hasattr(given, "index"):
-        if not given.index.is_unique:
+    if hasattr(codebook, "columns") and hasattr(codebook, "index"):
+        if not codebook.index.is_unique:
             raise InvalidValue("codebook", NO_VALUE, "has a gene twice", "give each gene once")
-        if not given.isin([0, 1]).all(axis=None):
+        if not codebook.isin([0, 1]).all(axis=None):
             raise InvalidValue("codebook", NO_VALUE, "must hold bits, which are 0 or 1")
-        bits = given.to_numpy().astype(int)
-        given = {
-            str(gene): "".join(map(str, row)) for gene, row in zip(given.index, bits, strict=True)
+        rows = codebook.to_numpy().astype(int)
+        codebook = {
+            gene: "".join(map(str, row)) for gene, row in zip(codebook.index, rows, strict=True)
         }
-    if not isinstance(given, Mapping):
+    if not isinstance(codebook, Mapping):
         raise InvalidType(
-            "codebook", given, f"must be a table of genes and bits, or a {MAPPING} of codewords"
+            "codebook", codebook, f"must be a table of genes and bits, or a {MAPPING} of codewords"
         )
-    found = {str(gene): word for gene, word in given.items()}
-    for gene, word in found.items():
+    words = {str(gene): word for gene, word in codebook.items()}
+    for gene, word in words.items():
         if not isinstance(word, str) or not word or set(word) - {"0", "1"}:
             raise InvalidValue(
                 f"codebook[{gene!r}]", word, "is no codeword", "give a text of 0 and 1"
             )
-    if len({len(word) for word in found.values()}) != 1:
+    if len({len(word) for word in words.values()}) != 1:
         raise InvalidValue(
             "codebook", NO_VALUE, "has no codewords, or some of different lengths", "correct it"
         )
-    return found
+    return words
 
 
-def is_cells(given: Any) -> bool:
+def is_cells(neighbors: Any) -> bool:
     """Return whether neighbours are given as cells, or as what a record has of them."""
-    return hasattr(given, "n_obs") or (isinstance(given, str) and codec.is_of_cells(given))
+    return hasattr(neighbors, "n_obs") or (
+        isinstance(neighbors, str) and codec.is_of_cells(neighbors)
+    )
 
 
-def neighbor_frequencies(given: Any) -> dict[str, dict[str, float]]:
+def neighbor_frequencies(table: Any) -> dict[str, dict[str, float]]:
     """Return a table of types and the types of their neighbours as shares that add up to 1."""
-    rows = given
-    if hasattr(given, "columns") and hasattr(given, "index"):
-        if not (given.index.is_unique and given.columns.is_unique):
+    rows = table
+    if hasattr(table, "columns") and hasattr(table, "index"):
+        if not (table.index.is_unique and table.columns.is_unique):
             raise InvalidValue("spillover_to", NO_VALUE, "has a type twice", "give each once")
-        rows = given.to_dict("index")
+        rows = table.to_dict("index")
     if not isinstance(rows, Mapping) or not all(isinstance(row, Mapping) for row in rows.values()):
         raise InvalidType(
             "spillover_to",
-            given,
+            table,
             "must be cells with positions, or a table of types and the types of their neighbours",
         )
-    found = {}
+    frequencies = {}
     for label, row in rows.items():
         for value in row.values():
             checks.number(f"spillover_to[{str(label)!r}]", value)
         total = sum(row.values())
         if total > 0:  # a type without neighbours is as one that is not there
-            found[str(label)] = {str(name): value / total for name, value in row.items() if value}
-    if not found:
+            shares = {str(name): value / total for name, value in row.items() if value}
+            frequencies[str(label)] = shares
+    if not frequencies:
         raise InvalidValue("spillover_to", NO_VALUE, "has no neighbours of any type")
-    return found
+    return frequencies
 
 
 @dataclass(frozen=True)
@@ -510,9 +478,9 @@ class Preserve:
         checks.texts(or_none=True, cell_weights=self.cell_weights, use_rep=self.use_rep)
 
 
-def refuse_ignored(remedy: str, **given: object) -> None:
+def refuse_ignored(remedy: str, **arguments: object) -> None:
     """Refuse genes to ignore where the subspace or the graph is given, which may have them."""
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value is not None:
             raise InvalidValue(
                 "ignore",
@@ -561,25 +529,24 @@ class StructureSpec:
 
     def record(self) -> dict[str, Any]:
         """Return the parameters for ``.uns``."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        del values["stored_key"]
-        kept = {name: codec.storable(value) for name, value in values.items() if name != "ignore"}
-        return kept | {"ignore": codec.one_text(self.ignore)}
+        names = [name for name in _names(StructureSpec) if name not in {"ignore", "stored_key"}]
+        values = {name: codec.storable(getattr(self, name)) for name in names}
+        return values | {"ignore": codec.one_text(self.ignore)}
 
     @classmethod
     def restored(cls, record: Mapping[str, Any], stored_key: str | None = None) -> StructureSpec:
-        """Return the parameters that :meth:`record` kept."""
-        found = {name: codec.restored(value) for name, value in record.items()}
-        found["ignore"] = codec.with_patterns(found.get("ignore"))
-        return cls(**found, stored_key=stored_key)
+        """Return the parameters that :meth:`record` wrote."""
+        values = {name: codec.restored(value) for name, value in record.items()}
+        values["ignore"] = codec.with_patterns(values.get("ignore"))
+        return cls(**values, stored_key=stored_key)
 
     def arguments(self) -> dict[str, Any]:
         """Return them as :func:`~glfs_bio.pp.select_genes` takes them."""
-        named = ("n_comps", "layer", "batch_key", "use_rep", "neighbors_key", "ignore")
-        given = {name: getattr(self, name) for name in (*named, "random_state")}
+        names = ("n_comps", "layer", "batch_key", "use_rep", "neighbors_key", "ignore")
+        arguments = {name: getattr(self, name) for name in (*names, "random_state")}
         if self.stored_key is not None:
-            given |= dict.fromkeys(OF_STORED) | {"use_rep": self.stored_key}
-        return given
+            arguments |= dict.fromkeys(OF_STORED) | {"use_rep": self.stored_key}
+        return arguments
 
 
 @dataclass(frozen=True)
@@ -616,12 +583,11 @@ class Request:
         checks.one_of("search", self.search, SEARCHES)
         checks.seconds("time_limit", self.time_limit)
         checks.one_of("missing", self.missing, MISSING)
-        if self.limits is not None and not isinstance(self.limits, Limits):
-            raise InvalidType("limits", self.limits, f"must be made by {call('Limits')}, or {NONE}")
-        if self.platform is not None and not isinstance(self.platform, Platform):
-            raise InvalidType(
-                "platform", self.platform, f"must be made by {call('Platform')}, or {NONE}"
-            )
+        for name, record in _RECORDS.items():
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, record):
+                made_by = call(record.__name__)
+                raise InvalidType(name, value, f"must be made by {made_by}, or {NONE}")
         objective = OBJECTIVES.resolve("objective", self.objective)
         METHODS.resolve("method", self.method)
         if self.method != "glfs" and objective != OBJECTIVES["error"]:
@@ -662,9 +628,9 @@ class Request:
 
     def arguments(self) -> dict[str, Any]:
         """Return everything as arguments of :func:`~glfs_bio.pp.select_genes`."""
-        own = {one.name: getattr(self, one.name) for one in fields(self)}
-        del own["structure"]
-        return own | self.structure.arguments()
+        arguments = {name: getattr(self, name) for name in _names(Request)}
+        del arguments["structure"]
+        return arguments | self.structure.arguments()
 
     @classmethod
     def of(cls, n_genes: int | None = None, **arguments: Any) -> Request:
@@ -673,81 +639,89 @@ class Request:
 
     def but(self, **arguments: Any) -> Request:
         """Return the same with other arguments, of this class or of :class:`StructureSpec`."""
-        own = {one.name for one in fields(self)}
-        of_structure = {one.name for one in fields(StructureSpec)}
+        of_structure: dict[str, Any] = {}
+        of_request: dict[str, Any] = {}
         for name, value in arguments.items():
-            if name not in own | of_structure:
-                known = self.arguments()
-                remedy = place_of(name, value, known) or f"choose one of {', '.join(known)}"
+            if name in _names(Request):
+                of_request[name] = value
+            elif name in _names(StructureSpec):
+                of_structure[name] = value
+            else:
+                taken = self.arguments()
+                remedy = place_of(name, value, taken) or f"choose one of {', '.join(taken)}"
                 raise InvalidType(name, value, "is unknown", remedy)
-        spec = {name: value for name, value in arguments.items() if name in of_structure}
-        rest = {name: value for name, value in arguments.items() if name in own}
-        if spec:
-            rest["structure"] = replace(rest.get("structure", self.structure), **spec)
-        return replace(self, **rest)
+        if of_structure:
+            spec = of_request.get("structure", self.structure)
+            of_request["structure"] = replace(spec, **of_structure)
+        return replace(self, **of_request)
 
     @classmethod
     def restored(cls, record: Mapping[str, Any], structure: StructureSpec) -> Request:
         """Return the request whose :meth:`arguments` are kept in ``.uns``, with its structure."""
-        kept = {one.name for one in fields(cls)} & record.keys()
-        found = {name: codec.restored(record[name]) for name in kept}
+        values = {name: codec.restored(record[name]) for name in _names(cls) if name in record}
         for name in ("include", "exclude"):
-            found[name] = codec.with_patterns(found.get(name))
-        for name, kind in (("limits", Limits), ("platform", Platform)):
-            if found.get(name) is not None:
-                found[name] = kind.restored(found[name])
+            values[name] = codec.with_patterns(values.get(name))
+        for name, options in _RECORDS.items():
+            if values.get(name) is not None:
+                values[name] = options.restored(values[name])
         for name, registry in (("method", METHODS), ("objective", OBJECTIVES)):
-            if name in found:
-                found[name] = registry.restored(name, found[name])
-        return cls(**found, structure=structure)
+            if name in values:
+                values[name] = registry.restored(name, values[name])
+        return cls(**values, structure=structure)
 
 
 #: Records in which the parameters of a function may have fields, by the argument that takes them.
-_RECORDS: dict[str, type] = {"limits": Limits, "platform": Platform}
+_RECORDS: dict[str, Any] = {"limits": Limits, "platform": Platform}
 
 
 def place_of(name: str, value: object, taken: Collection[str]) -> str:
     """Say where an argument belongs that a function with others does not take; ``""``: nowhere."""
     for argument, record in _RECORDS.items():
-        if argument in taken and name in {one.name for one in fields(record)}:
+        if argument in taken and name in _names(record):
             return f"pass it as {argument}={record.__name__}({name}={shortened(value)})"
-    if name in {one.name for one in fields(StructureSpec)} - {"stored_key"}:
+    if name in _names(StructureSpec) and name != "stored_key":
         return f"pass it to {call('pp.structure')}, and name its key in {arg('use_rep')}"
     close = get_close_matches(name, taken, n=1, cutoff=0.7)
     return f"{close[0]} may be meant" if close else ""
 
 
-def _names_or_mapping(name: str, value: object, what: str) -> None:
-    if isinstance(value, str) and value:
-        return
-    if value is not None and not isinstance(value, Mapping):
-        raise InvalidType(name, value, f"must be the name of {what}, or a {MAPPING}")
-    _mapping(name, value)
-
-
-def _mapping(name: str, value: object) -> None:
-    if value is None:
-        return
-    if not isinstance(value, Mapping):
-        raise InvalidType(name, value, f"must be a {MAPPING}")
+def _checked(name: str, value: Mapping[Any, Any], check: _Check) -> dict[str, Any]:
+    """Return a dict whose values are checked."""
     if not value:
         raise InvalidValue(name, value, "is empty", "leave it out")
+    return {str(key): check(f"{name}[{str(key)!r}]", item) for key, item in value.items()}
 
 
-def _check_numbers(name: str, value: object) -> None:
-    """Refuse numbers by name that are negative or not finite."""
-    if isinstance(value, Mapping):
-        for key, number in value.items():
-            checks.number(f"{name}[{key!r}]", number)
+def _number(name: str, value: Any) -> Any:
+    checks.number(name, value)
+    return value
 
 
-def _check_lists(name: str, lists: object) -> None:
-    """Refuse groups that are not lists of names of genes."""
-    for key, genes in lists.items() if isinstance(lists, Mapping) else ():
-        if isinstance(genes, str) or not isinstance(genes, Collection):
-            raise InvalidType(name, genes, f"must hold lists of gene names, but {key} does not")
-        if not len(genes):
-            raise InvalidValue(name, lists, f"has no gene for {key}", "leave it out")
+def _total(name: str, value: Any) -> Any:
+    """Return a maximum of counts, or one for each type."""
+    if name == "total_counts['type']" and isinstance(value, Mapping):
+        return _checked(name, value, lambda _, total: _number(name, total))
+    return _number(name, value)
+
+
+def _genes(name: str, value: Any) -> Any:
+    """Return a list of genes, or refuse it."""
+    if isinstance(value, str) or not isinstance(value, Collection):
+        raise InvalidType(name, value, "must be a list of gene names")
+    if not len(value):
+        raise InvalidValue(name, value, "has no gene", "leave it out")
+    return value
+
+
+def _column(name: str, value: Any) -> str:
+    """Return the name of a column or of a file, or refuse what is neither that nor a dict."""
+    if not isinstance(value, str | PathLike) or not str(value):
+        raise InvalidType(name, value, f"must be a {MAPPING}, or a name: of a column of {VAR}, say")
+    return str(value)
+
+
+def _no_dict(name: str, value: Any) -> NoReturn:
+    raise InvalidType(name, value, f"must be a {MAPPING}")
 
 
 def _range(name: str, value: Any) -> tuple[Any, Any]:
@@ -769,12 +743,22 @@ def _range(name: str, value: Any) -> tuple[Any, Any]:
     return least, most
 
 
-def _numbers_of_genes(name: str, value: Any) -> tuple[int | None, int | None]:
+def _range_of_counts(name: str, value: Any) -> tuple[Any, Any]:
     """Return a range of whole numbers, which R may have as decimal ones."""
-    least, most = (
-        int(number) if isinstance(number, float) and number.is_integer() else number
-        for number in _range(name, value)
-    )
-    for number in (least, most):
-        checks.whole_number(name, number, at_least=0, or_none=True)
+    bounds = _range(name, value)
+    for number in bounds:
+        if number is not None and number != int(number):
+            raise InvalidType(name, value, "must hold whole numbers")
+    least, most = (None if number is None else int(number) for number in bounds)
     return least, most
+
+
+#: How a dict is checked, by its values, and what may stand in its place.
+_DICTS: dict[str, tuple[_Check, _Check]] = {
+    "expression": (_range, _no_dict),
+    "total_counts": (_total, _no_dict),
+    "expected_counts": (_number, _no_dict),
+    "groups": (_genes, _column),
+    "per_group": (_range_of_counts, _range_of_counts),
+    "priority": (_number, _column),
+}

@@ -423,7 +423,7 @@ def panel_of(
             batch=inputs.batch,
             cells=cells,
         )
-    panel = constraints.named(adata, panel)
+    panel = constraints.name_ruled_out(adata, panel)
     frame = results.columns_of(panel, candidates, adata.var_names, key)
     asked = request_to_keep(adata, recorded, frame, key)
     missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}

@@ -57,7 +57,7 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     """
     genes = _orderable(adata, genes)
     layer = request.structure.layer
-    found = rows(
+    limit_rows = rows(
         adata,
         request.limits,
         layer=layer,
@@ -65,14 +65,14 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
         detection=genes.detection,
         symbols=request.symbols,
     )
-    if found is None:
+    if limit_rows is None:
         return genes
-    genes = narrowed(
-        adata, replace(genes, ruled_out=ruled_out(found, genes)), found, request.n_genes
-    )
-    weighed = found.budget or found.lower.any() or (found.priority[genes.allowed] != 1.0).any()
-    binds = weighed or not found.hold(genes.allowed.astype(float))
-    return replace(genes, rows=found) if binds else genes
+    genes = replace(genes, ruled_out=ruled_out(limit_rows, genes))
+    genes = narrowed(adata, genes, limit_rows, request.n_genes)
+    priority = limit_rows.priority[genes.allowed]
+    weighed = limit_rows.budget or limit_rows.lower.any() or (priority != 1.0).any()
+    binds = weighed or not limit_rows.hold(genes.allowed.astype(float))
+    return replace(genes, rows=limit_rows) if binds else genes
 
 
 def ruled_out(rows: Rows, genes: Candidates) -> dict[int, str]:
@@ -85,7 +85,7 @@ def ruled_out(rows: Rows, genes: Candidates) -> dict[int, str]:
     }
 
 
-def named(adata: AnnData, panel: Panel) -> Panel:
+def name_ruled_out(adata: AnnData, panel: Panel) -> Panel:
     """The same panel with the names of the genes that limits rule out."""
     if "ruled_out" not in panel.info:
         return panel
@@ -100,10 +100,10 @@ def say_ruled_out(table: pd.DataFrame | None) -> None:
         return
     strong = table[table["preserved"] >= _STRONG].head(_SAID)
     if len(strong):
-        said = [f"{one.gene} ({one.limit}; {one.preserved:.0%})" for one in strong.itertuples()]
+        texts = [f"{row.gene} ({row.limit}; {row.preserved:.0%})" for row in strong.itertuples()]
         log.warning(
             Message(
-                f"{arg('limits')} rule out genes that alone would preserve much: {listed(said)}."
+                f"{arg('limits')} rule out genes that alone would preserve much: {listed(texts)}."
             )
         )
 
@@ -147,16 +147,16 @@ def rows(
     may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
     genes = Lookup(adata, symbols)
     priority = _priority(genes, limits, may)
-    found = list(_groups(genes, limits))
+    limit_rows = list(_groups(genes, limits))
     if limits.budget is not None and limits.cost is not None:
         costs = columns.numbers(genes, limits.cost, "cost", needed=may)
-        found.append(_upper("budget", "", costs, float(limits.budget)))
+        limit_rows.append(_upper("budget", "", costs, float(limits.budget)))
     types = _types(adata, limits.groupby)
     quantities: dict[str, Array] = {}
     if limits.counts_layer is not None:
         detection = Detection() if detection is None else detection
         quantities["counts"] = _counted(genes, limits, types, detection)
-        found += _totals(quantities["counts"], limits, types, detection)
+        limit_rows += _totals(quantities["counts"], limits, types, detection)
     markers: dict[str, Index] = {}
     per_type = limits.per_type
     if per_type is not None or _needs_matrix(limits):
@@ -168,11 +168,11 @@ def rows(
             of_type = marked(profiles, types)
             markers = {name: np.flatnonzero(of_type == k) for k, name in enumerate(types.names)}
             _warn_of_few(markers, per_type)
-    found += _of_single_genes(quantities, limits)
+    limit_rows += _of_single_genes(quantities, limits)
     for name, rows_of_type in markers.items():
         least = min(per_type or 0, len(rows_of_type))
-        found.append(_number(f"per_type ≥ {per_type}", name, rows_of_type, least=least))
-    return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None)
+        limit_rows.append(_number(f"per_type ≥ {per_type}", name, rows_of_type, least=least))
+    return Rows.of(limit_rows, adata.n_vars, priority, budget=limits.budget is not None)
 
 
 def with_lists(adata: AnnData, limits: Limits, symbols: str | None = None) -> Limits:
@@ -248,12 +248,12 @@ def _of_single_genes(quantities: Mapping[str, Array], limits: Limits) -> Iterato
     `quantities` of genes over all cells and in each type, shape (n_genes, 1 + n_types).
     """
     ranges: Mapping[str, Any] = limits.expression or {}
-    for name, measure in MEASURES.items():
+    for name, (quantity, in_type) in MEASURES.items():
         if name not in ranges:
             continue
         least, most = ranges[name]
-        values = quantities[measure.quantity]
-        values = values[:, 1:].max(axis=1) if measure.in_type else values[:, 0]
+        values = quantities[quantity]
+        values = values[:, 1:].max(axis=1) if in_type else values[:, 0]
         for sign, bound, is_out in (("≥", least, np.less), ("≤", most, np.greater)):
             if bound is not None:
                 limit = f"expression[{name!r}] {sign} {bound:g}"
@@ -321,7 +321,7 @@ def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
     """
     if limits.groups is None:
         return
-    groups = _lists(genes, limits.groups, "groups")
+    groups = _lists(genes, limits.groups)
     ranges: Any = limits.per_group
     if not isinstance(ranges, Mapping):
         ranges = dict.fromkeys(groups, ranges)
@@ -342,17 +342,15 @@ def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
         yield _number(limit, name, groups[name], least=least, most=most)
 
 
-def _lists(
-    genes: Lookup, given: str | Mapping[str, Collection[str]], argument: str
-) -> dict[str, Index]:
-    """Rows of the genes in lists by name, or in a column of ``.var``."""
-    if isinstance(given, Mapping):
-        return _listed(genes, given, argument)
-    column = read.find(genes.adata, "var", given, argument)
-    named = column.notna().to_numpy() & (column.astype(str) != "").to_numpy()
+def _lists(genes: Lookup, groups: str | Mapping[str, Collection[str]]) -> dict[str, Index]:
+    """Return rows of the genes in lists by name, or in a column of ``.var``."""
+    if isinstance(groups, Mapping):
+        return _listed(genes, groups, "groups")
+    column = read.find(genes.adata, "var", groups, "groups")
     names = column.astype(str).to_numpy()
-    groups = pd.Series(np.flatnonzero(named)).groupby(names[named])
-    return {str(name): group.to_numpy() for name, group in groups}
+    members = np.flatnonzero(column.notna().to_numpy() & (names != ""))
+    by_name = pd.Series(members).groupby(names[members])
+    return {str(name): rows.to_numpy() for name, rows in by_name}
 
 
 def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
@@ -380,13 +378,13 @@ def _types(adata: AnnData, groupby: str | None) -> Types:
     """All cells, and those of each type in a column of ``.obs``."""
     if groupby is None:
         return Types.of(np.full(adata.n_obs, -1), [])
-    known = columns.labels(adata, groupby, "groupby")
-    return Types.of(known.codes, known.names)
+    labels = columns.labels(adata, groupby, "groupby")
+    return Types.of(labels.codes, labels.names)
 
 
 def _needs_matrix(limits: Limits) -> bool:
     """Return whether a limit is on the expression of single genes, not on their counts."""
-    return any(MEASURES[name].quantity != "counts" for name in limits.expression or ())
+    return any(MEASURES[name][0] != "counts" for name in limits.expression or ())
 
 
 def _priority(genes: Lookup, limits: Limits, may: NDArray[np.bool_]) -> Array:
@@ -395,23 +393,23 @@ def _priority(genes: Lookup, limits: Limits, may: NDArray[np.bool_]) -> Array:
     if limits.priority is None:
         return factors
     if isinstance(limits.priority, Mapping):
-        given = _numbers(genes, limits.priority, "priority")
-        factors[list(given)] = list(given.values())
+        by_row = _numbers(genes, limits.priority, "priority")
+        factors[list(by_row)] = list(by_row.values())
         return factors
     return columns.numbers(genes, limits.priority, "priority", needed=may, otherwise=1.0)
 
 
-def _numbers(genes: Lookup, given: Mapping[str, float], argument: str) -> dict[int, float]:
-    """Numbers by row; names that are not in the data are said, once."""
-    _listed(genes, {"": given}, argument)
-    return genes.by_row(given)
+def _numbers(genes: Lookup, numbers: Mapping[str, float], argument: str) -> dict[int, float]:
+    """Return numbers by row; names that are not in the data are said, once."""
+    _listed(genes, {"": numbers}, argument)
+    return genes.by_row(numbers)
 
 
 def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) -> dict[str, Index]:
     """Rows of the genes in lists; names that are not in the data are said, once."""
-    named = {str(gene) for members in lists.values() for gene in members}
-    absent = sorted(name for name in named if not genes.of(name))
-    if len(absent) == len(named):
+    names = {str(gene) for members in lists.values() for gene in members}
+    absent = sorted(name for name in names if not genes.of(name))
+    if len(absent) == len(names):
         raise NotFound(
             argument,
             NO_VALUE,

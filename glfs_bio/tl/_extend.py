@@ -167,7 +167,7 @@ def extend_panel(
     if candidates.rows is not None:
         out = constraints.ruled_out(candidates.rows, candidates)
         info = panel.info | strongest_out(basis.criterion, out)
-        panel = constraints.named(adata, replace(panel, info=info))
+        panel = constraints.name_ruled_out(adata, replace(panel, info=info))
     constraints.say_ruled_out(panel.info.get("ruled_out"))
     order = candidates.genes[panel.order[: panel.n_selected]]
     added = _added(adata, found, order, panel.preserved, known)
