@@ -17,7 +17,7 @@ export GLFS_BIO_DATA ?= $(abspath ../shared/data)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test pytest test-lowest test-newest audit mutants lint signatures docs docs-links dist lock format clean
+.PHONY: demo test pytest test-lowest test-newest audit mutants lint docs docs-links dist lock format clean
 .PHONY: bench bench-panels bench-paper bench-peers bench-imaging bench-speed
 
 demo: $(INSTALLED)
@@ -41,11 +41,6 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-
-# What the help of the shell knows of functions without importing them.
-signatures: $(INSTALLED)
-	$(BIN)/python -c 'from glfs_bio import _signatures as s; from glfs_bio.cli import signatures; \
-		s.KEPT.write_text(signatures(), "utf-8")'
 
 # The pages are in docs/_build/html/index.html; any warning is an error.
 docs: $(SPHINX)

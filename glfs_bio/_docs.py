@@ -1,11 +1,19 @@
-"""Descriptions of parameters, each written once: filled into docstrings, and read out of them."""
+"""Descriptions of parameters, each written once: filled into docstrings, and read out of them.
+
+R and the page of outputs read functions.  The help of the shell must not wait for NumPy, and reads
+their source.
+"""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import textwrap
-from functools import wraps
+from dataclasses import dataclass
+from functools import cache, wraps
+from importlib.util import resolve_name
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .errors import NO_VALUE, InvalidType
@@ -14,6 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
+#: The default of a parameter without one.
+REQUIRED = inspect.Parameter.empty
+_PACKAGE = Path(__file__).parent
+#: The next heading of a docstring.
+_HEADING = re.compile(r"\n\n[^\n]+\n-+\n")
 #: By the placeholders that stand for them in docstrings; ``{0}`` is the text after a placeholder.
 SHARED = {
     "<adata>": """\
@@ -133,16 +146,21 @@ None if the figure was shown, else {0}.""",
 _PLACEHOLDER = re.compile(r"^( *)(<[a-z_, ]+>)(?: (.+))?$", re.MULTILINE)
 
 
+def filled(text: str) -> str:
+    """Return a docstring with shared descriptions in place of the names that stand for them."""
+
+    def description(name: re.Match[str]) -> str:
+        indent, placeholder, detail = name.groups()
+        return textwrap.indent(SHARED[placeholder].format(detail), indent)
+
+    return _PLACEHOLDER.sub(description, text)
+
+
 def documented(function: Function) -> Function:
     """Fill shared descriptions into the docstring of a function, with the indentation there, and
     say of an argument that it does not take where it belongs.
     """
-
-    def text(found: re.Match[str]) -> str:
-        indent, name, detail = found.groups()
-        return textwrap.indent(SHARED[name].format(detail), indent)
-
-    function.__doc__ = _PLACEHOLDER.sub(text, function.__doc__ or "") or None
+    function.__doc__ = filled(function.__doc__ or "") or None
     parameters = inspect.signature(function).parameters
     if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         return function
@@ -157,3 +175,118 @@ def documented(function: Function) -> Function:
         return function(*args, **given)
 
     return cast("Function", called)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a function, or a field of a record."""
+
+    name: str
+    #: The annotation, and the type as the docstring has it.
+    type: str
+    kind: str
+    text: str
+    default: Any = REQUIRED
+    is_positional: bool = False
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the text, without its point, before any list."""
+        first = f"\n{self.text}".split("\n- ")[0]
+        return " ".join(first.split()).partition(". ")[0].removesuffix(".")
+
+
+def parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
+    """Return the parameters of a function, or the fields of a record, by name."""
+    return _described(inspect.signature(function), inspect.getdoc(function) or "")
+
+
+def section(function: Callable[..., Any] | str, title: str) -> list[tuple[str, str, str]]:
+    """Return head, type and text of each entry of a section of a function, or of a docstring."""
+    docstring = function if isinstance(function, str) else inspect.getdoc(function) or ""
+    _, _, text = docstring.partition(f"\n{title}\n{'-' * len(title)}\n")
+    entries: list[tuple[str, str, str]] = []
+    for line in _HEADING.split(text, maxsplit=1)[0].splitlines():
+        if line and not line.startswith(" "):
+            head, _, kind = line.partition(" : ")
+            entries.append((head, kind, ""))
+        elif entries:
+            head, kind, text = entries.pop()
+            entries.append((head, kind, f"{text}\n{line[4:]}".strip("\n")))
+    return entries
+
+
+@cache
+def docstring_in_source(name: str) -> str:
+    """Return the docstring of a public function such as ``"pp.select_genes"``, not importing it."""
+    return inspect.cleandoc(filled(ast.get_docstring(_definition(name), clean=False) or ""))
+
+
+@cache
+def parameters_in_source(name: str) -> dict[str, Parameter]:
+    """Return the parameters of a public function, or the fields of a record, not importing it.
+
+    The text of a default stands for it.
+    """
+    signature = inspect.Signature(
+        [
+            inspect.Parameter(
+                parameter,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=REQUIRED if default is None else ast.unparse(default),
+                annotation=ast.unparse(annotation),
+            )
+            for parameter, annotation, default in _names_types_defaults(_definition(name))
+        ]
+    )
+    return _described(signature, docstring_in_source(name))
+
+
+def _names_types_defaults(
+    definition: ast.FunctionDef | ast.ClassDef,
+) -> list[tuple[str, Any, ast.expr | None]]:
+    """Return what a definition has of each parameter, or of each field of a record."""
+    if isinstance(definition, ast.ClassDef):
+        fields = [node for node in definition.body if isinstance(node, ast.AnnAssign)]
+        return [(ast.unparse(node.target), node.annotation, node.value) for node in fields]
+    arguments = definition.args
+    missing = [None] * (len(arguments.args) - len(arguments.defaults))
+    names = [*arguments.args, *arguments.kwonlyargs]
+    defaults = [*missing, *arguments.defaults, *arguments.kw_defaults]
+    pairs = zip(names, defaults, strict=True)
+    return [(argument.arg, argument.annotation, default) for argument, default in pairs]
+
+
+def _described(signature: inspect.Signature, docstring: str) -> dict[str, Parameter]:
+    """Return the parameters of a signature with their types and texts of a docstring."""
+    entries = section(docstring, "Parameters") or section(docstring, "Attributes")
+    texts = {name: (kind, text) for names, kind, text in entries for name in names.split(", ")}
+    return {
+        name: Parameter(
+            name,
+            str(parameter.annotation),
+            *texts.get(name, ("", "")),
+            parameter.default,
+            parameter.kind is parameter.POSITIONAL_OR_KEYWORD,
+        )
+        for name, parameter in signature.parameters.items()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    }
+
+
+@cache
+def _definition(name: str) -> ast.FunctionDef | ast.ClassDef:
+    """Return the definition of a public function or record, where its module has it from."""
+    module, _, function = name.rpartition(".")
+    path = _PACKAGE.joinpath(*module.split("."))
+    package = f"glfs_bio.{module}" if path.is_dir() else f"glfs_bio.{module}".rpartition(".")[0]
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    nodes = ast.parse(path.read_text("utf-8")).body
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == function:
+            return node
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and function in {alias.name for alias in node.names}:
+            source = resolve_name("." * node.level + (node.module or ""), package)
+            return _definition(f"{source.removeprefix('glfs_bio.')}.{function}")
+    raise LookupError(name)

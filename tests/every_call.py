@@ -61,12 +61,11 @@ CALLS = {
 #: Lines of the shell by command, on what :func:`write_inputs` writes.
 LINES = {
     "select": "IN.h5ad --n-genes 5 --key-added other",
+    "structure": "IN.h5ad",
     "evaluate": "IN.h5ad glfs --labels type",
-    "compare": "IN.h5ad a=glfs b=other --labels type",
     "explain": "IN.h5ad glfs --genes g1,g50 --labels type",
     "extend": "IN.h5ad glfs --drop g1",
     "prove": "IN.h5ad other",
-    "curve": "IN.h5ad --max-genes 5 --labels type",
     "stability": "IN.h5ad --n-resamples 2",
     "classify": "IN.h5ad --labels type --n-genes 3",
     "enrich": "IN.h5ad --gene-sets SETS.gmt --min-size 1",

@@ -66,9 +66,10 @@ def not_refused(call: Callable, cases: Iterable[tuple[dict, type, str]]) -> list
 def _doors() -> dict[str, Door]:
     """Those that are there: of Python, of R, and of the shell."""
     found = {"Python": PYTHON}
-    for package, name in (("rbridge", "R"), ("cli", "SHELL")):
-        with suppress(ImportError):  # its own tests tell
-            found[package] = getattr(import_module(f"glfs_bio.{package}.words"), name)
+    with suppress(ImportError):  # its own tests tell
+        found["rbridge"] = import_module("glfs_bio.rbridge.words").R
+    with suppress(ImportError):
+        found["cli"] = import_module("glfs_bio.cli.messages").door({}, {})
     return found
 
 

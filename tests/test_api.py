@@ -6,12 +6,12 @@ import doctest
 import importlib
 import inspect
 import re
+from operator import attrgetter
 from pathlib import Path
 
 import glfs_bio
-from glfs_bio import tl
-from glfs_bio._signatures import KEPT, REQUIRED, Parameter, kept, parameters, section
-from glfs_bio.cli import signatures
+from glfs_bio._docs import REQUIRED, Parameter, parameters, parameters_in_source, section
+from glfs_bio.cli import COMMANDS
 
 MODULES = ("", "datasets", "estimators", "glfs2014", "io", "pl", "pp", "rbridge", "tl")
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "api.md"
@@ -144,9 +144,11 @@ def test_what_a_signature_and_a_docstring_say():
     assert section(several, "Returns")[-1] == ('``.uns["x"]``', "dict", "Everything.")
 
 
-def test_what_is_stored_is_current():
-    """If not: ``make signatures``."""
-    assert KEPT.read_text("utf-8") == signatures()
-    read = {name: vars(entry) for name, entry in parameters(tl.substitutes).items()}
-    stored = {name: vars(entry) for name, entry in kept("tl.substitutes").items()}
-    assert {name: entry | {"is_positional": False} for name, entry in read.items()} == stored
+def test_the_source_says_what_functions_say():
+    for name in {"options.Limits", *(command.function for command in COMMANDS.values())}:
+        function = attrgetter(name)(glfs_bio)
+        source, imported = parameters_in_source(name), parameters(function)
+        assert list(source) == list(imported)
+        for one, other in zip(source.values(), imported.values(), strict=True):
+            assert (one.type, one.kind, one.text) == (other.type, other.kind, other.text)
+            assert (one.default is REQUIRED) == (other.default is REQUIRED)

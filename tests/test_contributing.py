@@ -20,8 +20,7 @@ BLOCK = re.compile(r"```python\n# (new file )?(\S+?)(?:, after: ([^\n]+))?\n(.*?
 USE = """
 import scanpy as sc
 import glfs_bio
-from glfs_bio import Limits, _signatures
-from glfs_bio.cli import signatures
+from glfs_bio import Limits
 from glfs_bio.rbridge import formals
 
 adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
@@ -41,7 +40,6 @@ for options in variants:
 assert not chosen.str.startswith("CD").any()
 assert glfs_bio.pp.recorded_parameters(adata)["avoid"] == "CD"
 assert "avoid" in formals.argument_names("select_genes")
-_signatures.KEPT.write_text(signatures(), "utf-8")  # make signatures
 """
 
 
@@ -68,7 +66,7 @@ def insert(path: Path, anchor: str, code: str) -> None:
 
 @pytest.mark.skipif(not GUIDE.exists(), reason="no CONTRIBUTING.md beside the package")
 def test_what_the_recipes_add_works(tmp_path):
-    """Each recipe edits two files; a new field is an option of the shell too."""
+    """Each recipe edits two files; a new parameter is an option of the shell too."""
     shutil.copytree(PACKAGE, tmp_path / "glfs_bio")  # with what is compiled of unchanged files
     edited = []
     for recipe in GUIDE.read_text("utf-8").split("\n## "):
@@ -82,4 +80,4 @@ def test_what_the_recipes_add_works(tmp_path):
     assert [len(files) for files in edited] == [2] * 5
     run(tmp_path, "-c", USE)
     options = run(tmp_path, "-m", "glfs_bio", "select", "--help")
-    assert [word for word in ("--per-letter", "--avoid", "noisiest") if word not in options] == []
+    assert "--avoid" in options

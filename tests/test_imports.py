@@ -19,7 +19,7 @@ FLOORS = (
     *({"errors"}, {"checks", "codec", "labels", "_typing"}, {"methods"}, {"options"}, {"data"}),
     *({"cells"}, {"criterion"}, {"panel"}, {"solvers"}, {"glfs2014", "rivals", "laprls"}),
     *({"measures"}, {"selection"}, {"estimators"}),
-    *({"_docs", "_extras", "_files", "_progress", "_signatures"}, {"vendors"}),
+    *({"_docs", "_extras", "_files", "_progress"}, {"vendors"}),
     *({"datasets"}, {"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}),
     {"__init__", "__main__"},
 )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from glfs_bio import pp, tl
 from glfs_bio._anndata import structure
-from glfs_bio._signatures import section
+from glfs_bio._docs import section
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "outputs.md"
 #: Tables whose columns have names of their own.

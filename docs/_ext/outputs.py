@@ -6,7 +6,7 @@ import re
 from operator import attrgetter
 
 import glfs_bio
-from glfs_bio._signatures import parameters, section
+from glfs_bio._docs import parameters, section
 
 PAGE, PLACE = "reference/outputs", "<!-- from the docstrings: docs/_ext/outputs.py -->"
 FUNCTIONS = (

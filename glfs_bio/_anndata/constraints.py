@@ -249,10 +249,11 @@ def _of_single_genes(quantities: Mapping[str, Array], limits: Limits) -> Iterato
     """
     ranges: Mapping[str, Any] = limits.expression or {}
     for name, (quantity, in_type) in MEASURES.items():
-        least, most = ranges.get(name, (None, None))
-        if name in ranges:
-            values = quantities[quantity]
-            values = values[:, 1:].max(axis=1) if in_type else values[:, 0]
+        if name not in ranges:
+            continue
+        least, most = ranges[name]
+        values = quantities[quantity]
+        values = values[:, 1:].max(axis=1) if in_type else values[:, 0]
         for sign, bound, is_out in (("≥", least, np.less), ("≤", most, np.greater)):
             if bound is not None:
                 limit = f"expression[{name!r}] {sign} {bound:g}"

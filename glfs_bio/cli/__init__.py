@@ -1,70 +1,61 @@
-"""``glfs-bio``: gene selection from the shell."""
+"""``glfs-bio``: gene panels from the shell."""
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from importlib import import_module
-from typing import Annotated, Any, Final
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from .._signatures import Parameter, kept
+from . import files
+from .commands import COMMANDS, Call, run_function
+from .messages import Messages, door
+from .options import signature
 
-#: click's own, and the short one.
-_SETTINGS = {"help_option_names": ["-h", "--help"]}
 #: Where the words of a line are kept while it is read.
 _WORDS = f"{__name__}.words"
-#: How the help of all commands is written.
-_MARKUP: Final = "markdown"
-
-#: The modules of the commands, in the order of the help.
-COMMANDS = {
-    "select": "commands_select",
-    "rank": "commands_select",
-    "evaluate": "commands_panel",
-    "extend": "commands_select",
-    "explain": "commands_panel",
-    "prove": "commands_panel",
-    "efficiency": "commands_files",
-    "stability": "commands_select",
-    "classify": "commands_panel",
-    "enrich": "commands_panel",
-    "export": "commands_files",
-    "order": "commands_files",
-    "report": "commands_files",
-    "demo": "commands_select",
-}
+_HELP = {"help_option_names": ["-h", "--help"]}
 
 
-def _function(name: str) -> Any:
-    return getattr(import_module(f".{COMMANDS[name]}", __package__), name)
+@cache
+def with_options(name: str) -> Any:
+    """Return a command with its options, which are read from the source of its function."""
+    command, options = COMMANDS[name], COMMANDS[name].options()
+    by_name = {option.name: option for option in options}
+    commands = {row.function: f"glfs-bio {other}" for other, row in reversed(COMMANDS.items())}
 
+    def run(*, json: bool, debug: bool, **line: Any) -> None:
+        messages = Messages(name, door(by_name, commands), as_json=json)
+        with messages.reporting(debug=debug):
+            files.check(options[:-2], line, json=json)
+            values = {
+                option.name: option.read(line[option.name], option.name)
+                for option in options
+                if option.name in line and line[option.name] not in (None, [], option.default)
+            }
+            call = Call(command, options, values, messages)
+            (command.run or run_function)(call)
+            for option in options[:-2]:
+                for path in option.paths(line) if option.file == "w" else []:
+                    messages.wrote(option.spelling, path)
 
-def functions() -> dict[str, str]:
-    """Return the functions whose records the commands have; empty where there is none."""
-    for name in COMMANDS:
-        _function(name)
-    from .command import CALLED
-
-    return {name: CALLED[name] for name in COMMANDS}
-
-
-def signatures() -> str:
-    """Return the text of the file that has what help knows without importing it."""
-    summaries = {name: _function(name).__doc__.partition("\n\n")[0] for name in COMMANDS}
-    said = {name: Parameter(name, "", "", text) for name, text in summaries.items()}
-    from .command import signatures as of_functions
-
-    return of_functions({"glfs-bio": said})
+    run.__signature__ = signature(options)  # type: ignore[attr-defined]
+    app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    text = f"{command.about}\n\nExample: glfs-bio {name} {command.example}"
+    app.command(name, help=text, context_settings=_HELP)(run)
+    return typer.main.get_command(app)
 
 
 class _Commands(TyperGroup):
-    """Lists the commands by their first paragraphs, and imports the one that runs."""
+    """Lists the commands, and makes the options of the one that runs."""
 
     def __init__(self, **settings: Any) -> None:
-        listed = {name: TyperCommand(name, help=kept("glfs-bio")[name].text) for name in COMMANDS}
+        listed = {
+            name: TyperCommand(name, help=command.about.partition("\n\n")[0])
+            for name, command in COMMANDS.items()
+        }
         super().__init__(**settings | {"commands": listed})
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -84,54 +75,41 @@ class _Commands(TyperGroup):
         except Exception as error:
             words = ctx.meta.get(_WORDS, [])
             if hasattr(error, "format_message") and "--json" in words:
-                from .document import Document
-
                 command = words[0] if words[0] in COMMANDS else None
                 problem = error.format_message()
-                remedy = " ".join(["see glfs-bio", *([command] if command else []), "--help"])
-                Document(command).fail(
-                    type(error).__name__, problem, problem=problem, remedy=remedy
-                )
+                remedy = " ".join(filter(None, ("see glfs-bio", command, "--help")))
+                Messages(command, door({}, {}), as_json=True).fail(error, problem, remedy)
             raise
-
-
-@cache
-def with_options(name: str) -> Any:
-    """A command with its options."""
-    alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
-    alone.command(name, context_settings=_SETTINGS)(_function(name)())
-    return typer.main.get_command(alone)
 
 
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=_MARKUP,
-    context_settings=_SETTINGS,
+    rich_markup_mode="rich",
+    context_settings=_HELP,
 )
 
 
-@app.callback(invoke_without_command=True)
+@app.callback(
+    invoke_without_command=True,
+    help="Select gene panels that preserve the structure of single-cell data.\n\n"
+    "Results go to stdout or to files, messages to stderr; with --json stdout is one JSON "
+    "document. A file is written completely or not at all. - instead of a file is stdin or "
+    "stdout. Exit codes: 0 success, 1 invalid data or value, 2 invalid command line.",
+)
 def main(
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
-    schema: Annotated[
+    json_schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON Schema of --json and stop.")
     ] = False,
 ) -> None:
-    """Select gene panels that preserve the structure of single-cell data.
-
-    Results go to stdout or to files, messages to stderr; with `--json` stdout is one JSON document.
-    A file is written completely or not at all.  `-` instead of a file is stdin or stdout.  Exit
-    codes: 0 success, 1 invalid data or value, 2 invalid command line.
-    """
+    """Print what is asked of no command."""
     if version:
         from .. import __version__
 
         typer.echo(__version__)
         raise typer.Exit
-    if schema:
-        from . import document
-
-        typer.echo(json.dumps(document.schema(functions()), indent=1))
+    if json_schema:
+        typer.echo(Path(__file__).with_name("schema.json").read_text("utf-8"), nl=False)
         raise typer.Exit

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import pp, tl
 from .._anndata.results import KINDS
-from .._signatures import REQUIRED, Parameter, parameters
+from .._docs import REQUIRED, Parameter, parameters
 from ..estimators import LapRLSClassifier
 from ..options import Limits, Platform
 

@@ -107,7 +107,7 @@ class Limited(Greedy):
         ends it where no gene gains anything and all lower limits are met.  `rest` is known to
         complete the panel; then these genes enter, and others that can be in the place of one.
         """
-        barred, known = np.zeros(self.n_genes, dtype=bool), rest is not None
+        barred, has_rest = np.zeros(self.n_genes, dtype=bool), rest is not None
         if rest is None:
             rest = self._completed(self._used, self._open, n_genes - len(self.picked))
         while len(self.picked) < n_genes:
@@ -123,7 +123,7 @@ class Limited(Greedy):
                 break
             following = self._rest_with(gene, rest, n_genes)
             if following is None:
-                following = self._rest_after(gene, n_genes, cheapest=known)
+                following = self._rest_after(gene, n_genes, cheapest=has_rest)
             if following is None:  # nor could the panel be completed beside a gene no better
                 barred |= self._rows.no_better(gene, self._used)
                 barred[rest] = False
@@ -133,11 +133,11 @@ class Limited(Greedy):
 
     def arrange(self, panel: Sequence[int]) -> None:
         """Let the genes of a panel within the limits enter, each the best of those left."""
-        others = self._open.copy()
-        others[np.asarray(panel, dtype=np.intp)] = False
-        self._open &= ~others
+        outside = self._open.copy()
+        outside[np.asarray(panel, dtype=np.intp)] = False
+        self._open &= ~outside
         self.fill(len(panel))
-        self._open |= others
+        self._open |= outside
 
     @property
     def exhausted(self) -> str | None:
@@ -145,9 +145,7 @@ class Limited(Greedy):
         out = self._open & self._rows.allowed
         if not out.any():
             out = self._open
-        if not out.any():
-            return None
-        if (out & self._rows.within(self._used)).any():
+        if not out.any() or (out & self._rows.within(self._used)).any():
             return None
         refused = self._rows.only(np.flatnonzero(out)).refused(self._used)
         return self._rows.names[int(np.argmax(refused))]
@@ -167,9 +165,9 @@ class Limited(Greedy):
 
     def _rest_with(self, gene: int, rest: list[int], n_genes: int) -> list[int] | None:
         """Those of `rest` that complete the panel beside a gene, but for one at most."""
-        left = [other for other in rest if other != gene]
-        if len(left) < len(rest):
-            return left
+        remaining = [other for other in rest if other != gene]
+        if len(remaining) < len(rest):
+            return remaining
         places = n_genes - len(self.picked) - 1
         used = self._used + self._rows.sums([gene]) + self._rows.sums(rest)
         if len(rest) <= places and (used <= self._rows.most).all():
@@ -244,7 +242,7 @@ def select_within(
     beta[candidates[fixed]] = 1.0
     share = np.full(n_selected, np.nan)
     errors, free = criterion.errors(candidates[chosen]), fixed[:0]
-    known = Certificates.of_panel(errors)
+    certificates = Certificates.of_panel(errors)
     if n_selected > len(fixed):
         any_size = n_genes is None and rows.budget
         size = len(candidates) if any_size else n_genes or n_selected
@@ -253,14 +251,16 @@ def select_within(
         free, relaxed = relax_beside(bounding, rows, chosen, len(fixed), size)
         share[len(fixed) :] = optimality(errors[len(fixed) :], relaxed.lower - above)
         beta[candidates[free]] = relaxed.beta
-        known = known.but(relaxed.holding - above, relaxed.lacking - above)
+        certificates = certificates.but(relaxed.holding - above, relaxed.lacking - above)
     return picked(
-        *(order, waiting, candidates),
+        order,
+        waiting,
+        candidates,
         weights=beta[candidates],
         n_selected=n_selected,
         preserved=preserved,
         optimality=share,
-        certificates=known.among(candidates, candidates[free], candidates[fixed]),
+        certificates=certificates.among(candidates, candidates[free], candidates[fixed]),
     )
 
 
@@ -323,20 +323,20 @@ class _Search:
             panels = self._as_large(ways, size)
         nothing = ways[0].nothing if n_genes is None else -np.inf
         exchanges = Exchanges(self._free, self.rows, self.fixed, size, nothing)
-        before = min(panels, key=self._error)
-        after = exchanges.improved(before)
-        found = self.start(self.rows.packing)
-        found.arrange(min(before, after, key=self._error))
+        start = min(panels, key=self._error)
+        improved = exchanges.improved(start)
+        best = self.start(self.rows.packing)
+        best.arrange(min(start, improved, key=self._error))
         if n_genes is not None:
-            self._compare(found.picked, min((way.picked for way in ways), key=self._error))
-        return found
+            self._compare(best.picked, min((way.picked for way in ways), key=self._error))
+        return best
 
     def _compare(self, panel: list[int], fewer: list[int]) -> None:
         """Say where fewer genes preserve more than as many as were asked for."""
         if len(fewer) == len(panel) or not fewer:
             return
         of_fewer, of_panel = (
-            self.criterion.preserved(self.candidates[one])[-1] for one in (fewer, panel)
+            self.criterion.preserved(self.candidates[genes])[-1] for genes in (fewer, panel)
         )
         if of_fewer - of_panel > _NOTABLE * of_panel:
             n = f"{len(fewer)} gene{'s' if len(fewer) > 1 else ''}"
@@ -383,11 +383,11 @@ class _Search:
             larger, most = self._largest(self.rows, n_genes)
             largest = max(largest, larger, key=len)
         size = len(largest)
-        found = list(ways)
+        choices = list(ways)
         for way in (way for way in ways if len(way.picked) < size):
             anew = self.start(self.rows.of_size(size), thrift=way.thrift)
             anew.fill(size, rest=[gene for gene in largest if anew.left[gene]])
-            found.append(anew)
+            choices.append(anew)
         if size < n_genes:
             blamed = self._blamed(n_genes, most)
             log.warning(
@@ -399,21 +399,21 @@ class _Search:
                     f"within {blamed}."
                 )
             )
-        return [way.picked for way in found if len(way.picked) == size]
+        return [way.picked for way in choices if len(way.picked) == size]
 
     def _largest(self, rows: Rows, n_genes: int) -> tuple[list[int], int]:
         """The largest panel that is found of at most `n_genes`, and how large one could be."""
         fixed = self.fixed
         open_ = ~np.isin(np.arange(rows.n_genes), fixed)
-        found, most = rows.largest(rows.sums(fixed), open_, n_genes - len(fixed))
-        return [*fixed.tolist(), *found], most + len(fixed)
+        genes, most = rows.largest(rows.sums(fixed), open_, n_genes - len(fixed))
+        return [*fixed.tolist(), *genes], most + len(fixed)
 
     def _blamed(self, n_genes: int, most: int) -> str:
         """Limits without any of which a larger panel than of `most` genes might be."""
         blamed = list(dict.fromkeys(self.rows.limits))
         for limit in tuple(blamed):
-            fewer = [one for one in blamed if one != limit]
-            some = [row for row, one in enumerate(self.rows.limits) if one in fewer]
+            fewer = [name for name in blamed if name != limit]
+            some = [row for row, name in enumerate(self.rows.limits) if name in fewer]
             if self._largest(self.rows.some(some), n_genes)[1] <= most:
                 blamed = fewer
         return " and ".join(blamed)

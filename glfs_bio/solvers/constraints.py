@@ -78,17 +78,17 @@ class Rows:
         budget: bool = False,
     ) -> Rows:
         """From single rows over `n_genes` genes."""
-        every = list(rows)
-        shape = (len(every), n_genes)
-        places = np.repeat(np.arange(len(every)), [len(row.genes) for row in every])
-        genes = np.concatenate([np.empty(0, dtype=np.intp), *(row.genes for row in every)])
-        values = np.concatenate([np.empty(0), *(row.values for row in every)])
+        all_rows = list(rows)
+        shape = (len(all_rows), n_genes)
+        places = np.repeat(np.arange(len(all_rows)), [len(row.genes) for row in all_rows])
+        genes = np.concatenate([np.empty(0, dtype=np.intp), *(row.genes for row in all_rows)])
+        values = np.concatenate([np.empty(0), *(row.values for row in all_rows)])
         return cls(
             matrix=sparse.csr_array((values, (places, genes)), shape=shape),
-            lower=np.array([row.lower for row in every]),
-            upper=np.array([row.upper for row in every]),
-            limits=tuple(row.limit for row in every),
-            names=tuple(row.name for row in every),
+            lower=np.array([row.lower for row in all_rows]),
+            upper=np.array([row.upper for row in all_rows]),
+            limits=tuple(row.limit for row in all_rows),
+            names=tuple(row.name for row in all_rows),
             priority=np.ones(n_genes) if priority is None else priority,
             budget=budget,
         )
@@ -115,10 +115,10 @@ class Rows:
 
     def of_size(self, n_genes: int) -> Rows:
         """The same limits, and at least so many genes."""
-        every = sparse.csr_array(np.ones((1, self.n_genes)))
+        ones = sparse.csr_array(np.ones((1, self.n_genes)))
         return replace(
             self,
-            matrix=sparse.vstack([self.matrix, every], format="csr"),
+            matrix=sparse.vstack([self.matrix, ones], format="csr"),
             lower=np.append(self.lower, float(n_genes)),
             upper=np.append(self.upper, np.inf),
             limits=(*self.limits, _SIZE),
@@ -279,14 +279,14 @@ class Rows:
                 return None
             if self._fit(used, chosen):
                 return [int(gene) for gene in chosen]
-        every = np.ones(len(genes))
+        ones = np.ones(len(genes))
         taken = self._taken(used, genes)  # of as many genes those that leave most room for others
-        cheap = every + taken / (1.0 + taken.max()) / (2.0 * len(genes))
+        cheap = ones + taken / (1.0 + taken.max()) / (2.0 * len(genes))
         for share in (1.0, _TIGHTER):
-            found = self._solved(cheap, used, genes, places, share)
-            if found.x is None:
+            solution = self._solved(cheap, used, genes, places, share)
+            if solution.x is None:
                 return None
-            chosen = genes[found.x > 0.5]
+            chosen = genes[solution.x > 0.5]
             if self._fit(used, chosen):
                 return [int(gene) for gene in chosen]
         return None
@@ -314,12 +314,12 @@ class Rows:
         cheap = self._taken(used, genes)
         cheap = -1.0 + cheap / (1.0 + cheap.max()) / (2.0 * len(genes))
         for share in (1.0, _TIGHTER):
-            found = self._solved(cheap, used, genes, places, share, node_limit=_NODES)
-            if share == 1.0 and found.mip_dual_bound is not None:  # the share of costs is below ½
-                most = min(most, int(np.floor(0.5 - found.mip_dual_bound)))
-            if found.x is None:
+            solution = self._solved(cheap, used, genes, places, share, node_limit=_NODES)
+            if share == 1.0 and solution.mip_dual_bound is not None:  # costs are below ½
+                most = min(most, int(np.floor(0.5 - solution.mip_dual_bound)))
+            if solution.x is None:
                 break
-            chosen = genes[found.x > 0.5]
+            chosen = genes[solution.x > 0.5]
             if self._fit(used, chosen):
                 return chosen.tolist(), max(most, len(chosen))
         return [], most
@@ -345,14 +345,14 @@ class Rows:
 
     def _binding(self, used: Array, genes: Index) -> Index:
         """The rows that cannot hold all of some genes."""
-        left = self.most - used
-        return np.flatnonzero((self._dense[:, genes].sum(axis=1) > left) & np.isfinite(left))
+        room = self.most - used
+        return np.flatnonzero((self._dense[:, genes].sum(axis=1) > room) & np.isfinite(room))
 
     def _taken(self, used: Array, genes: Index) -> Array:
         """Largest share of what upper limits leave that each gene takes."""
         binding = self._binding(used, genes)
-        left = (self.most - used)[binding, None]
-        return np.asarray((self._dense[np.ix_(binding, genes)] / left).max(axis=0, initial=0.0))
+        room = (self.most - used)[binding, None]
+        return np.asarray((self._dense[np.ix_(binding, genes)] / room).max(axis=0, initial=0.0))
 
     def _solved(
         self, costs: Array, used: Array, genes: Index, places: int, share: float, **options: Any
@@ -367,11 +367,9 @@ class Rows:
         if len(binding):
             packed = self._dense[np.ix_(binding, genes)] / (self.most - used)[binding, None]
             conditions.append(LinearConstraint(packed, ub=share))
-        every = np.ones(len(genes))
+        ones = np.ones(len(genes))
         bounds = Bounds(0, 1)
-        return milp(
-            costs, integrality=every, bounds=bounds, constraints=conditions, options=options
-        )
+        return milp(costs, integrality=ones, bounds=bounds, constraints=conditions, options=options)
 
 
 #: Single rows, and pairs of them, that are tried to say which are to blame.
@@ -402,9 +400,9 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
             "relax them",
         )
     places = len(free) if n_genes is None else n_genes - len(include)
-    left = _Left(rows.only(free), used, places)
-    if left.fewest(range(len(rows.names)), places) is None:
-        left.refuse(n_genes)
+    remainder = _Left(rows.only(free), used, places)
+    if remainder.fewest(range(len(rows.names)), places) is None:
+        remainder.refuse(n_genes)
 
 
 class _Left:
@@ -418,8 +416,8 @@ class _Left:
     def fewest(self, rows: Sequence[int] | range, places: int) -> int | None:
         """The fewest genes that some limits need; None where they cannot hold together."""
         chosen = np.asarray(rows, dtype=np.intp)
-        every = np.ones(self.rows.n_genes, dtype=bool)
-        rest = self.rows.some(chosen).completion(self.used[chosen], every, places)
+        all_genes = np.ones(self.rows.n_genes, dtype=bool)
+        rest = self.rows.some(chosen).completion(self.used[chosen], all_genes, places)
         return None if rest is None else len(rest)
 
     def refuse(self, n_genes: int | None) -> NoReturn:

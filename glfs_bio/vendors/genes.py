@@ -252,7 +252,7 @@ def read_markers(
     See Also
     --------
     read_panel : Read a panel; its notes say how cells are read.
-    glfs_bio.Limits : Take the lists as `markers` or `families`.
+    glfs_bio.Limits : Take the lists as `groups`.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -12,23 +13,30 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
+from every_call import LINES
 from scipy import sparse
 
-OUTPUTS = {
-    "select": "-o",
-    "rank": "--table",
-    "evaluate": "glfs -o",
-    "extend": "glfs --genes",
-    "explain": "glfs --table",
-    "compare": "a=glfs b=hvg --overlaps",
-    "curve": "-o",
-    "stability": "-o",
-    "classify": "--labels x -o",
-    "enrich": "--gene-sets there.gmt -o",
-    "export": "",
-    "report": "-o",
-}
+import glfs_bio
+from glfs_bio.cli import files
+from glfs_bio.io import _read as reading
+
 HEAVY = {"anndata", "pandas", "scanpy", "scipy", "sklearn"}
+#: Words of lines that write to a file.
+OUTPUTS = {
+    "select": "-o out.h5ad",
+    "structure": "-o out.h5ad",
+    "evaluate": "glfs -o out.h5ad",
+    "extend": "glfs --genes out.h5ad",
+    "explain": "glfs --table out.csv",
+    "prove": "glfs -o out.h5ad",
+    "stability": "-o out.h5ad",
+    "classify": "--labels x --table out.csv",
+    "enrich": "--gene-sets there.gmt -o out.h5ad",
+    "export": "out.csv",
+    "order": "glfs --order out.csv",
+    "report": "-o out.html",
+}
 
 
 @pytest.fixture
@@ -44,12 +52,10 @@ def test_files_are_looked_at_before_anything_is_loaded(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("there.h5ad", "there.gmt", "out.h5ad", "out.csv", "out.html"):
         (tmp_path / name).touch()
-    endings = {"report": "html", "rank": "csv", "explain": "csv"}
-    lines = []
-    for name, more in OUTPUTS.items():
-        out = f"out.{endings.get(name, 'csv' if name in {'compare', 'export'} else 'h5ad')}"
-        lines.append(f"{name} missing.h5ad {more} new{out[3:]}")
-        lines.append(f"{name} there.h5ad {more} {out}")
+    lines = [f"{name} there.h5ad {words}" for name, words in OUTPUTS.items()]
+    lines += [
+        f"{name} missing.h5ad {words.replace('out', 'new')}" for name, words in OUTPUTS.items()
+    ]
     lines += ["enrich there.h5ad --gene-sets missing.gmt"]
     code = f"""
 import sys
@@ -63,16 +69,12 @@ print({HEAVY!r} & set(sys.modules))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
-    told = done.stderr.splitlines()
-    assert len(told) == len(lines)
-    for line, words in zip(lines, told, strict=True):
-        if "missing" in line:
-            assert "missing" in words, line
-        else:
-            assert "out." in words, line
+    messages = done.stderr.splitlines()
+    for line, message in zip(lines, messages, strict=True):
+        assert ("missing" if "missing" in line else "out.") in message, line
 
 
-def test_one_command_after_another_without_files(run, cells, tmp_path):
+def test_one_command_after_another_without_files(run, cells, tmp_path, quick_umaps):
     """h5ad in and out, and a list of genes at the end; then a table, packed or not."""
     cells.write_h5ad("cells.h5ad")
     sent = Path("cells.h5ad").read_bytes()
@@ -84,7 +86,8 @@ def test_one_command_after_another_without_files(run, cells, tmp_path):
     assert "--symbols nope" in result.stderr
     genes = run("export - -", input=selected).stdout.split()
     assert len(genes) == 3
-    page = run("report - -o - --link none --no-umaps", input=selected)
+    with quick_umaps():
+        page = run("report - -o -", input=selected)
     assert page.exit_code == 0, page.stderr
     assert page.stdout.startswith("<!DOCTYPE html>")
     table = cells.to_df().to_csv().encode()
@@ -123,18 +126,6 @@ def test_a_table_with_genes_in_its_rows_is_asked_about(run):
     assert run(f"{line} --no-transpose").exit_code == 0
 
 
-def test_a_table_without_known_names_is_asked_about(run, cells):
-    table = cells.to_df()
-    table.index = [f"x{i}" for i in range(len(table))]
-    table.columns = [f"y{i}" for i in range(table.shape[1])]
-    table.to_csv("t.csv")
-    line = "select t.csv --n-genes 3 --n-comps 5"
-    result = run(line)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "--no-transpose" in result.stderr
-    assert len(run(f"{line} --no-transpose").stdout.split()) == 3
-
-
 def test_a_modality(run, cells):
     with h5py.File("cells.h5mu", "w") as file:
         for name in ("obs", "var", "mod"):
@@ -149,23 +140,14 @@ def test_a_modality(run, cells):
     assert len(run(f"{line} --modality rna").stdout.split()) == 3
 
 
-def test_ids_of_10x_genomics(run, cells):
-    counts = sparse.csr_matrix(np.round(np.abs(cells.X) * 3))
-    with h5py.File("cells.h5", "w") as file:
-        group = file.create_group("matrix")
-        for name in ("data", "indices", "indptr"):
-            group[name] = getattr(counts, name)
-        group["shape"], group["barcodes"] = counts.T.shape, np.array([*cells.obs_names], dtype="S")
-        features = group.create_group("features")
-        features["id"] = np.array([f"id{i}" for i in range(cells.n_vars)], dtype="S")
-        features["name"] = np.array([*cells.var_names], dtype="S")
-        for name, text in (("feature_type", "Gene Expression"), ("genome", "hg38")):
-            features[name] = np.array([text] * cells.n_vars, dtype="S")
-    words = "--log1p --n-genes 3 --n-comps 5 --var-names gene_ids"
-    result = run(f"select cells.h5 {words}")
-    assert all(name.startswith("id") for name in result.stdout.split()), result.stderr
-    sent = Path("cells.h5").read_bytes()
-    assert run(f"select - {words} --genes -", input=sent).stdout == result.stdout
+def test_what_stdin_looks_like(tmp_path):
+    path = tmp_path / "stdin"
+    with h5py.File(path, "w") as file:
+        file.create_group("matrix")
+    assert files._ending(path) == ".h5"
+    with gzip.open(path, "wt") as file:
+        file.write("cell\tCD3D\n")
+    assert files._ending(path) == ".tsv.gz"
 
 
 def test_logarithms_are_taken_once(run, cells):
@@ -181,3 +163,81 @@ def test_logarithms_are_taken_once(run, cells):
         cells.write_h5ad("cells.h5ad")
         result = run("select cells.h5ad --n-genes 3 --n-comps 5 --log1p")
         assert len(result.stdout.split()) == 3, result.stderr
+
+
+def test_a_result_is_said_once_and_notes_as_warnings_are(run, cells):
+    """By the shell, whatever a notebook would hear."""
+    cells.X[30:] += 100.0  # two groups that no neighbours join
+    cells.write_h5ad("cells.h5ad")
+    before = sc.settings.verbosity
+    for verbosity in (0, 3):
+        sc.settings.verbosity = verbosity
+        try:
+            result = run("structure cells.h5ad --n-comps 5 --n-neighbors 4 -o out.h5ad --overwrite")
+            chosen = run("select out.h5ad -n 3 --use-rep glfs_structure")
+        finally:
+            sc.settings.verbosity = before
+        lines = result.stderr.splitlines() + chosen.stderr.splitlines()
+        assert len([line for line in lines if "% of the structure" in line]) == 1
+        notes = [line for line in lines if "connected components" in line]
+        assert notes
+        assert all(line.startswith("glfs-bio: Note: ") for line in notes)
+
+
+READING = {
+    "export": "IN.h5ad -",
+    "reference": "IN.h5ad reference.zip --labels type --overwrite",
+    "report": "IN.h5ad -o -",
+}
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_commands_print_the_same_of_a_matrix_in_its_file(run, copied_inputs, quick_umaps):
+    copied_inputs()
+    lines = LINES | READING
+    for name, line in lines.items():
+        with quick_umaps():
+            loaded, backed = (run(f"{name} {line} {words}") for words in ("", "--backed"))
+        assert (loaded.exit_code, backed.exit_code) == (0, 0), backed.output
+        for one, other in zip(loaded.stdout.split("\t"), backed.stdout.split("\t"), strict=True):
+            try:
+                assert float(one) == pytest.approx(float(other), rel=1e-5, abs=1e-7)
+            except ValueError:
+                assert one == other
+
+
+@pytest.mark.parametrize(
+    ("container", "source", "target"),
+    [(sparse.csr_matrix, "IN.h5ad", "out.zarr"), (np.array, "cells.zarr", "out.h5ad")],
+)
+def test_cells_are_written_part_by_part(run, copied_inputs, monkeypatch, container, source, target):
+    cells = copied_inputs()
+    cells.X = container(cells.X.toarray())
+    cells.raw = cells[:, :20].copy()
+    (cells.write_zarr if source.endswith("zarr") else cells.write_h5ad)(source)
+    line = f"select {source} --n-genes 4 --n-comps 5 --genes -"
+    expected = run(line).stdout
+    for name in ("_PART", "DENSE_BLOCK"):  # of 12,000 values
+        monkeypatch.setattr(reading, name, 4000)
+    assert run(f"{line} --backed -o {target}").stdout == expected
+    written = glfs_bio.io.read_cells(target)
+    assert sparse.issparse(written.X) == sparse.issparse(cells.X)
+    for one, other in ((written.X, cells.X), (written.raw.X, cells.raw.X)):
+        dense = [one.toarray() if sparse.issparse(one) else one for one in (one, other)]
+        np.testing.assert_array_equal(*dense)
+    for part in ("obs", "uns", "obsm", "varm", "layers"):
+        assert set(getattr(written, part)) >= set(getattr(cells, part))
+
+
+def test_an_interrupted_file_is_not_left(run, copied_inputs, tmp_path, monkeypatch, caplog):
+    copied_inputs().write_zarr("cells.zarr")
+    monkeypatch.setattr(reading, "_PART", 100)
+    caplog.set_level(logging.INFO)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reading.log, "info", interrupt)
+    before = {path.name for path in tmp_path.iterdir()}
+    assert run("explain cells.zarr glfs --backed -o out.h5ad").exit_code != 0
+    assert {path.name for path in tmp_path.iterdir()} == before

@@ -59,7 +59,7 @@ grep -o '"[^"]*"' answer
 @pytest.mark.parametrize(
     ("shell", "script", "words", "expected"),
     [
-        ("bash", BASH, "glfs-bio expl", "explain"),
+        ("bash", BASH, "glfs-bio struc", "structure"),
         ("zsh", ZSH, "glfs-bio select --n-g", "--n-genes"),
     ],
 )
@@ -76,7 +76,7 @@ def test_a_closed_stdout_is_said(folder):
 
 
 def test_files_are_written_though_nobody_reads_stdout(folder):
-    """As in ``glfs-bio curve … | head -1``."""
+    """As in ``glfs-bio select … | head -1``."""
     command = [PROGRAM, "select", "cells.h5ad", "-n", "2", "--n-comps", "5", "-o", "out.h5ad"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
@@ -96,7 +96,6 @@ def test_names_that_a_terminal_would_obey(folder, monkeypatch):
     for number, command in enumerate(
         (
             "select cells.h5ad -n 2 --n-comps 5 -o out.h5ad",
-            "curve out.h5ad --max-genes 2 --n-comps 5",
             "explain out.h5ad glfs",
             "select cells.h5ad -n 2 --n-comps 5",
             "select cells.h5ad -n 2 --include nothing",

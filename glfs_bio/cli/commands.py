@@ -1,0 +1,333 @@
+"""The commands: a table of the functions that they call, and what they do beside that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import glfs_bio
+
+from .._docs import REQUIRED
+from ..errors import InvalidValue
+from . import files, options
+from .options import OUTPUT, OVERWRITE, TABLE, TABLES, Command, Option, file_option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    from anndata import AnnData
+
+    from .messages import Messages
+
+#: Columns with names of genes, in all tables.
+_OF_GENES = ("gene", "substitute", "replaced_by", "replaces")
+#: Files of genes.
+_ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".gmt", ".rnk")
+
+
+@dataclass
+class Call:
+    """A command that runs, with the values of its options by name, where the line has them."""
+
+    command: Command
+    options: list[Option]
+    values: dict[str, Any]
+    messages: Messages
+
+    def value(self, name: str) -> Any:
+        """Return the value of an option, or None."""
+        return self.values.get(name)
+
+    @property
+    def overwrite(self) -> bool:
+        """Whether files may be replaced."""
+        return bool(self.value("overwrite"))
+
+    def cells(self, source: Path) -> AnnData:
+        """Read cells as the options say."""
+        names = ("transpose", "modality", "var_names", "log1p", "backed")
+        reading = {name: self.values[name] for name in names if name in self.values}
+        return files.load(source, **reading)
+
+    def result(self, cells: Any, **arguments: Any) -> str:
+        """Call the function, say what it says of its result, and return the key of that."""
+        from .._anndata import results
+        from .._progress import collected
+
+        function = attrgetter(self.command.function)(glfs_bio)
+        with collected() as lines:
+            function(cells, **options.arguments(self.options, self.values) | arguments)
+        for line in lines:
+            self.messages.note(line)
+        adata = next(iter(cells.values())) if isinstance(cells, dict) else cells
+        key = results.last(adata)
+        self.messages.content |= {"key": key, "result": dict(adata.uns[key])}
+        return key
+
+    def put(self, adata: AnnData, table: pd.DataFrame | None = None) -> None:
+        """Write the cells, all tables of the result, and the one that is printed otherwise."""
+        result, folder = self.messages.content["result"], self.value("tables")
+        if self.value("output") is not None:
+            files.put_cells(adata, self.values["output"], overwrite=self.overwrite)
+        if folder is not None:
+            folder.mkdir(exist_ok=True)
+            for name, content in _tables(result).items():
+                path = folder / f"{name}.csv"
+                files.put_table(_with_index(content), path, overwrite=self.overwrite)
+                self.messages.wrote("--tables", path)
+        if table is not None:
+            result["table"] = table = _in_symbols(_with_index(table), adata, self.value("symbols"))
+            target = self.target("table")
+            if target is not None:
+                files.put_table(table, target, overwrite=self.overwrite)
+
+    def put_genes(self, adata: AnnData, key: str, target: Path) -> None:
+        """Write the panel, the best gene first, and names of genes that the data lack."""
+        with files.replacing(target, ".txt", overwrite=self.overwrite) as file:
+            glfs_bio.io.write_genes(adata, file, key=key, symbols=self.value("symbols"))
+
+    def target(self, name: str) -> Path | None:
+        """Return the file of an option, else stdout where nothing else is written there."""
+        is_free = not self.messages.as_json and not files.is_stream(self.value("output"))
+        return self.value(name) or (Path("-") if is_free else None)
+
+
+def run_function(call: Call) -> None:
+    """Call the function, and write the cells, the panel or its order, and the table."""
+    adata = call.cells(call.values["source"])
+    key, table = call.result(adata), call.command.table
+    if call.value("genes_file") is not None:
+        call.put_genes(adata, key, call.values["genes_file"])
+    if call.value("order") is not None:
+        glfs_bio.io.write_order(adata, call.values["order"], key=key, overwrite=call.overwrite)
+    call.put(adata, table(call, adata, key) if callable(table) else adata.uns[key].get(table))
+
+
+def write_files(call: Call) -> None:
+    """Call the function for every file, or for stdout."""
+    function = attrgetter(call.command.function)(glfs_bio)
+    values = options.arguments(call.options, call.values)
+    targets = call.values["targets"]
+    ending = next(option.endings[0] for option in call.options if option.name == "targets")
+    adata = call.cells(call.values["source"])
+    for target in targets if isinstance(targets, list) else [targets]:
+        with files.replacing(target, ending, overwrite=call.overwrite) as file:
+            function(adata, file, **values)
+
+
+def _tables(record: Mapping[str, Any], prefix: str = "") -> dict[str, pd.DataFrame]:
+    """Return all tables of a record by their names, those of its parts too."""
+    tables = {}
+    for name, content in record.items():
+        if hasattr(content, "columns"):
+            tables[f"{prefix}{name}"] = content
+        elif isinstance(content, dict):
+            tables |= _tables(content, f"{prefix}{name}_")
+    return tables
+
+
+def _with_index(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with its index as a column, where that has a name."""
+    return table if table.index.name is None else table.reset_index()
+
+
+def _in_symbols(table: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.DataFrame:
+    """Return a table whose genes are called by a column of ``.var``, where it has a name."""
+    from .._anndata import read
+
+    if symbols is None:
+        return table
+    names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
+    return table.assign(**{name: table[name].map(names) for name in _OF_GENES if name in table})
+
+
+def _select(call: Call) -> None:
+    from .._anndata import results
+
+    source, also = call.values["source"], call.value("also") or []
+    sources = dict.fromkeys(map(str, (source, *also)))
+    if len(sources) <= len(also):
+        raise InvalidValue("also", also, "repeats a file", "name each dataset once")
+    cells = {name: call.cells(Path(name)) for name in sources}
+    adata = cells[str(source)]
+    key = call.result(cells if also else adata)
+    call.put(adata)
+    call.messages.content["result"]["table"] = results.ranked(adata, key)
+    target = call.target("genes_file")
+    if target is not None:
+        call.put_genes(adata, key, target)
+
+
+def _efficiency(call: Call) -> None:
+    values = options.arguments(call.options, call.values)
+    reference, spatial = (call.cells(values.pop(name)) for name in _BOTH)
+    table = glfs_bio.tl.estimate_efficiency(reference, spatial, **values)
+    call.put(reference, table.rename_axis("gene"))
+
+
+def _demo(call: Call) -> None:
+    import scanpy as sc
+
+    folder = call.values.get("folder", Path("glfs-demo"))
+    folder.mkdir(exist_ok=True)
+    adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    files.put_cells(adata, folder / "cells.h5ad", overwrite=call.overwrite)
+    key = call.result(adata, n_genes=25)
+    files.put_cells(adata, folder / "panel.h5ad", overwrite=call.overwrite)
+    for name in ("cells.h5ad", "panel.h5ad"):
+        call.messages.wrote("--output", folder / name)
+    call.put_genes(adata, key, Path("-"))
+
+
+def _frequencies(_: Call, adata: AnnData, key: str) -> pd.DataFrame:
+    """Return the candidate genes, the most frequent first."""
+    columns = {f"{key}_{name}": name for name in ("frequency", "consensus")}
+    table = adata.var[[*columns]].rename(columns=columns).rename_axis("gene")
+    table = table.sort_values("frequency", ascending=False, kind="stable")
+    return table.dropna(subset="frequency")
+
+
+def _predictions(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
+    """Return label and prediction of each cell, of new ones where they are there."""
+    cells = call.values.get("new", adata)
+    columns = {call.values["labels"]: "label", f"{key}_predicted": "predicted"}
+    table = cells.obs[[name for name in columns if name in cells.obs]]
+    return table.rename(columns=columns).rename_axis("cell")
+
+
+_GENES = file_option(
+    "genes_file", "File for the panel, a gene a line, best first.", flags="--genes"
+)
+_ALSO = "Another dataset; may be repeated. Each is a batch; --output has the first, with results."
+_TARGETS = file_option(
+    "targets", f"Files: {', '.join(_ENDINGS)}; - is a list on stdout.", *_ENDINGS
+)
+_PAGE = file_option("targets", "The report: .html.", ".html", flags="-o --output", default=REQUIRED)
+_FOLDER_OF_DEMO = Option(
+    "folder", "Folder for cells and panel.", Path, "-o --output", default="glfs-demo"
+)
+_BOTH = ("reference", "spatial")
+_OF_SELECT = "IN is an output of glfs-bio select -o."
+
+#: By their names, in the order of the help.
+COMMANDS = {
+    "select": Command(
+        "pp.select_genes",
+        "Select genes; prints them, best first, unless --genes names a file.",
+        "pbmc.h5ad --n-genes 50 -o panel.h5ad --genes genes.txt",
+        (OUTPUT, _GENES, TABLES, OVERWRITE, Option("also", _ALSO, list[Path], file="r")),
+        {"n_genes": {"flags": "-n --n-genes"}},
+        run=_select,
+    ),
+    "structure": Command(
+        "pp.structure",
+        "Compute the structure of the cells, which later commands find in the file.",
+        "pbmc.h5ad --n-comps 20 --batch-key donor -o prepared.h5ad",
+        (OUTPUT, OVERWRITE),
+        table="",
+    ),
+    "evaluate": Command(
+        "tl.evaluate_panel",
+        "Evaluate panels: preserved structure, unexplained axes; prints measures as TSV.",
+        "pbmc.h5ad ours=glfs catalogue.csv --labels cell_type --tables results",
+        differing={"panel": {"type": list[str], "flags": "PANEL...", "read": options.panels}},
+        table="measures",
+    ),
+    "extend": Command(
+        "tl.extend_panel",
+        "Add genes to a panel; prints gene, added share and preserved share as TSV.\n\n"
+        "Genes of PANEL that are missing in the data stay in the panel, without a contribution.",
+        "pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt",
+        (*Command.own, _GENES),
+    ),
+    "explain": Command(
+        "tl.explain_panel",
+        "Explain each gene of a panel: role, expression, loss, substitute; prints TSV.",
+        "pbmc.h5ad panel.txt --labels cell_type --table why.tsv",
+        differing={"genes": {"flags": "--genes", "read": options.panel}},
+    ),
+    "prove": Command(
+        "tl.prove_panel",
+        "Search for the best panel of the size of a panel; prints the genes of both as TSV.",
+        "panel.h5ad glfs --time-limit 600 -o proven.h5ad",
+    ),
+    "efficiency": Command(
+        "tl.estimate_efficiency",
+        "Estimate the detection efficiency of each gene; prints a table as TSV.",
+        "atlas.h5ad xenium.h5ad --labels cell_type --table efficiency.csv",
+        (TABLE, OVERWRITE),
+        {name: {"type": Path, "flags": name.upper(), "file": "r"} for name in _BOTH},
+        reads="",
+        run=_efficiency,
+    ),
+    "stability": Command(
+        "tl.stability",
+        f"Repeat a selection on subsamples; prints frequencies as TSV.\n\n{_OF_SELECT}",
+        "panel.h5ad -o stable.h5ad --table frequencies.csv",
+        reads="results",
+        table=_frequencies,
+    ),
+    "classify": Command(
+        "tl.classify",
+        "Classify cells by a few genes; prints cell, label and prediction as TSV.",
+        "pbmc.h5ad --labels cell_type --n-genes 25 --table predicted.csv",
+        table=_predictions,
+    ),
+    "enrich": Command(
+        "tl.enrich",
+        f"Find gene sets that are enriched in a selection; prints TSV.\n\n{_OF_SELECT}",
+        "panel.h5ad --gene-sets reactome.gmt --table terms.csv",
+        reads="results",
+    ),
+    "export": Command(
+        "io.write_genes",
+        "Write the selected genes to files; their endings are the formats.\n\n"
+        ".txt is a list, .csv, .tsv and .xlsx are tables, .gmt has gene sets, .rnk has the scores "
+        f"of all candidate genes. {_OF_SELECT}",
+        "panel.h5ad genes.txt genes.csv genes.gmt genes.rnk",
+        (replace(_TARGETS, type=list[Path], flags="OUT...", default=REQUIRED), OVERWRITE),
+        {
+            "key": {"type": list[str]},
+            "columns": {"type": list[str], "flags": "--column"},
+            "selected_only": {"flags": "--all", "default": False, "read": lambda _, __: False},
+        },
+        reads="results",
+        run=write_files,
+    ),
+    "order": Command(
+        "tl.order_panel",
+        "Order a panel, every gene checked; prints the genes as TSV.",
+        "pbmc.h5ad glfs --platform xenium_v1 --orderable vendor.csv --order order.csv",
+        (*Command.own, file_option("order", "The order, in the platform's form: .csv, .xlsx.")),
+        {"genes": {"flags": "--orderable", "file": "r"}},
+    ),
+    "reference": Command(
+        "io.write_reference",
+        "Write the reference that 10x Genomics asks for with an order.",
+        "pbmc.h5ad reference.zip --labels cell_type --counts-layer counts",
+        (
+            file_option("targets", "The reference.", ".zip", flags="OUT", default=REQUIRED),
+            OVERWRITE,
+        ),
+        run=write_files,
+    ),
+    "report": Command(
+        "io.write_report",
+        f"Write a selection as one HTML file that needs no network.\n\n{_OF_SELECT}",
+        "panel.h5ad -o report.html --labels cell_type",
+        (_PAGE, OVERWRITE),
+        reads="results",
+        run=write_files,
+    ),
+    "demo": Command(
+        "pp.select_genes",
+        "Select 25 genes of 700 blood cells from scanpy; prints them, needs no network.",
+        "-o demo",
+        (_FOLDER_OF_DEMO, OVERWRITE),
+        reads="",
+        run=_demo,
+    ),
+}

@@ -1,0 +1,201 @@
+"""What a command says: lines on stderr in the words of the shell, and its JSON document.
+
+Python's ``n_genes=0``, ``adata.obs`` and ``glfs_bio.tl.stability(adata)`` are ``--n-genes 0``,
+``obs`` and ``glfs-bio stability`` here.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import logging
+import re
+import sys
+import warnings
+from collections.abc import Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+import glfs_bio
+
+from .. import codec
+from ..errors import NO_VALUE, Caution, Door, Message, Refusal, printable, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from .options import Option
+
+#: Arguments of Python for the cells.
+_CELLS = {"adata", "X", "source"}
+
+
+def door(options: Mapping[str, Option], commands: Mapping[str, str]) -> Door:
+    """Return the words of a command.
+
+    Its options have the names of Python's arguments, and commands those of Python's functions.
+    """
+    normalise = "make logarithms of normalised counts of them first"
+    parts = ("X", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var", "var_names")
+    return Door(
+        words={part: part for part in parts}
+        | {
+            "adata": "IN",
+            "graphs": "uns",
+            "none": "nothing",
+            "true": "true",
+            "false": "false",
+            "boolean": "boolean",
+            "mapping": "file or list of NAME=VALUE",
+            "categorical": "a categorical column of the file",
+            "log_normalise": "pass --log1p" if "log1p" in options else normalise,
+            "pattern": "/…/",
+            "spawn": "a command of its own",
+        },
+        argument=partial(_argument, options),
+        call=lambda function: commands.get(function, f"glfs_bio.{function} in Python"),
+        value=_value,
+    )
+
+
+def _argument(options: Mapping[str, Option], name: str, value: str | None) -> str:
+    """Return an argument, or an item of it, with its value as the line has it."""
+    name, _, key = name.partition("[")
+    text = value or ""
+    if key:
+        text = f"{_unquoted(key.removesuffix(']'))}={text}".removesuffix("=")
+    option = options.get("source" if name in _CELLS else name)
+    if option is None:
+        subject = "IN" if name in _CELLS else name
+        return text if text and name == "path" else f"{subject} {text}".strip()
+    if option.type is bool:
+        return option.opposite if text == "false" and option.opposite else option.spelling
+    return f"no {option.spelling}" if text == "nothing" else f"{option.spelling} {text}".strip()
+
+
+def _value(value: object) -> str:
+    """Return a value as the line has it, shortened."""
+    if value is None or isinstance(value, bool):
+        return {None: "nothing", True: "true", False: "false"}[value]
+    if isinstance(value, re.Pattern):
+        return f"/{value.pattern}/"
+    if isinstance(value, list | tuple):
+        value = ",".join(map(_value, value))
+    elif isinstance(value, Mapping):
+        value = ",".join(f"{name}={_value(item)}" for name, item in value.items())
+    return _unquoted(shortened(str(value)))
+
+
+def _unquoted(text: str) -> str:
+    """Return a text without the quotation marks of Python, where the shell needs none."""
+    if text[:1] not in {"'", '"'} or text[-1:] != text[:1]:
+        return text
+    inner = str(ast.literal_eval(text))
+    return inner if re.fullmatch(r"[^\s'\"]+", inner) else text
+
+
+class Messages:
+    """Lines of one command on stderr, and with ``--json`` its document on stdout."""
+
+    def __init__(self, command: str | None, door: Door, *, as_json: bool) -> None:
+        self.command, self.door, self.as_json = command, door, as_json
+        self.content: dict[str, Any] = {"key": None, "result": {}, "files": []}
+        self.lines: dict[str, list[str]] = {"notes": [], "warnings": []}
+
+    def note(self, line: str) -> None:
+        """Print a line of a summary."""
+        self.lines["notes"].append(line)
+        _print(line)
+
+    def warn(self, message: str) -> None:
+        """Print a warning."""
+        self.lines["warnings"].append(_line(message))
+        _print(f"glfs-bio: {_line(message)}", "yellow")
+
+    def wrote(self, option: str, path: Path) -> None:
+        """Name a file that was written, and the option that named it."""
+        self.content["files"].append({"option": option, "path": str(path)})
+
+    @contextmanager
+    def reporting(self, *, debug: bool) -> Iterator[None]:
+        """Print errors of a user as one line, with exit code 1, and warnings as lines."""
+        logger, handler = logging.getLogger("glfs_bio"), _Notes(self)
+        logger.addHandler(handler)
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = self._show_warning
+                yield
+            self._print_document(self.content)
+        except (BrokenPipeError, typer.Exit, typer.Abort, KeyboardInterrupt):
+            raise  # a broken pipe: who reads stdout has seen enough, as `head` does
+        except Exception as error:  # no user should meet a traceback unasked
+            if debug:
+                raise
+            message = _line(self._reason(error))
+            _print(f"glfs-bio: {message}", "red")
+            self.fail(error, message)
+            raise typer.Exit(1) from error
+        finally:
+            logger.removeHandler(handler)
+
+    def fail(self, error: Exception, message: str, remedy: str | None = None) -> None:
+        """Print the document of an error, where anybody listens."""
+        content = {"argument": None, "value": None, "problem": message, "remedy": remedy}
+        if isinstance(error, Refusal):
+            has_value = error.value is not NO_VALUE and error.value is not None
+            content["argument"] = self.door.argument(error.argument, None)
+            content["value"] = self.door.value(error.value) if has_value else None
+            content["problem"] = self.door.show(error.problem)
+            content["remedy"] = self.door.show(error.remedy) or None
+        content |= {"kind": type(error).__name__, "message": message}
+        if sys.stdout is not None and not sys.stdout.closed:
+            with suppress(OSError):
+                self._print_document({"error": content})
+
+    def _print_document(self, content: dict[str, Any]) -> None:
+        if self.as_json:
+            head = {"command": self.command, "version": glfs_bio.__version__}
+            document = codec.plain(head | content | self.lines)
+            sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
+
+    def _show_warning(self, message: Warning | str, category: Any, *_: Any, **__: Any) -> None:
+        if isinstance(message, Caution):
+            self.warn(f"Warning: {message.render(self.door)}")
+        else:
+            self.warn(f"{category.__name__}: {message}")
+
+    def _reason(self, error: Exception) -> object:
+        """Return the message of an error."""
+        if isinstance(error, Refusal):
+            return error.render(self.door)
+        if isinstance(error, KeyError) and error.args:
+            return error.args[0]
+        if isinstance(error, ValueError | TypeError | KeyError | OSError | ImportError):
+            return error
+        return f"{type(error).__name__}: {error} (unexpected; --debug shows where)"
+
+
+class _Notes(logging.Handler):
+    """Prints what the package logs like warnings."""
+
+    def __init__(self, messages: Messages) -> None:
+        super().__init__(logging.WARNING)
+        self.messages = messages
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message: Any = record.msg
+        is_ours = isinstance(message, Message)
+        text = message.render(self.messages.door) if is_ours else record.getMessage()
+        self.messages.warn(f"Note: {text}")
+
+
+def _print(line: str, colour: str | None = None) -> None:
+    typer.secho(printable(line), fg=colour, err=True)
+
+
+def _line(message: object) -> str:
+    return " ".join(str(message).split())

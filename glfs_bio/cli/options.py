@@ -1,0 +1,350 @@
+"""Options of commands: from the source of the functions that they call, and how values are written.
+
+Names, types, defaults and help are those of Python's signatures and docstrings.  :data:`_KINDS` has
+what the shell writes otherwise.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import tomllib
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+import glfs_bio
+
+from .._docs import REQUIRED, Parameter, parameters_in_source
+from .._files import reading
+from ..errors import VAR, InvalidValue, shown
+from . import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+#: Parameters that the shell has otherwise, or not at all.
+_NOT_HERE = {"adata", "path", "inplace", "use_raw", "overwrite"}
+#: Fields of records that are options by themselves; all others stand in a file.
+_FIELDS = {
+    "limits": ("per_type", "groupby", "counts_layer", "cost", "budget"),
+    "platform": ("genes",),
+}
+#: Names with commas between them; patterns may have commas between their slashes.
+_PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option or argument of a command."""
+
+    name: str
+    help: str = ""
+    type: Any = str
+    #: Its names, if it is not called as the parameter is; of an argument its name, in capitals.
+    flags: str = ""
+    #: Makes Python's value of what the line has, for the argument of this name.
+    read: Callable[[Any, str], Any] = lambda value, _: value
+    default: Any = None
+    #: Whether it names a file to read, or to write, and endings that such a file must have.
+    file: Literal["", "r", "w"] = ""
+    endings: tuple[str, ...] = ()
+    #: What the help says beside the description.
+    note: str = ""
+    heading: str | None = None
+    #: ``"function"``, or the argument, a record, of which it is a field; empty for the shell's own.
+    part: str = ""
+
+    @property
+    def spelling(self) -> str:
+        """Its longest name, such as ``--n-genes``."""
+        flags = self.flags.split() or [f"--{self.name.replace('_', '-')}"]
+        return max(flags, key=len).partition("/")[0].removesuffix("...")
+
+    @property
+    def opposite(self) -> str:
+        """The name such as ``--no-transpose`` of a flag that has one."""
+        return self.flags.partition("/")[2]
+
+    def paths(self, line: Mapping[str, Any]) -> list[Path]:
+        """Return the files that it names on a line."""
+        value = line[self.name] if self.file else None
+        paths = value if isinstance(value, list) else [value]
+        return [Path(path) for path in paths if path is not None]
+
+
+def file_option(
+    name: str, help: str, *endings: str, flags: str = "", default: Any = None
+) -> Option:
+    """Return the option of a file to write."""
+    return Option(name, help, Path, flags, default=default, file="w", endings=endings)
+
+
+OVERWRITE = Option("overwrite", "Replace existing files.", bool, default=False)
+_ANNOTATED = "File for the annotated cells: .h5ad or .zarr; - for .h5ad on stdout."
+OUTPUT = file_option("output", _ANNOTATED, *files.CELLS, flags="-o --output")
+TABLE = file_option("table", "File for the table: .csv or .tsv.", *files.TABLES)
+TABLES = Option("tables", "Folder for all tables of the result, as .csv.", Path)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: the function that it calls, and what it has of its own."""
+
+    #: The function whose parameters are options, such as ``"tl.explain_panel"``.
+    function: str
+    #: Its first paragraphs, and words of a line that runs it.
+    about: str
+    example: str
+    #: Options that the function does not have.
+    own: tuple[Option, ...] = (OUTPUT, TABLE, TABLES, OVERWRITE)
+    #: Fields of :class:`Option` that differ, by parameter; None: there is no such option.
+    differing: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    #: Whether it reads cells, or those with results, which were prepared when they were written.
+    reads: Literal["", "cells", "results"] = "cells"
+    #: What it prints: a table of the record by its name, or a function that makes one.
+    table: str | Callable[..., Any] = "table"
+    #: What it does where that is more than to call the function and print the table.
+    run: Callable[..., None] | None = None
+
+    def options(self) -> list[Option]:
+        """Return all options, those with headings last, as typer lists them."""
+        options = [*_of_cells(self.reads), *self.own]
+        parameters = parameters_in_source(self.function)
+        for name, parameter in parameters.items():
+            differing = self.differing.get(name, {})
+            if name in _NOT_HERE or differing is None:
+                continue
+            if name in _FIELDS:
+                options += _of_record(name, parameters)
+            elif name == "preserve" and "cell_weights" not in parameters:
+                options += _of_target()
+            else:
+                option = replace(_of_parameter(parameter), part="function")
+                options.append(replace(option, **differing))
+        about = "Print one JSON document: the result, files and notes, or the error."
+        options.append(Option("json", about, bool, default=False))
+        options.append(Option("debug", "Show tracebacks.", bool, default=False))
+        return sorted(options, key=lambda option: option.heading is not None)
+
+
+def signature(options: Iterable[Option]) -> inspect.Signature:
+    """Return the signature of which typer makes the options."""
+    names = {"adata": "IN"} | {option.name: option.spelling for option in options}
+    parameters = []
+    for option in options:
+        text = f"{_plain(option.help, names)} {option.note}".rstrip()
+        info: Any
+        if option.flags.isupper():
+            info = typer.Argument(metavar=option.flags, help=text)
+        else:
+            flags = option.flags.split() or [option.spelling]
+            info = typer.Option(*flags, help=text, rich_help_panel=option.heading)
+        kind = option.type | None if option.default is None else option.type
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameter = inspect.Parameter(option.name, keyword, annotation=Annotated[kind, info])
+        parameters.append(parameter.replace(default=option.default))
+    return inspect.Signature(parameters)
+
+
+def arguments(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the function of a command, with the records that options are of."""
+    parts: dict[str, dict[str, Any]] = {}
+    for option in options:
+        if option.name in values:
+            parts.setdefault(option.part, {})[option.name] = values[option.name]
+    given = parts.pop("function", {})
+    parts.pop("", None)
+    for argument, content in parts.items():
+        record: Any = getattr(glfs_bio, argument.capitalize())
+        content = content.pop(argument, {}) | content
+        names = [one.name for one in fields(record)]
+        unknown = [name for name in content if name not in names]
+        if unknown:
+            problem = f"is no field: choose from {shown(*names)}"
+            raise InvalidValue(argument, unknown[0], problem)
+        given[argument] = record(**content)
+    return given
+
+
+def _of_parameter(parameter: Parameter) -> Option:
+    """Return the option of a parameter, required where that has no default."""
+    types = [name for name in parameter.type.split(" | ") if name != "None"]
+    kind = _KINDS.get(parameter.name) or _KINDS.get(" | ".join(types))
+    if kind is None:
+        kind = {"type": next((_TYPES[name] for name in types if name in _TYPES), str)}
+    default: Any = None if parameter.default is not REQUIRED else REQUIRED
+    default = False if parameter.default == "False" else default
+    return replace(Option(parameter.name, _help(parameter), default=default), **kind)
+
+
+def _help(parameter: Parameter) -> str:
+    """Return the first sentence of a description, the values that there are, and the default."""
+    text, kind = parameter.summary, parameter.kind
+    choices = [bullet.partition(":")[0] for bullet in f"\n{parameter.text}".split("\n- ")[1:]]
+    if not choices and kind.startswith("{"):
+        choices = [kind.partition("{")[2].partition("}")[0]]
+    if choices:
+        text = f"{text.removesuffix(':')}: {'; '.join(choices)}"
+    default = kind.partition("default ")[2]
+    if default in {"", "None"}:
+        meaning = " ".join(parameter.text.split()).partition("None: ")[2]
+        default = meaning.partition(". ")[0].removesuffix(".")
+    return f"{text}." if default in {"", "False", "True", "()"} else f"{text}. Default: {default}."
+
+
+def _plain(text: str, names: Mapping[str, str]) -> str:
+    """Return a text without the markup of docstrings, with the names that options have."""
+    text = re.sub(r":\w+:`~?(?:glfs_bio\.)?([\w.]+)`", r"\1", text).replace(" [1]_", "")
+    text = text.replace("``", "").replace('"', "")
+    return re.sub("`(.*?)`", lambda name: names.get(name[1], name[1]), text)
+
+
+def _of_cells(kind: str) -> list[Option]:
+    """Return the options of cells."""
+    about = "Cells × genes: .h5ad, .h5mu, .zarr, .loom, .csv, .tsv, .txt, .mtx, 10x .h5 or folder"
+    source = Option("source", f"{about}; - for stdin.", Path, "IN", default=REQUIRED, file="r")
+    names = ["backed", "transpose", "modality", "var_names"] if kind == "cells" else ["backed"]
+    of_reading = [_of_parameter(parameters_in_source("io.read_cells")[name]) for name in names]
+    log1p = Option("log1p", "Log-normalise the counts in X.", bool, default=False)
+    return [source, *of_reading, *([log1p] if kind == "cells" else [])] if kind else []
+
+
+def _of_record(argument: str, parameters: Mapping[str, Parameter]) -> list[Option]:
+    """Return the option of a file of limits or of a platform, and those of single fields."""
+    record = argument.capitalize()
+    described = parameters_in_source(f"options.{record}")
+    names = [name for name in _FIELDS[argument] if name not in parameters]
+    about = f"Fields of {record} by name: a file, .json or .toml, or JSON itself."
+    read, note = (_fields, "") if argument == "limits" else (_platform, "Or the platform's name.")
+    options = [Option(argument, about, read=read, note=note)]
+    options += [_of_parameter(described[name]) for name in names]
+    return [replace(option, part=argument, heading=record) for option in options]
+
+
+def _of_target() -> list[Option]:
+    """Return the options of a target, as a selection describes them."""
+    described = parameters_in_source("pp.select_genes")
+    names = ("preserve", "cell_weights", "use_rep")
+    first, *others = [_of_parameter(described[name]) for name in names]
+    first = replace(first, read=lambda words, name: {"target": preserve(words, name)})
+    return [replace(option, part="preserve", heading="Target") for option in (first, *others)]
+
+
+def panels(words: list[str], argument: str) -> Any:
+    """Return a panel, or several by their names."""
+    if len(words) == 1 and "=" not in words[0]:
+        return panel(words[0], argument)
+    pairs = [word.rpartition("=") for word in words]
+    named = {name or Path(text).stem: panel(text, argument) for name, _, text in pairs}
+    if len(named) < len(words):
+        problem = "has two panels of one name"
+        raise InvalidValue(argument, words, problem, "write NAME=PANEL")
+    return named
+
+
+def panel(text: str, argument: str) -> str | list[str | re.Pattern[str]]:
+    """Return the genes of a list; a key, a column or a file as it is."""
+    return genes([text], argument) if "," in text or text.startswith("@") else text
+
+
+def names_of(text: str, _: str = "") -> list[str]:
+    """Return names of genes: of a file, with or without ``@``, or with commas between them."""
+    from ..vendors.forms import read_panel
+
+    if "," in text:
+        return [name.strip() for name in text.split(",") if name.strip()]
+    return [*read_panel(text.removeprefix("@"))]
+
+
+def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
+    """Return names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names."""
+    items: list[str | re.Pattern[str]] = []
+    for part in [part.strip() for word in words for part in _PART.findall(word)]:
+        try:
+            is_pattern = len(part) > 2 and part[0] == part[-1] == "/"
+            item = re.compile(part[1:-1]) if is_pattern else part
+        except re.error as error:
+            problem = "is not a regular expression"
+            raise InvalidValue(argument, part, problem, str(error)) from error
+        items += names_of(part) if part[0] == "@" else [item]
+    return items
+
+
+def preserve(words: list[str], argument: str) -> Any:
+    """Return one target as it is, and several with their weights."""
+    if len(words) == 1 and "=" not in words[0]:
+        return panel(words[0], argument)
+    pairs = [word.rpartition("=") if "=" in word else (word, "=", "1") for word in words]
+    weights = {name: number_or_name(weight) for name, _, weight in pairs}
+    are_numbers = not any(isinstance(weight, str) for weight in weights.values())
+    if len(weights) < len(words) or not are_numbers or any("," in name for name in weights):
+        problem = "must be targets, each once, as NAME or NAME=WEIGHT"
+        remedy = f"name a file of genes, or a boolean column of {VAR}"
+        raise InvalidValue(argument, words, problem, remedy)
+    return weights
+
+
+def number_or_name(text: str, _: str = "") -> float | str:
+    """Return a number, or the name of a column."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _fields(text: str, argument: str) -> dict[str, Any]:
+    """Return the fields of a record, out of a file or of JSON on the line."""
+    is_json, ending = text.startswith("{"), Path(text).suffix.lower()
+    if not is_json and ending not in {".json", ".toml"}:
+        raise InvalidValue(argument, text, "must be a file, .json or .toml, or JSON")
+    with reading(text, ending.strip(".") or "JSON", argument):
+        content = text if is_json else Path(text).read_text("utf-8")
+        return {**(tomllib.loads(content) if ending == ".toml" else json.loads(content))}
+
+
+def _platform(text: str, argument: str) -> dict[str, Any]:
+    """Return the fields of a platform: its name, or what a file has, with the files it names."""
+    if not text.startswith("{") and Path(text).suffix.lower() not in {".json", ".toml"}:
+        return {"name": text}
+    platform = _fields(text, argument)
+    for name in {"efficiency", "spillover_to"} & platform.keys():
+        if isinstance(platform[name], str):
+            platform[name] = files.cells_or_table(platform[name], argument)
+    return platform
+
+
+_TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool} | {
+    f"{collection}[{name}]": kind
+    for collection in ("Sequence", "Iterable")
+    for name, kind in {"str": list[str], "int": list[int], "float": list[float]}.items()
+}
+_PANEL = "A file: .txt, .csv, .tsv, .gmt, .xlsx, .json; or names with commas between them."
+_LIST = "A file, or names with commas between them."
+_COMMAS = "With commas between them."
+_WEIGHTS = "Several: repeat the option, each with its weight as NAME=WEIGHT."
+_GENES = "Names with commas between them, /patterns/, @files; may be repeated."
+#: What options of parameters are, by the name of the parameter, or else its type.
+_KINDS: dict[str, dict[str, Any]] = {
+    "panel": {"flags": "PANEL", "read": panel, "note": _PANEL, "default": REQUIRED},
+    "catalogue": {"read": panel, "note": _PANEL},
+    "drop": {"read": panel, "note": _LIST},
+    "new": {"type": Path, "file": "r", "read": lambda path, _: files.load(path)},
+    "force": {"read": names_of, "note": _LIST},
+    "background": {"read": names_of, "note": _LIST},
+    "measures": {"read": lambda text, _: text.split(","), "note": _COMMAS},
+    "sizes": {"read": lambda text, _: [int(size) for size in text.split(",")], "note": _COMMAS},
+    "genes": {"flags": "--orderable"},
+    "Genes": {"type": list[str], "read": genes, "note": _GENES},
+    "preserve": {"type": list[str], "read": preserve, "note": _WEIGHTS},
+    "n_comps": {"type": int, "read": lambda number, _: number or None, "note": "0: full rank."},
+    "cost": {"read": number_or_name},
+    "transpose": {"type": bool, "flags": "--transpose/--no-transpose"},
+    "umaps": {"type": bool, "flags": "--umaps/--no-umaps"},
+    "random_state": {"type": int, "flags": "--seed"},
+    "gene_sets": {"file": "r", "endings": (".gmt",)},
+    "nomenclature": {"file": "r"},
+}
