@@ -125,8 +125,7 @@ def answers(columns, name):
     tl.classify(columns, name, n_genes=3)
     return {
         "selected": sorted(columns.var_names[columns.var["glfs_selected"]]),
-        "recall": tl.evaluate_panel(columns, panel, name, n_random=0, **keep)["per_label"],
-        "curve": tl.curve(columns, 5, name, **keep),
+        "recall": tl.evaluate_panel(columns, panel, name, **keep)["per_label"],
         "supports": tl.explain_panel(columns, panel, name, **keep)["supports"],
         "predicted": columns.obs["glfs_class_predicted"].astype(str),
         "classes": list(columns.uns["glfs_class"]["classes"]),

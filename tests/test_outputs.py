@@ -14,21 +14,14 @@ from glfs_bio._docs import section
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "outputs.md"
 #: Tables whose columns have names of their own.
 TABLES = {
-    "table",
-    "genes",
-    "substitutes",
-    "predictors",
-    "pairs",
-    "per_label",
-    "counts_per_label",
-    "unexplained",
+    *("table", "genes", "substitutes", "predictors", "pairs"),
+    *("per_label", "unexplained", "measures"),
 }
 #: Functions whose outputs are described with those of another one.
 MORE = {
     "extend_panel": "select_genes",
     "prove_panel": "select_genes",
-    "compare_panels": "evaluate_panel",
-}
+n}
 
 
 def names_of(name, before, after):

@@ -262,7 +262,7 @@ def test_four_features_among_noise(four_among_noise, clusters, n_noise):
     with pytest.warns(Caution):
         glfs_bio.tl.curve(adata, max_genes=4)
     with pytest.warns(Caution):
-        glfs_bio.tl.evaluate_panel(adata, adata.var_names[:3], n_random=2)
+        glfs_bio.tl.evaluate_panel(adata, adata.var_names[:3])
     assert adata.uns["glfs_curve"]["table"]["optimality"].isna().all()
     assert np.isnan(adata.uns["glfs_evaluation"]["optimality"])
 

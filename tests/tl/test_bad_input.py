@@ -31,7 +31,7 @@ ANYWHERE = {
     InvalidValue: {
         "across": "best", "cmap": "x", "figsize": ((0, 1),), "key_added": "", "min_probes": 0,
         "n_genes": 0, "palette": (["x"],), "random_state": -1,
-        "readings": (["x"], [], None), "save": ("x.nope", "no/ending", ".nope", "a\0.png"),
+        "measures": (["x"], []), "save": ("x.nope", "no/ending", ".nope", "a\0.png"),
         "species": "x", "tolerance": (-0.1, 1, np.nan), "use_raw": True,
     },
     NotFound: {
@@ -42,13 +42,11 @@ ANYWHERE = {
 }  # fmt: skip
 #: Arguments with which functions are called while others are refused.
 ARGUMENTS = {
-    tl.evaluate_panel: {"n_random": 1} | PLACES,
+    tl.evaluate_panel: PLACES,
     tl.extend_panel: {"n_genes": 4},
     tl.order_panel: {"platform": "xenium_v1"},
     tl.prove_panel: {"time_limit": 1.0},
-    tl.compare_panels: {"panels": {"a": "glfs", "b": GENES}} | PLACES,
-    tl.curve: {"max_genes": 5, "labels": "louvain"},
-    tl.stability: {"n_resamples": 2},
+n    tl.stability: {"n_resamples": 2},
     tl.classify: {"labels": "bulk_labels", "n_genes": 5},
     tl.enrich: {"gene_sets": SETS},
     io.write_genes: {"path": "x.csv"},
@@ -63,7 +61,7 @@ ARGUMENTS = {
 REFUSED = {
     tl.evaluate_panel: {
         InvalidType: {"gene_sets": 5, "labels": "percent_mito", "panel": 3, "platform": 0.5},
-        InvalidValue: {"counts_layer": "X", "gene_sets": NO_GENE, "n_axes": 0, "n_random": -1},
+        InvalidValue: {"counts_layer": "X", "gene_sets": NO_GENE, "sizes": ([0], 10**6)},
         FileMissing: {"gene_sets": "no.gmt"},
     },
     tl.extend_panel: {
@@ -91,17 +89,6 @@ REFUSED = {
     tl.explain_panel: {
         InvalidType: {"genes": 5, "preserve": 1},
         InvalidValue: {"genes": ["zz"], "n_substitutes": 0, "panel": ["none"]},
-    },
-    tl.compare_panels: {
-        InvalidType: {"gene_sets": 5, "panels": (["a", "b"], {"a": "glfs"})},
-        InvalidValue: {"gene_sets": NO_GENE, "panels": (
-            {"a/b": "glfs", "c": "glfs"}, {"": "glfs", "b": "glfs"}, {1: "glfs", "1": "glfs"},
-        )},
-        FileMissing: {"gene_sets": "no.gmt"},
-    },
-    tl.curve: {
-        InvalidType: {"include": 5},
-        InvalidValue: {"max_genes": (0, 1000), "sizes": ([0], [10])},
     },
     tl.stability: {
         InvalidType: {"finish": True, "key": 5, "lamda1": 3.0, "n_genes": "many"},
@@ -181,8 +168,6 @@ REFUSED = {
 
 #: Arguments that do not go together: the last is refused, with a kind.
 COMBINATIONS = [
-    (tl.curve, {"labels": None, "sizes": [3]}, InvalidValue),
-    (tl.curve, {"labels": "louvain", "max_genes": 5, "sizes": [10]}, InvalidValue),
     (tl.classify, {"labels": "louvain", "exclude": "CD3D", "include": ["CD3D"]}, InvalidValue),
     (tl.classify, {"labels": "louvain", "n_genes": 1, "include": GENES}, InvalidValue),
     (tl.enrich, {"min_size": 50, "gene_sets": SETS}, InvalidValue),
