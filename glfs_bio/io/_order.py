@@ -288,12 +288,12 @@ def write_reference(
                 "bytes holds."
             )
         )
-    for what, n in (
+    for kind, n in (
         ("cells without a type", adata.n_obs - len(cells)),
         ("genes without an id", adata.n_vars - len(genes)),
     ):
         if n:
-            log.warning(Message(f"{n} {what} are not in the reference."))
+            log.warning(Message(f"{n} {kind} are not in the reference."))
 
 
 def _write_cells_that_fit(
