@@ -301,7 +301,7 @@ def evaluate_panel(
         tables = {name: evaluation.tables(prefix) for name, prefix in whole.items()}
         content = _joined(tables) if several else next(iter(tables.values()))
         if several:
-            del content["confusion"]
+            content.pop("confusion", None)
             content["overlap"] = _overlap({name: prefix.found for name, prefix in whole.items()})
     entry = results.envelope(
         "evaluation",

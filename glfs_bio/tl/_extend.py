@@ -13,8 +13,7 @@ from .. import checks
 from .._anndata import constraints, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
-from ..errors import NO_VALUE, InvalidValue, Message, listed
-from ..options import Limits
+from ..errors import NO_VALUE, InvalidValue
 from ..pp import request_to_keep
 from ..selection import best_panel, strongest_out
 from ._panel import (
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from .._anndata.target import Preserve as Target
     from .._typing import Index
     from ..criterion.criterion import Criterion
+    from ..options import Limits
     from ..options import Platform, Preserve
     from ..selection import Candidates
     from ._panel import Found
@@ -76,8 +76,7 @@ def extend_panel(
         preserve (at most 500), or as many as the budget allows; with `drop` the size of `panel`.
     drop : str, list or path, default None
         Genes of the panel that leave, such as those whose probes failed: names, one name, a file,
-        or a boolean column of ``.var``.  They do not come back when the panel is extended again.  A
-        gene that is selected only together with one of them leaves too.
+        or a boolean column of ``.var``.  They do not come back when the panel is extended again.
     exclude : str, pattern or list, default None
         Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.  None: those of the
         selection.
@@ -220,18 +219,6 @@ def _dropped(
         return pd.Series(dtype=np.intp)
     to_drop = names_of.named(adata, drop, symbols=symbols, argument="drop")
     genes = of_panel(adata, panel, to_drop, "drop", missing=missing, symbols=symbols)
-    limits = panel.basis.request.limits
-    rows = None
-    if limits is not None and limits.together is not None:
-        rows = constraints.rows(adata, Limits(together=limits.together), symbols=symbols)
-    if rows is not None:
-        partners = np.setdiff1d(np.intersect1d(rows.with_partners(genes), panel.genes), genes)
-        if len(partners):
-            names = listed(adata.var_names[partners])
-            log.warning(
-                Message(f"Genes that are selected only together with these leave too: {names}.")
-            )
-        genes = np.append(genes, partners)
     absent_rows = pd.Series(-1, index=to_drop.absent, dtype=np.intp)
     return pd.concat([pd.Series(genes, index=adata.var_names[genes]), absent_rows])
 
