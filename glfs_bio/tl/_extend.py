@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,12 +34,9 @@ if TYPE_CHECKING:
     from .._anndata.target import Preserve as Target
     from .._typing import Index
     from ..criterion.criterion import Criterion
-    from ..options import Limits
-    from ..options import Platform, Preserve
+    from ..options import Limits, Platform, Preserve
     from ..selection import Candidates
     from ._panel import Found
-
-log = logging.getLogger(__name__)
 
 
 @tool("selection", summaries.extension, suffix="extended")
