@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,6 @@ from .._anndata import constraints, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
 from ..errors import NO_VALUE, InvalidValue, listed
-from ..options import Limits
 from ..pp import request_to_keep
 from ..selection import best_panel, strongest_out
 from ._panel import (
@@ -35,11 +33,9 @@ if TYPE_CHECKING:
     from .._anndata.target import Preserve as Target
     from .._typing import Index
     from ..criterion.criterion import Criterion
-    from ..options import Platform, Preserve
+    from ..options import Limits, Platform, Preserve
     from ..selection import Candidates
     from ._panel import Found
-
-log = logging.getLogger(__name__)
 
 
 @tool("selection", summaries.extension, suffix="extended")
@@ -75,8 +71,7 @@ def extend_panel(
         preserve (at most 500), or as many as the budget allows; with `drop` the size of `panel`.
     drop : str, list or path, default None
         Genes of the panel that leave, such as those whose probes failed: names, one name, a file,
-        or a boolean column of ``.var``.  They do not come back when the panel is extended again.  A
-        gene that is selected only together with one of them leaves too.
+        or a boolean column of ``.var``.  They do not come back when the panel is extended again.
     exclude : str, pattern or list, default None
         Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.  None: those of the
         selection.

@@ -260,11 +260,9 @@ def test_four_features_among_noise(four_among_noise, clusters, n_noise):
     with refused(InvalidValue, "n_genes"):
         select_genes(adata)
     with pytest.warns(Caution):
-        glfs_bio.tl.curve(adata, max_genes=4)
-    with pytest.warns(Caution):
         glfs_bio.tl.evaluate_panel(adata, adata.var_names[:3])
-    assert adata.uns["glfs_curve"]["table"]["optimality"].isna().all()
-    assert np.isnan(adata.uns["glfs_evaluation"]["optimality"])
+    table = adata.uns["glfs_evaluation"]["measures"].set_index("measure")
+    assert np.isnan(table.loc["optimality", "value"])
 
 
 def test_clusters_and_blood_cells_have_axes(pbmc, four_among_noise):
