@@ -33,6 +33,7 @@ KINDS = {
     "all_genes": "tl.evaluate_panel",
     "umap": "tl.panel_umap",
     "evaluation": "tl.evaluate_panel",
+    "comparison": "tl.evaluate_panel",
     "explanation": "tl.explain_panel",
     "gene": "tl.explain_gene",
     "substitutes": "tl.substitutes",

@@ -20,10 +20,10 @@ from .._anndata import results as stored
 from .._anndata import summaries, umap
 from ..cells.graph import MOST_EXACT
 from ..errors import Message, arg, call
-from ..measures.labels import READINGS, suffixed
+from ..measures import catalogue
+from ..measures.catalogue import measured
 from ..options import Limits
 from ..pl._evaluation import read_by, readings_of
-from ..pl._tables import measure_names
 from ..solvers.certificate import EVERY
 from ..tl._explain import ANY_GENE
 from ._subject import Subject, image, picture
@@ -73,16 +73,11 @@ _OF_SHEET = {
     "backup_of": "backup of",
 }
 #: What is forecast for the platform.
-_OF_PLATFORM = {
-    "preserved_on_platform": "mean or worst of the draws of efficiencies and failures",
-    "accuracy_on_platform": "of nearest neighbours in the panel, as measured on the platform",
-    "accuracy_on_platform_low": "lower end of its interval of 90 %",
-    "accuracy_on_platform_high": "upper end of its interval of 90 %",
-    "accuracy_without_spillover": "the same without molecules from neighbouring cells",
-    "mecr_reference": "cells with both of two exclusive markers, of those with either (mean)",
-    "mecr_on_platform": "the same on the platform, with molecules from neighbouring cells",
-    "counts_on_platform": "counts of the panel in a mean cell",
-}
+_OF_PLATFORM = (
+    "preserved_on_platform",
+    "counts_on_platform",
+    *catalogue.GROUPS["forecast"].measures,
+)
 #: What a reader has to know of the facts of a selection.
 _OF_FACTS = {
     "assay_noise": "variance of the noise of the target platform",
@@ -96,46 +91,6 @@ _OF_FACTS = {
     "n_iter": "iterations of the solver along the path",
     "n_tested": "candidate genes",
     "objective": "what was minimised",
-}
-#: What a reader has to know of measures.
-_OF_MEASURES = {
-    "preserved": "0: no gene, 1: all genes",
-    "preserved_on_platform": "on the target platform: the mean or the worst of its draws",
-    "knn_preservation": "share of {n_neighbors} neighbours in all genes found again in the panel",
-    "cluster_preservation_coarse": "NMI of 5 to 10 clusters by the panel and by all genes",
-    "cluster_preservation_fine": "NMI of 20 to 40 clusters by the panel and by all genes",
-    "cluster_ari": "adjusted Rand index of 10 clusters by both, mean of five splits of the cells",
-    "cluster_ari_sd": "standard deviation over these splits",
-    "silhouette": "how much nearer cells are to their own label than to another, −1 to 1",
-    "silhouette_all_genes": "the same, in 50 principal components of all genes",
-    **{
-        suffixed(name, reading): f"{meaning}, by {{readings[{reading}]}}"
-        for reading in READINGS
-        for name, meaning in {
-            "accuracy": "cells whose label the panel predicts",
-            "accuracy_all_genes": "the same, from 50 principal components of all genes",
-            "macro_f1": "mean F1 of the labels",
-            "rare_f1": "mean F1 of labels of at most 5 % of the cells",
-        }.items()
-    },
-    **{
-        suffixed(name, reading): f"{meaning}, by {{domain_readings[{reading}]}}"
-        for reading in READINGS
-        for name, meaning in {
-            "domain_accuracy": "cells whose domain the panel predicts, averaged over neighbours",
-            "domain_accuracy_all_genes": "the same, from 50 principal components of all genes",
-            "domain_macro_f1": "mean F1 of the domains",
-        }.items()
-    },
-    "morans_i": "mean over the genes of the panel",
-    "morans_i_all_genes": "the same of all genes that vary",
-    "morans_i_kept": "share of that of all genes, added up, that the panel explains",
-    "imputed": "of the structured variation of the genes that are not in the panel",
-    "mean_correlation": "absolute, mean over pairs of genes: high in a redundant panel",
-    "n_effective": "number of uncorrelated genes that would be as diverse",
-    "counts_share": "counts of the panel, of those of all genes",
-    "counts_spearman": "rank correlation of the panel's total in a cell with that of all genes",
-    "gene_set_coverage": "gene sets with a gene of the panel, of those with a gene in the data",
 }
 
 
@@ -250,36 +205,37 @@ def quality(subject: Subject) -> dict[str, Any] | None:
     if result is None:
         return subject.of_another("evaluation")
     adata, key, entry = subject.adata, result.key, result.entry
-    with_labels, table = "per_label" in entry, entry.get("per_label", pd.DataFrame())
-    random = np.ravel(entry["random_preserved"])
+    table, readings = measured(entry), readings_of(entry)
+    how = {"label": readings, "domain": readings_of(entry, "domain_accuracy")}
+    values = table["value"]
+    compared = "preserved" in values.index and np.isfinite(values["preserved"])
     return {
         "entry": entry,
-        "random": (float(random.min()), float(random.max())) if random.size else None,
-        "n_random": random.size,
-        "in_space": _in_space(entry),
-        "measures": [
-            (called, entry[name], _OF_MEASURES[name].format_map(entry))
-            for name, called in measure_names(entry).items()
-            if name in _OF_MEASURES and name in entry and np.isfinite(entry[name])
-        ],
-        "labels": str(entry["params"]["labels"]) if with_labels else None,
-        "readings": {suffixed("", one): name for one, name in readings_of(entry).items()},
-        "read_by": read_by(entry) if with_labels else None,
-        "too_few": {
-            said: list(table.index[table[suffixed("too_few", one)].astype(bool)])
-            for one, said in entry.get("readings", {}).items()
-        },
-        "per_label": _per_label(entry, "per_label") if with_labels else [],
-        "some_counts": "counts_per_label" in entry,
+        "share": table.loc["preserved"].to_dict() if compared else None,
+        "best": values.get("best_preserved"),
+        "domains": entry["params"]["domains"] if how["domain"] else None,
+        "measures": table[table["value"].notna()].reset_index().to_dict("records"),
+        "labels": str(entry["params"]["labels"]) if readings else None,
+        "read_by": read_by(entry),
+        "tables": [
+            {
+                "kind": kind,
+                "how": how[kind][reading],
+                "rows": rows.to_dict("records"),
+                "few": list(rows["label"][rows["too_few"].astype(bool)]),
+                "some_counts": bool(rows.get("counts_ratio", pd.Series(dtype=float)).notna().any()),
+            }
+            for (kind, reading), rows in entry["per_label"].groupby(["kind", "reading"], sort=False)
+        ]
+        if "per_label" in entry
+        else [],
         "n_sets": len(entry.get("gene_sets", ())),
         "uncovered": summaries.uncovered(entry["gene_sets"]) if "gene_sets" in entry else [],
-        "preserved": picture(pl.preserved, adata, key=key)
-        if np.isfinite(entry["most_preserved"])
-        else None,
-        "recall": picture(pl.labels, adata, key=key) if with_labels else None,
+        "preserved": picture(pl.preserved, adata, key=key) if compared else None,
+        "recall": picture(pl.labels, adata, key=key) if readings else None,
         "confusions": {
-            said: picture(pl.confusion, adata, key=key, reading=one)
-            for one, said in entry.get("readings", {}).items()
+            text: picture(pl.confusion, adata, key=key, reading=one)
+            for one, text in readings.items()
         },
         "imputation": picture(pl.imputation, adata, key=key)
         if f"{key}_r2" in adata.var and adata.var[f"{key}_r2"].notna().any()
@@ -450,8 +406,8 @@ def order(subject: Subject) -> dict[str, Any] | None:
         return subject.of_another("order")
     entry = result.entry
     evaluated = subject.result("evaluation")
-    expected = {} if evaluated is None else evaluated.entry
-    forecast = expected.get("forecast")
+    expected = None if evaluated is None else measured(evaluated.entry)
+    tables = {} if evaluated is None else evaluated.entry.get("forecast", {})
     return {
         "entry": entry,
         "genes": entry["table"].to_dict("records"),
@@ -459,17 +415,16 @@ def order(subject: Subject) -> dict[str, Any] | None:
         "texts": {name: text for name, text in _OF_SHEET.items() if name in entry["table"]},
         "checks": entry["checks"].to_dict("records"),
         "replaced": entry["replaced"].to_dict("records"),
-        "expected": [
-            (measure_names(expected).get(name, name), expected[name], meaning)
-            for name, meaning in _OF_PLATFORM.items()
-            if name in expected
-        ],
-        "forecast": []
-        if forecast is None
-        else forecast.reset_index(names="label").to_dict("records"),
+        "expected": []
+        if expected is None
+        else expected[expected.index.isin(_OF_PLATFORM)].reset_index().to_dict("records"),
         **{
-            name: expected[name].head(_ITEMS).to_dict("records") if name in expected else []
-            for name in ("leaks", "exclusive_markers")
+            name: tables[of].head(n).to_dict("records") if of in tables else []
+            for name, of, n in (
+                ("forecast", "per_label", None),
+                ("leaks", "leaks", _ITEMS),
+                ("exclusive_markers", "exclusive_markers", _ITEMS),
+            )
         },
     }
 
@@ -590,32 +545,3 @@ def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
 def _scored(row: Mapping[Any, Any]) -> str:
     """The score of a substitute, and whether it is too low."""
     return f"{row['substitution_score']:.2f}{'' if row['acceptable'] else ', weak'}"
-
-
-def _in_space(entry: dict[str, Any]) -> dict[str, Any] | None:
-    """What the page has of cells in space; None where they are nowhere."""
-    if "morans_i" not in entry:
-        return None
-    said = entry.get("domain_readings", {})
-    drawn = {
-        f"domain accuracy by {called}": entry[suffixed("random_domain_accuracy", one)]
-        for one, called in readings_of(entry, "domain_readings").items()
-    } | {"Moran's I kept": entry["random_morans_i_kept"]}
-    return {
-        "random": {name: float(np.mean(one)) for name, one in drawn.items() if np.size(one)},
-        "domains": entry["params"]["domains"] if said else None,
-        "read_by": "; ".join(said.values()),
-        "readings": {
-            suffixed("", one): name for one, name in readings_of(entry, "domain_readings").items()
-        },
-        "rows": _per_label(entry, "per_domain") if said else [],
-    }
-
-
-def _per_label(entry: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """Rows of the table of labels, or of domains."""
-    table = entry[name].copy()
-    if name == "per_label" and "counts_per_label" in entry:
-        table["ratio"] = entry["counts_per_label"]["ratio"]
-    rows: list[dict[str, Any]] = table.reset_index(names="label").to_dict("records")
-    return rows

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import NO_VALUE, InvalidValue, arg, listed
+from ..errors import NO_VALUE, InvalidValue, arg
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    import pandas as pd
 
     from .._typing import Array
 
@@ -118,7 +120,17 @@ def row(measure: str, value: float, **columns: Any) -> dict[str, Any]:
 
 def by_random(values: Sequence[float] | Array) -> dict[str, float]:
     """Return the mean and the best of random panels, for a row."""
-    return {"random": np.mean(values), "random_best": np.max(values)} if len(values) else {}
+    if not len(values):
+        return {}
+    return {"random": float(np.mean(values)), "random_best": float(np.max(values))}
+
+
+def measured(entry: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the measures of the whole panel of an evaluation, by their names."""
+    table = entry["measures"]
+    whole = table[table["n_genes"] == table["n_genes"].max()]
+    named: pd.DataFrame = whole.drop_duplicates("measure").set_index("measure")
+    return named
 
 
 def asked_for(measures: str | Iterable[str] | None, given: Collection[str]) -> dict[str, set[str]]:
@@ -131,24 +143,25 @@ def asked_for(measures: str | Iterable[str] | None, given: Collection[str]) -> d
     names = [names] if isinstance(names, str) else list(names)
     wanted: dict[str, set[str]] = {}
     for name in names:
-        groups = [
-            group
-            for group, one in GROUPS.items()
-            if name in (group, *one.measures)
-            or ((name == "all" or (name == "default" and one.is_default))
-            and set(one.needs) <= set(given))
-        ]
+        groups = [group for group, one in GROUPS.items() if name in (group, *one.measures)]
+        if name in ("all", "default"):
+            groups = [
+                group
+                for group, one in GROUPS.items()
+                if set(one.needs) <= set(given) and (one.is_default or name == "all")
+            ]
         if not groups:
             valid = ("default", "all", *GROUPS, *DESCRIPTIONS)
             raise InvalidValue("measures", name, "is no measure", f"choose from {', '.join(valid)}")
         for group in groups:
             of_group = set(GROUPS[group].measures)
-            wanted.setdefault(group, set()).update({name} & of_group or of_group)
+            is_whole = name in (group, "all", "default")
+            wanted.setdefault(group, set()).update(of_group if is_whole else {name})
     for group in wanted:
-        if missing := [arg(name) for name in GROUPS[group].needs if name not in given]:
-            raise InvalidValue(
-                "measures", group, f"needs {listed(missing)}", "pass it, or leave the measure out"
-            )
+        missing = ", ".join(arg(name) for name in GROUPS[group].needs if name not in given)
+        if missing:
+            problem = f"needs {missing}"
+            raise InvalidValue("measures", group, problem, "pass it, or leave the measure out")
     if not wanted:
         raise InvalidValue("measures", NO_VALUE, "is empty", "leave it out, or name a measure")
     return wanted

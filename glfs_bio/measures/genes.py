@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..cells.cells import Cells
     from ..data.matrix import Sums
 
+
 @dataclass(frozen=True)
 class Imputed:
     """R² of every gene by the panel, NaN for genes of the panel and for constant ones."""

@@ -166,7 +166,9 @@ def table(scores: Mapping[str, LabelScores], kind: str) -> pd.DataFrame:
 def confusions(scores: Mapping[str, LabelScores]) -> pd.DataFrame:
     """Return the number of cells of each label with each prediction, by reading."""
     tables = [
-        one.confusion.melt(ignore_index=False, value_name="n_cells").reset_index().assign(reading=name)
+        one.confusion.melt(ignore_index=False, value_name="n_cells")
+        .reset_index()
+        .assign(reading=name)
         for name, one in scores.items()
     ]
     every = pd.concat(tables, ignore_index=True)
@@ -192,6 +194,7 @@ def scores_by(
     each reading has it.
     """
     near = nearest(where, random_state=random_state) if near is None else near
+    values = where if values is None else values
     found = {}
     for reading in readings:
         if reading == "knn":

@@ -11,6 +11,7 @@ from anndata import AnnData
 from .. import checks
 from .._anndata import read, results
 from ..errors import OBSM, InvalidValue, NotFound, arg, call, listed, shown
+from ..measures.catalogue import measured
 from ..measures.labels import READINGS, suffixed
 from ._figure import (
     BLUE,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 #: Points of random panels lie so far above and below one another.
 _SPREAD = 0.24
 _N_BINS = 25
+_DASHED: dict[str, Any] = {"ls": "--", "marker": "s", "mfc": "white"}
 #: Embeddings to look for, and names of their axes.
 _BASES = {"X_umap": "UMAP", "X_pca": "PC"}
 
@@ -59,20 +61,33 @@ def evaluation(adata: AnnData, key: str | None, holds: str = "kind") -> tuple[st
 
 def read_by(entry: Mapping[str, Any], *readings: str) -> str:
     """Return how labels were read, by some readings or all, and of how many cells."""
-    said = [entry["readings"][reading] for reading in readings or readings_of(entry)]
-    return f"{'; '.join(said)}; {entry['n_labelled']:,} cells"
+    texts = readings_of(entry)
+    return "; ".join(texts[reading] for reading in readings or texts)
 
 
-def readings_of(entry: Mapping[str, Any], of: str = "readings") -> dict[str, str]:
-    """Return what the readings of a result are called, in their order: ``"15-NN"``."""
-    said = entry.get(of, {})
-    return {one: said[one].partition(",")[0] for one in READINGS if one in said}
+def readings_of(entry: Mapping[str, Any], measure: str = "accuracy") -> dict[str, str]:
+    """Return how labels, or domains, were read, by the readings in their order."""
+    texts = entry["measures"].drop_duplicates("measure").set_index("measure")["reading"]
+    named = {reading: suffixed(measure, reading) for reading in READINGS}
+    return {reading: texts[name] for reading, name in named.items() if name in texts.index}
+
+
+def named(reading: str) -> str:
+    """Return what a reading is called: ``"15-NN"``."""
+    return reading.partition(",")[0]
+
+
+def labels_by(entry: Mapping[str, Any], reading: str, kind: str = "label") -> pd.DataFrame:
+    """Return the scores of labels, or of domains, by a reading, by their names."""
+    table = entry["per_label"]
+    table = table[(table["kind"] == kind) & (table["reading"] == reading)]
+    return table.set_index("label")
 
 
 def by_label(adata: AnnData, key: str | None) -> dict[str, Any]:
     """Return what ``tl.evaluate_panel`` wrote with labels."""
-    key, entry = evaluation(adata, key, "per_label")
-    if "per_label" not in entry:
+    key, entry = evaluation(adata, key, "confusion")
+    if "confusion" not in entry:
         raise NotFound(
             "key",
             key,
@@ -128,15 +143,16 @@ def preserved(
     >>> glfs_bio.tl.evaluate_panel(adata, panel)
     >>> ax = glfs_bio.pl.preserved(adata, show=False)
     >>> [name.get_text() for name in ax.get_yticklabels()]
-    ['this panel, 5 genes', 'selected by glfs_bio', '20 random panels']
+    ['this panel, 5 genes', 'selected by glfs_bio', 'random panels: mean, best']
     """
     chosen = colours(palette, VERMILLION, BLUE, GREY)
     key, entry = evaluation(adata, key)
-    if np.isnan(entry["most_preserved"]):
+    table = measured(entry)
+    if "preserved" not in table.index or np.isnan(table.loc["preserved", "bound"]):
         raise InvalidValue(
             "key", key, "has no share of what the panel preserves, and nothing to compare it with"
         )
-    strips, most = _strips(entry, *chosen), float(entry["most_preserved"])
+    strips, most = _strips(entry, *chosen), float(table.loc["preserved", "bound"])
     (ax,) = yield [6.6], 0.36 * len(strips) + 1.2
     for place, (values, style) in enumerate(strips.values()):
         spread = np.linspace(-_SPREAD, _SPREAD, values.size) if values.size > 1 else np.zeros(1)
@@ -163,23 +179,25 @@ def _strips(
     entry: dict[str, Any], of_panel: Any, of_selection: Any, of_random: Any
 ) -> dict[str, tuple[Array, dict[str, Any]]]:
     """Rows of the plot: shares, and how their points look."""
+    table = measured(entry)
+    values = table["value"]
     own = {"marker": "D", "ms": 9, "color": of_panel}
-    name = f"this panel, {entry['n_genes']} genes"
-    strips = {name: (np.array([entry["preserved"]]), own)}
-    if "preserved_on_platform" in entry:
-        measured = np.array([entry["preserved_on_platform"]])
-        strips["this panel, on the platform"] = measured, own | {"mfc": "none", "mew": 1.5}
-    if "batches" in entry:
+    name = f"this panel, {table.loc['preserved', 'n_genes']} genes"
+    strips = {name: (np.array([values["preserved"]]), own)}
+    if "preserved_on_platform" in values.index:
+        there = np.array([values["preserved_on_platform"]])
+        strips["this panel, on the platform"] = there, own | {"mfc": "none", "mew": 1.5}
+    every = entry["measures"]
+    of_batches = every["value"][every["measure"] == "preserved_in_batch"].dropna().to_numpy()
+    if of_batches.size:
         each = {"marker": "D", "ms": 5, "color": of_panel, "alpha": 0.7, "mew": 0}
-        of_batches = np.ravel(entry["preserved_in_batches"])
-        of_batches = of_batches[~np.isnan(of_batches)]  # without any structure to preserve
         strips[f"this panel, in {of_batches.size} batches"] = of_batches, each
-    best = {"marker": "s", "ms": 8, "color": of_selection}
-    strips["selected by glfs_bio"] = np.array([entry["best_preserved"]]), best
-    random = np.ravel(entry["random_preserved"])
-    if random.size:
-        name = f"{random.size} random panel{'s' if random.size > 1 else ''}"
-        strips[name] = random, {"marker": "o", "ms": 4, "color": of_random, "alpha": 0.7, "mew": 0}
+    if "best_preserved" in values.index:
+        best = {"marker": "s", "ms": 8, "color": of_selection}
+        strips["selected by glfs_bio"] = np.array([values["best_preserved"]]), best
+    random = table.loc["preserved", ["random", "random_best"]].to_numpy(dtype=float)
+    style = {"marker": "o", "ms": 4, "color": of_random, "alpha": 0.7, "mew": 0}
+    strips["random panels: mean, best"] = random, style
     return strips
 
 
@@ -233,16 +251,16 @@ def labels(
     """
     usual, rare, few = colours(palette, BLUE, VERMILLION, GREY)
     entry = by_label(adata, key)
-    (first, called), *others = readings_of(entry).items()
-    column = {name: suffixed(name, first) for name in ("recall", "f1", "too_few")}
-    table = entry["per_label"].sort_values(column["recall"], ascending=False, kind="stable")
-    is_few, is_rare = (table[name].to_numpy(dtype=bool) for name in (column["too_few"], "rare"))
+    (first, text), *others = readings_of(entry).items()
+    called, n_genes = named(text), len(entry["genes"])
+    table = labels_by(entry, first).sort_values("recall", ascending=False, kind="stable")
+    is_few, is_rare = (table[name].to_numpy(dtype=bool) for name in ("too_few", "rare"))
     kinds = {
         "recall": (usual, ~is_rare & ~is_few),
         "recall, rare": (rare, is_rare & ~is_few),
         "recall, too few cells": (few, is_few),
     }
-    place, recall = np.arange(len(table)), table[column["recall"]].to_numpy()
+    place, recall = np.arange(len(table)), table["recall"].to_numpy()
     (ax,) = yield [6.2], 0.26 * len(table) + 1.4
     handles: list[Any] = [
         ax.barh(place[those], recall[those], height=0.72, color=colour, label=name)
@@ -250,19 +268,19 @@ def labels(
         if those.any()
     ]
     style: dict[str, Any] = {"ls": "", "mec": ink(), "clip_on": False}
-    f1 = table[column["f1"]]
+    f1 = table["f1"]
     handles += ax.plot(
         f1, place, marker="o", ms=5, mfc="white", zorder=4, label=f"F1, {called}", **style
     )
     for reading, name in others:
-        values, label = table[suffixed("recall", reading)], f"recall, {name}"
+        values = labels_by(entry, reading)["recall"].loc[table.index]
+        label = f"recall, {named(name)}"
         handles += ax.plot(
             values, place, marker="D", ms=4, mfc=ink(), zorder=5, label=label, **style
         )
     ax.set(
         xlim=(0, 1),
-        xlabel=f"recall (bars: {called}) and F1, panel of {entry['n_genes']} genes; "
-        f"{read_by(entry)}",
+        xlabel=f"recall (bars: {called}) and F1, panel of {n_genes} genes; {read_by(entry)}",
     )
     ax.spines[["top", "right"]].set_visible(False)
     size = name_places(ax, list(table.index.astype(str)))
@@ -327,7 +345,7 @@ def unexplained(
         )
     where = np.asarray(adata.obsm[name])
     rows = in_sample(where)
-    said = [f"unexplained, panel of {entry['n_genes']} genes", of_all(len(rows), adata.n_obs)]
+    said = [f"unexplained, panel of {len(entry['genes'])} genes", of_all(len(rows), adata.n_obs)]
     (ax,) = yield [5.4], 4.2
     scatter(
         ax,
@@ -416,8 +434,9 @@ def curve(
 
     Parameters
     ----------
-    <adata with results> tl.curve
-    <key of the last> tl.curve
+    adata : AnnData
+        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `sizes`.
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <palette> the structure preserved, and the labels by each reading
@@ -429,7 +448,8 @@ def curve(
     --------
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    >>> glfs_bio.tl.curve(adata, 20)
+    >>> glfs_bio.pp.select_genes(adata, 20)
+    >>> glfs_bio.tl.evaluate_panel(adata, sizes=[1, 2, 5, 10], measures="preserved")
     >>> ax = glfs_bio.pl.curve(adata, show=False)
     >>> ax.get_xlabel()
     'number of genes'
@@ -437,10 +457,21 @@ def curve(
     of_panel, *of_readings = colours(palette, BLUE, VERMILLION, GREY)
     from matplotlib import ticker
 
-    entry = results.current(adata, results.last(adata, "curve", key), "curve")
-    table = entry["table"]
-    sizes, preserved = table["n_genes"].to_numpy(), table["preserved"].to_numpy()
-    most = np.minimum(preserved / table["optimality"].to_numpy(), 1.0)
+    key, entry = evaluation(adata, key)
+    every = entry["measures"]
+    by_size = {
+        name: table.sort_values("n_genes").set_index("n_genes")
+        for name, table in every.groupby("measure")
+    }
+    if "preserved" not in by_size or len(by_size["preserved"]) < 2:
+        raise NotFound(
+            "key",
+            key,
+            "is of one size",
+            f"run {call('tl.evaluate_panel')} with {arg('sizes')}",
+        )
+    sizes = by_size["preserved"].index.to_numpy()
+    preserved, most = (by_size["preserved"][name].to_numpy() for name in ("value", "bound"))
     (ax,) = yield [5.8], 3.8
     handles: list[Any] = ax.plot(
         sizes, preserved, color=of_panel, lw=2, zorder=3, label="preserved"
@@ -457,13 +488,12 @@ def curve(
     if readings := readings_of(entry):
         right = right_axis(ax, f"labels; {read_by(entry)}", of_readings[0])
         right.set_ylim(0, 1.02)
-        for (reading, name), colour in zip(readings.items(), of_readings, strict=False):
-            accuracy, macro_f1 = (suffixed(one, reading) for one in ("accuracy", "macro_f1"))
-            those = table.dropna(subset=accuracy)
-            x, style = those["n_genes"], {"ms": 4, "lw": 1, "color": colour}
-            handles += right.plot(x, those[accuracy], "o-", label=f"accuracy, {name}", **style)
-            handles += right.plot(
-                x, those[macro_f1], "s--", mfc="white", label=f"macro-F1, {name}", **style
-            )
+        for (reading, text), colour in zip(readings.items(), of_readings, strict=False):
+            lines: dict[str, Any] = {"accuracy": {"ls": "-", "marker": "o"}, "macro_f1": _DASHED}
+            for name, line in lines.items():
+                if (measure := suffixed(name, reading)) in by_size:
+                    values = by_size[measure]["value"]
+                    label = f"{name.replace('_f1', '-F1')}, {named(text)}"
+                    handles += right.plot(values, label=label, ms=4, lw=1, color=colour, **line)
     legend(ax, handles)
     return ax

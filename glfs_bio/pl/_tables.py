@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from .. import checks
 from .._anndata import results
 from .._extras import needs
-from ..errors import NotFound, call
-from ..measures.labels import READINGS, suffixed
-from ._evaluation import by_label, read_by, readings_of
+from ..measures import catalogue
+from ._evaluation import by_label, labels_by, read_by, readings_of
 from ._figure import (
     BLUE,
     LOOK,
@@ -26,7 +26,7 @@ from ._figure import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from anndata import AnnData
@@ -36,62 +36,12 @@ if TYPE_CHECKING:
     from .._typing import Array
     from ._figure import Drawing
 
-#: Measures of a panel, in the order to show them; readings of labels have their names.
-MEASURES = {
-    "preserved": "structure preserved",
-    "preserved_on_platform": "preserved, on the platform",
-    "optimality": "optimality without constraints",
-    "knn_preservation": "kNN preservation",
-    "cluster_preservation_coarse": "cluster preservation, coarse",
-    "cluster_preservation_fine": "cluster preservation, fine",
-    "cluster_ari": "cluster ARI, mean of splits",
-    "silhouette": "silhouette of labels",
-    "silhouette_all_genes": "silhouette, all genes",
-    "accuracy": "label accuracy, {knn}",
-    "accuracy_all_genes": "accuracy, all genes, {knn}",
-    "macro_f1": "label macro-F1, {knn}",
-    "rare_f1": "F1 of rare labels, {knn}",
-    "accuracy_laprls": "label accuracy, {laprls}",
-    "accuracy_all_genes_laprls": "accuracy, all genes, {laprls}",
-    "macro_f1_laprls": "label macro-F1, {laprls}",
-    "rare_f1_laprls": "F1 of rare labels, {laprls}",
-    "domain_accuracy": "domain accuracy, {of_domains[knn]}",
-    "domain_accuracy_all_genes": "domains, all genes, {of_domains[knn]}",
-    "domain_macro_f1": "domain macro-F1, {of_domains[knn]}",
-    "domain_accuracy_laprls": "domain accuracy, {of_domains[laprls]}",
-    "domain_accuracy_all_genes_laprls": "domains, all genes, {of_domains[laprls]}",
-    "domain_macro_f1_laprls": "domain macro-F1, {of_domains[laprls]}",
-    "morans_i_kept": "Moran's I kept",
-    "imputed": "imputation R², median",
-    "counts_spearman": "correlation with total counts",
-    "gene_set_coverage": "gene sets covered",
-    "cluster_ari_sd": "cluster ARI, SD of splits",
-    "morans_i": "Moran's I of the panel",
-    "morans_i_all_genes": "Moran's I of all genes",
-    "n_genes": "number of genes",
-    "n_effective": "effective number of genes",
-    "mean_correlation": "mean correlation of genes",
-    "counts_share": "share of total counts",
-}
-#: Measures of which more is better, up to 1.
-_SHARES = frozenset(MEASURES) - {
-    *("n_genes", "n_effective", "mean_correlation", "counts_share"),
-    *("cluster_ari_sd", "morans_i", "morans_i_all_genes"),
-}
 #: Letters of the name of a panel; smaller shares of a label have no number.
 _LETTERS, _LEAST = 24, 0.005
 #: Inches around an UpSet plot, for a title.
 _MARGIN = 0.4
 #: Luminance of a colour below which a number on it is white, and the lines between cells.
 _DARK, _LINES = 0.5, "#E6E6E6"
-
-
-def measure_names(entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the measures of a result are called."""
-    none = dict.fromkeys(READINGS, "")
-    of_domains = none | readings_of(entry, "domain_readings")
-    called: dict[str, Any] = none | readings_of(entry) | {"of_domains": of_domains}
-    return {name: text.format_map(called) for name, text in MEASURES.items()}
 
 
 @plot
@@ -113,8 +63,9 @@ def comparison(
 
     Parameters
     ----------
-    <adata with results> tl.compare_panels
-    <key of the last> tl.compare_panels
+    adata : AnnData
+        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote of several panels.
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <cmap> "Blues"
@@ -127,30 +78,35 @@ def comparison(
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panels = {"ours": ["CD3D", "CD79A", "NKG7"], "theirs": ["CD3D", "LYZ", "GNLY"]}
-    >>> glfs_bio.tl.compare_panels(adata, panels)
+    >>> glfs_bio.tl.evaluate_panel(adata, panels)
     >>> ax = glfs_bio.pl.comparison(adata, show=False)
     >>> [name.get_text() for name in ax.get_xticklabels()]
     ['ours', 'theirs']
     """
     of_shares = colour_map(cmap)
     entry = results.current(adata, results.last(adata, "comparison", key), "comparison")
-    table, called = entry["table"], measure_names(entry)
-    measures = [name for name in MEASURES if name in table and table[name].notna().any()]
-    values = table[measures].to_numpy(dtype=float).T
-    is_share = np.array([name in _SHARES for name in measures])
+    every = entry["measures"]
+    largest = every.groupby("panel")["n_genes"].transform("max")
+    every = every[(every["n_genes"] == largest) & (every["measure"] != "preserved_in_batch")]
+    table = every.pivot(index="measure", columns="panel", values="value").dropna(how="all")
+    table = table.loc[[name for name in every["measure"].unique() if name in table.index]]
+    table = table[every["panel"].unique()]
+    measures = sorted(table.index, key=lambda name: name in catalogue.NUMBERS)
+    values = table.loc[measures].to_numpy()
+    is_share = np.array([name not in catalogue.NUMBERS for name in measures])
     texts = _texts(values)
     best = [
         [share and len(set(row)) > 1 and text == row[int(np.nanargmax(of_row))] for text in row]
         for share, row, of_row in zip(is_share, texts, values, strict=True)
     ]
-    names, readings = short(list(table.index.astype(str)), _LETTERS), readings_of(entry)
-    (ax,) = yield [0.8 * len(table) + 3.0], 0.3 * len(measures) + (2.3 if readings else 1.7)
+    names, readings = short(list(table.columns.astype(str)), _LETTERS), readings_of(entry)
+    (ax,) = yield [0.8 * len(names) + 3.0], 0.3 * len(measures) + (2.3 if readings else 1.7)
     if readings:
         ax.set_xlabel(f"labels: {read_by(entry)}")
     _heat_map(
         ax,
         np.where(is_share[:, None], values, np.nan),
-        [called[name] for name in measures],
+        [name.replace("_", " ") for name in measures],
         names,
         texts,
         of_shares,
@@ -224,8 +180,10 @@ def confusion(
     readings = list(readings_of(entry))
     by: str = readings[0] if reading is None else reading
     checks.one_of("reading", by, readings)
-    counts = np.asarray(entry[suffixed("confusion", by)], dtype=float)
-    names = list(entry["per_label"].index.astype(str))
+    names = list(labels_by(entry, by).index)
+    table = entry["confusion"][entry["confusion"]["reading"] == by]
+    counts = table.pivot(index="label", columns="predicted", values="n_cells")
+    counts = counts.loc[names, names].to_numpy(dtype=float)
     shares = counts / counts.sum(axis=1, keepdims=True)
     texts = [[f"{100 * share:.0f}" if share >= _LEAST else "" for share in row] for row in shares]
     size = max(0.32 * len(counts), 2.6)
@@ -257,8 +215,9 @@ def upset(
 
     Parameters
     ----------
-    <adata with results> tl.compare_panels
-    <key of the last> tl.compare_panels
+    adata : AnnData
+        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote of several panels.
+    <key of the last> tl.evaluate_panel
     <title>
     <palette> all of it
     <figsize, show, save>
@@ -274,7 +233,7 @@ def upset(
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panels = {"ours": ["CD3D", "CD79A", "NKG7"], "theirs": ["CD3D", "LYZ", "GNLY"]}
-    >>> glfs_bio.tl.compare_panels(adata, panels)
+    >>> glfs_bio.tl.evaluate_panel(adata, panels)
     >>> ax = glfs_bio.pl.upset(adata, show=False)
     >>> len(ax.figure.axes)
     4
@@ -282,11 +241,8 @@ def upset(
     needs("An UpSet plot", "marsilea")
     (colour,) = colours(palette, BLUE)
     entry = results.current(adata, results.last(adata, "comparison", key), "comparison")
-    if "membership" not in entry:
-        raise NotFound(
-            "key", key, "is of a version before", f"run {call('tl.compare_panels')} again"
-        )
-    members = entry["membership"].astype(int)
+    panels, genes = entry["genes"]["panel"], entry["genes"]["gene"]
+    members = pd.crosstab(genes, panels)[panels.unique()]
     members.columns = [literal(name) for name in short(list(members.columns), _LETTERS)]
     yield None
     from marsilea.upset import Upset, UpsetData

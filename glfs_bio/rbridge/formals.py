@@ -32,8 +32,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "explain_panel": tl.explain_panel,
     "explain_gene": tl.explain_gene,
     "prove_panel": tl.prove_panel,
-    "compare_panels": tl.compare_panels,
-    "curve": tl.curve,
     "markers": tl.markers,
     "resolve_genes": tl.resolve_genes,
     "order_panel": tl.order_panel,
@@ -47,7 +45,7 @@ RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform
 EVALUATING = frozenset(
     {
         *("evaluate_panel", "extend_panel", "substitutes", "replace_genes", "explain_panel"),
-        *("explain_gene", "prove_panel", "compare_panels", "curve"),
+        *("explain_gene", "prove_panel"),
     }
 )
 #: The object itself, and what has no meaning in R or another argument there.
@@ -89,7 +87,7 @@ _MORE = {"select_genes": ("lam",), "laprls": ("labels",)}
 #: What stands before `...`, beside Python's positional arguments.
 _POSITIONAL = {"classify": ("n_genes",), "laprls": ()}
 #: Seeds that change what is seen come from R's generator.
-_SEEDED = frozenset({"stability", "evaluate_panel", "compare_panels", "classify"})
+_SEEDED = frozenset({"stability", "evaluate_panel", "classify"})
 _PLACE = {"assay.type": "NULL", "assay": "NULL", "layer": "NULL"}
 #: Tables that are taken apart.
 _TABLES = {"platform": "vectors_of_tables(given())"}

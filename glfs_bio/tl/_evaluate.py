@@ -67,8 +67,7 @@ def evaluate_panel(
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> dict[str, Any] | None:
-    """Evaluate a panel, several, or the first genes of each: what it preserves, and what it leaves
-    unexplained.
+    """Evaluate panels: the structure they preserve, and the variation they leave unexplained.
 
     The preserved share of the structure needs no labels.  It is 0 without genes and 1 for all
     genes, on one scale for all panels of the same cells.  A share of 0.3 can be good, since a few
@@ -234,8 +233,8 @@ def evaluate_panel(
         "random_state": random_state,
     }
     several = isinstance(panel, Mapping)
-    of_key, suffix = (results.KEY, "comparison") if several else (results.key_of(adata, panel), None)
-    key_added = results.key_for(adata, "evaluation", key_added, of_key, suffix=suffix)
+    kind = "comparison" if several else "evaluation"
+    key_added = results.key_for(adata, kind, key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     checks.seed(random_state)
     Request.of(platform=platform)
@@ -299,10 +298,10 @@ def evaluate_panel(
         tables = {name: evaluation.tables(prefix) for name, prefix in whole.items()}
         content = _joined(tables) if several else next(iter(tables.values()))
         if several:
-            del content["confusion"]
+            content.pop("confusion", None)
             content["overlap"] = _overlap({name: prefix.found for name, prefix in whole.items()})
     entry = results.envelope(
-        "evaluation",
+        kind,
         params | basis.record(),
         stale.made_of(adata, evaluation.layer, panels.values()),
         measures=_measures(rows, wanted),
@@ -436,7 +435,13 @@ def _overlap(panels: Mapping[str, Found]) -> pd.DataFrame:
         genes, other = panels[first].genes, panels[second].genes
         n_shared, n_both = len(np.intersect1d(genes, other)), len(genes) + len(other)
         matched = n_matched(genes, other, substitutes[first] + substitutes[second])
-        row = (first, second, n_shared, n_shared / (n_both - n_shared), matched / (n_both - matched))
+        row = (
+            first,
+            second,
+            n_shared,
+            n_shared / (n_both - n_shared),
+            matched / (n_both - matched),
+        )
         rows.append(row)
     names_of_columns = ["panel", "other", "shared", "jaccard", "jaccard_with_substitutes"]
     return pd.DataFrame(rows, columns=names_of_columns)

@@ -33,10 +33,9 @@ if TYPE_CHECKING:
 
     from .._anndata.names import Named
     from .._typing import Array, Index, Matrix
-    from ..labels import Labels
     from ..vendors.forecast import Spillover
     from ._panel import Basis
-    from ._space import InSpace, OfAllGenes
+    from ._space import OfAllGenes
 
     Row = dict[str, Any]
 
@@ -128,12 +127,13 @@ class Evaluation:
     #: Measures by their groups.
     wanted: Mapping[str, set[str]]
     random_state: int | None
-    labels: Labels | None
     readings: Sequence[str]
-    counts: RowMatrix | None
-    space: InSpace | None
-    #: Gene sets, and the name of each gene.
-    gene_sets: tuple[dict[str, list[str]], pd.Series] | None
+    #: Labels, the matrix of counts, cells in space (:class:`InSpace`), and gene sets with the name
+    #: of each gene: None where they were not given, and no measure that is wanted needs them.
+    labels: Any
+    counts: Any
+    space: Any
+    gene_sets: Any
     spillover: Spillover | None
     #: Preserved shares of selections and random panels, by size.
     _best: dict[int, tuple[Array, Array]] = field(default_factory=dict)
@@ -197,10 +197,10 @@ class Evaluation:
     @cached_property
     def all_genes_in_space(self) -> OfAllGenes:
         """What all genes say of cells in space."""
-        assert self.space is not None
         matrix = read.row_matrix(self.adata, self.layer)
         data = read.heard(self.adata, matrix, self.basis.structure.spec.ignore)
-        return self.space.by_all_genes(data, self.all_genes.coordinates)
+        of_all: OfAllGenes = self.space.by_all_genes(data, self.all_genes.coordinates)
+        return of_all
 
     @cached_property
     def scores_of_all_genes(self) -> dict[str, readers.LabelScores]:
@@ -210,7 +210,6 @@ class Evaluation:
     @cached_property
     def totals(self) -> Array:
         """Counts of every cell."""
-        assert self.counts is not None
         return sums(self.counts)
 
     @cached_property
@@ -223,7 +222,6 @@ class Evaluation:
         self, view: View, values: Callable[[Index], Array]
     ) -> dict[str, readers.LabelScores]:
         """Return what the readings of a view, and of values of some cells, say of labels."""
-        assert self.labels is not None
         codes, names = self.labels.codes, self.labels.names
         with naming(codes="labels"):
             return readers.scores_by(
@@ -307,7 +305,6 @@ class Evaluation:
         ]
 
     def _labels(self, prefix: Prefix) -> list[Row]:
-        assert self.labels is not None
         codes, values = self.labels.codes, prefix.expressed.values
         scores = self._scores(prefix.view, lambda cells: readers.standardised(values[cells]))
         said = readers.said(self.readings, codes)
@@ -330,7 +327,6 @@ class Evaluation:
         ]
 
     def _silhouette(self, prefix: Prefix) -> list[Row]:
-        assert self.labels is not None
         of_panel, of_all = (
             readers.silhouette(view.coordinates, self.labels.codes)
             for view in (prefix.view, self.all_genes)
@@ -348,18 +344,18 @@ class Evaluation:
         ]
 
     def _space(self, prefix: Prefix) -> list[Row]:
-        assert self.space is not None
         panels = [] if np.isnan(prefix.comparable) else self._random_in_space(prefix.n_genes)
         random = [prefix.everything.only(genes).values for genes in panels]
         values, comparable = prefix.expressed.values, prefix.comparable
         rows, domains = self.all_genes_in_space.rows(values, random, comparable)
         if domains is not None:
-            tables = [table for table in (prefix.tables.get("per_label"), domains) if table is not None]
+            tables = [
+                table for table in (prefix.tables.get("per_label"), domains) if table is not None
+            ]
             prefix.tables["per_label"] = pd.concat(tables, ignore_index=True)
         return rows
 
     def _counts(self, prefix: Prefix) -> list[Row]:
-        assert prefix.expressed.counts is not None
         share, spearman = totals(self.totals, sums(prefix.expressed.counts))
         rows = [row("counts_share", share), row("counts_spearman", spearman)]
         if self.basis.request.platform is not None:
@@ -371,7 +367,6 @@ class Evaluation:
         return rows
 
     def _gene_sets(self, prefix: Prefix) -> list[Row]:
-        assert self.gene_sets is not None
         sets, called = self.gene_sets
         panel = pd.Index(called.iloc[prefix.genes].dropna())
         of_panel = [panel.intersection(genes, sort=False) for genes in sets.values()]
@@ -384,10 +379,9 @@ class Evaluation:
                 "genes": [";".join(genes) for genes in of_panel],
             }
         )
-        return [row("gene_set_coverage", np.mean(np.array(covered) > 0))]
+        return [row("gene_set_coverage", float(np.mean(np.array(covered) > 0)))]
 
     def _forecast(self, prefix: Prefix) -> list[Row]:
-        assert self.labels is not None and prefix.expressed.counts is not None
         detection = self.basis.detection
         if not (detection.differs or self.spillover):
             return []

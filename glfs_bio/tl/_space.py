@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from .. import checks
 from .. import labels as categories
@@ -24,6 +23,7 @@ from ..measures.space import Autocorrelation, Domains
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
     from anndata import AnnData
     from scipy import sparse
 
@@ -150,14 +150,15 @@ class OfAllGenes:
     def rows(
         self, panel: Matrix, random: Sequence[Matrix], comparable: float
     ) -> tuple[list[dict[str, Any]], pd.DataFrame | None]:
-        """Return the measures of a panel, next to all genes and random panels, and the table of
-        its domains; `comparable` is NaN for all genes, and else 1.
+        """Return the measures of a panel, next to random panels, and the table of its domains.
+
+        `comparable` is NaN for all genes, and 1 for other panels.
         """
         rows = []
+        domains: Any = self.space.domains
         scores = self.space.of_panel(panel)
         drawn = [self.space.of_panel(values) for values in random[: places.RANDOM] if scores]
         for reading, of_panel in scores.items():
-            domains = self.space.domains
             how = f"{domains.said([reading])[reading]}; {len(domains.cells):,} cells"
             for name in ("accuracy", "macro_f1"):
                 measure = readers.suffixed(f"domain_{name}", reading)

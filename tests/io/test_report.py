@@ -17,7 +17,8 @@ from refusals import refused
 import glfs_bio
 from glfs_bio.errors import FileExists, InvalidValue, Refusal
 from glfs_bio.io import write_report
-from glfs_bio.pl._tables import measure_names
+from glfs_bio.measures.catalogue import measured
+from glfs_bio.pl._evaluation import readings_of
 
 ODD = "<script>document.title='owned'</script>"
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -53,7 +54,7 @@ def cells(_pbmc) -> ad.AnnData:
         gene_sets={"T <cells>": list(panel), "none": list(others[:2])},
         counts_layer="counts",
         platform=glfs_bio.Platform("xenium_v1", efficiency=0.4, failure=0.1, spillover=0.3),
-        n_random=5,
+        measures="all",
     )
     glfs_bio.tl.explain_panel(adata, "glfs", "bulk_labels")
     glfs_bio.tl.substitutes(adata, "glfs", n=2, min_score=0.6)
@@ -212,23 +213,23 @@ def test_markers(tree, cells):
 
 def test_how_good_the_panel_is(tree, cells):
     entry, quality = cells.uns["glfs_evaluation"], section(tree, "quality")
-    words, random = text(quality).replace("NN ", "NN"), entry["random_preserved"]
-    for share in (entry["preserved"], random.min(), random.max(), entry["most_preserved"]):
+    words, table = text(quality).replace("NN ", "NN"), measured(entry)
+    for share in table.loc["preserved", ["value", "random", "random_best", "bound"]]:
         assert f"{100 * share:.1f} %" in words
     for name in (
         *("accuracy", "accuracy_laprls", "cluster_ari", "silhouette", "gene_set_coverage"),
         *("domain_accuracy", "domain_accuracy_laprls", "morans_i_kept", "morans_i"),
     ):
-        assert f"{measure_names(entry)[name]}{entry[name]:#.3g}" in words
-    assert f"{entry['random_domain_accuracy'].mean():#.3g}" in words
-    assert f"{entry['n_labelled']} cells" in words
+        assert f"{name.replace('_', ' ')}{table.loc[name, 'value']:#.3g}" in words
+        assert table.loc[name, "description"] in words
+    assert f"{table.loc['domain_accuracy', 'random']:#.3g}" in words
     assert "1 of 2 gene sets" in words
     assert "(rare)" in words
-    columns = [values(rows_of(quality, place), 2) for place in (1, 2)]
-    assert list(entry["per_label"]["recall"]) in columns
-    assert list(entry["per_domain"]["recall"]) in columns
+    columns = [values(rows_of(quality, place), 2) for place in range(1, 5)]
+    recalls = entry["per_label"].groupby(["kind", "reading"], sort=False)["recall"].apply(list)
+    assert columns == list(recalls)
     captions = " ".join(texts(quality, "figcaption"))
-    assert all(reading in captions for reading in entry["readings"].values())
+    assert all(reading in captions for reading in readings_of(entry).values())
     rows, table = rows_of(section(tree, "unexplained")), entry["unexplained"]
     assert values(rows, 0) == list(table["share"])
     up = cells.var["symbol"][table["genes_up"][0].split(", ")]
@@ -273,10 +274,11 @@ def test_stability_and_gene_sets(tree, cells):
 def test_order(tree, cells):
     words, entry = text(section(tree, "order")), cells.uns["glfs_evaluation"]
     assert "without spillover" in words
-    leaks = entry["leaks"].head(3)
+    forecast = entry["forecast"]
+    leaks, markers = forecast["leaks"].head(3), forecast["exclusive_markers"].head(3)
     for names in (
-        *(cells.uns["glfs_order"]["table"]["gene"], entry["forecast"].index),
-        *(leaks["label"], leaks["predicted"], entry["exclusive_markers"]["gene"].head(3)),
+        *(cells.uns["glfs_order"]["table"]["gene"], forecast["per_label"]["label"]),
+        *(leaks["label"], leaks["predicted"], markers["gene"]),
     ):
         assert all(name in words for name in names)
 
@@ -352,11 +354,10 @@ def test_parts_of_the_results(bare, page_of):
     """Substitutes without explanations, an evaluation without labels, no significant gene set."""
     del bare.uns["glfs_explanation"]
     bare.uns["glfs_enrichment"]["table"]["pvals_adj"] = 0.3
-    glfs_bio.tl.evaluate_panel(bare, "glfs", n_random=0, key_added="plain")
+    glfs_bio.tl.evaluate_panel(bare, "glfs", measures=["preserved", "genes"], key_added="plain")
     bare.obs = bare.obs.drop(columns="plain_unexplained")
     tree = page_of(bare, results={"evaluation": "plain"})
     assert len(every(section(tree, "quality"), "img")) == 2
-    assert "random" not in text(every(section(tree, "quality"), "p")[0])
     assert every(section(tree, "unexplained"), "img") == []
     assert section(tree, "explanation") is None
     best = bare.uns["glfs_substitutes"]["table"].query("place <= 1")

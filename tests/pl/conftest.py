@@ -50,12 +50,14 @@ def panel(_panel):
 @pytest.fixture(scope="session")
 def _judged(_pbmc):
     adata = _pbmc.copy()
-    tl.evaluate_panel(adata, PANEL, n_random=0, key_added="plain")
-    tl.evaluate_panel(adata, PANEL, "bulk_labels", platform=Platform(failure=0.2))
-    tl.curve(adata, 8, key_added="short")
-    tl.curve(adata, 20, "bulk_labels", sizes=[5, 10, 20])
+    tl.evaluate_panel(adata, PANEL, key_added="plain")
+    both = ["default", "laprls"]
+    pp.select_genes(adata, 20, key_added="sizes")
+    sizes = {"sizes": [5, 10], "measures": ["preserved", "labels", "laprls"]}
+    tl.evaluate_panel(adata, "sizes", "bulk_labels", **sizes)
+    tl.evaluate_panel(adata, PANEL, "bulk_labels", platform=Platform(failure=0.2), measures=both)
     panels = {"ours": PANEL, "theirs": [*PANEL[:2], "GNLY", "HLA-DRA"], "$a$ " * 20: ["LYZ"]}
-    tl.compare_panels(adata, panels, "bulk_labels")
+    tl.evaluate_panel(adata, panels, "bulk_labels", measures=both)
     return adata
 
 

@@ -12,7 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from glfs_bio import Platform, Preserve, pp, tl
 from glfs_bio._anndata import all_genes
-from glfs_bio.errors import Caution, InvalidValue
+from glfs_bio.errors import Caution, InvalidType, InvalidValue
+from glfs_bio.measures.catalogue import measured
 
 MARKERS = ["CD3D", "LYZ", "NKG7", "CD79A", "FCER1A"]
 LABELS = "bulk_labels"
@@ -22,121 +23,139 @@ def evaluated(adata, panel=MARKERS, labels=None, **options):
     return tl.evaluate_panel(adata, panel, labels, inplace=False, **options)
 
 
+def values(entry):
+    return measured(entry)["value"]
+
+
+def labels_by(entry, reading="knn"):
+    table = entry["per_label"]
+    return table[table["reading"] == reading].set_index("label")
+
+
 @pytest.fixture(scope="module")
 def labelled(_structured):
     """Cells, and the evaluation of a panel by their labels."""
     adata = _structured.copy()
     with threadpool_limits(2):
-        return adata, evaluated(adata, labels=LABELS, n_random=0)
+        return adata, evaluated(adata, labels=LABELS, measures="all")
 
 
 def test_a_panel_beside_random_ones_and_the_best(cells):
     with pytest.warns(Caution):
         entry = evaluated(cells, [*MARKERS, "CD3d"])
-    assert list(entry["absent"]) == ["CD3d"]
-    assert list(entry["genes"]) == MARKERS
-    assert 0 < entry["random_preserved"].max() < entry["preserved"] < entry["best_preserved"]
-    assert entry["best_preserved"] <= entry["most_preserved"] <= 1
-    table = entry["table"].set_index("measure")["value"]
-    assert table["preserved"] == entry["preserved"]
-    assert entry["optimality"] == pytest.approx(entry["preserved"] / entry["most_preserved"])
-    assert entry["random_preserved"].shape == (20,)
+    assert list(entry["genes"]["gene"]) == [*MARKERS, "CD3d"]
+    assert list(entry["genes"]["in_data"]) == [True] * 5 + [False]
+    table = measured(entry)
+    shares, row = table["value"], table.loc["preserved"]
+    assert row["n_genes"] == 5
+    assert 0 < row["random"] < row["random_best"] < row["value"] < shares["best_preserved"]
+    assert shares["best_preserved"] <= row["bound"] <= row["all_genes"] == 1
+    assert shares["optimality"] == row["value"] / row["bound"]
+    assert (table["description"] != "").all()
 
 
 def test_all_genes_are_compared_with_nothing(cells):
     """They keep all, whatever it is; labels are predicted from them as from others."""
     with pytest.warns(Caution, match="all genes"):
-        entry = evaluated(cells, cells.var_names, LABELS)
-    shares = ["preserved", "optimality", "best_preserved", "most_preserved", "knn_preservation"]
-    assert np.isnan([entry[name] for name in (*shares, "imputed")]).all()
-    assert entry["random_preserved"].size == 0
-    assert 0.5 < entry["accuracy"] < 1
-    assert 0.5 < entry["accuracy_laprls"] < 1
+        entry = evaluated(cells, cells.var_names, LABELS, measures=["default", "laprls"])
+    shares = values(entry)
+    names = ["preserved", "optimality", "best_preserved", "knn_preservation", "imputed"]
+    assert shares[names].isna().all()
+    assert measured(entry).loc["preserved", ["random", "bound"]].isna().all()
+    assert 0.5 < shares["accuracy"] < 1
+    assert 0.5 < shares["accuracy_laprls"] < 1
+
+
+def test_measures_by_names_and_groups(labelled):
+    cells, every = labelled
+    default = evaluated(cells, labels=LABELS)
+    table = measured(default)
+    costly = [name for name in measured(every).index if name not in table.index]
+    assert {name.partition("_")[0] for name in costly} == {"cluster", "silhouette"} | {
+        *("accuracy", "macro", "rare")
+    }
+    pd.testing.assert_frame_equal(table, measured(every).loc[table.index])
+    some = evaluated(cells, labels=LABELS, measures=["silhouette", "macro_f1"])
+    assert list(measured(some).index) == ["macro_f1", "silhouette"]
+    for wrong, kind in ((["x"], InvalidValue), ([], InvalidValue), ("space", InvalidValue)):
+        with refused(kind, "measures"):
+            evaluated(cells, measures=wrong)
 
 
 def test_labels_are_read_twice(labelled):
     """By nearest cells, and by a classifier in cross-validation: each with all its measures."""
     cells, entry = labelled
-    assert set(entry["readings"]) == {"knn", "laprls"}
-    assert entry["n_labelled"] == 700
-    assert entry["n_neighbors"] == entry["n_neighbors_of_labels"] == 15
-    table = entry["per_label"]
-    assert set(table.index) == set(cells.obs[LABELS].cat.categories)
-    for end in ("", "_laprls"):
-        counts = entry[f"confusion{end}"]
-        assert counts.sum() == 700
-        assert entry[f"accuracy{end}"] == pytest.approx(np.trace(counts) / 700)
-        assert entry[f"macro_f1{end}"] == pytest.approx(table[f"f1{end}"].mean())
-        recall = counts.diagonal() / counts.sum(axis=1)
-        np.testing.assert_allclose(table[f"recall{end}"], recall)
-        assert entry[f"accuracy{end}"] < entry[f"accuracy_all_genes{end}"] < 1.0
-    other = evaluated(cells, labels=LABELS, n_random=0, random_state=1)
-    assert (entry["confusion_laprls"] != other["confusion_laprls"]).any()
+    table = measured(entry)
+    for reading, end, text in (("knn", "", "15-NN"), ("laprls", "_laprls", "LapRLS")):
+        scores, confusion = labels_by(entry, reading), entry["confusion"]
+        assert set(scores.index) == set(cells.obs[LABELS].cat.categories)
+        confusion = confusion[confusion["reading"] == reading]
+        counts = confusion.pivot(index="label", columns="predicted", values="n_cells")
+        assert counts.to_numpy().sum() == 700
+        right = pd.Series(np.diag(counts), counts.index)
+        accuracy = table.loc[f"accuracy{end}"]
+        assert accuracy["reading"].startswith(text)
+        assert accuracy["reading"].endswith("700 cells")
+        assert accuracy["value"] == pytest.approx(right.sum() / 700)
+        assert table.loc[f"macro_f1{end}", "value"] == pytest.approx(scores["f1"].mean())
+        recall = (right / counts.sum(axis=1))[scores.index]
+        np.testing.assert_allclose(scores["recall"], recall)
+        assert accuracy["value"] < accuracy["all_genes"] < 1.0
+    other = evaluated(cells.copy(), labels=LABELS, measures="laprls", random_state=1)
+    assert set(other["per_label"]["reading"]) == {"laprls"}
+    first = entry["confusion"][entry["confusion"]["reading"] == "laprls"]
+    assert (first["n_cells"].to_numpy() != other["confusion"]["n_cells"].to_numpy()).any()
 
 
 def test_labels_with_too_few_cells_are_named(cells, caplog):
     cells.obs["rare"] = np.where(np.arange(700) < 6, "rare", cells.obs[LABELS].astype(str))
-    table = evaluated(cells, labels="rare", n_random=0)["per_label"]
-    assert table.loc["rare", "too_few"]
-    assert not table.loc["rare", "too_few_laprls"]
+    entry = evaluated(cells, labels="rare", measures=["labels", "laprls"])
+    assert labels_by(entry).loc["rare", "too_few"]
+    assert not labels_by(entry, "laprls").loc["rare", "too_few"]
     (note,) = [text for text in caplog.messages if "too few cells" in text]
     assert "rare" in note
 
 
-def test_a_reading_alone(labelled):
-    cells, both = labelled
-    alone = evaluated(cells, labels=LABELS, n_random=0, readings=["laprls"])
-    assert set(alone["readings"]) == {"laprls"}
-    assert alone["accuracy_laprls"] == both["accuracy_laprls"]
-    assert not {"accuracy", "confusion"} & alone.keys()
-    assert "recall" not in alone["per_label"]
-    assert {"n_cells", "rare", "too_few_laprls"} <= set(alone["per_label"])
-    named = evaluated(cells, labels=LABELS, n_random=0, readings="knn")
-    assert set(named["readings"]) == {"knn"}
-    assert named["accuracy"] == both["accuracy"]
-    assert "accuracy_laprls" not in named
-
-
 def test_silhouette_and_clusters_in_splits(labelled):
     cells, entry = labelled
-    values = cells[:, MARKERS].X.toarray()
-    expected = silhouette_score(values, cells.obs[LABELS])
-    assert entry["silhouette"] == pytest.approx(expected, rel=1e-4)
+    table = measured(entry)
+    expression = cells[:, MARKERS].X.toarray()
+    expected = silhouette_score(expression, cells.obs[LABELS])
+    assert table.loc["silhouette", "value"] == pytest.approx(expected, rel=1e-4)
     expected = silhouette_score(cells.obsm[all_genes.KEY], cells.obs[LABELS])
-    assert entry["silhouette_all_genes"] == pytest.approx(expected)
-    each = entry["cluster_ari_in_splits"]
-    assert each.shape == (5,)
-    assert entry["cluster_ari"] == pytest.approx(np.mean(each))
-    assert entry["cluster_ari_sd"] == pytest.approx(np.std(each, ddof=1))
-    old = cells.copy()
-    del old.uns[all_genes.KEY]["by_split"]  # as a version before left it
-    again = evaluated(old, labels=LABELS, n_random=0)
-    np.testing.assert_array_equal(again["cluster_ari_in_splits"], each)
+    assert table.loc["silhouette", "all_genes"] == pytest.approx(expected)
+    ari = table.loc["cluster_ari"]
+    assert 0 < ari["low"] < ari["value"] < ari["high"] < 1
+    unclustered = cells.copy()
+    for name in ("clusters", "by_split"):
+        del unclustered.uns[all_genes.KEY][name]
+    again = values(evaluated(unclustered, measures="clusters"))
+    assert again["cluster_ari"] == ari["value"]
 
 
 def test_the_view_of_all_genes_is_of_the_matrix_that_there_is(labelled):
     cells, first = labelled
     nearest = cells.uns[all_genes.KEY]["nearest"]
-    again = evaluated(cells, labels=LABELS, n_random=0)
+    again = evaluated(cells, labels=LABELS, measures="accuracy")
     assert cells.uns[all_genes.KEY]["nearest"] is nearest
-    assert again["accuracy_all_genes"] == first["accuracy_all_genes"]
+    assert measured(again)["all_genes"].iloc[0] == measured(first).loc["accuracy", "all_genes"]
     some, fresh = cells[::2].copy(), cells[::2].copy()
     del fresh.uns[all_genes.KEY], fresh.obsm[all_genes.KEY]
-    expected = evaluated(fresh, n_random=0)["knn_preservation"]
-    assert evaluated(some, n_random=0)["knn_preservation"] == expected
+    expected, shares = (values(evaluated(one, measures="neighbors")) for one in (fresh, some))
+    assert shares["knn_preservation"] == expected["knn_preservation"]
     assert len(some.uns[all_genes.KEY]["nearest"]) == some.n_obs
 
 
 def test_gene_sets_are_covered_by_one_gene(cells):
     cells.var["symbol"] = [name.lower() for name in cells.var_names]
     sets = {"T": ["cd3d", "cd3e", "zz"], "NK": ["gnly", "prf1", "zz"], "nowhere": ["zz"]}
-    entry = evaluated(cells, gene_sets=sets, n_random=0, symbols="symbol")
+    entry = evaluated(cells, gene_sets=sets, measures="gene_sets", symbols="symbol")
     table = entry["gene_sets"]
-    assert list(table.index) == ["T", "NK"]
+    assert list(table["term"]) == ["T", "NK"]
     assert list(table["n_overlap"]) == [1, 0]
     assert list(table["n_set"]) == [2, 2]
     assert list(table["genes"]) == ["cd3d", ""]
-    assert entry["gene_set_coverage"] == 0.5
+    assert values(entry)["gene_set_coverage"] == 0.5
 
 
 OF_PANELS = {
@@ -144,7 +163,7 @@ OF_PANELS = {
     "explain": tl.explain_panel,
     "substitutes": tl.substitutes,
     "extend": lambda adata, panel: tl.extend_panel(adata, panel, 1),
-    "compare": lambda adata, panel: tl.compare_panels(adata, {"a": "CD3D", "b": panel}),
+    "compare": lambda adata, panel: tl.evaluate_panel(adata, {"a": "CD3D", "b": panel}),
 }
 
 
@@ -155,8 +174,8 @@ def test_a_selection_is_not_evaluated_without_its_candidates(pbmc, unchanged, n_
     left = pbmc.var["glfs_selected"] | (np.arange(pbmc.n_vars) < n_others)
     left["CD3D"] = True
     some = pbmc[:, left].copy()
-    for name, call in OF_PANELS.items():
-        with unchanged(some), refused(InvalidValue, "panels" if name == "compare" else "panel"):
+    for call in OF_PANELS.values():
+        with unchanged(some), refused(InvalidValue, "panel"):
             call(some, "glfs")
 
 
@@ -166,14 +185,14 @@ def test_a_subset_in_other_calls(pbmc):
     subset = pbmc[:, pbmc.var["glfs_selected"]].copy()
     with refused(InvalidValue, "key"):
         tl.stability(subset)
+    names = list(subset.var_names)
     with pytest.warns(Caution) as caught:
-        table = tl.curve(subset, 10, inplace=False)
+        entry = evaluated(subset, names, measures="preserved", sizes=range(1, 10))
     assert any("object with all genes" in str(caution.message) for caution in caught)
-    assert table["preserved"].iloc[:9].between(0, 1).all()
-    assert np.isnan(table["preserved"].iloc[9])
-    with pytest.warns(Caution):
-        entry = evaluated(subset, list(subset.var_names))
-    assert np.isnan(entry["preserved"])
+    table = entry["measures"]
+    shares = table[table["measure"] == "preserved"].set_index("n_genes")["value"]
+    assert shares[:9].between(0, 1).all()
+    assert np.isnan(shares[10])
     with pytest.warns(Caution):
         explained = tl.explain_panel(subset, list(subset.var_names), inplace=False)
     assert np.isnan(explained["preserved"].iloc[-1])
@@ -183,10 +202,10 @@ def test_a_list_in_a_subset_says_of_what_its_shares_are(cells):
     some = cells[:, :300].copy()
     genes = list(some.var_names[:5])
     with pytest.warns(Caution, match="300 genes"):
-        evaluated(some, genes, n_random=0)
+        evaluated(some, genes)
     fresh = some.copy()
     fresh.uns.clear()
-    evaluated(fresh, genes, n_random=0)
+    evaluated(fresh, genes)
 
 
 def tables(adata, **where):
@@ -197,9 +216,8 @@ def tables(adata, **where):
         "explain": tl.explain_panel(adata, MARKERS, **options),
         "substitutes": tl.substitutes(adata, MARKERS, **options),
         "extend": tl.extend_panel(adata, MARKERS, 2, **options),
-        "curve": tl.curve(adata, 5, **options),
-        "compare": tl.compare_panels(adata, panels, **options)["table"],
-        "evaluate": evaluated(adata, labels=LABELS, n_random=0, **where)["table"],
+        "compare": evaluated(adata, panels, **where)["measures"],
+        "evaluate": evaluated(adata, labels=LABELS, **where)["measures"],
     }
 
 
@@ -211,8 +229,8 @@ def test_logs_in_a_layer(pbmc):
     pbmc.X = np.round(np.expm1(pbmc.X.toarray()))
     for name, table in tables(pbmc, layer="logs").items():
         pd.testing.assert_frame_equal(table, expected[name], obj=name)
-    entry = evaluated(pbmc, labels=LABELS, n_random=0, use_raw=True)
-    pd.testing.assert_frame_equal(entry["table"], expected["evaluate"])
+    entry = evaluated(pbmc, labels=LABELS, use_raw=True)
+    pd.testing.assert_frame_equal(entry["measures"], expected["evaluate"])
 
 
 def test_a_layer_conflicts_with_a_named_structure(cells):
@@ -230,9 +248,12 @@ def test_what_is_written(cells):
     platform = Platform(failure=0.2)
     tl.evaluate_panel(cells, MARKERS, LABELS, counts_layer="counts", platform=platform)
     entry = cells.uns["glfs_evaluation"]
-    assert entry["preserved_on_platform"] < entry["preserved"]
-    assert 0 < entry["counts_share"] < 1
-    assert (entry["counts_per_label"]["ratio"] > 0).all()
+    assert len(entry) <= 12
+    table = measured(entry)
+    there = table.loc["preserved_on_platform"]
+    assert there["low"] < there["value"] < table.loc["preserved", "value"]
+    assert 0 < table.loc["counts_share", "value"] < 1
+    assert (entry["per_label"]["counts_ratio"] > 0).all()
     r2 = cells.var["glfs_evaluation_r2"]
     assert r2[MARKERS].isna().all()
     assert r2.drop(MARKERS).between(-1e-9, 1).all()
@@ -242,7 +263,7 @@ def test_what_is_written(cells):
 def test_what_it_misses(cells):
     """Without a gene of B cells, the worst direction is theirs."""
     blind = ["CD3D", "LYZ", "NKG7", "FCER1A", "GNLY", "IL32", "S100A8", "FCGR3A"]
-    worst = evaluated(cells, blind, LABELS, n_random=0)["unexplained"].iloc[0]
+    worst = evaluated(cells, blind, LABELS)["unexplained"].iloc[0]
     assert "CD19+ B" in worst["labels"]
     assert {"CD79A", "MS4A1", "CD79B", "CD74"} & set(worst["genes_up"].split(", "))
 
@@ -252,33 +273,37 @@ def test_the_order_of_genes_and_the_container_change_nothing(labelled):
     cells, entry = labelled
     by_genes = cells.copy()
     by_genes.X = cells.X.tocsc()
-    other = evaluated(by_genes, MARKERS[::-1], LABELS, n_random=0)
-    for name, value in entry.items():
-        if np.isscalar(value) and name != "kind":
-            assert other[name] == pytest.approx(value, rel=0.01, nan_ok=True), name
-    assert other["preserved"] == pytest.approx(entry["preserved"], rel=1e-9)
+    before, after = (
+        values(entry),
+        values(evaluated(by_genes, MARKERS[::-1], LABELS, measures="all")),
+    )
+    pd.testing.assert_series_equal(after, before, rtol=0.01)
+    assert after["preserved"] == pytest.approx(before["preserved"], rel=1e-9)
 
 
 def test_batches_of_a_selection(pbmc):
     """What is preserved of each is what the selection has said, also where the worst chose."""
     pbmc.obs["batch"] = pd.Categorical(np.where(pbmc.obs["phase"] == "G1", "rest", "cycle"))
     pp.select_genes(pbmc, 8, batch_key="batch", across="worst")
-    tl.evaluate_panel(pbmc, "glfs", n_random=0)
+    tl.evaluate_panel(pbmc, "glfs")
     entry, selection = pbmc.uns["glfs_evaluation"], pbmc.uns["glfs"]
-    assert list(entry["batches"]) == list(selection["batches"]) == ["cycle", "rest"]
-    shares = entry["preserved_in_batches"]
+    table = entry["measures"]
+    batches = table[table["measure"] == "preserved_in_batch"]
+    assert list(batches["reading"]) == list(selection["batches"]) == ["cycle", "rest"]
+    shares = batches["value"]
     np.testing.assert_allclose(shares, selection["preserved_in_batches"][-1], rtol=1e-9)
-    assert shares.min() == pytest.approx(selection["preserved"][-1])
-    assert shares.min() < entry["preserved"] < shares.max()
-    listed = evaluated(pbmc, list(pbmc.var_names[pbmc.var["glfs_selected"]]), n_random=0)
-    assert listed["preserved"] == pytest.approx(entry["preserved"], rel=1e-9)
+    assert values(entry)["preserved"] == selection["preserved"][-1] == pytest.approx(shares.min())
+    assert entry["unexplained"]["share"].between(0, 1).all()
+    assert entry["unexplained"]["share"].sum() <= 1
+    listed = evaluated(pbmc, list(pbmc.var_names[pbmc.var["glfs_selected"]]), measures="preserved")
+    assert shares.min() < values(listed)["preserved"] < shares.max()  # lists count by the mean
 
 
 def test_threads_change_nothing(labelled):
     cells, entry = labelled
     with threadpool_limits(1):
-        again = evaluated(cells.copy(), labels=LABELS, n_random=0)
-    pd.testing.assert_frame_equal(again["table"], entry["table"], check_exact=True)
+        again = evaluated(cells.copy(), labels=LABELS, measures="all")
+    pd.testing.assert_frame_equal(again["measures"], entry["measures"], check_exact=True)
 
 
 def bulk(sizes):
@@ -297,33 +322,118 @@ def bulk(sizes):
 def test_groups_smaller_than_the_neighborhood(sizes, caplog):
     adata = bulk(sizes)
     pp.select_genes(adata, 10)
-    tl.evaluate_panel(adata, "glfs", "group", n_random=0)
+    tl.evaluate_panel(adata, "glfs", "group", measures=["default", "laprls"])
     entry = adata.uns["glfs_evaluation"]
-    assert entry["accuracy"] == entry["macro_f1"] == entry["accuracy_laprls"] == 1.0
-    assert entry["n_neighbors"] == (sum(sizes) - 1) // 2
-    noise = evaluated(adata, ["g150", "g151"], n_random=0)
-    assert noise["knn_preservation"] < 0.8 < entry["knn_preservation"]
+    table = measured(entry)
+    assert (table["value"][["accuracy", "macro_f1", "accuracy_laprls"]] == 1.0).all()
+    near = table.loc["knn_preservation"]
+    assert near["reading"] == f"{(sum(sizes) - 1) // 2} nearest cells"
+    noise = values(evaluated(adata, ["g150", "g151"]))
+    assert noise["knn_preservation"] < 0.8 < near["value"]
     small = max(sizes) < 9
     n_folds = min(5, max(sizes))
-    assert f"{n_folds}-fold" in entry["readings"]["laprls"]
+    assert f"{n_folds}-fold" in table.loc["accuracy_laprls", "reading"]
     few = np.array(sizes) < n_folds
-    np.testing.assert_array_equal(entry["per_label"]["too_few_laprls"], few)
-    assert entry["n_neighbors_of_labels"] == (min(sizes) - 1 if small else 15)
-    assert not entry["per_label"]["too_few"].any()
+    np.testing.assert_array_equal(labels_by(entry, "laprls")["too_few"], few)
+    n_neighbors = min(sizes) - 1 if small else 15
+    assert table.loc["accuracy", "reading"].startswith(f"{n_neighbors}-NN")
+    assert not labels_by(entry)["too_few"].any()
     assert any("small groups" in text for text in caplog.messages) == small
 
 
 def test_no_label_of_two_cells(caplog):
     adata = bulk([6, 6])
     adata.obs["group"] = [f"sample {k}" for k in range(12)]
-    entry = evaluated(adata, ["g1", "g40"], "group", n_random=0)
-    assert entry["n_neighbors_of_labels"] == 0
-    assert np.isnan(entry["macro_f1"])
-    for end in ("", "_laprls"):
-        assert np.isnan([entry[f"accuracy{end}"], entry[f"accuracy_all_genes{end}"]]).all()
-        assert entry["per_label"][f"too_few{end}"].all()
+    entry = evaluated(adata, ["g1", "g40"], "group", measures=["labels", "laprls"])
+    assert measured(entry)[["value", "all_genes"]].isna().all(axis=None)
+    assert entry["per_label"]["too_few"].all()
     assert any("none can be predicted" in text for text in caplog.messages)
     for labels in (["known", *[None] * 11], ["known"] * 12):
         adata.obs["group"] = labels
         with refused(InvalidValue, "labels"):
             evaluated(adata, ["g1", "g40"], "group")
+
+
+def of_panel(entry, name):
+    """The rows of a panel among several."""
+    table = entry["measures"]
+    return table[table["panel"] == name].drop(columns="panel").reset_index(drop=True)
+
+
+def test_several_panels_are_evaluated_as_each_alone(cells):
+    """And it is counted what they share; panels may be called anything."""
+    panels = {"gene": MARKERS[:4], "panel": [*MARKERS[:2], "GNLY", "MS4A1"]}
+    sets = {"T": ["CD3D", "CD3E"], "B": ["CD79A", "CD79B"], "nowhere": ["zz"]}
+    tl.evaluate_panel(cells, panels, LABELS, gene_sets=sets, measures="all")
+    entry = cells.uns["glfs_comparison"]
+    for name, genes in panels.items():
+        alone = evaluated(cells, genes, LABELS, gene_sets=sets, measures="all")
+        expected = alone["measures"].drop(columns="panel")
+        pd.testing.assert_frame_equal(of_panel(entry, name), expected, check_exact=True)
+        labels = entry["per_label"][entry["per_label"]["panel"] == name].drop(columns="panel")
+        pd.testing.assert_frame_equal(labels.reset_index(drop=True), alone["per_label"])
+        members = entry["genes"]
+        assert list(members["gene"][members["panel"] == name]) == genes
+    (overlap,) = entry["overlap"].to_dict("records")
+    assert (overlap["panel"], overlap["other"], overlap["shared"]) == ("gene", "panel", 2)
+    assert overlap["jaccard"] == 2 / 6 < overlap["jaccard_with_substitutes"]
+    for wrong in ({}, {"a/b": MARKERS}, {" ": MARKERS}, {1: MARKERS, "1": MARKERS}):
+        with refused(InvalidValue, "panel"):
+            evaluated(cells, wrong)
+
+
+def test_the_first_genes_of_a_selection(cells):
+    """Shares are those of the selection, and each size is evaluated as a panel of its own."""
+    pp.select_genes(cells, 10)
+    entry = evaluated(cells, "glfs", LABELS, sizes=[7, 5, 10])
+    table = entry["measures"]
+    preserved = table[table["measure"] == "preserved"]
+    assert list(preserved["n_genes"]) == [5, 7, 10]
+    expected = cells.uns["glfs"]["preserved"][[4, 6, 9]]
+    np.testing.assert_array_equal(preserved["value"], expected)
+    assert (preserved["value"] <= preserved["bound"]).all()
+    assert (preserved["random"] < preserved["value"]).all()
+    order = cells.var["glfs_rank"].sort_values().index
+    first = measured(evaluated(cells, list(order[:5]), LABELS))
+    nested = table[table["n_genes"] == 5].set_index("measure")
+    columns = ["value", "all_genes", "random", "low"]
+    rest = [name for name in first.index if name not in ("optimality", "best_preserved")]
+    pd.testing.assert_frame_equal(nested.loc[rest, columns], first.loc[rest, columns])
+    assert len(entry["genes"]) == 10
+    for wrong, kind in ((0, InvalidValue), (11, InvalidValue), ("x", InvalidType)):
+        with refused(kind, "sizes"):
+            evaluated(cells, "glfs", sizes=[wrong])
+
+
+@pytest.mark.parametrize("preserve", ["structure", "expression", "bulk_labels"])
+def test_selections_of_different_structures(pbmc, preserve):
+    """They are compared by a target with the structure of the matrix, as lists of their genes."""
+    pbmc = pbmc[::2].copy()
+    pbmc.obs["batch"] = np.tile(["a", "b"], 175)
+    pp.select_genes(pbmc, 5)
+    pp.select_genes(pbmc, 5, batch_key="batch", key_added="other")
+    keys = {"first": "other", "second": "glfs"}
+    with refused(InvalidValue, "panel"):
+        tl.evaluate_panel(pbmc, keys)
+    lists = {name: list(pbmc.var_names[pbmc.var[f"{key}_selected"]]) for name, key in keys.items()}
+    shares = [
+        evaluated(pbmc, panels, preserve=preserve, measures="preserved")["measures"]["value"]
+        for panels in (keys, lists)
+    ]
+    np.testing.assert_allclose(*shares)
+
+
+def test_selections_of_different_layers_need_one(cells):
+    cells.layers["twice"] = 2.0 * cells.X
+    pp.select_genes(cells, 5)
+    pp.select_genes(cells, 5, layer="twice", key_added="other")
+    panels = {"first": "glfs", "second": "other"}
+    with refused(InvalidValue, "panel"):
+        tl.evaluate_panel(cells, panels, preserve="structure")
+    pp.structure(cells, n_comps=20, key_added="mine")
+    for options, layer in (
+        ({"preserve": "structure", "layer": "twice"}, "twice"),
+        ({"preserve": Preserve(use_rep="mine")}, "None"),
+    ):
+        tl.evaluate_panel(cells, panels, measures="preserved", **options)
+        assert cells.uns["glfs_comparison"]["made_of"]["layer"] == layer

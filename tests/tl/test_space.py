@@ -13,6 +13,7 @@ from sklearn.neighbors import kneighbors_graph
 from glfs_bio import pp, tl
 from glfs_bio._anndata import summaries
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
+from glfs_bio.measures.catalogue import measured
 from glfs_bio.tl._space import neighbours
 
 PANEL = ["g0", "g1", "g2"]
@@ -54,64 +55,61 @@ def cells():
 
 
 def evaluated(adata, panel=PANEL, **options):
-    options = {"domains": "layer", "n_random": 0} | options
+    options = {"domains": "layer", "measures": ["default", "space"]} | options
     return tl.evaluate_panel(adata, panel, inplace=False, **options)
 
 
+def values(entry):
+    return measured(entry)["value"]
+
+
 def test_a_panel_of_marks_beside_all_genes_and_random_ones(cells):
-    entry = evaluated(cells, n_random=2)
-    other = evaluated(cells, ["g20", "g21", "g22"])
-    recalls = entry["per_domain"]
-    assert list(recalls.index) == ["L0", "L1", "L2"]
+    table = measured(evaluated(cells, measures=["space", "space_laprls"]))
+    other = values(evaluated(cells, ["g20", "g21", "g22"], measures="space"))
     for end in ("", "_laprls"):
-        accuracy = entry[f"domain_accuracy{end}"]
-        assert accuracy > 0.9
-        assert entry[f"domain_accuracy_all_genes{end}"] > 0.8
-        assert entry[f"random_domain_accuracy{end}"].min() < 0.5
-        assert other[f"domain_accuracy{end}"] < 0.45
-        mean = np.average(recalls[f"recall{end}"], weights=recalls["n_cells"])
-        assert accuracy == pytest.approx(mean)
-    assert entry["n_in_domains"] == 600
-    assert entry["morans_i"] > 0.4 > 0.05 > abs(other["morans_i"])
-    assert entry["morans_i_kept"] > 0.9 > 0.1 > abs(other["morans_i_kept"])
-    assert entry["random_morans_i"].shape == entry["random_morans_i_kept"].shape == (2,)
-    table = entry["table"].set_index("measure")["value"]
-    assert table["domain_accuracy"] == entry["domain_accuracy"]
+        accuracy = table.loc[f"domain_accuracy{end}"]
+        assert accuracy["value"] > 0.9
+        assert accuracy["all_genes"] > 0.8
+        assert accuracy["random"] < 0.7
+        assert accuracy["reading"].endswith("600 cells")
+    assert other["domain_accuracy"] < 0.45
+    domains = evaluated(cells)["per_label"]
+    assert list(domains["label"]) == ["L0", "L1", "L2"]
+    assert set(domains["kind"]) == {"domain"}
+    mean = np.average(domains["recall"], weights=domains["n_cells"])
+    assert table.loc["domain_accuracy", "value"] == pytest.approx(mean)
+    assert table.loc["morans_i", "value"] > 0.4 > 0.05 > abs(other["morans_i"])
+    assert table.loc["morans_i_kept", "value"] > 0.9 > 0.1 > abs(other["morans_i_kept"])
+    assert table.loc["morans_i_kept", "random"] < 0.9
     panels = {"marks": PANEL, "noise": ["g20", "g21"]}
-    tl.compare_panels(cells, panels, domains="layer")
+    tl.evaluate_panel(cells, panels, domains="layer", measures="space")
     compared = cells.uns["glfs_comparison"]
-    table = compared["table"]
+    each = compared["measures"].pivot(index="measure", columns="panel", values="value")
     for name in ("domain_accuracy", "morans_i_kept"):
-        assert table.loc["marks", name] == entry[name] > table.loc["noise", name] + 0.4
-    assert compared["domain_readings"]["knn"].startswith("15-NN")
-    assert any("domains" in line for line in summaries.comparison(compared))
+        assert each.loc[name, "marks"] == table.loc[name, "value"] > each.loc[name, "noise"] + 0.4
 
 
 def test_without_domains_or_places(cells):
     """Nothing is said of what is not there, and the rest is the same."""
-    both, plain = evaluated(cells, n_random=2), evaluated(cells, domains=None, n_random=2)
-    placed = evaluated(cells, domains=None, spatial="spatial")
-    assert placed["morans_i_kept"] == both["morans_i_kept"]
-    assert not [name for name in placed if "domain" in name]
-    assert not [name for name in plain if "domain" in name or "morans" in name]
-    for name in ("preserved", "knn_preservation", "imputed"):
-        assert plain[name] == both[name]
-    np.testing.assert_array_equal(plain["random_preserved"], both["random_preserved"])
+    options = {"measures": "default"}
+    both, plain = evaluated(cells, **options), evaluated(cells, domains=None, **options)
+    placed = evaluated(cells, domains=None, spatial="spatial", **options)
+    assert values(placed)["morans_i_kept"] == values(both)["morans_i_kept"]
+    assert not [name for name in values(placed).index if "domain" in name]
+    assert not [name for name in values(plain).index if "domain" in name or "morans" in name]
+    rest = values(plain).index
+    pd.testing.assert_frame_equal(measured(plain), measured(both).loc[rest])
 
 
-def test_few_random_panels_are_read_for_domains(cells):
-    """And of cells those that have one."""
+def test_cells_without_a_domain_are_not_read(cells):
     cells.obs["some"] = cells.obs["layer"].where(np.arange(600) % 4 > 0)
-    entry = evaluated(cells, domains="some", n_random=7, readings="knn")
-    assert entry["n_in_domains"] == entry["per_domain"]["n_cells"].sum() == 450
-    assert entry["domain_accuracy"] > 0.9
-    assert entry["random_domain_accuracy"].shape == (5,)
-    assert entry["random_morans_i"].shape == (7,)
-    assert "domain_accuracy_laprls" not in entry
-    tl.evaluate_panel(cells, PANEL, domains="layer", n_random=0)
-    entry = cells.uns["glfs_evaluation"]
-    assert entry["random_domain_accuracy"].size == 0
-    assert "random" not in " ".join(summaries.evaluation(entry))
+    entry = evaluated(cells, domains="some")
+    assert entry["per_label"]["n_cells"].sum() == 450
+    assert measured(entry).loc["domain_accuracy", "reading"].endswith("450 cells")
+    assert values(entry)["domain_accuracy"] > 0.9
+    tl.evaluate_panel(cells, PANEL, domains="layer")
+    lines = summaries.evaluation(cells.uns["glfs_evaluation"])
+    assert any(line.startswith("domain_accuracy") for line in lines)
 
 
 def test_the_graph_of_squidpy_is_taken_before_coordinates(cells):
@@ -122,7 +120,7 @@ def test_the_graph_of_squidpy_is_taken_before_coordinates(cells):
     assert (graph != sparse.csr_array(joined)).nnz == 0
     assert (neighbours(cells, "spatial", None) != by_place).nnz == 0
     del cells.obsm["spatial"]
-    assert evaluated(cells)["domain_accuracy"] > 0.9
+    assert values(evaluated(cells))["domain_accuracy"] > 0.9
 
 
 def test_sections_by_name_and_of_spatialdata():
@@ -136,15 +134,15 @@ def test_sections_by_name_and_of_spatialdata():
     assert neighbours(cells, None, None)[:600, 600:].nnz
     as_squidpy(cells)
     assert neighbours(cells, None, "section")[:600, 600:].nnz == 0
-    assert evaluated(cells, library_key="section")["domain_accuracy"] > 0.9
+    assert values(evaluated(cells, library_key="section"))["domain_accuracy"] > 0.9
 
 
 def test_all_genes_are_compared_with_nothing(cells):
     with pytest.warns(Caution, match="all genes"):
-        entry = evaluated(cells, cells.var_names, n_random=2)
-    assert np.isnan(entry["morans_i_kept"])
-    assert entry["random_morans_i"].size == 0
-    assert entry["domain_accuracy"] > 0.8
+        table = measured(evaluated(cells, cells.var_names))
+    assert np.isnan(table.loc["morans_i_kept", "value"])
+    assert np.isnan(table.loc["morans_i", "random"])
+    assert table.loc["domain_accuracy", "value"] > 0.8
 
 
 def test_refusals_leave_the_object_as_it_was(cells, unchanged):
@@ -170,14 +168,10 @@ def test_refusals_leave_the_object_as_it_was(cells, unchanged):
         (cells, {"library_key": "holes"}, InvalidValue, "library_key"),
     ):
         options = {"domains": "layer"} | options
-        for call, panels in (
-            (tl.evaluate_panel, PANEL),
-            (tl.compare_panels, {"a": PANEL, "b": ["g5"]}),
-        ):
-            with unchanged(adata):
-                refusal = refusal_of(call, adata, panels, **options)
-            if refusal != (kind, argument):
-                accepted.append((call.__name__, options, refusal))
+        with unchanged(adata):
+            refusal = refusal_of(tl.evaluate_panel, adata, PANEL, **options)
+        if refusal != (kind, argument):
+            accepted.append((options, refusal))
     assert not accepted
 
 
@@ -186,8 +180,8 @@ def test_a_panel_for_the_structure_of_the_tissue(cells):
     as_squidpy(cells)
     pp.select_genes(cells, 3, neighbors_key="spatial_neighbors")
     assert set(cells.var_names[cells.var["glfs_selected"]]) == set(PANEL)
-    entry = tl.evaluate_panel(cells, domains="layer", inplace=False, n_random=0)
-    assert entry["domain_accuracy"] > 0.9
+    entry = tl.evaluate_panel(cells, domains="layer", measures="space", inplace=False)
+    assert values(entry)["domain_accuracy"] > 0.9
     assert cells.uns["glfs_structure"]["params"]["neighbors_key"] == "spatial_neighbors"
     # another graph that joins one way is none
     cells.uns["spatial_neighbors"]["params"] = {"n_neighbors": 6}
