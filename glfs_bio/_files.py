@@ -48,6 +48,11 @@ def reason(error: BaseException) -> str:
     return " ".join(str(error).split())[:LONGEST_VALUE]
 
 
+def bad_file(path: object, problem: str, advice: str = "") -> InvalidValue:
+    """Return the refusal of a file, or of a table that is in none."""
+    return InvalidValue("path", str(path) if isinstance(path, Path) else path, problem, advice)
+
+
 @contextmanager
 def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[None]:
     """Refuse a file of a `kind`, whatever a library raises that cannot read it."""

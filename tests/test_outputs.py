@@ -13,14 +13,14 @@ from glfs_bio._docs import section
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "outputs.md"
 #: Tables whose columns have names of their own.
-TABLES = {"table", "genes", "groups", "pairs", "per_label", "unexplained", "measures"}
+TABLES = {"table", "genes", "groups", "pairs", "per_label", "counts_per_label", "unexplained"}
 #: Functions whose outputs are described with those of another one.
 MORE = {
     "extend_panel": "select_genes",
     "replace_genes": "select_genes",
     "prove_panel": "select_genes",
     "predict": "classify",
-    "order_panel": "explain_panel",
+    "compare_panels": "evaluate_panel",
 }
 
 

@@ -13,7 +13,7 @@ from .. import checks
 from .._anndata import read, results
 from .._docs import documented
 from .._extras import needs
-from .._files import as_path, check_target, replacing
+from .._files import as_path, bad_file, check_target, replacing
 from ..errors import VAR, InvalidType, InvalidValue, NotFound, arg, listed, shown
 from ..vendors import sheets
 
@@ -93,7 +93,7 @@ def write_genes(
     checks.flags(selected_only=selected_only)
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        raise InvalidValue("path", str(path), f"must end with one of {shown(*ENDINGS)}")
+        raise bad_file(path, f"must end with one of {shown(*ENDINGS)}")
     for argument, value in (("key", key), ("columns", columns)):
         if not isinstance(value, Iterable):
             raise InvalidType(argument, value, "must be a name, or a list of names")

@@ -16,7 +16,7 @@ from .. import checks
 from .._anndata import columns, read, results
 from .._docs import documented
 from .._extras import needs
-from .._files import as_path, check_target, replacing
+from .._files import as_path, bad_file, check_target, replacing
 from .._progress import with_bar
 from ..data.matrix import RowMatrix, no_rows
 from ..errors import ADATA, NO_VALUE, OBS_NAMES, InvalidValue, Message, call, listed, naming
@@ -233,7 +233,7 @@ def write_reference(
     checks.number("max_bytes", max_bytes, above=0.0)
     checks.seed(random_state)
     if path.suffix.lower() != ".zip":
-        raise InvalidValue("path", str(path), "must end with .zip")
+        raise bad_file(path, "must end with .zip")
     read.unique_names(adata)
     checks.texts(symbols=symbols, or_none=True)
     codes, categories = columns.labels(adata, labels)
@@ -288,12 +288,12 @@ def write_reference(
                 "bytes holds."
             )
         )
-    for what, n in (
+    for kind, n in (
         ("cells without a type", adata.n_obs - len(cells)),
         ("genes without an id", adata.n_vars - len(genes)),
     ):
         if n:
-            log.warning(Message(f"{n} {what} are not in the reference."))
+            log.warning(Message(f"{n} {kind} are not in the reference."))
 
 
 def _write_cells_that_fit(

@@ -15,7 +15,7 @@ from anndata.io import read_elem, sparse_dataset, write_elem
 from .. import checks
 from .._anndata import read
 from .._extras import needs
-from .._files import as_path, is_zarr, reading
+from .._files import as_path, bad_file, is_zarr, reading
 from ..data.by_rows import pieces
 from ..data.indices import check_indices
 from ..data.matrix import DENSE_BLOCK, is_here
@@ -147,7 +147,7 @@ def read_cells(
     for matrix in (None if backed else adata.X, *map(adata.layers.get, read.layers(adata))):
         check_indices(matrix, "path", str(path))
     if 0 in adata.shape:
-        raise InvalidValue("path", str(path), "holds no cells, or no genes")
+        raise bad_file(path, "holds no cells, or no genes")
     make_unique(adata, path)
     twice = adata.obs_names[adata.obs_names.duplicated()].unique()
     if len(twice):
@@ -175,9 +175,8 @@ def _read(
     if ending in _HDF5:
         _refuse_external_links(path)
         return _hdf5(path, backed, modality, var_names)
-    raise InvalidValue(
-        "path",
-        str(path),
+    raise bad_file(
+        path,
         "has an unknown ending",
         f"give a file {shown(*_HDF5, '.zarr', '.loom', _MTX, *_tables.SEPARATORS)}, or a folder "
         "of 10x Genomics",
@@ -208,7 +207,7 @@ def _zarr(path: Path, backed: bool, modality: str | None) -> ad.AnnData:
     if where is not None:
         return open_backed(group[where]) if backed else _element(group[where])
     if "obs" not in group or "var" not in group:
-        raise InvalidValue("path", str(path), "holds no AnnData, MuData or SpatialData")
+        raise bad_file(path, "holds no AnnData, MuData or SpatialData")
     return open_backed(group) if backed else ad.read_zarr(path)
 
 
@@ -217,9 +216,7 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
     import h5py  # type: ignore[import-untyped]
 
     if not h5py.is_hdf5(path):
-        raise InvalidValue(
-            "path", str(path), "is no HDF5 file, whatever its ending", "give it the ending it needs"
-        )
+        raise bad_file(path, "is no HDF5 file, whatever its ending", "give it the ending it needs")
     with h5py.File(path, "r") as file:
         of_mudata = {name: set(file[name]) for name in _SEVERAL[:1] if name in file}
         where = _place(path, of_mudata, modality)
@@ -228,7 +225,9 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
         is_anndata = "obs" in file and "var" in file
         if is_anndata and backed and "encoding-type" in file.attrs and var_names == _SYMBOLS:
             return open_backed(h5py.File(path), path)
-        genomes = [name for name, one in file.items() if "barcodes" in getattr(one, "keys", set)()]
+        genomes = [
+            name for name, member in file.items() if "barcodes" in getattr(member, "keys", set)()
+        ]
     if is_anndata:
         if var_names != _SYMBOLS:
             raise InvalidValue(
@@ -236,38 +235,36 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
             )
         return ad.read_h5ad(path, backed="r" if backed else None)
     if len(genomes) > 1:
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"holds several genomes ({listed(genomes)})",
             "write one of them, read with scanpy.read_10x_h5(..., genome=...), to an .h5ad",
         )
     if not genomes:
-        raise InvalidValue("path", str(path), "holds no AnnData, MuData or matrix of 10x Genomics")
+        raise bad_file(path, "holds no AnnData, MuData or matrix of 10x Genomics")
     return _tenx_h5(path, var_names)
 
 
 def _place(path: Path, several: Mapping[str, Collection[str]], modality: str | None) -> str | None:
     """Return the group of the one AnnData that is asked for; None: the file is one itself."""
-    places = {name: f"{group}/{name}" for group, names in several.items() for name in names}
-    if modality is not None and modality not in places:
+    groups = {name: f"{group}/{name}" for group, names in several.items() for name in names}
+    if modality is not None and modality not in groups:
         raise NotFound(
             "modality",
             modality,
             f"is not in {path}",
-            f"choose from {listed(sorted(places))}" if places else "leave it out",
+            f"choose from {listed(sorted(groups))}" if groups else "leave it out",
         )
-    if len(places) > 1 and modality is None:
-        first, *_ = sorted(places)
-        raise InvalidValue(
-            "path",
-            str(path),
-            f"holds several matrices ({listed(sorted(places))})",
+    if len(groups) > 1 and modality is None:
+        first, *_ = sorted(groups)
+        raise bad_file(
+            path,
+            f"holds several matrices ({listed(sorted(groups))})",
             f"choose one, such as {arg('modality', first)}",
         )
-    if several and not places:
-        raise InvalidValue("path", str(path), "holds no matrix of cells × genes")
-    return places[modality or next(iter(places))] if places else None
+    if several and not groups:
+        raise bad_file(path, "holds no matrix of cells × genes")
+    return groups[modality or next(iter(groups))] if groups else None
 
 
 def _element(group: Any) -> ad.AnnData:
@@ -283,9 +280,8 @@ def _refuse_external_links(path: Path) -> None:
 
     def look(name: str, link: Any) -> None:
         if isinstance(link, h5py.ExternalLink):
-            raise InvalidValue(
-                "path",
-                str(path),
+            raise bad_file(
+                path,
                 f"has a link to another file ({name} to {link.filename})",
                 "copy what is meant into the file",
             )
@@ -306,12 +302,10 @@ def _loom(path: Path) -> ad.AnnData:
             ("var_names", _GENE, file.ra),
             ("obs_names", _CELL, file.ca),
         ):
-            found = [name for name in kind if name in present.keys()]  # noqa: SIM118 - no mapping
-            if not found:
-                raise InvalidValue(
-                    "path", str(path), "has no names", f"add one of the attributes {shown(*kind)}"
-                )
-            names[argument] = found[0]
+            attributes = [name for name in kind if name in present.keys()]  # noqa: SIM118 - no mapping
+            if not attributes:
+                raise bad_file(path, "has no names", f"add one of the attributes {shown(*kind)}")
+            names[argument] = attributes[0]
     return sc.read_loom(path, **names)
 
 
@@ -330,18 +324,17 @@ def _tenx_h5(path: Path, var_names: str) -> ad.AnnData:
 
 def _matrix_of(folder: Path) -> Path:
     """Return the one matrix in a folder; of several, that which is named so."""
-    every = sorted(file for file in folder.iterdir() if _stem(file) is not None)
-    named = [file for file in every if "matrix" in file.name]
-    found = named or every
-    if len(found) != 1:
-        raise InvalidValue(
-            "path",
-            str(folder),
+    matrices = sorted(file for file in folder.iterdir() if _stem(file) is not None)
+    called_matrix = [file for file in matrices if "matrix" in file.name]
+    candidates = called_matrix or matrices
+    if len(candidates) != 1:
+        raise bad_file(
+            folder,
             f"must hold one matrix ({shown(_MTX, f'{_MTX}.gz')}) or be a store of zarr, and holds "
-            f"{listed([file.name for file in found]) if found else 'neither'}",
+            f"{listed([file.name for file in candidates]) if candidates else 'neither'}",
             "give the path of a file",
         )
-    return found[0]
+    return candidates[0]
 
 
 def _stem(path: Path) -> str | None:
@@ -355,7 +348,7 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
 
     beside = _beside(path)
     matrix = io.mmread(path)
-    texts = {what: _texts(file, matrix.shape) for what, file in beside.items()}
+    texts = {kind: _texts(file, matrix.shape) for kind, file in beside.items()}
     genes, cells = texts["genes"], texts["cells"]
     numbers = [str(number) for number in range(len(cells) + 1)]
     if cells.shape[1] > 1 and list(cells.iloc[:, 0]) in (numbers[:-1], numbers[1:]):
@@ -367,9 +360,8 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
         n_cells != n_genes or _CELLS_IN_ROWS.match(str(_stem(path))) is not None
     )
     if not in_rows and matrix.shape != (n_genes, n_cells):
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"is a matrix of {matrix.shape[0]} × {matrix.shape[1]}, with {n_genes} genes in "
             f"{beside['genes'].name} and {n_cells} cells in {beside['cells'].name}",
             "give files that belong together, and are whole",
@@ -379,15 +371,13 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     if all(map(is_id, symbols)) and not all(map(is_id, ids)):
         ids, symbols = symbols, ids
     symbols = symbols.where(symbols != "", ids)
-    named, other = (ids, (_SYMBOLS, symbols)) if var_names == _IDS else (symbols, (_IDS, ids))
-    var = pd.DataFrame(index=named.to_numpy())
+    index, other = (ids, (_SYMBOLS, symbols)) if var_names == _IDS else (symbols, (_IDS, ids))
+    var = pd.DataFrame(index=index.to_numpy())
     if genes.shape[1] > 1:
         var[other[0]] = other[1].to_numpy()
-    for side, what in ((var.index, "genes"), (cells.iloc[:, 0], "cells")):
+    for side, kind in ((var.index, "genes"), (cells.iloc[:, 0], "cells")):
         if "" in set(side):
-            raise InvalidValue(
-                "path", str(path), f"has a line without a name in {beside[what].name}"
-            )
+            raise bad_file(path, f"has a line without a name in {beside[kind].name}")
     adata = ad.AnnData(matrix, obs=pd.DataFrame(index=cells.iloc[:, 0].to_numpy()), var=var)
     if genes.shape[1] > 2:
         kinds = genes.iloc[:, 2].to_numpy()
@@ -400,23 +390,22 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
 def _beside(path: Path) -> dict[str, Path]:
     """Return the files with the names of a matrix, which are called as it is."""
     stem = str(_stem(path))
-    before, _, after = stem.rpartition("matrix") if "matrix" in stem else (stem, "", "")
+    before, _, ending = stem.rpartition("matrix") if "matrix" in stem else (stem, "", "")
     files = sorted(path.parent.iterdir())
-    found: dict[str, Path] = {}
-    for begin, end in ((before, after), (stem, ""), (stem.partition(".")[0], "")):
-        for what, called in _NAMES.items():
+    paths: dict[str, Path] = {}
+    for begin, end in ((before, ending), (stem, ""), (stem.partition(".")[0], "")):
+        for kind, called in _NAMES.items():
             pattern = rf"{re.escape(begin)}[._-]?{called}{re.escape(end)}\.(tsv|txt|csv)(\.gz)?"
-            here = [file for file in files if re.fullmatch(pattern, file.name)]
-            if here:
-                found.setdefault(what, here[0])
-    if missing := {"genes", "cells"} - found.keys():
-        raise InvalidValue(
-            "path",
-            str(path),
+            matching = [file for file in files if re.fullmatch(pattern, file.name)]
+            if matching:
+                paths.setdefault(kind, matching[0])
+    if missing := {"genes", "cells"} - paths.keys():
+        raise bad_file(
+            path,
             f"has no file with the names of its {' and '.join(sorted(missing))} beside it",
             "put features.tsv, or genes.tsv, and barcodes.tsv there, named as it is",
         )
-    return found
+    return paths
 
 
 def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
@@ -426,9 +415,7 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
         frame = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
     frame = frame.map(sheets.stripped)
     if any(column.str.contains('"').any() for _, column in frame.iloc[:, :2].items()):
-        raise InvalidValue(
-            "path", str(path), "has quotes within names", "separate its columns by tabs"
-        )
+        raise bad_file(path, "has quotes within names", "separate its columns by tabs")
     is_headed = len(frame) - 1 in shape and sheets.plain(frame.iat[0, 0]) in _HEADS
     return frame[1:].reset_index(drop=True) if is_headed else frame
 
@@ -447,16 +434,16 @@ def open_backed(group: Any, path: Path | None = None) -> ad.AnnData:
 
     With the `path` of an ``.h5ad`` it is backed by this file.
     """
-    parts = {name: read_elem(group[name]) for name in _IN_MEMORY if name in group}
+    content = {name: read_elem(group[name]) for name in _IN_MEMORY if name in group}
     layers = group.get("layers", {})
-    parts["layers"] = {name: _stored(layers[name]) for name in layers}
-    own = group.get("raw")
-    if hasattr(own, "keys"):  # and not written as none
-        raw = {name: read_elem(own[name]) for name in ("var", "varm") if name in own}
-        parts["raw"] = raw if path else raw | {"X": _stored(own["X"])}
+    content["layers"] = {name: _stored(layers[name]) for name in layers}
+    raw_group = group.get("raw")
+    if hasattr(raw_group, "keys"):  # and not written as none
+        raw = {name: read_elem(raw_group[name]) for name in ("var", "varm") if name in raw_group}
+        content["raw"] = raw if path else raw | {"X": _stored(raw_group["X"])}
     if path is not None:
-        return ad.AnnData(**parts, filename=path, filemode="r")
-    return ad.AnnData(_stored(group["X"]) if "X" in group else None, **parts)
+        return ad.AnnData(**content, filename=path, filemode="r")
+    return ad.AnnData(_stored(group["X"]) if "X" in group else None, **content)
 
 
 def _stored(element: Any) -> Any:
@@ -496,12 +483,12 @@ def write_in_parts(adata: ad.AnnData, path: Path) -> None:
 
 def _matrices(adata: ad.AnnData) -> dict[str, Any]:
     """Matrices of all cells by their places in a file."""
-    found = {f"layers/{name}": adata.layers[name] for name in read.layers(adata)}
+    matrices = {f"layers/{name}": adata.layers[name] for name in read.layers(adata)}
     if adata.X is not None:
-        found["X"] = adata.X
+        matrices["X"] = adata.X
     if adata.raw is not None:
-        found["raw/X"] = adata.raw.X
-    return found
+        matrices["raw/X"] = adata.raw.X
+    return matrices
 
 
 def _size(matrix: Any) -> int:
@@ -510,22 +497,22 @@ def _size(matrix: Any) -> int:
     group = getattr(matrix, "group", None)
     if group is None:
         return int(np.prod(matrix.shape, dtype=np.int64) * matrix.dtype.itemsize)
-    parts = (group[part] for part in ("data", "indices", "indptr"))
-    return sum(int(part.shape[0]) * int(part.dtype.itemsize) for part in parts)
+    arrays = (group[name] for name in ("data", "indices", "indptr"))
+    return sum(int(name.shape[0]) * int(name.dtype.itemsize) for name in arrays)
 
 
 def _fill(root: Any, adata: ad.AnnData) -> None:
     """Write all parts to an empty file."""
     root.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
     for name in _IN_MEMORY:
-        own = getattr(adata, name)
-        write_elem(root, name, own if name in ("obs", "var") else dict(own))
+        content = getattr(adata, name)
+        write_elem(root, name, content if name in ("obs", "var") else dict(content))
     write_elem(root, "layers", {})
     if adata.raw is not None:
         write_elem(root, "raw", {"var": adata.raw.var, "varm": dict(adata.raw.varm)})
         root["raw"].attrs.update({"encoding-type": "raw", "encoding-version": "0.1.0"})
-    for place, matrix in _matrices(adata).items():
-        folder, _, name = place.rpartition("/")
+    for location, matrix in _matrices(adata).items():
+        folder, _, name = location.rpartition("/")
         _put(root[folder] if folder else root, name, matrix)
 
 
@@ -537,10 +524,10 @@ def _put(root: Any, name: str, matrix: Any) -> None:
     elif is_here(matrix) or hasattr(matrix, "dask"):
         write_elem(root, name, matrix)
     elif hasattr(matrix, "format"):
-        parts = _parts(matrix)
-        write_elem(root, name, next(parts), dataset_kwargs={"indptr_dtype": np.int64})
-        for part in parts:
-            sparse_dataset(root[name]).append(part)
+        blocks = _parts(matrix)
+        write_elem(root, name, next(blocks), dataset_kwargs={"indptr_dtype": np.int64})
+        for block in blocks:
+            sparse_dataset(root[name]).append(block)
     else:
         _put_dense(root, name, matrix)
 
@@ -563,7 +550,7 @@ def _put_dense(root: Any, name: str, matrix: Any) -> None:
     rows = max(1, DENSE_BLOCK // max(1, matrix.shape[1]))
     chunks = (min(rows, matrix.shape[0]), matrix.shape[1])
     create = root.create_array if hasattr(root, "create_array") else root.create_dataset
-    found = create(name, shape=matrix.shape, dtype=matrix.dtype, chunks=chunks)
-    found.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+    array = create(name, shape=matrix.shape, dtype=matrix.dtype, chunks=chunks)
+    array.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
     for begin in range(0, matrix.shape[0], rows):
-        found[begin : begin + rows] = matrix[begin : begin + rows]
+        array[begin : begin + rows] = matrix[begin : begin + rows]

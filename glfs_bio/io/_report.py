@@ -12,7 +12,7 @@ from .._anndata import read, stale
 from .._anndata import results as stored
 from .._docs import documented
 from .._extras import needs
-from .._files import as_path, check_target, replacing
+from .._files import as_path, bad_file, check_target, replacing
 from .._progress import progress
 from ..errors import MAPPING, NONE, OBS, InvalidType, InvalidValue, NotFound, arg, call, listed
 from . import _sections
@@ -111,7 +111,7 @@ def write_report(
     path = as_path(path)
     check_target(path, overwrite=overwrite)
     if path.suffix.lower() not in {".html", ".htm"}:
-        raise InvalidValue("path", str(path), "must end with .html")
+        raise bad_file(path, "must end with .html")
     checks.texts(title=title)
     checks.texts(labels=labels, link=link, or_none=True)
     if umaps is not None:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from .._anndata import names as families
+from .._files import bad_file
 from ..errors import NO_VALUE, InvalidValue, Message, arg, listed
 from ..vendors import names, sheets
 
@@ -94,9 +95,8 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
         and all(map(sheets.is_real, rows))
         and is_symbol(corner)
     ):
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has numbers in its first column, headed {corner}, where names are expected",
             "put a column with names of cells first",
         )
@@ -110,9 +110,8 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     if head.n_keys > 1:
         cells, matrix = _inside_cells(path, cells, matrix)
     if twice := _twice(cells):
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has several cells of one name ({listed(twice)})",
             f"give every cell its own, in the first {'row' if transpose else 'column'}",
         )
@@ -128,40 +127,45 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
 
 def _head(path: Path, ending: str) -> _Head:
     """Find the header, and what separates columns."""
-    kept, above = [], []
+    lines, above = [], []
     with sheets.unpacked(path) as raw, BufferedReader(raw) as file:
         encoding = _UNICODE.get(file.peek(2)[:2], "utf-8-sig")
         with TextIOWrapper(file, encoding) as text:
             for number, line in enumerate(text, start=1):
                 if line.strip() and not line.startswith(_COMMENTS):
-                    kept.append((number, line.rstrip("\r\n")))
-                elif line[:1] == "#" and not kept:
+                    lines.append((number, line.rstrip("\r\n")))
+                elif line[:1] == "#" and not lines:
                     above = [(number, line[1:].rstrip("\r\n"))]
-                if len(kept) == _SNIFFED:
+                if len(lines) == _SNIFFED:
                     break
-    if any("\0" in line for _, line in kept):
-        raise InvalidValue("path", str(path), "is no text in UTF-8", "save it as UTF-8")
-    if broken := [number for number, line in kept if line.count('"') % 2]:
-        raise InvalidValue(
-            "path",
-            str(path),
+    if any("\0" in line for _, line in lines):
+        raise bad_file(path, "is no text in UTF-8", "save it as UTF-8")
+    if broken := [number for number, line in lines if line.count('"') % 2]:
+        raise bad_file(
+            path,
             f"has quotes in line {broken[0]} that are not closed there",
             "remove the line break between them, or the quote",
         )
-    found = [head for one in SEPARATORS[ending] if (head := _header(kept, above, one, encoding))]
-    if not found:
-        raise InvalidValue(
-            "path",
-            str(path),
+    heads = [
+        head
+        for separator in SEPARATORS[ending]
+        if (head := _header(lines, above, separator, encoding))
+    ]
+    if not heads:
+        raise bad_file(
+            path,
             "has no columns of numbers",
             "separate columns of .csv by commas or semicolons, and of .tsv by tabs",
         )
-    return max(found, key=lambda one: (one.width, not _holds(one.names, SEPARATORS[ending])))
+    return max(
+        heads,
+        key=lambda separator: (separator.width, not _holds(separator.names, SEPARATORS[ending])),
+    )
 
 
 def _holds(names: list[str], separators: Sequence[str]) -> bool:
     """Whether names have separators in them, as those of another line or separator have."""
-    return any(one in name for one in separators for name in names)
+    return any(separator in name for separator in separators for name in names)
 
 
 def _header(
@@ -178,7 +182,7 @@ def _header(
     widths = [_width(line, separator) for _, line in lines] or [0]
     width = max(mode(widths), widths[-1])
     below = [line for _, line in lines[1:]] or [""]
-    for place, ((number, line), after) in enumerate(zip(lines, below, strict=False)):
+    for number_above, ((number, line), line_below) in enumerate(zip(lines, below, strict=False)):
         if width == 1 or _width(line, separator) < width - 1:
             continue
         names = [sheets.stripped(name) for name in _fields(line, separator)]
@@ -187,15 +191,15 @@ def _header(
         filled = [bool(name) for name in names[-(width - 1) :]]  # the first may be blank
         if len(names) > width or 2 * sum(filled) < width - 1:
             continue
-        values = [field.replace(",", ".") for field in _fields(after, separator)[1:]]
+        values = [field.replace(",", ".") for field in _fields(line_below, separator)[1:]]
         if len(names) < width and not any(map(sheets.is_real, values)):
             continue
-        if comments and not place and all(map(sheets.is_real, names[1:])):
+        if comments and not number_above and all(map(sheets.is_real, names[1:])):
             commented = _header([*comments, *lines], (), separator, encoding)
             if commented is not None and commented.n_lines == comments[0][0]:
                 return commented
         two = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW
-        return _Head(encoding, separator, names, number, place, width, 2 if two else 1)
+        return _Head(encoding, separator, names, number, number_above, width, 2 if two else 1)
     return None
 
 
@@ -216,24 +220,21 @@ def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
     try:
         rows, matrix, texts = _values(path, head, ".")
     except pd.errors.EmptyDataError as error:
-        raise InvalidValue(
-            "path", str(path), f"has no rows below its header in line {head.n_lines}"
-        ) from error
+        raise bad_file(path, f"has no rows below its header in line {head.n_lines}") from error
     if len(texts.columns) and head.separator != ",":
-        rows, matrix, others = _values(path, head, ",")
+        rows, matrix, with_commas = _values(path, head, ",")
         commas = [text for text in map(str, texts.to_numpy().flat) if "," in text]
         if (
-            not len(others.columns)
+            not len(with_commas.columns)
             and all(map(_LIKE_THOUSANDS.fullmatch, commas))
             and ((matrix != 0) & (matrix % 1 == 0)).any()
         ):
-            raise InvalidValue(
-                "path",
-                str(path),
+            raise bad_file(
+                path,
                 f"has commas that may separate thousands ({listed(commas[:1])})",
                 "remove them, or write decimals with points",
             )
-        texts = min(texts, others, key=lambda one: len(one.columns))
+        texts = min(texts, with_commas, key=lambda frame: len(frame.columns))
     if not len(texts.columns):
         return rows, matrix
     names = head.names if len(head.names) == head.width else ["", *head.names]
@@ -241,9 +242,8 @@ def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
     is_text = (pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()).to_numpy()
     if is_text.mean() < _FEW:
         at = int(is_text.argmax())
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has a text among its numbers, {first.iloc[at]!r} in column "
             f"{listed([names[first.name]])} of row {listed([rows[at] or at + 1])}",
             "correct it, or remove the row",
@@ -257,15 +257,13 @@ def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
             f"remove the first column, which numbers the rows, and put {listed(unlike[:1])} there "
             "if it has their names"
         )
-    raise InvalidValue(
-        "path", str(path), f"has columns that are not numeric ({listed(words)})", advice
-    )
+    raise bad_file(path, f"has columns that are not numeric ({listed(words)})", advice)
 
 
 def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd.DataFrame]:
     """Return names of the rows, values, and the columns that are texts, where reading ends."""
     rows: list[str] = []
-    parts = []
+    blocks = []
     with (
         sheets.unpacked(path) as raw,
         TextIOWrapper(BufferedReader(raw), head.encoding) as text,
@@ -291,8 +289,8 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
                 texts = texts.iloc[:, :0]
             if len(texts.columns):
                 return rows[-len(chunk) :], np.empty((0, 0)), texts
-            parts.append(chunk.to_numpy(dtype=np.float64))
-    return rows, np.concatenate(parts), texts
+            blocks.append(chunk.to_numpy(dtype=np.float64))
+    return rows, np.concatenate(blocks), texts
 
 
 def _named(field: str) -> str:
@@ -309,9 +307,8 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
         corner, columns = names[0], names[head.n_keys :]
         columns = [*columns, *[""] * (width - len(columns))]
     if len(columns) > width:
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has {len(columns)} names in line {head.n_lines}, and {width} values in the next",
             "give each column a name",
         )
@@ -321,9 +318,8 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
         or any(map(_LIKE_A_VALUE.fullmatch, columns))
         or is_gene(corner)
     ):
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             f"has numbers in line {head.n_lines}, where names of columns are expected",
             "give it a header with a name for each column",
         )
@@ -347,13 +343,12 @@ def _without_empty_ends(
     return rows, columns, matrix
 
 
-def _check_blanks(path: Path, what: str, names: list[str]) -> None:
+def _check_blanks(path: Path, side: str, names: list[str]) -> None:
     if "" in names:
         number = names.index("")
-        raise InvalidValue(
-            "path",
-            str(path),
-            f"has no name for {what} {number + 1} of its values, "
+        raise bad_file(
+            path,
+            f"has no name for {side} {number + 1} of its values, "
             + (f"behind {listed([names[number - 1]])}" if number else "the first"),
             "name it, or remove it",
         )
@@ -372,15 +367,14 @@ def _check_genes(path: Path, genes: list[str], matrix: Array) -> None:
         _refuse_names(path, numbers or placed)
 
 
-def _check_names(path: Path, names: list[str], others: re.Pattern[str]) -> None:
-    if wrong := [name for name in names if others.fullmatch(sheets.plain(name))]:
+def _check_names(path: Path, names: list[str], pattern: re.Pattern[str]) -> None:
+    if wrong := [name for name in names if pattern.fullmatch(sheets.plain(name))]:
         _refuse_names(path, wrong)
 
 
 def _refuse_names(path: Path, names: list[str]) -> NoReturn:
-    raise InvalidValue(
-        "path",
-        str(path),
+    raise bad_file(
+        path,
         f"holds something else than expression ({listed(names)})",
         "remove what numbers, places or describes cells or genes",
     )
@@ -442,24 +436,23 @@ SIDES = Sides()
 def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
     """Refuse a table whose rows are not known to be cells: by its first cell, and by names."""
     of_genes, of_cells = says_genes(corner), says_cells(corner)
-    said = None if of_genes == of_cells else of_genes
+    by_corner = None if of_genes == of_cells else of_genes
     lean = _lean(rows, columns)
-    seen = None if abs(lean) <= SIDES.margin else lean > 0
+    by_names = None if abs(lean) <= SIDES.margin else lean > 0
     of_rows, of_columns = (listed(side[:4], 3) for side in (rows, columns))
     sides = f"its rows ({of_rows}) and its columns ({of_columns})"
-    if {said, seen} == {True, False}:
+    if {by_corner, by_names} == {True, False}:
         problem = f"is headed {corner!r}, unlike what the names look like in {sides}"
-    elif True in (said, seen):
+    elif True in (by_corner, by_names):
         problem = (
             f"seems to have genes in its rows ({of_rows}) and cells in its columns ({of_columns})"
         )
-    elif said is seen is None:
+    elif by_corner is by_names is None:
         problem = f"does not tell genes from cells by the names in {sides}"
     else:
         return
-    raise InvalidValue(
-        "path",
-        str(path),
+    raise bad_file(
+        path,
         problem,
         f"pass {arg('transpose', True)} if its rows are genes, or {arg('transpose', False)} if "
         "they are cells",
@@ -499,10 +492,10 @@ def _lean(rows: list[str], columns: list[str]) -> float:
     lean = float(genes[0] - genes[1] + cells[1] - cells[0])
     if abs(lean) > SIDES.enough:
         return lean
-    known = [sum(map(is_symbol, side)) for side in sides]
-    if min(known) == 0 and max(known) >= SIDES.fewest:
-        return 1.0 if known[0] else -1.0
-    return lean + known[0] / len(sides[0]) - known[1] / len(sides[1])
+    n_symbols = [sum(map(is_symbol, side)) for side in sides]
+    if min(n_symbols) == 0 and max(n_symbols) >= SIDES.fewest:
+        return 1.0 if n_symbols[0] else -1.0
+    return lean + n_symbols[0] / len(sides[0]) - n_symbols[1] / len(sides[1])
 
 
 def _is_like_a_gene(name: str) -> bool:
@@ -521,9 +514,12 @@ def is_symbol(name: str) -> bool:
 @cache
 def _symbols() -> frozenset[str]:
     genes = names.nomenclature()
-    every = [*genes["symbol"], *(past for every in genes["previous"] for past in every.split("|"))]
+    symbols = [
+        *genes["symbol"],
+        *(past for symbols in genes["previous"] for past in symbols.split("|")),
+    ]
     members = (families.family(name).symbols for name in families.SOURCES)
-    return frozenset(name.upper() for name in every).union(*members) - {""}
+    return frozenset(name.upper() for name in symbols).union(*members) - {""}
 
 
 def is_gene(corner: str) -> bool:

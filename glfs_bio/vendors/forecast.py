@@ -116,15 +116,15 @@ class Around:
     def mixed(self, counts: Array, codes: Index, rng: np.random.Generator) -> Array:
         """Counts with molecules of neighbouring cells, shape (n_cells, n_genes)."""
         whole = counts.astype(np.int64)
-        found = rng.binomial(whole, 1.0 - self.share)
+        kept_counts = rng.binomial(whole, 1.0 - self.share)
         likely = self.first[codes]
         for _ in range(N_NEIGHBORS):
             below = np.cumsum(likely, axis=1)
             types = (rng.random((len(codes), 1)) * below[:, -1:] >= below).sum(axis=1)
             givers = self.cells[self.starts[types] + rng.integers(self.sizes[types])]
-            found += rng.binomial(whole[givers], self.share / N_NEIGHBORS)
+            kept_counts += rng.binomial(whole[givers], self.share / N_NEIGHBORS)
             likely = (self.first[types] + _SELDOM) * self.then[codes]
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(kept_counts, dtype=np.float64)
 
 
 def leaks(without: Array, confusion: Array, neighbors: Array, names: Sequence[str]) -> pd.DataFrame:
@@ -240,8 +240,8 @@ def shrunk(ratios: Array, variances: Array) -> Efficiencies:
         total = variances + np.exp(2.0 * log_tau)
         return float(np.sum(np.log(total) + (ratios - middle(np.exp(log_tau))) ** 2 / total))
 
-    found = minimize_scalar(deviance, bounds=np.log(_SPREADS), method="bounded")
-    tau = float(np.exp(found.x))
+    optimum = minimize_scalar(deviance, bounds=np.log(_SPREADS), method="bounded")
+    tau = float(np.exp(optimum.x))
     mu = middle(tau)
     share = tau**2 / (tau**2 + variances)
     spread = tau * np.sqrt(1.0 - share)
@@ -250,26 +250,26 @@ def shrunk(ratios: Array, variances: Array) -> Efficiencies:
 
 def estimated(here: Means, there: Means, weights: Array) -> Efficiencies:
     """Efficiencies there, as a share of those here, in cells of given shares of the types."""
-    both = [one.total(weights) for one in (here, there)]
+    both = [assay.total(weights) for assay in (here, there)]
     ratio = both[1][0].sum() / both[0][0].sum()
     added = _HALF / here.n_cells.sum()  # draws a ratio to that of all counts
     logs, variances = [], []
-    for (means, sampling), share, one in zip(both, (1.0, ratio), (here, there), strict=True):
+    for (means, sampling), share, assay in zip(both, (1.0, ratio), (here, there), strict=True):
         means = means + added * share
         logs.append(np.log(means))
-        variances.append((sampling + added * share / one.n_cells.sum()) / means**2)
+        variances.append((sampling + added * share / assay.n_cells.sum()) / means**2)
     return shrunk(logs[1] - logs[0], variances[0] + variances[1])
 
 
 def off_target(here: Means, there: Means, weights: Array) -> Array:
     """Share of what is detected of each gene there that does not follow its types here."""
     x, y = here.means, there.means
-    known = 1.0 / (y + (y.mean(axis=0) / np.maximum(x.mean(axis=0), _HALF * 1e-3)) * x + 1e-3)
-    known = known / known.sum(axis=0)
-    x_mean, y_mean = (known * x).sum(axis=0), (known * y).sum(axis=0)
-    varies = (known * (x - x_mean) ** 2).sum(axis=0)
+    precision = 1.0 / (y + (y.mean(axis=0) / np.maximum(x.mean(axis=0), _HALF * 1e-3)) * x + 1e-3)
+    precision = precision / precision.sum(axis=0)
+    x_mean, y_mean = (precision * x).sum(axis=0), (precision * y).sum(axis=0)
+    varies = (precision * (x - x_mean) ** 2).sum(axis=0)
     slope = np.divide(
-        (known * (x - x_mean) * (y - y_mean)).sum(axis=0),
+        (precision * (x - x_mean) * (y - y_mean)).sum(axis=0),
         varies,
         out=np.zeros_like(varies),
         where=varies > 0,
@@ -285,12 +285,12 @@ def bits(codebook: Mapping[int, str], n_genes: int) -> tuple[NDArray[np.bool_], 
 
     The codebook is by the place of a gene.
     """
-    known = np.zeros(n_genes, dtype=bool)
-    known[list(codebook)] = True
-    found = np.zeros((n_genes, len(next(iter(codebook.values()), ""))), dtype=bool)
+    has_codeword = np.zeros(n_genes, dtype=bool)
+    has_codeword[list(codebook)] = True
+    words = np.zeros((n_genes, len(next(iter(codebook.values()), ""))), dtype=bool)
     for gene, word in codebook.items():
-        found[gene] = [bit == "1" for bit in word]
-    return found, known
+        words[gene] = [bit == "1" for bit in word]
+    return words, has_codeword
 
 
 def loads(words: NDArray[np.bool_], counts: Array) -> Array:
@@ -331,7 +331,9 @@ def of_labels(
         if givers is not None:
             plain.append(_scores(seen, codes, names))
             before, seen = seen, givers.mixed(seen, codes, around)
-            together = together + np.stack([coexpression(one > 0) for one in (before, seen)])
+            together = together + np.stack(
+                [coexpression(scores_of_draw > 0) for scores_of_draw in (before, seen)]
+            )
         read.append(_scores(seen, codes, names))
         hits = read[-1].per_label["recall"].to_numpy() * n_cells
         samples.append(possible(hits, n_cells, resampling))
@@ -376,15 +378,15 @@ def _scores(counts: Array, codes: Index, names: Sequence[str]) -> LabelScores:
 
 
 def _recall(draws: list[LabelScores]) -> Array:
-    return np.asarray(np.mean([one.per_label["recall"].to_numpy() for one in draws], axis=0))
+    return np.asarray(np.mean([draw.per_label["recall"].to_numpy() for draw in draws], axis=0))
 
 
 def _confusion(draws: list[LabelScores]) -> Array:
-    return np.asarray(np.mean([one.confusion.to_numpy() for one in draws], axis=0))
+    return np.asarray(np.mean([draw.confusion.to_numpy() for draw in draws], axis=0))
 
 
 def _accuracy(draws: list[LabelScores]) -> float:
-    return float(np.mean([one.accuracy for one in draws]))
+    return float(np.mean([draw.accuracy for draw in draws]))
 
 
 def counted(

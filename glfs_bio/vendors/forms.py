@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._files import as_path, existing
+from .._files import as_path, bad_file, existing
 from ..errors import InvalidValue, Message, NotFound, listed, shown
 from . import genes, names, sheets
 
@@ -207,9 +207,7 @@ def read_panel(
     checks.texts(column=column, sheet=sheet, set_name=set_name, or_none=True)
     ending = sheets.ending(path)
     if ending not in ENDINGS:
-        raise InvalidValue(
-            "path", str(path), "has an unknown ending", f"use one of {shown(*ENDINGS)}"
-        )
+        raise bad_file(path, "has an unknown ending", f"use one of {shown(*ENDINGS)}")
     existing(path)
     for name, value, endings in (
         ("column", column, sheets.LISTS),
@@ -218,8 +216,8 @@ def read_panel(
     ):
         if value is not None and ending not in endings:
             raise InvalidValue(name, value, f"is for files {endings}, and not for {path}")
-    found = _sets(path, set_name) if ending in genes.SETS else _table(path, column, sheet)
-    return _panel(path, found)
+    content = _sets(path, set_name) if ending in genes.SETS else _table(path, column, sheet)
+    return _panel(path, content)
 
 
 def is_panel_file(text: str) -> bool:
@@ -227,27 +225,23 @@ def is_panel_file(text: str) -> bool:
     return sheets.ending(Path(text)) in ENDINGS and Path(text).is_file()
 
 
-def _panel(path: Path, found: Table) -> PanelFile:
+def _panel(path: Path, content: Table) -> PanelFile:
     """The genes of a file, without its controls."""
-    table = found.table
+    table = content.table
     filled = (table["gene"] != "").to_numpy()
     control = np.array([names.is_control(name) for name in table["gene"]], dtype=bool)
-    if found.control is not None:
-        control |= np.asarray(found.control, dtype=bool)
+    if content.control is not None:
+        control |= np.asarray(content.control, dtype=bool)
     backup = np.zeros(len(table), dtype=bool)
     if "backup" in table:
-        backup[:] = [is_yes(said) for said in table["backup"]]
+        backup[:] = [is_yes(flag) for flag in table["backup"]]
     in_words = sheets.ending(path) == ".gmt"  # as Reactome has genes
-    every = list(table["gene"][filled & ~control])
-    sheets.check_read(str(path), every, may_be_prose=in_words)
+    all_genes = list(table["gene"][filled & ~control])
+    sheets.check_read(str(path), all_genes, may_be_prose=in_words)
     chosen = filled & ~control & ~backup
     genes = table[chosen]
     if genes.empty:
-        raise InvalidValue(
-            "path",
-            str(path),
-            "has no gene that is no backup" if every else "has no gene names",
-        )
+        raise bad_file(path, "has no gene that is no backup" if all_genes else "has no gene names")
     once = ~genes["gene"].duplicated().to_numpy()
     repeated = list(dict.fromkeys(genes["gene"][~once]))
     controls = list(dict.fromkeys(table["gene"][filled & control]))
@@ -256,12 +250,12 @@ def _panel(path: Path, found: Table) -> PanelFile:
         genes.insert(1, "id", "")
     of_name = [names.as_id(name) if names.is_id(name) else "" for name in genes["gene"]]
     genes["id"] = genes["id"].where(genes["id"] != "", of_name)
-    bits = found.codebook
+    bits = content.codebook
     if bits is not None:
         bits = bits[chosen][once].set_axis(list(genes["gene"]), axis=0)
     spare = dict.fromkeys(table["gene"][filled & ~control & backup])
     backups = [name for name in spare if name not in {*genes["gene"]}]
-    panel = PanelFile(genes, found.form, controls, repeated, bits, found.about, backups)
+    panel = PanelFile(genes, content.form, controls, repeated, bits, content.about, backups)
     _tell(str(path), panel)
     return panel
 
@@ -298,7 +292,7 @@ def _sets(path: Path, set_name: str | None) -> Table:
             raise InvalidValue("set_name", set_name, f"is for gene sets, and {path} has none")
         return _json(path, content)
     if isinstance(content, dict) and content and all(map(_is_id, content.values())):
-        ids = [names.as_id(one) for one in content.values()]
+        ids = [names.as_id(gene_id) for gene_id in content.values()]
         return Table("list", pd.DataFrame({"gene": list(content), "id": ids}, dtype=object))
     if isinstance(content, list):
         return Table("list", pd.DataFrame({"gene": genes.listed_in(path, content)}, dtype=object))
@@ -306,8 +300,8 @@ def _sets(path: Path, set_name: str | None) -> Table:
     if set_name is not None and set_name not in sets:
         raise NotFound("set_name", set_name, f"is not in {path}", f"it has {listed(sets)}")
     chosen = sets if set_name is None else [set_name]
-    every = [gene for name in chosen for gene in sets[name]]
-    return Table("gene sets", pd.DataFrame({"gene": every}, dtype=object))
+    members = [gene for name in chosen for gene in sets[name]]
+    return Table("gene sets", pd.DataFrame({"gene": members}, dtype=object))
 
 
 def _is_id(value: object) -> bool:
@@ -339,56 +333,53 @@ def _json(path: Path, content: dict[str, Any]) -> Table:
     identity = panel.get("identity")
     about = {name: panel.get(name) for name in ("species", "tissue", "num_gene_targets")}
     about["name"] = identity.get("name") if isinstance(identity, dict) else None
-    known = {name: str(value) for name, value in about.items() if isinstance(value, str | int)}
+    stated = {name: str(value) for name, value in about.items() if isinstance(value, str | int)}
     table = pd.DataFrame(rows, columns=["gene", "id", "n_probe_sets", "codewords"])
-    return Table("10x gene_panel.json", table, control, about=known)
+    return Table("10x gene_panel.json", table, control, about=stated)
 
 
 def _part(path: Path, content: Any, name: str, kind: type = dict) -> Any:
     """A part of a document, or what is wrong with it."""
-    found = content.get(name) if isinstance(content, dict) else None
-    if not isinstance(found, kind):
-        raise InvalidValue(
-            "path",
-            str(path),
+    value = content.get(name) if isinstance(content, dict) else None
+    if not isinstance(value, kind):
+        raise bad_file(
+            path,
             f"is no gene_panel.json of 10x Genomics, as it lacks {name!r}",
             "give the file that lies beside a run, or a list or table of genes",
         )
-    return found
+    return value
 
 
 def _text_of(path: Path, data: dict[str, Any], name: str, *, needed: bool = True) -> str:
-    found = data.get(name, "")
-    if not isinstance(found, str) or (needed and not found.strip()):
-        raise InvalidValue(
-            "path", str(path), f"has a target without {name!r}", "get the file again"
-        )
-    return found.strip()
+    text = data.get(name, "")
+    if not isinstance(text, str) or (needed and not text.strip()):
+        raise bad_file(path, f"has a target without {name!r}", "get the file again")
+    return text.strip()
 
 
 def _table(path: Path, column: str | None, sheet: str | None) -> Table:
     """A table or a list."""
-    found = sheets.genes(str(path), sheets.table(path, sheet, column), column)
-    rows = found.sheet
-    places = {"gene": found.gene, "id": found.id}
+    columns = sheets.genes(str(path), sheets.table(path, sheet, column), column)
+    rows = columns.sheet
+    places_of = {"gene": columns.gene, "id": columns.id}
     if column is None:
-        places |= {name: sheets.place(rows.heads, heads) for name, heads in _FURTHER.items()}
-        places["name"] = found.name
+        places_of |= {name: sheets.place(rows.heads, heads) for name, heads in _FURTHER.items()}
+        places_of["name"] = columns.name
     table = pd.DataFrame(
         {
             name: pd.Series(rows.column(at), dtype=object)
-            for name, at in places.items()
+            for name, at in places_of.items()
             if at is not None
         }
     )
     for name in table.columns.drop("gene"):
         table[name] = sheets.texts(table[name])
-    codebook = _codebook(path, found) if column is None else None
+    codebook = _codebook(path, columns) if column is None else None
     if codebook is not None:
         table["gene"] = [sheets.name_of(str(path), cell) for cell in table["gene"]]
         table = table.rename(columns=_renamed(table))
     else:
-        words = _words(found) if column is None else None
+        words = _words(columns) if column is None else None
         if words is not None and "codewords" not in table:
             table["codewords"] = words
         table = sheets.one_name_a_row(str(path), table.loc[_chosen(str(path), rows)], "gene")
@@ -406,18 +397,19 @@ def _table(path: Path, column: str | None, sheet: str | None) -> Table:
     return Table(form, table, codebook=codebook)
 
 
-def is_yes(said: object) -> bool:
+def is_yes(cell: object) -> bool:
     """Whether a cell of a file says yes."""
-    return str(said).casefold() in _YES
+    return str(cell).casefold() in _YES
 
 
 def _with_flags(table: pd.DataFrame, column: str, kinds: Mapping[str, str]) -> pd.DataFrame:
     """Return a table with columns of flags for what one of its columns says, if it is of these."""
-    said = table[column].str.casefold()
-    if not said.isin([*kinds, ""]).all():
+    words = table[column].str.casefold()
+    if not words.isin([*kinds, ""]).all():
         return table
     flags = {
-        flag: np.where(said.map(kinds) == flag, "TRUE", "FALSE") for flag in ("must_have", "backup")
+        flag: np.where(words.map(kinds) == flag, "TRUE", "FALSE")
+        for flag in ("must_have", "backup")
     }
     return table.assign(**{flag: cells for flag, cells in flags.items() if flag not in table})
 
@@ -449,18 +441,17 @@ def _chosen(path: str, rows: sheets.Sheet) -> NDArray[np.bool_]:
     if not flags or not rows.rows:
         return np.ones(len(rows.rows), dtype=bool)
     if len(flags) > 1:
-        raise InvalidValue(
-            "path",
+        raise bad_file(
             path,
             f"has several columns that say which genes are selected ({listed(flags)})",
             "leave one of them in the file",
         )
     head, column = next(iter(flags.items()))
-    found = np.array([is_yes(flag) for flag in column], dtype=bool)
-    if not found.any():
-        raise InvalidValue("path", path, f"has no gene whose {head!r} is true")
-    log.info(Message(f"The panel of {path} is the {found.sum()} rows whose {head!r} is true."))
-    return found
+    is_chosen = np.array([is_yes(flag) for flag in column], dtype=bool)
+    if not is_chosen.any():
+        raise bad_file(path, f"has no gene whose {head!r} is true")
+    log.info(Message(f"The panel of {path} is the {is_chosen.sum()} rows whose {head!r} is true."))
+    return is_chosen
 
 
 def _renamed(table: pd.DataFrame) -> dict[str, str]:
@@ -469,15 +460,15 @@ def _renamed(table: pd.DataFrame) -> dict[str, str]:
     return {} if of_genes else {"id": "transcript"}
 
 
-def _codebook(path: Path, found: sheets.Genes) -> pd.DataFrame | None:
+def _codebook(path: Path, columns: sheets.Genes) -> pd.DataFrame | None:
     """Bits of a codebook, in columns or in a text of each row; None: it is none."""
-    rows = found.sheet
-    words = _words(found)
+    rows = columns.sheet
+    words = _words(columns)
     if words is not None and set("".join(words)) == {"0", "1"} and _n_bits(words) >= _FEWEST_BITS:
         numbered = [f"bit{n + 1}" for n in range(_n_bits(words))]
         above = [sheets.texts(row) for row in rows.above]
-        named = [row[1:] for row in above if sheets.plain(row[0]) == "bitname"]
-        fitting = [header for header in named if len(header) == len(numbered)]
+        headers = [row[1:] for row in above if sheets.plain(row[0]) == "bitname"]
+        fitting = [header for header in headers if len(header) == len(numbered)]
         return _bits(path, [list(word) for word in words], [*fitting, numbered][0])
     heads = rows.plain
     by_form = heads[:2] == ["name", "id"]
@@ -485,7 +476,7 @@ def _codebook(path: Path, found: sheets.Genes) -> pd.DataFrame | None:
     where = (
         list(range(first, len(heads)))
         if by_form
-        else [at for at, head in enumerate(heads) if _BIT.fullmatch(head) and at != found.gene]
+        else [at for at, head in enumerate(heads) if _BIT.fullmatch(head) and at != columns.gene]
     )
     cells = [sheets.texts(rows.column(at)) for at in where]
     n_bits = sum(cell in ("0", "1") for column in cells for cell in column)
@@ -496,12 +487,12 @@ def _codebook(path: Path, found: sheets.Genes) -> pd.DataFrame | None:
     return _bits(path, list(zip(*cells, strict=True)), [rows.heads[at] for at in where])
 
 
-def _words(found: sheets.Genes) -> list[str] | None:
+def _words(columns: sheets.Genes) -> list[str] | None:
     """Codewords as texts, without blanks; None: there are none."""
-    at = sheets.place(found.sheet.heads, _WORDS)
-    if at is None or at in (found.gene, found.id):
+    at = sheets.place(columns.sheet.heads, _WORDS)
+    if at is None or at in (columns.gene, columns.id):
         return None
-    return [re.sub(r"\s", "", text) for text in sheets.texts(found.sheet.column(at))]
+    return [re.sub(r"\s", "", text) for text in sheets.texts(columns.sheet.column(at))]
 
 
 def _n_bits(words: Sequence[str]) -> int:
@@ -511,9 +502,8 @@ def _n_bits(words: Sequence[str]) -> int:
 def _bits(path: Path, rows: Sequence[Sequence[str]], header: list[str]) -> pd.DataFrame:
     for number, row in enumerate(rows, start=1):
         if len(row) != len(header) or not set(row) <= {"0", "1"}:
-            raise InvalidValue(
-                "path",
-                str(path),
+            raise bad_file(
+                path,
                 f"has a row of bits that is not {len(header)} times 0 or 1: the row {number}",
                 "get the codebook again, with codewords as texts",
             )

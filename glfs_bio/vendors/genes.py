@@ -14,7 +14,7 @@ import pandas as pd
 
 from .. import checks
 from .._extras import needs
-from .._files import as_path, existing, reading, reason
+from .._files import as_path, bad_file, existing, reading, reason
 from ..errors import (
     MAPPING,
     NO_VALUE,
@@ -86,13 +86,13 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     ending = sheets.ending(path)
     if ending not in (*_GTF, *sheets.LISTS):
         endings = shown(*sheets.LISTS, *_GTF)
-        raise InvalidValue("path", str(path), "has an unknown ending", f"use one of {endings}")
+        raise bad_file(path, "has an unknown ending", f"use one of {endings}")
     if ending in _GTF:
         frame = pd.DataFrame(_of_annotation(path), columns=["symbol", "id"])
     else:
         frame = _of_rows(str(path), sheets.table(path))
     if frame.empty:
-        raise InvalidValue("path", str(path), "holds no genes")
+        raise bad_file(path, "holds no genes")
     dates = [name for name in frame["symbol"] if names.dates(name)]
     if dates:
         log.warning(
@@ -104,18 +104,18 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     return frame if species is None else names.of_species(frame, species, argument="species")
 
 
-def as_genes(given: Any, argument: str = "genes") -> pd.DataFrame:
+def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
     """Return a table of genes out of what an argument holds: a file, a table, or names."""
-    if isinstance(given, str | Path):
+    if isinstance(source, str | Path):
         with naming(path=argument):
-            return read_genes(given)
-    if isinstance(given, pd.DataFrame):
+            return read_genes(source)
+    if isinstance(source, pd.DataFrame):
         with naming(path=argument):
-            frame = _of_rows(NO_VALUE, sheets.of_frame(given))
-    elif isinstance(given, Collection) and not isinstance(given, bytes):
-        frame = _genes(pd.DataFrame({"symbol": list(map(str, given)), "id": ""}, dtype=object))
+            frame = _of_rows(NO_VALUE, sheets.of_frame(source))
+    elif isinstance(source, Collection) and not isinstance(source, bytes):
+        frame = _genes(pd.DataFrame({"symbol": list(map(str, source)), "id": ""}, dtype=object))
     else:
-        raise InvalidType(argument, given, "must be a file, a table or names of genes")
+        raise InvalidType(argument, source, "must be a file, a table or names of genes")
     if frame.empty:
         raise InvalidValue(argument, NO_VALUE, "holds no genes")
     return frame
@@ -123,14 +123,14 @@ def as_genes(given: Any, argument: str = "genes") -> pd.DataFrame:
 
 def _of_rows(source: object, rows: list[list[sheets.Cell]]) -> pd.DataFrame:
     """A table of genes out of rows, with a header or without one."""
-    found = sheets.genes(source, rows)
-    table = found.sheet
-    frame = pd.DataFrame({"symbol": pd.Series(table.column(found.gene), dtype=object)})
-    frame["id"] = "" if found.id is None else sheets.texts(table.column(found.id))
-    for name, known in COLUMNS.items():
-        place = sheets.place(table.heads, known)
-        if place is not None and place != found.gene:
-            frame[name] = sheets.texts(table.column(place))
+    columns = sheets.genes(source, rows)
+    table = columns.sheet
+    frame = pd.DataFrame({"symbol": pd.Series(table.column(columns.gene), dtype=object)})
+    frame["id"] = "" if columns.id is None else sheets.texts(table.column(columns.id))
+    for name, heads in COLUMNS.items():
+        at = sheets.place(table.heads, heads)
+        if at is not None and at != columns.gene:
+            frame[name] = sheets.texts(table.column(at))
     if "n_probes" in frame:
         frame = _numbered(source, frame)
     return _genes(sheets.one_name_a_row(source, frame, "symbol"))
@@ -139,15 +139,15 @@ def _of_rows(source: object, rows: list[list[sheets.Cell]]) -> pd.DataFrame:
 def _numbered(source: object, frame: pd.DataFrame) -> pd.DataFrame:
     """The same with numbers of probes, 0 where a cell is empty; texts alone are none, as names."""
     cells = frame["n_probes"]
-    found = sheets.numbers_of(cells)
-    strange = cells[found.isna() & ~cells.isin(names.NO_NAME)]
-    if len(strange) and found.isna().all():
+    numbers = sheets.numbers_of(cells)
+    strange = cells[numbers.isna() & ~cells.isin(names.NO_NAME)]
+    if len(strange) and numbers.isna().all():
         return frame.drop(columns="n_probes")
     if len(strange):
-        raise InvalidValue(
-            "path", source, f"has among the numbers of probes {listed(strange)}", "write numbers"
+        raise bad_file(
+            source, f"has among the numbers of probes {listed(strange)}", "write numbers"
         )
-    return frame.assign(n_probes=found.fillna(0.0))
+    return frame.assign(n_probes=numbers.fillna(0.0))
 
 
 def _genes(frame: pd.DataFrame) -> pd.DataFrame:
@@ -160,13 +160,13 @@ def _genes(frame: pd.DataFrame) -> pd.DataFrame:
     for name in ("previous", "aliases"):
         if name in frame:
             frame[name] = frame[name].str.replace(", ", "|", regex=False)
-    named = (frame["symbol"] != "") | (frame["id"] != "")
-    kept = frame[named & ~frame["symbol"].map(names.is_control)]
-    kept = kept[[name for name in ("symbol", "id", *COLUMNS) if name in kept]]
-    if "n_probes" in kept:  # of a gene that is in several places, such as haplotypes, the most
-        kept = kept.sort_values("n_probes", ascending=False, kind="stable")
-        kept = kept.drop_duplicates([name for name in kept if name != "n_probes"]).sort_index()
-    return kept.drop_duplicates(ignore_index=True)
+    has_name = (frame["symbol"] != "") | (frame["id"] != "")
+    genes = frame[has_name & ~frame["symbol"].map(names.is_control)]
+    genes = genes[[name for name in ("symbol", "id", *COLUMNS) if name in genes]]
+    if "n_probes" in genes:  # of a gene that is in several places, such as haplotypes, the most
+        genes = genes.sort_values("n_probes", ascending=False, kind="stable")
+        genes = genes.drop_duplicates([name for name in genes if name != "n_probes"]).sort_index()
+    return genes.drop_duplicates(ignore_index=True)
 
 
 def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
@@ -175,8 +175,8 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
         for line in lines:
             fields = line.split("\t")
             if len(fields) > 8 and fields[2].endswith("gene") and line[0] != "#":
-                found: list[tuple[str, str]] = _ATTRIBUTE.findall(fields[8])
-                attributes = dict(reversed(found))
+                pairs: list[tuple[str, str]] = _ATTRIBUTE.findall(fields[8])
+                attributes = dict(reversed(pairs))
                 name = attributes.get("gene_id", attributes.get("ID", ""))
                 yield (
                     attributes.get("gene_name", attributes.get("Name", "")),
@@ -273,7 +273,7 @@ def read_markers(
     ending = sheets.ending(path)
     if ending not in (*SETS, *sheets.LISTS):
         endings = shown(*SETS, *sheets.LISTS)
-        raise InvalidValue("path", str(path), "has an unknown ending", f"use one of {endings}")
+        raise bad_file(path, "has an unknown ending", f"use one of {endings}")
     existing(path)
     if sheet is not None and ending not in sheets.WORKBOOKS:
         raise InvalidValue("sheet", sheet, f"is for a workbook, and not for {path}")
@@ -290,15 +290,17 @@ def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
     if sheets.ending(path := as_path(path)) not in sheets.LISTS:
         return {}
     table = sheets.headed(sheets.table(path), heads=_HEADS)
-    gene, own = (sheets.place(table.heads, h) for h in (sheets.SYMBOL_HEADS, sheets.ID_HEADS))
+    gene, of_id = (sheets.place(table.heads, h) for h in (sheets.SYMBOL_HEADS, sheets.ID_HEADS))
     if gene is None:
         return {}
-    found = sheets.Genes(table, gene, own)
+    columns_of_genes = sheets.Genes(table, gene, of_id)
     columns = [
         [""] * len(table.rows) if at is None else sheets.texts(table.column(at))
-        for at in (gene, own, found.name)
+        for at in (gene, of_id, columns_of_genes.name)
     ]
-    return {name: (names.as_id(one), other) for name, one, other in zip(*columns, strict=True)}
+    return {
+        name: (names.as_id(gene_id), alias) for name, gene_id, alias in zip(*columns, strict=True)
+    }
 
 
 def content(path: Path) -> Any:
@@ -311,9 +313,8 @@ def listed_in(path: Path, cells: Any) -> list[str]:
     """Return the names of a list in a JSON file."""
     cells = [cells] if isinstance(cells, str) else cells
     if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             "holds something else than a list of names or lists by name",
             "give one of these, or the gene_panel.json that lies beside a run of 10x Genomics",
         )
@@ -334,20 +335,17 @@ def _of_gmt(path: Path) -> dict[str, list[str]]:
             for gene in sheets.names_of(str(path), field, may_be_prose=True)
         ]
         if not name or not genes:
-            raise InvalidValue(
-                "path",
-                str(path),
+            raise bad_file(
+                path,
                 "is not a GMT file",
                 f"line {number} must hold a name, a description and genes, separated by tabs; it "
                 f"starts {line[:40]!r}",
             )
         if name in sets:
-            raise InvalidValue(
-                "path", str(path), f"has two gene sets {name!r}, the second in line {number}"
-            )
+            raise bad_file(path, f"has two gene sets {name!r}, the second in line {number}")
         sets[name] = list(dict.fromkeys(genes))
     if not sets:
-        raise InvalidValue("path", str(path), "holds no gene set")
+        raise bad_file(path, "holds no gene set")
     return sets
 
 
@@ -361,14 +359,14 @@ def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 def _lists(source: object, pairs: Iterable[tuple[str, list[str]]]) -> dict[str, list[str]]:
     """Genes by type, each once."""
-    found: dict[str, dict[str, None]] = {}
+    members: dict[str, dict[str, None]] = {}
     for name, genes in pairs:
         if name not in names.NO_NAME and genes:
-            found.setdefault(name, {}).update(dict.fromkeys(genes))
-    if not found:
-        raise InvalidValue("path", source, "holds no genes of a type")
-    sheets.check_read(source, [gene for genes in found.values() for gene in genes])
-    return {name: list(genes) for name, genes in found.items()}
+            members.setdefault(name, {}).update(dict.fromkeys(genes))
+    if not members:
+        raise bad_file(source, "holds no genes of a type")
+    sheets.check_read(source, [gene for genes in members.values() for gene in genes])
+    return {name: list(genes) for name, genes in members.items()}
 
 
 def _pairs(source: object, rows: list[list[sheets.Cell]]) -> Iterator[tuple[str, list[str]]]:
@@ -402,16 +400,16 @@ def _pairs(source: object, rows: list[list[sheets.Cell]]) -> Iterator[tuple[str,
 def _columns(table: sheets.Sheet, kind: int) -> list[int]:
     """Columns of genes beside a column of types."""
     heads = ["" if at == kind else head for at, head in enumerate(table.heads)]
-    for known in (sheets.SYMBOL_HEADS, sheets.ID_HEADS):
-        if (gene := sheets.place(heads, known)) is not None:
+    for heads_of_genes in (sheets.SYMBOL_HEADS, sheets.ID_HEADS):
+        if (gene := sheets.place(heads, heads_of_genes)) is not None:
             return [at for at, head in enumerate(table.plain) if head == table.plain[gene]]
     if table.plain[kind] == "name":
         return []
-    others = [at for at, head in enumerate(heads) if head or at > kind]
-    others = [at for at in others if not _LACKING.match(heads[at])] or others
-    numbered = [at for at in others if _NUMBERED.fullmatch(table.plain[at])]
-    known_genes = [at for at in others if _are_genes(table.column(at))]
-    return numbered or known_genes or (others if len(others) == 1 else [])
+    candidates = [at for at, head in enumerate(heads) if head or at > kind]
+    candidates = [at for at in candidates if not _LACKING.match(heads[at])] or candidates
+    numbered = [at for at in candidates if _NUMBERED.fullmatch(table.plain[at])]
+    known_genes = [at for at in candidates if _are_genes(table.column(at))]
+    return numbered or known_genes or (candidates if len(candidates) == 1 else [])
 
 
 def _gene_and_type(rows: list[list[sheets.Cell]]) -> tuple[int, int] | None:
@@ -431,8 +429,8 @@ def _gene_and_type(rows: list[list[sheets.Cell]]) -> tuple[int, int] | None:
 
 
 def _are_genes(cells: list[sheets.Cell]) -> bool:
-    found = [name for text in sheets.texts(cells) if text for name in names.several(text) or [text]]
-    return names.are_names(found)
+    words = [name for text in sheets.texts(cells) if text for name in names.several(text) or [text]]
+    return names.are_names(words)
 
 
 def _by_row(
@@ -465,16 +463,15 @@ def _by_column(source: object, table: sheets.Sheet) -> Iterator[tuple[str, list[
     a_gene = any(len(head) > 1 and names.are_present([head]) for head in heads)
     no_header = a_gene and not all(_are_genes(list(cells_of[at])) for at in columns)
     if not columns or any(map(sheets.is_head, heads)) or names.are_present(heads) or no_header:
-        raise InvalidValue(
-            "path",
+        raise bad_file(
             source,
             "has no column of types and one of genes, nor a column per type",
             f"head them 'type' and 'gene'; it has {listed(table.heads)}",
         )
-    named = [_OF_SCANPY.fullmatch(head) for head in heads]
-    for at, head, of_scanpy in zip(columns, heads, named, strict=True):
-        name = of_scanpy[1] if of_scanpy and all(named) else head
-        yield name, [one for cell in table.column(at) for one in sheets.names_of(source, cell)]
+    matches = [_OF_SCANPY.fullmatch(head) for head in heads]
+    for at, head, of_scanpy in zip(columns, heads, matches, strict=True):
+        name = of_scanpy[1] if of_scanpy and all(matches) else head
+        yield name, [gene for cell in table.column(at) for gene in sheets.names_of(source, cell)]
 
 
 def _filled(cells: list[sheets.Cell]) -> list[str]:

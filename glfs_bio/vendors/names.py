@@ -111,12 +111,12 @@ def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> 
     name = full_name(species).casefold()
     mine = genes["species"].str.casefold() == name if "species" in genes else None
     if mine is None or not mine.any():
-        there = "" if mine is None else genes["species"].unique()
+        present = "" if mine is None else genes["species"].unique()
         raise InvalidValue(
             argument,
             species,
             "has no genes in the table",
-            f"it has {listed(there) if len(there) else 'no column of species'}",
+            f"it has {listed(present) if len(present) else 'no column of species'}",
         )
     return genes[mine].reset_index(drop=True)
 
@@ -136,8 +136,8 @@ def nomenclature() -> pd.DataFrame:
 
 def versionless(name: str) -> str:
     """Return an Ensembl id of a gene in upper case and without its version, ``""`` for no id."""
-    found = _ENSEMBL.fullmatch(name.strip())
-    return found[1].upper() if found else ""
+    match = _ENSEMBL.fullmatch(name.strip())
+    return match[1].upper() if match else ""
 
 
 def is_id(name: str) -> bool:
@@ -164,15 +164,16 @@ def several(text: str) -> list[str]:
     """
     if not may_be_several(text) or is_known(text):
         return [text]
-    parts = [part for one in _BETWEEN.split(text) if (part := one.strip(_AROUND)) not in NO_NAME]
-    if any("/" in part and _are_two(part) for part in parts):
+    words = [word.strip(_AROUND) for word in _BETWEEN.split(text)]
+    words = [word for word in words if word not in NO_NAME]
+    if any("/" in word and _are_two(word) for word in words):
         return []
-    if len(parts) < 2:
-        words = parts[0].split() if parts else []
-        return words if len(words) > 1 and are_present(words) else parts
-    ids = sum(map(is_id, parts))
-    if ids in (0, len(parts)) and all(_IN_A_LIST.fullmatch(part) for part in parts):
-        return parts
+    if len(words) < 2:
+        by_blanks = words[0].split() if words else []
+        return by_blanks if len(by_blanks) > 1 and are_present(by_blanks) else words
+    ids = sum(map(is_id, words))
+    if ids in (0, len(words)) and all(_IN_A_LIST.fullmatch(word) for word in words):
+        return words
     return [] if re.search(r"\s", text) else [text]
 
 
@@ -186,7 +187,9 @@ def _are_two(name: str) -> bool:
 def are_present(words: Sequence[str]) -> bool:
     """Whether all words are present symbols of one species, or ids."""
     symbols = [word for word in words if not is_id(word)]
-    return bool(words) and any(known.issuperset(symbols) for known in _present())
+    return bool(words) and any(
+        symbols_of_species.issuperset(symbols) for symbols_of_species in _present()
+    )
 
 
 def is_known(name: str) -> bool:
@@ -198,8 +201,8 @@ def is_known(name: str) -> bool:
 def _written() -> frozenset[str]:
     """All names of the nomenclature."""
     genes = nomenclature()
-    every = ("|".join(genes[name]) for name in ("symbol", "previous", "aliases", "id"))
-    return frozenset("|".join(every).split("|")) - {""}
+    columns = ("|".join(genes[name]) for name in ("symbol", "previous", "aliases", "id"))
+    return frozenset("|".join(columns).split("|")) - {""}
 
 
 @cache
@@ -222,18 +225,18 @@ def are_headed(names: Sequence[str]) -> bool:
     """Whether the first of some names is the head of the others, which are known, and it is not."""
     if len(names) < 2:
         return False
-    first, *others = names
+    first, *below = names
     if first.casefold() in _NO_HEAD:
-        return not (is_number(first) and is_number(others[0]))
+        return not (is_number(first) and is_number(below[0]))
     if is_id(first) or is_number(first) or is_control(first) or _CLONE.fullmatch(first):
         return False
-    if len(others) < 2 or dates(first) or not _HEAD.fullmatch(first):
+    if len(below) < 2 or dates(first) or not _HEAD.fullmatch(first):
         return False
-    if all(map(is_number, others)):
+    if all(map(is_number, below)):
         return True
-    if are_names(others):
+    if are_names(below):
         return first not in _written()
-    return first.casefold() not in _folded_symbols() and are_names(others, folded=True)
+    return first.casefold() not in _folded_symbols() and are_names(below, folded=True)
 
 
 def are_names(texts: Sequence[str], *, folded: bool = False) -> bool:
@@ -241,17 +244,17 @@ def are_names(texts: Sequence[str], *, folded: bool = False) -> bool:
 
     If `folded`, they may be present symbols in another case, and no aliases.
     """
-    known = _folded_symbols() if folded else _written()
-    found = sum(
-        (text.casefold() if folded else text) in known or is_id(text) or is_control(text)
+    accepted = _folded_symbols() if folded else _written()
+    n_known = sum(
+        (text.casefold() if folded else text) in accepted or is_id(text) or is_control(text)
         for text in texts
     )
-    return bool(texts) and found >= _MOSTLY * len(texts)
+    return bool(texts) and n_known >= _MOSTLY * len(texts)
 
 
 def dates(name: str) -> list[tuple[int, int]]:
     """Return months and days of what a spreadsheet has made of a name; none: it is no date."""
-    found = []
+    pairs = []
     for pattern in _DATES:
         match = pattern.fullmatch(name)
         if match is None:
@@ -261,8 +264,8 @@ def dates(name: str) -> list[tuple[int, int]]:
             int(written) if written.isdecimal() else _MONTH.get(written, _MONTH.get(written[:3], 0))
         )
         if 1 <= month <= 12:
-            found.append((month, day % 100))
-    return found
+            pairs.append((month, day % 100))
+    return pairs
 
 
 @lru_cache(2**17)  # genes are the same from call to call
@@ -301,8 +304,8 @@ def known_as(name: str) -> list[Entry]:
     """
     species = sorted(_SPECIES.values(), reverse=name[:1].isupper() and name[1:].islower())
     for key, history_of in ((name, _shipped), (name.casefold(), _folded)):
-        for one in species:
-            history = history_of(one)
+        for name_of_species in species:
+            history = history_of(name_of_species)
             for kind in (history.current, history.previous, history.aliases):
                 if entries := kind.get(key):
                     return list({entry.symbol: entry for entry in entries}.values())
@@ -333,13 +336,13 @@ class History:
         by_id = {}
         blank = pd.Series("", index=genes.index)
         columns = [genes.get(name, blank) for name in ("symbol", "id", "previous", "aliases")]
-        for symbol, gene_id, past, others in zip(*columns, strict=True):
+        for symbol, gene_id, past, synonyms in zip(*columns, strict=True):
             entry = Entry(symbol, gene_id, tuple(filter(None, past.split("|"))))
             current[symbol].append(entry)
             by_id[gene_id] = entry
             for name in entry.previous:
                 previous[name].append(entry)
-            for name in filter(None, others.split("|")):
+            for name in filter(None, synonyms.split("|")):
                 aliases[name].append(entry)
         by_id.pop("", None)
         return cls(dict(current), dict(previous), dict(aliases), by_id)
@@ -361,10 +364,10 @@ def _folded(species: str) -> History:
 
 
 def _lower(entries: Mapping[str, list[Entry]]) -> dict[str, list[Entry]]:
-    found = defaultdict[str, list[Entry]](list)
+    lowered = defaultdict[str, list[Entry]](list)
     for name, of_name in entries.items():
-        found[name.casefold()] += of_name
-    return dict(found)
+        lowered[name.casefold()] += of_name
+    return dict(lowered)
 
 
 class Resolver:
@@ -380,8 +383,8 @@ class Resolver:
         self._symbols = genes["symbol"].to_numpy()
         self._ids = np.array(
             [
-                own or self._official(symbol)
-                for symbol, own in zip(genes["symbol"], genes["id"], strict=True)
+                gene_id or self._official(symbol)
+                for symbol, gene_id in zip(genes["symbol"], genes["id"], strict=True)
             ],
             dtype=object,
         )
@@ -426,8 +429,8 @@ class Resolver:
         row, else ``""``; ``candidates``, of a name that is not found, or that was the symbol of
         another gene as well, with commas between them.
         """
-        every = [""] * len(names) if ids is None else ids
-        rows = [self._one(name, own) for name, own in zip(names, every, strict=True)]
+        ids_of_names = [""] * len(names) if ids is None else ids
+        rows = [self._one(name, gene_id) for name, gene_id in zip(names, ids_of_names, strict=True)]
         rows = self._once_each(rows)
         places = [place for _, place, _ in rows]
         columns = {
@@ -454,8 +457,8 @@ class Resolver:
             for at, row in enumerate(rows)
         ]
 
-    def _one(self, name: str, own: str) -> tuple[str, int, str]:
-        rows = self._by_id.get(versionless(own), [])
+    def _one(self, name: str, gene_id_of_name: str) -> tuple[str, int, str]:
+        rows = self._by_id.get(versionless(gene_id_of_name), [])
         if rows:
             mine = [row for row in rows if self._symbols[row] == name]
             return self._of("symbol" if mine else "id", mine or rows)
@@ -505,9 +508,9 @@ class Resolver:
 
     def _rows(self, entry: Entry) -> list[int]:
         """Rows of a gene of the nomenclature: by its id, else by a symbol of no other."""
-        rows, known = self._by_id.get(entry.id, []), self._history.by_id
+        rows, ids = self._by_id.get(entry.id, []), self._history.by_id
         for symbol in () if rows else (entry.symbol, *entry.previous):
-            rows = [row for row in self._by_symbol.get(symbol, []) if self._ids[row] not in known]
+            rows = [row for row in self._by_symbol.get(symbol, []) if self._ids[row] not in ids]
             if rows:
                 break
         return rows
@@ -531,11 +534,11 @@ class Resolver:
 
 
 def _places(keys: Iterable[str]) -> dict[str, list[int]]:
-    found = defaultdict(list)
+    rows = defaultdict(list)
     for row, key in enumerate(keys):
-        found[key].append(row)
-    found.pop("", None)
-    return dict(found)
+        rows[key].append(row)
+    rows.pop("", None)
+    return dict(rows)
 
 
 def _most(genes: pd.DataFrame, names: Collection[str]) -> str | None:

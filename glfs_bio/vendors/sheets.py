@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 
 from .._extras import needs
-from .._files import reading, replacing
-from ..errors import NO_VALUE, VAR, InvalidValue, Message, NotFound, arg, listed
+from .._files import bad_file, reading, replacing
+from ..errors import NO_VALUE, VAR, Message, NotFound, arg, listed
 from . import names
 
 if TYPE_CHECKING:
@@ -150,8 +150,8 @@ def is_head(name: str) -> bool:
 
 def place(heads: Sequence[str], known: Iterable[str]) -> int | None:
     """Return which column is headed by the first of `known` that heads one; None: none is."""
-    found = [plain(head) for head in heads]
-    return next((found.index(head) for head in known if head in found), None)
+    plain_heads = [plain(head) for head in heads]
+    return next((plain_heads.index(head) for head in known if head in plain_heads), None)
 
 
 def n_heads(row: Sequence[Cell]) -> int:
@@ -172,13 +172,13 @@ def headed(
     if at is None and (not cells or len(filled_columns(cells)) < 2):
         return Sheet([], cells, [])
     first, body = cells[at or 0], cells[(at or 0) + 1 :]
-    found = Sheet(texts(first), [row for row in body if row != first], cells[: at or 0])
+    sheet = Sheet(texts(first), [row for row in body if row != first], cells[: at or 0])
     if not is_shifted(first, body):
-        return found
-    shifted = found._replace(heads=["", *found.heads])
-    gene = place(found.heads, SYMBOL_HEADS)
-    if gene is not None and are_genes(found, gene) and not are_genes(shifted, gene + 1):
-        return found  # the last column has no head
+        return sheet
+    shifted = sheet._replace(heads=["", *sheet.heads])
+    gene = place(sheet.heads, SYMBOL_HEADS)
+    if gene is not None and are_genes(sheet, gene) and not are_genes(shifted, gene + 1):
+        return sheet  # the last column has no head
     return shifted
 
 
@@ -192,8 +192,8 @@ def header(
     if column is not None:
         return next((at for at, row in enumerate(top) if column in row), None)
     n_heads = {at: sum(plain(cell) in heads for cell in row) for at, row in enumerate(top)}
-    found = [at for at, n in n_heads.items() if n]
-    fitting = [at for at in found if _fits(top, cells, at)] or found
+    with_heads = [at for at, n in n_heads.items() if n]
+    fitting = [at for at in with_heads if _fits(top, cells, at)] or with_heads
     best = [at for at in fitting if n_heads[at] == n_heads[max(fitting, key=n_heads.__getitem__)]]
     if len(best) > 1 and len(top[best[0]]) > 1:  # what a title heads is no gene
         best = [at for at in best if _heads_a_gene(top, at)] or best
@@ -276,10 +276,9 @@ def genes(source: object, cells: list[list[Cell]], column: str | None = None) ->
 
 def _check_alone(source: object, sheet: Sheet, at: int) -> None:
     """Refuse another column with the same head that holds other cells."""
-    same = [other for other, head in enumerate(sheet.plain) if head == sheet.plain[at]]
-    if any(texts(sheet.column(other)) != texts(sheet.column(at)) for other in same):
-        raise InvalidValue(
-            "path",
+    same = [column for column, head in enumerate(sheet.plain) if head == sheet.plain[at]]
+    if any(texts(sheet.column(column)) != texts(sheet.column(at)) for column in same):
+        raise bad_file(
             source,
             f"has {len(same)} columns headed {sheet.heads[at]!r}, which differ",
             "head one of them otherwise",
@@ -321,8 +320,7 @@ def _without_heads(
     every = [text for row in cells for text in texts(row) if text]
     if names.are_present(every):
         return Genes(bare._replace(rows=[[text] for text in every]), 0, None)
-    raise InvalidValue(
-        "path",
+    raise bad_file(
         source,
         f"has {len(sheet.heads)} columns, and none is headed gene or symbol",
         f"name one of {listed(head for head in sheet.heads if head)} with {arg('column')}",
@@ -342,23 +340,23 @@ def are_genes(sheet: Sheet, place: int) -> bool:
 def name_of(source: object, cell: Cell) -> str:
     """Return the text of a cell, which may be empty; formulas are refused."""
     if isinstance(cell, NoName):
-        raise InvalidValue("path", source, f"has among the genes {cell.what}", cell.advice)
+        raise bad_file(source, f"has among the genes {cell.what}", cell.advice)
     return clean(cell)
 
 
 def names_of(source: object, cell: Cell, *, may_be_prose: bool = False) -> list[str]:
     """Return the names that a cell holds, as :func:`.names.several` says; none: it is empty."""
-    found = name_of(source, cell)
-    if not found:
+    text_of_cell = name_of(source, cell)
+    if not text_of_cell:
         return []
-    several = [clean(name) for name in names.several(found)]
-    if not several and may_be_prose and "/" not in found:
-        return [found]
+    several = [clean(name) for name in names.several(text_of_cell)]
+    if not several and may_be_prose and "/" not in text_of_cell:
+        return [text_of_cell]
     if not several:
-        raise InvalidValue(
-            "path",
+        raise bad_file(
             source,
-            f"has {' '.join(found.split())[:60]!r} in a cell, which may be one name or several",
+            f"has {' '.join(text_of_cell.split())[:60]!r} in a cell, which may be one name or "
+            "several",
             "write one name in a cell, or commas between them",
         )
     return several
@@ -367,26 +365,28 @@ def names_of(source: object, cell: Cell, *, may_be_prose: bool = False) -> list[
 def one_name_a_row(source: object, table: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return a table with a row per name of a cell, which has an id of its own if there are."""
     cells = list(table[column])
-    every = texts(cells)
+    names_of_cells = texts(cells)
     several = {
         at: names_of(source, cell)
         for at, cell in enumerate(cells)
-        if isinstance(cell, NoName) or names.may_be_several(every[at])
+        if isinstance(cell, NoName) or names.may_be_several(names_of_cells[at])
     }
-    for at, found in several.items():
-        if len(found) == 1:
-            every[at] = found[0]
-    if all(len(found) == 1 for found in several.values()):
-        return table.assign(**{column: every})
-    lists = [several.get(at, [name]) for at, name in enumerate(every)]
-    longer = table.loc[table.index.repeat([len(found) for found in lists])]
-    longer = longer.assign(**{column: [name for found in lists for name in found]})
+    for at, names_of_cell in several.items():
+        if len(names_of_cell) == 1:
+            names_of_cells[at] = names_of_cell[0]
+    if all(len(names_of_cell) == 1 for names_of_cell in several.values()):
+        return table.assign(**{column: names_of_cells})
+    lists = [several.get(at, [name]) for at, name in enumerate(names_of_cells)]
+    longer = table.loc[table.index.repeat([len(names_of_cell) for names_of_cell in lists])]
+    longer = longer.assign(**{column: [name for names_of_cell in lists for name in names_of_cell]})
     if "id" in table:
         ids = [_BETWEEN_IDS.split(text) for text in table["id"]]
         longer["id"] = [
-            one
-            for found, own in zip(lists, ids, strict=True)
-            for one in (own if len(own) == len(found) else [""] * len(found))
+            gene_id
+            for names_of_cell, ids_of_cell in zip(lists, ids, strict=True)
+            for gene_id in (
+                ids_of_cell if len(ids_of_cell) == len(names_of_cell) else [""] * len(names_of_cell)
+            )
         ]
     return longer.reset_index(drop=True)
 
@@ -408,9 +408,7 @@ def check_read(source: object, found: Sequence[str], *, may_be_prose: bool = Fal
     """Refuse dates, and numbers among names, as of spreadsheets, and names with notes beside."""
     noted = [name for name in found if _BESIDE.search(name) and _is_noted(name)]
     if noted and not may_be_prose:
-        raise InvalidValue(
-            "path", source, f"has {listed(noted)} among the genes", "write one name a line"
-        )
+        raise bad_file(source, f"has {listed(noted)} among the genes", "write one name a line")
     damaged = [name for name in found if names.dates(name)]
     numbers = [name for name in found if names.is_number(name)]
     if 2 * len(numbers) < len(found):  # else the names are numbers, as those of NCBI
@@ -418,8 +416,7 @@ def check_read(source: object, found: Sequence[str], *, may_be_prose: bool = Fal
     if not damaged:
         return
     meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged}
-    raise InvalidValue(
-        "path",
+    raise bad_file(
         source,
         "has among the genes dates or numbers, as spreadsheets make of names: "
         f"{listed(f'{name} for {was}' if was else name for name, was in meant.items())}",
@@ -475,16 +472,16 @@ def text(path: Path) -> str:
             content: bytes = file.read()
         utf16 = content[:2] in (b"\xff\xfe", b"\xfe\xff") and re.search(b"\n\0|\0\n", content)
         try:
-            found = content.decode("utf-16" if utf16 else "utf-8-sig")
+            decoded = content.decode("utf-16" if utf16 else "utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InvalidValue(
-                "path", str(path), f"is no UTF-8 text ({error})", "save it as a text in UTF-8"
+            raise bad_file(
+                path, f"is no UTF-8 text ({error})", "save it as a text in UTF-8"
             ) from error
-    return _seen(found.replace("\r\n", "\n").replace("\r", "\n"))
+    return _seen(decoded.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _seen(found: str) -> str:
-    return found if found.isascii() else _BLANK.sub(" ", _UNSEEN.sub("", found))
+def _seen(content: str) -> str:
+    return content if content.isascii() else _BLANK.sub(" ", _UNSEEN.sub("", content))
 
 
 def stripped(name: str) -> str:
@@ -500,11 +497,11 @@ def rows(path: Path) -> list[list[Cell]]:
         separator = _separator(content, ending(path))
         if separator == _NOTHING:
             content = _IN_LINE.sub("", content)
-        found = _split(content, separator)
+        cells = _split(content, separator)
         headed = _split(comment, separator)
-        if found and headed and len(headed[0]) == len(found[0]) > 1 and n_heads(headed[0]):
-            found = headed + found
-    return found
+        if cells and headed and len(headed[0]) == len(cells[0]) > 1 and n_heads(headed[0]):
+            cells = headed + cells
+    return cells
 
 
 def _without_comments(content: str) -> tuple[str, str]:
@@ -534,19 +531,25 @@ def _separator(content: str, suffix: str) -> str:
     sample = "\n".join(lines[:SAMPLE])
     if suffix == ".txt":
         sample = _IN_LINE.sub("", sample)
-    found = {one: _split(sample, one) for one in ("\t", ",", ";", "|") if one in sample}
-    wide = {one: sum(len(row) > 1 for row in cells) for one, cells in found.items()}
-    if suffix == ".tsv" and "\t" in found:
+    splits = {
+        separator: _split(sample, separator)
+        for separator in ("\t", ",", ";", "|")
+        if separator in sample
+    }
+    wide = {separator: sum(len(row) > 1 for row in cells) for separator, cells in splits.items()}
+    if suffix == ".tsv" and "\t" in splits:
         return "\t"
-    for one in sorted(found, key=lambda one: (-wide[one], -lines[0].count(one))):
-        first, *rest = found[one] or [[""]]
+    for separator in sorted(
+        splits, key=lambda separator: (-wide[separator], -lines[0].count(separator))
+    ):
+        first, *rest = splits[separator] or [[""]]
         by_r = is_shifted(first, rest)
         if len(first) == 1 and n_heads(first) and not by_r:
             return _NOTHING  # one column, of lists
-        headed = any(len(row) > 1 and n_heads(row) for row in found[one][:TOP])
-        mostly = 2 * wide[one] > len(rest) and (suffix != ".txt" or one == "\t")
-        if headed or by_r or (mostly and one != "|"):
-            return one
+        headed = any(len(row) > 1 and n_heads(row) for row in splits[separator][:TOP])
+        mostly = 2 * wide[separator] > len(rest) and (suffix != ".txt" or separator == "\t")
+        if headed or by_r or (mostly and separator != "|"):
+            return separator
     first, *rest = _split(sample, " ") or [[""]]
     widths = {len(row) for row in rest}
     if is_shifted(first, rest) or (widths == {len(first)} != {1}):  # write.table of R
@@ -561,12 +564,11 @@ def sheets(path: Path) -> tuple[dict[str, list[list[Cell]]], set[str]]:
     needs("An .xlsx file", "openpyxl")
     import openpyxl  # type: ignore[import-untyped]
 
-    with reading(path, ".xlsx"), zipfile.ZipFile(path) as parts:
-        books = [name for name in parts.namelist() if name.endswith("workbook.xml")]
-        if any(b"purl.oclc.org/ooxml" in parts.read(name) for name in books):
-            raise InvalidValue(
-                "path",
-                str(path),
+    with reading(path, ".xlsx"), zipfile.ZipFile(path) as archive:
+        books = [name for name in archive.namelist() if name.endswith("workbook.xml")]
+        if any(b"purl.oclc.org/ooxml" in archive.read(name) for name in books):
+            raise bad_file(
+                path,
                 "is a workbook in Strict Open XML",
                 "save it as Excel Workbook (.xlsx), not Strict Open XML",
             )
@@ -575,14 +577,16 @@ def sheets(path: Path) -> tuple[dict[str, list[list[Cell]]], set[str]]:
         path.open("rb") as file,  # which openpyxl leaves open where it cannot read it
         closing(openpyxl.load_workbook(file, read_only=True)) as book,
     ):
-        found = {}
+        rows_of_sheets = {}
         for page in book.worksheets:
             page.reset_dimensions()  # which other programs state wrongly
             cells = [[_cell(cell) for cell in row] for row in page.iter_rows()]
             width = max(map(len, cells), default=0)
-            found[page.title] = [row + [""] * (width - len(row)) for row in cells if any(row)]
+            rows_of_sheets[page.title] = [
+                row + [""] * (width - len(row)) for row in cells if any(row)
+            ]
         hidden = {page.title for page in book.worksheets if page.sheet_state != "visible"}
-    return found, hidden
+    return rows_of_sheets, hidden
 
 
 def _cell(cell: Any) -> Cell:
@@ -608,10 +612,10 @@ def of_frame(frame: pd.DataFrame) -> list[list[Cell]]:
     """Return the rows of a table of pandas, with its index and its header."""
     head = "" if frame.index.name is None else str(frame.index.name)
     cells = frame.astype(object).where(frame.notna(), "").to_numpy()
-    found: list[list[Cell]] = [[head, *map(str, frame.columns)]]
+    lines: list[list[Cell]] = [[head, *map(str, frame.columns)]]
     for name, row in zip(frame.index, cells, strict=True):
-        found.append([written(name), *map(written, row)])
-    return found
+        lines.append([written(name), *map(written, row)])
+    return lines
 
 
 def table(path: Path, sheet: str | None = None, column: str | None = None) -> list[list[Cell]]:
@@ -640,18 +644,17 @@ def table(path: Path, sheet: str | None = None, column: str | None = None) -> li
     if not fitting and column is not None:
         return next(iter(seen.values()))
     if not fitting:
-        raise InvalidValue(
-            "path",
-            str(path),
+        raise bad_file(
+            path,
             "has several sheets, and none has a column headed gene or symbol",
             f"name one of {listed(seen)} with {arg('sheet')}",
         )
     if len(fitting) == 1 or column is not None:
         return fitting[0]
     fitting.sort(key=lambda cells: header(cells, None) is None)  # else notes, in one column
-    found = (genes(NO_VALUE, cells) for cells in fitting)
-    known = (are_genes(one.sheet, one.gene) for one in found)
-    return next((cells for cells, are in zip(fitting, known, strict=True) if are), fitting[0])
+    genes_of_sheets = (genes(NO_VALUE, cells) for cells in fitting)
+    are_known = (are_genes(columns.sheet, columns.gene) for columns in genes_of_sheets)
+    return next((cells for cells, are in zip(fitting, are_known, strict=True) if are), fitting[0])
 
 
 def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "Sheet1") -> None:
@@ -673,14 +676,14 @@ def without_formula(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
-    value = "".join(one if one.isprintable() else " " for one in value)
+    value = "".join(character if character.isprintable() else " " for character in value)
     return f"'{value}" if len(value) > 1 and value.startswith(FORMULA) else value
 
 
 def check_names(given: Iterable[str], path: Path) -> None:
     """Refuse names of genes that would not be the same once they are read again."""
-    every = list(given)
-    for number, name in enumerate(every):
+    all_names = list(given)
+    for number, name in enumerate(all_names):
         fault = None
         if not name or name != name.strip():
             fault = "is empty, or has blanks around it"
@@ -692,12 +695,11 @@ def check_names(given: Iterable[str], path: Path) -> None:
             fault = "is a formula in a spreadsheet"
         elif not comes_back(name):
             fault = "is quoted, or is several names, to who reads it"
-        elif number == 0 and path.suffix.lower() == ".txt" and _is_header(every):
+        elif number == 0 and path.suffix.lower() == ".txt" and _is_header(all_names):
             fault = "is the header of a list to who reads it"
         if fault is not None:
-            raise InvalidValue(
-                "path",
-                str(path),
+            raise bad_file(
+                path,
                 f"cannot hold the name {name!r}, which {fault}",
                 f"rename the gene, or name a column of {VAR} with {arg('symbols')}",
             )
@@ -708,5 +710,5 @@ def comes_back(name: str) -> bool:
     return clean(name) == name and name[0] not in QUOTES and names.several(name) in ([name], [])
 
 
-def _is_header(every: Sequence[str]) -> bool:
-    return is_head(every[0]) or names.are_headed(every[:SAMPLE])
+def _is_header(all_names: Sequence[str]) -> bool:
+    return is_head(all_names[0]) or names.are_headed(all_names[:SAMPLE])
