@@ -49,7 +49,7 @@ CALLS = {
         labels="type",
         backups=1,
     ),
-n    "stability": lambda adata: tl.stability(adata, n_resamples=2),
+    "stability": lambda adata: tl.stability(adata, n_resamples=2),
     "classify": lambda adata: tl.classify(adata, "type", n_genes=[2, 3]),
     "enrich": lambda adata: tl.enrich(adata, {"some": ["g1", "g2", "g12"]}, min_size=1),
 }

@@ -21,7 +21,7 @@ TABLES = {
 MORE = {
     "extend_panel": "select_genes",
     "prove_panel": "select_genes",
-n}
+}
 
 
 def names_of(name, before, after):

@@ -10,6 +10,7 @@ import anndata as ad
 import html5lib
 import numpy as np
 import pytest
+from glfs_bio.pl._evaluation import readings_of
 from matplotlib import pyplot as plt
 from matplotlib.image import imread
 from refusals import refused
@@ -18,7 +19,6 @@ import glfs_bio
 from glfs_bio.errors import FileExists, InvalidValue, Refusal
 from glfs_bio.io import write_report
 from glfs_bio.measures.catalogue import measured
-from glfs_bio.pl._evaluation import readings_of
 
 ODD = "<script>document.title='owned'</script>"
 XHTML = "{http://www.w3.org/1999/xhtml}"

@@ -46,7 +46,7 @@ ARGUMENTS = {
     tl.extend_panel: {"n_genes": 4},
     tl.order_panel: {"platform": "xenium_v1"},
     tl.prove_panel: {"time_limit": 1.0},
-n    tl.stability: {"n_resamples": 2},
+    tl.stability: {"n_resamples": 2},
     tl.classify: {"labels": "bulk_labels", "n_genes": 5},
     tl.enrich: {"gene_sets": SETS},
     io.write_genes: {"path": "x.csv"},
