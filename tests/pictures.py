@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations
 
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 
@@ -24,12 +24,13 @@ def apart(ax):
     """Whether names of rows, texts and the legend are inside the figure and apart."""
     figure = ax.figure
     figure.draw_without_rendering()
-    legend = [ax.get_legend()] if ax.get_legend() else []
-    texts = [text for text in [*ax.get_yticklabels(), *ax.texts, ax.xaxis.label] if text.get_text()]
-    boxes = [text.get_window_extent().shrunk(0.95, 0.9) for text in [*legend, *texts]]
+    low, high = sorted(ax.get_ylim())
+    ticks = [label for label in ax.get_yticklabels() if low <= label.get_position()[1] <= high]
+    texts = [text for text in [*ticks, *ax.texts, ax.xaxis.label] if text.get_text()]
+    shown = [*texts, ax.get_legend()] if ax.get_legend() else texts
+    boxes = [text.get_window_extent().shrunk(0.95, 0.9) for text in shown]
     is_inside = all(
         box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0 and box.y1 <= figure.bbox.y1
         for box in boxes
     )
-    ordered = sorted(boxes, key=lambda box: (box.x0, box.y0))
-    return is_inside and not any(one.overlaps(other) for one, other in pairwise(ordered))
+    return is_inside and not any(one.overlaps(other) for one, other in combinations(boxes, 2))

@@ -211,12 +211,12 @@ def _scatter(
 ) -> Any:
     """Draw cells by their coordinates, the largest values on top."""
     if isinstance(values.dtype, pd.CategoricalDtype):
-        shades: Any = [groups.get(str(group), "lightgrey") for group in values]
+        look: dict[str, Any] = {"c": [groups.get(str(group), "lightgrey") for group in values]}
     else:
         order = np.argsort(values.to_numpy(), kind="stable")
-        points, shades = points[order], values.to_numpy()[order]
+        points, look = points[order], {"c": values.to_numpy()[order], "cmap": gradient}
     size = min(_AREA / max(len(points), 1), _LARGEST)
-    cells = ax.scatter(*points.T, s=size, c=shades, cmap=gradient, lw=0, plotnonfinite=True)
+    cells = ax.scatter(*points.T, s=size, lw=0, plotnonfinite=True, **look)
     cells.set_rasterized(len(points) > _MOST_VECTORS)
     ax.set(xticks=[], yticks=[], xlabel="UMAP 1", ylabel="UMAP 2")
     return cells
@@ -275,7 +275,7 @@ def genes(
     table = results.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
     names, values = _names(adata, symbols).loc[table.index], table[column]
     if column == "loss":
-        label = f"contribution: loss of {results.preserved_of(entry)} without the gene"
+        label = f"loss of {results.preserved_of(entry)} without the gene"
         texts = values.map("{:.2%}".format) + _supported(adata, key, table.index)
     else:
         label = "weight β" if "objective" in entry else f"weight by {entry['method']}"

@@ -126,7 +126,8 @@ def _by_size(adata: AnnData, key: str | None) -> tuple[pd.DataFrame, int | None,
         entry = results.entry(adata, selection, "selection", "preserved")
         n_genes = int(entry["n_genes"])
         shares = np.asarray(entry["curve"]["preserved"] if "curve" in entry else entry["preserved"])
-        bound = np.minimum(shares / entry.get("optimality", np.nan), 1.0)
+        bound, optimality = np.full(len(shares), np.nan), np.ravel(entry.get("optimality", ()))
+        bound[: len(optimality)] = np.minimum(shares[: len(optimality)] / optimality, 1.0)
         sizes = np.arange(1, len(shares) + 1)
         table = pd.DataFrame({"n_genes": sizes, "value": shares, "bound": bound, "random": np.nan})
         table = table.assign(panel=selection, measure="preserved")
@@ -144,10 +145,11 @@ def _by_size(adata: AnnData, key: str | None) -> tuple[pd.DataFrame, int | None,
 
 def _evaluation(adata: AnnData, key: str | None, holds: str = "measures") -> dict[str, Any]:
     """Return what ``tl.evaluate_panel`` wrote; of no key the last that holds something."""
-    key = results.last(adata, "evaluation" if key else None, key, holds=holds)
-    kind = results.kind_of(adata.uns.get(key))
+    newest = results.last(adata, "evaluation" if key else None, key, holds=holds)
+    kind = results.kind_of(adata.uns.get(newest))
     kind = "comparison" if kind == "comparison" else "evaluation"
-    return results.current(adata, key if key in adata.uns else "glfs_evaluation", kind, holds)
+    usual = newest if key or newest in adata.uns else "glfs_evaluation"
+    return results.current(adata, usual, kind, holds)
 
 
 @plot
