@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 #: Parameters that the shell has otherwise, or not at all.
-_NOT_HERE = {"adata", "path", "inplace", "use_raw", "standardize", "overwrite"}
+_NOT_HERE = {"adata", "path", "inplace", "standardize", "overwrite"}
 #: What options are called that are not called as parameters are; arguments in capitals.
 _CALLED = {"random_state": "--seed", "panel": "PANEL", "panels": "NAME=PANEL..."}
 #: Fields of records with the names of parameters.

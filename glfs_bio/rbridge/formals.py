@@ -49,7 +49,7 @@ EVALUATING = frozenset(
     }
 )
 #: The object itself, and what has no meaning in R or another argument there.
-NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer", "use_raw"})
+NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer"})
 RENAMED = {"batch_key": "block"}
 #: What users of scran, scater, Seurat and scanpy try, by the arguments that are meant.
 _TRIED = {

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, options
-from .._anndata import names, read, results, stale, summaries
+from .._anndata import names, results, stale, summaries
 from .._docs import documented
 from .._progress import progress, tell
 from ..criterion.panel import n_matched
@@ -46,7 +46,6 @@ def compare_panels(
     counts_layer: str | None = None,
     gene_sets: str | Path | Mapping[str, Collection[str]] | None = None,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str = "glfs_comparison",
@@ -68,7 +67,6 @@ def compare_panels(
         Layer of raw counts, or ``"X"``, for the share of the counts that each panel takes.
     <gene_sets> str, path or dict, default None
     <layer of a panel>
-    <use_raw>
     <symbols>
     preserve : str, list, dict or Preserve, default None
         Target of all panels, as in :func:`~glfs_bio.pp.select_genes`.  None: the structure, by the
@@ -145,7 +143,6 @@ def compare_panels(
         )
     results.key_for(adata, "comparison", key_added)
     checks.flags(inplace=inplace)
-    layer = read.layer_or_raw(adata, layer, use_raw)
     inputs = Asked.of(
         *(adata, labels, readings, counts_layer, 0, 1, random_state),
         places=(domains, spatial, library_key),

@@ -50,7 +50,6 @@ def curve(
     exclude: Genes | None = None,
     limits: Limits | None = None,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str = "glfs_curve",
@@ -77,7 +76,6 @@ def curve(
     limits : Limits, default None
         Constraints, as in :func:`~glfs_bio.pp.select_genes`.
     <layer>
-    <use_raw>
     <symbols>
     <preserve>
     <key_added> "glfs_curve"
@@ -130,7 +128,6 @@ def curve(
     results.key_for(adata, "curve", key_added)
     checks.flags(inplace=inplace)
     _check_sizes(sizes, max_genes, labels)
-    layer = read.layer_or_raw(adata, layer, use_raw)
     known, readings = columns.read_by(adata, labels, readings)
     request = asked(adata, symbols=symbols, preserve=preserve, layer=layer, limits=limits)
     basis = basis_of(adata, request)

@@ -64,7 +64,6 @@ def evaluate_panel(
     n_random: int = 20,
     n_axes: int = 5,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str | None = None,
@@ -97,7 +96,6 @@ def evaluate_panel(
     n_axes : int, default 5
         Number of unexplained axes to list.
     <layer of a panel>
-    <use_raw>
     <symbols>
     <preserve>
     key_added : str, default None
@@ -293,7 +291,6 @@ def evaluate_panel(
     }
     key_added = results.key_for(adata, "evaluation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
-    layer = read.layer_or_raw(adata, layer, use_raw)
     inputs = Asked.of(
         *(adata, labels, readings, counts_layer, n_random, n_axes, random_state),
         platform=platform,

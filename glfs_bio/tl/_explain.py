@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, expression, read, results, stale
+from .._anndata import columns, expression, results, stale
 from .._anndata import names as names_of
 from .._docs import documented
 from .._progress import with_bar
@@ -52,7 +52,6 @@ def explain_panel(
     tolerance: float = TOLERANCE,
     exclude: Genes | None = None,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str | None = None,
@@ -76,7 +75,6 @@ def explain_panel(
     exclude : str, pattern or list, default None
         Genes that cannot be a substitute, as in :func:`substitutes`.
     <layer of a panel>
-    <use_raw>
     <symbols>
     <preserve>
     <key_added of a panel> explanation
@@ -151,7 +149,6 @@ def explain_panel(
     checks.share("tolerance", tolerance)
     key_added = results.key_for(adata, "explanation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
-    layer = read.layer_or_raw(adata, layer, use_raw)
     known = None if labels is None else columns.labels(adata, labels, "labels", at_least=2)
     found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)

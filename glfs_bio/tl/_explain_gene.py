@@ -45,7 +45,6 @@ def explain_gene(
     *,
     n_labels: int = 3,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str | None = None,
@@ -64,7 +63,6 @@ def explain_gene(
     n_labels : int, default 3
         Maximum number of labels to name per gene.
     <layer of a panel>
-    <use_raw>
     <symbols>
     <preserve>
     <key_added of a panel> gene
@@ -117,7 +115,6 @@ def explain_gene(
     checks.flags(inplace=inplace)
     known = None if labels is None else columns.labels(adata, labels, "labels", at_least=2)
     asked = names_of.panel(adata, genes, symbols=symbols, argument="genes").genes
-    layer = read.layer_or_raw(adata, layer, use_raw)
     found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
     standing = _Standing.of(adata, found, symbols)
     where = expression.of_genes(adata, asked, known, found.layer)

@@ -41,7 +41,6 @@ def extend_panel(
     limits: Limits | None = None,
     platform: Platform | None = None,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     across: Literal["mean", "worst"] | None = None,
@@ -74,7 +73,6 @@ def extend_panel(
     platform : Platform, default None
         Target platform.  None: the platform of the selection.
     <layer of a panel>
-    <use_raw>
     <symbols>
     <preserve>
     across : {"mean", "worst"}, default None
@@ -129,7 +127,6 @@ def extend_panel(
     of = results.key_of(adata, panel)
     key_added = results.key_for(adata, "selection", key_added, of, suffix="extended")
     checks.flags(inplace=inplace)
-    layer = read.layer_or_raw(adata, layer, use_raw)
     checks.seed(random_state)
     read.unique_names(adata)
     known = None if labels is None else columns.labels(adata, labels, "labels", at_least=2)

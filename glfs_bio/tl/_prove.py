@@ -10,7 +10,7 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import names as names_of
-from .._anndata import read, results, stale, summaries
+from .._anndata import results, stale, summaries
 from .._docs import documented
 from .._progress import tell, with_bar
 from ..errors import ADATA, MATRIX, NO_VALUE, InvalidValue, call
@@ -52,7 +52,6 @@ def prove_panel(
     tolerance: float = TOLERANCE,
     time_limit: float | None = 60.0,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str | None = None,
@@ -80,7 +79,6 @@ def prove_panel(
     time_limit : float, default 60.0
         Seconds after which the search ends.  None: no limit.
     <layer of a panel>
-    <use_raw>
     <symbols>
     <preserve>
     <key_added of a panel> proof
@@ -154,7 +152,6 @@ def prove_panel(
     checks.seconds("time_limit", time_limit)
     key_added = results.key_for(adata, "proof", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
-    layer = read.layer_or_raw(adata, layer, use_raw)
     found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=None)
     whole = preserve is None and layer is None and found.basis.request.ranker.by_criterion
     own = found.named.key if whole and found.named.key in adata.uns else None

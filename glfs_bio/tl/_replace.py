@@ -45,7 +45,6 @@ def replace_genes(
     limits: Limits | None = None,
     platform: Platform | None = None,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     across: Literal["mean", "worst"] | None = None,
@@ -76,7 +75,6 @@ def replace_genes(
     platform : Platform, default None
         Target platform.  None: the platform of the selection.
     <layer of a panel>
-    <use_raw>
     <symbols>
     <preserve>
     across : {"mean", "worst"}, default None
@@ -136,7 +134,7 @@ def replace_genes(
         limits=limits,
         platform=platform,
         across=across,
-        layer=read.layer_or_raw(adata, layer, use_raw),
+        layer=layer,
     )
     missing = absent(adata, found.named)
     gone, gone_absent = _leaving(adata, found, failed, missing, symbols)

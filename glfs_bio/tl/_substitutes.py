@@ -10,7 +10,7 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import names as names_of
-from .._anndata import read, results, stale
+from .._anndata import results, stale
 from .._docs import documented
 from .._progress import with_bar
 from ..criterion.panel import MIN_SCORE
@@ -37,7 +37,6 @@ def substitutes(
     exclude: Genes | None = None,
     min_score: float = MIN_SCORE,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str | None = None,
@@ -65,7 +64,6 @@ def substitutes(
     min_score : float, default 0.5
         Minimum substitution score of a substitute that is acceptable.
     <layer of a panel>
-    <use_raw>
     <symbols>
     <preserve>
     <key_added of a panel> substitutes
@@ -119,7 +117,6 @@ def substitutes(
     checks.number("min_score", min_score)
     key_added = results.key_for(adata, "substitutes", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
-    layer = read.layer_or_raw(adata, layer, use_raw)
     found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
     leaving = found.genes
     if genes is not None:

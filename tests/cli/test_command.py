@@ -30,7 +30,7 @@ WITH_STRUCTURE = {
     *("prove", "compare", "curve"),
 }
 #: Parameters that the shell has otherwise: --layer raw, -o, arguments, or what `select` was given.
-ELSEWHERE = {"adata", "inplace", "use_raw", "limits", "platform"}
+ELSEWHERE = {"adata", "inplace", "limits", "platform"}
 LEFT_OUT = {"stability": {"n_genes"}}
 #: Parameters whose default the help writes otherwise.
 NO_DEFAULT = {"preserve", "random_state"}
