@@ -65,7 +65,7 @@ DATA = [
     ("compare empty.h5ad a=glfs a=CD3D,LYZ", "NAME=PANEL... a=CD3D,LYZ"),
     ("curve cells.h5ad --labels louvain --sizes 0", "--sizes 0"),
     ("stability cells.h5ad --key nope", "glfs-bio select"),
-    ("classify cells.h5ad --labels louvain --new empty.h5ad", "--new"),
+    ("classify cells.h5ad --labels louvain --new empty.h5ad", "empty.h5ad"),
     ("enrich cells.h5ad --gene-sets bad.gmt", "bad.gmt"),
     ("export cells.h5ad genes.doc", "genes.doc"),
     ("export cells.h5ad a.csv --key a --key b", "--key a,b"),
