@@ -210,9 +210,9 @@ def _umap(adata: AnnData, genes: pd.Index, layer: str | None) -> NDArray[np.floa
     need_numba("UMAP")
     import scanpy as sc
 
-    places = np.sort(adata.var_names.get_indexer(genes))
-    cells = AnnData(_expression(adata, adata.var_names[places], layer, rows))
-    if len(places) > _MOST_GENES_OF_UMAP:
+    columns = np.sort(adata.var_names.get_indexer(genes))
+    cells = AnnData(_expression(adata, adata.var_names[columns], layer, rows))
+    if len(columns) > _MOST_GENES_OF_UMAP:
         sc.pp.pca(cells)
     with progress() as bar:
         bar.add_task(f"UMAP of {len(rows):,} cells by the panel", total=None)
@@ -225,8 +225,8 @@ def _umap(adata: AnnData, genes: pd.Index, layer: str | None) -> NDArray[np.floa
 
 def _expression(adata: AnnData, genes: pd.Index, layer: str | None, rows: Index) -> Array:
     """Return the expression of a few genes in some cells, dense, wherever the matrix is."""
-    places = adata.var_names.get_indexer(genes)
-    return dense(RowMatrix(read.row_matrix(adata, layer), rows, places).loaded(), np.float32)
+    columns = adata.var_names.get_indexer(genes)
+    return dense(RowMatrix(read.row_matrix(adata, layer), rows, columns).loaded(), np.float32)
 
 
 def _groups(cells: AnnData, name: str | None) -> Sequence[object]:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anndata as ad
-import numpy as np
 from joblib import hash as content_of
 from joblib import parallel_config
 
@@ -440,15 +439,6 @@ def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _write_classifier(record: dict[str, Any], path: str, overwrite: bool) -> None:
-    adata = ad.AnnData(np.zeros((1, 1)), uns={_CLASSIFIER: objects.record_from_r(record)})
-    io.write_classifier(adata, path, key=_CLASSIFIER, overwrite=overwrite)
-
-
-def _read_classifier(path: str) -> dict[str, Any]:
-    return objects.record_for_r(io.read_classifier(path))
-
-
 def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     """A panel out of a file."""
     panel = io.read_panel(path, **options)
@@ -521,7 +511,6 @@ _OF_OBJECTS: dict[str, Callable[..., Any]] = {
     "select_genes": _select,
     "stability": _examine,
     "classify": partial(_label, "classify"),
-    "predict": partial(_label, "predict"),
 }
 #: What R may call.
 TARGETS: dict[str, Callable[..., Any]] = {
@@ -530,8 +519,6 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "select_genes_of_sets": _select_from,
     "structure": _keep_structure,
     "estimate_efficiency": _estimated,
-    "write_classifier": _write_classifier,
-    "read_classifier": _read_classifier,
     "write_order": _write_order,
     "write_reference": _write_reference,
     "read_panel": _read_panel,

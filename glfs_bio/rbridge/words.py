@@ -36,13 +36,7 @@ def name_of(function: Callable[..., Any]) -> str:
 _CALLS = (
     {name_of(one): f"glfs_{name}(x)" for name, one in formals.FUNCTIONS.items()}
     | {name_of(one): f"glfs_{name}()" for name, one in formals.RECORDS.items()}
-    | {
-        f"io.{name}": f"glfs_{name}()"
-        for name in (
-            *("read_classifier", "write_classifier", "read_panel", "write_order"),
-            "write_reference",
-        )
-    }
+    | {f"io.{name}": f"glfs_{name}()" for name in ("read_panel", "write_order", "write_reference")}
     | {
         "Preserve": "glfs_compare_panels(x)",
         "estimators.LapRLSClassifier": "glfs_laprls(x, labels)",
