@@ -73,8 +73,8 @@ library_key : str, default None
     says otherwise.""",
     "<layer of a panel>": """\
 layer : str, default None
-    Layer to evaluate by instead of ``.X``.  None: that of the selection, and ``.X`` for other
-    panels.""",
+    Layer, or ``"raw"``, to evaluate by instead of ``.X``.  None: that of the selection, and ``.X``
+    for other panels.""",
     "<panel>": """\
 Gene names, one name, a file, or a key: of a selection, of a boolean column of ``.var``, or of a
 result of ``sc.tl.rank_genes_groups``, of which the first 10 genes of each group are the panel.""",
@@ -96,10 +96,8 @@ key_added : str, default None
     that of a list.""",
     "<layer>": """\
 layer : str, default None
-    Layer to use instead of ``.X``.""",
-    "<use_raw>": """\
-use_raw : bool, default False
-    Use ``.raw`` instead of ``.X``, for the genes of `adata`.""",
+    Layer to use instead of ``.X``.  ``"raw"`` is ``.raw``, for the genes of `adata`, unless a layer
+    has that name.""",
     "<symbols>": """\
 symbols : str, default None
     Column of ``.var`` with gene names, searched after ``.var_names``.""",

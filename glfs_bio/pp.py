@@ -69,7 +69,6 @@ def select_genes(
     neighbors_key: str | None = None,
     n_comps: int | None = 50,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     missing: Missing = "raise",
     key_added: str = "glfs",
@@ -162,7 +161,6 @@ def select_genes(
     n_comps : int, default 50
         Number of principal components.  None: full rank, for at most some hundred samples.
     <layer>
-    <use_raw>
     <symbols>
     missing : {"raise", "warn", "ignore"}, default "raise"
         Action if a gene name is missing.
@@ -276,9 +274,7 @@ def select_genes(
     >>> int(adata.var["glfs_selected"].sum())
     10
     """
-    checks.flags(
-        as_highly_variable=as_highly_variable, subset=subset, inplace=inplace, use_raw=use_raw
-    )
+    checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
     request = Request(
         n_genes,
         preserve,
@@ -313,9 +309,6 @@ def select_genes(
         )
     checks.seed(random_state)
     sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
-    if use_raw:
-        layers = [read.layer_or_raw(one, layer, use_raw) for one in sets.values()]
-        request = request.but(layer=layers[0])
     for one in sets.values():
         results.key_for(one, "selection", key_added)
         if inplace:
@@ -462,7 +455,6 @@ def structure(
     standardize: Literal["auto", "noise", "unit"] | None = "auto",
     ignore: Genes | None = None,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     batch_key: str | None = None,
     key_added: str = KEY,
@@ -502,7 +494,6 @@ def structure(
         Genes that do not count as structure, as in :func:`select_genes`.  Not together with
         `use_rep` or `neighbors_key`.
     <layer>
-    <use_raw>
     <symbols>
     batch_key : str, default None
         Column of ``.obs`` with the batch.  Each batch has its own subspace and graph.
@@ -549,7 +540,7 @@ def structure(
     read.unique_names(adata)
     read.writable(adata)
     spec = StructureSpec(
-        layer=read.layer_or_raw(adata, layer, use_raw),
+        layer=layer,
         batch_key=batch_key,
         use_rep=use_rep,
         neighbors_key=neighbors_key,

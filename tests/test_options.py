@@ -115,7 +115,7 @@ def test_a_request_checks_itself(arguments, kind):
 
 def test_a_request_is_what_select_genes_takes():
     taken = inspect.signature(pp.select_genes).parameters
-    where = {"adata", "use_raw", "key_added", "as_highly_variable", "subset", "inplace"}
+    where = {"adata", "key_added", "as_highly_variable", "subset", "inplace"}
     arguments = Request().arguments()
     assert set(arguments) == set(taken) - where
     assert {name: taken[name].default for name in arguments} == arguments

@@ -61,8 +61,8 @@ def test_again_and_from_the_record_of_a_file(cells, tmp_path, options):
 def test_every_parameter_and_version_is_recorded(cells):
     select_genes(cells, 5)
     entry = cells.uns["glfs"]
-    # use_raw is layer="raw", and the others say where it is written
-    others = {"adata", "inplace", "use_raw", "key_added", "as_highly_variable", "subset"}
+    # others say where it is written
+    others = {"adata", "inplace", "key_added", "as_highly_variable", "subset"}
     assert set(entry["params"]) == set(inspect.signature(select_genes).parameters) - others
     assert {"glfs-bio", "numpy", "scipy", "scikit-learn", "anndata"} <= set(entry["versions"])
 

@@ -259,23 +259,6 @@ def symbols(adata: AnnData, name: str | None) -> pd.Series:
     return called.mask(column.isna() | (called == ""))
 
 
-def layer_or_raw(adata: Any, layer: str | None, use_raw: bool) -> str | None:
-    """Return the layer to use, which is :data:`RAW` for ``.raw``."""
-    checks.flags(use_raw=use_raw)
-    if not use_raw:
-        return layer
-    check(adata)
-    if layer is not None:
-        raise InvalidValue(
-            "use_raw", True, f"is given with {arg('layer')}", "leave out one of the two"
-        )
-    if adata.raw is None:
-        raise InvalidValue("use_raw", True, "needs .raw, which is missing", "leave it out")
-    if RAW in adata.layers:
-        raise InvalidValue("use_raw", True, "is hidden by a layer 'raw'", "rename the layer")
-    return RAW
-
-
 def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") -> Any:
     """``X`` or a layer: numeric, finite, dense or CSR/CSC."""
     data = _stored(adata, layer, argument)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 #: Parameters that the shell has otherwise, or not at all.
-_NOT_HERE = {"adata", "path", "inplace", "use_raw", "overwrite"}
+_NOT_HERE = {"adata", "path", "inplace", "overwrite"}
 #: Fields of records that are options by themselves; all others stand in a file.
 _FIELDS = {
     "limits": ("per_type", "groupby", "counts_layer", "cost", "budget"),

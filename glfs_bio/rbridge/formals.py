@@ -39,7 +39,7 @@ RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform
 #: Functions whose `preserve` R has in several arguments, and parameters of a structure as others.
 EVALUATING = frozenset({"evaluate_panel", "extend_panel", "explain_panel", "prove_panel"})
 #: The object itself, and what has no meaning in R or another argument there.
-NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer", "new", "use_raw"})
+NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer", "new"})
 RENAMED = {"batch_key": "block"}
 #: What users of scran, scater, Seurat and scanpy try, by the arguments that are meant.
 _TRIED = {

@@ -129,8 +129,8 @@ def classify(
     data = read.row_matrix(adata, layer)
     batch = read.batches(adata, batch_key)
     codes, categories = columns.labels(adata, labels, "labels")
-    known = categories[codes[codes >= 0]].astype(str)
-    check_classes(known, name="labels")
+    classes = categories[codes[codes >= 0]].astype(str)
+    check_classes(classes, name="labels")
     chosen = names.choose(adata, include, exclude)
     shared = np.ones(adata.n_vars, dtype=bool)
     if new is not None:
@@ -145,7 +145,7 @@ def classify(
     if n_genes is not None:
         checks.whole_numbers("n_genes", n_genes, at_most=len(genes))
     model = GLFSLapRLSClassifier(n_genes, random_state=random_state)
-    columns.log_labels(known, model.cv if n_genes is None or np.ndim(n_genes) else None)
+    columns.log_labels(classes, model.cv if n_genes is None or np.ndim(n_genes) else None)
     candidates = data if len(genes) == adata.n_vars else RowMatrix(data, genes=genes)
     included = np.flatnonzero(chosen.included[genes]) if chosen.included.any() else None
     with naming(y="labels", batch="batch_key"):

@@ -60,7 +60,6 @@ def evaluate_panel(
     gene_sets: str | Path | Mapping[str, Collection[str]] | None = None,
     platform: Platform | None = None,
     layer: str | None = None,
-    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str | None = None,
@@ -119,7 +118,6 @@ def evaluate_panel(
         Target platform, as in :func:`~glfs_bio.pp.select_genes`.  None: the platform of the
         selection.
     <layer of a panel>
-    <use_raw>
     <symbols>
     preserve : str, list, dict or Preserve, default None
         Target of the panel: a value of `preserve` of :func:`~glfs_bio.pp.select_genes`, or a
@@ -238,7 +236,6 @@ def evaluate_panel(
     checks.flags(inplace=inplace)
     checks.seed(random_state)
     Request.of(platform=platform)
-    layer = read.layer_or_raw(adata, layer, use_raw)
     panels = _named(adata, panel, symbols)
     sizes = _sorted(sizes, panels.values())
     request = _request(adata, panels, symbols, preserve, layer, platform)

@@ -33,12 +33,12 @@ def test_one_gene_in_another_unit(pbmc):
     assert few.var_names[7] in message
 
 
-def test_use_raw_is_raw_of_the_genes_that_are_there(pbmc):
+def test_raw_is_a_layer_of_the_genes_that_are_there(pbmc):
     other = pbmc[:, 100:400].copy()
     other.X = other.X[::-1]
     other.raw = pbmc
     same = pbmc[:, 100:400].copy()
-    for adata, from_raw in ((other, {"use_raw": True}), (same, {})):
+    for adata, from_raw in ((other, {"layer": "raw"}), (same, {})):
         pp.select_genes(adata, 5, **from_raw)
         pp.structure(adata, **from_raw, key_added="own")
         tl.evaluate_panel(adata, "glfs")
@@ -49,22 +49,22 @@ def test_use_raw_is_raw_of_the_genes_that_are_there(pbmc):
         assert (other.var[column] == same.var[column]).all()
     for key in ("own", "glfs_class_decision"):
         np.testing.assert_array_equal(other.obsm[key], same.obsm[key])
-    joined = pp.select_genes([other, other.copy()], 5, use_raw=True, inplace=False)
+    joined = pp.select_genes([other, other.copy()], 5, layer="raw", inplace=False)
     pd.testing.assert_frame_equal(joined, pp.select_genes([same, same.copy()], 5, inplace=False))
 
 
-def test_raw_that_is_hidden_or_not_there(pbmc):
+def test_a_layer_called_raw_is_that_layer_and_raw_may_be_missing(pbmc):
     absent = pbmc.copy()
     other = pbmc[:, :100].copy()
     other.raw = pbmc
     other.var_names = [f"{name}!" for name in other.var_names]
     pbmc.raw = pbmc.copy()
-    pbmc.layers["other"] = pbmc.X
-    with refused(InvalidValue, "use_raw"):
-        pp.select_genes(pbmc, 5, use_raw=True, layer="other")
-    pbmc.layers["raw"] = pbmc.X * 0.0
-    with refused(InvalidValue, "use_raw"):
-        pp.select_genes(pbmc, 5, use_raw=True)
+    pbmc.layers["raw"] = pbmc.X[::-1]
+    pbmc.layers["other"] = pbmc.layers["raw"]
+    first, second = (
+        pp.select_genes(pbmc, 5, layer=layer, inplace=False) for layer in ("raw", "other")
+    )
+    pd.testing.assert_frame_equal(first, second)
     for adata in (absent, other):
         with refused(NotFound, "layer"):
             pp.select_genes(adata, 5, layer="raw")

@@ -35,7 +35,6 @@ PARAMETERS = {
     "use_rep": {InvalidValue: [""], InvalidType: [5, ["X_pca"]], NotFound: ["nope"]},
     "neighbors_key": {InvalidType: [5], NotFound: ["nope"]},
     "layer": {InvalidType: [5, ["a"]], NotFound: ["nope"]},
-    "use_raw": {InvalidValue: [True], InvalidType: ["yes"]},
     "include": {
         InvalidType: [5, [5], [None], [["CD3D"]], np.array("CD3D")],
         NotFound: [["nope"], ["CD8a", "x", "CD3D"]],

@@ -26,13 +26,13 @@ ANYWHERE = {
     InvalidType: {
         "adata": (np.ones((4, 4)), None, 5), "ax": 5, "exclude": 5, "figsize": 5, "ignore": 5,
         "inplace": 1, "key_added": 5, "limits": 5, "nomenclature": 5, "overwrite": 5, "path": 5,
-        "random_state": "x", "save": 5, "show": "x", "title": 5, "use_raw": "yes",
+        "random_state": "x", "save": 5, "show": "x", "title": 5,
     },
     InvalidValue: {
         "across": "best", "cmap": "x", "figsize": ((0, 1),), "key_added": "", "min_probes": 0,
         "n_genes": 0, "palette": (["x"],), "random_state": -1,
         "measures": (["x"], []), "save": ("x.nope", "no/ending", ".nope", "a\0.png"),
-        "species": "x", "tolerance": (-0.1, 1, np.nan), "use_raw": True,
+        "species": "x", "tolerance": (-0.1, 1, np.nan),
     },
     NotFound: {
         "batch_key": "x", "counts_layer": "x", "domains": "x", "ids": "x", "key": "x",

@@ -36,7 +36,7 @@ def test_missing_labels_are_filled_in(adata, caplog):
 @pytest.mark.parametrize("classes", [["B", "NK", "T/4"], ["B", "NK"]])
 def test_what_is_written(adata, classes):
     adata = adata[adata.obs["label"].isin(classes)].copy()
-    classify(adata, "label", n_genes=[1, 3, 5])
+    classify(adata, "label", n_genes=[1, 3])
     entry, decision = adata.uns["glfs_class"], adata.obsm["glfs_class_decision"]
     assert list(entry["classes"]) == classes
     assert decision.shape == (adata.n_obs, len(classes))
@@ -48,7 +48,7 @@ def test_what_is_written(adata, classes):
     linear = adata[:, entry["genes"]].X @ entry["coef"] + entry["intercept"]
     np.testing.assert_allclose(linear, decision[:, -linear.shape[1] :], atol=1e-6)
     assert np.median(adata.obs["glfs_class_margin"]) == pytest.approx(1.0)
-    assert list(entry["tried"]) == [1, 3, 5]
+    assert list(entry["tried"]) == [1, 3]
     assert entry["cv_errors"][list(entry["tried"]).index(entry["n_genes"])] == 0
 
 
@@ -64,17 +64,17 @@ def test_new_cells_are_predicted_and_not_learnt_from(adata, outside):
     known, new = adata[::2].copy(), adata[1::2].copy()
     alone = known.copy()
     truth = new.obs.pop("label")
-    classify(alone, "label", n_genes=[2, 3])
-    classify(known, "label", n_genes=[2, 3], new=new)
+    classify(alone, "label", n_genes=3)
+    classify(known, "label", n_genes=3, new=new)
     pd.testing.assert_frame_equal(known.obs, alone.obs)
     assert (new.obs["glfs_class_predicted"].astype(str) == truth.astype(str)).all()
     assert list(new.uns["glfs_class"]["genes"]) == list(known.uns["glfs_class"]["genes"])
     assert list(new.var) == []
     again = outside(new[:, ::-1].copy())
-    classify(known, "label", n_genes=[2, 3], new=again)
+    classify(known, "label", n_genes=3, new=again)
     pd.testing.assert_frame_equal(again.obs, new.obs)
     itself = alone.copy()
-    classify(alone, "label", n_genes=[2, 3], new=itself)
+    classify(alone, "label", n_genes=3, new=itself)
     pd.testing.assert_frame_equal(itself.obs, alone.obs)
 
 
@@ -93,9 +93,8 @@ def test_leukaemia(real):
     adata = real("golub72")
     adata.X = np.log10(np.clip(adata.X, 100.0, 16000.0))
     train, test = (adata[adata.obs["split"] == part].copy() for part in ("train", "test"))
-    classify(train, "label", n_genes=[8, 14], new=test)
+    classify(train, "label", n_genes=8, new=test)
     assert (test.obs["glfs_class_predicted"] != test.obs["label"]).sum() <= 5
-    assert train.uns["glfs_class"]["cv_errors"].min() <= 2
     truth, errors = train.obs["label"].to_numpy(), []
     for seed in range(3):
         train.obs["label"] = np.random.default_rng(seed).permutation(truth)

@@ -227,7 +227,7 @@ def test_logs_in_a_layer(pbmc):
     pbmc.X = np.round(np.expm1(pbmc.X.toarray()))
     for name, table in tables(pbmc, layer="logs").items():
         pd.testing.assert_frame_equal(table, expected[name], obj=name)
-    entry = evaluated(pbmc, labels=LABELS, use_raw=True)
+    entry = evaluated(pbmc, labels=LABELS, layer="raw")
     pd.testing.assert_frame_equal(entry["measures"], expected["evaluate"])
 
 
