@@ -275,7 +275,7 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
             sep=head.separator,
             decimal=decimal,
             header=None,
-            converters=dict.fromkeys(range(head.n_keys), _named),
+            converters=dict.fromkeys(range(head.n_keys), _as_text),
             chunksize=max(1, _AT_ONCE // head.width),
             low_memory=False,  # blocks are small already
         )
@@ -293,7 +293,7 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
     return rows, np.concatenate(blocks), texts
 
 
-def _named(field: str) -> str:
+def _as_text(field: str) -> str:
     """A name behind a letter, so that it is none of the words that pandas takes for missing."""
     return f"_{sheets.stripped(field)}"
 
