@@ -479,7 +479,7 @@ def write_in_parts(adata: ad.AnnData, path: Path) -> None:
             version: Any = getattr(ad.settings, "zarr_write_format", 3)
         _fill(zarr.open_group(path, mode="w", zarr_format=version), adata)
         return
-    import h5py  # type: ignore[import-untyped]
+    import h5py
 
     with h5py.File(path, "w") as file:
         _fill(file, adata)

@@ -109,8 +109,12 @@ class Around:
         for _ in range(_ROUNDS):
             then = first / ((first / (then @ pairs.T)) @ pairs)
         return cls(
-            *(spillover.share, first, then),
-            *(np.argsort(codes, kind="stable"), np.cumsum(sizes) - sizes, sizes),
+            share=spillover.share,
+            first=first,
+            then=then,
+            cells=np.argsort(codes, kind="stable"),
+            starts=np.cumsum(sizes) - sizes,
+            sizes=sizes,
         )
 
     def mixed(self, counts: Array, codes: Index, rng: np.random.Generator) -> Array:

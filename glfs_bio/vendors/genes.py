@@ -190,19 +190,8 @@ SETS = (".gmt", ".json")
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 #: What columns of types and families are headed: those first that say more.
 TYPE_HEADS = (
-    *("cellname", "celltype", "celltypename", "type", "subtype", "cluster", "clusterid"),
-    *(
-        "ct",
-        "cell",
-        "group",
-        "label",
-        "population",
-        "annotation",
-        "ident",
-        "identity",
-        "clas",
-        "lineage",
-    ),
+    *("cellname", "celltype", "celltypename", "type", "subtype", "cluster", "clusterid", "ct"),
+    *("cell", "group", "label", "population", "annotation", "ident", "identity", "clas", "lineage"),
     *("family", "genefamily", "genegroup", "geneset", "set", "setname", "term", "pathway"),
 )
 _HEADS = (*TYPE_HEADS, *sheets.SYMBOL_HEADS, *sheets.ID_HEADS)

@@ -149,7 +149,7 @@ def is_head(name: str) -> bool:
 
 
 def column_headed(heads: Sequence[str], heads_wanted: Iterable[str]) -> int | None:
-    """Return which column is headed by the first of `heads_wanted` that heads one; None: none is."""
+    """Return the column with the first of `heads_wanted` that heads one; None: none does."""
     plain_heads = [plain(head) for head in heads]
     return next((plain_heads.index(head) for head in heads_wanted if head in plain_heads), None)
 
