@@ -25,7 +25,7 @@ def test_methods_do_what_functions_do(pbmc):
     glfs_bio.pp.select_genes(other, 5)
     assert pbmc.var["glfs_rank"].equals(other.var["glfs_rank"])
     assert len(pbmc.glfs.curve(8, inplace=False)) == 8
-    assert pbmc.glfs.pl.weights(show=False).get_xlabel()
+    assert pbmc.glfs.pl.genes(show=False).get_xlabel()
     assert pbmc.copy().glfs.evaluate_panel.__self__ is not pbmc
 
 

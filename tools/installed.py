@@ -27,7 +27,7 @@ README = Path(__file__).resolve().parents[1] / "README.md"
 N_CELLS = 9_000
 #: What needs an extra, and the extra.
 _EXTRAS = {
-    "glfs_bio.pl.path(adata)": "scanpy",
+    "glfs_bio.pl.curve(adata)": "scanpy",
     "glfs_bio.tl.panel_umap(adata)": "scanpy",
     "glfs_bio.tl.enrich(adata, {'a set': list(adata.var_names[:9])})": "enrich",
     "glfs_bio.io.write_report(adata, 'report.html')": "report",

@@ -137,7 +137,6 @@ def enrich(
 
     See Also
     --------
-    glfs_bio.pl.enrichment : Plot the table.
 
     References
     ----------

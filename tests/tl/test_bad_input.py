@@ -12,7 +12,6 @@ from matplotlib import pyplot as plt
 from refusals import refusal_of
 
 from glfs_bio import datasets, io, pl, pp, rbridge, tl
-from glfs_bio._anndata import umap
 from glfs_bio.errors import FileExists, FileMissing, InvalidType, InvalidValue, NotFound
 
 SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
@@ -26,12 +25,12 @@ MODEL |= {"gene_means": [0.0, 0.0], "typical_margin": 1.0}
 #: What any function refuses that has the argument, by kind; a tuple has several values.
 ANYWHERE = {
     InvalidType: {
-        "adata": (np.ones((4, 4)), None, 5), "ax": 5, "exclude": 5, "figsize": 5, "ignore": 5,
+        "adata": (np.ones((4, 4)), None, 5), "ax": 5, "exclude": 5, "ignore": 5,
         "inplace": 1, "key_added": 5, "limits": 5, "nomenclature": 5, "overwrite": 5, "path": 5,
         "random_state": "x", "save": 5, "show": "x", "title": 5, "use_raw": "yes",
     },
     InvalidValue: {
-        "across": "best", "cmap": "x", "figsize": ((0, 1),), "key_added": "", "min_probes": 0,
+        "across": "best", "color_map": "x", "key_added": "", "min_probes": 0,
         "n_genes": 0, "n_labels": 0, "palette": (["x"],), "random_state": -1,
         "readings": (["x"], [], None), "save": ("x.nope", "no/ending", ".nope", "a\0.png"),
         "species": "x", "tolerance": (-0.1, 1, np.nan), "use_raw": True,
@@ -68,7 +67,7 @@ ARGUMENTS = {
     rbridge.from_sce: {"sce": None},
     datasets.simulate: {"n_samples": 10, "n_noise": 5},
     pl.dotplot: {"labels": "louvain"},
-    pl.panel: {"labels": "louvain"},
+    pl.panel: {"color": "louvain"},
 }
 #: What functions refuse beside that.
 REFUSED = {
@@ -182,10 +181,9 @@ REFUSED = {
         InvalidValue: {"max_bytes": 0, "path": "x.csv"},
     },
     io.write_report: {
-        InvalidType: {"link": 5, "results": 5, "umaps": 1},
-        InvalidValue: {
-            "link": ("javascript:{gene}", "https://x"), "path": "x.pdf", "results": {"x": "x"},
-        },
+        InvalidType: {"basis": (5, True)},
+        InvalidValue: {"path": "x.pdf"},
+        NotFound: {"basis": "x"},
     },
     io.write_classifier: {InvalidValue: {"path": "m.pkl"}, NotFound: {"key": "glfs"}},
     io.check_target: {FileExists: {"path": "old.txt"}},
@@ -215,20 +213,13 @@ REFUSED = {
         InvalidType: {"n_samples": 10.5},
         InvalidValue: {"n_noise": -1, "n_samples": 3, "shape": "x", "sigma": (-1, np.nan)},
     },
-    pl.comparison: {}, pl.contributions: {}, pl.imputation: {}, pl.labels: {}, pl.preserved: {},
-    pl.upset: {}, pl.weights: {},
+    pl.comparison: {}, pl.labels: {},
     pl.confusion: {InvalidValue: {"reading": "x"}},
-    pl.curve: {InvalidType: {"palette": 5}},
-    pl.dotplot: {InvalidValue: {"labels": None}},
-    pl.enrichment: {InvalidValue: {"n_terms": 0}, NotFound: {"key": "nothing"}},
-    pl.markers: {NotFound: {"key": "nothing"}},
-    pl.panel: {
-        InvalidType: {"keep": 1, "palette": 5},
-        InvalidValue: {"kind": "x", "legend_loc": "x", "ncols": 0},
-    },
-    pl.path: {InvalidType: {"key": 5}, NotFound: {"key": "neighbors"}},
+    pl.curve: {InvalidValue: {"palette": 5}, NotFound: {"key": "neighbors"}},
+    pl.dotplot: {InvalidType: {"labels": None}},
+    pl.genes: {InvalidValue: {"column": "x"}},
+    pl.panel: {InvalidValue: {"palette": 5}, NotFound: {"basis": "x", "color": "x"}},
     pl.stability: {InvalidType: {"symbols": 5}, NotFound: {"key": "nothing"}},
-    pl.unexplained: {NotFound: {"basis": "x"}},
 }  # fmt: skip
 
 #: Arguments that do not go together: the last is refused, with a kind.
@@ -244,8 +235,6 @@ COMBINATIONS = [
     (tl.order_panel, {"platform": "cosmx", "force": ["CD3D"]}, InvalidValue),
     (tl.order_panel, {"counts_layer": None, "limits": 3}, InvalidType),
     (io.write_gene_list, {"path": "x.txt", "columns": ["x"]}, InvalidValue),
-    (pl.panel, {"kind": "heatmap", "labels": "louvain", "ax": 5}, InvalidValue),
-    (pl.panel, {"kind": "heatmap"}, InvalidValue),
 ]
 
 
@@ -281,8 +270,7 @@ def untouched(analysed, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("call", REFUSED)
 def test_what_is_refused(untouched, quick_umaps, monkeypatch, call):
-    if call is not pl.panel:  # which computes one before it refuses a palette
-        monkeypatch.setattr(umap, "_umap", lambda *_: pytest.fail("computed before the refusal"))
+    monkeypatch.setattr(_panel, "_umap", lambda *_: pytest.fail("computed before the refusal"))
     given = {"adata": untouched, "panel": GENES, "path": "old.txt", "show": False}
     parameters = inspect.signature(call).parameters
     arguments = {name: given[name] for name in given if name in parameters}
