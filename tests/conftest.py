@@ -386,8 +386,8 @@ def analysed(_pbmc):
     glfs_bio.pp.select_genes(adata, 10)
     glfs_bio.tl.stability(adata, 5, n_resamples=2)
     glfs_bio.tl.enrich(adata, {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]})
-    glfs_bio.tl.evaluate_panel(adata, "glfs", "bulk_labels", n_random=2)
-    glfs_bio.tl.compare_panels(adata, {"a": "glfs", "b": ["CD3D", "LYZ"]})
-    glfs_bio.tl.curve(adata, 10)
+    glfs_bio.tl.evaluate_panel(adata, "glfs", "bulk_labels")
+    glfs_bio.tl.evaluate_panel(adata, {"a": "glfs", "b": ["CD3D", "LYZ"]})
+    glfs_bio.tl.evaluate_panel(adata, sizes=[2, 5], measures="preserved", key_added="glfs_curve")
     glfs_bio.tl.markers(adata, "glfs", "bulk_labels")
     return adata

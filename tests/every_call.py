@@ -33,10 +33,7 @@ CALLS = {
         counts_layer="counts",
         gene_sets={"some": ["g1", "g2"], "other": ["g50"]},
         platform=Platform(failure=0.05, spillover=0.3, spillover_to={"T0": {"T1": 1, "T/2": 2}}),
-        n_random=2,
-    ),
-    "compare_panels": lambda adata: tl.compare_panels(
-        *(adata, {"a": "glfs", "b": ["g1"]}, "type"), domains="type", library_key="batch"
+        measures="all",
     ),
     "explain_panel": lambda adata: tl.explain_panel(adata, "glfs", "type"),
     "extend_panel": lambda adata: tl.extend_panel(adata, ["g1", "none"], 3, labels="type"),
@@ -55,7 +52,6 @@ CALLS = {
         labels="type",
         backups=1,
     ),
-    "curve": lambda adata: tl.curve(adata, 5, "type"),
     "markers": lambda adata: tl.markers(adata, "glfs", "type"),
     "stability": lambda adata: tl.stability(adata, n_resamples=2),
     "classify": lambda adata: tl.classify(

@@ -53,9 +53,9 @@ def test_every_function_of_an_object_is_a_method(pbmc):
 def test_it_shows_what_is_there(pbmc):
     assert "no selection" in repr(pbmc.glfs)
     pbmc.glfs.select_genes(5)
-    pbmc.glfs.curve(4)
+    pbmc.glfs.evaluate_panel(measures="preserved", key_added="mine")
     text = repr(pbmc.glfs)
-    assert all(part in text for part in ("glfs: 5 of 765 genes", "glfs_curve", "evaluate_panel"))
+    assert all(part in text for part in ("glfs: 5 of 765 genes", "mine", "evaluate_panel"))
     assert "contributions" in repr(pbmc.glfs.pl)
 
 

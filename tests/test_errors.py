@@ -35,9 +35,9 @@ HOSTILE = [
 
 def test_python():
     is_wrong = f"{errors.arg('n_jobs', 2)} is in {OBS}, {errors.FALSE}"
-    said = f"{errors.arg('key')}, {is_wrong}: run {errors.call('tl.curve')}"
+    said = f"{errors.arg('key')}, {is_wrong}: run {errors.call('tl.enrich')}"
     assert errors.PYTHON.show(said) == (
-        "key, n_jobs=2 is in adata.obs, False: run glfs_bio.tl.curve(adata)"
+        "key, n_jobs=2 is in adata.obs, False: run glfs_bio.tl.enrich(adata)"
     )
     assert errors.PYTHON.show(errors.shown("a", None, (1, 2), 0.5)) == "'a', None, (1, 2), 0.5"
 

@@ -33,8 +33,8 @@ def select(_):
 
 def evaluate(_):
     panel = [*cells.var_names[:20]]
-    judged = glfs_bio.tl.evaluate_panel(cells, panel, "bulk_labels", inplace=False)
-    return [judged[name] for name in ("preserved", "knn_preservation", "accuracy")]
+    entry = glfs_bio.tl.evaluate_panel(cells, panel, "bulk_labels", inplace=False)
+    return list(entry["measures"]["value"])
 
 def threads(_):
     before = [pool["num_threads"] for pool in threadpool_info()]

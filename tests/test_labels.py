@@ -123,9 +123,8 @@ def answers(columns, name):
     tl.classify(columns, name, n_genes=3)
     return {
         "selected": sorted(columns.var_names[columns.var["glfs_selected"]]),
-        "recall": tl.evaluate_panel(columns, panel, name, n_random=0, **keep)["per_label"],
+        "recall": tl.evaluate_panel(columns, panel, name, **keep)["per_label"],
         "markers": tl.markers(columns, panel, name, **keep),
-        "curve": tl.curve(columns, 5, name, **keep),
         "supports": tl.explain_panel(columns, panel, name, **keep)["supports"],
         "added": tl.extend_panel(columns, panel, 2, labels=name, **keep),
         "predicted": columns.obs["glfs_class_predicted"].astype(str),

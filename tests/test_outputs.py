@@ -13,14 +13,13 @@ from glfs_bio._signatures import section
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "outputs.md"
 #: Tables whose columns have names of their own.
-TABLES = {"table", "genes", "groups", "pairs", "per_label", "counts_per_label", "unexplained"}
+TABLES = {"table", "genes", "groups", "pairs", "per_label", "unexplained", "measures"}
 #: Functions whose outputs are described with those of another one.
 MORE = {
     "extend_panel": "select_genes",
     "replace_genes": "select_genes",
     "prove_panel": "select_genes",
     "predict": "classify",
-    "compare_panels": "evaluate_panel",
     "order_panel": "explain_panel",
 }
 

@@ -68,7 +68,7 @@ def test_progress_of_every_stage():
     "call",
     [
         lambda cells: pp.select_genes(cells, 5),
-        lambda cells: tl.evaluate_panel(cells, ["LYZ", "CD3D"], n_random=0),
+        lambda cells: tl.evaluate_panel(cells, ["LYZ", "CD3D"]),
         lambda cells: tl.order_panel(cells, ["LYZ", "CD3D"]),
         lambda cells: tl.markers(cells, ["LYZ", "CD3D"], "bulk_labels"),
     ],

@@ -93,11 +93,10 @@ def test_no_number_depends_on_the_threads_of_blas(container, threads_of_blas):
         adata.obs["type"] = labels
         pp.select_genes(adata, 6, objective="exact", key_added="exact")
         pp.select_genes(adata, 6)
-        tl.evaluate_panel(adata, labels="type")
+        tl.evaluate_panel(adata, labels="type", measures="all")
         tl.explain_panel(adata, labels="type")
         tl.substitutes(adata)
         tl.extend_panel(adata, "glfs", 3, labels="type", key_added="extended")
-        tl.curve(adata, 10, labels="type")
         tl.prove_panel(adata)
         tl.classify(adata, "type", n_genes=[3, 8], cv=2)
     for part in ("obs", "obsm", "var", "varm", "uns"):

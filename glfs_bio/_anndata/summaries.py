@@ -69,16 +69,16 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
     whole = every.groupby("panel", sort=False)["n_genes"].transform("max") == every["n_genes"]
     lines = []
     for name, table in every[whole].groupby("panel", sort=False):
-        called = f"{name}: " if "overlap" in entry else ""
         rows = table.drop_duplicates("measure").set_index("measure")
-        if "preserved" in rows.index:
-            lines.append(f"{called}{_preserved(entry, rows)}")
-        if "overlap" not in entry or len(rows) == 1:
+        parts = [_preserved(entry, rows)] if "preserved" in rows.index else []
+        if "overlap" not in entry:
+            lines += parts
             others = rows.drop(index=_IN_FIRST_LINE, errors="ignore")
-            lines += [f"{called}{_measure(one)}" for one in others.reset_index().itertuples()]
-        elif accuracies := [name for name in rows.index if name.startswith(_ACCURACIES)]:
-            said = (f"{name} {rows['value'][name]:.2f}" for name in accuracies)
-            lines[-1] += f"; {', '.join(said)}"
+            lines += [_measure(one) for one in others.reset_index().itertuples()]
+        else:
+            accuracies = [one for one in rows.index if one.startswith(_ACCURACIES)]
+            parts += [f"{one} {rows['value'][one]:.2f}" for one in accuracies]
+            lines.append(f"{name}: {'; '.join(parts)}")
     sizes = every[~whole & (every["measure"] == "preserved")]
     for name, table in sizes.groupby("panel", sort=False):
         said = (f"{one.n_genes} genes {percent(one.value)}" for one in table.itertuples())

@@ -158,10 +158,10 @@ def asked_for(measures: str | Iterable[str] | None, given: Collection[str]) -> d
             is_whole = name in (group, "all", "default")
             wanted.setdefault(group, set()).update(of_group if is_whole else {name})
     for group in wanted:
-        if missing := [arg(name) for name in GROUPS[group].needs if name not in given]:
-            raise InvalidValue(
-                "measures", group, f"needs {', '.join(missing)}", "pass it, or leave the measure out"
-            )
+        missing = ", ".join(arg(name) for name in GROUPS[group].needs if name not in given)
+        if missing:
+            problem = f"needs {missing}"
+            raise InvalidValue("measures", group, problem, "pass it, or leave the measure out")
     if not wanted:
         raise InvalidValue("measures", NO_VALUE, "is empty", "leave it out, or name a measure")
     return wanted

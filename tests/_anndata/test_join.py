@@ -136,7 +136,7 @@ def test_small_batches_are_named(shared, caplog):
     assert "three (3)" in caplog.messages[1]
     assert list(shared.uns["glfs"]["batches"]) == ["three", "x"]
     pp.structure(shared, batch_key="half")
-    share = tl.evaluate_panel(shared, n_random=0, inplace=False)["preserved"]
+    share = tl.evaluate_panel(shared, measures="preserved", inplace=False)["measures"]["value"][0]
     assert share == pytest.approx(shared.uns["glfs"]["preserved"][-1])
     tl.stability(shared, n_resamples=2)
     assert shared.var["glfs_stability_consensus"].sum() == 5

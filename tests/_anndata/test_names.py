@@ -337,7 +337,6 @@ def test_what_a_file_said_holds_where_the_file_is_gone(doors, tmp_path, form):
     for name in ("exclude", "include", "preserve"):
         pp.select_genes(adata, 4, **{name: form(path)})
         assert list(adata.uns["glfs"]["params"][name]) == ["g4", "g1"]
-    tl.curve(adata, 5, exclude=form(path))
     tl.classify(adata, "type", include=form(path), n_genes=3)
     pp.select_genes(adata, 4, exclude=form(path), preserve=form(path))
     path.unlink()
@@ -376,11 +375,8 @@ def test_controls_are_neither_structure_nor_candidates(controlled, caplog):
     assert "Blank-1" in caplog.text
     for cells in (clean, adata):
         tl.extend_panel(cells, ["g1", "g2"], 4)
-        tl.curve(cells, 4)
     added = [set(cells.var_names[cells.var["glfs_extended_selected"]]) for cells in (clean, adata)]
     assert added[0] == added[1]
-    curves = [cells.uns["glfs_curve"]["table"] for cells in (clean, adata)]
-    pd.testing.assert_series_equal(curves[0]["gene"], curves[1]["gene"])
 
 
 def test_controls_by_the_type_of_a_feature_and_by_name(controlled):
@@ -395,8 +391,8 @@ def test_controls_by_the_type_of_a_feature_and_by_name(controlled):
     assert excluded(adata, "controls") == [0, 1, 2, 7, 10, 12]
     pp.select_genes(adata, 5, include=["Blank-1"])
     assert adata.var["glfs_selected"]["Blank-1"]
-    tl.evaluate_panel(adata, ["g1", "NegPrb2"], n_random=2)
-    assert adata.uns["glfs_evaluation"]["n_genes"] == 2
+    tl.evaluate_panel(adata, ["g1", "NegPrb2"])
+    assert list(adata.uns["glfs_evaluation"]["genes"]["gene"]) == ["g1", "NegPrb2"]
 
 
 def test_a_hint_is_what_a_name_is_today_before_what_is_spelt_alike(pbmc):

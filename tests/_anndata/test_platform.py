@@ -11,6 +11,7 @@ from scipy import sparse
 
 from glfs_bio import Limits, Platform, pp, tl
 from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
+from glfs_bio.measures.catalogue import measured
 from glfs_bio.options import FEWEST_CELLS
 
 LABELS = "bulk_labels"
@@ -62,8 +63,10 @@ def test_genes_that_are_not_seen_are_not_selected(counts):
     ranks = here.var["glfs_rank"].copy()
     pp.select_genes(here, **pp.recorded_parameters(here))
     assert (here.var["glfs_rank"] == ranks).all()
-    evaluation = tl.evaluate_panel(here, n_random=0, inplace=False)
-    assert evaluation["preserved"] == pytest.approx(here.uns["glfs"]["preserved"][-1])
+    evaluation = tl.evaluate_panel(here, measures="preserved", inplace=False)
+    assert measured(evaluation)["value"]["preserved"] == pytest.approx(
+        here.uns["glfs"]["preserved"][-1]
+    )
     tl.extend_panel(here, "glfs", 2)
     np.testing.assert_allclose(
         here.uns["glfs_extended"]["preserved"][:10], here.uns["glfs"]["preserved"]
@@ -106,8 +109,10 @@ def test_a_name_alone_and_one_share_for_all(counts):
     assert here.uns["glfs"]["preserved"][9] < preserved[9]
     assert ranks(Platform("imager")) == ranks(Platform(efficiency=1.0)) != plain
     ranks(Platform("imager"), n_genes=10)
-    evaluation = tl.evaluate_panel(here, n_random=0, inplace=False)
-    assert evaluation["preserved"] == pytest.approx(here.uns["glfs"]["preserved"][-1])
+    evaluation = tl.evaluate_panel(here, measures="preserved", inplace=False)
+    assert measured(evaluation)["value"]["preserved"] == pytest.approx(
+        here.uns["glfs"]["preserved"][-1]
+    )
     pp.structure(here, n_comps=5, standardize="unit", key_added="unit")
     for options in ({"method": "variance"}, {"use_rep": "unit", "n_comps": 50}):
         assert ranks(Platform("imager"), **options) == ranks(**options)
@@ -226,9 +231,13 @@ def test_only_genes_with_probes_are_selected(counted, tmp_path):
     table = tl.extend_panel(counted, best, 5, platform=Platform(genes=rest), inplace=False)
     assert len(table) == 5
     evaluation = tl.evaluate_panel(counted, best, platform=Platform(genes=rest), inplace=False)
-    assert set(evaluation["not_orderable"]) == set(best)
+    assert not evaluation["genes"]["orderable"].any()
+    assert set(evaluation["genes"]["gene"]) == set(best)
+    quick = {"measures": "preserved", "inplace": False}
     shares = [  # what cannot be ordered is measured
-        tl.evaluate_panel(counted, best, platform=seen, inplace=False)["preserved"]
+        measured(tl.evaluate_panel(counted, best, platform=seen, inplace=False))["value"][
+            "preserved"
+        ]
         for seen in (Platform(efficiency=0.5), Platform(genes=rest, efficiency=0.5))
     ]
     assert shares[0] == shares[1] > 0
@@ -314,9 +323,11 @@ def test_loads_of_bits_hold_on_the_platform(counted):
     assert loads("glfs").max() <= most * (1 + 1e-9)
     assert 0.5 < counted.uns["glfs"]["optimality"][-1] <= 1
     assert counted.uns["glfs"]["preserved"][-1] <= counted.uns["free"]["preserved"][-1]
-    evaluation = tl.evaluate_panel(counted, counts_layer="counts", n_random=0, inplace=False)
-    np.testing.assert_allclose(evaluation["counts_per_bit"], loads("glfs"))
-    assert evaluation["counts_on_platform"] == pytest.approx(loads("glfs").sum() / 2)
+    evaluation = tl.evaluate_panel(counted, counts_layer="counts", measures="counts", inplace=False)
+    np.testing.assert_allclose(evaluation["forecast"]["counts_per_bit"]["counts"], loads("glfs"))
+    assert measured(evaluation)["value"]["counts_on_platform"] == pytest.approx(
+        loads("glfs").sum() / 2
+    )
     with refused(InvalidValue, "max_total_per_bit"):
         pp.select_genes(counted, 12, limits=limits)
 
@@ -368,10 +379,13 @@ def test_spread_costs_and_the_worst_case_is_below_the_mean(counted):
     assert mean["preserved_on_platform"][-1] < mean["preserved"][-1]
     assert 0 < worst["optimality"][-1] <= 1
     for case in ("mean", "worst"):
-        evaluation = tl.evaluate_panel(counted, case, n_random=0, inplace=False)
+        evaluation = tl.evaluate_panel(
+            counted, case, measures="preserved_on_platform", inplace=False
+        )
         share = counted.uns[case]["preserved_on_platform"][-1]
-        assert evaluation["preserved_on_platform"] == pytest.approx(share)
-        assert evaluation["preserved_on_platform_low"] <= evaluation["preserved_on_platform_high"]
+        there = measured(evaluation).loc["preserved_on_platform"]
+        assert there["value"] == pytest.approx(share)
+        assert there["low"] <= there["high"]
 
 
 def test_off_target_shares_cost(counted):
@@ -442,13 +456,14 @@ def test_the_forecast_of_a_panel(counted):
     layers = {"counts_layer": "counts", "spatial_layer": "counts"}
     table = tl.estimate_efficiency(counted, thinned, LABELS, **layers)
     panel = ["LYZ", "CD79A", "NKG7", "CD3D", "FCER1A", "GNLY"]
-    given = {"counts_layer": "counts", "n_random": 0}
+    given = {"counts_layer": "counts", "measures": ["labels", "forecast"]}
     tl.evaluate_panel(counted, panel, LABELS, platform=Platform(efficiency=table), **given)
     entry = counted.uns["glfs_evaluation"]
-    forecast = entry["forecast"]
-    assert forecast.index.equals(entry["per_label"].index)
+    forecast = entry["forecast"]["per_label"]
+    assert list(forecast["label"]) == list(entry["per_label"]["label"])
     assert (forecast["recall_low"] <= forecast["recall_high"]).all()
-    assert entry["accuracy_on_platform"] < entry["accuracy"]
+    values = measured(entry)["value"]
+    assert values["accuracy_on_platform"] < values["accuracy"]
 
 
 def test_spillover_is_forecast_and_selects_nothing(counted):
@@ -458,32 +473,37 @@ def test_spillover_is_forecast_and_selects_nothing(counted):
         pp.select_genes(counted, 10, platform=spilt, key_added="spilt")
         pp.select_genes(counted, 10, platform=whole, key_added="whole")
         np.testing.assert_array_equal(counted.var["spilt_rank"], counted.var["whole_rank"])
-    given = {"labels": LABELS, "counts_layer": "counts", "n_random": 0}
+    given = {"labels": LABELS, "counts_layer": "counts", "measures": "forecast"}
     tl.evaluate_panel(counted, "spilt", **given)
     entry = counted.uns["spilt_evaluation"]
     plain = tl.evaluate_panel(counted, "whole", **given, inplace=False)
+    spilt, whole = (one["forecast"] for one in (entry, plain))
     np.testing.assert_array_equal(
-        entry["forecast"]["recall_without_spillover"], plain["forecast"]["recall"]
+        spilt["per_label"]["recall_without_spillover"], whole["per_label"]["recall"]
     )
-    assert entry["accuracy_on_platform"] < entry["accuracy_without_spillover"]
-    assert entry["accuracy_without_spillover"] == plain["accuracy_on_platform"]
-    assert "leaks" not in plain
-    assert entry["leaks"]["share"].is_monotonic_decreasing
-    assert entry["mecr_on_platform"] > entry["mecr_reference"]
+    values, without = (measured(one)["value"] for one in (entry, plain))
+    assert values["accuracy_on_platform"] < values["accuracy_without_spillover"]
+    assert values["accuracy_without_spillover"] == without["accuracy_on_platform"]
+    assert "leaks" not in whole
+    assert spilt["leaks"]["share"].is_monotonic_decreasing
+    assert values["mecr_on_platform"] > values["mecr_reference"]
 
 
 def test_neighbours_are_read_before_any_work(counted, unchanged, caplog):
     spatial, panel = counted.copy(), ["LYZ", "CD79A"]
     platform_of = Platform(spillover=0.1, spillover_to=spatial)
     given = {"labels": LABELS, "platform": platform_of, "counts_layer": "counts"}
+    given |= {"measures": "forecast"}
     with unchanged(counted), refused(NotFound, "spillover_to"):
         tl.evaluate_panel(counted, panel, **given)
     spatial.obsm["spatial"] = spatial.obsm["X_umap"]
     evaluation = tl.evaluate_panel(counted, panel, **given, inplace=False)
-    assert np.diag(evaluation["neighbor_frequencies"]).mean() > 0.3  # UMAP has types together
+    assert len(evaluation["forecast"]["leaks"])
     caplog.clear()
-    evaluation = tl.evaluate_panel(  # without labels nothing is forecast
-        counted, panel, platform=Platform(spillover=0.1), n_random=0, inplace=False
+    evaluation = tl.evaluate_panel(  # nothing is forecast that is not asked for
+        counted, panel, platform=Platform(spillover=0.1), inplace=False
     )
     assert "forecast" not in evaluation
     assert "spillover" in caplog.text
+    with refused(InvalidValue, "measures"):
+        tl.evaluate_panel(counted, panel, platform=Platform(spillover=0.1), measures="forecast")

@@ -32,7 +32,7 @@ def _closed():
 def test_what_raw_holds_is_looked_at(pbmc):
     pbmc.raw = pbmc.copy()
     pp.select_genes(pbmc, 5, layer="raw")
-    tl.evaluate_panel(pbmc, "glfs", n_random=2)
+    tl.evaluate_panel(pbmc, "glfs")
     pl.comparison(pbmc, show=False)
     pbmc.raw = ad.AnnData(pbmc.X * 2.0, obs=pbmc.obs, var=pbmc.var)
     with refused(InvalidValue, "key"):
@@ -60,7 +60,11 @@ def test_what_holds_is_drawn(done, tmp_path):
     again.X = sparse.csc_matrix(again.X)  # another container of the same values
     for draw in PICTURES:
         draw(again, show=False)
+    pl.curve(again, key="glfs_curve", show=False)
     io.write_gene_list(again, tmp_path / "why.csv", explanation_key="glfs_explanation")
+    smaller(done)
+    with refused(InvalidValue, "key"):
+        pl.curve(done, key="glfs_curve", show=False)
 
 
 @pytest.mark.parametrize("change", [smaller, for_labels, scaled])
@@ -123,19 +127,19 @@ def test_results_of_a_panel_are_under_its_key_and_the_last_is_known(pbmc, tmp_pa
     pp.select_genes(pbmc, 5)
     pp.select_genes(pbmc, 8, key_added="mine")
     for key in ("glfs", "mine"):
-        tl.evaluate_panel(pbmc, key, "bulk_labels", n_random=0)
+        tl.evaluate_panel(pbmc, key, "bulk_labels")
         tl.explain_panel(pbmc, key)
         tl.substitutes(pbmc, key)
         tl.markers(pbmc, key, "bulk_labels")
         tl.order_panel(pbmc, key)
         tl.extend_panel(pbmc, key, 1)
-    for kind, more in (("evaluation", 0), ("extended", 1)):
-        assert pbmc.uns[f"glfs_{kind}"]["n_genes"] == 5 + more
-        assert pbmc.uns[f"mine_{kind}"]["n_genes"] == 8 + more
+    for key, size in (("glfs", 5), ("mine", 8)):
+        assert len(pbmc.uns[f"{key}_evaluation"]["genes"]) == size
+        assert pbmc.uns[f"{key}_extended"]["n_genes"] == size + 1
     for kind in ("explanation", "substitutes", "order", "markers"):
         assert {f"glfs_{kind}", f"mine_{kind}"} <= set(pbmc.uns)
     assert results.last(pbmc, "evaluation") == "mine_evaluation"
-    tl.evaluate_panel(pbmc, "glfs", n_random=0)
+    tl.evaluate_panel(pbmc, "glfs")
     pbmc.write_h5ad(tmp_path / "cells.h5ad")
     for adata in (pbmc, ad.read_h5ad(tmp_path / "cells.h5ad")):
         assert results.last(adata, "evaluation") == "glfs_evaluation"
@@ -144,7 +148,7 @@ def test_results_of_a_panel_are_under_its_key_and_the_last_is_known(pbmc, tmp_pa
 
 def test_keys_of_other_results_are_refused(pbmc, unchanged):
     pp.select_genes(pbmc, 5)
-    tl.curve(pbmc, 5, key_added="zeta")
+    tl.evaluate_panel(pbmc, key_added="zeta")
     with unchanged(pbmc):
         for key in ("glfs_structure", "glfs_all_genes", "glfs_evaluation", "zeta"):
             with refused(InvalidValue, "key_added"):

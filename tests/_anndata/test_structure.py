@@ -14,6 +14,7 @@ from refusals import refused
 from glfs_bio import Limits, Platform, Preserve, pp, tl
 from glfs_bio._anndata import structure as structures
 from glfs_bio.errors import InvalidValue, NotFound
+from glfs_bio.measures.catalogue import measured
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
 SIZE = 8
@@ -112,7 +113,7 @@ def test_it_is_kept_by_a_selection_and_by_the_workbench(half, computed):
         assert "glfs_structure" in part
     selection(half, n_genes=20, preserve="louvain")
     tl.explain_panel(half, inplace=False)
-    tl.evaluate_panel(half, n_random=0, inplace=False)
+    tl.evaluate_panel(half, inplace=False)
     assert len(computed) == 1
     panel = list(half.var_names[:4])
     tables = [tl.explain_panel(other, panel, inplace=False) for _ in range(2)]
@@ -213,12 +214,13 @@ def test_several_data_sets_have_their_own(half, computed):
 
 
 def preserved(adata, panel, **options):
-    return tl.evaluate_panel(adata, panel, n_random=0, inplace=False, **options)["preserved"]
+    options |= {"measures": "preserved", "inplace": False}
+    return measured(tl.evaluate_panel(adata, panel, **options))["value"]["preserved"]
 
 
 @pytest.mark.parametrize("with_another", [False, True])
 def test_panels_without_a_selection_are_of_that_of_the_selection(half, caplog, with_another):
-    """A list of the same genes preserves the same, and a curve and an extension are of it too."""
+    """A list of the same genes preserves the same, and an extension is of it too."""
     options = {"batch_key": "lane", "ignore": ["LYZ"], "n_comps": 20}
     alone = half.copy()
     selection(half, **options)
@@ -231,10 +233,8 @@ def test_panels_without_a_selection_are_of_that_of_the_selection(half, caplog, w
     assert preserved(half, genes) != pytest.approx(preserved(alone, genes), rel=1e-3)
     pp.structure(alone, **options, key_added="same")
     for adata, preserve in ((half, None), (alone, Preserve(use_rep="same"))):
-        tl.curve(adata, SIZE, preserve=preserve, key_added="curve")
         tl.extend_panel(adata, PANEL[:1], 3, preserve=preserve, key_added="more")
-    for key in ("curve", "more"):
-        pd.testing.assert_frame_equal(half.uns[key]["table"], alone.uns[key]["table"])
+    pd.testing.assert_frame_equal(half.uns["more"]["table"], alone.uns["more"]["table"])
 
 
 def test_panels_without_a_selection_are_of_what_was_asked_for(half, caplog, computed):
@@ -242,7 +242,7 @@ def test_panels_without_a_selection_are_of_what_was_asked_for(half, caplog, comp
     by_it = preserved(half, PANEL)
     assert len(caplog.messages) == 1
     for _ in range(2):
-        tl.evaluate_panel(half, PANEL, preserve=Preserve(use_rep="X_pca"), n_random=0)
+        tl.evaluate_panel(half, PANEL, preserve=Preserve(use_rep="X_pca"))
     assert len(computed) == 2  # which is kept beside it
     assert half.uns["glfs_structure"]["params"]["lambda1"] == 10.0
     pp.select_genes(half, SIZE, use_rep="glfs_structure", key_added="mine")
@@ -337,8 +337,8 @@ def test_panels_of_two_structures_are_not_compared(half):
     pp.structure(half, n_neighbors=7, key_added="mine")
     pp.select_genes(half, SIZE, use_rep="mine", key_added="first")
     pp.select_genes(half, SIZE, key_added="other")
-    with refused(InvalidValue, "panels"):
-        tl.compare_panels(half, {"first": "first", "other": "other"})
+    with refused(InvalidValue, "panel"):
+        tl.evaluate_panel(half, {"first": "first", "other": "other"})
     assert "glfs_comparison" not in half.uns
     same = Preserve(use_rep="mine")
-    tl.compare_panels(half, {"first": "first", "other": "other"}, preserve=same)
+    tl.evaluate_panel(half, {"first": "first", "other": "other"}, preserve=same)

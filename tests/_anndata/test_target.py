@@ -8,6 +8,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from glfs_bio import Preserve, pp, tl
+from glfs_bio.measures.catalogue import measured
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def test_labels_tell_types_apart(adata):
     structure, types = panel(adata), panel(adata, preserve="type")
     assert structure != types
     of_structure, of_types = (
-        tl.evaluate_panel(adata, genes, "type", n_random=0, inplace=False)["accuracy"]
+        measured(tl.evaluate_panel(adata, genes, "type", inplace=False))["value"]["accuracy"]
         for genes in (structure, types)
     )
     assert of_types > of_structure
@@ -55,7 +56,7 @@ def test_genes_of_a_list_are_predicted(adata, tmp_path):
     predictors = panel(adata, 4, preserve=pathway, exclude=pathway)
     r2 = []
     for genes in (predictors, panel(adata, 4, exclude=pathway)):
-        tl.evaluate_panel(adata, genes, n_random=0)
+        tl.evaluate_panel(adata, genes)
         r2.append(adata.var["glfs_evaluation_r2"][pathway].mean())
     assert r2[0] > r2[1]
     adata.var["pathway"] = adata.var_names.isin(pathway)
@@ -114,21 +115,23 @@ def test_the_workbench_judges_by_what_the_selection_was_made_for(adata):
     pp.select_genes(adata, 8, preserve={"type": 1.0}, cell_weights="phase")
     share = pytest.approx(adata.uns["glfs"]["preserved"][-1])
     genes = list(adata.var_names[adata.var["glfs_selected"]])
-    quick = {"inplace": False, "n_random": 0}
+
+    def preserved(panel, **options):
+        options |= {"inplace": False, "measures": "preserved"}
+        return tl.evaluate_panel(adata, panel, **options)["measures"]["value"][0]
+
     same = {"preserve": Preserve("type", cell_weights="phase")}
-    assert tl.evaluate_panel(adata, "glfs", **quick)["preserved"] == share
-    assert tl.evaluate_panel(adata, genes, **quick, **same)["preserved"] == share
-    assert tl.evaluate_panel(adata, genes, **quick)["preserved"] != share
+    assert preserved("glfs") == share
+    assert preserved(genes, **same) == share
+    assert preserved(genes) != share
     table = tl.explain_panel(adata, "glfs", inplace=False)
     assert table["preserved"].iloc[-1] == share
     np.testing.assert_allclose(table["loss"], adata.var["glfs_loss"][table["gene"]])
     substitutes = tl.substitutes(adata, "glfs", n=1, inplace=False)
     np.testing.assert_allclose(substitutes["loss"], table["loss"])
-    assert tl.curve(adata, 8, **same, inplace=False)["preserved"].iloc[-1] == share
     added = tl.extend_panel(adata, table["gene"][:5].tolist(), 3, **same, inplace=False)
     assert added["preserved"].iloc[-1] == share
-    compared = tl.compare_panels(adata, {"a": "glfs", "b": genes[:3]}, **same, inplace=False)
-    assert compared["table"]["preserved"]["a"] == share
+    assert preserved({"a": "glfs", "b": genes[:3]}, **same) == share
 
 
 def test_stability_an_extended_panel_and_a_file_remember(adata, tmp_path):
@@ -142,5 +145,6 @@ def test_stability_an_extended_panel_and_a_file_remember(adata, tmp_path):
     again = ad.read_h5ad(tmp_path / "cells.h5ad")
     assert pp.recorded_parameters(again, "two")["preserve"] == ["CD3D", "LYZ"]
     assert pp.recorded_parameters(again, "two")["cell_weights"] is None
-    evaluation = tl.evaluate_panel(again, "glfs_extended", n_random=0, inplace=False)
-    assert evaluation["preserved"] == pytest.approx(again.uns["glfs_extended"]["preserved"][-1])
+    evaluation = tl.evaluate_panel(again, "glfs_extended", inplace=False)
+    shares = measured(evaluation)["value"]
+    assert shares["preserved"] == pytest.approx(again.uns["glfs_extended"]["preserved"][-1])

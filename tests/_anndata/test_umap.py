@@ -14,6 +14,7 @@ from glfs_bio._anndata import all_genes, umap
 from glfs_bio.cells.pca import principal_components
 from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.measures import cells
+from glfs_bio.measures.catalogue import measured
 
 
 @pytest.fixture(autouse=True)
@@ -172,10 +173,11 @@ def test_components_of_many_cells_are_those_of_a_part(pbmc, monkeypatch, dense):
 
 def test_many_cells_are_clustered_in_part(pbmc, monkeypatch):
     pp.select_genes(pbmc, 20)
-    whole = tl.evaluate_panel(pbmc, "glfs", n_random=0, inplace=False)
+    groups = {"measures": ["neighbors", "clusters"], "inplace": False}
+    whole = measured(tl.evaluate_panel(pbmc, "glfs", **groups))["value"]
     del pbmc.uns[all_genes.KEY]
     monkeypatch.setattr(cells, "CLUSTERED", 500)
-    part = tl.evaluate_panel(pbmc, "glfs", n_random=0, inplace=False)
+    part = measured(tl.evaluate_panel(pbmc, "glfs", **groups))["value"]
     assert len(pbmc.uns[all_genes.KEY]["clusters"]["5"]) == 500
     assert part["knn_preservation"] == whole["knn_preservation"]
     assert abs(part["cluster_preservation_fine"] - whole["cluster_preservation_fine"]) < 0.1

@@ -51,7 +51,7 @@ DATA = [
     ("evaluate empty.h5ad glfs --per-set s.csv", "--per-set s.csv"),
     ("evaluate cells.h5ad nope", "PANEL nope"),
     ("evaluate cells.h5ad /^CD/,LYZ", "PANEL"),
-    ("evaluate cells.h5ad glfs --readings knn,svm", "--readings svm"),
+    ("evaluate cells.h5ad glfs --measures labels,svm", "--measures labels"),
     ("extend empty.h5ad glfs --max-cells 2", "--max-cells 2.0"),
     ("extend cells.h5ad glfs --priority nope", "--priority nope"),
     ("extend cells.h5ad CD3D,LYZ --n-extra 5 --cost 2 --budget 3", "budget=3"),

@@ -11,6 +11,7 @@ import pytest
 
 import glfs_bio
 from glfs_bio import Platform, Preserve
+from glfs_bio.measures.catalogue import measured
 
 tl = glfs_bio.tl
 
@@ -19,7 +20,7 @@ def test_evaluate(table, cells):
     sets = {"T": ["CD3D", "CD3E"], "none": ["GP9"], "B": ["CD79A", "CD79B"]}
     lines = ["\t".join([name, "", *genes]) for name, genes in sets.items()]
     Path("sets.gmt").write_text("\n".join(lines))
-    words = "--labels louvain --counts-layer counts --failure 0.1 --unexplained u.tsv --n-axes 2"
+    words = "--labels louvain --counts-layer counts --failure 0.1 --unexplained u.tsv"
     frame, said = table(
         f"evaluate cells.h5ad glfs {words} --gene-sets sets.gmt --per-set s.csv --per-label l.csv"
     )
@@ -31,21 +32,20 @@ def test_evaluate(table, cells):
         platform=Platform(failure=0.1),
         inplace=False,
     )
-    for name in ("preserved", "optimality", "accuracy", "counts_share", "preserved_on_platform"):
-        assert value[name] == pytest.approx(entry[name], rel=1e-6), name
-    assert value["random_preserved_mean"] == pytest.approx(entry["random_preserved"].mean())
-    assert value["n_genes"] == 8
-    worst = entry["per_label"]["f1"].idxmin()
-    percents = ("preserved", "optimality", "counts_share", "preserved_on_platform")
+    expected = measured(entry)["value"]
+    np.testing.assert_allclose(value[expected.index], expected, rtol=1e-6)
+    assert set(frame["n_genes"]) == {8}
+    worst = entry["per_label"].sort_values("f1")["label"].iloc[0]
     for shown in (
-        *(f"{100 * entry[name]:.0f} %" for name in percents),
-        *(f"{entry['accuracy']:.2f}", f"{worst} (", entry["unexplained"]["genes_up"].iloc[0]),
+        *(f"{100 * expected[name]:.0f} %" for name in ("preserved", "optimality")),
+        *(f"{expected[name]:.2f}" for name in ("accuracy", "counts_share")),
+        *(f"{worst} (", entry["unexplained"]["genes_up"].iloc[0]),
     ):
         assert shown in said
-    assert list(pd.read_csv("l.csv")["label"].astype(str)) == list(entry["per_label"].index)
+    assert list(pd.read_csv("l.csv")["label"].astype(str)) == list(entry["per_label"]["label"])
     overlaps = pd.read_csv("s.csv").set_index("term")["n_overlap"]
     assert list(overlaps) == list(entry["gene_sets"]["n_overlap"])
-    assert len(pd.read_csv("u.tsv", sep="\t")) == 2
+    assert len(pd.read_csv("u.tsv", sep="\t")) == 5
 
 
 def test_evaluate_with_neighbours_in_space(table, cells):
@@ -53,7 +53,7 @@ def test_evaluate_with_neighbours_in_space(table, cells):
     spatial.obsm["spatial"] = spatial.obsm["X_umap"]
     spatial.write_h5ad("neighbours.h5ad")
     words = "--labels louvain --counts-layer counts --spillover 0.3 --spillover-to neighbours.h5ad"
-    space = "--domains louvain --spatial X_umap --n-random 2"
+    space = "--domains louvain --spatial X_umap --measures space,forecast"
     frame, said = table(f"evaluate cells.h5ad glfs {words} {space}")
     value = frame.set_index("measure")["value"]
     entry = tl.evaluate_panel(
@@ -62,36 +62,33 @@ def test_evaluate_with_neighbours_in_space(table, cells):
         platform=Platform(spillover=0.3, spillover_to=spatial),
         domains="louvain",
         spatial="X_umap",
-        n_random=2,
+        measures=["space", "forecast"],
         inplace=False,
     )
-    for name in (
-        *("accuracy_on_platform", "accuracy_without_spillover"),
-        *("domain_accuracy", "domain_accuracy_laprls", "morans_i", "morans_i_kept"),
-    ):
-        assert value[name] == pytest.approx(entry[name], rel=1e-6), name
-    for name in ("random_domain_accuracy", "random_morans_i_kept"):
-        assert value[f"{name}_mean"] == pytest.approx(entry[name].mean(), rel=1e-6)
-    assert entry["leaks"]["label"].iloc[0] in said
-    assert f"{100 * entry['morans_i_kept']:.0f} %" in said
+    expected = measured(entry)
+    np.testing.assert_allclose(value[expected.index], expected["value"], rtol=1e-6)
+    assert {"accuracy_without_spillover", "domain_accuracy"} <= set(value.index)
+    assert entry["forecast"]["leaks"]["label"].iloc[0] in said
 
 
 def test_evaluate_names_the_batch_of_which_least_is_kept(table, cells):
-    _, said = table("evaluate cells.h5ad glfs --batch-key phase --n-random 0")
+    _, said = table("evaluate cells.h5ad glfs --batch-key phase --measures preserved_in_batch")
     glfs_bio.pp.structure(cells, batch_key="phase", n_comps=20, key_added="phases")
     preserve = Preserve(use_rep="phases")
-    entry = tl.evaluate_panel(cells, "glfs", preserve=preserve, n_random=0, inplace=False)
-    least = entry["preserved_in_batches"].argmin()
+    entry = tl.evaluate_panel(
+        cells, "glfs", preserve=preserve, measures="preserved_in_batch", inplace=False
+    )
+    least = entry["measures"].sort_values("value").iloc[0]
     (line,) = [line for line in said.splitlines() if "batches" in line]
-    assert entry["batches"][least] in line
-    assert f"{100 * entry['preserved_in_batches'][least]:.0f} %" in line
+    assert least["reading"] in line
+    assert f"{100 * least['value']:.0f} %" in line
 
 
 def test_the_structure_is_kept_and_used_again(on_cells, cells, monkeypatch):
     """A selection's own parameters, unless options say otherwise; and no work the second time."""
     del cells.uns["glfs_structure"], cells.obsm["glfs_structure"]
     cells.write_h5ad("plain.h5ad")
-    on_cells("evaluate plain.h5ad glfs --n-random 0 -o out.h5ad")
+    on_cells("evaluate plain.h5ad glfs --measures preserved -o out.h5ad")
     assert ad.read_h5ad("out.h5ad").obsm["glfs_structure"].shape == (350, 20)
     on_cells("substitutes plain.h5ad glfs --n-comps 9 --seed 1 -n 1 -o nine.h5ad")
     out = ad.read_h5ad("nine.h5ad")
@@ -183,16 +180,16 @@ def test_markers(table, cells):
     assert f"{worst['label']} ({worst['f_beta']:.2f})" in said
 
 
-def test_compare(table, cells, catalogue):
-    line = "compare cells.h5ad ours=glfs theirs=catalogue.csv --labels louvain"
+def test_evaluate_several(table, cells, catalogue):
+    line = "evaluate cells.h5ad ours=glfs theirs=catalogue.csv --labels louvain --sizes 2,3"
     frame, said = table(f"{line} --overlaps o.csv -o out.h5ad --counts-layer counts")
-    assert list(frame["panel"]) == ["ours", "theirs"]
-    assert list(frame["n_genes"]) == [8, 4]
     panels = {"ours": "glfs", "theirs": catalogue}
-    entry = tl.compare_panels(cells, panels, "louvain", counts_layer="counts", inplace=False)
-    assert frame["accuracy"].to_numpy() == pytest.approx(entry["table"]["accuracy"].to_numpy())
+    options = {"counts_layer": "counts", "sizes": [2, 3], "inplace": False}
+    expected = tl.evaluate_panel(cells, panels, "louvain", **options)["measures"]
+    assert list(frame["panel"]) == list(expected["panel"])
+    np.testing.assert_allclose(frame["value"], expected["value"], rtol=1e-6)
+    assert list(frame["n_genes"].unique()) == [2, 3, 8, 4]
     pair = pd.read_csv("o.csv").iloc[0]
-    assert pair["shared"] == entry["shared"].loc["ours", "theirs"]
     assert f"ours and theirs share {pair['shared']} genes" in said
     assert "theirs: 4 genes preserve" in said
     assert "glfs_comparison" in ad.read_h5ad("out.h5ad").uns

@@ -107,17 +107,6 @@ def test_genes_that_are_not_in_the_data_stay_in_the_list(table):
     assert frame["gene"].str.fullmatch("id (?!HLA).*").all()
 
 
-def test_curve(table):
-    line = "curve cells.h5ad --max-genes 12 --labels louvain --sizes 6 --sizes 12"
-    frame, said = table(f"{line} --include CD3D -o out.h5ad")
-    assert list(frame["n_genes"]) == list(range(1, 13))
-    assert frame["gene"][0] == "CD3D"
-    assert frame["accuracy"].notna().sum() == 2
-    assert f"12 genes preserve {100 * frame['preserved'].iloc[-1]:.0f} %" in said
-    assert len(ad.read_h5ad("out.h5ad").uns["glfs_curve"]["table"]) == 12
-    assert all(len(text) <= 12 for text in frame["preserved"].astype(str))
-
-
 def test_limits(table, cells, tmp_path):
     """By type and by family; the curve is of the panel that select finds."""
     families = cells.var_names[cells.var_names.str.startswith("HLA-")]

@@ -132,8 +132,7 @@ def test_platforms(given, cells):
         ("extend cells.h5ad glfs", "tl.extend_panel"),
         ("substitutes cells.h5ad glfs", "tl.substitutes"),
         ("explain cells.h5ad glfs", "tl.explain_panel"),
-        ("compare cells.h5ad a=glfs b=CD3D,LYZ", "tl.compare_panels"),
-        ("curve cells.h5ad", "tl.curve"),
+        ("evaluate cells.h5ad a=glfs b=CD3D,LYZ", "tl.evaluate_panel"),
     ],
 )
 def test_targets_of_what_judges(given, line, function):

@@ -38,8 +38,8 @@ REFUSALS = [
         "a.txt exists: pass --overwrite.",
     ),
     (
-        NotFound("symbols", "a", f"is not in {VAR}", f"run {call('tl.curve')}"),
-        "--symbols a is not in var: run glfs-bio curve.",
+        NotFound("symbols", "a", f"is not in {VAR}", f"run {call('tl.enrich')}"),
+        "--symbols a is not in var: run glfs-bio enrich.",
     ),
     (
         InvalidValue("n_genes", 0, "x", f"call {call('io.read_cells')}"),

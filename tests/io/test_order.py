@@ -73,9 +73,9 @@ def test_a_sheet_is_read_into_data_with_old_names(selected, tmp_path):
     write_order(selected, path, key="mine")
     read = read_panel(path)
     assert list(read) == list(table["gene"])
-    entry = glfs_bio.tl.evaluate_panel(selected, path, n_random=0, inplace=False)
-    assert list(entry["genes"]) == panel
-    assert "absent" not in entry
+    entry = glfs_bio.tl.evaluate_panel(selected, path, measures="preserved", inplace=False)
+    assert list(entry["genes"]["gene"]) == panel
+    assert entry["genes"]["in_data"].all()
     glfs_bio.pp.select_genes(selected, len(panel), include=read, key_added="again")
     assert {*best_first(selected, "again")} == {*panel}
     lead = table["group"][table["gene"] != table["name"]].iloc[0]

@@ -15,7 +15,7 @@ from sklearn.metrics import r2_score
 
 from glfs_bio.cells.cells import build_problems
 from glfs_bio.errors import InvalidValue
-from glfs_bio.measures.genes import QUANTILES, imputed, redundancy, sums, totals
+from glfs_bio.measures.genes import imputed, redundancy, sums, totals, totals_by_label
 from glfs_bio.measures.stability import consensus, jaccard
 from glfs_bio.options import StructureSpec
 
@@ -28,96 +28,50 @@ CODES = np.array([0, 0, 0, 2, 2, 2])
 NAMES = ["a", "without cells", "b"]
 
 
-def taken_of(counts, panel, *labels):
-    return totals(sums(counts), sums(counts[:, panel]), *labels)
-
-
 def test_correlations_are_those_of_numpy(pbmc, container):
     panel = np.argsort(-pbmc.X.toarray().var(axis=0))[:30]
     values = pbmc.X.toarray()[:, panel]
-    measured = redundancy(container(values))
+    mean_correlation, n_effective = redundancy(container(values))
     expected = np.corrcoef(values.astype(float).T)
     eigenvalues = np.linalg.eigvalsh(expected)
-    assert measured.n_effective == pytest.approx(eigenvalues.sum() ** 2 / np.sum(eigenvalues**2))
+    assert n_effective == pytest.approx(eigenvalues.sum() ** 2 / np.sum(eigenvalues**2))
     off = ~np.eye(30, dtype=bool)
-    assert measured.mean_correlation == pytest.approx(np.abs(expected[off]).mean())
-    np.fill_diagonal(expected, 0.0)
-    np.testing.assert_array_equal(measured.nearest, np.abs(expected).argmax(axis=1))
-    np.testing.assert_allclose(measured.correlation, expected[np.arange(30), measured.nearest])
+    assert mean_correlation == pytest.approx(np.abs(expected[off]).mean())
 
 
 def test_a_gene_measured_twice():
     gene = np.random.default_rng(0).normal(size=500)
-    both = redundancy(np.column_stack([gene, -gene]))
-    np.testing.assert_allclose(both.correlation, -1.0)
-    with_constant = redundancy(np.column_stack([gene, np.full(500, 0.1), -gene]))
-    assert with_constant.nearest.tolist() == [2, -1, 0]
-    assert np.isnan(with_constant.correlation[1])
-    for measured in (both, with_constant):
-        assert measured.n_effective == pytest.approx(1.0)
-        assert measured.mean_correlation == pytest.approx(1.0)
-    alone = redundancy(np.arange(3.0)[:, None])
-    assert alone.n_effective == 1.0
-    assert alone.nearest.tolist() == [-1]
-    assert np.isnan(alone.mean_correlation)
+    for values in ([gene, -gene], [gene, np.full(500, 0.1), -gene]):
+        assert redundancy(np.column_stack(values)) == pytest.approx((1.0, 1.0))
+    mean_correlation, n_effective = redundancy(np.arange(3.0)[:, None])
+    assert n_effective == 1.0
+    assert np.isnan(mean_correlation)
 
 
 def test_totals_by_hand(container):
-    whole = taken_of(container(COUNTS), PANEL, CODES, NAMES)
-    assert whole.share == pytest.approx(22 / 60)
-    np.testing.assert_allclose(whole.per_cell, [0.2, 0.2, 0.2, 0.5, 0.9, np.nan])
-    assert tuple(whole.quantiles) == QUANTILES
-    assert whole.quantiles[0.5] == pytest.approx(0.2)
-    everything, taken = COUNTS.sum(axis=1), COUNTS[:, :2].sum(axis=1)
-    assert whole.spearman == pytest.approx(spearmanr(taken, everything).statistic)
-    table = whole.per_label
+    counts = container(COUNTS)
+    everything, taken = sums(counts), sums(counts[:, PANEL])
+    share, spearman = totals(everything, taken)
+    assert share == pytest.approx(22 / 60)
+    assert spearman == pytest.approx(spearmanr(taken, everything).statistic)
+    table = totals_by_label(everything, taken, CODES, NAMES)
     assert list(table.index) == ["a", "b"]
-    assert table["n_cells"].tolist() == [3, 3]
-    np.testing.assert_allclose(table["share"], [8 / 40, 14 / 20])
-    np.testing.assert_allclose(table["ratio"], table["share"] * 60 / 22)
+    np.testing.assert_allclose(table["counts_share"], [8 / 40, 14 / 20])
+    np.testing.assert_allclose(table["counts_ratio"], table["counts_share"] * 60 / 22)
     groups = slice(3), slice(3, 6)
     expected = [spearmanr(taken[group], everything[group]).statistic for group in groups]
-    np.testing.assert_allclose(table["spearman"], expected)
-    assert whole.spearman_within == pytest.approx(table["spearman"].mean())
-    assert (whole.least, whole.most) == ("a", "b")
-
-
-def test_labels_are_not_needed():
-    """Cells without one count in the total only."""
-    without = taken_of(COUNTS, PANEL)
-    assert without.per_label is None
-    assert without.least is None
-    assert np.isnan(without.spearman_within)
-    some = taken_of(COUNTS, PANEL, np.where(np.arange(6) == 0, -1, CODES), NAMES)
-    assert without.share == some.share == taken_of(COUNTS, PANEL, CODES, NAMES).share
-    assert some.per_label.loc["a", "share"] == pytest.approx(6 / 30)
-
-
-def test_a_skewed_panel_is_seen():
-    """Markers of one type make its counts twice those of the others."""
-    rng = np.random.default_rng(0)
-    codes = np.repeat([0, 1], 200)
-    rates = np.where(codes[:, None] == 0, [4.0, 1.0, 20.0], [1.0, 1.0, 20.0])
-    counts = rng.poisson(rates * rng.gamma(4.0, size=(400, 1)))
-    skewed, even = (taken_of(counts, np.array([gene]), codes, ["a", "b"]) for gene in (0, 1))
-    ratios = [totals.per_label["ratio"] for totals in (skewed, even)]
-    assert skewed.most == "a"
-    assert ratios[0].max() / ratios[0].min() > 3
-    assert ratios[1].max() / ratios[1].min() < 1.4
-    assert skewed.spearman < skewed.spearman_within
+    np.testing.assert_allclose(table["counts_spearman"], expected)
+    some = totals_by_label(everything, taken, np.where(np.arange(6) == 0, -1, CODES), NAMES)
+    assert some.loc["a", "counts_share"] == pytest.approx(6 / 30)
 
 
 def test_totals_that_do_not_differ_or_cannot_be_used():
-    alike = taken_of(np.ones((5, 3)), PANEL, np.zeros(5, int), ["a"])
-    assert np.isnan([alike.spearman, alike.spearman_within]).all()
-    nothing = taken_of(np.array([[0, 3], [0, 5]]), np.array([0]), np.array([0, 1]), ["a", "b"])
-    assert nothing.share == 0.0
-    assert nothing.least is None
-    assert nothing.per_label["ratio"].isna().all()
-    with refused(InvalidValue, "codes"):
-        taken_of(COUNTS, PANEL, CODES[1:], NAMES)
+    alike = np.full(5, 3.0)
+    assert np.isnan(totals(alike, alike)[1])
+    nothing = totals_by_label(np.array([3.0, 5.0]), np.zeros(2), np.array([0, 1]), ["a", "b"])
+    assert nothing["counts_ratio"].isna().all()
     with refused(InvalidValue, "counts"):
-        taken_of(np.zeros((3, 2)), PANEL)
+        totals(np.zeros(3), np.zeros(3))
 
 
 MEASURED = np.array([7, 0, 3])

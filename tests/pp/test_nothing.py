@@ -27,11 +27,8 @@ def test_four_features_among_noise(shape, n_noise):
     with refused(InvalidValue, "n_genes"):
         select_genes(adata)
     with pytest.warns(Caution):
-        glfs_bio.tl.curve(adata, max_genes=4)
-    with pytest.warns(Caution):
-        glfs_bio.tl.evaluate_panel(adata, adata.var_names[:3], n_random=2)
-    assert adata.uns["glfs_curve"]["table"]["optimality"].isna().all()
-    assert np.isnan(adata.uns["glfs_evaluation"]["optimality"])
+        glfs_bio.tl.evaluate_panel(adata, adata.var_names[:3], measures="optimality")
+    assert adata.uns["glfs_evaluation"]["measures"]["value"].isna().all()
 
 
 def test_clusters_and_blood_cells_have_axes(pbmc):

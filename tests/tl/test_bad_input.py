@@ -32,7 +32,7 @@ ANYWHERE = {
     InvalidValue: {
         "across": "best", "color_map": "x", "key_added": "", "min_probes": 0,
         "n_genes": 0, "n_labels": 0, "palette": (["x"],), "random_state": -1,
-        "readings": (["x"], [], None), "save": ("x.nope", "no/ending", ".nope", "a\0.png"),
+        "measures": (["x"], []), "save": ("x.nope", "no/ending", ".nope", "a\0.png"),
         "species": "x", "tolerance": (-0.1, 1, np.nan), "use_raw": True,
     },
     NotFound: {
@@ -43,15 +43,13 @@ ANYWHERE = {
 }  # fmt: skip
 #: Arguments with which functions are called while others are refused.
 ARGUMENTS = {
-    tl.evaluate_panel: {"n_random": 1} | PLACES,
+    tl.evaluate_panel: PLACES,
     tl.extend_panel: {"n_extra": 2},
     tl.order_panel: {"platform": "xenium_v1"},
     tl.replace_genes: {"failed": "CD3D"},
     tl.explain_gene: {"genes": "NKG7"},
     tl.prove_panel: {"time_limit": 1.0},
     tl.markers: {"labels": "bulk_labels"},
-    tl.compare_panels: {"panels": {"a": "glfs", "b": GENES}} | PLACES,
-    tl.curve: {"max_genes": 5, "labels": "louvain"},
     tl.stability: {"n_resamples": 2},
     tl.classify: {"labels": "bulk_labels", "n_genes": 5},
     tl.predict: {"model": MODEL},
@@ -73,7 +71,7 @@ ARGUMENTS = {
 REFUSED = {
     tl.evaluate_panel: {
         InvalidType: {"gene_sets": 5, "labels": "percent_mito", "panel": 3, "platform": 0.5},
-        InvalidValue: {"counts_layer": "X", "gene_sets": NO_GENE, "n_axes": 0, "n_random": -1},
+        InvalidValue: {"counts_layer": "X", "gene_sets": NO_GENE, "sizes": ([0], 10**6)},
         FileMissing: {"gene_sets": "no.gmt"},
     },
     tl.extend_panel: {
@@ -108,17 +106,6 @@ REFUSED = {
     },
     tl.markers: {InvalidType: {"labels": 5}, InvalidValue: {"beta": 0, "n_markers": 0}},
     tl.explain_panel: {InvalidType: {"preserve": 1}, InvalidValue: {"panel": ["none"]}},
-    tl.compare_panels: {
-        InvalidType: {"gene_sets": 5, "panels": (["a", "b"], {"a": "glfs"})},
-        InvalidValue: {"gene_sets": NO_GENE, "panels": (
-            {"a/b": "glfs", "c": "glfs"}, {"": "glfs", "b": "glfs"}, {1: "glfs", "1": "glfs"},
-        )},
-        FileMissing: {"gene_sets": "no.gmt"},
-    },
-    tl.curve: {
-        InvalidType: {"include": 5},
-        InvalidValue: {"max_genes": (0, 1000), "sizes": ([0], [10])},
-    },
     tl.panel_umap: {InvalidValue: {"key": "a/b", "max_cells": 0}},
     tl.stability: {
         InvalidType: {"finish": True, "key": 5, "lamda1": 3.0, "n_genes": "many"},
@@ -224,8 +211,6 @@ REFUSED = {
 
 #: Arguments that do not go together: the last is refused, with a kind.
 COMBINATIONS = [
-    (tl.curve, {"labels": None, "sizes": [3]}, InvalidValue),
-    (tl.curve, {"labels": "louvain", "max_genes": 5, "sizes": [10]}, InvalidValue),
     (tl.classify, {"labels": "louvain", "exclude": "CD3D", "include": ["CD3D"]}, InvalidValue),
     (tl.classify, {"labels": "louvain", "n_genes": 1, "include": GENES}, InvalidValue),
     (tl.enrich, {"gene_sets": SETS, "background": ["CD3D"], "min_cells": 3}, InvalidValue),

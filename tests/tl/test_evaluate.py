@@ -376,7 +376,7 @@ def test_several_panels_are_evaluated_as_each_alone(cells):
         assert list(members["gene"][members["panel"] == name]) == genes
     (overlap,) = entry["overlap"].to_dict("records")
     assert (overlap["panel"], overlap["other"], overlap["shared"]) == ("gene", "panel", 2)
-    assert overlap["jaccard"] == 2 / 6 < overlap["jaccard_with_substitutes"] < 1
+    assert overlap["jaccard"] == 2 / 6 < overlap["jaccard_with_substitutes"]
     for wrong in ({}, {"a/b": MARKERS}, {" ": MARKERS}, {1: MARKERS, "1": MARKERS}):
         with refused(InvalidValue, "panel"):
             evaluated(cells, wrong)

@@ -50,7 +50,7 @@ def test_genes_inside_and_outside(cells):
 
 def test_what_predicts_it(cells, tmp_path):
     """As an evaluation says; the genes may be in a file."""
-    tl.evaluate_panel(cells, PANEL, n_random=0)
+    tl.evaluate_panel(cells, PANEL)
     (tmp_path / "genes.txt").write_text("CST3\nCD3E\nCD79B\n")
     tl.explain_gene(cells, tmp_path / "genes.txt", PANEL, "bulk_labels")
     entry = cells.uns["glfs_gene"]
