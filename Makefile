@@ -167,11 +167,10 @@ test-lowest: | $(BIN)/uv
 		--group test --editable '.[cli,enrich,report]' 'zarr>=2.18.7,<3'
 	$(call PYTEST,$(LOWEST)) -o filterwarnings=default $(LOWEST_TESTS)
 
-# With all extras; what `upset` needs comes without pyarrow, which changes the texts of pandas.
+# With all extras.
 test-newest: $(VENV)/.has-zsh | $(BIN)/uv
 	$(BIN)/uv venv --quiet --clear --python $(NEWEST_PYTHON) $(NEWEST)
 	$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --group test --editable '.[all]'
-	$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --no-deps 'marsilea>=0.8' legendkit
 	$(call PYTEST,$(NEWEST)) --ignore=tests/rbridge
 
 # Known vulnerabilities in the lock.

@@ -10,7 +10,6 @@ _EXTRAS = {
     "gseapy": "enrich",
     "jinja2": "report",
     "loompy": "loom",
-    "marsilea": "upset",
     "matplotlib": "scanpy",
     "openpyxl": "xlsx",
     "pooch": "datasets",

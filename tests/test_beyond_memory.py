@@ -9,7 +9,6 @@ import re
 import tempfile
 import zipfile
 from functools import partial
-from importlib.util import find_spec
 
 import anndata as ad
 import h5py
@@ -44,13 +43,12 @@ WRITING = {
     "write_genes": ("genes.csv", {}),
     "write_order": ("order.csv", {}),
     "write_reference": ("reference.zip", {"labels": "type"}),
-    "write_report": ("report.html", {"labels": "type", "umaps": False}),
+    "write_report": ("report.html", {"labels": "type", "basis": False}),
 }
 #: Plots that ask for more than the object.
 PLOTS = {name: {} for name in pl.__all__} | {
     "dotplot": {"labels": "type"},
-    "panel": {"labels": "type", "kind": "heatmap"},
-    "path": {"key": "path"},
+    "panel": {"color": "type", "basis": "pca"},
 }
 SIZES = {"DENSE_BLOCK": 2**12, "SPARSE_READ": 2**12, "SPARSE_BLOCK": 2**11}
 
@@ -185,10 +183,9 @@ def test_what_is_returned(container, explored):
 def test_plots_are_drawn(container, explored):
     adata = give(container(), explored)
     for name in PLOTS if adata.isbacked else ("dotplot", "panel"):
-        if name != "upset" or find_spec("marsilea"):
-            getattr(pl, name)(adata, show=False, **PLOTS[name])
-            assert plt.get_fignums(), name
-            plt.close("all")
+        getattr(pl, name)(adata, show=False, **PLOTS[name])
+        assert plt.get_fignums(), name
+        plt.close("all")
 
 
 def read_text(path):

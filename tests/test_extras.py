@@ -18,8 +18,7 @@ CALLS = {
     "gseapy": lambda adata, folder: glfs_bio.tl.enrich(adata, {"a set": ["CD3D", "CD3E"]}),
     "jinja2": lambda adata, folder: glfs_bio.io.write_report(adata, folder / "report.html"),
     "loompy": lambda adata, folder: glfs_bio.io.read_cells(folder / "cells.loom"),
-    "marsilea": lambda adata, folder: glfs_bio.pl.upset(adata),
-    "matplotlib": lambda adata, folder: glfs_bio.pl.weights(adata),
+    "matplotlib": lambda adata, folder: glfs_bio.pl.genes(adata),
     "openpyxl": lambda adata, folder: glfs_bio.io.write_genes(adata, folder / "panel.xlsx"),
     "pooch": lambda adata, folder: glfs_bio.datasets.golub(),
     "scanpy": lambda adata, folder: glfs_bio.pl.panel(adata),
@@ -60,5 +59,5 @@ def packages(extra: str) -> set[str]:
 
 def test_extras_have_the_packages_that_they_are_named_for():
     assert [name for name, extra in _EXTRAS.items() if name not in packages(extra)] == []
-    assert packages("all") >= {*_EXTRAS, "dask"} - {"marsilea"}
-    assert packages("all").isdisjoint({"rpy2", "marsilea"})  # pip installs neither without R
+    assert packages("all") >= {*_EXTRAS, "dask"}
+    assert packages("all").isdisjoint({"rpy2"})  # pip installs neither without R

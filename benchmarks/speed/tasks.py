@@ -100,14 +100,10 @@ def report(cells: AnnData, _: Path, **options: object) -> None:
 
 
 def plots(cells: AnnData, _: Path) -> None:
-    """Draw every picture that needs no UMAP and no path of penalties."""
+    """Draw every picture that needs no UMAP."""
     pl = glfs_bio.pl
-    needs = {"dotplot": {"labels": LABEL}, "unexplained": {"basis": "glfs_structure"}}
-    for name in sorted(set(pl.__all__) - {"panel", "path"}):
-        getattr(pl, name)(cells, show=False, **needs.get(name, {}))
-        mpl.pyplot.close("all")
-    for kind in ("heatmap", "dotplot"):
-        pl.panel(cells, LABEL, kind=kind, show=False)
+    for name in sorted(set(pl.__all__) - {"panel"}):
+        getattr(pl, name)(cells, show=False, **({"labels": LABEL} if name == "dotplot" else {}))
         mpl.pyplot.close("all")
 
 
@@ -175,8 +171,8 @@ TASKS = {
     "enrich": Task(lambda cells, _: glfs_bio.tl.enrich(cells, sets(cells))),
     "order_panel": Task(tl("order_panel", "glfs", labels=LABEL, backups=5, inplace=False)),
     PLOTS: Task(plots),
-    f"{REPORT}, without UMAPs": Task(partial(report, umaps=False)),
-    REPORT: Task(partial(report, umaps=True)),
+    f"{REPORT}, without UMAPs": Task(partial(report, basis=False)),
+    REPORT: Task(report),
     "pl.panel": Task(panel_plot),
     "read_h5ad and select_genes": in_memory(lambda _, file: select(ad.read_h5ad(file))),
     "sc.pp.pca": in_memory(lambda cells, _: sc.pp.pca(cells)),

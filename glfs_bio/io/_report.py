@@ -16,6 +16,7 @@ from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
 from ..errors import OBS, InvalidType, InvalidValue, NotFound, listed
+from ..pl._panel import embedding
 from . import _sections
 from ._sections import Subject
 
@@ -96,7 +97,7 @@ def write_report(
     if basis is True or not isinstance(basis, str | bool | None):
         raise InvalidType("basis", basis, "must be a key of .obsm, or False")
     if isinstance(basis, str):
-        read.find(adata, "obsm", basis, "basis")
+        embedding(adata, basis)
     if labels is not None and labels not in adata.obs:
         raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
     subject = Subject(

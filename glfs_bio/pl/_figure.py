@@ -6,23 +6,21 @@ matplotlib and scanpy are imported where they are used, so that ``import glfs_bi
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .._docs import documented
+from .. import checks
+from .._docs import Function, documented
 from .._extras import needs
 from .._files import as_path, replacing
-from ..errors import NO_VALUE, InvalidType, InvalidValue
+from ..errors import InvalidType, InvalidValue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
-
-Arguments = ParamSpec("Arguments")
-Drawn = TypeVar("Drawn")
 
 # Okabe and Ito's colours, which colour-blind readers can distinguish.
 BLUE, VERMILLION, GREY, GREEN, PURPLE = "#0072B2", "#D55E00", "#8C8C8C", "#009E73", "#CC79A7"
@@ -30,12 +28,15 @@ BLUE, VERMILLION, GREY, GREEN, PURPLE = "#0072B2", "#D55E00", "#8C8C8C", "#009E7
 SMALL, _DPI = 9, 150
 
 
-def plot(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn | None]:
-    """Make a plot of a function that draws and returns axes: its figure is saved and shown."""
+def plot(draw: Function) -> Function:
+    """Make a plot of a function that draws and returns axes: its figure is saved and shown.
+
+    It then returns None where the figure was shown.
+    """
     checked = documented(draw)
 
     @wraps(draw)
-    def drawn(*args: Arguments.args, **options: Arguments.kwargs) -> Drawn | None:
+    def drawn(*args: Any, **options: Any) -> Any:
         needs("A plot", "matplotlib", "scanpy")
         from matplotlib import pyplot as plt
         from matplotlib.axes import Axes
@@ -45,7 +46,8 @@ def plot(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn | None]:
         ax, show, save = (options.get(name) for name in ("ax", "show", "save"))
         if ax is not None and not isinstance(ax, Axes):
             raise InvalidType("ax", ax, "must be matplotlib axes")
-        file = None if save is None else as_path(save, "save")  # type: ignore[arg-type]
+        checks.flags(show=show or False)
+        file = None if save is None else as_path(save, "save")
         if file and file.suffix[1:].lower() not in FigureCanvasBase.get_supported_filetypes():
             raise InvalidValue("save", str(save), "has an unknown ending", "use .png, .pdf or .svg")
         axes = checked(*args, **options)
@@ -58,7 +60,7 @@ def plot(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn | None]:
             return None
         return axes
 
-    return drawn
+    return cast("Function", drawn)
 
 
 def new_axes(width: float, height: float, n_rows: int = 1, ratios: Sequence[float] = (1,)) -> Any:
@@ -87,7 +89,8 @@ def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object], **options:
     """Name handles on the right of axes, as the names are: also `_a` and `$a$`."""
     place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
     drawn = ax.legend(handles, range(len(handles)), fontsize=SMALL, **{**place, **options})
-    for text, name in zip(drawn.get_texts(), names, strict=True):
+    texts = [*drawn.get_texts(), drawn.get_title()]
+    for text, name in zip(texts, [*names, options.get("title", "")], strict=True):
         text.set(text=str(name), parse_math=False)
 
 
@@ -103,8 +106,7 @@ def colours(palette: Any, defaults: Sequence[str]) -> list[Any]:
         return list(mpl.colormaps[palette](np.linspace(0, 1, len(defaults))))
     shades = palette if np.iterable(palette) and not is_color_like(palette) else [palette]
     if len(shades) < len(defaults) or not all(map(is_color_like, shades)):
-        problem = f"must be {len(defaults)} colours, or a colour map of matplotlib"
-        raise InvalidValue("palette", palette if np.ndim(palette) == 0 else NO_VALUE, problem)
+        raise InvalidValue("palette", palette, f"must be {len(defaults)} colours, or a colour map")
     return list(shades)[: len(defaults)]
 
 

@@ -108,8 +108,7 @@ def panel(
     groups = [_groups(adata, of_cells, palette) for of_cells in values]
     names = [_names(adata, symbols).get(column, "") for column in shown]
     maps = _maps(adata, genes, layer, basis)
-    there = np.logical_and.reduce([np.isfinite(points).all(axis=1) for points in maps.values()])
-    rows = np.flatnonzero(there)
+    rows = np.flatnonzero(np.isfinite(np.hstack(list(maps.values()))).all(axis=1))
     rows = rows[evenly(len(rows), _MOST_CELLS)]
     sample = f", {len(rows):,} of {adata.n_obs:,} cells" if len(rows) < adata.n_obs else ""
     n_letters = max((len(group) for shades in groups for group in shades), default=0)
@@ -173,6 +172,12 @@ def _groups(adata: AnnData, values: pd.Series, palette: Any) -> dict[str, Any]:
     return {str(name): shade for name, shade in zip(groups, shades, strict=True) if present[name]}
 
 
+def embedding(adata: AnnData, basis: str) -> Array:
+    """Return coordinates of the cells by their key in ``.obsm``, with or without ``X_``."""
+    key = f"X_{basis}" if f"X_{basis}" in adata.obsm else basis
+    return np.asarray(read.find(adata, "obsm", key, "basis"))[:, :2]
+
+
 def _maps(
     adata: AnnData, genes: pd.Index, layer: str | None, basis: str | None
 ) -> dict[str, Array]:
@@ -184,8 +189,7 @@ def _maps(
     if "X_umap" in adata.obsm and len(genes) < adata.n_vars:
         maps[f"all {adata.n_vars:,} genes"] = np.asarray(adata.obsm["X_umap"])[:, :2]
     if basis is not None:
-        basis = f"X_{basis}" if f"X_{basis}" in adata.obsm else basis
-        by_panel = np.asarray(read.find(adata, "obsm", basis, "basis"))[:, :2]
+        by_panel = embedding(adata, basis)
     else:
         matrix = read.columns(adata, adata.var_names.get_indexer(genes), layer)
         by_panel = _umap(coordinates(matrix), evenly(adata.n_obs, _MOST_CELLS))
@@ -398,7 +402,8 @@ def dotplot(
         look = {"cmap": gradient, "vmin": 0, "vmax": 1, "ec": "grey", "lw": 0.3}
         dots = ax.scatter(x, y, s=size, c=means[part].to_numpy().T, **look)
         name_rows(ax, types.names)
-        ax.set_xticks(range(len(table[part])), called[part], rotation=90, fontsize=SMALL)
+        look = {"rotation": 90, "fontsize": SMALL, "parse_math": False}
+        ax.set_xticks(range(len(table[part])), called[part], **look)
         ax.set_xlim(-0.6, in_row - 0.4)
         _name_groups(ax, list(table["type"][part]))
     if included.any():

@@ -146,10 +146,9 @@ def _by_size(adata: AnnData, key: str | None) -> tuple[pd.DataFrame, int | None,
 def _evaluation(adata: AnnData, key: str | None, holds: str = "measures") -> dict[str, Any]:
     """Return what ``tl.evaluate_panel`` wrote; of no key the last that holds something."""
     newest = results.last(adata, "evaluation" if key else None, key, holds=holds)
-    kind = results.kind_of(adata.uns.get(newest))
-    kind = "comparison" if kind == "comparison" else "evaluation"
-    usual = newest if key or newest in adata.uns else "glfs_evaluation"
-    return results.current(adata, usual, kind, holds)
+    newest = newest if key or newest in adata.uns else "glfs_evaluation"
+    is_several = results.kind_of(adata.uns.get(newest)) == "comparison"
+    return results.current(adata, newest, "comparison" if is_several else "evaluation", holds)
 
 
 @plot
@@ -267,10 +266,9 @@ def confusion(
     by: str = readings[0] if reading is None else reading
     checks.one_of("reading", by, readings)
     table = table[table["reading"] == by]
-    names = list(table["label"].unique())
+    names = [str(name) for name in table["label"].unique()]
     counts = table.pivot(index="label", columns="predicted", values="n_cells")
     counts = counts.loc[names, names].to_numpy(dtype=float)
-    names = [str(name) for name in names]
     shares = counts / counts.sum(axis=1, keepdims=True)
     texts = np.where(shares < _LEAST, "", np.char.mod("%.0f", 100 * shares))
     if ax is None:
@@ -327,12 +325,12 @@ def comparison(
     of_panels = np.where(table.columns == "all genes", -np.inf, values)
     best = is_share[:, None] & (values == np.nanmax(of_panels, axis=1, keepdims=True))
     best &= best.sum(axis=1, keepdims=True) < np.isfinite(of_panels).sum(axis=1, keepdims=True)
-    names, panels = list(table.index), list(table.columns.astype(str))
+    panels = list(table.columns.astype(str))
     if ax is None:
-        height = 0.28 * len(names) + 0.08 * max(map(len, panels)) + 0.5
+        height = 0.28 * len(table) + 0.08 * max(map(len, panels)) + 0.5
         ax = new_axes(0.7 * len(panels) + 3, height)[0, 0]
     shares = np.where(is_share[:, None], values, np.nan)
-    _heat_map(ax, shares, names, panels, texts, gradient)
+    _heat_map(ax, shares, list(table.index), panels, texts, gradient)
     for text, is_best in zip(ax.texts, best.ravel(), strict=True):
         text.set_fontweight("bold" if is_best else "normal")
     return ax
@@ -442,13 +440,13 @@ def stability(
     bars(of_genes, names, frequency, np.where(selected, inside, outside))
     of_genes[0].set_xlabel("selection frequency")
     if different is not None:
-        of_genes[0].set_title(f"not of {of!r}: {different}", fontsize=SMALL, wrap=True)
+        of_genes[0].set_title(f"not of {of!r}: {different}", fontsize=SMALL, parse_math=False)
     elif not selected.all():
         handles = [Patch(color=inside), Patch(color=outside)]
         above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
         legend(of_genes[0], handles, ["in the panel", "not in it"], **above)
     image = matrix.imshow(entry["jaccard"], vmin=0, vmax=1, cmap=gradient)
-    title = f"mean Jaccard index {entry['mean_jaccard']:.2f}"
-    matrix.set(xticks=[], yticks=[], xlabel="subsamples", ylabel="subsamples", title=title)
+    matrix.set(xticks=[], yticks=[], xlabel="subsamples", ylabel="subsamples")
+    matrix.set_title(f"mean Jaccard index {entry['mean_jaccard']:.2f}")
     matrix.figure.colorbar(image, ax=matrix, label="Jaccard index", shrink=0.6)
     return [*of_genes, matrix]

@@ -108,7 +108,6 @@ def enrich(
 
     See Also
     --------
-    glfs_bio.pl.enrichment : Plot the table.
 
     References
     ----------

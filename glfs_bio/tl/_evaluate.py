@@ -205,7 +205,7 @@ def evaluate_panel(
     See Also
     --------
     explain_panel : Explain each gene of a panel.
-    glfs_bio.pl.preserved, glfs_bio.pl.labels, glfs_bio.pl.comparison, glfs_bio.pl.curve
+    glfs_bio.pl.curve, glfs_bio.pl.labels, glfs_bio.pl.confusion, glfs_bio.pl.comparison
 
     Examples
     --------

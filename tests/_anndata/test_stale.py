@@ -15,10 +15,7 @@ from glfs_bio import Limits, io, pl, pp, tl
 from glfs_bio._anndata import read, results, stale
 from glfs_bio.errors import InvalidValue
 
-PICTURES = (
-    *(pl.preserved, pl.labels, pl.confusion, pl.unexplained, pl.imputation),
-    *(pl.enrichment, pl.comparison, pl.upset),
-)
+PICTURES = (pl.labels, pl.confusion)
 
 
 @pytest.fixture
@@ -36,10 +33,10 @@ def test_what_raw_holds_is_looked_at(pbmc):
     pbmc.raw = pbmc.copy()
     pp.select_genes(pbmc, 5, layer="raw")
     tl.evaluate_panel(pbmc, "glfs")
-    pl.preserved(pbmc, show=False)
+    pl.comparison(pbmc, show=False)
     pbmc.raw = ad.AnnData(pbmc.X * 2.0, obs=pbmc.obs, var=pbmc.var)
     with refused(InvalidValue, "key"):
-        pl.preserved(pbmc, show=False)
+        pl.comparison(pbmc, show=False)
 
 
 def smaller(adata):

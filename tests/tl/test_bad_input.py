@@ -24,12 +24,12 @@ GENES = ["CD3D", "LYZ"]
 #: What any function refuses that has the argument, by kind; a tuple has several values.
 ANYWHERE = {
     InvalidType: {
-        "adata": (np.ones((4, 4)), None, 5), "ax": 5, "exclude": 5, "figsize": 5, "ignore": 5,
+        "adata": (np.ones((4, 4)), None, 5), "ax": 5, "exclude": 5, "ignore": 5,
         "inplace": 1, "key_added": 5, "limits": 5, "nomenclature": 5, "overwrite": 5, "path": 5,
         "random_state": "x", "save": 5, "show": "x", "title": 5,
     },
     InvalidValue: {
-        "across": "best", "cmap": "x", "figsize": ((0, 1),), "key_added": "", "min_probes": 0,
+        "across": "best", "color_map": "x", "key_added": "", "min_probes": 0,
         "n_genes": 0, "palette": (["x"],), "random_state": -1,
         "measures": (["x"], []), "save": ("x.nope", "no/ending", ".nope", "a\0.png"),
         "species": "x", "tolerance": (-0.1, 1, np.nan),
@@ -55,7 +55,7 @@ ARGUMENTS = {
     io.write_report: {"path": "x.html"},
     rbridge.from_sce: {"sce": None},
     pl.dotplot: {"labels": "louvain"},
-    pl.panel: {"labels": "louvain"},
+    pl.panel: {"color": "louvain"},
 }
 #: What functions refuse beside that.
 REFUSED = {
@@ -129,10 +129,9 @@ REFUSED = {
         InvalidValue: {"max_bytes": 0, "path": "x.csv"},
     },
     io.write_report: {
-        InvalidType: {"link": 5, "results": 5, "umaps": 1},
-        InvalidValue: {
-            "link": ("javascript:{gene}", "https://x"), "path": "x.pdf", "results": {"x": "x"},
-        },
+        InvalidType: {"basis": (5, True)},
+        InvalidValue: {"path": "x.pdf"},
+        NotFound: {"basis": "x"},
     },
     io.read_cells: {
         InvalidType: {"backed": 1, "transpose": "yes"},
@@ -151,19 +150,13 @@ REFUSED = {
     },
     rbridge.to_sce: {InvalidType: {"X_name": 5}},
     rbridge.from_sce: {InvalidType: {"X_name": 5}},
-    pl.comparison: {}, pl.contributions: {}, pl.imputation: {}, pl.labels: {}, pl.preserved: {},
-    pl.upset: {}, pl.weights: {},
+    pl.comparison: {}, pl.labels: {},
     pl.confusion: {InvalidValue: {"reading": "x"}},
-    pl.curve: {InvalidType: {"palette": 5}},
-    pl.dotplot: {InvalidValue: {"labels": None}},
-    pl.enrichment: {InvalidValue: {"n_terms": 0}, NotFound: {"key": "nothing"}},
-    pl.panel: {
-        InvalidType: {"palette": 5},
-        InvalidValue: {"kind": "x", "legend_loc": "x", "ncols": 0},
-    },
-    pl.path: {InvalidType: {"key": 5}, NotFound: {"key": "neighbors"}},
+    pl.curve: {InvalidValue: {"palette": 5}, NotFound: {"key": "neighbors"}},
+    pl.dotplot: {InvalidType: {"labels": None}},
+    pl.genes: {InvalidValue: {"column": "x"}},
+    pl.panel: {InvalidValue: {"palette": 5}, NotFound: {"basis": "x", "color": "x"}},
     pl.stability: {InvalidType: {"symbols": 5}, NotFound: {"key": "nothing"}},
-    pl.unexplained: {NotFound: {"basis": "x"}},
 }  # fmt: skip
 
 #: Arguments that do not go together: the last is refused, with a kind.
@@ -174,8 +167,6 @@ COMBINATIONS = [
     (tl.enrich, {"gene_sets": SETS, "method": "prerank", "background": GENES}, InvalidValue),
     (tl.order_panel, {"counts_layer": None, "limits": 3}, InvalidType),
     (io.write_genes, {"path": "x.txt", "columns": ["x"]}, InvalidValue),
-    (pl.panel, {"kind": "heatmap", "labels": "louvain", "ax": 5}, InvalidValue),
-    (pl.panel, {"kind": "heatmap"}, InvalidValue),
 ]
 
 
@@ -211,9 +202,9 @@ def untouched(analysed, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("call", REFUSED)
 def test_what_is_refused(untouched, quick_umaps, monkeypatch, call):
-    if call is not pl.panel:  # which computes one before it refuses a palette
-        fails = pytest.fail
-        monkeypatch.setattr("glfs_bio.pl._panel._umap", lambda *_: fails("before the refusal"))
+    monkeypatch.setattr(
+        "glfs_bio.pl._panel._umap", lambda *_: pytest.fail("computed before the refusal")
+    )
     given = {"adata": untouched, "panel": GENES, "path": "old.txt", "show": False}
     parameters = inspect.signature(call).parameters
     arguments = {name: given[name] for name in given if name in parameters}
