@@ -67,7 +67,7 @@ LINES = {
     "select": "IN.h5ad --n-genes 5 --key-added other",
     "structure": "IN.h5ad",
     "evaluate": "IN.h5ad glfs --labels type",
-    "extend": "IN.h5ad glfs --n-extra 2 --labels type",
+    "extend": "IN.h5ad glfs --n-genes 7",
     "explain": "IN.h5ad glfs --labels type",
     "prove": "IN.h5ad other",
     "stability": "IN.h5ad --n-resamples 2",
