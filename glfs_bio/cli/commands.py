@@ -182,6 +182,12 @@ def _demo(call: Call) -> None:
     call.put_genes(adata, key, Path("-"))
 
 
+def _explanation(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
+    """Return a row for each gene that is asked about, or for each of the panel."""
+    table: pd.DataFrame = adata.uns[key]["table" if call.value("genes") is None else "genes"]
+    return table
+
+
 def _frequencies(_: Call, adata: AnnData, key: str) -> pd.DataFrame:
     """Return the candidate genes, the most frequent first."""
     columns = {f"{key}_{name}": name for name in ("frequency", "consensus")}
@@ -238,9 +244,9 @@ COMMANDS = {
     ),
     "extend": Command(
         "tl.extend_panel",
-        "Add genes to a panel; prints gene, added share and preserved share as TSV.\n\n"
+        "Add genes to a panel, or replace some; prints them with the share that they add as TSV.\n\n"
         "Genes of PANEL that are missing in the data stay in the panel, without a contribution.",
-        "pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt",
+        "pbmc.h5ad catalogue.csv --n-genes 300 --genes order.txt",
         (*Command.own, _GENES),
     ),
     "explain": Command(
@@ -248,6 +254,7 @@ COMMANDS = {
         "Explain each gene of a panel: role, expression, loss, substitute; prints TSV.",
         "pbmc.h5ad panel.txt --labels cell_type --table why.tsv",
         differing={"genes": {"flags": "--genes", "read": options.panel}},
+        table=_explanation,
     ),
     "prove": Command(
         "tl.prove_panel",

@@ -105,12 +105,12 @@ def test_another_target(table, cells):
 
 
 def test_extend(table, cells, catalogue):
-    line = "extend cells.h5ad catalogue.csv --n-extra 5 --labels louvain --genes order.txt"
+    line = "extend cells.h5ad catalogue.csv --n-genes 9 --genes order.txt"
     frame, summary = table(f"{line} -o out.h5ad")
-    expected = tl.extend_panel(cells, catalogue, 5, labels="louvain", inplace=False)
+    expected = tl.extend_panel(cells, catalogue, 9, inplace=False)
     assert list(frame) == list(expected)
     assert list(frame["gene"]) == list(expected["gene"])
-    assert "5 genes added: 9 of 765 genes" in summary
+    assert "9 of 765 genes" in summary
     genes = {*catalogue, *frame["gene"]}
     assert set(Path("order.txt").read_text().split()) == genes
     out = ad.read_h5ad("out.h5ad")
@@ -119,7 +119,7 @@ def test_extend(table, cells, catalogue):
 
 @pytest.mark.filterwarnings("default::UserWarning")
 def test_genes_that_are_not_in_the_data_stay_in_the_list(table):
-    line = "extend cells.h5ad LYZ,CD8a --n-extra 2 --genes g.txt --exclude /^HLA/ --symbols id"
+    line = "extend cells.h5ad LYZ,CD8a --n-genes 4 --genes g.txt --exclude /^HLA/ --symbols id"
     frame, summary = table(line)
     assert "CD8A" in summary
     assert Path("g.txt").read_text().splitlines() == ["id LYZ", *frame["gene"], "CD8a"]
@@ -127,8 +127,9 @@ def test_genes_that_are_not_in_the_data_stay_in_the_list(table):
 
 
 def test_replace(table, cells):
-    frame, _ = table("extend cells.h5ad glfs --drop CD3D,LYZ -o out.h5ad")
-    expected = tl.extend_panel(cells, "glfs", drop=["CD3D", "LYZ"], inplace=False)
+    genes = list(cells.var_names[cells.var["glfs_selected"]][:2])
+    frame, _ = table(f"extend cells.h5ad glfs --drop {','.join(genes)} -o out.h5ad")
+    expected = tl.extend_panel(cells, "glfs", drop=genes, inplace=False)
     assert list(frame["gene"]) == list(expected["gene"])
 
 
@@ -157,7 +158,7 @@ def test_stability(table, cells):
     assert frame["frequency"].is_monotonic_decreasing
     tl.stability(cells, n_resamples=2, fraction=0.8, random_state=3)
     assert list(frame["frequency"]) == list(cells.var["glfs_stability_frequency"][frame["gene"]])
-    assert "2 selections on 280 of 350 cells" in summary
+    assert "2 selections" in summary
 
 
 def test_classify(table, run, clusters):

@@ -186,7 +186,7 @@ def test_a_result_is_said_once_and_notes_as_warnings_are(run, cells):
 
 READING = {
     "export": "IN.h5ad -",
-    "reference": "IN.h5ad reference.zip --labels type --overwrite",
+    "reference": "IN.h5ad reference.zip --labels type --ids symbol --overwrite",
     "report": "IN.h5ad -o -",
 }
 

@@ -22,7 +22,7 @@ from glfs_bio.codec import plain
 READING = {
     "efficiency": "IN.h5ad IN.h5ad --labels type --counts-layer counts --spatial-layer counts",
     "export": "IN.h5ad genes.csv scores.rnk",
-    "reference": "IN.h5ad reference.zip --labels type",
+    "reference": "IN.h5ad reference.zip --labels type --ids symbol",
     "report": "IN.h5ad -o report.html",
     "demo": "-o demo",
 }
