@@ -118,15 +118,9 @@ def order(
     written.put(adata, entry["table"])
 
 
-#: Results of other functions that a report shows.
-_RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes", "markers")
-
-
 @command(
     "io.write_report",
-    results=None,
-    umaps="--umaps/--no-umaps",
-    link=values.As(str, lambda text, _: None if text == "none" else text, "none: no links."),
+    basis=values.As(str, lambda text, _: False if text == "none" else text, "none: no UMAPs."),
 )
 def report(
     cells: Stored,
@@ -134,23 +128,6 @@ def report(
         Path, "-o --output", "File for the report: .html.", File("w", (".html", ".htm"))
     ],
     call: Call,
-    stability_key: Annotated[str | None, "Key of the stability. Default: KEY_stability."] = None,
-    enrichment_key: Annotated[str | None, "Key of the enrichment. Default: KEY_enrichment."] = None,
-    evaluation_key: Annotated[str | None, "Key of the evaluation. Default: KEY_evaluation."] = None,
-    explanation_key: Annotated[
-        str | None, "Key of the explanation. Default: KEY_explanation."
-    ] = None,
-    substitutes_key: Annotated[
-        str | None, "Key of the substitutes. Default: KEY_substitutes."
-    ] = None,
-    markers_key: Annotated[str | None, "Key of the markers. Default: KEY_markers."] = None,
-    layer: Annotated[str | None, "Layer of the UMAPs instead of X, or raw."] = None,
-    random_state: Annotated[int, "--seed", "Seed of the UMAPs."] = 0,
-    keep: Annotated[
-        Path | None,
-        "File for the cells with the UMAPs, for later reports: .h5ad or .zarr.",
-        File("w", files.CELLS),
-    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a selection as one HTML file that needs no network.
@@ -159,18 +136,8 @@ def report(
 
     Example: glfs-bio report panel.h5ad -o report.html --labels cell_type
     """
-    adata = cells.load()
-    if keep is not None or layer is not None or random_state:
-        glfs_bio.tl.panel_umap(adata, call["key"], layer=layer, random_state=random_state)
-    if keep is not None:
-        files.put_cells(adata, keep, overwrite=overwrite)
-    keys = (
-        *(stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key),
-        markers_key,
-    )
-    results = {what: key for what, key in zip(_RESULTS, keys, strict=True) if key is not None}
     with files.replacing(output, ".html", overwrite=overwrite) as name:
-        glfs_bio.io.write_report(adata, name, results=results, **call.given)
+        glfs_bio.io.write_report(cells.load(), name, **call.given)
 
 
 @command("tl.estimate_efficiency", reference=None, spatial=None)

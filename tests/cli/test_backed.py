@@ -18,7 +18,7 @@ from glfs_bio.io import _on_disk
 READING = {
     "rank": "IN.h5ad --n-genes 5",
     "export": "IN.h5ad -",
-    "report": "IN.h5ad -o - --no-umaps --labels type",
+    "report": "IN.h5ad -o - --basis none --labels type",
     "efficiency": "IN.h5ad IN.h5ad --labels type --counts-layer counts --spatial-layer counts",
 }
 EVERY = LINES | READING

@@ -25,7 +25,7 @@ def test_export_in_every_format(on_cells, cells):
 
 def test_report(on_cells, quick_umaps):
     with quick_umaps():
-        line = "report cells.h5ad -o r.html --labels bulk_labels --link none"
+        line = "report cells.h5ad -o r.html --labels bulk_labels"
         assert on_cells(line).stdout == ""
     assert "8 of 765 genes" in Path("r.html").read_text("utf-8")
 

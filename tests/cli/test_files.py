@@ -14,8 +14,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-import glfs_bio
-
 OUTPUTS = {
     "select": "-o",
     "rank": "--table",
@@ -91,7 +89,7 @@ def test_one_command_after_another_without_files(run, cells, tmp_path, monkeypat
     assert "--symbols nope" in result.stderr
     genes = run("export - -", input=selected).stdout.split()
     assert len(genes) == 3
-    page = run("report - -o - --link none", input=selected)
+    page = run("report - -o - --basis none", input=selected)
     assert page.exit_code == 0, page.stderr
     assert page.stdout.startswith("<!DOCTYPE html>")
     table = cells.to_df().to_csv().encode()
@@ -100,21 +98,6 @@ def test_one_command_after_another_without_files(run, cells, tmp_path, monkeypat
         result = run("select - --n-genes 3 --n-comps 5 --genes -", input=sent)
         assert result.stdout.split() == genes, result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["cells.h5ad"]
-
-
-def test_a_second_report_computes_no_umap(run, cells, monkeypatch):
-    computed = []
-    monkeypatch.setattr(
-        "glfs_bio._anndata.umap._umap", lambda where, _: computed.append(1) or where[:, :2]
-    )
-    glfs_bio.pp.select_genes(cells, 3, n_comps=5)
-    cells.write_h5ad("cells.h5ad")
-    first = run("report cells.h5ad -o one.html --keep kept.h5ad")
-    assert first.exit_code == 0, first.stderr
-    assert len(computed) == 2
-    assert run("report kept.h5ad -o two.html").exit_code == 0
-    assert run("report cells.h5ad -o none.html --no-umaps").exit_code == 0
-    assert len(computed) == 2
 
 
 def test_streams_that_cannot_be(run):

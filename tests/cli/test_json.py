@@ -25,7 +25,7 @@ EVERY = LINES | {
     "rank": "IN.h5ad --method variance --n-genes 3",
     "efficiency": "IN.h5ad IN.h5ad --labels type --counts-layer counts --spatial-layer counts",
     "export": "IN.h5ad genes.csv scores.rnk",
-    "report": "IN.h5ad --no-umaps -o report.html",
+    "report": "IN.h5ad --basis none -o report.html",
     "demo": "-o demo",
 }
 #: Files of those that have no option for each.
