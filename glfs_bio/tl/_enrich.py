@@ -106,9 +106,6 @@ def enrich(
     UserWarning
         If selected genes are not in the background, or if no cell expresses a candidate gene.
 
-    See Also
-    --------
-
     References
     ----------
     .. [1] I. Rivals et al., Enrichment or depletion of a GO category within a class of genes:
