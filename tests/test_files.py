@@ -11,8 +11,8 @@ import pytest
 from refusals import refused
 
 from glfs_bio import io, pp
+from glfs_bio._files import replacing
 from glfs_bio.errors import FileExists
-from glfs_bio.io import replacing
 
 posix = pytest.mark.skipif(os.name != "posix", reason="this system has no such thing")
 
