@@ -203,7 +203,9 @@ def _zarr(path: Path, backed: bool, modality: str | None) -> ad.AnnData:
     import zarr
 
     group: Any = zarr.open_group(path, mode="r")
-    where = _place(path, {name: set(group[name]) for name in _SEVERAL if name in group}, modality)
+    where = _group_of(
+        path, {name: set(group[name]) for name in _SEVERAL if name in group}, modality
+    )
     if where is not None:
         return open_backed(group[where]) if backed else _element(group[where])
     if "obs" not in group or "var" not in group:
@@ -219,7 +221,7 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
         raise bad_file(path, "is no HDF5 file, whatever its ending", "give it the ending it needs")
     with h5py.File(path, "r") as file:
         of_mudata = {name: set(file[name]) for name in _SEVERAL[:1] if name in file}
-        where = _place(path, of_mudata, modality)
+        where = _group_of(path, of_mudata, modality)
         if where is not None:
             return open_backed(h5py.File(path)[where]) if backed else _element(file[where])
         is_anndata = "obs" in file and "var" in file
@@ -245,7 +247,9 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
     return _tenx_h5(path, var_names)
 
 
-def _place(path: Path, several: Mapping[str, Collection[str]], modality: str | None) -> str | None:
+def _group_of(
+    path: Path, several: Mapping[str, Collection[str]], modality: str | None
+) -> str | None:
     """Return the group of the one AnnData that is asked for; None: the file is one itself."""
     groups = {name: f"{group}/{name}" for group, names in several.items() for name in names}
     if modality is not None and modality not in groups:
@@ -346,9 +350,9 @@ def _stem(path: Path) -> str | None:
 def _mtx(path: Path, var_names: str) -> ad.AnnData:
     from scipy import io, sparse
 
-    beside = _beside(path)
+    files = _files_of_names(path)
     matrix = io.mmread(path)
-    texts = {kind: _texts(file, matrix.shape) for kind, file in beside.items()}
+    texts = {kind: _texts(file, matrix.shape) for kind, file in files.items()}
     genes, cells = texts["genes"], texts["cells"]
     numbers = [str(number) for number in range(len(cells) + 1)]
     if cells.shape[1] > 1 and list(cells.iloc[:, 0]) in (numbers[:-1], numbers[1:]):
@@ -363,7 +367,7 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
         raise bad_file(
             path,
             f"is a matrix of {matrix.shape[0]} × {matrix.shape[1]}, with {n_genes} genes in "
-            f"{beside['genes'].name} and {n_cells} cells in {beside['cells'].name}",
+            f"{files['genes'].name} and {n_cells} cells in {files['cells'].name}",
             "give files that belong together, and are whole",
         )
     matrix = sparse.csr_matrix(matrix if in_rows else matrix.T, dtype=np.float32)
@@ -371,13 +375,13 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     if all(map(is_id, symbols)) and not all(map(is_id, ids)):
         ids, symbols = symbols, ids
     symbols = symbols.where(symbols != "", ids)
-    index, other = (ids, (_SYMBOLS, symbols)) if var_names == _IDS else (symbols, (_IDS, ids))
+    index, further = (ids, (_SYMBOLS, symbols)) if var_names == _IDS else (symbols, (_IDS, ids))
     var = pd.DataFrame(index=index.to_numpy())
     if genes.shape[1] > 1:
-        var[other[0]] = other[1].to_numpy()
+        var[further[0]] = further[1].to_numpy()
     for side, kind in ((var.index, "genes"), (cells.iloc[:, 0], "cells")):
         if "" in set(side):
-            raise bad_file(path, f"has a line without a name in {beside[kind].name}")
+            raise bad_file(path, f"has a line without a name in {files[kind].name}")
     adata = ad.AnnData(matrix, obs=pd.DataFrame(index=cells.iloc[:, 0].to_numpy()), var=var)
     if genes.shape[1] > 2:
         kinds = genes.iloc[:, 2].to_numpy()
@@ -387,13 +391,13 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     return adata
 
 
-def _beside(path: Path) -> dict[str, Path]:
+def _files_of_names(path: Path) -> dict[str, Path]:
     """Return the files with the names of a matrix, which are called as it is."""
     stem = str(_stem(path))
-    before, _, ending = stem.rpartition("matrix") if "matrix" in stem else (stem, "", "")
+    start, _, ending = stem.rpartition("matrix") if "matrix" in stem else (stem, "", "")
     files = sorted(path.parent.iterdir())
     paths: dict[str, Path] = {}
-    for begin, end in ((before, ending), (stem, ""), (stem.partition(".")[0], "")):
+    for begin, end in ((start, ending), (stem, ""), (stem.partition(".")[0], "")):
         for kind, called in _NAMES.items():
             pattern = rf"{re.escape(begin)}[._-]?{called}{re.escape(end)}\.(tsv|txt|csv)(\.gz)?"
             matching = [file for file in files if re.fullmatch(pattern, file.name)]
@@ -475,7 +479,7 @@ def write_in_parts(adata: ad.AnnData, path: Path) -> None:
             version: Any = getattr(ad.settings, "zarr_write_format", 3)
         _fill(zarr.open_group(path, mode="w", zarr_format=version), adata)
         return
-    import h5py  # type: ignore[import-untyped]
+    import h5py
 
     with h5py.File(path, "w") as file:
         _fill(file, adata)
@@ -524,7 +528,7 @@ def _put(root: Any, name: str, matrix: Any) -> None:
     elif is_here(matrix) or hasattr(matrix, "dask"):
         write_elem(root, name, matrix)
     elif hasattr(matrix, "format"):
-        blocks = _parts(matrix)
+        blocks = _blocks(matrix)
         write_elem(root, name, next(blocks), dataset_kwargs={"indptr_dtype": np.int64})
         for block in blocks:
             sparse_dataset(root[name]).append(block)
@@ -536,7 +540,7 @@ def _is_hdf5(element: Any) -> bool:
     return type(element).__module__.partition(".")[0] == "h5py"
 
 
-def _parts(matrix: Any) -> Iterator[Any]:
+def _blocks(matrix: Any) -> Iterator[Any]:
     """A sparse matrix in a file, some rows or columns at a time."""
     by_rows = matrix.format == "csr"
     n_all = matrix.shape[0 if by_rows else 1]

@@ -275,7 +275,7 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
             sep=head.separator,
             decimal=decimal,
             header=None,
-            converters=dict.fromkeys(range(head.n_keys), _named),
+            converters=dict.fromkeys(range(head.n_keys), _as_text),
             chunksize=max(1, _AT_ONCE // head.width),
             low_memory=False,  # blocks are small already
         )
@@ -293,7 +293,7 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
     return rows, np.concatenate(blocks), texts
 
 
-def _named(field: str) -> str:
+def _as_text(field: str) -> str:
     """A name behind a letter, so that it is none of the words that pandas takes for missing."""
     return f"_{sheets.stripped(field)}"
 
@@ -414,23 +414,10 @@ _LIKE_A_CELL = re.compile(
 _AROUND_SYMBOL = re.compile(r"^(hg|mm|GRCh|GRCm)\d+_+|\|.*$")
 #: Symbols that cells are called as well, after their wells
 _LIKE_A_WELL = re.compile(r".?|[A-P]\d{1,2}", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Sides:
-    """How the names on both sides of a table are compared."""
-
-    #: So many names of a side, evenly spread, are looked at
-    names: int = 1000
-    #: Share of one side that is no chance, above that of the other
-    margin: float = 0.2
-    #: Share by which names of known forms alone decide
-    enough: float = 0.5
-    #: Genes of the nomenclature on one side, and none on the other, that are no chance
-    fewest: int = 3
-
-
-SIDES = Sides()
+#: Names of a side that are looked at, evenly spread; the share of one side, above that of the
+#: other, that is no chance; the share by which names of known forms alone decide; and genes of the
+#: nomenclature on one side, and none on the other, that are no chance.
+_COMPARED, _MARGIN, _ENOUGH, _FEWEST = 1000, 0.2, 0.5, 3
 
 
 def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
@@ -438,7 +425,7 @@ def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]
     of_genes, of_cells = says_genes(corner), says_cells(corner)
     by_corner = None if of_genes == of_cells else of_genes
     lean = _lean(rows, columns)
-    by_names = None if abs(lean) <= SIDES.margin else lean > 0
+    by_names = None if abs(lean) <= _MARGIN else lean > 0
     of_rows, of_columns = (listed(side[:4], 3) for side in (rows, columns))
     sides = f"its rows ({of_rows}) and its columns ({of_columns})"
     if {by_corner, by_names} == {True, False}:
@@ -461,7 +448,7 @@ def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]
 
 def check_genes_in_rows(rows: list[str], columns: list[str]) -> None:
     """Refuse a matrix whose names say that its rows are cells: one of R has genes there."""
-    if _lean(rows, columns) < -SIDES.enough:
+    if _lean(rows, columns) < -_ENOUGH:
         raise InvalidValue(
             "adata",
             NO_VALUE,
@@ -484,16 +471,16 @@ def says_cells(corner: str) -> bool:
 
 def _lean(rows: list[str], columns: list[str]) -> float:
     """How much more rows look like genes, and columns like cells, than the other way round."""
-    sides = [side[:: max(1, len(side) // SIDES.names)] for side in (rows, columns)]
+    sides = [side[:: max(1, len(side) // _COMPARED)] for side in (rows, columns)]
     genes, cells = (
         [np.mean([bool(is_like(name)) for name in side]) for side in sides]
         for is_like in (_is_like_a_gene, _LIKE_A_CELL.fullmatch)
     )
     lean = float(genes[0] - genes[1] + cells[1] - cells[0])
-    if abs(lean) > SIDES.enough:
+    if abs(lean) > _ENOUGH:
         return lean
     n_symbols = [sum(map(is_symbol, side)) for side in sides]
-    if min(n_symbols) == 0 and max(n_symbols) >= SIDES.fewest:
+    if min(n_symbols) == 0 and max(n_symbols) >= _FEWEST:
         return 1.0 if n_symbols[0] else -1.0
     return lean + n_symbols[0] / len(sides[0]) - n_symbols[1] / len(sides[1])
 

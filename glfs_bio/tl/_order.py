@@ -225,9 +225,9 @@ def order_panel(
     checks.flags(inplace=inplace)
     checks.whole_number("backups", backups, at_least=0)
     named = names.named(adata, panel, symbols=symbols)
-    before = None
+    on_catalogue = None
     if catalogue is not None:
-        before = names.named(adata, catalogue, symbols=symbols, argument="catalogue")
+        on_catalogue = names.named(adata, catalogue, symbols=symbols, argument="catalogue")
     request = asked(adata, named.key, limits=limits, symbols=symbols)
     platform_name, listing = _platform(platform, request.platform)
     types = None if labels is None else columns.labels(adata, labels)
@@ -239,7 +239,7 @@ def order_panel(
         ORDERS[platform_name],
         resolution=resolved(adata, genes, symbols=symbols, ids=ids, known=named.ids_of_rows),
         listing=listing,
-        catalogue=before,
+        catalogue=on_catalogue,
     )
     bad, items = draft.refused, draft.accepted
     if len(bad) and refused == "raise":
@@ -496,7 +496,7 @@ class Draft:
 
 def _rows(items: pd.DataFrame) -> Index:
     """Return the rows of ``.var`` of genes that are in the data."""
-    return items["row"][items["row"] >= 0].to_numpy(dtype=np.intp)
+    return np.asarray(items["row"][items["row"] >= 0], dtype=np.intp)
 
 
 def _row_of(frame: pd.DataFrame, genes: pd.DataFrame) -> pd.Series:
@@ -660,7 +660,7 @@ def _families(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.Seri
     """Return which genes of the order share a family of the list, or nearly a sequence."""
     members: dict[str, list[int]] = {}
     families = draft.resolution.resolver.genes.get("family")
-    for row in np.flatnonzero(table["source"] != "backup"):
+    for row in np.flatnonzero(table["source"] != "backup").tolist():
         place = items["place"][row]
         if families is not None and place >= 0 and families[place]:
             members.setdefault(f"the family {families[place]}", []).append(row)

@@ -109,20 +109,24 @@ class Around:
         for _ in range(_ROUNDS):
             then = first / ((first / (then @ pairs.T)) @ pairs)
         return cls(
-            *(spillover.share, first, then),
-            *(np.argsort(codes, kind="stable"), np.cumsum(sizes) - sizes, sizes),
+            share=spillover.share,
+            first=first,
+            then=then,
+            cells=np.argsort(codes, kind="stable"),
+            starts=np.cumsum(sizes) - sizes,
+            sizes=sizes,
         )
 
     def mixed(self, counts: Array, codes: Index, rng: np.random.Generator) -> Array:
         """Counts with molecules of neighbouring cells, shape (n_cells, n_genes)."""
-        whole = counts.astype(np.int64)
-        kept_counts = rng.binomial(whole, 1.0 - self.share)
+        molecules = counts.astype(np.int64)
+        kept_counts = rng.binomial(molecules, 1.0 - self.share)
         likely = self.first[codes]
         for _ in range(N_NEIGHBORS):
             below = np.cumsum(likely, axis=1)
             types = (rng.random((len(codes), 1)) * below[:, -1:] >= below).sum(axis=1)
             givers = self.cells[self.starts[types] + rng.integers(self.sizes[types])]
-            kept_counts += rng.binomial(whole[givers], self.share / N_NEIGHBORS)
+            kept_counts += rng.binomial(molecules[givers], self.share / N_NEIGHBORS)
             likely = (self.first[types] + _SELDOM) * self.then[codes]
         return np.asarray(kept_counts, dtype=np.float64)
 
@@ -248,22 +252,24 @@ def shrunk(ratios: Array, variances: Array) -> Efficiencies:
     return Efficiencies(mu + share * (ratios - mu), spread, mu, tau)
 
 
-def estimated(here: Means, there: Means, weights: Array) -> Efficiencies:
+def estimated(reference: Means, platform: Means, weights: Array) -> Efficiencies:
     """Efficiencies there, as a share of those here, in cells of given shares of the types."""
-    both = [assay.total(weights) for assay in (here, there)]
+    both = [assay.total(weights) for assay in (reference, platform)]
     ratio = both[1][0].sum() / both[0][0].sum()
-    added = _HALF / here.n_cells.sum()  # draws a ratio to that of all counts
+    added = _HALF / reference.n_cells.sum()  # draws a ratio to that of all counts
     logs, variances = [], []
-    for (means, sampling), share, assay in zip(both, (1.0, ratio), (here, there), strict=True):
+    for (means, sampling), share, assay in zip(
+        both, (1.0, ratio), (reference, platform), strict=True
+    ):
         means = means + added * share
         logs.append(np.log(means))
         variances.append((sampling + added * share / assay.n_cells.sum()) / means**2)
     return shrunk(logs[1] - logs[0], variances[0] + variances[1])
 
 
-def off_target(here: Means, there: Means, weights: Array) -> Array:
+def off_target(reference: Means, platform: Means, weights: Array) -> Array:
     """Share of what is detected of each gene there that does not follow its types here."""
-    x, y = here.means, there.means
+    x, y = reference.means, platform.means
     precision = 1.0 / (y + (y.mean(axis=0) / np.maximum(x.mean(axis=0), _HALF * 1e-3)) * x + 1e-3)
     precision = precision / precision.sum(axis=0)
     x_mean, y_mean = (precision * x).sum(axis=0), (precision * y).sum(axis=0)
@@ -330,9 +336,9 @@ def of_labels(
         seen = counted(counts, rates, efficiency * work, detection.off_target, rng)
         if givers is not None:
             plain.append(_scores(seen, codes, names))
-            before, seen = seen, givers.mixed(seen, codes, around)
+            unmixed, seen = seen, givers.mixed(seen, codes, around)
             together = together + np.stack(
-                [coexpression(scores_of_draw > 0) for scores_of_draw in (before, seen)]
+                [coexpression(scores_of_draw > 0) for scores_of_draw in (unmixed, seen)]
             )
         read.append(_scores(seen, codes, names))
         hits = read[-1].per_label["recall"].to_numpy() * n_cells
@@ -397,9 +403,9 @@ def counted(
     rng: np.random.Generator,
 ) -> Array:
     """Counts of a platform of some efficiencies, shape (n_cells, n_genes)."""
-    right = efficiency if off_target is None else efficiency * (1.0 - off_target)
-    seen = rng.binomial(np.rint(counts).astype(np.int64), np.minimum(right, 1.0))
-    seen = seen + rng.poisson(rates * np.maximum(right - 1.0, 0.0))
+    on_target = efficiency if off_target is None else efficiency * (1.0 - off_target)
+    seen = rng.binomial(np.rint(counts).astype(np.int64), np.minimum(on_target, 1.0))
+    seen = seen + rng.poisson(rates * np.maximum(on_target - 1.0, 0.0))
     if off_target is not None:
         wrong = efficiency * off_target * counts.mean(axis=0)
         seen = seen + rng.poisson(np.broadcast_to(wrong, counts.shape))
@@ -409,6 +415,6 @@ def counted(
 def normalised(counts: Array) -> Array:
     """Logarithms of counts of a panel, with the same total in every cell that has any."""
     totals = counts.sum(axis=1, keepdims=True)
-    some = totals[totals > 0]
-    most = float(np.median(some)) if len(some) else 1.0
+    filled = totals[totals > 0]
+    most = float(np.median(filled)) if len(filled) else 1.0
     return np.asarray(np.log1p(counts * (most / np.maximum(totals, 1.0))))

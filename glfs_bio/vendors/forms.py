@@ -294,12 +294,12 @@ def _is_id(value: object) -> bool:
 
 def _json(path: Path, content: dict[str, Any]) -> Table:
     """The ``gene_panel.json`` that lies beside a run of 10x Genomics."""
-    payload = _part(path, content, "payload")
-    targets = _part(path, payload, "targets", list)
+    payload = _member(path, content, "payload")
+    targets = _member(path, payload, "targets", list)
     rows, control = [], []
     for target in targets:
-        kind = _part(path, target, "type")
-        data = _part(path, kind, "data")
+        kind = _member(path, target, "type")
+        data = _member(path, kind, "data")
         info = target.get("info")
         coverage = info.get("gene_coverage") if isinstance(info, dict) else None
         codewords = target.get("codewords")
@@ -322,7 +322,7 @@ def _json(path: Path, content: dict[str, Any]) -> Table:
     return Table("10x gene_panel.json", table, control, about=stated)
 
 
-def _part(path: Path, content: Any, name: str, kind: type = dict) -> Any:
+def _member(path: Path, content: Any, name: str, kind: type = dict) -> Any:
     """A part of a document, or what is wrong with it."""
     value = content.get(name) if isinstance(content, dict) else None
     if not isinstance(value, kind):
@@ -347,7 +347,9 @@ def _table(path: Path, column: str | None, sheet: str | None) -> Table:
     rows = columns.sheet
     places_of = {"gene": columns.gene, "id": columns.id}
     if column is None:
-        places_of |= {name: sheets.place(rows.heads, heads) for name, heads in _FURTHER.items()}
+        places_of |= {
+            name: sheets.column_headed(rows.heads, heads) for name, heads in _FURTHER.items()
+        }
         places_of["name"] = columns.name
     table = pd.DataFrame(
         {
@@ -473,7 +475,7 @@ def _codebook(path: Path, columns: sheets.Genes) -> pd.DataFrame | None:
 
 def _words(columns: sheets.Genes) -> list[str] | None:
     """Codewords as texts, without blanks; None: there are none."""
-    at = sheets.place(columns.sheet.heads, _WORDS)
+    at = sheets.column_headed(columns.sheet.heads, _WORDS)
     if at is None or at in (columns.gene, columns.id):
         return None
     return [re.sub(r"\s", "", text) for text in sheets.texts(columns.sheet.column(at))]

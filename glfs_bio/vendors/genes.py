@@ -128,7 +128,7 @@ def _of_rows(source: object, rows: list[list[sheets.Cell]]) -> pd.DataFrame:
     frame = pd.DataFrame({"symbol": pd.Series(table.column(columns.gene), dtype=object)})
     frame["id"] = "" if columns.id is None else sheets.texts(table.column(columns.id))
     for name, heads in COLUMNS.items():
-        at = sheets.place(table.heads, heads)
+        at = sheets.column_headed(table.heads, heads)
         if at is not None and at != columns.gene:
             frame[name] = sheets.texts(table.column(at))
     if "n_probes" in frame:
@@ -190,19 +190,8 @@ SETS = (".gmt", ".json")
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 #: What columns of types and families are headed: those first that say more.
 TYPE_HEADS = (
-    *("cellname", "celltype", "celltypename", "type", "subtype", "cluster", "clusterid"),
-    *(
-        "ct",
-        "cell",
-        "group",
-        "label",
-        "population",
-        "annotation",
-        "ident",
-        "identity",
-        "clas",
-        "lineage",
-    ),
+    *("cellname", "celltype", "celltypename", "type", "subtype", "cluster", "clusterid", "ct"),
+    *("cell", "group", "label", "population", "annotation", "ident", "identity", "clas", "lineage"),
     *("family", "genefamily", "genegroup", "geneset", "set", "setname", "term", "pathway"),
 )
 _HEADS = (*TYPE_HEADS, *sheets.SYMBOL_HEADS, *sheets.ID_HEADS)
@@ -290,7 +279,9 @@ def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
     if sheets.ending(path := as_path(path)) not in sheets.LISTS:
         return {}
     table = sheets.headed(sheets.table(path), heads=_HEADS)
-    gene, of_id = (sheets.place(table.heads, h) for h in (sheets.SYMBOL_HEADS, sheets.ID_HEADS))
+    gene, of_id = (
+        sheets.column_headed(table.heads, h) for h in (sheets.SYMBOL_HEADS, sheets.ID_HEADS)
+    )
     if gene is None:
         return {}
     columns_of_genes = sheets.Genes(table, gene, of_id)
@@ -377,7 +368,7 @@ def _pairs(source: object, rows: list[list[sheets.Cell]]) -> Iterator[tuple[str,
         yield from _by_row(source, rows, 0, [1])
         return
     table = sheets.headed(rows, heads=_HEADS)
-    kind = sheets.place(table.heads, (*TYPE_HEADS, "name"))
+    kind = sheets.column_headed(table.heads, (*TYPE_HEADS, "name"))
     if kind is not None and (columns := _columns(table, kind)):
         yield from _by_row(source, table.rows, kind, columns)
         return
@@ -401,7 +392,7 @@ def _columns(table: sheets.Sheet, kind: int) -> list[int]:
     """Columns of genes beside a column of types."""
     heads = ["" if at == kind else head for at, head in enumerate(table.heads)]
     for heads_of_genes in (sheets.SYMBOL_HEADS, sheets.ID_HEADS):
-        if (gene := sheets.place(heads, heads_of_genes)) is not None:
+        if (gene := sheets.column_headed(heads, heads_of_genes)) is not None:
             return [at for at, head in enumerate(table.plain) if head == table.plain[gene]]
     if table.plain[kind] == "name":
         return []

@@ -194,7 +194,7 @@ def are_present(words: Sequence[str]) -> bool:
 
 def is_known(name: str) -> bool:
     """Whether a name is a symbol, past or present, an alias or an id of the nomenclature."""
-    return name.casefold() in _known() or versionless(name).casefold() in _known()
+    return name.casefold() in _folded_names() or versionless(name).casefold() in _folded_names()
 
 
 @cache
@@ -206,7 +206,7 @@ def _written() -> frozenset[str]:
 
 
 @cache
-def _known() -> frozenset[str]:
+def _folded_names() -> frozenset[str]:
     """The same in lower case."""
     return frozenset(name.casefold() for name in _written())
 
@@ -388,9 +388,9 @@ class Resolver:
             ],
             dtype=object,
         )
-        self._by_symbol = _places(self._symbols)
-        self._by_id = _places(self._ids)
-        self._by_case = _places([name.casefold() for name in self._symbols])
+        self._by_symbol = _rows_by_key(self._symbols)
+        self._by_id = _rows_by_key(self._ids)
+        self._by_case = _rows_by_key([name.casefold() for name in self._symbols])
 
     @classmethod
     def of(
@@ -430,15 +430,17 @@ class Resolver:
         another gene as well, with commas between them.
         """
         ids_of_names = [""] * len(names) if ids is None else ids
-        rows = [self._one(name, gene_id) for name, gene_id in zip(names, ids_of_names, strict=True)]
+        rows = [
+            self._resolved(name, gene_id) for name, gene_id in zip(names, ids_of_names, strict=True)
+        ]
         rows = self._once_each(rows)
-        places = [place for _, place, _ in rows]
+        rows_of_table = [row for _, row, _ in rows]
         columns = {
             "name": list(names),
-            "found": [found for found, _, _ in rows],
-            "place": places,
-            "symbol": [self._symbols[place] if place >= 0 else "" for place in places],
-            "id": [self._ids[place] if place >= 0 else "" for place in places],
+            "found": [way for way, _, _ in rows],
+            "place": rows_of_table,
+            "symbol": [self._symbols[row] if row >= 0 else "" for row in rows_of_table],
+            "id": [self._ids[row] if row >= 0 else "" for row in rows_of_table],
             "candidates": [candidates for _, _, candidates in rows],
         }
         return pd.DataFrame(columns, dtype=object).astype({"place": int})
@@ -447,17 +449,18 @@ class Resolver:
         """The same, where of several names of one gene the best found is it and the others not."""
         ways = list(FOUND)
         best: dict[int, int] = {}
-        for at, (found, place, _) in enumerate(rows):
-            if place >= 0 and (
-                place not in best or ways.index(found) < ways.index(rows[best[place]][0])
+        for at, (way, row_of_table, _) in enumerate(rows):
+            if row_of_table >= 0 and (
+                row_of_table not in best
+                or ways.index(way) < ways.index(rows[best[row_of_table]][0])
             ):
-                best[place] = at
+                best[row_of_table] = at
         return [
-            row if row[1] < 0 or best[row[1]] == at else ("double", -1, self._told([row[1]])[0])
+            row if row[1] < 0 or best[row[1]] == at else ("double", -1, self._called([row[1]])[0])
             for at, row in enumerate(rows)
         ]
 
-    def _one(self, name: str, gene_id_of_name: str) -> tuple[str, int, str]:
+    def _resolved(self, name: str, gene_id_of_name: str) -> tuple[str, int, str]:
         rows = self._by_id.get(versionless(gene_id_of_name), [])
         if rows:
             mine = [row for row in rows if self._symbols[row] == name]
@@ -490,13 +493,13 @@ class Resolver:
     def _by_history(self, name: str) -> tuple[str, int, str]:
         history = self._history
         official = [*history.current.get(name, ()), *history.previous.get(name, ())]
-        for found, entries in (("retired", official), ("alias", history.aliases.get(name, []))):
+        for way, entries in (("retired", official), ("alias", history.aliases.get(name, []))):
             rows = sorted({row for entry in entries for row in self._rows(entry)})
             elsewhere = [entry.symbol for entry in entries if not self._rows(entry)]
             if rows and elsewhere:  # one of the genes that it may be is not in the table
-                return "ambiguous", -1, ", ".join([*self._told(rows), *elsewhere])
+                return "ambiguous", -1, ", ".join([*self._called(rows), *elsewhere])
             if rows:
-                return self._of(found, rows)
+                return self._of(way, rows)
             if elsewhere:
                 return "absent", -1, ", ".join(dict.fromkeys(elsewhere))
         rows = self._by_case.get(name.casefold(), [])
@@ -504,7 +507,7 @@ class Resolver:
             return self._of("case", rows)
         stem = _MADE_UNIQUE.fullmatch(name)
         rows = self._by_symbol.get(stem[1], []) if stem else []
-        return ("ambiguous" if rows else "unknown"), -1, ", ".join(self._told(rows))
+        return ("ambiguous" if rows else "unknown"), -1, ", ".join(self._called(rows))
 
     def _rows(self, entry: Entry) -> list[int]:
         """Rows of a gene of the nomenclature: by its id, else by a symbol of no other."""
@@ -518,22 +521,22 @@ class Resolver:
     def _once(self, name: str, rows: list[int]) -> str:
         """Other genes of the table whose symbol a present symbol was."""
         entries = self._history.previous.get(name, ())
-        others = {row for entry in entries for row in self._rows(entry)} - set(rows)
-        return ", ".join(self._told(sorted(others)))
+        rows_of_others = {row for entry in entries for row in self._rows(entry)} - set(rows)
+        return ", ".join(self._called(sorted(rows_of_others)))
 
-    def _of(self, found: str, rows: list[int], also: str = "") -> tuple[str, int, str]:
+    def _of(self, way: str, rows: list[int], also: str = "") -> tuple[str, int, str]:
         if len(rows) == 1:
-            return found, rows[0], also
-        return "ambiguous", -1, ", ".join(self._told(rows))
+            return way, rows[0], also
+        return "ambiguous", -1, ", ".join(self._called(rows))
 
-    def _told(self, rows: Iterable[int]) -> list[str]:
+    def _called(self, rows: Iterable[int]) -> list[str]:
         return [
             f"{self._symbols[row]} ({self._ids[row]})" if self._ids[row] else self._symbols[row]
             for row in rows
         ]
 
 
-def _places(keys: Iterable[str]) -> dict[str, list[int]]:
+def _rows_by_key(keys: Iterable[str]) -> dict[str, list[int]]:
     rows = defaultdict(list)
     for row, key in enumerate(keys):
         rows[key].append(row)
@@ -543,7 +546,7 @@ def _places(keys: Iterable[str]) -> dict[str, list[int]]:
 
 def _most(genes: pd.DataFrame, names: Collection[str]) -> str | None:
     """The species of most of the names; None where no name is of any."""
-    asked = set(names) | {found for name in names if (found := versionless(name))}
-    known = genes["symbol"].isin(asked) | genes["id"].isin(asked)
-    counts = genes.loc[known, "species"].value_counts()
+    asked = set(names) | {gene_id for name in names if (gene_id := versionless(name))}
+    is_named = genes["symbol"].isin(asked) | genes["id"].isin(asked)
+    counts = genes.loc[is_named, "species"].value_counts()
     return None if counts.empty else str(counts.index[0])

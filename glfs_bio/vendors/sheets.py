@@ -93,9 +93,9 @@ class Sheet(NamedTuple):
         """Header as :func:`plain` has it."""
         return [plain(head) for head in self.heads]
 
-    def column(self, place: int) -> list[Cell]:
+    def column(self, at: int) -> list[Cell]:
         """Return the cells of a column, ``""`` where a row is too short."""
-        return [row[place] if place < len(row) else "" for row in self.rows]
+        return [row[at] if at < len(row) else "" for row in self.rows]
 
 
 class Genes(NamedTuple):
@@ -108,7 +108,7 @@ class Genes(NamedTuple):
     @property
     def name(self) -> int | None:
         """The column ``name`` beside one of genes, which says what each is called elsewhere."""
-        at = place(self.sheet.heads, ("name",))
+        at = column_headed(self.sheet.heads, ("name",))
         return None if at == self.gene else at
 
 
@@ -122,9 +122,9 @@ def is_shifted(header: Sequence[Cell], below: Sequence[Sequence[Cell]]) -> bool:
     return shifted and (len(header) > 1 or counts(below, 0))
 
 
-def counts(below: Sequence[Sequence[Cell]], place: int) -> bool:
+def counts(below: Sequence[Sequence[Cell]], at: int) -> bool:
     """Whether a column has the numbers of its rows, from 0 or 1."""
-    cells = [row[place] if place < len(row) else "" for row in below]
+    cells = [row[at] if at < len(row) else "" for row in below]
     if not cells or cells[0] not in ("0", "1"):
         return False
     return cells == [str(number) for number in range(int(cells[0]), len(cells) + int(cells[0]))]
@@ -148,10 +148,10 @@ def is_head(name: str) -> bool:
     return plain(name) in (*SYMBOL_HEADS, *ID_HEADS)
 
 
-def place(heads: Sequence[str], known: Iterable[str]) -> int | None:
-    """Return which column is headed by the first of `known` that heads one; None: none is."""
+def column_headed(heads: Sequence[str], heads_wanted: Iterable[str]) -> int | None:
+    """Return the column with the first of `heads_wanted` that heads one; None: none does."""
     plain_heads = [plain(head) for head in heads]
-    return next((plain_heads.index(head) for head in known if head in plain_heads), None)
+    return next((plain_heads.index(head) for head in heads_wanted if head in plain_heads), None)
 
 
 def n_heads(row: Sequence[Cell]) -> int:
@@ -176,7 +176,7 @@ def headed(
     if not is_shifted(first, body):
         return sheet
     shifted = sheet._replace(heads=["", *sheet.heads])
-    gene = place(sheet.heads, SYMBOL_HEADS)
+    gene = column_headed(sheet.heads, SYMBOL_HEADS)
     if gene is not None and are_genes(sheet, gene) and not are_genes(shifted, gene + 1):
         return sheet  # the last column has no head
     return shifted
@@ -203,7 +203,7 @@ def header(
 def _fits(top: list[list[str]], cells: list[list[Cell]], at: int) -> bool:
     """Whether a row heads what is below: it is not shorter, as titles are, and has few numbers."""
     below = cells[at + 1 : at + 1 + SAMPLE]
-    width = max((place for place, head in enumerate(top[at]) if head), default=-1) + 1
+    width = max((at_head for at_head, head in enumerate(top[at]) if head), default=-1) + 1
     wider = any(any(row[width:]) for row in below)
     if not below or (wider and not is_shifted(cells[at], below)):
         return False
@@ -212,8 +212,8 @@ def _fits(top: list[list[str]], cells: list[list[Cell]], at: int) -> bool:
 
 def _heads_a_gene(top: list[list[str]], at: int) -> bool:
     heads, below = top[at], [*top, []][at + 1]
-    where = [place for place, head in enumerate(heads[: len(below)]) if is_head(head)]
-    return any(names.is_known(below[place]) or names.is_id(below[place]) for place in where)
+    where = [at_head for at_head, head in enumerate(heads[: len(below)]) if is_head(head)]
+    return any(names.is_known(below[at_head]) or names.is_id(below[at_head]) for at_head in where)
 
 
 def is_real(text: str) -> bool:
@@ -229,9 +229,9 @@ def filled_columns(cells: list[list[Cell]]) -> list[int]:
     """Columns that hold anything."""
     width = max(map(len, cells), default=0)
     return [
-        place
-        for place in range(width)
-        if any(place < len(row) and row[place] and row[place] != " " for row in cells)
+        at
+        for at in range(width)
+        if any(at < len(row) and row[at] and row[at] != " " for row in cells)
     ]
 
 
@@ -250,27 +250,29 @@ def genes(source: object, cells: list[list[Cell]], column: str | None = None) ->
         _check_alone(source, sheet, sheet.heads.index(column))
         return Genes(sheet, sheet.heads.index(column), None)
     numbered = {
-        place
-        for place, head in enumerate(sheet.plain)
-        if head in _NUMBER_HEADS and counts(sheet.rows, place)
+        number
+        for number, head in enumerate(sheet.plain)
+        if head in _NUMBER_HEADS and counts(sheet.rows, number)
     }
-    known = ["" if place in numbered else head for place, head in enumerate(sheet.heads)]
-    symbol, own = place(known, SYMBOL_HEADS), place(known, ID_HEADS)
-    named = bool(sheet.heads) and sheet.plain[0] in _ROW_HEADS
-    named = named and not all(map(names.is_number, texts(sheet.column(0)[:SAMPLE])))
-    for one in (symbol, own):
-        if one is not None:
-            _check_alone(source, sheet, one)
+    heads = ["" if number in numbered else head for number, head in enumerate(sheet.heads)]
+    symbol, of_ids = column_headed(heads, SYMBOL_HEADS), column_headed(heads, ID_HEADS)
+    has_names = bool(sheet.heads) and sheet.plain[0] in _ROW_HEADS
+    has_names = has_names and not all(map(names.is_number, texts(sheet.column(0)[:SAMPLE])))
+    for named_column in (symbol, of_ids):
+        if named_column is not None:
+            _check_alone(source, sheet, named_column)
     if symbol is not None:
-        by_id = own is None and named and all(map(names.is_id, texts(sheet.column(0)[:SAMPLE])))
-        return Genes(sheet, symbol, 0 if by_id else own)
-    if own is not None:
+        by_id = (
+            of_ids is None and has_names and all(map(names.is_id, texts(sheet.column(0)[:SAMPLE])))
+        )
+        return Genes(sheet, symbol, 0 if by_id else of_ids)
+    if of_ids is not None:
         called = [
             at
             for at, head in enumerate(sheet.plain)
-            if at != own and _OF_GENES.search(head) and _are_symbols(sheet, at)
+            if at != of_ids and _OF_GENES.search(head) and _are_symbols(sheet, at)
         ]
-        return Genes(sheet, 0 if named else called[0] if len(called) == 1 else own, own)
+        return Genes(sheet, 0 if has_names else called[0] if len(called) == 1 else of_ids, of_ids)
     return _without_heads(source, cells, sheet, numbered)
 
 
@@ -293,12 +295,12 @@ def _without_heads(
     source: object, cells: list[list[Cell]], sheet: Sheet, numbered: set[int]
 ) -> Genes:
     """The same for a table of which no column has a head that is known."""
-    filled = [place for place in filled_columns(sheet.rows) if place not in numbered]
+    filled = [at for at in filled_columns(sheet.rows) if at not in numbered]
     bare = Sheet([], cells, [])
     if not sheet.heads:
         only = filled[0] if filled else 0
-        first, *others = texts(bare.column(only)[:SAMPLE]) or [""]
-        names_below = [name for other in others for name in names.several(other)]
+        first, *below = texts(bare.column(only)[:SAMPLE]) or [""]
+        names_below = [name for line in below for name in names.several(line)]
         words = re.split(r"[\s,;|/]+", first)
         has_head = bool(first) and not (len(words) > 1 and names.are_names(words))
         has_head = has_head and names.are_headed([first, *names_below])
@@ -314,12 +316,12 @@ def _without_heads(
         return Genes(bare, 1, 0)  # features of 10x Genomics
     if sheet.plain[0] in _ROW_HEADS and 0 not in numbered:
         numbers = all(names.is_number(text) for text in texts(sheet.column(0)))
-        named = [place for place in filled if are_genes(sheet, place)] if numbers else []
-        if len(named) < 2:  # else numbers of rows of which some were left out
-            return Genes(sheet, named[0] if named else 0, None)
-    every = [text for row in cells for text in texts(row) if text]
-    if names.are_present(every):
-        return Genes(bare._replace(rows=[[text] for text in every]), 0, None)
+        of_genes = [at for at in filled if are_genes(sheet, at)] if numbers else []
+        if len(of_genes) < 2:  # else numbers of rows of which some were left out
+            return Genes(sheet, of_genes[0] if of_genes else 0, None)
+    all_texts = [text for row in cells for text in texts(row) if text]
+    if names.are_present(all_texts):
+        return Genes(bare._replace(rows=[[text] for text in all_texts]), 0, None)
     raise bad_file(
         source,
         f"has {len(sheet.heads)} columns, and none is headed gene or symbol",
@@ -332,9 +334,9 @@ def texts(cells: Iterable[Cell]) -> list[str]:
     return [clean(cell) if isinstance(cell, str) else "" for cell in cells]
 
 
-def are_genes(sheet: Sheet, place: int) -> bool:
+def are_genes(sheet: Sheet, at: int) -> bool:
     """Whether nearly all cells of a column are known names."""
-    return names.are_names([text for text in texts(sheet.column(place)[:SAMPLE]) if text])
+    return names.are_names([text for text in texts(sheet.column(at)[:SAMPLE]) if text])
 
 
 def name_of(source: object, cell: Cell) -> str:
@@ -404,14 +406,14 @@ def _is_noted(name: str) -> bool:
     return apart and not names.is_known(name) and any(map(names.is_known, words[:1] + words[-1:]))
 
 
-def check_read(source: object, found: Sequence[str], *, may_be_prose: bool = False) -> None:
+def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = False) -> None:
     """Refuse dates, and numbers among names, as of spreadsheets, and names with notes beside."""
-    noted = [name for name in found if _BESIDE.search(name) and _is_noted(name)]
+    noted = [name for name in genes if _BESIDE.search(name) and _is_noted(name)]
     if noted and not may_be_prose:
         raise bad_file(source, f"has {listed(noted)} among the genes", "write one name a line")
-    damaged = [name for name in found if names.dates(name)]
-    numbers = [name for name in found if names.is_number(name)]
-    if 2 * len(numbers) < len(found):  # else the names are numbers, as those of NCBI
+    damaged = [name for name in genes if names.dates(name)]
+    numbers = [name for name in genes if names.is_number(name)]
+    if 2 * len(numbers) < len(genes):  # else the names are numbers, as those of NCBI
         damaged += numbers
     if not damaged:
         return
@@ -680,9 +682,9 @@ def without_formula(value: Any) -> Any:
     return f"'{value}" if len(value) > 1 and value.startswith(FORMULA) else value
 
 
-def check_names(given: Iterable[str], path: Path) -> None:
+def check_names(genes: Iterable[str], path: Path) -> None:
     """Refuse names of genes that would not be the same once they are read again."""
-    all_names = list(given)
+    all_names = list(genes)
     for number, name in enumerate(all_names):
         fault = None
         if not name or name != name.strip():
