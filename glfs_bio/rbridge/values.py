@@ -21,6 +21,7 @@ import h5py  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
 from anndata.io import sparse_dataset
+from pandas.api.types import is_integer_dtype
 from scipy import sparse
 
 from . import session
@@ -164,7 +165,7 @@ def write(value: Any) -> Any:
             "table",
             columns=[value.iloc[:, j] for j in range(value.shape[1])],
             names=value.columns.astype(str),
-            rows=None if isinstance(value.index, pd.RangeIndex) else value.index.astype(str),
+            rows=None if is_integer_dtype(value.index) else value.index.astype(str),
             length=len(value),
         )
     if sparse.issparse(value):

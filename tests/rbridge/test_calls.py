@@ -305,7 +305,7 @@ def same(ours, theirs):
             same(ours[name], theirs[name])
     elif isinstance(ours, pd.DataFrame):
         assert list(ours.columns) == list(theirs.columns)
-        if not isinstance(ours.index, pd.RangeIndex):
+        if not pd.api.types.is_integer_dtype(ours.index):
             assert list(ours.index) == list(theirs.index)
         for name in ours:
             same(ours[name].to_numpy(), theirs[name].to_numpy())

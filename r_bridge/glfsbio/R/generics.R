@@ -181,7 +181,8 @@ renamed <- c(
 writers <- c(
     selection = "glfs_select_genes", structure = "glfs_structure",
     all_genes = "glfs_evaluate_panel", evaluation = "glfs_evaluate_panel",
-    explanation = "glfs_explain_panel", stability = "glfs_stability",
-    order = "glfs_order_panel", proof = "glfs_prove_panel",
-    names = "glfs_resolve_genes", class = "glfs_classify"
+    comparison = "glfs_evaluate_panel", explanation = "glfs_explain_panel",
+    stability = "glfs_stability", order = "glfs_order_panel",
+    proof = "glfs_prove_panel", names = "glfs_resolve_genes",
+    class = "glfs_classify"
 )

@@ -59,7 +59,7 @@ glfs_plot_panel <- function(x, key = "glfs") {
 #' @export
 glfs_plot_curve <- function(x, key = NULL,
     measures = c("preserved", "accuracy", "macro_f1")) {
-    table <- measures_of(x, key, "measures", measures)
+    table <- measures_of(x, "evaluation", key, measures)
     if (!anyDuplicated(table[c("measure", "panel")]))
         refuse("x", " has an evaluation of one size: run ",
             "glfs_evaluate_panel() with sizes.")
@@ -104,7 +104,7 @@ glfs_plot_labels <- function(x, key = NULL, reading = "knn") {
 #' @rdname glfs_plot_panel
 #' @export
 glfs_plot_comparison <- function(x, key = NULL, measures = NULL) {
-    table <- measures_of(x, key, "overlap", measures)
+    table <- measures_of(x, "comparison", key, measures)
     if (is.null(measures))
         table <- table[table$measure != "n_effective", ]
     whole <- table$n_genes == stats::ave(table$n_genes, table$panel, FUN = max)
@@ -116,8 +116,8 @@ glfs_plot_comparison <- function(x, key = NULL, measures = NULL) {
 }
 
 # The measures of an evaluation that are known, of all batches together.
-measures_of <- function(x, key, element, measures) {
-    table <- as.data.frame(record_of(x, "evaluation", key, element)$measures)
+measures_of <- function(x, kind, key, measures) {
+    table <- as.data.frame(record_of(x, kind, key, "measures")$measures)
     all <- unique(table$measure)
     if (!is.null(measures) &&
             !(is.character(measures) && any(measures %in% all)))
@@ -159,8 +159,8 @@ record_of <- function(x, kind, key, element) {
         refuse(
             "x", " has no ", element, " under \"", key, "\": run ",
             writers[[kind]], "()",
-            switch(element, confusion = " with labels",
-                overlap = " of several panels"), " first."
+            if (kind == "comparison") " with several panels",
+            if (element == "confusion") " with labels", " first."
         )
     record
 }
