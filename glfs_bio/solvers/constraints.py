@@ -196,12 +196,6 @@ class Rows:
         less_met = (short <= short[:, [gene]]).all(axis=0)
         return np.asarray(less_met & (packed >= packed[:, [gene]]).all(axis=0))
 
-    def no_worse(self, gene: int) -> Mask:
-        """Whether each gene uses no more of any upper limit, and gives no less to any lower one."""
-        packed, needed = self._dense[np.isfinite(self.upper)], self._dense[self.lower > 0]
-        fits = (packed <= packed[:, [gene]]).all(axis=0)
-        return np.asarray(fits & (needed >= needed[:, [gene]]).all(axis=0))
-
     def apart(self, alike: Mapping[str, Index], include: Index) -> Rows:
         """The same limits, with one gene at most of each of some sets, or those of `include`."""
         if not alike:
