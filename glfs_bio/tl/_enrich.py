@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -45,7 +45,7 @@ def enrich(
     *,
     key: str = "glfs",
     method: Literal["ora", "prerank"] = "ora",
-    background: Iterable[str] | None = None,
+    background: Collection[str] | None = None,
     symbols: str | None = None,
     min_size: int | None = None,
     key_added: str | None = None,
@@ -130,6 +130,10 @@ def enrich(
     checks.whole_number("min_size", smallest, at_least=1)
     checks.flags(inplace=inplace)
     key_added = results.key_for(adata, "enrichment", key_added, key)
+    is_list = isinstance(background, Collection) and not isinstance(background, str)
+    if background is not None and not (is_list and len(background) and method == "ora"):
+        advice = f"must be a list of gene names, and needs {arg('method', 'ora')}"
+        raise InvalidValue("background", background, advice)
     scores = results.scores(adata, key, symbols)
     genes = results.ranked(adata, key).index
     selected = pd.Index(read.symbols(adata, symbols).loc[genes].dropna().unique())
@@ -138,11 +142,8 @@ def enrich(
         stale.check_genes(adata, key, "key")
         _warn_of_silent_genes(adata, key, layer)
         universe = list(scores.index)
-    elif method == "ora" and isinstance(background, Collection) and not isinstance(background, str):
-        universe = list(dict.fromkeys(map(str, background)))
     else:
-        advice = f"must be a list of gene names, and needs {arg('method', 'ora')}"
-        raise InvalidValue("background", background, advice)
+        universe = list(dict.fromkeys(map(str, background)))
     with naming(path="gene_sets"):
         sets = within(sets_of(gene_sets), universe, smallest, largest)
     outside = selected.difference(universe, sort=False)

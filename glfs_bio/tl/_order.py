@@ -237,9 +237,9 @@ def order_panel(
         named,
         names.settled(adata, request, "ignore"),
         ORDERS[platform_name],
-        resolution=resolved(adata, genes, symbols=symbols, ids=ids, known=named.ids_of_rows),
         listing=listing,
         catalogue=on_catalogue,
+        options={"genes": genes, "symbols": symbols, "ids": ids},
     )
     bad, items = draft.refused, draft.accepted
     if len(bad) and refused == "raise":
@@ -321,14 +321,13 @@ class Draft:
         request: Request,
         form: OrderForm,
         *,
-        resolution: Resolution,
         listing: Platform | None,
         catalogue: Named | None,
+        options: dict[str, Any],
     ) -> None:
         """Look up the names of a panel, and find what keeps each gene off the order."""
         layer, symbols = request.structure.layer, request.symbols
         self.adata, self.named, self.request, self.form = adata, named, request, form
-        self.resolution = resolution
         #: Genes that cannot replace others, shape (n_genes,)
         self.excluded = names.not_to_choose(adata, None, ignore=request.structure.ignore)
         if named.key is not None:
@@ -343,6 +342,7 @@ class Draft:
             symbols=symbols,
         )
         orderable = platforms.of_genes(adata, listing, layer, symbols).orderable
+        self.resolution = resolution = resolved(adata, **options, known=named.ids_of_rows)
         #: Whether a list says which genes have probes
         self.probes_checked = resolution.listed or orderable is not None
         missing = absent(adata, named)

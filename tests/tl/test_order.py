@@ -111,6 +111,8 @@ def test_nothing_is_looked_up_before_the_arguments_are_checked(selected, monkeyp
     for argument, value in (("counts_layer", "x"), ("catalogue", 5), ("labels", "x")):
         with refused(Refusal, argument):
             order_panel(selected, "glfs", **{argument: value})
+    with pytest.raises(Refusal):
+        order_panel(selected, limits=Limits(per_type=1, groupby="x"))
     with refused(InvalidType, "adata"):
         order_panel(np.ones((4, 4)))
 
