@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import glfs_bio
 
+from .. import _files
 from .._files import check_target, existing, reading, reason
 from ..errors import (
     MATRIX,
@@ -152,7 +153,7 @@ def cells_or_table(text: str, argument: str) -> Any:
 def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
     """Yield a name to write to, of what takes the place of the file, or goes to stdout."""
     if not is_stream(target):
-        with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
+        with _files.replacing(target, overwrite=overwrite) as name:
             yield name
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -196,5 +197,5 @@ def put_table(frame: pd.DataFrame, target: Path, *, overwrite: bool) -> None:
     if is_stream(target):
         stdout().write(content)
         return
-    with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
+    with _files.replacing(target, overwrite=overwrite) as name:
         name.write_text(content, encoding="utf-8")

@@ -340,6 +340,7 @@ _KINDS: dict[str, dict[str, Any]] = {
     "preserve": {"type": list[str], "read": preserve, "note": _WEIGHTS},
     "n_comps": {"type": int, "read": lambda number, _: number or None, "note": "0: full rank."},
     "cost": {"read": number_or_name},
+    "basis": {"read": lambda text, _: text != "none" and text, "note": "none: no UMAP."},
     "transpose": {"type": bool, "flags": "--transpose/--no-transpose"},
     "umaps": {"type": bool, "flags": "--umaps/--no-umaps"},
     "random_state": {"type": int, "flags": "--seed"},
