@@ -21,7 +21,7 @@ endif
 .PHONY: bench bench-panels bench-paper bench-peers bench-imaging bench-speed
 
 demo: $(INSTALLED)
-	@$(BIN)/glfs-bio demo --output demo --overwrite
+	@$(BIN)/glfs-bio demo --output demo.h5ad --overwrite
 
 # R builds and checks its package on one core, while the tests take what the machine has.
 test: $(R_FOLDER)/.installed $(VENV)/.has-zsh
@@ -117,7 +117,7 @@ lock: | $(BIN)/uv
 		--output-file r_bridge/glfsbio/inst/python/build.txt
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-newest demo dist mutants docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-lowest .venv-newest demo.h5ad dist mutants docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find glfs_bio tests tools -name __pycache__ -exec rm -rf {} +
 
 # Every version and hash comes from the lock; the package itself is editable.

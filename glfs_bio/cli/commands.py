@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import glfs_bio
 
 from .._docs import REQUIRED
-from ..errors import InvalidValue
 from . import files, options
 from .options import OUTPUT, OVERWRITE, TABLE, TABLES, Command, Option, file_option
 
@@ -147,13 +146,10 @@ def _in_symbols(table: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.
 def _select(call: Call) -> None:
     from .._anndata import results
 
-    source, also = call.values["source"], call.value("also") or []
-    sources = dict.fromkeys(map(str, (source, *also)))
-    if len(sources) <= len(also):
-        raise InvalidValue("also", also, "repeats a file", "name each dataset once")
-    cells = {name: call.cells(Path(name)) for name in sources}
-    adata = cells[str(source)]
-    key = call.result(cells if also else adata)
+    paths = [call.values["source"], *call.values.get("also", [])]
+    cells = {str(path): call.cells(path) for path in paths}
+    adata = next(iter(cells.values()))
+    key = call.result(cells if len(paths) > 1 else adata)
     call.put(adata)
     call.messages.content["result"]["table"] = results.ranked(adata, key)
     target = call.target("genes_file")
@@ -171,14 +167,9 @@ def _efficiency(call: Call) -> None:
 def _demo(call: Call) -> None:
     import scanpy as sc
 
-    folder = call.values.get("folder", Path("glfs-demo"))
-    folder.mkdir(exist_ok=True)
     adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    files.put_cells(adata, folder / "cells.h5ad", overwrite=call.overwrite)
-    key = call.result(adata, n_genes=25)
-    files.put_cells(adata, folder / "panel.h5ad", overwrite=call.overwrite)
-    for name in ("cells.h5ad", "panel.h5ad"):
-        call.messages.wrote("--output", folder / name)
+    key = call.result(adata, n_genes=call.value("n_genes") or 25)
+    call.put(adata)
     call.put_genes(adata, key, Path("-"))
 
 
@@ -204,17 +195,12 @@ def _predictions(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
     return table.rename(columns=columns).rename_axis("cell")
 
 
-_GENES = file_option(
-    "genes_file", "File for the panel, a gene a line, best first.", flags="--genes"
-)
+_GENES = file_option("genes_file", "File for the panel, best gene first.", flags="--genes")
 _ALSO = "Another dataset; may be repeated. Each is a batch; --output has the first, with results."
-_TARGETS = file_option(
-    "targets", f"Files: {', '.join(_ENDINGS)}; - is a list on stdout.", *_ENDINGS
-)
+_FILES = f"Files: {', '.join(_ENDINGS)}; - is a list on stdout."
+_TARGETS = file_option("targets", _FILES, *_ENDINGS, flags="OUT...", default=REQUIRED)
+_ARCHIVE = file_option("targets", "The file: .zip.", ".zip", flags="OUT", default=REQUIRED)
 _PAGE = file_option("targets", "The report: .html.", ".html", flags="-o --output", default=REQUIRED)
-_FOLDER_OF_DEMO = Option(
-    "folder", "Folder for cells and panel.", Path, "-o --output", default="glfs-demo"
-)
 _BOTH = ("reference", "spatial")
 _OF_SELECT = "IN is an output of glfs-bio select -o."
 
@@ -244,7 +230,7 @@ COMMANDS = {
     ),
     "extend": Command(
         "tl.extend_panel",
-        "Add genes to a panel, or replace some; prints them with the share that they add as TSV.\n\n"
+        "Add genes to a panel, or replace some; prints what they add as TSV.\n\n"
         "Genes of PANEL that are missing in the data stay in the panel, without a contribution.",
         "pbmc.h5ad catalogue.csv --n-genes 300 --genes order.txt",
         (*Command.own, _GENES),
@@ -267,14 +253,13 @@ COMMANDS = {
         "atlas.h5ad xenium.h5ad --labels cell_type --table efficiency.csv",
         (TABLE, OVERWRITE),
         {name: {"type": Path, "flags": name.upper(), "file": "r"} for name in _BOTH},
-        reads="",
+        reads=False,
         run=_efficiency,
     ),
     "stability": Command(
         "tl.stability",
         f"Repeat a selection on subsamples; prints frequencies as TSV.\n\n{_OF_SELECT}",
         "panel.h5ad -o stable.h5ad --table frequencies.csv",
-        reads="results",
         table=_frequencies,
     ),
     "classify": Command(
@@ -287,21 +272,17 @@ COMMANDS = {
         "tl.enrich",
         f"Find gene sets that are enriched in a selection; prints TSV.\n\n{_OF_SELECT}",
         "panel.h5ad --gene-sets reactome.gmt --table terms.csv",
-        reads="results",
     ),
     "export": Command(
         "io.write_genes",
-        "Write the selected genes to files; their endings are the formats.\n\n"
-        ".txt is a list, .csv, .tsv and .xlsx are tables, .gmt has gene sets, .rnk has the scores "
-        f"of all candidate genes. {_OF_SELECT}",
+        f"Write the selected genes to files; their endings are the formats.\n\n{_OF_SELECT}",
         "panel.h5ad genes.txt genes.csv genes.gmt genes.rnk",
-        (replace(_TARGETS, type=list[Path], flags="OUT...", default=REQUIRED), OVERWRITE),
+        (replace(_TARGETS, type=list[Path]), OVERWRITE),
         {
             "key": {"type": list[str]},
             "columns": {"type": list[str], "flags": "--column"},
             "selected_only": {"flags": "--all", "default": False, "read": lambda _, __: False},
         },
-        reads="results",
         run=write_files,
     ),
     "order": Command(
@@ -315,10 +296,7 @@ COMMANDS = {
         "io.write_reference",
         "Write the reference that 10x Genomics asks for with an order.",
         "pbmc.h5ad reference.zip --labels cell_type --counts-layer counts",
-        (
-            file_option("targets", "The reference.", ".zip", flags="OUT", default=REQUIRED),
-            OVERWRITE,
-        ),
+        (_ARCHIVE, OVERWRITE),
         run=write_files,
     ),
     "report": Command(
@@ -326,15 +304,14 @@ COMMANDS = {
         f"Write a selection as one HTML file that needs no network.\n\n{_OF_SELECT}",
         "panel.h5ad -o report.html --labels cell_type",
         (_PAGE, OVERWRITE),
-        reads="results",
         run=write_files,
     ),
     "demo": Command(
         "pp.select_genes",
         "Select 25 genes of 700 blood cells from scanpy; prints them, needs no network.",
-        "-o demo",
-        (_FOLDER_OF_DEMO, OVERWRITE),
-        reads="",
+        "-o panel.h5ad",
+        (OUTPUT, OVERWRITE),
+        reads=False,
         run=_demo,
     ),
 }

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import glfs_bio
 
+from .. import _files
 from .._files import check_target, existing, reading, reason
 from ..errors import (
     MATRIX,
@@ -152,7 +153,7 @@ def cells_or_table(text: str, argument: str) -> Any:
 def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
     """Yield a name to write to, of what takes the place of the file, or goes to stdout."""
     if not is_stream(target):
-        with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
+        with _files.replacing(target, overwrite=overwrite) as name:
             yield name
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -188,19 +189,13 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
             raise FileRefused("output", target, "cannot be written", reason(error)) from error
 
 
-def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool = False) -> None:
+def put_table(frame: pd.DataFrame, target: Path, *, overwrite: bool) -> None:
     """Write a table to a file, or with tabs to stdout, with seven digits."""
-    separator = TABLES.get(target.suffix.lower(), "\t") if target else "\t"
+    separator = TABLES.get(target.suffix.lower(), "\t")
     frame = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
-    digits = "{:.7g}".format
-    content = frame.to_csv(
-        sep=separator,
-        index=False,
-        lineterminator="\n",
-        float_format=lambda value: repr(float(digits(value))),
-    )
-    if target is None or is_stream(target):
+    content = frame.to_csv(sep=separator, index=False, lineterminator="\n", float_format="%.7g")
+    if is_stream(target):
         stdout().write(content)
         return
-    with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
+    with _files.replacing(target, overwrite=overwrite) as name:
         name.write_text(content, encoding="utf-8")

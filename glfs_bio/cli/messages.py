@@ -123,7 +123,8 @@ class Messages:
     @contextmanager
     def reporting(self, *, debug: bool) -> Iterator[None]:
         """Print errors of a user as one line, with exit code 1, and warnings as lines."""
-        logger, handler = logging.getLogger("glfs_bio"), _Notes(self)
+        logger, handler = logging.getLogger("glfs_bio"), logging.Handler(logging.WARNING)
+        handler.emit = self._show_note  # type: ignore[method-assign]
         logger.addHandler(handler)
         try:
             with warnings.catch_warnings():
@@ -168,6 +169,11 @@ class Messages:
         else:
             self.warn(f"{category.__name__}: {message}")
 
+    def _show_note(self, record: logging.LogRecord) -> None:
+        message: Any = record.msg
+        is_ours = isinstance(message, Message)
+        self.warn(f"Note: {message.render(self.door) if is_ours else record.getMessage()}")
+
     def _reason(self, error: Exception) -> object:
         """Return the message of an error."""
         if isinstance(error, Refusal):
@@ -177,20 +183,6 @@ class Messages:
         if isinstance(error, ValueError | TypeError | KeyError | OSError | ImportError):
             return error
         return f"{type(error).__name__}: {error} (unexpected; --debug shows where)"
-
-
-class _Notes(logging.Handler):
-    """Prints what the package logs like warnings."""
-
-    def __init__(self, messages: Messages) -> None:
-        super().__init__(logging.WARNING)
-        self.messages = messages
-
-    def emit(self, record: logging.LogRecord) -> None:
-        message: Any = record.msg
-        is_ours = isinstance(message, Message)
-        text = message.render(self.messages.door) if is_ours else record.getMessage()
-        self.messages.warn(f"Note: {text}")
 
 
 def _print(line: str, colour: str | None = None) -> None:

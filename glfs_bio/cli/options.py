@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 #: Parameters that the shell has otherwise, or not at all.
 _NOT_HERE = {"adata", "path", "inplace", "overwrite"}
 #: Fields of records that are options by themselves; all others stand in a file.
-_FIELDS = {
-    "limits": ("per_type", "groupby", "counts_layer", "cost", "budget"),
-    "platform": ("genes",),
-}
+_LIMITS = ("per_type", "groupby", "counts_layer", "cost", "budget")
+_FIELDS = {"limits": _LIMITS, "platform": ("genes",)}
 #: Names with commas between them; patterns may have commas between their slashes.
 _PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
 
@@ -103,8 +101,8 @@ class Command:
     own: tuple[Option, ...] = (OUTPUT, TABLE, TABLES, OVERWRITE)
     #: Fields of :class:`Option` that differ, by parameter; None: there is no such option.
     differing: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
-    #: Whether it reads cells, or those with results, which were prepared when they were written.
-    reads: Literal["", "cells", "results"] = "cells"
+    #: Whether it reads cells.
+    reads: bool = True
     #: What it prints: a table of the record by its name, or a function that makes one.
     table: str | Callable[..., Any] = "table"
     #: What it does where that is more than to call the function and print the table.
@@ -112,7 +110,7 @@ class Command:
 
     def options(self) -> list[Option]:
         """Return all options, those with headings last, as typer lists them."""
-        options = [*_of_cells(self.reads), *self.own]
+        options = [*(_of_cells() if self.reads else []), *self.own]
         parameters = parameters_in_source(self.function)
         for name, parameter in parameters.items():
             differing = self.differing.get(name, {})
@@ -203,14 +201,14 @@ def _plain(text: str, names: Mapping[str, str]) -> str:
     return re.sub("`(.*?)`", lambda name: names.get(name[1], name[1]), text)
 
 
-def _of_cells(kind: str) -> list[Option]:
+def _of_cells() -> list[Option]:
     """Return the options of cells."""
     about = "Cells × genes: .h5ad, .h5mu, .zarr, .loom, .csv, .tsv, .txt, .mtx, 10x .h5 or folder"
     source = Option("source", f"{about}; - for stdin.", Path, "IN", default=REQUIRED, file="r")
-    names = ["backed", "transpose", "modality", "var_names"] if kind == "cells" else ["backed"]
-    of_reading = [_of_parameter(parameters_in_source("io.read_cells")[name]) for name in names]
+    described = parameters_in_source("io.read_cells")
+    names = ("backed", "transpose", "modality", "var_names")
     log1p = Option("log1p", "Log-normalise the counts in X.", bool, default=False)
-    return [source, *of_reading, *([log1p] if kind == "cells" else [])] if kind else []
+    return [source, *(_of_parameter(described[name]) for name in names), log1p]
 
 
 def _of_record(argument: str, parameters: Mapping[str, Parameter]) -> list[Option]:
@@ -342,6 +340,7 @@ _KINDS: dict[str, dict[str, Any]] = {
     "preserve": {"type": list[str], "read": preserve, "note": _WEIGHTS},
     "n_comps": {"type": int, "read": lambda number, _: number or None, "note": "0: full rank."},
     "cost": {"read": number_or_name},
+    "basis": {"read": lambda text, _: text != "none" and text, "note": "none: no UMAP."},
     "transpose": {"type": bool, "flags": "--transpose/--no-transpose"},
     "umaps": {"type": bool, "flags": "--umaps/--no-umaps"},
     "random_state": {"type": int, "flags": "--seed"},

@@ -220,8 +220,8 @@ def test_efficiency(table, cells):
 
 
 def test_demo(run, tmp_path):
-    result = run("demo -o out")
+    result = run("demo -o out.h5ad")
     assert result.exit_code == 0, result.output
     assert len(result.stdout.split()) == 25
-    assert int(ad.read_h5ad(tmp_path / "out" / "panel.h5ad").var["glfs_selected"].sum()) == 25
-    assert run("demo -o out").exit_code == 1
+    assert int(ad.read_h5ad(tmp_path / "out.h5ad").var["glfs_selected"].sum()) == 25
+    assert run("demo -o out.h5ad").exit_code == 1

@@ -24,14 +24,13 @@ READING = {
     "export": "IN.h5ad genes.csv scores.rnk",
     "reference": "IN.h5ad reference.zip --labels type --ids symbol",
     "report": "IN.h5ad -o report.html",
-    "demo": "-o demo",
+    "demo": "",
 }
 #: Files of those that have no option for each.
 FILES = {
     "export": ["genes.csv", "scores.rnk"],
     "reference": ["reference.zip"],
     "report": ["report.html"],
-    "demo": ["demo/cells.h5ad", "demo/panel.h5ad"],
 }
 
 
