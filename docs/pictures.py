@@ -70,7 +70,7 @@ def accuracies() -> dict[str, dict[int, float]]:
 def umaps(axes: list[plt.Axes], adata: AnnData) -> None:
     """All genes, and the panel, with the names of the types below."""
     panel = adata[:, adata.var["glfs_selected"]].copy()
-    sc.pp.neighbors(panel)
+    sc.pp.neighbors(panel, use_rep="X")
     sc.tl.umap(panel)
     for ax, cells in zip(axes, (adata, panel), strict=True):
         sc.pl.umap(cells, color="label", palette=COLOURS, legend_loc=None, ax=ax, show=False)
