@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import scanpy as sc
 from anndata import AnnData, read_h5ad
 from matplotlib import pyplot as plt
@@ -21,11 +22,13 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from PIL import Image
 
 import glfs_bio
-from glfs_bio.pl._figure import BLUE, GREY, MUTED
+from glfs_bio.pl._figure import BLUE, GREY
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "benchmarks" / "results" / "peers.md"
 N_GENES = 25
+#: Paul Tol's "muted" scheme, which colour-blind readers can distinguish.
+COLOURS = ["#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255"]
 #: Row of the table, what it is called here, and its style; ours last, on top.
 CURVES = {
     "HVG seurat_v3": ("highly variable\n(seurat_v3)", "#CC79A7", "v"),
@@ -66,12 +69,16 @@ def accuracies() -> dict[str, dict[int, float]]:
 
 def umaps(axes: list[plt.Axes], adata: AnnData) -> None:
     """All genes, and the panel, with the names of the types below."""
-    glfs_bio.pl.panel(adata, "label", ax=axes, show=False)
+    panel = adata[:, adata.var["glfs_selected"]].copy()
+    sc.pp.neighbors(panel, use_rep="X")
+    sc.tl.umap(panel)
+    for ax, cells in zip(axes, (adata, panel), strict=True):
+        sc.pl.umap(cells, color="label", palette=COLOURS, legend_loc=None, ax=ax, show=False)
+    names = adata.obs["label"].cat.categories
     handles = [
         plt.Line2D([], [], marker="o", ls="", color=colour, label=name)
-        for name, colour in zip(adata.obs["label"].cat.categories, MUTED, strict=False)
+        for name, colour in zip(names, COLOURS, strict=False)
     ]
-    axes[1].get_legend().remove()
     axes[0].figure.legend(
         handles=handles,
         loc="lower left",
@@ -139,24 +146,25 @@ WIDTH = 1400
 #: Rows of the picture of plots: functions of ``glfs_bio.pl``, and what each answers.
 PLOTS = (
     {"curve": "How many genes?", "labels": "Which types are separated?"},
-    {"comparison": "Which panel is better?", "unexplained": "Which cells are unexplained?"},
+    {"comparison": "Which panel is better?", "dotplot": "Where is each gene on?"},
 )
 
 
 def evaluate(adata: AnnData) -> None:
     """Evaluate the panel, and compare it with markers."""
-    glfs_bio.tl.curve(adata, 100, LABELS)
-    glfs_bio.tl.evaluate_panel(adata, "glfs", LABELS)
+    sizes = [5, 10, 15, 20]
+    glfs_bio.tl.evaluate_panel(adata, "glfs", LABELS, sizes=sizes, measures=["default", "laprls"])
     glfs_bio.tl.explain_panel(adata, "glfs", LABELS)
     best = list(adata.var["glfs_rank"].nsmallest(len(MARKERS)).index)
     panels = {"ten markers": MARKERS, "glfs_bio, ten genes": best}
-    glfs_bio.tl.compare_panels(adata, panels, LABELS)
+    glfs_bio.tl.evaluate_panel(adata, panels, LABELS)
 
 
 def drawn(adata: AnnData, name: str, question: str) -> Image.Image:
     """A plot of ``glfs_bio.pl`` under the question that it answers."""
-    title = f"{question}  pl.{name}"
-    figure = getattr(glfs_bio.pl, name)(adata, title=title, show=False).figure
+    options = {"labels": LABELS} if name == "dotplot" else {}
+    figure = np.ravel(getattr(glfs_bio.pl, name)(adata, show=False, **options))[0].figure
+    figure.suptitle(f"{question}  pl.{name}")
     file = io.BytesIO()
     figure.savefig(file, dpi=150, bbox_inches="tight", pad_inches=0.25)
     plt.close(figure)

@@ -359,8 +359,9 @@ def order(subject: Subject) -> Section | None:
 
 def parameters(subject: Subject) -> Section:
     """Return the parameters and versions of all results."""
-    entries = {"selection": subject.entry} | {kind: subject.result(kind) for kind in KINDS}
-    entries = {kind: entry for kind, entry in entries.items() if entry is not None}
+    of_kinds = {kind: subject.result(kind) for kind in KINDS}
+    entries = {"selection": subject.entry}
+    entries |= {kind: entry for kind, entry in of_kinds.items() if entry is not None}
     tables = {kind: facts(entry["params"]) for kind, entry in entries.items() if "params" in entry}
     versions: dict[str, Any] = {}
     for entry in entries.values():
@@ -403,7 +404,7 @@ def digits(value: Any) -> str:
         return plain(value)
     if not np.isfinite(value):
         return ""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")
+    return f"{value:,.0f}" if np.abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")
 
 
 def percent(value: float) -> str:

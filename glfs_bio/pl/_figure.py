@@ -88,13 +88,13 @@ def name_rows(ax: Axes, names: Sequence[str], texts: Sequence[str] = ()) -> None
 def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object], **options: Any) -> None:
     """Name handles on the right of axes, as the names are: also `_a` and `$a$`."""
     place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
-    drawn = ax.legend(handles, range(len(handles)), fontsize=SMALL, **{**place, **options})
+    drawn = ax.legend(handles, [""] * len(handles), fontsize=SMALL, **{**place, **options})
     texts = [*drawn.get_texts(), drawn.get_title()]
     for text, name in zip(texts, [*names, options.get("title", "")], strict=True):
         text.set(text=str(name), parse_math=False)
 
 
-def colours(palette: Any, defaults: Sequence[str]) -> list[Any]:
+def colours(palette: Any, defaults: Any) -> list[Any]:
     """Return a colour for each default: of a colour map, of a list, or the default."""
     import matplotlib as mpl
     from matplotlib.colors import is_color_like
@@ -104,10 +104,11 @@ def colours(palette: Any, defaults: Sequence[str]) -> list[Any]:
         palette = mpl.color_sequences[palette]
     elif isinstance(palette, str) and palette in mpl.colormaps:
         return list(mpl.colormaps[palette](np.linspace(0, 1, len(defaults))))
-    shades = palette if np.iterable(palette) and not is_color_like(palette) else [palette]
+    is_list = np.iterable(palette) and not is_color_like(palette)
+    shades = list(palette) if is_list else [palette]
     if len(shades) < len(defaults) or not all(map(is_color_like, shades)):
         raise InvalidValue("palette", palette, f"must be {len(defaults)} colours, or a colour map")
-    return list(shades)[: len(defaults)]
+    return shades[: len(defaults)]
 
 
 def colour_map(color_map: str | Colormap) -> Colormap:

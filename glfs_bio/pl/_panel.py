@@ -220,7 +220,7 @@ def _scatter(
         order = np.argsort(values.to_numpy(), kind="stable")
         points, look = points[order], {"c": values.to_numpy()[order], "cmap": gradient}
     size = min(_AREA / max(len(points), 1), _LARGEST)
-    cells = ax.scatter(*points.T, s=size, lw=0, plotnonfinite=True, **look)
+    cells = ax.scatter(points[:, 0], points[:, 1], s=size, lw=0, plotnonfinite=True, **look)
     cells.set_rasterized(len(points) > _MOST_VECTORS)
     ax.set(xticks=[], yticks=[], xlabel="UMAP 1", ylabel="UMAP 2")
     return cells
@@ -451,5 +451,5 @@ def _name_groups(ax: Axes, groups: list[str]) -> None:
             transform=above,
             clip_on=False,
         )
-        look = {"rotation": 90, "ha": "center", "va": "bottom", "parse_math": False}
+        look: dict[str, Any] = {"rotation": 90, "ha": "center", "va": "bottom", "parse_math": False}
         ax.text((start + end - 1) / 2, 1.03, groups[start], size=SMALL, transform=above, **look)

@@ -100,7 +100,8 @@ def curve(
         lines = [("preserved", "value", name, "o-", shades[i]) for i, name in enumerate(panels)]
     if ax is None:
         ax = new_axes(7.2, 3.8)[0, 0]
-    handles, names = [], []
+    handles: list[Any] = []
+    names = []
     for measure, column, label, style, shade in lines:
         rows = table[(table["measure"] == measure) & table[column].notna()]
         rows = rows[rows["panel"] == label] if len(panels) > 1 else rows
@@ -430,7 +431,7 @@ def stability(
         raise InvalidValue("key", key, "is of a panel in which all genes were included")
     frequency = frequency.head(results.n_chosen(entry) if n_genes is None else n_genes)
     names = read.symbols(adata, symbols).fillna(adata.var_names.to_series()).loc[frequency.index]
-    of, different = entry.get("of"), None
+    of, different = str(entry.get("of")), None
     selected = np.ones(len(frequency), dtype=bool)
     if of in adata.uns:
         different = stale.difference(adata, of, entry)
