@@ -137,6 +137,8 @@ LABELS = "label"
 MARKERS = ["CD3D", "IL7R", "CD8A", "MS4A1", "CD79A", "NKG7", "GNLY", "LYZ", "FCGR3A", "PPBP"]
 WIDTH = 1400
 #: Rows of the picture of plots: functions of ``glfs_bio.pl``, and what each answers.
+#: Numbers of first genes of the curve.
+SIZES = (5, 10, 15, 20, 25)
 PLOTS = (
     {"curve": "How many genes?", "labels": "Which types are separated?"},
     {"comparison": "Which panel is better?", "unexplained": "Which cells are unexplained?"},
@@ -145,12 +147,11 @@ PLOTS = (
 
 def evaluate(adata: AnnData) -> None:
     """Evaluate the panel, and compare it with markers."""
-    glfs_bio.tl.curve(adata, 100, LABELS)
-    glfs_bio.tl.evaluate_panel(adata, "glfs", LABELS)
+    glfs_bio.tl.evaluate_panel(adata, "glfs", LABELS, sizes=SIZES, measures=["default", "laprls"])
     glfs_bio.tl.explain_panel(adata, "glfs", LABELS)
     best = list(adata.var["glfs_rank"].nsmallest(len(MARKERS)).index)
     panels = {"ten markers": MARKERS, "glfs_bio, ten genes": best}
-    glfs_bio.tl.compare_panels(adata, panels, LABELS)
+    glfs_bio.tl.evaluate_panel(adata, panels, LABELS, measures=["default", "laprls"])
 
 
 def drawn(adata: AnnData, name: str, question: str) -> Image.Image:
