@@ -66,16 +66,12 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
     tl.evaluate_panel(adata, PANEL, key_added="evaluation")
     tl.extend_panel(adata, PANEL, len(PANEL) + 5, key_added="extended")
     tl.explain_panel(adata, PANEL, genes=["GNLY"], key_added="explanation")
-    tl.curve(adata, 20, key_added="curve")
     tl.extend_panel(adata, PANEL, drop=["NKG7"], key_added="replaced")
     tl.prove_panel(adata, PANEL, key_added="proof")
     others = {"a": PANEL, "b": OTHER}
-    tl.compare_panels(adata, others, key_added="comparison")
+    tl.evaluate_panel(adata, others, key_added="comparison")
     tl.order_panel(adata, PANEL, key_added="order")
     tl.classify(adata, "bulk_labels", n_genes=10, key_added="class")
-    found = adata.uns["evaluation"]
-    names = ("preserved", "best_preserved", "random_preserved", "knn_preservation", "imputed")
-    compared = ["preserved", "optimality", "imputed", "knn_preservation"]
     proof = adata.uns["proof"]
 
     def columns(key: str, *names: str) -> np.ndarray:
@@ -86,17 +82,16 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
         "select_genes, block": scores(by_block),
         "select_genes, PCA": scores(by_pca),
         "stability": adata.var["stability_frequency"],
-        "evaluate_panel": np.concatenate([np.atleast_1d(found[name]) for name in names]),
+        "evaluate_panel": adata.uns["evaluation"]["measures"]["value"],
         "extend_panel": adata.uns["extended"]["preserved"],
         "explain_panel, substitutes": (
             adata.uns["explanation"]["substitutes"]["substitution_score"]
         ),
         "explain_panel": adata.uns["explanation"]["table"]["loss"],
-        "curve": adata.uns["curve"]["table"]["preserved"],
         "extend_panel, drop": columns("replaced", "preserved"),
         "explain_panel, genes": adata.uns["explanation"]["genes"]["r2"],
         "prove_panel": [proof[name] for name in ("preserved", "best_preserved", "optimality")],
-        "compare_panels": columns("comparison", *compared),
+        "evaluate_panel, several": adata.uns["comparison"]["measures"]["value"],
         "order_panel": columns("order", "preserved", "loss", "substitution_score"),
         "classify": adata.uns["class"]["coef"].T.ravel(),
     }
