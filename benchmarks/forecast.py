@@ -100,13 +100,13 @@ def compared(title: str) -> pd.DataFrame:
                 reference,
                 genes,
                 LABEL,
-                readings=["knn"],
                 counts_layer="counts",
                 platform=platform,
-                n_random=0,
+                measures=["labels", "forecast"],
                 inplace=False,
             )
-        frame = found["forecast"].join(found["per_label"]["recall"].rename("without"))
+        frame = found["forecast"]["per_label"].set_index("label")
+        frame["without"] = found["per_label"].set_index("label")["recall"]
         frame["measured"] = recall(reference, measured, genes)
         right = [call.args[:2] for call in draws.call_args_list]
         held = inside(right, frame["measured"])

@@ -54,7 +54,7 @@ MEASURES = {
     "LapRLS accuracy": "accuracy_laprls",
     "LapRLS macro-F1": "macro_f1_laprls",
 }
-RECALLS = {f"15-NN recall of {RARE}": "recall", f"LapRLS recall of {RARE}": "recall_laprls"}
+RECALLS = {f"15-NN recall of {RARE}": "knn", f"LapRLS recall of {RARE}": "laprls"}
 
 
 def chosen(adata: AnnData, **asked) -> np.ndarray:
@@ -124,10 +124,12 @@ def broken(adata: AnnData, genes: list[int]) -> dict[str, object]:
 
 def measured(adata: AnnData, names: list[str]) -> dict[str, float]:
     """Return how well labels are predicted from a panel, in both readings."""
-    found = glfs_bio.tl.evaluate_panel(adata, names, LABEL, n_random=0, inplace=False)
-    rare = found["per_label"].loc[RARE]
-    return {title: found[name] for title, name in MEASURES.items()} | {
-        title: rare[name] for title, name in RECALLS.items()
+    both = {"measures": ["labels", "laprls"], "inplace": False}
+    entry = glfs_bio.tl.evaluate_panel(adata, names, LABEL, **both)
+    value = entry["measures"].set_index("measure")["value"]
+    recall = entry["per_label"].set_index(["label", "reading"])["recall"]
+    return {title: value[name] for title, name in MEASURES.items()} | {
+        title: recall[RARE, reading] for title, reading in RECALLS.items()
     }
 
 

@@ -67,19 +67,15 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
     tl.extend_panel(adata, PANEL, 5, key_added="extended")
     tl.substitutes(adata, PANEL, n=3, key_added="substitutes")
     tl.explain_panel(adata, PANEL, key_added="explanation")
-    tl.curve(adata, 20, key_added="curve")
     tl.replace_genes(adata, ["NKG7"], panel=PANEL, key_added="replaced")
     tl.explain_gene(adata, ["GNLY"], panel=PANEL, key_added="gene")
     tl.prove_panel(adata, PANEL, key_added="proof")
     others = {"a": PANEL, "b": OTHER}
-    tl.compare_panels(adata, others, key_added="comparison")
+    tl.evaluate_panel(adata, others, key_added="comparison")
     tl.markers(adata, PANEL, "bulk_labels", key_added="markers")
     tl.order_panel(adata, PANEL, key_added="order")
     tl.classify(adata, "bulk_labels", n_genes=10, key_added="class")
-    found = adata.uns["evaluation"]
-    names = ("preserved", "best_preserved", "random_preserved", "knn_preservation", "imputed")
     genes = list(adata.uns["class"]["genes"])
-    compared = ["preserved", "optimality", "imputed", "knn_preservation"]
     proof = adata.uns["proof"]
 
     def columns(key: str, *names: str) -> np.ndarray:
@@ -90,15 +86,14 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
         "select_genes, block": scores(by_block),
         "select_genes, PCA": scores(by_pca),
         "stability": adata.var["stability_frequency"],
-        "evaluate_panel": np.concatenate([np.atleast_1d(found[name]) for name in names]),
+        "evaluate_panel": adata.uns["evaluation"]["measures"]["value"],
         "extend_panel": adata.uns["extended"]["preserved"],
         "substitutes": adata.uns["substitutes"]["table"]["substitution_score"],
         "explain_panel": adata.uns["explanation"]["table"]["loss"],
-        "curve": adata.uns["curve"]["table"]["preserved"],
         "replace_genes": columns("replaced", "preserved_after"),
         "explain_gene": columns("gene", "r2"),
         "prove_panel": [proof[name] for name in ("preserved", "best_preserved", "optimality")],
-        "compare_panels": columns("comparison", *compared),
+        "evaluate_panel, several": adata.uns["comparison"]["measures"]["value"],
         "markers": columns("markers", "f_beta", "precision", "recall", "on_target"),
         "order_panel": columns("order", "preserved", "loss", "substitution_score"),
         "classify": np.asarray(adata[:, genes].varm["class_coef"]).T.ravel(),

@@ -63,7 +63,8 @@ def evaluated(adata: AnnData) -> dict[str, Any]:
     """Evaluate a panel of cells that nothing is kept of."""
     cells = bare(adata)
     glfs_bio.pp.select_genes(cells, N_GENES)
-    return glfs_bio.tl.evaluate_panel(cells, "glfs", LABEL, inplace=False)
+    entry = glfs_bio.tl.evaluate_panel(cells, "glfs", LABEL, measures="all", inplace=False)
+    return dict(entry["measures"].set_index("measure")["value"])
 
 
 def classified(adata: AnnData) -> dict[str, Any]:

@@ -213,13 +213,13 @@ def compared(name: str, *, own: bool) -> pd.DataFrame:
                 tissue.reference,
                 genes,
                 LABEL,
-                readings=["knn"],
                 counts_layer="counts",
                 platform=tissue.platform(share),
-                n_random=0,
+                measures="forecast",
                 inplace=False,
             )
-            frame = found["forecast"].rename(columns={"recall_without_spillover": "without"})
+            frame = found["forecast"]["per_label"].set_index("label")
+            frame = frame.rename(columns={"recall_without_spillover": "without"})
             frame["measured"] = tissue.recall(measured[share, NEAREST], genes)
             for nearest in OTHER_NEAREST:
                 if (share, nearest) in measured:

@@ -88,19 +88,10 @@ def of_workbench(adata, labels):
 
 
 def evaluation(adata, labels, **options):
-    glfs_bio.tl.evaluate_panel(adata, "glfs", labels, n_random=5, **options)
-    entry = adata.uns["glfs_evaluation"]
-    names = {  # of the result: before and after the names settle
-        "preserved": "preserved",
-        "optimality": "optimality",
-        "imputed": "imputed",
-        "knn_preservation": "knn_preservation",
-        "accuracy": "accuracy",
-        "macro_f1": "macro_f1",
-        "mean_correlation": "mean_correlation",
-        "random_preserved": "random_preserved",
-    }
-    return {new: entry[old] if old in entry else entry[new] for old, new in names.items()}
+    glfs_bio.tl.evaluate_panel(adata, "glfs", labels, **options)
+    values = adata.uns["glfs_evaluation"]["measures"].set_index("measure")["value"]
+    names = ("preserved", "optimality", "imputed", "knn_preservation", "accuracy", "macro_f1")
+    return {name: values[name] for name in (*names, "mean_correlation")}
 
 
 def of_single_cells(name):

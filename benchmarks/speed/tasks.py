@@ -150,8 +150,8 @@ TASKS = {
     f"{EVALUATION}, first": Task(tl(EVALUATION, "glfs", LABEL), SELECTED),
     EVALUATION: Task(tl(EVALUATION, "glfs", LABEL)),
     f"{EVALUATION}, without labels": Task(tl(EVALUATION, "glfs", inplace=False)),
-    "compare_panels, three panels": Task(
-        lambda cells, _: glfs_bio.tl.compare_panels(cells, panels(cells), LABEL)
+    "evaluate_panel, three panels": Task(
+        lambda cells, _: glfs_bio.tl.evaluate_panel(cells, panels(cells), LABEL)
     ),
     f"curve, {N_GENES} genes, labels": Task(tl("curve", labels=LABEL, max_genes=N_GENES)),
     "explain_panel": Task(tl("explain_panel", "glfs", LABEL)),

@@ -10,10 +10,10 @@ from glfs_bio._signatures import parameters, section
 
 PAGE, PLACE = "reference/outputs", "<!-- from the docstrings: docs/_ext/outputs.py -->"
 FUNCTIONS = (
-    *("pp.select_genes", "pp.structure", "tl.evaluate_panel", "tl.compare_panels"),
+    *("pp.select_genes", "pp.structure", "tl.evaluate_panel"),
     *("tl.explain_panel", "tl.explain_gene", "tl.extend_panel", "tl.replace_genes"),
     *("tl.substitutes", "tl.prove_panel", "tl.resolve_genes"),
-    *("tl.order_panel", "tl.curve", "tl.markers", "tl.stability", "tl.classify", "tl.predict"),
+    *("tl.order_panel", "tl.markers", "tl.stability", "tl.classify", "tl.predict"),
     *("tl.enrich", "tl.panel_umap"),
 )
 

@@ -233,7 +233,6 @@ def test_only_genes_with_probes_are_selected(counted, tmp_path):
     evaluation = tl.evaluate_panel(counted, best, platform=Platform(genes=rest), inplace=False)
     assert not evaluation["genes"]["orderable"].any()
     assert set(evaluation["genes"]["gene"]) == set(best)
-    quick = {"measures": "preserved", "inplace": False}
     shares = [  # what cannot be ordered is measured
         measured(tl.evaluate_panel(counted, best, platform=seen, inplace=False))["value"][
             "preserved"

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import glfs_bio
 from glfs_bio._anndata.names import family
 from glfs_bio.cli import app
+from glfs_bio.measures.catalogue import measured
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "vignettes"
@@ -153,7 +154,8 @@ def test_constraints(run):
 
 def test_order_form(run):
     defined = run("order_form")
-    curve, panel, judged = defined["curve"], defined["panel"], defined["found"]
+    curve, panel = defined["curve"], defined["panel"]
+    judged = measured(defined["found"])
     assert curve.loc[300, "accuracy"] < curve.loc[50, "accuracy"] + 0.02
     assert curve.loc[300, "preserved"] > curve.loc[50, "preserved"] + 0.05
     assert panel["price"].sum() <= 180
@@ -161,16 +163,18 @@ def test_order_form(run):
     preserved = defined["preserved"]
     assert preserved["free"] > preserved["glfs"] > preserved["free"] - 0.05
     assert defined["optimality"] > 0.98
-    assert judged["random_preserved"].max() < judged["preserved"] / 2
-    assert judged["preserved"] < judged["best_preserved"] <= judged["most_preserved"]
-    compared, large = defined["compared"], defined["large"]
-    measures = compared["table"].astype(float)
-    gains = measures.loc["catalogue, extended"] - measures.loc["catalogue"]
+    shares, row = judged["value"], judged.loc["preserved"]
+    assert row["random_best"] < row["value"] / 2
+    assert row["value"] < shares["best_preserved"] <= row["bound"]
+    compared = defined["compared"]
+    table = compared["measures"].pivot(index="panel", columns="measure", values="value")
+    gains = table.loc["catalogue, extended"] - table.loc["catalogue"]
     assert abs(gains["accuracy"]) < 0.02
     clusters = ["cluster_preservation_coarse", "cluster_preservation_fine"]
     assert gains[["preserved", "knn_preservation", *clusters]].min() > 0.03
-    alike = compared["jaccard"].loc[large]
-    assert alike < compared["jaccard_with_substitutes"].loc[large] - 0.2
+    overlap = compared["overlap"].set_index(["panel", "other"])
+    alike = overlap.loc[("catalogue, extended", "with constraints")]
+    assert alike["jaccard"] < alike["jaccard_with_substitutes"] - 0.2
     assert 0 < defined["replaceable"].sum() < 50
     tolerant, plain = defined["tolerant"], defined["plain"]
     assert tolerant["preserved"][-1] < plain["preserved"]
@@ -194,8 +198,8 @@ def test_panel_for_a_pi(run):
         assert 4 <= len(set(genes) & set(defined["megakaryocytes"])) <= 8
         for unwanted in ("ribosomal", "mitochondrial", "housekeeping"):
             assert not [gene for gene in genes if gene in family(unwanted)]
-    assert defined["of_types"].loc["Mk", "recall_laprls"] > 0.7
-    assert defined["of_types"].loc["Mk", "recall"] < 0.5
+    assert defined["of_types"].loc[("Mk", "laprls"), "recall"] > 0.7
+    assert defined["of_types"].loc[("Mk", "knn"), "recall"] < 0.5
     # The lines of the shell, of some of the cells.
     there = defined["there"]
     for name in ("order.csv", "sheet.xlsx", "report.html"):
