@@ -32,11 +32,11 @@ _DPI = 130
 #: of a list that are shown.
 _LEVEL, _TERMS, _BARS, _ITEMS = 0.05, 50, 100, 20
 #: Columns with names of genes, which are shown as `symbols` has them.
-_OF_GENES = ("gene", "substitute", "alternatives", "axis", "genes", "genes_up", "genes_down")
+_OF_GENES = ("gene", "substitute", "axis", "genes", "genes_up", "genes_down", "replaces")
 #: What separates genes in these.
 _BETWEEN = re.compile("(, |/|;)")
 #: Results that have sections of their own.
-KINDS = ("evaluation", "explanation", "substitutes", "stability", "enrichment", "order")
+KINDS = ("evaluation", "explanation", "stability", "enrichment", "order")
 
 
 @dataclass(frozen=True)
@@ -263,26 +263,25 @@ def explanation(subject: Subject) -> Section | None:
         "along it. A gene is expressed in the labels of which at least 10 % of the cells express "
         "it, with its mean there compared with all other cells.",
     ]
-    lost = entry.get("joint_loss", np.nan)
-    if np.isfinite(lost):
-        text = "Any choice of the alternatives, in all places at once, loses at most "
-        texts.append(f"{text}{percent(lost)} of what the panel preserves.")
-    names = ["gene", "role", "expressed_in", "preserved", "axis", "axis_share", "alternatives"]
+    names = ["gene", "role", "expressed_in", "preserved", "axis", "axis_share"]
     table = entry["table"]
     shown = table[[name for name in names if name in table and (table[name] != "").any()]]
-    return Section("Why each gene", texts, {"": subject.renamed(shown)})
+    tables = {"": subject.renamed(shown)}
+    if "genes" in entry:
+        tables["Genes that were asked for."] = subject.renamed(entry["genes"])
+    return Section("Why each gene", texts, tables)
 
 
 def substitutes(subject: Subject) -> Section | None:
     """Return the substitutes of each gene."""
-    entry = subject.result("substitutes")
-    if entry is None:
-        return subject.outdated("Substitutes", "substitutes")
+    entry = subject.result("explanation")
+    if entry is None or "substitutes" not in entry:
+        return None
     text = (
         "Replacements for genes whose probes fail, the best first. A substitution score of 1 is as "
         "good as a second measurement of the gene. The constraints hold with each of them."
     )
-    return Section("Substitutes", [text], {"": subject.renamed(entry["table"].query("place > 0"))})
+    return Section("Substitutes", [text], {"": subject.renamed(entry["substitutes"])})
 
 
 def limits(subject: Subject) -> Section | None:

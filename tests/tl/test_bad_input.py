@@ -15,7 +15,6 @@ from refusals import refusal_of
 from glfs_bio import io, pl, pp, rbridge, tl
 from glfs_bio._files import replacing
 from glfs_bio.errors import FileExists, FileMissing, InvalidType, InvalidValue, NotFound
-from glfs_bio.pl import _panel
 
 SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
 NO_GENE = {"a": ["zz"]}
