@@ -274,6 +274,7 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
         axis=[subject.renamed(str(text), "/") for text in table["axis"]],
     )
     within = table.get("certificate_within")
+    must_have = subject.frame.index[subject.frame["included"]]
     return {
         "rows": [
             {**row, "alternatives": subject.renamed(row["alternatives"], ", ")}
@@ -283,7 +284,9 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
         "some_labels": "expressed_in" in table,
         "within": subject.entry.get("tolerance"),
         "constrained": stored.constraints_of(subject.entry) != "",
-        "n_certified": None if within is None else int((within == EVERY).sum()),
+        "n_certified": None
+        if within is None
+        else int(((within == EVERY) & ~table["gene"].isin(must_have)).sum()),
         "tolerance": result.entry["tolerance"],
         "joint_loss": result.entry["joint_loss"],
         "n_free": int((table["alternatives"] != "").sum()),
