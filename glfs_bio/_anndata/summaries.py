@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 _WORST = 3
 #: Pairs of panels that it says the overlap of.
 _PAIRS = 6
-#: Measures in the first line of an evaluation, and in their own.
-_IN_FIRST_LINE = ("preserved", "optimality", "best_preserved", "preserved_in_batch")
+#: Measures without a line of their own in an evaluation, and those that one of several panels has.
+_NO_LINE = ["preserved", "optimality", "best_preserved", "preserved_in_batch"]
+_NO_LINE += ["rare_f1", "rare_f1_laprls", "mean_correlation", "n_effective"]
 _ACCURACIES = ("accuracy", "domain_accuracy")
 
 
@@ -65,31 +66,32 @@ def selection(entry: Mapping[str, Any]) -> str:
 
 def evaluation(entry: Mapping[str, Any]) -> list[str]:
     """Return the most important results, one line each."""
-    every = entry["measures"].sort_values("n_genes", kind="stable")
-    whole = every.groupby("panel", sort=False)["n_genes"].transform("max") == every["n_genes"]
+    measures = entry["measures"]
+    is_largest = measures.groupby("panel")["n_genes"].transform("max") == measures["n_genes"]
+    largest, smaller = measures[is_largest], measures[~is_largest]
     lines = []
-    for name, table in every[whole].groupby("panel", sort=False):
+    for name, table in largest.groupby("panel", sort=False):
         rows = table.drop_duplicates("measure").set_index("measure")
-        parts = [_preserved(entry, rows)] if "preserved" in rows.index else []
+        texts = [_preserved(entry, rows)] if "preserved" in rows.index else []
         if "overlap" not in entry:
-            lines += parts
-            others = rows.drop(index=_IN_FIRST_LINE, errors="ignore")
-            lines += [_measure(one) for one in others.reset_index().itertuples()]
+            lines += texts
+            rows = rows.drop(index=_NO_LINE, errors="ignore")
+            lines += [_measure(row) for row in rows.reset_index().itertuples()]
         else:
-            accuracies = [one for one in rows.index if one.startswith(_ACCURACIES)]
-            parts += [f"{one} {rows['value'][one]:.2f}" for one in accuracies]
-            lines.append(f"{name}: {'; '.join(parts)}")
-    sizes = every[~whole & (every["measure"] == "preserved")]
-    for name, table in sizes.groupby("panel", sort=False):
-        said = (f"{one.n_genes} genes {percent(one.value)}" for one in table.itertuples())
-        lines.append(f"first genes of {name} preserve: {', '.join(said)}")
+            accuracies = [measure for measure in rows.index if measure.startswith(_ACCURACIES)]
+            texts += [f"{measure} {rows['value'][measure]:.2f}" for measure in accuracies]
+            lines.append(f"{name}: {'; '.join(texts)}")
+    smaller = smaller[smaller["measure"] == "preserved"]
+    for name, table in smaller.groupby("panel", sort=False):
+        shares = (f"{row.n_genes} genes {percent(row.value)}" for row in table.itertuples())
+        lines.append(f"first genes of {name} preserve: {', '.join(shares)}")
     if "overlap" in entry:
         return lines + [
-            f"{one.panel} and {one.other} share {one.shared} genes: Jaccard index "
-            f"{one.jaccard:.2f}, with substitutes {one.jaccard_with_substitutes:.2f}"
-            for one in entry["overlap"].head(_PAIRS).itertuples()
+            f"{row.panel} and {row.other} share {row.shared} genes: Jaccard index "
+            f"{row.jaccard:.2f}, with substitutes {row.jaccard_with_substitutes:.2f}"
+            for row in entry["overlap"].head(_PAIRS).itertuples()
         ]
-    batches = every[whole & (every["measure"] == "preserved_in_batch")].dropna(subset="value")
+    batches = largest[largest["measure"] == "preserved_in_batch"].dropna(subset="value")
     if len(batches):
         least = batches.loc[batches["value"].idxmin()]
         lines.append(
@@ -99,12 +101,12 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
     if "per_label" in entry:
         for (kind, reading), table in entry["per_label"].groupby(["kind", "reading"], sort=False):
             worst = table.sort_values("f1", kind="stable").head(_WORST)
-            said = (f"{one.label} ({one.f1:.2f})" for one in worst.itertuples())
-            lines.append(f"lowest F1 of a {kind}, by {reading}: {', '.join(said)}")
+            labels = (f"{row.label} ({row.f1:.2f})" for row in worst.itertuples())
+            lines.append(f"lowest F1 of a {kind}, by {reading}: {', '.join(labels)}")
     if "leaks" in entry.get("forecast", {}):
         first = entry["forecast"]["leaks"].head(_WORST).itertuples()
-        said = (f"{one.label} as {one.predicted} ({percent(one.share)})" for one in first)
-        lines.append(f"spillover has cells predicted wrongly: {', '.join(said)}")
+        labels = (f"{row.label} as {row.predicted} ({percent(row.share)})" for row in first)
+        lines.append(f"spillover has cells predicted wrongly: {', '.join(labels)}")
     if "gene_sets" in entry and (names := uncovered(entry["gene_sets"])):
         lines.append(f"largest gene sets without a gene: {', '.join(names[:_WORST])}")
     if len(entry["unexplained"]):
@@ -126,16 +128,15 @@ def _preserved(entry: Mapping[str, Any], rows: pd.DataFrame) -> str:
     return line
 
 
-def _measure(one: Any) -> str:
+def _measure(row: Any) -> str:
     """Return a row of the table of measures as a line."""
-    beside = {"all genes": one.all_genes, "random panels": one.random}
-    said = [f"{name} {value:.2f}" for name, value in beside.items() if not math.isnan(value)]
-    if not math.isnan(one.low):
-        said.append(f"{one.low:.2f} to {one.high:.2f}")
-    if one.reading:
-        said.append(one.reading)
-    beside_it = f" ({', '.join(said)})" if said else ""
-    return f"{one.measure} {one.value:.2f}{beside_it}"
+    compared = {"all genes": row.all_genes, "random panels": row.random}
+    texts = [f"{name} {value:.2f}" for name, value in compared.items() if not math.isnan(value)]
+    if not math.isnan(row.low):
+        texts.append(f"{row.low:.2f} to {row.high:.2f}")
+    if row.reading:
+        texts.append(row.reading)
+    return f"{row.measure} {row.value:.2f}" + (f" ({', '.join(texts)})" if texts else "")
 
 
 def uncovered(table: pd.DataFrame) -> list[str]:

@@ -106,7 +106,7 @@ GROUPS = {
         is_default=False,
     ),
 }
-DESCRIPTIONS = {name: text for one in GROUPS.values() for name, text in one.measures.items()}
+DESCRIPTIONS = {name: text for group in GROUPS.values() for name, text in group.measures.items()}
 #: Measures that are no share of which more is better.
 NUMBERS = frozenset(
     ("mean_correlation", "n_effective", "counts_share", "counts_on_platform", "morans_i")
@@ -128,40 +128,42 @@ def by_random(values: Sequence[float] | Array) -> dict[str, float]:
 def measured(entry: Mapping[str, Any]) -> pd.DataFrame:
     """Return the measures of the whole panel of an evaluation, by their names."""
     table = entry["measures"]
-    whole = table[table["n_genes"] == table["n_genes"].max()]
-    named: pd.DataFrame = whole.drop_duplicates("measure").set_index("measure")
-    return named
+    table = table[table["n_genes"] == table["n_genes"].max()]
+    by_name: pd.DataFrame = table.drop_duplicates("measure").set_index("measure")
+    return by_name
 
 
-def asked_for(measures: str | Iterable[str] | None, given: Collection[str]) -> dict[str, set[str]]:
+def asked_for(
+    measures: str | Iterable[str] | None, arguments: Collection[str]
+) -> dict[str, set[str]]:
     """Return the measures to compute, by their groups.
 
-    `measures` are names of measures or groups, ``"default"`` or ``"all"``; `given` are the names of
-    the arguments that were passed.  Groups of these two need no argument.
+    `measures` are names of measures or groups, ``"default"`` or ``"all"``; `arguments` are the
+    names of those that were passed, and groups that need others are left out of these two.
     """
     names = ["default"] if measures is None else measures
     names = [names] if isinstance(names, str) else list(names)
-    wanted: dict[str, set[str]] = {}
+    groups: dict[str, set[str]] = {}
     for name in names:
-        groups = [group for group, one in GROUPS.items() if name in (group, *one.measures)]
+        matching = [key for key, group in GROUPS.items() if name in (key, *group.measures)]
         if name in ("all", "default"):
-            groups = [
-                group
-                for group, one in GROUPS.items()
-                if set(one.needs) <= set(given) and (one.is_default or name == "all")
+            matching = [
+                key
+                for key, group in GROUPS.items()
+                if set(group.needs) <= set(arguments) and (group.is_default or name == "all")
             ]
-        if not groups:
+        if not matching:
             valid = ("default", "all", *GROUPS, *DESCRIPTIONS)
             raise InvalidValue("measures", name, "is no measure", f"choose from {', '.join(valid)}")
-        for group in groups:
+        for group in matching:
             of_group = set(GROUPS[group].measures)
             is_whole = name in (group, "all", "default")
-            wanted.setdefault(group, set()).update(of_group if is_whole else {name})
-    for group in wanted:
-        missing = ", ".join(arg(name) for name in GROUPS[group].needs if name not in given)
+            groups.setdefault(group, set()).update(of_group if is_whole else {name})
+    for group in groups:
+        missing = ", ".join(arg(name) for name in GROUPS[group].needs if name not in arguments)
         if missing:
             problem = f"needs {missing}"
             raise InvalidValue("measures", group, problem, "pass it, or leave the measure out")
-    if not wanted:
+    if not groups:
         raise InvalidValue("measures", NO_VALUE, "is empty", "leave it out, or name a measure")
-    return wanted
+    return groups

@@ -149,24 +149,17 @@ def suffixed(name: str, reading: str) -> str:
 
 def table(scores: Mapping[str, LabelScores], kind: str) -> pd.DataFrame:
     """Return the scores of each label by each reading; `kind` says what the labels are."""
-    tables = [
-        one.per_label.reset_index().assign(kind=kind, reading=reading)
-        for reading, one in scores.items()
-    ]
-    every = pd.concat(tables, ignore_index=True)
-    return every[["kind", "reading", *(name for name in every if name not in ("kind", "reading"))]]
+    tables = {(kind, reading): of_reading.per_label for reading, of_reading in scores.items()}
+    return pd.concat(tables, names=["kind", "reading"]).reset_index()
 
 
 def confusions(scores: Mapping[str, LabelScores]) -> pd.DataFrame:
     """Return the number of cells of each label with each prediction, by reading."""
-    tables = [
-        one.confusion.melt(ignore_index=False, value_name="n_cells")
-        .reset_index()
-        .assign(reading=name)
-        for name, one in scores.items()
-    ]
-    every = pd.concat(tables, ignore_index=True)
-    return every[["reading", "label", "predicted", "n_cells"]]
+    tables = {
+        reading: of_reading.confusion.melt(ignore_index=False, value_name="n_cells")
+        for reading, of_reading in scores.items()
+    }
+    return pd.concat(tables, names=["reading"]).reset_index()
 
 
 def scores_by(

@@ -236,7 +236,7 @@ def evaluate_panel(
     checks.flags(inplace=inplace)
     checks.seed(random_state)
     Request.of(platform=platform)
-    panels = _named(adata, panel, symbols)
+    panels = _panels(adata, panel, symbols)
     sizes = _sorted(sizes, panels.values())
     request = _request(adata, panels, symbols, preserve, layer, platform)
     arguments = {
@@ -246,12 +246,12 @@ def evaluate_panel(
         "gene_sets": gene_sets,
         "platform": request.platform,
     }
-    wanted = catalogue.asked_for(
+    groups = catalogue.asked_for(
         measures, [name for name, value in arguments.items() if value is not None]
     )
     readings, in_space = (
-        [name for group, name in groups.items() if group in wanted]
-        for groups in (READINGS, READINGS_IN_SPACE)
+        [reading for group, reading in by_group.items() if group in groups]
+        for by_group in (READINGS, READINGS_IN_SPACE)
     )
     coded = None if labels is None else columns.labels(adata, labels, at_least=2)
     if coded is not None:
@@ -261,7 +261,7 @@ def evaluate_panel(
     space = InSpace.of(adata, domains, spatial, library_key, in_space, random_state)
     sets = None if gene_sets is None else _gene_sets(adata, gene_sets, symbols)
     spillover = None
-    if coded is not None and "forecast" in wanted:
+    if coded is not None and "forecast" in groups:
         spillover = on_platform.spillover_of(request.platform, labels, coded)
     elif platform is not None and platform.spillover:
         log.warning(
@@ -273,11 +273,12 @@ def evaluate_panel(
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=len(panels))
         basis = basis_of(adata, request)
-        say_overridden(adata, next((one.key for one in panels.values() if one.key), None), request)
+        keys = [panel_genes.key for panel_genes in panels.values() if panel_genes.key]
+        say_overridden(adata, next(iter(keys), None), request)
         evaluation = Evaluation(
             adata,
             basis,
-            wanted,
+            groups,
             random_state,
             labels=coded,
             readings=readings,
@@ -291,17 +292,17 @@ def evaluate_panel(
         for prefix in prefixes:
             bar.update(task, advance=prefix.is_whole, description=prefix.name)
             rows += evaluation.rows(prefix)
-        whole = {prefix.name: prefix for prefix in prefixes if prefix.is_whole}
-        tables = {name: evaluation.tables(prefix) for name, prefix in whole.items()}
+        evaluated = {prefix.name: prefix.found for prefix in prefixes}
+        tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
         content = _joined(tables) if several else next(iter(tables.values()))
         if several:
             content.pop("confusion", None)
-            content["overlap"] = _overlap({name: prefix.found for name, prefix in whole.items()})
+            content["overlap"] = _overlap(evaluated)
     entry = results.envelope(
         kind,
         params | basis.record(),
         stale.made_of(adata, evaluation.layer, panels.values()),
-        measures=_measures(rows, wanted),
+        measures=_measures(rows, groups),
         **content,
     )
     if not inplace:
@@ -312,11 +313,11 @@ def evaluate_panel(
     return None
 
 
-def _named(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]:
+def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]:
     """Return panels by their names; one panel is called by its key."""
     if not isinstance(panel, Mapping):
-        named = names.panel(adata, panel, symbols=symbols, missing="warn")
-        return {named.key or "panel": named}
+        genes = names.panel(adata, panel, symbols=symbols, missing="warn")
+        return {genes.key or "panel": genes}
     called = [str(name) for name in panel]
     wrong = [name for name in called if not name.strip() or "/" in name or called.count(name) > 1]
     if wrong or not called:
@@ -334,7 +335,7 @@ def _named(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]:
 
 def _sorted(sizes: Sequence[int] | None, panels: Collection[Named]) -> list[int]:
     """Return numbers of first genes, in order."""
-    most = max(len(named.genes) for named in panels)
+    most = max(len(panel.genes) for panel in panels)
     numbers = [] if sizes is None else np.atleast_1d(np.array(sizes, dtype=object)).tolist()
     for size in numbers:
         checks.whole_number("sizes", size, at_least=1)
@@ -355,14 +356,14 @@ def _request(
 ) -> Request:
     """Return what panels are evaluated by: what the selections among them have in common."""
     requests: dict[str, Request] = {}
-    for named in panels.values():
-        stale.check_genes(adata, named.key, "panel")
-        if named.key is not None and named.key in adata.uns:
-            requests[named.key] = results.request_of(adata, named.key)
+    for panel in panels.values():
+        stale.check_genes(adata, panel.key, "panel")
+        if panel.key is not None and panel.key in adata.uns:
+            requests[panel.key] = results.request_of(adata, panel.key)
     replaced: dict[str, Any] = {"across": None, "platform": platform}
-    if len({one.across for one in requests.values()}) > 1:
+    if len({request.across for request in requests.values()}) > 1:
         replaced["across"] = "mean"
-    if len({str(one.structure.record()) for one in requests.values()}) > 1:
+    if len({str(request.structure.record()) for request in requests.values()}) > 1:
         replaced["structure"] = _common_structure(requests, preserve, layer)
     if len(panels) > 1 and preserve is None:
         preserve = "structure"
@@ -374,7 +375,7 @@ def _common_structure(
     requests: Mapping[str, Request], preserve: Any, layer: str | None
 ) -> options.StructureSpec:
     """Return the structure of the matrix, for selections of different ones."""
-    layers = {one.structure.layer for one in requests.values()}
+    layers = {request.structure.layer for request in requests.values()}
     differ = f"has the selections {listed(map(repr, requests))}, which are of different"
     if preserve is None:
         raise InvalidValue(
@@ -401,10 +402,10 @@ def _gene_sets(
         return within(sets_of(source), list(called.dropna())), called
 
 
-def _measures(rows: list[dict[str, Any]], wanted: Mapping[str, set[str]]) -> pd.DataFrame:
-    """Return the table of the measures that are wanted."""
+def _measures(rows: list[dict[str, Any]], groups: Mapping[str, set[str]]) -> pd.DataFrame:
+    """Return the table of the measures that are groups."""
     table = pd.DataFrame(rows, columns=_COLUMNS)
-    table = table[table["measure"].isin(set().union(*wanted.values()))].reset_index(drop=True)
+    table = table[table["measure"].isin(set().union(*groups.values()))].reset_index(drop=True)
     table["reading"] = table["reading"].fillna("")
     table["description"] = table["measure"].map(catalogue.DESCRIPTIONS)
     numbers = [name for name in _COLUMNS if name not in (*_TEXTS, "n_genes")]
@@ -415,23 +416,28 @@ def _joined(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the tables of several panels as one each, with a column for the panel."""
     content: dict[str, Any] = {}
     for table in dict.fromkeys(table for of_panel in tables.values() for table in of_panel):
-        of_panels = {name: one[table] for name, one in tables.items() if table in one}
+        of_panels = {
+            name: of_panel[table] for name, of_panel in tables.items() if table in of_panel
+        }
         if table == "forecast":
             content[table] = _joined(of_panels)
             continue
-        named = [one.assign(panel=name)[["panel", *one]] for name, one in of_panels.items()]
-        content[table] = pd.concat(named, ignore_index=True)
+        frames = [frame.assign(panel=name)[["panel", *frame]] for name, frame in of_panels.items()]
+        content[table] = pd.concat(frames, ignore_index=True)
     return content
 
 
 def _overlap(panels: Mapping[str, Found]) -> pd.DataFrame:
     """Count the genes that each pair of panels shares, by name and by substitutes."""
-    substitutes = {name: found.measured.substitutes() for name, found in panels.items()}
+    substitutes = {name: panel.measured.substitutes() for name, panel in panels.items()}
     rows = []
     for first, second in combinations(panels, 2):
-        genes, other = panels[first].genes, panels[second].genes
-        n_shared, n_both = len(np.intersect1d(genes, other)), len(genes) + len(other)
-        matched = n_matched(genes, other, substitutes[first] + substitutes[second])
+        genes, genes_of_second = panels[first].genes, panels[second].genes
+        n_shared, n_both = (
+            len(np.intersect1d(genes, genes_of_second)),
+            len(genes) + len(genes_of_second),
+        )
+        matched = n_matched(genes, genes_of_second, substitutes[first] + substitutes[second])
         row = (
             first,
             second,

@@ -125,7 +125,7 @@ class Evaluation:
     adata: AnnData
     basis: Basis
     #: Measures by their groups.
-    wanted: Mapping[str, set[str]]
+    groups: Mapping[str, set[str]]
     random_state: int | None
     readings: Sequence[str]
     #: Labels, the matrix of counts, cells in space (:class:`InSpace`), and gene sets with the name
@@ -146,18 +146,18 @@ class Evaluation:
 
     def prefixes(self, panels: Mapping[str, Named], sizes: Sequence[int]) -> list[Prefix]:
         """Return the first genes of panels, and after them each whole panel."""
-        found = {name: Found(named, self.basis) for name, named in panels.items()}
-        every = [
+        measured = {name: Found(genes, self.basis) for name, genes in panels.items()}
+        sized = [
             (name, size)
-            for name, one in found.items()
-            for size in (*(size for size in sizes if size < len(one.genes)), len(one.genes))
+            for name, panel in measured.items()
+            for size in (*(size for size in sizes if size < len(panel.genes)), len(panel.genes))
         ]
-        genes = [one.genes for one in found.values()]
-        for size in {size for _, size in every}:
+        genes = [panel.genes for panel in measured.values()]
+        for size in {size for _, size in sized}:
             genes += self._random_in_space(size)
         expressed = Expressed.of(self.adata, genes, self.layer, self.counts)
         return [
-            Prefix(name, found[name], size, expressed, self.random_state) for name, size in every
+            Prefix(name, measured[name], size, expressed, self.random_state) for name, size in sized
         ]
 
     def rows(self, prefix: Prefix) -> list[Row]:
@@ -165,21 +165,20 @@ class Evaluation:
         panel = {"panel": prefix.name, "n_genes": prefix.n_genes}
         with prefix.found.few_threads():
             return [
-                panel | one
-                for groups, measured in _OF_GROUPS.items()
-                if set(groups) & self.wanted.keys()
-                for one in measured(self, prefix)
+                panel | measure
+                for groups, compute in _OF_GROUPS.items()
+                if set(groups) & self.groups.keys()
+                for measure in compute(self, prefix)
             ]
 
     def tables(self, prefix: Prefix) -> dict[str, Any]:
         """Return the tables of a panel."""
-        named, orderable = prefix.found.named, self.basis.detection.orderable
+        absent, orderable = prefix.found.named.absent, self.basis.detection.orderable
         names = self.adata.var_names[prefix.genes]
-        genes = pd.DataFrame({"gene": [*names, *named.absent]})
+        genes = pd.DataFrame({"gene": [*names, *absent]})
         genes["in_data"] = np.arange(len(genes)) < len(names)
         if orderable is not None:
-            offered = [*orderable[prefix.genes], *np.zeros(len(named.absent), dtype=bool)]
-            genes["orderable"] = offered
+            genes["orderable"] = [*orderable[prefix.genes], *[False] * len(absent)]
         return {"genes": genes, "unexplained": self._unexplained(prefix), **prefix.tables}
 
     def columns(self, prefix: Prefix, key: str) -> dict[str, dict[str, Array]]:
@@ -191,7 +190,7 @@ class Evaluation:
     @cached_property
     def all_genes(self) -> View:
         """The cells as all genes show them."""
-        spec, clustered = self.basis.structure.spec, "clusters" in self.wanted
+        spec, clustered = self.basis.structure.spec, "clusters" in self.groups
         return view_of_all_genes(self.adata, spec, self.random_state, clustered=clustered)
 
     @cached_property
@@ -238,8 +237,8 @@ class Evaluation:
         """Return what the first genes each of a selection preserve, and the upper bounds."""
         if n_genes not in self._best:
             criterion = self.basis.criterion
-            every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
-            best = select(criterion, n_genes, include=none, candidates=every)
+            candidates, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
+            best = select(criterion, n_genes, include=none, candidates=candidates)
             most = np.fmin(best.preserved / best.optimality, 1.0)
             most = most if criterion.has_anything else np.full(n_genes, np.nan)
             self._best[n_genes] = best.preserved, most
@@ -248,14 +247,14 @@ class Evaluation:
     def _random_panels(self, size: int) -> list[Index]:
         """Return random panels, of genes that vary."""
         criterion = self.basis.criterion
-        varying = np.flatnonzero(np.any([one.variance > 0 for one in criterion.sets], axis=0))
+        varying = np.flatnonzero(np.any([cells.variance > 0 for cells in criterion.sets], axis=0))
         draw = np.random.default_rng(self.random_state)
         size = min(size, len(varying))
         return [draw.choice(varying, size, replace=False) for _ in range(N_RANDOM)]
 
     def _random_in_space(self, size: int) -> list[Index]:
         """Return random panels that are looked at in space, few of many cells."""
-        if self.space is None or not READINGS_IN_SPACE.keys() & self.wanted.keys():
+        if self.space is None or not READINGS_IN_SPACE.keys() & self.groups.keys():
             return []
         return self._random_panels(size)[: RANDOM if self.adata.n_obs > MOST_EXACT else None]
 
@@ -291,8 +290,8 @@ class Evaluation:
 
     def _neighbors(self, prefix: Prefix) -> list[Row]:
         k = measures.n_neighbors_of(self.adata.n_obs)
-        near, near_in_all = prefix.view.nearest[:, :k], self.all_genes.nearest[:, :k]
-        preserved = measures.knn_preservation(near, near_in_all).mean() * prefix.comparable
+        nearest = prefix.view.nearest[:, :k], self.all_genes.nearest[:, :k]
+        preserved = measures.knn_preservation(*nearest).mean() * prefix.comparable
         return [row("knn_preservation", preserved, all_genes=1.0, reading=f"{k} nearest cells")]
 
     def _genes(self, prefix: Prefix) -> list[Row]:
@@ -307,7 +306,7 @@ class Evaluation:
     def _labels(self, prefix: Prefix) -> list[Row]:
         codes, values = self.labels.codes, prefix.expressed.values
         scores = self._scores(prefix.view, lambda cells: readers.standardised(values[cells]))
-        said = readers.said(self.readings, codes)
+        texts = readers.said(self.readings, codes)
         prefix.tables["per_label"] = readers.table(scores, "label")
         prefix.tables["confusion"] = readers.confusions(scores)
         if self.counts is not None:
@@ -320,7 +319,7 @@ class Evaluation:
                 readers.suffixed(name, reading),
                 getattr(of_panel, name),
                 all_genes=getattr(self.scores_of_all_genes[reading], name),
-                reading=f"{said[reading]}; {np.sum(codes >= 0):,} cells",
+                reading=f"{texts[reading]}; {np.sum(codes >= 0):,} cells",
             )
             for reading, of_panel in scores.items()
             for name in _OF_LABELS
@@ -396,7 +395,7 @@ class Evaluation:
         )
         names = self.adata.var_names[prefix.genes].to_numpy(dtype=object)
         prefix.tables.setdefault("forecast", {}).update(on_platform.tables(forecast, names))
-        return [{"measure": name} | one for name, one in on_platform.measures(forecast).items()]
+        return [{"measure": name} | of for name, of in on_platform.measures(forecast).items()]
 
     def _unexplained(self, prefix: Prefix) -> pd.DataFrame:
         """Return the unexplained axes, named by their genes and labels."""

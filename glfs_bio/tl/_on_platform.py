@@ -46,7 +46,7 @@ def counts_there(
 
 def forecast(
     counts: Matrix,
-    near: Index,
+    nearest: Index,
     labels: Labels,
     detection: Detection,
     random_state: int | None,
@@ -54,17 +54,17 @@ def forecast(
 ) -> Forecast:
     """Return how well labels can be predicted on the platform, from at most some of the cells.
 
-    Shapes: `counts` (n_cells, n_genes), `near` (n_cells, n_neighbors).
+    Shapes: `counts` (n_cells, n_genes), `nearest` (n_cells, n_neighbors).
     """
     cells = np.flatnonzero(labels.codes >= 0)
     if len(cells) > forecasts.CELLS:
         draw = np.random.default_rng(random_state)
         cells = np.sort(draw.choice(cells, forecasts.CELLS, replace=False))
     reference = dense(counts[cells])
-    n_near = near.shape[1]
+    n_near = nearest.shape[1]
     ends = np.arange(0, len(cells) * n_near + 1, n_near)
     around = sparse.csr_array(
-        (np.ones(len(cells) * n_near), near[cells].ravel(), ends), (len(cells), len(near))
+        (np.ones(len(cells) * n_near), nearest[cells].ravel(), ends), (len(cells), len(nearest))
     )
     rates = (reference + dense(around @ counts)) / (1 + n_near)
     codes = labels.codes[cells]
@@ -88,11 +88,11 @@ def measures(predicted: Forecast) -> dict[str, dict[str, float]]:
 
 def tables(predicted: Forecast, genes: Any) -> dict[str, pd.DataFrame]:
     """Return the recall of labels, and what spillover does to labels and to markers."""
-    found = {"per_label": predicted.per_label.rename_axis("label").reset_index()}
+    frames = {"per_label": predicted.per_label.rename_axis("label").reset_index()}
     if (spilled := predicted.spilled) is None:
-        return found
+        return frames
     if len(spilled.leaks):
-        found["leaks"] = spilled.leaks
+        frames["leaks"] = spilled.leaks
     pairs = spilled.pairs
     if len(pairs.first):
         table = pd.DataFrame(
@@ -104,5 +104,5 @@ def tables(predicted: Forecast, genes: Any) -> dict[str, pd.DataFrame]:
                 "coexpression_without_spillover": spilled.without,
             }
         ).sort_values("coexpression", ascending=False, kind="stable")
-        found["exclusive_markers"] = table.head(_PAIRS).reset_index(drop=True)
-    return found
+        frames["exclusive_markers"] = table.head(_PAIRS).reset_index(drop=True)
+    return frames
