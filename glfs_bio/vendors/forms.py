@@ -373,9 +373,9 @@ def _table(path: Path, column: str | None, sheet: str | None) -> Table:
         table["id"] = table["id"].map(names.as_id)
         nameless = (table["gene"] == "") & ~table["id"].map(names.is_number)
         table["gene"] = table["gene"].mask(nameless, table["id"])
-    for column, kinds in _KINDS.items():
-        if column in table:
-            table = _with_flags(table, column, kinds)
+    for head, kinds in _KINDS.items():
+        if head in table:
+            table = _with_flags(table, head, kinds)
     table = table.drop(columns="priority", errors="ignore")
     if "n_probe_sets" in table:
         table["n_probe_sets"] = sheets.numbers_of(table["n_probe_sets"]).to_numpy()
