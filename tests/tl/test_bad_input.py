@@ -35,7 +35,7 @@ ANYWHERE = {
         "species": "x", "tolerance": (-0.1, 1, np.nan),
     },
     NotFound: {
-        "batch_key": "x", "counts_layer": "x", "domains": "x", "ids": "x", "key": "x",
+        "basis": "x", "batch_key": "x", "counts_layer": "x", "domains": "x", "ids": "x", "key": "x",
         "labels": "x", "layer": "x", "library_key": "x", "neighbors_key": "x", "panel": "x",
         "preserve": "x", "spatial": "x", "symbols": "x", "use_rep": "x",
     },
