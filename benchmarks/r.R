@@ -61,36 +61,33 @@ containers <- function(file, folder, first) {
             reducedDimNames(x), error = function(e) NULL))
             glfs_scores(glfs_select_genes(x, 20, dimred = "PCA")),
         stability = function(x) {
-            x <- glfs_stability(x, 10, n_resamples = 3, random_state = 0)
+            x <- glfs_stability(x, n_genes = 10, n_resamples = 3, random_state = 0)
             glfsbio:::gene_table(x)$glfs_stability_frequency
         },
-        evaluate_panel = function(x) unlist(
-            record(glfs_evaluate_panel(x, panel, random_state = 0), "glfs_evaluation")[
-                c("preserved", "best_preserved", "random_preserved", "knn_preservation", "imputed")]
-        ),
+        evaluate_panel = function(x) record(
+            glfs_evaluate_panel(x, panel, random_state = 0), "glfs_evaluation")$measures$value,
+        "evaluate_panel, several" = function(x) record(
+            glfs_evaluate_panel(x, list(a = panel, b = other), random_state = 0),
+            "glfs_comparison")$measures$value,
         extend_panel = function(x) {
-            x <- glfs_extend_panel(x, panel, 5)
+            x <- glfs_extend_panel(x, panel, length(panel) + 5)
             (if (is(x, "DataFrame")) metadata(x)$glfs_extended else record(x, "glfs_extended"))$preserved
         },
-        substitutes = function(x)
-            record(glfs_substitutes(x, panel, n = 3), "glfs_substitutes")$table$substitution_score,
+        "extend_panel, drop" = function(x) table_of(
+            glfs_extend_panel(x, panel, drop = "NKG7"), "glfs_extended")$preserved,
         explain_panel = function(x)
             record(glfs_explain_panel(x, panel), "glfs_explanation")$table$loss,
-        curve = function(x) record(glfs_curve(x, 20), "glfs_curve")$table$preserved,
-        replace_genes = function(x) table_of(
-            glfs_replace_genes(x, "NKG7", panel = panel), "glfs_replaced")$preserved_after,
-        explain_gene = function(x)
-            record(glfs_explain_gene(x, "GNLY", panel = panel), "glfs_gene")$table$r2,
+        "explain_panel, substitutes" = function(x) record(
+            glfs_explain_panel(x, panel), "glfs_explanation")$substitutes$substitution_score,
+        "explain_panel, genes" = function(x) record(
+            glfs_explain_panel(x, panel, genes = "GNLY"), "glfs_explanation")$genes$r2,
         prove_panel = function(x) unlist(
             record(glfs_prove_panel(x, panel), "glfs_proof")[
                 c("preserved", "best_preserved", "optimality")]),
-        compare_panels = function(x) unlist(as.list(
-            record(glfs_compare_panels(x, list(a = panel, b = other),
-                random_state = 0), "glfs_comparison")$table[
-                c("preserved", "optimality", "imputed", "knn_preservation")])),
-        order_panel = function(x) unlist(as.list(
-            table_of(glfs_order_panel(x, panel), "glfs_order")[
-                c("preserved", "loss", "substitution_score")])),
+        order_panel = function(x) {
+            x <- glfs_order_panel(x, panel)
+            (if (is(x, "DataFrame")) metadata(x)$glfs_order else record(x, "glfs_order"))$checks$n
+        },
         classify = function(x)
             record(glfs_classify(x, cells$bulk_labels, n_genes = 10, random_state = 0), "glfs_class")$coef
     )

@@ -92,7 +92,7 @@ def expected(adata, pca: np.ndarray) -> dict[str, np.ndarray]:
         "explain_panel, genes": adata.uns["explanation"]["genes"]["r2"],
         "prove_panel": [proof[name] for name in ("preserved", "best_preserved", "optimality")],
         "evaluate_panel, several": adata.uns["comparison"]["measures"]["value"],
-        "order_panel": columns("order", "preserved", "loss", "substitution_score"),
+        "order_panel": adata.uns["order"]["checks"]["n"],
         "classify": adata.uns["class"]["coef"].T.ravel(),
     }
 

@@ -48,12 +48,17 @@ panels <- function(file, genebasis) {
             chosen <- lapply(sizes, utils::head, x = ranked)
         }
         names(chosen) <- paste("panel of", sizes)
-        sce <- suppressMessages(glfs_compare_panels(sce, chosen, labels = "label"))
-        found <- as.data.frame(metadata(sce)$glfs_comparison$table)
+        sce <- suppressMessages(glfs_evaluate_panel(sce, chosen, labels = "label",
+            measures = c("labels", "neighbors", "clusters", "preserved")))
+        table <- as.data.frame(metadata(sce)$glfs_comparison$measures)
         measures <- c("accuracy", "macro_f1", "rare_f1", "knn_preservation",
             "cluster_preservation_fine", "preserved")
+        values <- lapply(stats::setNames(nm = measures), function(measure) {
+            rows <- table[table$measure == measure, ]
+            rows$value[match(names(chosen), rows$panel)]
+        })
         utils::write.table(
-            data.frame(method, sizes, seconds, found[measures]), quote = FALSE, sep = "\t",
+            data.frame(method, sizes, seconds, values), quote = FALSE, sep = "\t",
             row.names = FALSE, col.names = FALSE
         )
     }

@@ -47,12 +47,13 @@ $(R_FOLDER)/.installed: $(R_SOURCES) $(VENV)/.installed-r
 # vignettes are built by what build calls; r_bridge/submission.R runs all three as Bioconductor does.
 R_CHECK = R CMD check --no-manual --ignore-vignettes --library=$(abspath $(R_LIBRARY)) \
 	--install=check:$(abspath $(R_FOLDER)/install.log)
-R_VIGNETTES = tar -xzf ../glfsbio_*.tar.gz && Rscript -e 'tools::buildVignettes(dir = "glfsbio", tangle = FALSE)'
+R_VIGNETTES = Rscript -e \
+	'untar(Sys.glob("../glfsbio_*.tar.gz")); tools::buildVignettes(dir = "glfsbio", tangle = FALSE)'
 r-check: $(R_FOLDER)/.installed
 	@echo "R CMD check, vignettes and BiocCheck, whose words go to $(R_FOLDER)/check/log"
 	@cd $(R_FOLDER)/check && { $(R_ENVIRONMENT) $(R_CHECK) ../glfsbio_*.tar.gz && \
 		! grep -E '^Status:.*(ERROR|WARNING)' glfsbio.Rcheck/00check.log && \
-		$(R_ENVIRONMENT) sh -c '$(R_VIGNETTES)' && \
+		$(R_ENVIRONMENT) $(R_VIGNETTES) && \
 		$(R_ENVIRONMENT) Rscript $(abspath r_bridge/bioc_check.R) $(abspath $(R_LIBRARY)); \
 		} >log 2>&1 || { cat log; exit 1; }
 	@cd $(R_FOLDER)/check && grep -hE '^Status:|^\[ FAIL|ERRORS \|' log glfsbio.Rcheck/tests/testthat.Rout
