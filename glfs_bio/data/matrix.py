@@ -7,6 +7,7 @@ array, whose blocks are worked on wherever dask's scheduler puts them.
 from __future__ import annotations
 
 import logging
+from copy import copy
 from functools import cached_property
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,7 +17,6 @@ from scipy import sparse
 
 from ..errors import NO_VALUE, InvalidValue
 from . import threads
-from .indices import check_indices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -369,6 +369,27 @@ def stacked(parts: Sequence[Matrix]) -> Matrix:
 
 def _chosen(before: Index, chosen: Index | None) -> Index:
     return before if chosen is None else before[chosen]
+
+
+def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
+    """Refuse a sparse matrix whose indices or pointers are out of range; anything else passes.
+
+    Compiled code reads and writes wherever indices point: one that is out of range, in a file that
+    was damaged or made by hand, ends the process or gives other numbers.
+    """
+    if not sparse.issparse(matrix):
+        return
+    try:
+        if matrix.format == "coo":
+            sparse.coo_array((matrix.data, matrix.coords), matrix.shape)
+        elif hasattr(matrix, "indptr"):
+            if matrix.indices.dtype.kind != "i" or matrix.indptr.dtype.kind != "i":
+                raise ValueError("its indices are no whole numbers")
+            copy(matrix).check_format(full_check=True)  # which may cut what it checks
+    except ValueError as error:
+        raise InvalidValue(
+            name, value, f"is a damaged sparse matrix: {error}", "read or create it again"
+        ) from error
 
 
 def check_finite(values: Array, name: str = "X", value: object = NO_VALUE) -> None:

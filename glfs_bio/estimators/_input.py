@@ -11,8 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from .. import checks
-from ..data.indices import check_indices
-from ..data.matrix import RowMatrix, check_finite
+from ..data.matrix import RowMatrix, check_finite, check_indices
 from ..errors import NO_VALUE, InvalidValue
 from ..labels import coded
 

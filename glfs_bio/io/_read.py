@@ -16,8 +16,7 @@ from .. import checks
 from .._anndata import read
 from .._extras import needs
 from .._files import as_path, bad_file, is_zarr, reading
-from ..data.indices import check_indices
-from ..data.matrix import DENSE_BLOCK, is_here
+from ..data.matrix import DENSE_BLOCK, check_indices, is_here
 from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
 from ..vendors import sheets
 from ..vendors.names import is_id
