@@ -57,36 +57,21 @@ def coded(
     `argument` and `name` are what messages call them.
     """
     column = pd.Series(values)
-    if (many := _as_counted(column)) is not None:
-        raise InvalidValue(
-            argument,
-            name,
-            f"has {many} different numbers for {len(column)} cells, as measurements have",
-            f"if they are labels, convert them with {CATEGORICAL}",
-        )
-    if _is_measured(column):
-        raise InvalidType(
-            argument,
-            name,
-            "holds measurements, but labels must be categories, strings, whole numbers or "
-            f"{BOOLEAN}",
-            f"convert it with {CATEGORICAL}",
-        )
-    if column.dtype == np.object_ and len({_is_flag(one) for one in column} - {None}) > 1:
+    _refuse_measurements(column, argument, name)
+    if column.dtype == np.object_ and len({_is_flag(value) for value in column} - {None}) > 1:
         raise InvalidValue(
             argument, name, f"has {TRUE} and {FALSE} beside numbers", "name them apart"
         )
     column = column.astype("category").cat.remove_unused_categories()
-    given = list(column.cat.categories)
-    labels = [_plain(label) for label in given]
+    labels = [_plain(label) for label in column.cat.categories]
     _refuse_alike(column, labels, argument, name)
-    is_label = np.array([not _stands_for_none(one, labels) for one in labels], dtype=bool)
+    is_label = np.array([not _stands_for_none(label, labels) for label in labels], dtype=bool)
     codes = column.cat.codes.to_numpy(dtype=np.intp)
     n_cells = np.bincount(codes[codes >= 0], minlength=len(labels))
     none = {repr(labels[k]): int(n_cells[k]) for k in np.flatnonzero(~is_label)}
-    places = np.append(np.where(is_label, np.cumsum(is_label) - 1, -1), -1)
-    kept = [label for label, one in zip(labels, is_label, strict=True) if one]
-    return Labels(places[codes], _categories(kept)), none
+    new_codes = np.append(np.where(is_label, np.cumsum(is_label) - 1, -1), -1)
+    categories = _categories([labels[k] for k in np.flatnonzero(is_label)])
+    return Labels(new_codes[codes], categories), none
 
 
 def is_labelled(labels: Any) -> NDArray[np.bool_]:
@@ -99,8 +84,8 @@ def is_labelled(labels: Any) -> NDArray[np.bool_]:
 
 def batch_names(values: Any, argument: str, name: object = NO_VALUE) -> NDArray[Any]:
     """Return the batch of every cell as a text; each cell must have one."""
-    found, _ = coded(values, argument, name)
-    missing = int(np.sum(found.codes < 0))
+    labels, _ = coded(values, argument, name)
+    missing = int(np.sum(labels.codes < 0))
     if missing:
         raise InvalidValue(
             argument,
@@ -108,7 +93,7 @@ def batch_names(values: Any, argument: str, name: object = NO_VALUE) -> NDArray[
             f"is missing for {missing} cells",
             "fill it in, or remove these cells",
         )
-    return np.array(found.names)[found.codes]
+    return np.array(labels.names)[labels.codes]
 
 
 def as_numbers(column: pd.Series) -> Array | None:
@@ -125,8 +110,8 @@ def as_numbers(column: pd.Series) -> Array | None:
 
 def is_whole(numbers: Array) -> bool:
     """Return whether all numbers that there are are whole."""
-    known = numbers[~np.isnan(numbers)]
-    return bool(np.isfinite(known).all() and (known == np.rint(known)).all())
+    numbers = numbers[~np.isnan(numbers)]
+    return bool(np.isfinite(numbers).all() and (numbers == np.rint(numbers)).all())
 
 
 def check_classes(labels: NDArray[Any], at_least: int = 1, name: str = "y") -> NDArray[Any]:
@@ -164,26 +149,32 @@ def n_folds(counts: NDArray[np.intp], at_most: int) -> int:
     return min(at_most, largest)
 
 
-def _is_measured(column: pd.Series) -> bool:
-    """Whether a column that is not of categories has numbers that are not whole."""
+def _refuse_measurements(column: pd.Series, argument: str, name: object) -> None:
+    """Refuse numbers that are not whole, and so many whole numbers that they count something."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return False
+        return
     numbers = as_numbers(column)
-    if numbers is not None:
-        return not is_whole(numbers)
-    among_texts = column.unique() if column.dtype == np.object_ else ()
-    return pd.api.types.is_complex_dtype(column.dtype) or any(
-        isinstance(one, float | np.floating) and one % 1 > 0 for one in among_texts
-    )
-
-
-def _as_counted(column: pd.Series) -> int | None:
-    """How many whole numbers there are, if so many for these cells that they count something."""
-    numbers = None if isinstance(column.dtype, pd.CategoricalDtype) else as_numbers(column)
-    if numbers is None or not is_whole(numbers):
-        return None
-    many = column.nunique()
-    return many if many > _MANY and many * _FEW_CELLS > len(column) else None
+    if numbers is not None and is_whole(numbers):
+        n_different = column.nunique()
+        if n_different > _MANY and n_different * _FEW_CELLS > len(column):
+            raise InvalidValue(
+                argument,
+                name,
+                f"has {n_different} different numbers for {len(column)} cells, as measurements "
+                "have",
+                f"if they are labels, convert them with {CATEGORICAL}",
+            )
+        return
+    values = column.unique() if column.dtype == np.object_ else ()
+    is_measured = numbers is not None or pd.api.types.is_complex_dtype(column.dtype)
+    if is_measured or any(isinstance(v, float | np.floating) and v % 1 > 0 for v in values):
+        raise InvalidType(
+            argument,
+            name,
+            "holds measurements, but labels must be categories, strings, whole numbers or "
+            f"{BOOLEAN}",
+            f"convert it with {CATEGORICAL}",
+        )
 
 
 def _is_flag(value: Any) -> bool | None:
@@ -203,14 +194,16 @@ def _plain(label: Any) -> Any:
 def _stands_for_none(label: object, labels: list[Any]) -> bool:
     if label != UNLABELLED:
         return isinstance(label, str) and label in NO_LABEL
-    return [one for one in labels if one != UNLABELLED and one not in NO_LABEL] != [1]
+    return [text for text in labels if text != UNLABELLED and text not in NO_LABEL] != [1]
 
 
 def _refuse_alike(column: pd.Series, labels: list[Any], argument: str, name: object) -> None:
     """Refuse labels that nobody could tell apart in a table or a file."""
     for written in ([*map(str, labels)], [*map(str, column.cat.categories)]):
         often = Counter(written)
-        alike = {repr(one) for one, text in zip(labels, written, strict=True) if often[text] > 1}
+        alike = {
+            repr(label) for label, text in zip(labels, written, strict=True) if often[text] > 1
+        }
         if alike:
             raise InvalidValue(
                 argument,
@@ -223,7 +216,7 @@ def _refuse_alike(column: pd.Series, labels: list[Any], argument: str, name: obj
 def _categories(labels: list[Any]) -> NDArray[Any]:
     """Labels as integers or booleans where all are, else as texts: what files can keep."""
     if len({type(label) for label in labels}) == 1 and not isinstance(labels[0], str):
-        found = np.array(labels)
-        if found.dtype.kind in "biu":
-            return found
+        numbers = np.array(labels)
+        if numbers.dtype.kind in "biu":
+            return numbers
     return np.array([str(label) for label in labels], dtype=object)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     #: Some rows of a matrix.
     _Rows: TypeAlias = Callable[[slice], sparse.csr_array]
 
-SIDES = ("primal", "dual")
 #: Pairs of samples that a graph may join, of 12 bytes each.
 _MOST_PAIRS = 1e8
 #: Entries of a product that is added up in parts.
@@ -54,7 +53,7 @@ def solve(
 
     `data` are samples × features, sparse data never made dense; `smoother` is L, shape (n_samples,
     n_samples); `sample_weight` is j ≥ 0, shape (n_samples,); rows of `targets` without weight are
-    not looked at.  `side` is one of :data:`SIDES`; None: the one with fewer equations.
+    not looked at.  `side` is "primal" or "dual"; None: the one with fewer equations.
     """
     n_samples, n_features = data.shape
     j = np.ones(n_samples) if sample_weight is None else sample_weight
@@ -158,13 +157,17 @@ def check_cliques(labels: npt.NDArray[Any]) -> None:
         )
 
 
-def class_graph(labels: npt.NDArray[Any]) -> sparse.csr_array:
-    """Similarity 1 of two samples of one class, 0 of all others and on the diagonal."""
-    classes, code = np.unique(labels, return_inverse=True)
+def class_graph(
+    labels: npt.NDArray[Any], labelled: npt.NDArray[np.bool_] | None = None
+) -> sparse.csr_array:
+    """Similarity 1 of two samples of one class, 0 of all others and on the diagonal.
+
+    Samples that are not `labelled` have no edges; None: all are.
+    """
     n_samples = len(labels)
-    member = sparse.csr_array(
-        (np.ones(n_samples), (np.arange(n_samples), code)), shape=(n_samples, len(classes))
-    )
+    rows = np.arange(n_samples) if labelled is None else np.flatnonzero(labelled)
+    classes, code = np.unique(labels[rows], return_inverse=True)
+    member = sparse.csr_array((np.ones(len(rows)), (rows, code)), shape=(n_samples, len(classes)))
     same = sparse.csr_array(member @ member.T)
     same.setdiag(0.0)
     same.eliminate_zeros()

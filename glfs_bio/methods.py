@@ -74,11 +74,8 @@ class Method:
     def record(self) -> str | dict[str, Any]:
         """The name, with options that are not the default, as ``.uns`` can keep them."""
         options = {field.name: getattr(self, field.name) for field in fields(self)}
-        changed = {
-            field.name: options[field.name]
-            for field in fields(self)
-            if options[field.name] != field.default
-        }
+        defaults = {field.name: field.default for field in fields(self)}
+        changed = {name: options[name] for name in options if options[name] != defaults[name]}
         return {"name": self.name, **changed} if changed else self.name
 
 
@@ -90,34 +87,27 @@ class Registry(UserDict[str, Any]):
     """
 
     def __getitem__(self, name: str) -> Method:
-        found = self.data[name]
-        if isinstance(found, str):
-            module, _, kind = found.partition(":")
-            found = self.data[name] = getattr(import_module(module), kind)()
-        method: Method = found
+        method: Method | str = self.data[name]
+        if isinstance(method, str):
+            module, _, kind = method.partition(":")
+            method = self.data[name] = getattr(import_module(module), kind)()
         return method
 
-    def resolve(self, argument: str, given: object) -> Method:
-        """Return a method that is given by its name or as an instance."""
-        if isinstance(given, Method):
-            return given
-        if not isinstance(given, str) or given not in self:
-            checks.one_of(argument, given, self)
-        return self[str(given)]
+    def resolve(self, argument: str, value: object) -> Method:
+        """Return a method, by its name or as an instance."""
+        if isinstance(value, Method):
+            return value
+        checks.one_of(argument, value, self)
+        return self[str(value)]
 
     def made(self, argument: str, name: object, **options: Any) -> Method:
         """Return a method with some options; None is one that is not given."""
-        found = self.resolve(argument, name)
-        given = {option: value for option, value in options.items() if value is not None}
-        for option, value in given.items():
-            if option not in {field.name for field in fields(found)}:
-                raise InvalidValue(
-                    option,
-                    value,
-                    f"is no option of {found.name}",
-                    f"leave it out, or choose another {arg('objective')}",
-                )
-        return replace(found, **given)
+        method = self.resolve(argument, name)
+        options = {option: value for option, value in options.items() if value is not None}
+        for option in options.keys() - {field.name for field in fields(method)}:
+            remedy = f"leave it out, or choose another {arg('objective')}"
+            raise InvalidValue(option, options[option], f"is no option of {method.name}", remedy)
+        return replace(method, **options)
 
     def restored(self, argument: str, record: str | Mapping[str, Any]) -> str | Method:
         """Return the method that :meth:`Method.record` describes, by its name where that is all."""

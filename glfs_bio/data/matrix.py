@@ -467,24 +467,20 @@ def in_range(data: RowMatrix) -> RowMatrix:
 
     The unit is a power of two, which changes no digit.
     """
-    if not data.in_memory:
-        first = data.first(_ROWS)
-        values = first.data if sparse.issparse(first) else first
-        check_finite(values)
-        extent = largest(values)
-        if 0 < extent < _SMALLEST_UNIT or extent > 1.0 / _SMALLEST_UNIT:
-            raise InvalidValue(
-                "X",
-                NO_VALUE,
-                f"is in a unit in which its values are {extent:.3g} at most",
-                "bring it into another unit, such as that of logarithms of counts",
-            )
-        return data
-    source = data.source
+    source = data.source if data.in_memory else data.first(_ROWS)
     values = source.data if sparse.issparse(source) else source  # max() of it would sort it
+    if not data.in_memory:
+        check_finite(values)
     extent = largest(values)
     if extent == 0 or _SMALLEST_UNIT < extent < 1.0 / _SMALLEST_UNIT:
         return data
+    if not data.in_memory:
+        raise InvalidValue(
+            "X",
+            NO_VALUE,
+            f"is in a unit in which its values are {extent:.3g} at most",
+            "bring it into another unit, such as that of logarithms of counts",
+        )
     exponent = -int(np.frexp(extent)[1])
     source = source.astype(np.float64)
     if not sparse.issparse(source):

@@ -214,7 +214,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.lambda1 == 0:
             return sparse.csr_array((len(y), len(y)))
         if self.graph == "classes":
-            return _among(laprls.class_graph(y[labelled]), labelled)
+            return laprls.class_graph(y, labelled)
         return graphs.knn_graph(
             scaled.toarray() if sparse.issparse(scaled) else scaled, self.n_neighbors
         )
@@ -229,15 +229,6 @@ def _code(y: NDArray[np.generic], classes: NDArray[np.generic]) -> Array:
     """One column of 0 and 1 a class; for two classes that of the second."""
     targets = np.asarray(y[:, None] == classes, dtype=float)
     return targets[:, 1:] if len(classes) == 2 else targets
-
-
-def _among(graph: sparse.csr_array, labelled: NDArray[np.bool_]) -> sparse.csr_array:
-    """The graph of some samples as one of all, in which the others have no edges."""
-    rows = np.flatnonzero(labelled)
-    place = sparse.csr_array(
-        (np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(len(labelled), len(rows))
-    )
-    return sparse.csr_array(place @ graph @ place.T)
 
 
 def _times(X: Matrix, scale: Array) -> Matrix:

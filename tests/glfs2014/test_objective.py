@@ -57,7 +57,6 @@ def test_options_are_checked():
     for kind, argument, values in (
         (InvalidValue, "lam", [0.0, "largest"]),
         (InvalidType, "lam", [[1.0]]),
-        (InvalidValue, "solver", ["adam"]),
         (InvalidValue, "tol", [0.0]),
         (InvalidType, "tol", ["small"]),
     ):
@@ -67,7 +66,6 @@ def test_options_are_checked():
 
 
 EXAMPLES = settings(all_panels.EXAMPLES, max_examples=40)
-SOLVERS = st.sampled_from(list(path.SOLVERS))
 TOL = 1e-6
 
 
@@ -120,23 +118,23 @@ def stationarity(genes, stiffness, name, beta, lam):
 
 
 @EXAMPLES
-@given(problems(), SOLVERS)
-def test_the_objective_never_increases(problem, solver):
+@given(problems())
+def test_the_objective_never_increases(problem):
     objective, beta, lam = setting(problem)
     values = []
     for steps in range(12):
-        point = path.SOLVERS[solver](objective, beta, lam, tol=TOL, max_iter=steps)
+        point = newton(objective, beta, lam, tol=TOL, max_iter=steps)
         values.append(point.value + lam * point.beta.sum())
         assert point.n_iter <= steps
     assert (np.diff(values) <= 1e-12 * abs(values[0])).all()
 
 
 @EXAMPLES
-@given(problems(), SOLVERS, st.floats(0.01, 3.0))
-def test_a_solution_is_stationary_or_said_not_to_be(problem, solver, times):
+@given(problems(), st.floats(0.01, 3.0))
+def test_a_solution_is_stationary_or_said_not_to_be(problem, times):
     objective, beta, lam = setting(problem)
     lam *= times
-    point = path.SOLVERS[solver](objective, beta, lam, tol=TOL, max_iter=300)
+    point = newton(objective, beta, lam, tol=TOL, max_iter=300)
     assert np.isfinite(point.beta).all()
     assert (point.beta >= 0).all()
     assert point.converged == (point.kkt <= TOL)
@@ -148,12 +146,11 @@ def test_a_solution_is_stationary_or_said_not_to_be(problem, solver, times):
 
 
 @EXAMPLES
-@given(problems(), SOLVERS, st.integers(0, 6))
-def test_no_step_takes_a_direction_off_its_branch(problem, solver, before):
+@given(problems(), st.integers(0, 6))
+def test_no_step_takes_a_direction_off_its_branch(problem, before):
     objective, beta, lam = setting(problem)
-    solve = path.SOLVERS[solver]
-    here = solve(objective, beta, lam, tol=TOL, max_iter=before).beta
-    there = solve(objective, here, lam, tol=TOL, max_iter=1).beta
+    here = newton(objective, beta, lam, tol=TOL, max_iter=before).beta
+    there = newton(objective, here, lam, tol=TOL, max_iter=1).beta
     if (there == here).all():
         return
     point = objective.at(here, np.arange(objective.n_genes))
