@@ -58,13 +58,13 @@ def progress() -> Iterator[Progress]:
     watched = console.is_terminal or console.is_jupyter
     visible = watched and verbosity() > 0 and not _busy.get()
     console.quiet = not visible  # rich before 14.3 ends a bar that is not seen with an empty line
-    before = _busy.set(_busy.get() or visible)
+    token = _busy.set(_busy.get() or visible)
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     try:
         with Progress(*columns, console=console, transient=True, disable=not visible) as bar:
             yield bar
     finally:
-        _busy.reset(before)
+        _busy.reset(token)
 
 
 def with_bar(function: Callable[Given, Found]) -> Callable[Given, Found]:
@@ -87,15 +87,15 @@ def _stages(bar: Progress, name: str) -> Iterator[None]:
         yield
         return
     handler = _Stages(bar, name.replace("_", " "))
-    before = _PACKAGE.level, _PACKAGE.propagate
+    settings = _PACKAGE.level, _PACKAGE.propagate
     _PACKAGE.addHandler(handler)
     _PACKAGE.setLevel(min(handler.usual, logging.INFO))
     _PACKAGE.propagate = False  # the handler hands on what was heard before
     try:
         yield
     finally:
-        _PACKAGE.setLevel(before[0])
-        _PACKAGE.propagate = before[1]
+        _PACKAGE.setLevel(settings[0])
+        _PACKAGE.propagate = settings[1]
         _PACKAGE.removeHandler(handler)
 
 
@@ -130,11 +130,11 @@ class _Stages(logging.Handler):
 def collected() -> Iterator[list[str]]:
     """Collect the lines that are told, for who shows them otherwise, or not at all."""
     lines: list[str] = []
-    before = _lines.set(lines)
+    token = _lines.set(lines)
     try:
         yield lines
     finally:
-        _lines.reset(before)
+        _lines.reset(token)
 
 
 def tell(*lines: str) -> None:

@@ -81,12 +81,12 @@ def _local(folder: str | None, name: str) -> Path | None:
     """Return the file of the folder, if it exists and is the published one."""
     if folder is None or not (file := Path(folder) / "raw" / name).exists():
         return None
-    found = hashlib.sha256(file.read_bytes()).hexdigest()
-    if found != _FILES[name]:
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    if digest != _FILES[name]:
         raise InvalidValue(
             _FOLDER,
             folder,
-            f"has a file raw/{name} that differs from the published one (sha256 {found})",
+            f"has a file raw/{name} that differs from the published one (sha256 {digest})",
             "remove it to download it again",
         )
     return file

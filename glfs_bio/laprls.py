@@ -59,15 +59,15 @@ def solve(
     j = np.ones(n_samples) if sample_weight is None else sample_weight
     if side is None:
         side = "primal" if n_features <= n_samples else "dual"
-    known = np.where(j[:, None] > 0, targets, 0.0)
-    mean, level = (data.T @ j) / j.sum(), (known.T @ j) / j.sum()
-    errors = j[:, None] * (known - level)
+    values = np.where(j[:, None] > 0, targets, 0.0)
+    mean, level = (data.T @ j) / j.sum(), (values.T @ j) / j.sum()
+    errors = j[:, None] * (values - level)
 
     def b(rows: slice) -> sparse.csr_array:
         """Some rows of ``J + λ1 L``."""
-        places = np.arange(n_samples)[rows]
-        own = (j[rows], (np.arange(len(places)), places))
-        weights = sparse.csr_array(own, shape=(len(places), n_samples))
+        indices = np.arange(n_samples)[rows]
+        entries = (j[rows], (np.arange(len(indices)), indices))
+        weights = sparse.csr_array(entries, shape=(len(indices), n_samples))
         return sparse.csr_array(weights + lambda1 * smoother[rows])
 
     side_of = {"primal": _primal, "dual": _dual}[side]
@@ -82,26 +82,26 @@ def solve(
 def _primal(data: Matrix, mean: Array, b: _Rows, lambda2: float, errors: Array) -> Array:
     """``(XᵀbX + λ2 I)⁻¹ Xᵀe`` for ``X = data − 1 meanᵀ`` and `b`; the errors sum to zero."""
     n_samples, n_features = data.shape
-    left, at_once = np.zeros((n_features, n_features)), max(1, _ENTRIES // n_features)
+    normal, at_once = np.zeros((n_features, n_features)), max(1, _ENTRIES // n_features)
     ones = np.empty(n_samples)
     for begin in range(0, n_samples, at_once):  # of many samples the product has no room
         rows = slice(begin, begin + at_once)
-        some = b(rows)
-        ones[rows] = some @ np.ones(n_samples)
-        left += _dense(data[rows].T @ (some @ data))
+        block = b(rows)
+        ones[rows] = block @ np.ones(n_samples)
+        normal += _dense(data[rows].T @ (block @ data))
     cross = np.outer(data.T @ ones, mean)
-    left += ones.sum() * np.outer(mean, mean) - cross - cross.T
-    left[np.diag_indices_from(left)] += lambda2
-    return np.asarray(linalg.solve(left, data.T @ errors, assume_a="pos"))
+    normal += ones.sum() * np.outer(mean, mean) - cross - cross.T
+    normal[np.diag_indices_from(normal)] += lambda2
+    return np.asarray(linalg.solve(normal, data.T @ errors, assume_a="pos"))
 
 
 def _dual(data: Matrix, mean: Array, b: _Rows, lambda2: float, errors: Array) -> Array:
     """``Xᵀ (bXXᵀ + λ2 I)⁻¹ e`` for ``X = data − 1 meanᵀ`` and ``b = J + λ1 L``."""
     shift = data @ mean
     gram = _dense(data @ data.T) - shift[:, None] - shift + mean @ mean
-    left = b(slice(None)) @ gram
-    left[np.diag_indices_from(left)] += lambda2
-    alpha = linalg.solve(left, errors)
+    normal = b(slice(None)) @ gram
+    normal[np.diag_indices_from(normal)] += lambda2
+    alpha = linalg.solve(normal, errors)
     return np.asarray(data.T @ alpha - np.outer(mean, alpha.sum(axis=0)))
 
 
@@ -128,20 +128,20 @@ def held_out(
     folds = [np.flatnonzero(fold == k) for k in range(fold.max() + 1)]
     weighed = sample_weight[:, None] * targets
     n_weights = data.shape[1] + 1
-    penalty, grams, right = np.zeros((n_weights, n_weights)), [], []
+    penalty, grams, sides = np.zeros((n_weights, n_weights)), [], []
     with few_threads(data.shape[1]):
         for rows in folds:
-            own = np.column_stack([data[rows], np.ones(len(rows))]).astype(np.float64)
-            penalty[:-1, :-1] += own[:, :-1].T @ (lambda1 * (smoother[rows] @ data))
-            grams.append(own.T @ (sample_weight[rows, None] * own))
-            right.append(own.T @ weighed[rows])
+            features = np.column_stack([data[rows], np.ones(len(rows))]).astype(np.float64)
+            penalty[:-1, :-1] += features[:, :-1].T @ (lambda1 * (smoother[rows] @ data))
+            grams.append(features.T @ (sample_weight[rows, None] * features))
+            sides.append(features.T @ weighed[rows])
         penalty[np.diag_indices(n_weights - 1)] += lambda2
-        found = np.empty(targets.shape)
+        predicted = np.empty(targets.shape)
         for k, rows in enumerate(folds):
-            left = penalty + sum(grams[:k]) + sum(grams[k + 1 :])
-            coef = linalg.solve(left, sum(right[:k]) + sum(right[k + 1 :]), assume_a="pos")
-            found[rows] = data[rows] @ coef[:-1] + coef[-1]
-    return found
+            normal = penalty + sum(grams[:k]) + sum(grams[k + 1 :])
+            coef = linalg.solve(normal, sum(sides[:k]) + sum(sides[k + 1 :]), assume_a="pos")
+            predicted[rows] = data[rows] @ coef[:-1] + coef[-1]
+    return predicted
 
 
 def check_cliques(labels: npt.NDArray[Any]) -> None:

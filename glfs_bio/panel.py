@@ -60,10 +60,10 @@ class Panel:
         return ranks
 
 
-def picked(order: Index, waiting: Array, candidates: Index, **found: Any) -> Panel:
+def picked(order: Index, waiting: Array, candidates: Index, **fields: Any) -> Panel:
     """Return the panel of genes that were picked one by one, from what the others would gain."""
     scores = in_order(np.searchsorted(candidates, order), waiting[candidates])
-    return Panel(scores=without_ties(scores), **found)
+    return Panel(scores=without_ties(scores), **fields)
 
 
 def measured(panel: Panel, criterion: Criterion, candidates: Index) -> Panel:
@@ -106,9 +106,9 @@ def without_ties(scores: Array) -> Array:
     gaps = np.diff(levels, prepend=levels[0] - max(1.0, abs(levels[0])))
     order = np.argsort(level, kind="stable")
     firsts = np.cumsum(counts) - counts
-    place = np.empty(len(scores))
-    place[order] = np.arange(len(scores)) - firsts[level[order]]
-    spread = scores - 0.5 * gaps[level] * place / counts[level]
+    position = np.empty(len(scores))
+    position[order] = np.arange(len(scores)) - firsts[level[order]]
+    spread = scores - 0.5 * gaps[level] * position / counts[level]
     best_first = np.argsort(-spread, kind="stable")
     spread[best_first] = _strictly_falling(spread[best_first])
     return np.asarray(spread)
@@ -119,8 +119,8 @@ def _strictly_falling(values: Array) -> Array:
 
     Bits of floating-point numbers, read as integers, are in the order of the numbers.
     """
-    lowest, places = np.int64(np.iinfo(np.int64).min), np.arange(len(values))
+    lowest, positions = np.int64(np.iinfo(np.int64).min), np.arange(len(values))
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
     steps = np.where(bits < 0, lowest - bits, bits)
-    steps = np.minimum.accumulate(steps + places) - places
+    steps = np.minimum.accumulate(steps + positions) - positions
     return np.where(steps < 0, lowest - steps, steps).view(np.float64)

@@ -230,8 +230,8 @@ def look(cells: RowMatrix, *, whole: bool, random_state: int | None) -> Sample:
         data = doubled(data)
     if not whole and is_sparse(data):
         data = sparse.csr_array(data)
-    own = None if chosen is None else noise.variances(data)
-    return Sample(mean, variance, data, chosen, own)
+    sample_variance = None if chosen is None else noise.variances(data)
+    return Sample(mean, variance, data, chosen, sample_variance)
 
 
 def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
@@ -304,7 +304,7 @@ def build_problems(
     shape (n_cells, r), and a checked graph (:func:`~glfs_bio.cells.graph.check_graph`).  Shapes:
     `representation` (n_cells, r).  A graph `of_classes` has components on purpose.
     """
-    whole = in_range(dense_if_flat(RowMatrix(data)))
+    all_cells = in_range(dense_if_flat(RowMatrix(data)))
     rank, n_comps = min(data.shape), spec.n_comps or 0
     if representation is None and n_comps > max(rank, StructureSpec.n_comps or 0):
         raise InvalidValue(
@@ -325,12 +325,12 @@ def build_problems(
         warn_of_few(batch, data.shape[0])
     sets = []
     for label, cells in batches:
-        own, where, name = whole, representation, "the cells"
+        cells_of_batch, where, name = all_cells, representation, "the cells"
         if cells is not None:
-            own, name = RowMatrix(whole, cells), f"the cells of batch {label!r}"
+            cells_of_batch, name = RowMatrix(all_cells, cells), f"the cells of batch {label!r}"
             where = None if representation is None else representation[cells]
-        sets.append(_reduced(own, spec, where, graph, name, whole_space))
-    most = max(one.graph_components for one in sets)
+        sets.append(_reduced(cells_of_batch, spec, where, graph, name, whole_space))
+    most = max(cells_of_set.graph_components for cells_of_set in sets)
     if most > 1 and not of_classes:
         log.warning(
             Message(
@@ -359,12 +359,12 @@ def _reduced(
             return problem
         # Coordinates and a graph that are given are those of the cells, which stay.
         where = None if representation is None else sample.rows(representation)
-        near = None if graph is None else problem.data_graph
+        near_graph = None if graph is None else problem.data_graph
         chance = 0.0
         for permuted in noise.permutations(sample.data, spec.random_state):
             rows = RowMatrix(permuted, checked=True)
             cells = look(rows, whole=True, random_state=spec.random_state)
-            by_chance = _build(rows, cells, spec, where, near, whole_space)
+            by_chance = _build(rows, cells, spec, where, near_graph, whole_space)
             chance = max(chance, float(by_chance.axes.strengths[0]))
         return replace(problem, chance=chance)
 
@@ -383,12 +383,12 @@ def _build(
     where: Matrix = representation
     if representation is None:
         where, spread = _components(data, sample, graph, spec)
-    near = graph  # among the sampled cells
+    sample_graph = graph  # among the sampled cells
     if graph is None or not all_at_hand:
-        near = graphs.knn_graph(sample.rows(where), n_neighbors, seed)
-    residuals = noise.measure(sample.data, sample.variance, near, sample.own_variance)
+        sample_graph = graphs.knn_graph(sample.rows(where), n_neighbors, seed)
+    residuals = noise.measure(sample.data, sample.variance, sample_graph, sample.own_variance)
     if graph is None:
-        graph = near if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
+        graph = sample_graph if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
     if spread is not None:
         basis, projections = spread
     else:
@@ -417,7 +417,7 @@ def _build(
     components = csgraph.connected_components(graph, directed=False, return_labels=False)
     return Cells(
         data=sample.data,
-        data_graph=near,
+        data_graph=sample_graph,
         graph=graph,
         # In the order of rows that files keep: products of the same numbers round alike.
         basis=np.ascontiguousarray(basis),
@@ -449,12 +449,12 @@ def _components(
     if spec.standardize == "unit":
         scale = noise.inverse_root(sample.variance)
     if spec.standardize in ("auto", "noise"):
-        used, near, first = sample, graph, None
-        if near is None or sample.chosen is not None:
+        used, sample_graph, first = sample, graph, None
+        if sample_graph is None or sample.chosen is not None:
             used = sample.part(FIRST_LOOK, seed)
             first = _coordinates(used, scale, n_comps, seed, pca.LEADING)
-            near = graphs.knn_graph(first, spec.n_neighbors, seed)
-        residuals = noise.measure(used.data, used.variance, near, used.own_variance)
+            sample_graph = graphs.knn_graph(first, spec.n_neighbors, seed)
+        residuals = noise.measure(used.data, used.variance, sample_graph, used.own_variance)
         scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:
             start = ScaledGenes(used.products, scale).weights(first - first.mean(axis=0))

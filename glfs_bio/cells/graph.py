@@ -119,10 +119,10 @@ def _to_others(far: Array, near: Index) -> sparse.csr_array:
     Shapes: both (n_cells, n_neighbors + 1).
     """
     n_cells, n_found = near.shape
-    other = near != np.arange(n_cells, dtype=near.dtype)[:, None]
-    other[other.all(axis=1), 0] = False
-    ends = np.arange(0, other.size - n_cells + 1, n_found - 1)
-    graph = sparse.csr_array((far[other], near[other], ends), shape=(n_cells, n_cells))
+    is_other = near != np.arange(n_cells, dtype=near.dtype)[:, None]
+    is_other[is_other.all(axis=1), 0] = False
+    ends = np.arange(0, is_other.size - n_cells + 1, n_found - 1)
+    graph = sparse.csr_array((far[is_other], near[is_other], ends), shape=(n_cells, n_cells))
     graph.sort_indices()
     return graph
 
@@ -146,17 +146,17 @@ def approximate_neighbors(
     members, centers = _clusters(cells, random_state)
     sizes = np.array([len(of_cluster) for of_cluster in members])
 
-    def look(own: Index, apart: Array) -> tuple[Index, Array, Index]:
-        order = np.argsort(apart, kind="stable")
+    def look(rows: Index, gaps: Array) -> tuple[Index, Array, Index]:
+        order = np.argsort(gaps, kind="stable")
         enough = 1 + np.searchsorted(np.cumsum(sizes[order]), n_candidates)
-        others = np.concatenate([members[cluster] for cluster in order[:enough]])
-        lengths, places = nearest(cells[own], cells[others], n_neighbors + 1)
-        return own, lengths, others[places]
+        candidates = np.concatenate([members[cluster] for cluster in order[:enough]])
+        lengths, columns = nearest(cells[rows], cells[candidates], n_neighbors + 1)
+        return rows, lengths, candidates[columns]
 
     done = 0
-    for own, lengths, found in threads.in_order(look, members, pairwise_distances(centers)):
-        far[own], near[own] = lengths, found
-        done += len(own)
+    for rows, lengths, cells_near in threads.in_order(look, members, pairwise_distances(centers)):
+        far[rows], near[rows] = lengths, cells_near
+        done += len(rows)
         progress = {"stage": "finding neighbours", "n_done": done, "n_all": len(cells)}
         log.info("neighbours of %d of %d cells found", done, len(cells), extra=progress)
     return near, far
@@ -174,10 +174,10 @@ def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Arra
         with threads.one_thread():  # threads would add up in any order
             model.fit(cells[sample])
     chunks = np.split(cells, range(_CHUNK, len(cells), _CHUNK))
-    found = np.concatenate(list(threads.in_order(model.predict, chunks)))
-    filled, found = np.unique(found, return_inverse=True)
-    ends = np.cumsum(np.bincount(found))[:-1]
-    members = np.split(np.argsort(found, kind="stable"), ends)
+    cluster_of_cell = np.concatenate(list(threads.in_order(model.predict, chunks)))
+    filled, cluster_of_cell = np.unique(cluster_of_cell, return_inverse=True)
+    ends = np.cumsum(np.bincount(cluster_of_cell))[:-1]
+    members = np.split(np.argsort(cluster_of_cell, kind="stable"), ends)
     return members, model.cluster_centers_[filled]
 
 
@@ -241,5 +241,5 @@ def _form_of_rows(
     """``V_iᵀ (D V − Γ V)_i`` over some rows i, with D and Γ both scaled by `inverse`."""
     of_rows = np.repeat(inverse[rows], np.diff(block.indptr))
     block = with_values(block, block.data * of_rows * inverse[block.indices])
-    apart = vectors[rows] * degrees[rows, None] - csr_product(block, vectors)
-    return (vectors[rows].T @ apart,), no_rows(block)
+    differences = vectors[rows] * degrees[rows, None] - csr_product(block, vectors)
+    return (vectors[rows].T @ differences,), no_rows(block)

@@ -58,9 +58,9 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     else:
         columns = max(1, _BLOCK // n_cells)
         for begin in range(0, n_genes, columns):
-            some = slice(begin, begin + columns)
-            genes = data[:, some].astype(np.float64)
-            quadratic[some] += np.einsum("ij,ij->j", genes, smoother @ genes)
+            columns_of_block = slice(begin, begin + columns)
+            genes = data[:, columns_of_block].astype(np.float64)
+            quadratic[columns_of_block] += np.einsum("ij,ij->j", genes, smoother @ genes)
     return np.asarray(np.maximum(quadratic, 0.0) / n_cells)
 
 
@@ -100,8 +100,8 @@ def of_assay(variance: Array, residuals: Array) -> float:
 
 def shares_of_assay(variance: Array, residuals: Array) -> Array:
     """How much of ``σ_0²`` each gene sets, shape (n_genes,): they add up to 1."""
-    parts = reliability(variance, residuals) * variance * residuals
-    return np.asarray(parts / (parts.sum() or 1.0))
+    products = reliability(variance, residuals) * variance * residuals
+    return np.asarray(products / (products.sum() or 1.0))
 
 
 def gene_units(variance: Array, residuals: Array) -> Array:
@@ -143,16 +143,16 @@ def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
     """
     n_rows, n_columns = data.shape
     begins = range(0, n_rows, _ROWS)
-    parts = np.zeros((len(begins), n_columns))
+    sums = np.zeros((len(begins), n_columns))
     stored = data.indptr, data.indices, data.data
     forms = form.indptr, form.indices, form.data.astype(np.float64)
 
-    def add_up(part: int) -> None:
-        begin = begins[part]
-        _forms_of_rows(*stored, *forms, begin, min(begin + _ROWS, n_rows), parts[part])
+    def add_up(k: int) -> None:
+        begin = begins[k]
+        _forms_of_rows(*stored, *forms, begin, min(begin + _ROWS, n_rows), sums[k])
 
     threads.work(add_up, range(len(begins)))
-    return np.asarray(parts.sum(axis=0))
+    return np.asarray(sums.sum(axis=0))
 
 
 @compiled()

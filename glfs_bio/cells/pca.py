@@ -74,31 +74,31 @@ def leading_eigenvectors(
     steps = min(max(_MOST, -(-n_vectors // width) + 1), spanning)
     outside = np.random.default_rng(random_state).normal(size=(size, width))
     if start is not None:  # of the length of the others, whatever its unit
-        given = start[:, :width]
-        lengths = np.linalg.norm(given, axis=0)
-        some = np.flatnonzero(lengths)
-        outside[:, some] = given[:, some] * (np.sqrt(size) / lengths[some])
+        columns = start[:, :width]
+        lengths = np.linalg.norm(columns, axis=0)
+        nonzero = np.flatnonzero(lengths)
+        outside[:, nonzero] = columns[:, nonzero] * (np.sqrt(size) / lengths[nonzero])
     basis = np.empty((size, steps * width), order="F")
     small = np.zeros((steps * width, steps * width))
-    scale, known, found = 0.0, 0, 0.0
+    scale, rank, total = 0.0, 0, 0.0
     for _ in range(steps):
-        block = _directions(outside, basis[:, :known], scale)[:, : size - known]
+        block = _directions(outside, basis[:, :rank], scale)[:, : size - rank]
         if block.shape[1] == 0:
             break
-        new = slice(known, known + block.shape[1])
-        basis[:, new], known = block, new.stop
+        new = slice(rank, rank + block.shape[1])
+        basis[:, new], rank = block, new.stop
         image = times(block)
         scale = max(scale, float(np.linalg.norm(image, axis=0).max()))
-        within = basis[:, :known].T @ image
-        small[:known, new], small[new, :known] = within, within.T
-        before, found = found, float(np.linalg.eigvalsh(small[:known, :known])[-n_vectors:].sum())
-        if known > n_vectors and found - before < tolerance * found:
+        within = basis[:, :rank].T @ image
+        small[:rank, new], small[new, :rank] = within, within.T
+        previous, total = total, float(np.linalg.eigvalsh(small[:rank, :rank])[-n_vectors:].sum())
+        if rank > n_vectors and total - previous < tolerance * total:
             break
-        outside = image - _combined(basis[:, :known], within)
-    last = max(0, known - n_vectors), known - 1
-    values, vectors = eigh(small[:known, :known], subset_by_index=last, check_finite=False)
-    kept = np.flatnonzero(values > rounding * values[-1])[::-1]
-    return values[kept], _combined(basis[:, :known], vectors[:, kept])
+        outside = image - _combined(basis[:, :rank], within)
+    last = max(0, rank - n_vectors), rank - 1
+    values, vectors = eigh(small[:rank, :rank], subset_by_index=last, check_finite=False)
+    significant = np.flatnonzero(values > rounding * values[-1])[::-1]
+    return values[significant], _combined(basis[:, :rank], vectors[:, significant])
 
 
 def _combined(basis: Array, weights: Array) -> Array:
@@ -197,16 +197,16 @@ def principal_components(
     `tolerance` is that of :func:`leading_eigenvectors`; loadings near those that are looked for may
     be given to `start` with, shape (n_genes, k).
     """
-    known = data if isinstance(data, Dense | Sparse) else products(data)
-    n_cells, n_genes = known.matrix.shape
+    matrix = data if isinstance(data, Dense | Sparse) else products(data)
+    n_cells, n_genes = matrix.matrix.shape
     scale = np.ones(n_genes) if scale is None else scale
     if n_comps >= min(n_cells, n_genes):
-        dense = known.matrix.toarray() if sparse.issparse(known.matrix) else known.matrix
+        dense = matrix.matrix.toarray() if sparse.issparse(matrix.matrix) else matrix.matrix
         return np.asarray(PCA(svd_solver="full").fit_transform(dense * scale))
-    genes = ScaledGenes(known, scale)
+    genes = ScaledGenes(matrix, scale)
     if n_cells > n_genes:
-        found = loadings(genes, n_comps, random_state, start, tolerance)
-        return genes.unit * genes.scores(found)
+        weights = loadings(genes, n_comps, random_state, start, tolerance)
+        return genes.unit * genes.scores(weights)
     values, vectors = leading_eigenvectors(
         lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
         n_cells,
@@ -273,8 +273,8 @@ def spread(
     turn = orthonormal_scores @ turn[:n_comps].T
     basis = np.empty((len(scores), len(length)))
     for begin in range(0, len(scores), _ROWS):  # without all scores in double precision
-        some = slice(begin, begin + _ROWS)
-        basis[some] = (scores[some] - centre) @ turn
+        rows = slice(begin, begin + _ROWS)
+        basis[rows] = (scores[rows] - centre) @ turn
     del scores
     where = np.empty(basis.shape, dtype=np.float32)
     np.multiply(basis, length, out=where, casting="same_kind")

@@ -154,19 +154,19 @@ class RowMatrix:
     def loaded(self) -> Matrix:
         """What is in use of the matrix, in memory, dense or CSR, of finite values: in one pass."""
         if self.in_memory:
-            found = self.source
+            matrix = self.source
         elif isinstance(self.source, _ByGenes) and self.genes is not None:
-            found = self._columns(self.genes)
+            matrix = self._columns(self.genes)
         else:
-            _, found = self.sweep(_as_it_is)
-        check_finite(found.data if sparse.issparse(found) else found)
-        return found
+            _, matrix = self.sweep(_as_it_is)
+        check_finite(matrix.data if sparse.issparse(matrix) else matrix)
+        return matrix
 
     def _columns(self, genes: Index) -> Matrix:
         """Return some genes of a matrix that is stored by genes, and read no others."""
-        sorted_genes, place = np.unique(genes, return_inverse=True)
+        sorted_genes, columns = np.unique(genes, return_inverse=True)
         silent = None if self.silent is None else np.flatnonzero(np.isin(sorted_genes, self.silent))
-        return _as_read(self.source.stored[:, sorted_genes], self.cells, place, silent)
+        return _as_read(self.source.stored[:, sorted_genes], self.cells, columns, silent)
 
     def first(self, n_cells: int) -> Matrix:
         """The first rows, in memory; nothing else is read, unless it is stored by genes."""
@@ -230,7 +230,7 @@ class RowMatrix:
         ends = np.cumsum(source.chunks[0])
         everywhere = [dask.delayed(item) for item in shared]
         genes, silent = (
-            None if one is None else dask.delayed(one) for one in (self.genes, self.silent)
+            None if axis is None else dask.delayed(axis) for axis in (self.genes, self.silent)
         )
         work = dask.delayed(_work, nout=2)
         parts = []
@@ -307,12 +307,12 @@ def _as_block(block: Any, cells: Index | None, genes: Index | None, silent: Inde
 
 def _silenced(block: Matrix, genes: Index) -> Matrix:
     """A copy with zeros for some genes."""
-    heard = np.ones(block.shape[1], dtype=bool)
-    heard[genes] = False
+    is_heard = np.ones(block.shape[1], dtype=bool)
+    is_heard[genes] = False
     if not sparse.issparse(block):
-        return np.where(heard, block, block.dtype.type(0))
+        return np.where(is_heard, block, block.dtype.type(0))
     block = block.copy()
-    block.data *= heard[block.indices]
+    block.data *= is_heard[block.indices]
     block.eliminate_zeros()
     return block
 
@@ -329,10 +329,10 @@ def _cut(source: Matrix, place: int) -> Iterator[tuple[Matrix, slice]]:
             first, last = source.indptr[begin], source.indptr[end]
             pointers = source.indptr[begin : end + 1] - first
             stored = source.data[first:last], source.indices[first:last], pointers
-            some = sparse.csr_array(stored, shape=(end - begin, n_genes))
+            rows_of_block = sparse.csr_array(stored, shape=(end - begin, n_genes))
         else:
-            some = source[begin:end]
-        yield some, slice(place + begin, place + end)
+            rows_of_block = source[begin:end]
+        yield rows_of_block, slice(place + begin, place + end)
 
 
 def _in_places(parts: Iterable[Matrix]) -> list[Matrix]:
@@ -340,22 +340,22 @@ def _in_places(parts: Iterable[Matrix]) -> list[Matrix]:
 
     Small arrays that stay would keep the memory between them from being used again.
     """
-    places: list[Matrix] = []
+    buffers: list[Matrix] = []
     room = 0
     for rows in parts:
-        if sparse.issparse(rows) or not places:
-            places.append(rows)
+        if sparse.issparse(rows) or not buffers:
+            buffers.append(rows)
             continue
         if len(rows) > room:
-            places[-1] = places[-1][: len(places[-1]) - room]
+            buffers[-1] = buffers[-1][: len(buffers[-1]) - room]
             room = max(len(rows), PLACE // max(1, rows.shape[1]))
-            places.append(np.empty((room, rows.shape[1]), dtype=rows.dtype))
-        begin = len(places[-1]) - room
-        places[-1][begin : begin + len(rows)] = rows
+            buffers.append(np.empty((room, rows.shape[1]), dtype=rows.dtype))
+        begin = len(buffers[-1]) - room
+        buffers[-1][begin : begin + len(rows)] = rows
         room -= len(rows)
     if room:
-        places[-1] = places[-1][:-room]
-    return places
+        buffers[-1] = buffers[-1][:-room]
+    return buffers
 
 
 def stacked(parts: Sequence[Matrix]) -> Matrix:
@@ -526,8 +526,8 @@ def _part(block: Matrix, rows: slice, in_sample: Array | None) -> tuple[Sums, Ma
             rounding = np.asarray(_ROUNDING_SPARSE * total, dtype=np.float64)
         else:
             mean = np.asarray(block.mean(axis=0, dtype=np.float64))
-            apart = block - mean
-            squares = np.asarray(np.square(apart, out=apart).sum(axis=0))
+            differences = block - mean
+            squares = np.asarray(np.square(differences, out=differences).sum(axis=0))
             rounding = _ROUNDING_DENSE * (squares + n * mean**2)
     cells = no_rows(block) if in_sample is None else rows_of(block, in_sample[rows])
     return (np.array(float(n)), mean, squares, rounding), cells
@@ -535,13 +535,13 @@ def _part(block: Matrix, rows: slice, in_sample: Array | None) -> tuple[Sums, Ma
 
 def _merge(left: Sums, right: Sums) -> Sums:
     """Of two sets of cells together (Chan, Golub & LeVeque 1983)."""
-    (n, mean, squares, rounding), (m, other, more, also) = left, right
+    (n, mean, squares, rounding), (m, other_mean, more, also) = left, right
     total = n + m
     with np.errstate(invalid="ignore", over="ignore"):
-        apart = other - mean
+        difference = other_mean - mean
         return (
             np.asarray(total),
-            mean + apart * (m / total),
-            squares + more + apart**2 * (n * m / total),
+            mean + difference * (m / total),
+            squares + more + difference**2 * (n * m / total),
             rounding + also,
         )

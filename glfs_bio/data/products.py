@@ -44,10 +44,10 @@ def compiled(**options: Any) -> Callable[[_Function], _Function]:
     def of(function: _Function) -> _Function:
         how = {"nogil": True, "error_model": "numpy", **options}
         try:
-            made: _Function = njit(cache=True, **how)(function)
+            machine_code: _Function = njit(cache=True, **how)(function)
         except RuntimeError:  # numba's, where it finds no folder for its cache
-            made = njit(**how)(function)
-        return made
+            machine_code = njit(**how)(function)
+        return machine_code
 
     return of
 
@@ -185,8 +185,8 @@ def csr_product(
     if matrix.nnz * block.shape[1] < _FEW:
         _rows(*stored, block, product, 0, len(product))
         return product
-    places = np.linspace(0, matrix.nnz, _PARTS + 1)[1:-1]
-    ends = [0, *np.searchsorted(matrix.indptr, places).tolist(), len(product)]
+    positions = np.linspace(0, matrix.nnz, _PARTS + 1)[1:-1]
+    ends = [0, *np.searchsorted(matrix.indptr, positions).tolist(), len(product)]
     _in_parts(lambda begin, end: _rows(*stored, block, product, begin, end), ends)
     return product
 
@@ -208,20 +208,20 @@ def _rows(
     end: int,
 ) -> None:
     """Some rows of the product of CSR with a block; four of its rows at a time fill registers."""
-    one = product.dtype.type
+    to = product.dtype.type
     for i in range(begin, end):
         row = product[i]
         row[:] = 0
         p, last = indptr[i], indptr[i + 1]
         while p + 3 < last:
-            a, b, c, d = one(values[p]), one(values[p + 1]), one(values[p + 2]), one(values[p + 3])
+            a, b, c, d = to(values[p]), to(values[p + 1]), to(values[p + 2]), to(values[p + 3])
             of_a, of_b = block[indices[p]], block[indices[p + 1]]
             of_c, of_d = block[indices[p + 2]], block[indices[p + 3]]
             for k in range(len(row)):
                 row[k] += a * of_a[k] + b * of_b[k] + c * of_c[k] + d * of_d[k]
             p += 4
         while p < last:
-            a, of_a = one(values[p]), block[indices[p]]
+            a, of_a = to(values[p]), block[indices[p]]
             for k in range(len(row)):
                 row[k] += a * of_a[k]
             p += 1

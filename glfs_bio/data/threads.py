@@ -118,11 +118,11 @@ def one_thread_if_forked(
 
     @wraps(function)
     def limited(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        one: AbstractContextManager[object] = nullcontext()
+        context: AbstractContextManager[object] = nullcontext()
         if forked():
             _numba_ran_before(os.getpid())
-            one = one_thread()
-        with one:
+            context = one_thread()
+        with context:
             return function(*args, **kwargs)
 
     return limited
@@ -220,9 +220,9 @@ def _alone(function: Callable[..., _Result], *item: Any) -> _Result:
 @contextmanager
 def alone() -> Iterator[None]:
     """One thread for what is called here, where other threads do the same with other data."""
-    before = getattr(_THREAD, "alone", False)
+    was_alone = getattr(_THREAD, "alone", False)
     _THREAD.alone = True
     try:
         yield
     finally:
-        _THREAD.alone = before
+        _THREAD.alone = was_alone

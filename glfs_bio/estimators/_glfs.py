@@ -442,8 +442,8 @@ def _no_target(estimator: GLFS, values: str) -> InvalidValue:
 
 def _codes(labels: NDArray[np.generic]) -> NDArray[np.intp]:
     """Number of the class of every cell, −1 where it is not known."""
-    known = is_labelled(labels)
+    labelled = is_labelled(labels)
     codes = np.full(len(labels), -1, dtype=np.intp)
-    names = labels[known].astype(str)
-    codes[known] = np.searchsorted(check_classes(names), names)
+    names = labels[labelled].astype(str)
+    codes[labelled] = np.searchsorted(check_classes(names), names)
     return codes

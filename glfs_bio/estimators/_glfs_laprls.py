@@ -221,9 +221,9 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
         checks.flags(weighted=self.weighted)
         checks.seed(self.random_state, state_too=True)
-        for name, part in (("selector", self.selector), ("classifier", self.classifier)):
-            if part is not None and not isinstance(part, BaseEstimator):
-                raise InvalidType(name, part, f"must be an estimator, or {NONE}")
+        for name, estimator in (("selector", self.selector), ("classifier", self.classifier)):
+            if estimator is not None and not isinstance(estimator, BaseEstimator):
+                raise InvalidType(name, estimator, f"must be an estimator, or {NONE}")
         labelled = is_labelled(labels)
         self.classes_ = check_classes(labels[labelled])
         self.n_samples_, self.n_labelled_ = len(labels), int(labelled.sum())
@@ -295,13 +295,13 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return None
         checks.whole_number("cv", self.cv, at_least=2)
         rng = check_random_state(self.random_state)
-        code, known = np.zeros(len(y), dtype=np.intp), is_labelled(y)
-        code[known] = 1 + np.unique(y[known], return_inverse=True)[1]
+        code, labelled = np.zeros(len(y), dtype=np.intp), is_labelled(y)
+        code[labelled] = 1 + np.unique(y[labelled], return_inverse=True)[1]
         sizes = np.bincount(code)
-        wanted = np.maximum(sizes * (_MOST_TRIED / len(y)), np.minimum(sizes, self.cv))
-        parts = [np.flatnonzero(code == k) for k in range(len(sizes))]
+        counts = np.maximum(sizes * (_MOST_TRIED / len(y)), np.minimum(sizes, self.cv))
+        members = [np.flatnonzero(code == k) for k in range(len(sizes))]
         drawn = [
-            rng.choice(part, int(n), replace=False) for part, n in zip(parts, wanted, strict=True)
+            rng.choice(rows, int(n), replace=False) for rows, n in zip(members, counts, strict=True)
         ]
         return np.sort(np.concatenate(drawn))
 
@@ -366,8 +366,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
 def _beta(selector: GLFS) -> Array:
     """Return the weights of the genes: 1 for the default criterion, β for the original GLFS."""
-    whole = selector.method.by_criterion
-    return np.ones_like(selector.weights_) if whole else selector.weights_
+    is_panel = selector.method.by_criterion
+    return np.ones_like(selector.weights_) if is_panel else selector.weights_
 
 
 def _panels(selector: GLFS, samples: _Samples, numbers: Index) -> list[tuple[Index, Array]]:
@@ -390,8 +390,8 @@ def _fitted(selector: GLFS, n_genes: int, samples: _Samples) -> GLFS:
     X, cliques = _in_cliques(samples)
     if include is None:
         return selector.fit(X, cliques)
-    free = GLFS(**selector.get_params(deep=False))
-    return free.fit(X, graph=class_graph(cliques), include=include)
+    unsupervised = GLFS(**selector.get_params(deep=False))
+    return unsupervised.fit(X, graph=class_graph(cliques), include=include)
 
 
 def _in_cliques(samples: _Samples) -> tuple[Matrix, NDArray[np.generic]]:

@@ -24,26 +24,26 @@ _OUTSIDE = ("dask", "h5py", "zarr")
 
 def is_outside(X: Any) -> bool:
     """Whether a matrix is in a file, or a dask array, and is read as it goes."""
-    held = getattr(X, "group", X)  # of a sparse dataset of anndata
-    package = type(held).__module__.partition(".")[0]
+    stored = getattr(X, "group", X)  # of a sparse dataset of anndata
+    package = type(stored).__module__.partition(".")[0]
     return isinstance(X, RowMatrix) or package in _OUTSIDE
 
 
 def rows_of(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any:
     """Return the same as :func:`validated`, the matrix by rows, wherever it is."""
     if not is_outside(X):
-        found = validated(estimator, X, *labels, **how)
-        matrix, known = found if labels else (found, None)
+        checked = validated(estimator, X, *labels, **how)
+        matrix, y = checked if labels else (checked, None)
         rows = RowMatrix(matrix, checked=True)
     else:
         rows = RowMatrix(X)
         validate_data(estimator, rows, skip_check_array=True, reset=how.get("reset", True))
-        known = None
+        y = None
         if labels:
-            known, filled = labels_of(labels[0])
+            y, filled = labels_of(labels[0])
             check_consistent_length(np.empty(rows.shape[0]), filled)
             check_classification_targets(filled)
-    return (rows, known) if labels else rows
+    return (rows, y) if labels else rows
 
 
 def as_given(rows: RowMatrix) -> Any:
@@ -62,40 +62,40 @@ def validated(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any
     if is_outside(X):
         X = RowMatrix(X).loaded()
     check_indices(X, "X")
-    known = [(y, y) if y is None else labels_of(y) for y in labels]
-    found = validate_data(
+    labels_and_filled = [(y, y) if y is None else labels_of(y) for y in labels]
+    checked = validate_data(
         estimator,
         X,
-        *(filled for _, filled in known),
+        *(filled for _, filled in labels_and_filled),
         accept_sparse=("csr", "csc"),
         dtype=(np.float64, np.float32),
         ensure_all_finite=False,
         **how,
     )
-    matrix = found[0] if labels else found
+    matrix = checked[0] if labels else checked
     check_finite(matrix.data if sparse.issparse(matrix) else matrix)
     if not labels:
-        return found
-    check_classification_targets(found[1])
-    return matrix, known[0][0]
+        return checked
+    check_classification_targets(checked[1])
+    return matrix, labels_and_filled[0][0]
 
 
 def labels_of(y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return labels, and the same with one for each that is missing, as scikit-learn needs."""
     labels = column_or_1d(y, warn=True)
     if labels.dtype == np.object_:
-        found, _ = coded(labels)  # refuses what scikit-learn cannot sort
+        coding, _ = coded(labels)  # refuses what scikit-learn cannot sort
         labels = pd.Series(labels).infer_objects().to_numpy()
-        if labels.dtype == np.object_ and len(found.categories):
-            labels = found.categories.astype(object)[found.codes]
-            labels[found.codes < 0] = None
+        if labels.dtype == np.object_ and len(coding.categories):
+            labels = coding.categories.astype(object)[coding.codes]
+            labels[coding.codes < 0] = None
     missing = pd.isna(labels)
     filled = labels
     if missing.any():
-        known = pd.Series(labels[~missing]).infer_objects().to_numpy()
-        filled = np.zeros(len(labels), dtype=known.dtype if len(known) else int)
-        filled[~missing], filled[missing] = known, known[0] if len(known) else 0
-        number = known.dtype.kind in "iuf"
+        present = pd.Series(labels[~missing]).infer_objects().to_numpy()
+        filled = np.zeros(len(labels), dtype=present.dtype if len(present) else int)
+        filled[~missing], filled[missing] = present, present[0] if len(present) else 0
+        number = present.dtype.kind in "iuf"
         labels = filled.astype(float if number else object)
         labels[missing] = np.nan if number else None
     return labels, filled

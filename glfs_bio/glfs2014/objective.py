@@ -90,10 +90,10 @@ class Original(Method):
         ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         """
         full_rank = spec.n_comps is None
-        whole = self._blocks(problems)
-        norms = Variance(*whole).squared_norms[include]
+        blocks = self._blocks(problems)
+        norms = Variance(*blocks).squared_norms[include]
         fixed = _INCLUDED_WEIGHT / np.where(norms > 0, norms, np.inf)
-        objective = Variance(*(block.cover(include, fixed) for block in whole))
+        objective = Variance(*(block.cover(include, fixed) for block in blocks))
         if not objective.squared_norms.any():
             raise InvalidValue(
                 "include", NO_VALUE, "has all genes that vary", "include fewer genes"
@@ -266,8 +266,8 @@ def _with_room(objective: Variance, n_free: int, tol: float) -> tuple[list[Solut
     chosen = solutions[-1]
     if chosen.n_genes < n_free:
         chosen = path.at_least(solutions, n_free)
-    left = path.through_avalanche(walk, solutions)
-    return solutions, left if left is not None and left.n_genes >= n_free else chosen
+    survivor = path.through_avalanche(walk, solutions)
+    return solutions, survivor if survivor is not None and survivor.n_genes >= n_free else chosen
 
 
 def _share_among_twins(objective: Variance, solution: Solution) -> Solution:

@@ -181,11 +181,11 @@ def through_avalanche(path: Iterator[Solution], solutions: list[Solution]) -> So
     A solution that has no fewer genes one step of λ later is what the avalanche was about.
     """
     for solution in path:
-        before = solutions[-1].n_genes
+        n_before = solutions[-1].n_genes
         solutions.append(solution)
-        if solution.n_genes == before:
+        if solution.n_genes == n_before:
             return solution
-        if solution.n_genes > _FEW_LOST * before:
+        if solution.n_genes > _FEW_LOST * n_before:
             break
     return None
 

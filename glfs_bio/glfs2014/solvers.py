@@ -74,9 +74,9 @@ def longest_step(drop: float, at_most: float = 1.0) -> float:
 
 def decreases_enough(point: Point, trial: Point, lam: float, expected: float) -> bool:
     """Armijo's rule for ``φ(β) + λ Σ β``; `expected` is the slope times the step."""
-    now = point.value + lam * point.beta.sum()
-    then = trial.value + lam * trial.beta.sum()
-    return bool(then <= now + _DECREASE * expected + _ROUNDING * abs(now))
+    objective = point.value + lam * point.beta.sum()
+    objective_of_trial = trial.value + lam * trial.beta.sum()
+    return bool(objective_of_trial <= objective + _DECREASE * expected + _ROUNDING * abs(objective))
 
 
 def newton(
@@ -128,8 +128,8 @@ def _on_working_set(
     """Minimise over the genes of `working`; updates `beta` in place."""
     point = objective.at(beta[working], working)
     for taken in range(max_iter):
-        here = point.beta
-        residuals = kkt_residuals(here, point.gradient, lam)
+        weights = point.beta
+        residuals = kkt_residuals(weights, point.gradient, lam)
         if residuals.max(initial=0.0) <= tol:
             return point, taken
         slope = point.gradient + lam
@@ -153,23 +153,23 @@ def _newton_step(point: Point, slope: Array, residuals: Array, ridge: float) -> 
 
     Where the Hessian is not positive definite, as much of its convex part is added as it takes.
     """
-    here = point.beta
-    movable = np.flatnonzero((here > 0) | (residuals > 0))
+    weights = point.beta
+    movable = np.flatnonzero((weights > 0) | (residuals > 0))
     exact, convex = point.hessian(movable)
     unit = 1.0 / np.sqrt(np.diag(convex))
     units = np.outer(unit, unit)
-    for part in (exact, convex):
-        part *= units
-        diagonal(part)[:] += ridge
+    for matrix in (exact, convex):
+        matrix *= units
+        diagonal(matrix)[:] += ridge
     hessian, shift = exact, 0.0
     while (half := cholesky_factor(hessian)) is None:
         shift = max(0.5, 2.0 * shift)
         hessian = exact + shift * convex
-    lower = -here[movable] / unit
-    step = np.zeros_like(here)
+    lower = -weights[movable] / unit
+    step = np.zeros_like(weights)
     scaled = solve_bounded_qp(hessian, half, unit * slope[movable], lower)
     # Exactly to zero, or rounding leaves 1e-16 of β, then 1e-32, and never zero
-    step[movable] = np.where(scaled <= lower, -here[movable], unit * scaled)
+    step[movable] = np.where(scaled <= lower, -weights[movable], unit * scaled)
     return step, shift == 0.0
 
 
@@ -215,10 +215,10 @@ def solve_bounded_qp(
             x = solve_with(factor, -slope)
         else:
             x = np.where(free, 0.0, lower)
-            there = np.flatnonzero(free)
-            if len(there):
-                pull = slope[there] + (hessian @ x)[there]
-                x[there] = _solve(hessian[there][:, there], -pull)
+            indices = np.flatnonzero(free)
+            if len(indices):
+                pull = slope[indices] + (hessian @ x)[indices]
+                x[indices] = _solve(hessian[indices][:, indices], -pull)
         downhill = slope if free.all() else hessian @ x + slope  # matters at bounds only
         moved = np.where(free, x >= lower, downhill < 0)
         if np.array_equal(moved, free):
@@ -229,8 +229,8 @@ def solve_bounded_qp(
 
 def cholesky_factor(matrix: Array) -> Array | None:
     """Cholesky factor for :func:`solve_with`; None: the matrix is not positive definite."""
-    found, failed = lapack.dpotrf(matrix.T, lower=1, clean=0)
-    return None if failed else np.asarray(found)
+    factor, failed = lapack.dpotrf(matrix.T, lower=1, clean=0)
+    return None if failed else np.asarray(factor)
 
 
 def solve_with(factor: Array, right: Array) -> Array:
@@ -240,8 +240,8 @@ def solve_with(factor: Array, right: Array) -> Array:
 
 def _solve(matrix: Array, right: Array) -> Array:
     """``matrix⁻¹ right`` for a symmetric positive definite matrix."""
-    found = cholesky_factor(matrix)
-    if found is None:
+    factor = cholesky_factor(matrix)
+    if factor is None:
         msg = "The matrix is not positive definite."
         raise np.linalg.LinAlgError(msg)
-    return solve_with(found, right)
+    return solve_with(factor, right)

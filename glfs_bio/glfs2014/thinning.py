@@ -56,7 +56,7 @@ def thin(
     point = objective.at(beta[genes], genes)
     slowest, looked = 0.0, lam
     for _ in range(_MOST_STEPS):
-        before = point
+        start = point
         for _ in range(_UPDATES):
             rate = np.sqrt(np.maximum(-point.gradient / lam, 0.0))
             weights = point.beta * np.clip(rate, slowest, _MOST_GROWTH)
@@ -64,10 +64,10 @@ def thin(
         stay = weights > _NEGLIGIBLE * weights.max()
         point = point.narrowed(np.flatnonzero(stay))
         if slowest == 0 and (stay.sum() < least or _balance(point) <= 0):
-            point, slowest = before, _MOST_SHRINKING
+            point, slowest = start, _MOST_SHRINKING
             continue
         if stay.sum() < least:
-            point = before
+            point = start
             break
         log.info("λ = %.4g: %d genes", lam, stay.sum(), extra={"n_genes": int(stay.sum())})
         if (stay.sum() <= most and _balance(point) > 0) or lam >= last:

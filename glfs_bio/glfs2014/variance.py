@@ -113,9 +113,9 @@ class _PointOfSet:
         diagonal(half)[:] /= 2.0
         forms = np.empty(len(genes))
         for begin in range(0, len(genes), _AT_ONCE):
-            some = genes[begin : begin + _AT_ONCE]
-            turned = blas.dtrmm(2.0, half, some.T).T
-            forms[begin : begin + _AT_ONCE] = np.einsum("ij,ij->i", turned, some)
+            block = genes[begin : begin + _AT_ONCE]
+            turned = blas.dtrmm(2.0, half, block.T).T
+            forms[begin : begin + _AT_ONCE] = np.einsum("ij,ij->i", turned, block)
         return forms
 
     def hessian(self, among: Index) -> tuple[Array, Array]:

@@ -211,10 +211,10 @@ def clustered_by_split(where: Array, *, random_state: int | None = 0) -> Index:
     where = where[evenly(len(where), CLUSTERED)]
     if len(where) // N_SPLITS < OF_SPLIT * _CELLS_OF_CLUSTER:
         return np.empty(0, dtype=np.intp)
-    found = np.empty(len(where), dtype=np.intp)
+    clusters = np.empty(len(where), dtype=np.intp)
     for split in _SPLITS:
-        found[split] = clusterings(where[split], [OF_SPLIT], random_state=random_state)[OF_SPLIT]
-    return found
+        clusters[split] = clusterings(where[split], [OF_SPLIT], random_state=random_state)[OF_SPLIT]
+    return clusters
 
 
 def ari_in_splits(clusters: Index, clusters_in_all: Index) -> Array:
@@ -223,7 +223,7 @@ def ari_in_splits(clusters: Index, clusters_in_all: Index) -> Array:
     """
     if not len(clusters):
         return np.full(N_SPLITS, np.nan)
-    return np.array([adjusted_rand_score(clusters_in_all[one], clusters[one]) for one in _SPLITS])
+    return np.array([adjusted_rand_score(clusters_in_all[k], clusters[k]) for k in _SPLITS])
 
 
 def cluster_preservation(

@@ -41,9 +41,9 @@ def redundancy(panel: Matrix) -> tuple[float, float]:
     correlation = _correlations(RowMatrix(panel, checked=True))
     varying = np.diag(correlation) > 0
     n_varying = int(varying.sum())
-    others = np.where(np.outer(varying, varying), np.abs(correlation), -1.0)
-    np.fill_diagonal(others, -1.0)
-    pairs = others[others >= 0]
+    correlations = np.where(np.outer(varying, varying), np.abs(correlation), -1.0)
+    np.fill_diagonal(correlations, -1.0)
+    pairs = correlations[correlations >= 0]
     return (
         float(pairs.mean()) if len(pairs) else float("nan"),
         float(n_varying**2 / np.sum(correlation**2)) if n_varying else 0.0,
@@ -101,11 +101,11 @@ def imputed(sets: Sequence[Cells], panel: Index) -> Imputed:
     near those of ridge regression on other cells; `of_gene` is cautious for genes that regression
     predicts well.
     """
-    left = _total(_left(one, panel) for one in sets)
-    structured = _total(np.sum(one.projections**2, axis=1) for one in sets)
-    residual = _total(one.n_cells * one.residuals for one in sets)
-    variance = _total(one.n_cells * one.variance for one in sets)
-    of_structure = 1.0 - _shares(left, structured)
+    unexplained = _total(_left(cells, panel) for cells in sets)
+    structured = _total(np.sum(cells.projections**2, axis=1) for cells in sets)
+    residual = _total(cells.n_cells * cells.residuals for cells in sets)
+    variance = _total(cells.n_cells * cells.variance for cells in sets)
+    of_structure = 1.0 - _shares(unexplained, structured)
     reliable = np.clip(1.0 - _shares(residual, variance), 0.0, 1.0)
     of_structure[panel] = np.nan
     return Imputed(of_structure, reliable * of_structure)
@@ -119,12 +119,12 @@ def predictors(sets: Sequence[Cells], panel: Index, genes: Index) -> Array:
     """
     explained = np.zeros((len(genes), len(panel)))
     structured = np.zeros(len(genes))
-    for one in sets:
-        places, measured, precision = _precision(one, panel)
-        others = one.projections[genes]
-        weights = np.linalg.solve(precision, measured.T).T @ others.T
-        explained[:, places] += (weights * (measured @ others.T)).T
-        structured += np.sum(others**2, axis=1)
+    for cells in sets:
+        places, measured, precision = _precision(cells, panel)
+        projections = cells.projections[genes]
+        weights = np.linalg.solve(precision, measured.T).T @ projections.T
+        explained[:, places] += (weights * (measured @ projections.T)).T
+        structured += np.sum(projections**2, axis=1)
     return np.asarray(
         np.divide(explained.T, structured, out=np.zeros_like(explained.T), where=structured > 0).T
     )
@@ -142,8 +142,8 @@ def _correlations(genes: RowMatrix) -> Array:
 
 def sums(counts: Matrix | RowMatrix) -> Array:
     """Total of every cell."""
-    _, found = RowMatrix(counts, checked=True).sweep(_sums)
-    return np.asarray(found).ravel()
+    _, totals = RowMatrix(counts, checked=True).sweep(_sums)
+    return np.asarray(totals).ravel()
 
 
 def _sums(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
@@ -162,19 +162,19 @@ def _follow(taken: Array, everything: Array) -> float:
     return float(spearmanr(taken, everything).statistic)
 
 
-def _left(one: Cells, panel: Index) -> Array:
+def _left(cells: Cells, panel: Index) -> Array:
     """``c_jᵀ Ẽ c_j`` of every gene."""
-    _, _, precision = _precision(one, panel)
-    half = np.linalg.solve(np.linalg.cholesky(precision), one.projections.T)
+    _, _, precision = _precision(cells, panel)
+    half = np.linalg.solve(np.linalg.cholesky(precision), cells.projections.T)
     return np.asarray(np.sum(half**2, axis=0))
 
 
-def _precision(one: Cells, panel: Index) -> tuple[Index, Array, Array]:
+def _precision(cells: Cells, panel: Index) -> tuple[Index, Array, Array]:
     """Places of the genes of the panel that are not constant, ``c_i / √(n σ_i²)``, and ``Ẽ⁻¹``."""
-    places = np.flatnonzero(one.residuals[panel] > 0)
+    places = np.flatnonzero(cells.residuals[panel] > 0)
     noisy = panel[places]
-    measured = one.projections[noisy] / np.sqrt(one.n_cells * one.residuals[noisy])[:, None]
-    return places, measured, np.eye(one.projections.shape[1]) + measured.T @ measured
+    measured = cells.projections[noisy] / np.sqrt(cells.n_cells * cells.residuals[noisy])[:, None]
+    return places, measured, np.eye(cells.projections.shape[1]) + measured.T @ measured
 
 
 def _total(of_sets: Iterable[Array]) -> Array:

@@ -103,7 +103,7 @@ def cells_read(codes: Index) -> Index:
         return np.arange(len(codes))
     labelled = np.flatnonzero(codes >= 0)
     of_labels = [np.flatnonzero(codes == code) for code in np.unique(codes[labelled])]
-    few = [own[evenly(len(own), N_FOLDS)] for own in of_labels]
+    few = [members[evenly(len(members), N_FOLDS)] for members in of_labels]
     most = max(READ - N_FOLDS * len(few), 1)  # those that are read are all read, read again
     return np.unique(np.concatenate([labelled[evenly(len(labelled), most)], *few]))
 
@@ -124,10 +124,10 @@ def said(readings: Sequence[str], codes: Index, *, validated: str | None = None)
         "knn": (f"{n_neighbors_of(codes)}-NN", "leave-one-out"),
         "laprls": ("LapRLS", f"{n_folds_of(codes)}-fold cross-validation"),
     }
-    some = f" of {len(cells_read(codes)):,} cells" if len(codes) > READ else ""
+    sample = f" of {len(cells_read(codes)):,} cells" if len(codes) > READ else ""
     return {
         reading: f"{words[reading][0]}, {validated or words[reading][1]}"
-        + (some if reading == "laprls" else "")
+        + (sample if reading == "laprls" else "")
         for reading in readings
     }
 
@@ -172,13 +172,13 @@ def scores_by(
     """
     near = nearest(where, random_state=random_state) if near is None else near
     values = where if values is None else values
-    found = {}
+    scores = {}
     for reading in readings:
         if reading == "knn":
-            found[reading] = label_scores(where, codes, names, near=near, fold=fold)
+            scores[reading] = label_scores(where, codes, names, near=near, fold=fold)
         else:
-            found[reading] = _of_cells_read(where, values, codes, names, near, fold, random_state)
-    return found
+            scores[reading] = _of_cells_read(where, values, codes, names, near, fold, random_state)
+    return scores
 
 
 def _of_cells_read(
@@ -194,11 +194,11 @@ def _of_cells_read(
     cells = cells_read(codes)
     if len(cells) < len(codes):
         near = nearest(where[cells], random_state=random_state)
-    own = None if fold is None else fold[cells]
-    found = laprls_scores(values, codes[cells], names, near, fold=own, random_state=random_state)
+    folds = None if fold is None else fold[cells]
+    scores = laprls_scores(values, codes[cells], names, near, fold=folds, random_state=random_state)
     predicted = np.full(len(codes), -1, dtype=np.intp)
-    predicted[cells] = found.predicted
-    return replace(found, predicted=predicted)
+    predicted[cells] = scores.predicted
+    return replace(scores, predicted=predicted)
 
 
 def label_scores(
@@ -221,8 +221,8 @@ def label_scores(
         near = nearest_of_others(where[labelled], fold[labelled], max(used, 1))
     elif near is None or len(labelled) < len(codes):
         near = nearest(where[labelled], max(used, 1))
-    own = codes[labelled]
-    votes = _majority(own[near[:, : max(used, 1)]])
+    labels = codes[labelled]
+    votes = _majority(labels[near[:, : max(used, 1)]])
     return _scores(codes, labelled, votes, names, used // 2 + 2, possible=used > 0)
 
 
@@ -252,20 +252,20 @@ def laprls_scores(
         order = order[np.argsort(codes[order], kind="stable")]
         fold = np.empty(len(codes), dtype=np.intp)
         fold[order] = np.arange(len(codes)) % max(n_folds, 2)
-    own = codes[labelled]
+    labels = codes[labelled]
     weights = np.zeros(len(codes))
-    weights[labelled] = (np.bincount(own)[own] / len(own)) ** _POWER
+    weights[labelled] = (np.bincount(labels)[labels] / len(labels)) ** _POWER
     features = _features(values, fold, draw)
-    found = laprls.held_out(
+    values_of_labels = laprls.held_out(
         features,
-        np.asarray(codes[:, None] == np.unique(own), dtype=float),
+        np.asarray(codes[:, None] == np.unique(labels), dtype=float),
         laplacian(joined(near)).astype(features.dtype),
         fold,
         lambda1=_LAMBDA1,
         lambda2=_LAMBDA2,
         sample_weight=weights / weights[labelled].mean(),
     )
-    votes = np.unique(own)[found[labelled].argmax(axis=1)]
+    votes = np.unique(labels)[values_of_labels[labelled].argmax(axis=1)]
     few = fewest("laprls", codes)
     return _scores(codes, labelled, votes, names, few, possible=n_folds > 0)
 
@@ -277,10 +277,10 @@ def silhouette(where: Array, codes: Index) -> float:
     `where` has shape (n_cells, r); a code is −1 for no label.
     """
     labelled = np.flatnonzero(codes >= 0)
-    some = labelled[evenly(len(labelled), IN_SILHOUETTE)]
-    if not 1 < len(np.unique(codes[some])) < len(some):
+    cells = labelled[evenly(len(labelled), IN_SILHOUETTE)]
+    if not 1 < len(np.unique(codes[cells])) < len(cells):
         return float("nan")
-    return float(silhouette_score(where[some], codes[some]))
+    return float(silhouette_score(where[cells], codes[cells]))
 
 
 def standardised(panel: Matrix) -> Array:
@@ -323,17 +323,17 @@ def _scores(
     codes: Index, labelled: Index, votes: Index, names: Sequence[str], few: int, *, possible: bool
 ) -> LabelScores:
     """Return the scores of what is predicted for the labelled cells; NaN where nothing can be."""
-    own = codes[labelled]
+    labels = codes[labelled]
     predicted = np.full(len(codes), -1, dtype=np.intp)
     predicted[labelled] = votes
-    present = np.unique(own)
-    per_label, confusion = _tables(own, votes, present, [names[code] for code in present])
+    present = np.unique(labels)
+    per_label, confusion = _tables(labels, votes, present, [names[code] for code in present])
     per_label["too_few"] = per_label["n_cells"] < few
     rare = per_label.loc[per_label["rare"], "f1"]
     can_be = 1.0 if possible else np.nan  # predicted
     return LabelScores(
         predicted=predicted,
-        accuracy=float(np.mean(votes == own)) * can_be,
+        accuracy=float(np.mean(votes == labels)) * can_be,
         macro_f1=float(per_label["f1"].mean()) * can_be,
         rare_f1=float(rare.mean()) * can_be if len(rare) else float("nan"),
         per_label=per_label,
@@ -344,18 +344,18 @@ def _scores(
 def _majority(around: Index) -> Index:
     """The label of most nearest cells; of several, that of the nearest cell."""
     votes = np.zeros(around.shape, dtype=np.intp)
-    for place in range(around.shape[1]):
-        votes += around == around[:, place, None]
+    for column in range(around.shape[1]):
+        votes += around == around[:, column, None]
     winner = votes.argmax(axis=1)
     return np.asarray(np.take_along_axis(around, winner[:, None], axis=1)[:, 0])
 
 
 def _tables(
-    own: Index, votes: Index, present: Index, names: list[str]
+    labels: Index, votes: Index, present: Index, names: list[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    counts = confusion_matrix(own, votes, labels=present)
+    counts = confusion_matrix(labels, votes, labels=present)
     precision, recall, f1, n_cells = precision_recall_fscore_support(
-        own, votes, labels=present, zero_division=0.0
+        labels, votes, labels=present, zero_division=0.0
     )
     missed = counts - np.diag(np.diag(counts))
     most = missed.argmax(axis=1)
@@ -368,7 +368,7 @@ def _tables(
             "f1": f1,
             "confused_with": np.where(n_most > 0, np.array(names, dtype=object)[most], ""),
             "confused_share": n_most / n_cells,
-            "rare": n_cells <= RARE * len(own),
+            "rare": n_cells <= RARE * len(labels),
         },
         index=pd.Index(names, name="label"),
     )

@@ -50,7 +50,7 @@ def neighbours(where: Array, section: Index, n_neighbors: int = N_NEIGHBORS) -> 
 
     Shapes: `where` (n_cells, 2 or 3); `section` (n_cells,), whose cells alone are neighbours.
     """
-    members = [np.flatnonzero(section == one) for one in np.unique(section)]
+    members = [np.flatnonzero(section == name) for name in np.unique(section)]
     graphs = [
         joined(nearest(where[cells], n_neighbors))
         if len(cells) > 1
@@ -67,9 +67,9 @@ def within(graph: sparse.csr_array, group: Index) -> sparse.csr_array:
     A cell is no neighbour of itself, to which squidpy may join it.
     """
     edges = graph.tocoo()
-    one = (group[edges.row] == group[edges.col]) & (edges.row != edges.col)
-    kept = edges.data[one], (edges.row[one], edges.col[one])
-    return sparse.csr_array(kept, shape=graph.shape)
+    is_edge = (group[edges.row] == group[edges.col]) & (edges.row != edges.col)
+    edges_within = edges.data[is_edge], (edges.row[is_edge], edges.col[is_edge])
+    return sparse.csr_array(edges_within, shape=graph.shape)
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class Domains:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of labels of fewer cells than folds
                 dealt = list(dealer.split(labelled, codes[labelled], block[labelled]))
-            for k, (_, own) in enumerate(dealt):
-                fold_of_block[block[labelled[own]]] = k
+            for k, (_, test) in enumerate(dealt):
+                fold_of_block[block[labelled[test]]] = k
         fold = fold_of_block[block]
         around = within(graph, fold)
         around.data = np.ones_like(around.data, dtype=np.float64)
@@ -146,8 +146,8 @@ def blocks(graph: sparse.csr_array, random_state: int | None) -> Index:
         min_only=True,
         return_predecessors=True,
     )
-    _, part = csgraph.connected_components(graph, directed=False)
-    block = np.where(nearest_seed < 0, n_cells + part, nearest_seed)  # a part without a seed
+    _, component = csgraph.connected_components(graph, directed=False)
+    block = np.where(nearest_seed < 0, n_cells + component, nearest_seed)  # a part without a seed
     return np.asarray(np.unique(block, return_inverse=True)[1])
 
 
@@ -192,20 +192,20 @@ class Autocorrelation:
         """Moran's I of some genes, NaN where a gene does not vary."""
         by_genes = sparse.csc_array(values) if sparse.issparse(values) else values
         scale = self.weights.shape[0] / self.weights.sum()
-        found = [np.empty(0)]
+        indices = [np.empty(0)]
         for first in range(0, values.shape[1], _AT_ONCE):
-            those = dense(by_genes[:, first : first + _AT_ONCE])
-            those = those - those.mean(axis=0)
-            beside = np.einsum("ij,ij->j", those, self.weights @ those)
+            block = dense(by_genes[:, first : first + _AT_ONCE])
+            block = block - block.mean(axis=0)
+            numerators = np.einsum("ij,ij->j", block, self.weights @ block)
             with np.errstate(invalid="ignore"):
-                found.append(scale * beside / np.einsum("ij,ij->j", those, those))
-        return np.concatenate(found)
+                indices.append(scale * numerators / np.einsum("ij,ij->j", block, block))
+        return np.concatenate(indices)
 
     def mean(self, panel: Matrix) -> float:
         """Mean Moran's I of the genes of a panel that vary; NaN without any."""
         varying = moments(RowMatrix(panel, checked=True))[1] > 0
-        own = self._morans_i(panel[:, varying]) if varying.any() else np.empty(0)
-        return float(own.mean()) if len(own) else float("nan")
+        values = self._morans_i(panel[:, varying]) if varying.any() else np.empty(0)
+        return float(values.mean()) if len(values) else float("nan")
 
     def kept(self, panel: Matrix) -> float:
         """Share of the Moran's I of all genes that a panel explains; NaN where there is none.
@@ -221,17 +221,17 @@ class Autocorrelation:
         total = self.weights.sum() * self.of_genes.sum()
         if total <= 0 or n_cells - 1 <= rank:
             return float("nan")
-        (fits, beside, inner), _ = RowMatrix(self.weights, checked=True).sweep(
+        (fits, cross, inner), _ = RowMatrix(self.weights, checked=True).sweep(
             _around, panel, self.values
         )
         by_degree = panel.T @ degrees
         inner -= np.outer(centre, by_degree) + np.outer(by_degree, centre)
         inner += degrees.sum() * np.outer(centre, centre)
-        beside -= np.outer(self.values.T @ degrees, centre)
-        beside -= np.outer(mean, by_degree - degrees.sum() * centre)
+        cross -= np.outer(self.values.T @ degrees, centre)
+        cross -= np.outer(mean, by_degree - degrees.sum() * centre)
         fits = ((fits - n_cells * np.outer(mean, centre)) @ axes).T / deviation
-        beside, inner = (beside @ axes).T / deviation, axes.T @ inner @ axes
-        explained = 2.0 * np.sum(fits * beside) - np.sum(fits * (inner @ fits))
+        cross, inner = (cross @ axes).T / deviation, axes.T @ inner @ axes
+        explained = 2.0 * np.sum(fits * cross) - np.sum(fits * (inner @ fits))
         noise = (n_cells - np.sum(fits**2, axis=0)).sum() / (n_cells - 1 - rank)
         return float((explained - noise * np.trace(inner)) / total)
 
@@ -241,14 +241,14 @@ def _whitening(scatter: Array) -> Array:
     scale = np.sqrt(np.diag(scatter))
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     values, vectors = np.linalg.eigh(scatter * np.outer(inverse, inverse))
-    some = values > _ROUNDING * values[-1]
-    return np.asarray(inverse[:, None] * vectors[:, some] / np.sqrt(values[some]))
+    significant = values > _ROUNDING * values[-1]
+    return np.asarray(inverse[:, None] * vectors[:, significant] / np.sqrt(values[significant]))
 
 
 def _around(
     block: sparse.csr_array, rows: slice, panel: Matrix, genes: Matrix
 ) -> tuple[Sums, Matrix]:
     """Of some cells ``XᵀP``, ``XᵀWP`` and ``PᵀWP``."""
-    own, those = dense(panel[rows]), genes[rows]
+    p, x = dense(panel[rows]), genes[rows]
     around = dense(block @ panel)
-    return (those.T @ own, those.T @ around, own.T @ around), no_rows(block)
+    return (x.T @ p, x.T @ around, p.T @ around), no_rows(block)

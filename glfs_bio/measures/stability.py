@@ -39,9 +39,9 @@ def jaccard_with_substitutes(
     stands_in = [MeasuredPanel(criterion, panel).substitutes() for panel in panels]
     counted = [panel[~included[panel]] for panel in panels]
     shared = np.diag([float(len(panel)) for panel in counted])
-    for one, other in combinations(range(len(panels)), 2):
-        both = stands_in[one] + stands_in[other]
-        shared[one, other] = shared[other, one] = n_matched(counted[one], counted[other], both)
+    for i, j in combinations(range(len(panels)), 2):
+        both = stands_in[i] + stands_in[j]
+        shared[i, j] = shared[j, i] = n_matched(counted[i], counted[j], both)
     sizes = np.diag(shared)
     return _over(shared, sizes[:, None] + sizes - shared)
 
