@@ -87,10 +87,11 @@ class Registry(UserDict[str, Any]):
     """
 
     def __getitem__(self, name: str) -> Method:
-        method: Method | str = self.data[name]
-        if isinstance(method, str):
-            module, _, kind = method.partition(":")
-            method = self.data[name] = getattr(import_module(module), kind)()
+        entry = self.data[name]
+        if isinstance(entry, str):
+            module, _, kind = entry.partition(":")
+            entry = getattr(import_module(module), kind)()
+        method: Method = entry
         return method
 
     def resolve(self, argument: str, value: object) -> Method:

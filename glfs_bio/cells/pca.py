@@ -7,7 +7,7 @@ matrix ``XVVᵀ``; the number of cells is gone from all that follows.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -293,6 +293,7 @@ def _there_and_back(
     block: Matrix, rows: slice, weights: Array, unit: float, centre: Array, mostly_zero: bool
 ) -> tuple[Sums, Matrix]:
     """Of some cells: ``s = X w`` less a centre, for weights in a unit, and ``Xᵀ s``."""
+    scores: NDArray[Any]
     if mostly_zero:
         matrix = sparse_products(block)
         scores = (unit * matrix.single_times(weights) - centre).astype(np.float32)

@@ -74,10 +74,10 @@ def test_cells_without_labels_are_left_out(blood):
     alone = label_scores(where[labelled], codes[labelled], names)
     np.testing.assert_array_equal(scores["knn"].predicted[labelled], alone.predicted)
     pd.testing.assert_frame_equal(scores["knn"].per_label, alone.per_label)
-    table = readers.kept(scores)["per_label"]
-    assert not table.columns.duplicated().any()
-    np.testing.assert_array_equal(table["recall"], alone.per_label["recall"])
-    np.testing.assert_array_equal(table["recall_laprls"], scores["laprls"].per_label["recall"])
+    table = readers.table(scores, "labels").set_index("reading")
+    np.testing.assert_array_equal(table.loc["knn", "recall"], alone.per_label["recall"])
+    laprls = scores["laprls"].per_label
+    np.testing.assert_array_equal(table.loc["laprls", "recall"], laprls["recall"])
     for unusable in (codes[1:], np.full(700, -1)):
         with refused(InvalidValue, "codes"):
             label_scores(where, unusable, names)
