@@ -5,13 +5,11 @@ Python's tests have all that is refused.  Here are examples of every kind, by ev
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from typer.testing import CliRunner
 
 import glfs_bio
-from glfs_bio.cli import COMMANDS, app, with_options
+from glfs_bio.cli import app
 
 #: Words of the command line, and what the line on stderr must name: the option with its value, the
 #: file, or the gene.  ``empty.h5ad`` cannot be read: what is wrong is told before.
@@ -84,16 +82,6 @@ def folder(_folder, monkeypatch):
     assert {path.name: path.stat().st_mtime_ns for path in _folder.iterdir()} == before
 
 
-def unknown_options(name: str, text: str) -> list[str]:
-    """Options that a message of a command names, and that no command has."""
-    unknown = []
-    for other, option in re.findall(r"(?:glfs-bio (\w+) )?(?<!\S)(--[a-z][a-z\d-]*[a-z\d])", text):
-        params = with_options(other or name).params
-        if not any(option in (*one.opts, *one.secondary_opts) for one in params):
-            unknown.append(option)
-    return unknown
-
-
 @pytest.mark.parametrize(("line", "named"), DATA)
 def test_data_or_values(folder, line, named):
     result = CliRunner().invoke(app, line.split())
@@ -103,11 +91,6 @@ def test_data_or_values(folder, line, named):
     assert error.startswith("glfs-bio: ")
     assert named in error
     assert "unexpected" not in error
-    assert not unknown_options(line.split()[0], error)
-
-
-def test_every_command_has_a_bad_line():
-    assert {line.split()[0] for line, _ in DATA} == set(COMMANDS)
 
 
 @pytest.mark.parametrize(
