@@ -72,7 +72,7 @@ class Option:
     def called(self) -> words.Spelling:
         """Its name in messages."""
         longest = max(self.declared.split() or [f"--{self.name.replace('_', '-')}"], key=len)
-        positive, _, negative = longest.partition("/")
+        positive, _, negative = longest.removesuffix("...").partition("/")
         return words.Spelling(positive, self.written.kind is bool, negative or None)
 
     def parameter(self, called: Mapping[str, words.Spelling]) -> inspect.Parameter:

@@ -214,7 +214,10 @@ def quality(subject: Subject) -> dict[str, Any] | None:
         "share": table.loc["preserved"].to_dict() if compared else None,
         "best": values.get("best_preserved"),
         "domains": entry["params"]["domains"] if how["domain"] else None,
-        "measures": table[table["value"].notna()].reset_index().to_dict("records"),
+        "measures": table.drop(index="optimality", errors="ignore")  # that of the selection is said
+        .dropna(subset="value")
+        .reset_index()
+        .to_dict("records"),
         "labels": str(entry["params"]["labels"]) if readings else None,
         "read_by": read_by(entry),
         "tables": [
