@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -133,12 +132,13 @@ def test_logarithms_are_taken_once(run, cells):
         assert len(result.stdout.split()) == 3, result.stderr
 
 
-def test_a_result_is_said_once_and_notes_as_warnings_are(run, cells, monkeypatch):
+def test_a_result_is_said_once_and_notes_as_warnings_are(run, cells):
     """By the shell, whatever a notebook would hear."""
     cells.X[30:] += 100.0  # two groups that no neighbours join
     cells.write_h5ad("cells.h5ad")
-    monkeypatch.setattr(sc.settings, "verbosity", 3)
+    before, sc.settings.verbosity = sc.settings.verbosity, 3
     lines = run("select cells.h5ad -n 3 --n-comps 5").stderr.splitlines()
+    sc.settings.verbosity = before
     assert len([line for line in lines if "% of the structure" in line]) == 1
     (note,) = [line for line in lines if "connected components" in line]
     assert note.startswith("glfs-bio: Note: ")
@@ -187,17 +187,3 @@ def test_cells_are_written_part_by_part(run, copied_inputs, monkeypatch, contain
         np.testing.assert_array_equal(*dense)
     for part in ("obs", "uns", "obsm", "varm", "layers"):
         assert set(getattr(written, part)) >= set(getattr(cells, part))
-
-
-def test_an_interrupted_file_is_not_left(run, copied_inputs, tmp_path, monkeypatch, caplog):
-    copied_inputs().write_zarr("cells.zarr")
-    monkeypatch.setattr(reading, "_PART", 100)
-    caplog.set_level(logging.INFO)
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(reading.log, "info", interrupt)
-    before = {path.name for path in tmp_path.iterdir()}
-    assert run("explain cells.zarr glfs --backed -o out.h5ad").exit_code != 0
-    assert {path.name for path in tmp_path.iterdir()} == before
