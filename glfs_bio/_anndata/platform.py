@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from anndata import AnnData
+from scipy import sparse
 
 from ..cells import noise
 from ..cells.cells import build_problems
 from ..criterion.platform import Detection
-from ..data.made import logarithms
-from ..data.matrix import RowMatrix
+from ..data.matrix import RowMatrix, doubled, with_values
 from ..errors import (
     BOOLEAN,
     MAPPING,
@@ -41,7 +41,7 @@ from . import columns, names, read
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .._typing import Array
+    from .._typing import Array, Matrix
     from ..options import Platform
 
 log = logging.getLogger(__name__)
@@ -305,7 +305,15 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
     factors = np.ones(len(totals))
     if found == "counts":
         factors[cells] = totals[cells] / np.median(totals[cells])
-    return RowMatrix(logarithms(rows, factors), cells)
+    return RowMatrix(logarithms(rows.loaded(), factors), cells)
+
+
+def logarithms(counts: Matrix, factors: Array) -> Matrix:
+    """Return ``log1p(x / factor)`` of the values of each cell."""
+    counts = doubled(counts)
+    if not sparse.issparse(counts):
+        return np.log1p(counts / factors[:, None])
+    return with_values(counts, np.log1p(counts.data / np.repeat(factors, np.diff(counts.indptr))))
 
 
 def _molecules(data: RowMatrix, name: str) -> Array:

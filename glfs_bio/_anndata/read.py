@@ -15,8 +15,7 @@ from scipy import sparse
 from .. import checks, labels
 from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
-from ..data.indices import check_indices
-from ..data.matrix import RowMatrix, check_finite, is_here, native, no_rows
+from ..data.matrix import RowMatrix, check_finite, check_indices, is_here, native, no_rows
 from ..errors import (
     ADATA,
     BOOLEAN,

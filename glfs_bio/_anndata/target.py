@@ -13,7 +13,7 @@ from scipy import sparse
 from .. import checks
 from ..criterion.criterion import StructureTerm, Target, Term
 from ..criterion.targets import ExpressionTerm, GenesTerm, LabelsTerm, ValuesTerm
-from ..data.indices import check_indices
+from ..data.matrix import check_indices
 from ..errors import (
     BOOLEAN,
     MAPPING,
