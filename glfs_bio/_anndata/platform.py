@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -24,13 +23,13 @@ from ..errors import (
     VAR,
     InvalidType,
     InvalidValue,
-    Message,
     NotFound,
     Refusal,
     arg,
     call,
     listed,
     naming,
+    note,
 )
 from ..measures.genes import sums
 from ..options import FEWEST_CELLS, StructureSpec
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Matrix
     from ..options import Platform
-
-log = logging.getLogger(__name__)
 
 #: Cells that are added to those that express a gene, and to those that do not.
 _HALF = 0.5
@@ -250,11 +247,9 @@ def shares(lookup: names.Lookup, given: AnnData, layer: str | None) -> Array:
     with naming(X="efficiency"):
         elsewhere = _molecules(read.row_matrix(given), "efficiency")
     if len(there) < lookup.n_genes:
-        log.warning(
-            Message(
-                f"{arg('efficiency')} has {len(there)} of {lookup.n_genes} genes, and the platform "
-                "counts as blind to the others."
-            )
+        note(
+            f"{arg('efficiency')} has {len(there)} of {lookup.n_genes} genes, and the platform "
+            "counts as blind to the others."
         )
     found = np.zeros(lookup.n_genes)
     found[there] = elsewhere[list(places.values())] / here[there]
@@ -268,11 +263,9 @@ def _signal(lookup: names.Lookup, given: AnnData) -> Array | None:
     with naming(X="efficiency"):
         there = signal_of(given)
     if there is None:
-        log.warning(
-            Message(
-                f"{arg('efficiency')} has fewer than {FEWEST_CELLS} cells with counts, which "
-                "hardly show the structure of genes: only their efficiencies are estimated."
-            )
+        note(
+            f"{arg('efficiency')} has fewer than {FEWEST_CELLS} cells with counts, which "
+            "hardly show the structure of genes: only their efficiencies are estimated."
         )
         return None
     found[list(places)] = there[list(places.values())]
@@ -298,7 +291,7 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
     rows = read.row_matrix(adata, layer)
     totals = sums(rows)
     cells = np.flatnonzero(totals > 0)  # those without counts say nothing
-    some = cells[: read.RECOGNITION.rows]
+    some = cells[: read.FIRST_ROWS]
     found = read.state(rows.first(int(some.max(initial=-1)) + 1)[some]) if len(some) else None
     if found not in ("counts", "normalised"):
         return rows
