@@ -120,7 +120,7 @@ def test_genes_that_were_selected_are_no_must_haves_of_the_extended_panel(cells,
     again = ad.read_h5ad(tmp_path / "more.h5ad")
     tl.extend_panel(again, "more", drop="CST3")
     sheet = tl.order_panel(again, "more_extended", inplace=False)
-    assert list(sheet["gene"][sheet["must_have"]]) == expected
+    assert list(sheet["gene"][sheet["source"] == "included"]) == expected
 
 
 def test_the_worst_batch_counts_as_in_the_selection(cells):
@@ -149,7 +149,7 @@ def test_failed_genes_leave_and_do_not_come_back(cells, tmp_path):
     cells.write_h5ad(tmp_path / "a.h5ad")
     again = ad.read_h5ad(tmp_path / "a.h5ad")
     sources = tl.order_panel(again, "glfs_extended", inplace=False).set_index("name")["source"]
-    assert (sources[table["gene"]] == "replacement").all()
+    assert (sources[table["gene"]] == "added").all()
     assert (sources.drop(table["gene"]) == "selected").all()
     tl.extend_panel(again, "glfs_extended", 32)
     extended = chosen(again, "glfs_extended_extended")
