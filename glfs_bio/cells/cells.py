@@ -360,24 +360,13 @@ def _reduced(
         # Coordinates and a graph that are given are those of the cells, which stay.
         where = None if representation is None else sample.rows(representation)
         near = None if graph is None else problem.data_graph
-        return replace(problem, chance=_by_chance(sample.data, spec, where, near, whole_space))
-
-
-def _by_chance(
-    data: Matrix,
-    spec: StructureSpec,
-    representation: Array | None,
-    graph: sparse.csr_array | None,
-    whole_space: bool,
-) -> float:
-    """How strong the leading axis is where genes are permuted over the cells."""
-    farthest = 0.0
-    for permuted in noise.permutations(data, spec.random_state):
-        rows = RowMatrix(permuted, checked=True)
-        sample = look(rows, whole=True, random_state=spec.random_state)
-        problem = _build(rows, sample, spec, representation, graph, whole_space)
-        farthest = max(farthest, float(problem.axes.strengths[0]))
-    return farthest
+        chance = 0.0
+        for permuted in noise.permutations(sample.data, spec.random_state):
+            rows = RowMatrix(permuted, checked=True)
+            cells = look(rows, whole=True, random_state=spec.random_state)
+            by_chance = _build(rows, cells, spec, where, near, whole_space)
+            chance = max(chance, float(by_chance.axes.strengths[0]))
+        return replace(problem, chance=chance)
 
 
 def _build(

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LAPLACIANS = ("normalized", "unnormalized")
 _SYMMETRY = 1e-5
 #: Beyond so many cells neighbours are approximate.  All distances of so many take 3 s.
 MOST_EXACT = 20_000
@@ -227,24 +226,20 @@ def laplacian(graph: sparse.csr_array, kind: str = "normalized") -> sparse.csr_a
     return sparse.csr_array(csgraph.laplacian(graph, normed=kind == "normalized"))
 
 
-def quadratic_form(graph: sparse.csr_array, vectors: Array, kind: str = "normalized") -> Array:
-    """``VᵀLV`` for the columns of V, shape (r, r); L is never formed."""
+def quadratic_form(graph: sparse.csr_array, vectors: Array) -> Array:
+    """``VᵀLV`` of the normalised L for the columns of V, shape (r, r); L is never formed."""
     degrees = graph.sum(axis=1)
-    inverse = None
-    if kind == "normalized":
-        inverse = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
-        degrees = np.sign(degrees)
+    inverse = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
+    degrees = np.sign(degrees)
     (form,), _ = RowMatrix(graph, checked=True).sweep(_form_of_rows, vectors, degrees, inverse)
     return np.asarray((form + form.T) / 2.0)
 
 
 def _form_of_rows(
-    block: sparse.csr_array, rows: slice, vectors: Array, degrees: Array, inverse: Array | None
+    block: sparse.csr_array, rows: slice, vectors: Array, degrees: Array, inverse: Array
 ) -> tuple[Sums, Matrix]:
-    """``V_iᵀ (D V − Γ V)_i`` over some rows i, with D and Γ both scaled by `inverse`, if there."""
-    if inverse is not None:
-        of_rows = np.repeat(inverse[rows], np.diff(block.indptr))
-        block = with_values(block, block.data * of_rows * inverse[block.indices])
-    own = vectors[rows]
-    apart = own * degrees[rows, None] - csr_product(block, vectors)
-    return (own.T @ apart,), no_rows(block)
+    """``V_iᵀ (D V − Γ V)_i`` over some rows i, with D and Γ both scaled by `inverse`."""
+    of_rows = np.repeat(inverse[rows], np.diff(block.indptr))
+    block = with_values(block, block.data * of_rows * inverse[block.indices])
+    apart = vectors[rows] * degrees[rows, None] - csr_product(block, vectors)
+    return (vectors[rows].T @ apart,), no_rows(block)

@@ -104,11 +104,10 @@ def shares_of_assay(variance: Array, residuals: Array) -> Array:
     return np.asarray(parts / (parts.sum() or 1.0))
 
 
-def gene_units(variance: Array, residuals: Array, assay: float | None = None) -> Array:
-    """``u_i = h_i / √(σ_i² + σ_0²)``, zero for a constant gene; `assay` is ``σ_0²``, if known."""
-    assay = of_assay(variance, residuals) if assay is None else assay
+def gene_units(variance: Array, residuals: Array) -> Array:
+    """``u_i = h_i / √(σ_i² + σ_0²)``, zero for a constant gene."""
     units = np.zeros_like(variance)
-    noise = np.sqrt(residuals + assay)
+    noise = np.sqrt(residuals + of_assay(variance, residuals))
     return np.divide(reliability(variance, residuals), noise, out=units, where=variance > 0)
 
 

@@ -7,7 +7,7 @@ matrix ``XVVᵀ``; the number of cells is gone from all that follows.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -292,19 +292,14 @@ def project(data: Matrix | RowMatrix | Products, basis: Array) -> Array:
 def _there_and_back(
     block: Matrix, rows: slice, weights: Array, unit: float, centre: Array, mostly_zero: bool
 ) -> tuple[Sums, Matrix]:
-    scores, product = _scores_and_product(block, weights, unit, centre, mostly_zero)
-    doubled_scores = scores.astype(np.float64, copy=False)
-    return (product, doubled_scores.T @ doubled_scores, doubled_scores.sum(axis=0)), scores
-
-
-def _scores_and_product(
-    block: Matrix, weights: Array, unit: float, centre: Array, mostly_zero: bool
-) -> tuple[NDArray[Any], Array]:
-    """``s = X w`` less a centre, for weights in a unit, and ``Xᵀ s``."""
-    if not mostly_zero:
+    """Of some cells: ``s = X w`` less a centre, for weights in a unit, and ``Xᵀ s``."""
+    if mostly_zero:
+        matrix = sparse_products(block)
+        scores = (unit * matrix.single_times(weights) - centre).astype(np.float32)
+        product = matrix.transposed_times(scores, np.float64)
+    else:
         dense = Dense(doubled(block))
         scores = dense.times(weights) - centre
-        return scores, dense.transposed_times(scores)
-    known = sparse_products(block)
-    scores = (unit * known.single_times(weights) - centre).astype(np.float32)
-    return scores, known.transposed_times(scores, np.float64)
+        product = dense.transposed_times(scores)
+    doubled_scores = scores.astype(np.float64, copy=False)
+    return (product, doubled_scores.T @ doubled_scores, doubled_scores.sum(axis=0)), scores

@@ -20,8 +20,6 @@ from ..errors import NO_VALUE, InvalidValue
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import DTypeLike
-
     from .._typing import Array, Index, Matrix
     from ..data.matrix import Sums
 
@@ -67,9 +65,9 @@ class View:
         return clustered_by_split(self.coordinates, random_state=self.random_state)
 
 
-def dense(values: Matrix, precision: DTypeLike = np.float64) -> Array:
-    """The same values in an array, in a precision."""
-    return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=precision)
+def dense(values: Matrix) -> Array:
+    """Return the same values in an array of double precision."""
+    return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
 
 
 @pools.one_thread_of_blas()

@@ -51,8 +51,6 @@ READ = 100_000
 #: Of more cells with labels so many have a silhouette, evenly over their order: its time grows with
 #: their square.
 IN_SILHOUETTE = 1_000
-#: So many of the best single genes of a label are combined.
-CONSIDERED = 6
 
 
 @dataclass(frozen=True)
@@ -120,25 +118,17 @@ def fewest(reading: str, codes: Index) -> int:
     return max(n_folds_of(codes), 2)
 
 
-def said(
-    readings: Sequence[str],
-    codes: Index,
-    *,
-    validated: str | None = None,
-    sampled: Sequence[str] = ("laprls",),
-) -> dict[str, str]:
-    """Return how cells are read, in words: what it is called, a comma, and how it is validated.
-
-    Readings that are `sampled` are of the :func:`cells_read`.
-    """
+def said(readings: Sequence[str], codes: Index, *, validated: str | None = None) -> dict[str, str]:
+    """Return how cells are read, in words: what it is called, a comma, and how it is validated."""
     words = {
         "knn": (f"{n_neighbors_of(codes)}-NN", "leave-one-out"),
         "laprls": ("LapRLS", f"{n_folds_of(codes)}-fold cross-validation"),
     }
     some = f" of {len(cells_read(codes)):,} cells" if len(codes) > READ else ""
     return {
-        one: f"{words[one][0]}, {validated or words[one][1]}{some if one in sampled else ''}"
-        for one in readings
+        reading: f"{words[reading][0]}, {validated or words[reading][1]}"
+        + (some if reading == "laprls" else "")
+        for reading in readings
     }
 
 
@@ -216,18 +206,17 @@ def label_scores(
     codes: Index,
     names: Sequence[str],
     *,
-    n_neighbors: int | None = None,
     near: Index | None = None,
     fold: Index | None = None,
 ) -> LabelScores:
     """Predict the label of every cell from its nearest labelled cells, itself or its fold left out.
 
-    `where` has shape (n_cells, r); a code is −1 for no label.  `n_neighbors` is None for
-    :func:`n_neighbors_of`.  Of labels with equally many votes that of the nearer cell wins.
+    `where` has shape (n_cells, r); a code is −1 for no label.  Of labels with equally
+    many votes that of the nearer cell wins.
     `near`, from :func:`~glfs_bio.measures.cells.nearest`, is used where all cells have labels.
     """
     labelled = _labelled(codes, len(where))
-    used = n_neighbors_of(codes) if n_neighbors is None else n_neighbors
+    used = n_neighbors_of(codes)
     if fold is not None:
         near = nearest_of_others(where[labelled], fold[labelled], max(used, 1))
     elif near is None or len(labelled) < len(codes):

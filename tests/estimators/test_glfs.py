@@ -34,7 +34,7 @@ def chosen(model):
         {"standardize": None, "n_comps": None},
         {"standardize": "noise"},
         {"objective": "exact", "standardize": "unit", "n_comps": 5},
-        {"objective": Exact(solver="owlqn"), "n_comps": None},
+        {"objective": Exact(tol=1e-5), "n_comps": None},
         {"objective": "printed"},
     ],
     ids=str,
