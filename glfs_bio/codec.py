@@ -65,12 +65,10 @@ def record(options: Any) -> dict[str, Any]:
     kept = {}
     for field in fields(options):
         value = getattr(options, field.name)
-        if isinstance(value, Collection) and not isinstance(value, str):
-            value = (
-                value
-                if hasattr(value, "n_obs")
-                else _JSON + json.dumps(_plain(value), default=float)
-            )
+        if isinstance(value, Collection) and not (
+            isinstance(value, str) or hasattr(value, "n_obs")
+        ):
+            value = _JSON + json.dumps(_plain(value), default=float)
         if value is not None:
             kept[field.name] = value.item() if hasattr(value, "item") else storable(value)
     return kept

@@ -400,12 +400,7 @@ def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) 
     names = {str(gene) for members in lists.values() for gene in members}
     absent = sorted(name for name in names if not genes.of(name))
     if len(absent) == len(names):
-        raise NotFound(
-            argument,
-            NO_VALUE,
-            f"has no gene of {genes.where}, but {listed(absent)}",
-            f"use the names in {genes.where}{genes.hints(absent)}",
-        )
+        raise genes.refusal(argument, absent, NotFound)
     if absent:
         note(
             f"{len(absent)} genes of {arg(argument)} are missing in {genes.where}: "

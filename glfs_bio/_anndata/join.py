@@ -8,21 +8,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from anndata import AnnData, concat
 
-from ..data.made import below
-from ..data.matrix import RowMatrix
+from ..data.matrix import stacked
 from ..errors import NO_VALUE, VAR_NAMES, InvalidValue, Message, Refusal, listed
 from . import read, target
-from .lean import Lean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
 
-    from .._typing import Index
+    from .._typing import Matrix
     from ..options import Request
 
 log = logging.getLogger(__name__)
@@ -73,13 +70,13 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
         _in_all(sets, name, argument)
     genes = _in_common(sets)
     parts = {name: _lean(name, one, genes, spec.batch_key) for name, one in sets.items()}
-    layers: dict[str | None, tuple[str | None, str]] = {None: (spec.layer, "layer")}
-    if limits is not None and counts is not None:
-        layers[_COUNTS] = (None if counts == "X" else counts, "counts_layer")
-        request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
-    matrices = {place: below(_matrices(sets, genes, *of)) for place, of in layers.items()}
     joined = concat(parts, join="outer", merge="first", index_unique=_BETWEEN)
-    return Lean.of(joined, matrices), request.but(layer=None, batch_key=_BATCH, use_rep=None)
+    joined.X = _matrix(sets, genes, spec.layer, "layer")
+    if limits is not None and counts is not None:
+        layer = None if counts == "X" else counts
+        joined.layers[_COUNTS] = _matrix(sets, genes, layer, "counts_layer")
+        request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
+    return joined, request.but(layer=None, batch_key=_BATCH, use_rep=None)
 
 
 def _in_all(sets: Mapping[str, AnnData], name: str, argument: str) -> None:
@@ -128,15 +125,13 @@ def _lean(name: str, one: AnnData, genes: pd.Index, batch_key: str | None) -> An
     return AnnData(obs=obs, var=one.var.loc[genes], obsm=dict(one.obsm))
 
 
-def _matrices(
+def _matrix(
     sets: Mapping[str, AnnData], genes: pd.Index, layer: str | None, argument: str
-) -> list[RowMatrix]:
-    """The matrix of some genes of every data set."""
-    found = []
-    for name, one in sets.items():
+) -> Matrix:
+    """Return the matrix of some genes over the cells of all datasets, in memory."""
+    parts = []
+    for name, cells in sets.items():
         with _within(name):
-            places: Index = one.var_names.get_indexer(genes)
-            every = np.array_equal(places, np.arange(one.n_vars))
-            rows = read.row_matrix(one, layer, argument)
-            found.append(rows if every else RowMatrix(rows, genes=places))
-    return found
+            columns = cells.var_names.get_indexer(genes)
+            parts.append(read.columns(cells, columns, layer, argument))
+    return stacked(parts)

@@ -35,6 +35,7 @@ from ..errors import (
     InvalidType,
     InvalidValue,
     NotFound,
+    Refusal,
     arg,
     caution,
     listed,
@@ -273,7 +274,7 @@ class Lookup:
     @property
     def n_genes(self) -> int:
         """Number of rows."""
-        return self.adata.n_vars
+        return int(self.adata.n_vars)
 
     def rows(self, item: str | re.Pattern[str]) -> Sequence[int] | NDArray[np.intp] | None:
         """Rows of a name, pattern, boolean column or family; None where nothing is found."""
@@ -299,6 +300,17 @@ class Lookup:
         """Boolean columns of ``.var``."""
         var = self.adata.var
         return [name for name in var if pd.api.types.is_bool_dtype(var[name])]
+
+    def refusal(
+        self, argument: str, names: Sequence[str], kind: type[Refusal] = InvalidValue
+    ) -> Refusal:
+        """Return the refusal of names of which no gene is in the data."""
+        return kind(
+            argument,
+            NO_VALUE,
+            f"has no gene of {self.where}, but {listed(names)}",
+            f"use the names in {self.where}{self.hints(names[:MOST_COMPARED])}",
+        )
 
     def hints(self, absent: Collection[Item]) -> str:
         """What may have been meant by what is not there: clauses after a semicolon, or nothing."""
@@ -370,8 +382,7 @@ def settled(adata: AnnData, request: Request, missing: Missing | None = None) ->
 
 def _silent(adata: AnnData, ignore: Collection[str] | None) -> NDArray[np.bool_]:
     """Genes that are no structure: controls, and those to ignore, by their names."""
-    out = read.controls(adata)
-    return out if ignore is None else out | adata.var_names.isin(ignore)
+    return np.asarray(read.controls(adata) | adata.var_names.isin(ignore or ()))
 
 
 def choose(
@@ -464,15 +475,9 @@ def panel(
     checks.one_of("missing", missing, MISSING)
     found = named(adata, panel, symbols=symbols, argument=argument)
     if not len(found.genes):
-        lookup = Lookup(adata, symbols)
-        raise InvalidValue(
-            argument,
-            NO_VALUE,
-            f"has no gene of {lookup.where}, but {listed(found.names)}",
-            f"use the names in {lookup.where}{lookup.hints(found.absent)}",
-        )
+        raise Lookup(adata, symbols).refusal(argument, found.names)
     if found.absent:
-        _report(argument, found.absent, Lookup(adata, symbols), missing)
+        report_missing(argument, found.absent, Lookup(adata, symbols), missing)
     return found
 
 
@@ -554,7 +559,7 @@ def _report_items(argument: str, absent: list[Item], lookup: Lookup, missing: Mi
             f"{arg(argument)}: {lookup.where} has no gene of these families: "
             f"{listed(families)}{lookup.hints(families)}."
         )
-    _report(argument, [item for item in absent if item not in families], lookup, missing)
+    report_missing(argument, [item for item in absent if item not in families], lookup, missing)
 
 
 def _items(genes: Any, argument: str) -> list[Any]:
@@ -568,7 +573,7 @@ def _items(genes: Any, argument: str) -> list[Any]:
     return [genes] if isinstance(genes, str | re.Pattern) else list(genes)
 
 
-def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
+def report_missing(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
     """Raise, warn, or say nothing about what is not there."""
     if missing == "ignore" or not absent:
         return

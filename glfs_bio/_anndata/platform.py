@@ -153,13 +153,7 @@ def _orderable(lookup: names.Lookup, given: Platform) -> NDArray[np.bool_]:
     for rows in lookup.of_file(table):
         found[list(rows)] = True
     if not found.any():
-        some = list(table["gene"][:20])
-        raise InvalidValue(
-            "platform",
-            NO_VALUE,
-            f"has no gene that is in {lookup.where}, but {listed(some)}",
-            f"name genes as they are named there{lookup.hints(some)}",
-        )
+        raise lookup.refusal("platform", list(table["gene"]))
     return found
 
 
@@ -213,18 +207,9 @@ def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, 
         )
     there = table[[bool(lookup.of(str(name))) for name in table.index]]
     if there.empty:
-        raise _no_gene(lookup)
+        raise lookup.refusal("efficiency", list(map(str, table.index)))
     kept = [name for name in _OF_TABLE if name in table]
     return {str(name): there[name].to_dict() for name in kept}
-
-
-def _no_gene(lookup: names.Lookup) -> InvalidValue:
-    return InvalidValue(
-        "efficiency",
-        NO_VALUE,
-        f"has no gene of {lookup.where}",
-        "give genes the same names, such as symbols",
-    )
 
 
 def shares(lookup: names.Lookup, given: AnnData, layer: str | None) -> Array:
@@ -241,7 +226,7 @@ def shares(lookup: names.Lookup, given: AnnData, layer: str | None) -> Array:
         raise refusal.within("efficiency") from None
     places = lookup.by_row({name: place for place, name in enumerate(given.var_names)})
     if not places:
-        raise _no_gene(lookup)
+        raise lookup.refusal("efficiency", list(given.var_names))
     there = list(places)
     here = _molecules(read.row_matrix(lookup.adata, layer), "adata")
     with naming(X="efficiency"):

@@ -19,8 +19,6 @@ from ..data.indices import check_indices
 from ..data.matrix import RowMatrix, check_finite, is_here, native, no_rows
 from ..errors import (
     ADATA,
-    BOOLEAN,
-    FALSE,
     GRAPHS,
     LAYERS,
     LOG_NORMALISE,
@@ -41,7 +39,6 @@ from ..errors import (
     naming,
 )
 from ..vendors.names import is_control
-from . import lazy
 from .lean import Lean
 
 if TYPE_CHECKING:
@@ -151,8 +148,24 @@ def check(adata: object) -> None:
             f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
             f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
         )
-    lazy.read_beside_the_matrix(adata)
+    _load_annotations(adata)
     text_names(adata.var_names, VAR_NAMES)
+
+
+def _load_annotations(adata: Any) -> None:
+    """Load all but the matrices of an object of ``anndata.experimental.read_lazy``."""
+    if hasattr(getattr(adata, "obs", None), "to_memory"):
+        for part in ("obs", "var", "obsm", "varm", "obsp", "uns"):
+            setattr(adata, part, _loaded(getattr(adata, part)))
+
+
+def _loaded(value: Any) -> Any:
+    for load in ("to_memory", "compute"):
+        if hasattr(value, load):
+            return getattr(value, load)()
+    if isinstance(value, Mapping):
+        return {name: _loaded(item) for name, item in value.items()}
+    return value
 
 
 def text_names(names: pd.Index, where: str) -> None:
@@ -315,10 +328,8 @@ def heard(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> Ro
     """A matrix of these genes in which controls, and genes to ignore by their names, are silent:
     they are no structure.
     """
-    out = controls(adata)
-    if ignore:
-        out |= adata.var_names.isin(ignore)
-    return RowMatrix(data, silent=np.flatnonzero(out)) if out.any() else data
+    silent = controls(adata) | adata.var_names.isin(ignore or ())
+    return RowMatrix(data, silent=np.flatnonzero(silent)) if silent.any() else data
 
 
 def there(adata: AnnData, layer: str | None) -> Any:
@@ -443,31 +454,6 @@ def _looks_scaled(some: Matrix) -> bool:
     least = dense.min(axis=0)
     of_zeros = (least < 0) & ((dense == least).sum(axis=0) > 1)
     return bool(of_zeros.mean() > _MOSTLY)
-
-
-def mask(
-    adata: AnnData,
-    part: Literal["obs", "var"],
-    chosen: NDArray[np.bool_] | str | None,
-    argument: str,
-) -> NDArray[np.bool_]:
-    """Rows of ``.obs`` or ``.var``: all, a boolean column, or a boolean array, as in scanpy."""
-    n_rows = len(getattr(adata, part))
-    if chosen is None:
-        return np.ones(n_rows, dtype=bool)
-    if isinstance(chosen, str):
-        chosen = find(adata, part, chosen, argument).to_numpy()
-    values = np.asarray(chosen)
-    if values.dtype != np.bool_ or values.shape != (n_rows,):
-        raise InvalidValue(
-            argument,
-            NO_VALUE,
-            f"must be {BOOLEAN} with {n_rows} entries, and has dtype {values.dtype} and shape "
-            f"{values.shape}",
-        )
-    if not values.any():
-        raise InvalidValue(argument, NO_VALUE, f"selects nothing, since all entries are {FALSE}")
-    return values
 
 
 def representation(adata: AnnData, use_rep: str | None) -> Array | None:

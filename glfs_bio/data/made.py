@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from .matrix import RowMatrix, doubled, stacked
+from .matrix import RowMatrix, doubled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .._typing import Array, Matrix
 
 
@@ -25,29 +23,6 @@ class _Made:
             self.format = "csr"
 
 
-class _Below(_Made):
-    """Cells of several matrices of the same genes."""
-
-    def __init__(self, parts: Sequence[RowMatrix]) -> None:
-        ends = np.cumsum([one.shape[0] for one in parts])
-        shape = int(ends[-1]), parts[0].shape[1]
-        kind = np.result_type(*(one.source.dtype for one in parts))
-        super().__init__(shape, kind, is_sparse=any(map(_is_sparse, parts)))
-        self._parts = list(
-            zip(parts, (ends - [one.shape[0] for one in parts]).tolist(), strict=True)
-        )
-
-    def __getitem__(self, rows: slice) -> Matrix:
-        begin, end, _ = rows.indices(self.shape[0])
-        found = [
-            one.rows(max(begin - first, 0), min(end - first, one.shape[0]))
-            for one, first in self._parts
-            if begin < first + one.shape[0] and first < end
-        ]
-        whole = stacked(found) if found else np.empty((0, self.shape[1]), dtype=self.dtype)
-        return sparse.csr_array(whole) if hasattr(self, "format") else whole
-
-
 class _Logarithms(_Made):
     """``log1p`` of the values of each cell over a factor."""
 
@@ -58,13 +33,6 @@ class _Logarithms(_Made):
     def __getitem__(self, rows: slice) -> Matrix:
         begin, end, _ = rows.indices(self.shape[0])
         return _logarithms(self._counts.rows(begin, end), self._factors[begin:end])
-
-
-def below(parts: Sequence[RowMatrix]) -> RowMatrix:
-    """Return the cells of several matrices of the same genes, in memory where all are."""
-    if all(one.in_memory for one in parts):
-        return RowMatrix(stacked([one.source for one in parts]), checked=True)
-    return RowMatrix(_Below(parts))
 
 
 def logarithms(counts: RowMatrix, factors: Array) -> RowMatrix:

@@ -23,7 +23,7 @@ from glfs_bio.data import matrix as rows
 from glfs_bio.data import products
 from glfs_bio.data import threads as parallel
 from glfs_bio.data.by_rows import ByRows, pieces
-from glfs_bio.data.made import below, logarithms
+from glfs_bio.data.made import logarithms
 from glfs_bio.data.matrix import RowMatrix, is_sparse, moments, no_rows
 from glfs_bio.data.products import Dense, Sparse
 from glfs_bio.errors import InvalidValue
@@ -164,27 +164,6 @@ def counts(small_blocks):
 def in_file(values, path, form=sparse.csr_matrix):
     ad.AnnData(form(values)).write_h5ad(path)
     return ad.read_h5ad(path, backed="r").X
-
-
-def test_cells_below_one_another(counts, tmp_path):
-    """From a file by cells, one by genes, a dask array, and memory; some cells, some genes."""
-    parts = [
-        RowMatrix(in_file(counts[:40], tmp_path / "a.h5ad")),
-        RowMatrix(in_file(counts[40:60], tmp_path / "b.h5ad", sparse.csc_matrix)),
-        RowMatrix(da.from_array(counts[60:80], chunks=(7, -1))),
-        RowMatrix(sparse.csr_array(counts[80:, ::-1]), genes=np.arange(12)[::-1]),
-    ]
-    whole = below(parts)
-    assert not whole.in_memory
-    assert whole.shape == (90, 12)
-    np.testing.assert_array_equal(RowMatrix(whole).loaded().toarray(), counts)
-    cells, genes = np.array([3, 39, 40, 59, 60, 85]), np.array([5, 2])
-    some = RowMatrix(whole, cells, genes).loaded()
-    np.testing.assert_array_equal(some.toarray(), counts[np.ix_(cells, genes)])
-    for form in (np.asarray, sparse.csr_array):  # in memory they are one matrix
-        whole = below([RowMatrix(form(counts[:50])), RowMatrix(form(counts[50:]))])
-        assert whole.in_memory
-        np.testing.assert_array_equal(sparse.csr_array(whole.source).toarray(), counts)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
