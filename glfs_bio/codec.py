@@ -47,9 +47,9 @@ def storable(value: Any) -> Any:
     return np.array([str(storable(item)) for item in items], dtype=object)
 
 
-def is_of_cells(text: str) -> bool:
-    """Return whether a text stands for cells, which no record keeps."""
-    return text.removesuffix(_CELLS).isdecimal() and text.endswith(_CELLS)
+def is_of_cells(value: Any) -> bool:
+    """Return whether a value is cells, or the text that stands for them in a record."""
+    return hasattr(value, "n_obs") or re.fullmatch(rf"\d+{_CELLS}", str(value)) is not None
 
 
 def one_text(names: Any) -> str:

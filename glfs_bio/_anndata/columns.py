@@ -198,10 +198,9 @@ def numbers(
         if (may & wrong).any():
             raise InvalidValue(
                 argument,
-                NO_VALUE,
-                f"has {what} for {int((may & wrong).sum())} genes "
+                problem=f"has {what} for {int((may & wrong).sum())} genes "
                 f"({listed(adata.var_names[may & wrong])})",
-                "correct these, or remove the genes",
+                remedy="correct these, or remove the genes",
             )
     return np.where(bad, otherwise, values)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from anndata import AnnData, concat
 
 from ..data.matrix import stacked
-from ..errors import NO_VALUE, VAR_NAMES, InvalidValue, Message, Refusal, listed
+from ..errors import VAR_NAMES, InvalidValue, Message, Refusal, listed
 from . import read, target
 
 if TYPE_CHECKING:
@@ -37,14 +37,16 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
         read.check(adata)
     sets = dict(adata) if isinstance(adata, Mapping) else dict(enumerate(adata))
     if not sets:
-        raise InvalidValue("adata", NO_VALUE, "is empty", "give one dataset, or several")
+        raise InvalidValue("adata", problem="is empty", remedy="give one dataset, or several")
     found = {str(name): one for name, one in sets.items()}
     for name, one in found.items():
         with _within(name):
             read.unique_names(one)
     if len({id(one) for one in found.values()}) < len(sets):
         raise InvalidValue(
-            "adata", NO_VALUE, "holds the same object, or the same name, twice", "give each once"
+            "adata",
+            problem="holds the same object, or the same name, twice",
+            remedy="give each once",
         )
     return found
 
@@ -106,9 +108,8 @@ def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
     if not len(genes):
         raise InvalidValue(
             "adata",
-            NO_VALUE,
-            f"has no gene that is in all datasets ({listed(sets)})",
-            f"give genes the same names, such as symbols, in {VAR_NAMES}",
+            problem=f"has no gene that is in all datasets ({listed(sets)})",
+            remedy=f"give genes the same names, such as symbols, in {VAR_NAMES}",
         )
     most = max(one.n_vars for one in sets.values())
     if len(genes) < most:

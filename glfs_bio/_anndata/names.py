@@ -28,7 +28,6 @@ from ..errors import (
     ADATA,
     BOOLEAN,
     FALSE,
-    NO_VALUE,
     PATTERN,
     VAR,
     VAR_NAMES,
@@ -307,9 +306,8 @@ class Lookup:
         """Return the refusal of names of which no gene is in the data."""
         return kind(
             argument,
-            NO_VALUE,
-            f"has no gene of {self.where}, but {listed(names)}",
-            f"use the names in {self.where}{self.hints(names[:MOST_COMPARED])}",
+            problem=f"has no gene of {self.where}, but {listed(names)}",
+            remedy=f"use the names in {self.where}{self.hints(names[:MOST_COMPARED])}",
         )
 
     def hints(self, absent: Collection[Item]) -> str:
@@ -409,16 +407,15 @@ def choose(
     if (included & excluded).any():
         raise InvalidValue(
             "include",
-            NO_VALUE,
-            f"has genes that {arg('exclude')} has too: "
+            problem=f"has genes that {arg('exclude')} has too: "
             f"{listed(adata.var_names[included & excluded])}",
-            "remove them from one of the two",
+            remedy="remove them from one of the two",
         )
     _tell_of(adata, controls & ~included & ~excluded, missing)
     allowed = ~excluded & (included | ~silent)
     if not allowed.any():
         out = "exclude" if ignore is None else "ignore"
-        raise InvalidValue(out, NO_VALUE, "leaves no candidate gene", "name fewer genes")
+        raise InvalidValue(out, problem="leaves no candidate gene", remedy="name fewer genes")
     without = included & silent & ~controls
     if without.any():
         note(
@@ -540,8 +537,8 @@ def _mask(
         if not isinstance(item, str | re.Pattern):
             raise InvalidType(
                 argument,
-                NO_VALUE,
-                f"has {shown(item)}, which is neither a gene name nor a pattern ({PATTERN})",
+                problem=f"has {shown(item)}, which is neither a gene name nor a pattern "
+                f"({PATTERN})",
             )
         rows = lookup.rows(item) if of_file is None else of_file[place] or None
         if rows is not None:
@@ -590,9 +587,8 @@ def report_missing(argument: str, absent: Sequence[Item], lookup: Lookup, missin
     ignore = f", or ignore them with {arg('missing', 'warn')}" if of_selections else ""
     raise (NotFound if unknown else InvalidValue)(
         argument,
-        NO_VALUE,
-        f"has names that are missing in {lookup.where}: {names}",
-        f"correct them{ignore}{hints}",
+        problem=f"has names that are missing in {lookup.where}: {names}",
+        remedy=f"correct them{ignore}{hints}",
     )
 
 
@@ -612,9 +608,9 @@ def names_in(panel: Any, argument: str) -> list[str] | PanelFile:
     names = list(panel)
     for name in names:
         if not isinstance(name, str):
-            raise InvalidType(argument, NO_VALUE, f"has {shown(name)}, which is not a gene name")
+            raise InvalidType(argument, problem=f"has {shown(name)}, which is not a gene name")
     if not names:
-        raise InvalidValue(argument, NO_VALUE, "is empty", "give gene names")
+        raise InvalidValue(argument, problem="is empty", remedy="give gene names")
     return list(dict.fromkeys(map(str, names)))
 
 

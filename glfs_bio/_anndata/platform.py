@@ -19,7 +19,6 @@ from ..data.matrix import RowMatrix
 from ..errors import (
     BOOLEAN,
     MAPPING,
-    NO_VALUE,
     VAR,
     InvalidType,
     InvalidValue,
@@ -82,45 +81,41 @@ def of_genes(
     """Read what a platform is to the genes of an object."""
     if given is None:
         return Detection()
-    given, lookup = with_codewords(given), names.Lookup(adata, symbols)
-    orderable = None if given.genes is None else _orderable(lookup, given)
-    told = _told(lookup, given)
-    words = off_target = efficiency = spread = failure = signal = None
-    if given.codebook is not None:
-        words, known = bits(lookup.by_row(given.codebook), adata.n_vars)
-        orderable = known if orderable is None else orderable & known
-    if "off_target" in told:
-        share = told["off_target"]
-        off_target = columns.numbers(lookup, share, "off_target", most=1.0, unnamed=0.0)
-        if given.max_off_target is not None:
-            few = off_target <= given.max_off_target
-            orderable = few if orderable is None else orderable & few
-    if "efficiency" in told:
-        efficiency = columns.numbers(lookup, told["efficiency"], "efficiency", needed=orderable)
-    elif given.efficiency is not None:
-        efficiency = shares(lookup, given.efficiency, layer)
-    if "spread" in told:
-        spread = columns.numbers(lookup, told["spread"], "spread", needed=orderable, unnamed=0.0)
-    if "signal" in told:
-        signal = columns.numbers(lookup, told["signal"], "signal", unnamed=0.0)
-    elif isinstance(given.efficiency, AnnData):
-        signal = _signal(lookup, given.efficiency)
-    if given.failure is not None:
-        failure = columns.numbers(lookup, given.failure, "failure", most=1.0, unnamed=0.0)
+    platform, lookup = with_codewords(given), names.Lookup(adata, symbols)
+    values = _values(lookup, platform)
+    numbers: dict[str, Any] = {}
+    conditions = [] if platform.genes is None else [_orderable(lookup, platform)]
+    if platform.codebook is not None:
+        numbers["codewords"], is_coded = bits(lookup.by_row(platform.codebook), adata.n_vars)
+        conditions.append(is_coded)
+    if "off_target" in values:
+        share = columns.numbers(lookup, values["off_target"], "off_target", most=1.0, unnamed=0.0)
+        numbers["off_target"] = share
+        if platform.max_off_target is not None:
+            conditions.append(share <= platform.max_off_target)
+    orderable = np.logical_and.reduce(conditions) if conditions else None
+    options: dict[str, dict[str, Any]] = {
+        "efficiency": {"needed": orderable},
+        "spread": {"needed": orderable, "unnamed": 0.0},
+        "signal": {"unnamed": 0.0},
+        "failure": {"most": 1.0, "unnamed": 0.0},
+    }
+    for name in options:
+        if name in values:
+            numbers[name] = columns.numbers(lookup, values[name], name, **options[name])
+    if isinstance(platform.efficiency, AnnData):
+        numbers["efficiency"] = shares(lookup, platform.efficiency, layer)
+        if "signal" not in values:
+            numbers["signal"] = _signal(lookup, platform.efficiency)
     detection = Detection(
-        efficiency=efficiency,
-        spread=spread,
-        failure=failure,
-        off_target=off_target,
-        signal=signal,
-        worst=given.case == "worst",
+        **numbers,
+        worst=platform.case == "worst",
         orderable=orderable,
-        codewords=words,
-        named=given.is_instrument,
+        named=platform.is_instrument,
     )
     if detection.worst and not detection.varies:
         raise InvalidValue(
-            "case", given.case, "is of draws, which do not differ", "give a spread, or a failure"
+            "case", platform.case, "is of draws, which do not differ", "give a spread, or a failure"
         )
     return detection
 
@@ -136,9 +131,8 @@ def _orderable(lookup: names.Lookup, given: Platform) -> NDArray[np.bool_]:
         if least is None or not pd.api.types.is_numeric_dtype(column):
             raise InvalidValue(
                 "platform",
-                NO_VALUE,
-                f"names {genes!r} for its genes, which must be a {BOOLEAN} column of {VAR}, or "
-                f"one of numbers of probes with {arg('min_probes')}",
+                problem=f"names {genes!r} for its genes, which must be a {BOOLEAN} column of "
+                f"{VAR}, or one of numbers of probes with {arg('min_probes')}",
             )
         return np.asarray(column.to_numpy(dtype=float, na_value=0.0) >= least)
     table = _listed(genes, list(var.columns))
@@ -163,10 +157,9 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
         if not Path(genes).is_file():
             raise NotFound(
                 "platform",
-                NO_VALUE,
-                f"names {str(genes)!r} for its genes, neither a column of {VAR} "
+                problem=f"names {str(genes)!r} for its genes, neither a column of {VAR} "
                 f"({listed(var_columns)}) nor a file",
-                "name one of these, or give names as a list",
+                remedy="name one of these, or give names as a list",
             )
         with naming(path="platform"):
             genes = read_panel(genes)
@@ -177,23 +170,23 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
     if not isinstance(genes, Collection) or not all(isinstance(gene, str) for gene in genes):
         raise InvalidType(
             "platform",
-            NO_VALUE,
-            f"must have genes as names, a file, a column of {VAR}, or a {MAPPING} of numbers",
+            problem=f"must have genes as names, a file, a column of {VAR}, or a {MAPPING} of "
+            "numbers",
         )
     table = pd.DataFrame({"gene": list(genes), "id": ""}, dtype=object)
     return table.assign(n_probes=genes.values()) if isinstance(genes, Mapping) else table
 
 
-def _told(lookup: names.Lookup, given: Platform) -> dict[str, Any]:
-    """Return what fields of a platform, or else columns of its table, say of each gene."""
-    found: dict[str, Any] = {}
-    if isinstance(given.efficiency, pd.DataFrame):
-        found |= _of_table(lookup, given.efficiency)
-    for name in _OF_TABLE:
-        value = getattr(given, name)
+def _values(lookup: names.Lookup, platform: Platform) -> dict[str, Any]:
+    """Return what fields of a platform, or else columns of its table, have for the genes."""
+    values: dict[str, Any] = {}
+    if isinstance(platform.efficiency, pd.DataFrame):
+        values |= _of_table(lookup, platform.efficiency)
+    for name in (*_OF_TABLE, "failure"):
+        value = getattr(platform, name)
         if not (value is None or isinstance(value, pd.DataFrame | AnnData)):
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, float]]:
@@ -201,9 +194,8 @@ def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, 
     if "efficiency" not in table or not table.index.is_unique:
         raise InvalidValue(
             "efficiency",
-            NO_VALUE,
-            "is a table without a column 'efficiency', or with a gene twice",
-            f"give that of {call('tl.estimate_efficiency')}",
+            problem="is a table without a column 'efficiency', or with a gene twice",
+            remedy=f"give that of {call('tl.estimate_efficiency')}",
         )
     there = table[[bool(lookup.of(str(name))) for name in table.index]]
     if there.empty:
@@ -291,9 +283,8 @@ def _molecules(data: RowMatrix, name: str) -> Array:
     if read.least(data) < 0:
         raise InvalidValue(
             name,
-            NO_VALUE,
-            "has negative values, so that cells that express a gene cannot be told",
-            "use counts, or logarithms of them",
+            problem="has negative values, so that cells that express a gene cannot be told",
+            remedy="use counts, or logarithms of them",
         )
     share = (read.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
     return np.asarray(-np.log1p(-share))

@@ -144,9 +144,8 @@ def check(adata: object) -> None:
         parts = list(getattr(adata, held, ()))
         raise InvalidType(
             "adata",
-            NO_VALUE,
-            f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
-            f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
+            problem=f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
+            remedy=f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
         )
     _load_annotations(adata)
     text_names(adata.var_names, VAR_NAMES)
@@ -176,9 +175,8 @@ def text_names(names: pd.Index, where: str) -> None:
     if strange:
         raise InvalidType(
             "adata",
-            NO_VALUE,
-            f"has names in {where} that are no texts: {listed(map(repr, strange))}",
-            f"make them texts: {where} = {where}.astype(str)",
+            problem=f"has names in {where} that are no texts: {listed(map(repr, strange))}",
+            remedy=f"make them texts: {where} = {where}.astype(str)",
         )
 
 
@@ -189,9 +187,8 @@ def unique_names(adata: AnnData) -> None:
         doubled = adata.var_names[adata.var_names.duplicated()].unique()
         raise InvalidValue(
             "adata",
-            NO_VALUE,
-            f"has duplicate gene names in {VAR_NAMES} ({listed(doubled)})",
-            "make them unique first",
+            problem=f"has duplicate gene names in {VAR_NAMES} ({listed(doubled)})",
+            remedy="make them unique first",
         )
 
 
@@ -200,9 +197,8 @@ def writable(adata: AnnData) -> None:
     if adata.is_view and adata.isbacked:
         raise InvalidValue(
             "adata",
-            NO_VALUE,
-            "is a view of a backed object, which is read-only",
-            "load it first, with to_memory()",
+            problem="is a view of a backed object, which is read-only",
+            remedy="load it first, with to_memory()",
         )
 
 
