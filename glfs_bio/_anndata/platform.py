@@ -104,9 +104,8 @@ def of_genes(
         if name in values:
             numbers[name] = columns.numbers(lookup, values[name], name, **options[name])
     if isinstance(platform.efficiency, AnnData):
-        numbers["efficiency"] = shares(lookup, platform.efficiency, layer)
-        if "signal" not in values:
-            numbers["signal"] = _signal(lookup, platform.efficiency)
+        with_signal = "signal" not in values
+        numbers |= _measured(lookup, platform.efficiency, layer, with_signal=with_signal)
     detection = Detection(
         **numbers,
         worst=platform.case == "worst",
@@ -204,49 +203,47 @@ def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, 
     return {str(name): there[name].to_dict() for name in kept}
 
 
-def shares(lookup: names.Lookup, given: AnnData, layer: str | None) -> Array:
-    """What a platform detects of each gene as a share of that in the data, from 0 to 1.
+def _measured(
+    lookup: names.Lookup, cells: AnnData, layer: str | None, *, with_signal: bool
+) -> dict[str, Array]:
+    """Return what cells that a platform measured say of each gene, 0 for a gene not there.
 
-    From cells that it measured: with a Poisson count in each cell, a gene that a share s of the
-    cells expresses has ``−log(1 − s)`` molecules in the mean.  The share is that mean there over
-    the mean here, 0 for a gene that is not there, and at most 1, as the noise here is not only that
-    of counting.
+    ``"efficiency"`` is what the platform detects as a share of that in the data, from 0 to 1.  With
+    a Poisson count in each cell, a gene that a share s of the cells expresses has ``−log(1 − s)``
+    molecules in the mean; the share is that mean there over the mean here, and at most 1, as the
+    noise here is not only that of counting.  ``"signal"`` is the structure in units of noise.
     """
     try:
-        read.unique_names(given)
+        read.unique_names(cells)
     except Refusal as refusal:
         raise refusal.within("efficiency") from None
-    places = lookup.by_row({name: place for place, name in enumerate(given.var_names)})
-    if not places:
-        raise lookup.refusal("efficiency", list(given.var_names))
-    there = list(places)
-    here = _molecules(read.row_matrix(lookup.adata, layer), "adata")
+    by_row = lookup.by_row({name: column for column, name in enumerate(cells.var_names)})
+    if not by_row:
+        raise lookup.refusal("efficiency", list(cells.var_names))
+    rows, shared = list(by_row), list(by_row.values())
+    molecules = _molecules(read.row_matrix(lookup.adata, layer), "adata")
     with naming(X="efficiency"):
-        elsewhere = _molecules(read.row_matrix(given), "efficiency")
-    if len(there) < lookup.n_genes:
+        detected = _molecules(read.row_matrix(cells), "efficiency")
+    if len(rows) < lookup.n_genes:
         note(
-            f"{arg('efficiency')} has {len(there)} of {lookup.n_genes} genes, and the platform "
+            f"{arg('efficiency')} has {len(rows)} of {lookup.n_genes} genes, and the platform "
             "counts as blind to the others."
         )
-    found = np.zeros(lookup.n_genes)
-    found[there] = elsewhere[list(places.values())] / here[there]
-    return np.minimum(found, 1.0)
-
-
-def _signal(lookup: names.Lookup, given: AnnData) -> Array | None:
-    """Structure of each gene in units of noise, in cells of a platform; 0 for a gene not there."""
-    places = lookup.by_row({name: place for place, name in enumerate(given.var_names)})
-    found = np.zeros(lookup.n_genes)
+    numbers = {"efficiency": np.zeros(lookup.n_genes)}
+    numbers["efficiency"][rows] = np.minimum(detected[shared] / molecules[rows], 1.0)
+    if not with_signal:
+        return numbers
     with naming(X="efficiency"):
-        there = signal_of(given)
-    if there is None:
+        signal = signal_of(cells)
+    if signal is None:
         note(
             f"{arg('efficiency')} has fewer than {FEWEST_CELLS} cells with counts, which "
             "hardly show the structure of genes: only their efficiencies are estimated."
         )
-        return None
-    found[list(places)] = there[list(places.values())]
-    return found
+        return numbers
+    numbers["signal"] = np.zeros(lookup.n_genes)
+    numbers["signal"][rows] = signal[shared]
+    return numbers
 
 
 def signal_of(adata: AnnData, layer: str | None = None) -> Array | None:

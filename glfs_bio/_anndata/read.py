@@ -82,19 +82,17 @@ _TWICE = 3.0
 _WHOLE, _NEARLY_ALL = 0.05, 0.95
 #: Scaled values: share of the genes whose zeros became one negative value.
 _MOSTLY = 0.5
+_OR_LAYER = f", or name a log-normalised matrix with {arg('layer')}"
 #: What is said of a matrix that is not log-normalised, by its state; see :func:`state`.
 STATES = {
     "counts": f"looks like raw counts (whole numbers): {LOG_NORMALISE}",
-    "normalised": "looks normalised and not log-transformed: transform it once with log1p, or name "
-    f"a log-normalised matrix with {arg('layer')}",
-    "twice": "looks log-transformed twice: transform it once, or name a log-normalised matrix with "
-    f"{arg('layer')}",
+    "normalised": "looks normalised and not log-transformed: transform it once with log1p"
+    f"{_OR_LAYER}",
+    "twice": f"looks log-transformed twice: transform it once{_OR_LAYER}",
     "scaled": "looks scaled, with negative values in place of zeros, which hides the difference "
-    "between expressed genes and noise: select before scaling, or name a log-normalised matrix "
-    f"with {arg('layer')}",
+    f"between expressed genes and noise: select before scaling{_OR_LAYER}",
     "intensities": "has values that are too large for log-normalised expression, like raw "
-    "microarray intensities: set values below 20 to 20 and take log2 first, or name a "
-    f"log-normalised matrix with {arg('layer')}",
+    f"microarray intensities: set values below 20 to 20 and take log2 first{_OR_LAYER}",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -13,21 +13,14 @@ if TYPE_CHECKING:
     from .._typing import Array, Matrix
 
 
-class _Made:
-    """What :class:`~glfs_bio.data.matrix.RowMatrix` asks of a matrix that is not in memory."""
-
-    def __init__(self, shape: tuple[int, int], dtype: Any, *, is_sparse: bool) -> None:
-        self.shape = shape
-        self.dtype = np.dtype(dtype)
-        if is_sparse:
-            self.format = "csr"
-
-
-class _Logarithms(_Made):
-    """``log1p`` of the values of each cell over a factor."""
+class _Logarithms:
+    """``log1p`` of the values of each cell over a factor, as a matrix that is not in memory."""
 
     def __init__(self, counts: RowMatrix, factors: Array) -> None:
-        super().__init__(counts.shape, np.float64, is_sparse=_is_sparse(counts))
+        self.shape, self.dtype = counts.shape, np.dtype(np.float64)
+        source = counts.source
+        if sparse.issparse(getattr(source, "_meta", source)) or hasattr(source, "format"):
+            self.format = "csr"
         self._counts, self._factors = counts, factors
 
     def __getitem__(self, rows: slice) -> Matrix:
@@ -48,8 +41,3 @@ def _logarithms(block: Matrix, factors: Array) -> Matrix:
         return np.log1p(block / factors[:, None])
     values = np.log1p(block.data / np.repeat(factors, np.diff(block.indptr)))
     return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
-
-
-def _is_sparse(rows: RowMatrix) -> bool:
-    source = rows.source
-    return sparse.issparse(getattr(source, "_meta", source)) or hasattr(source, "format")
