@@ -16,7 +16,6 @@ from ..errors import (
     InvalidType,
     InvalidValue,
     Message,
-    NotFound,
     arg,
     listed,
     note,
@@ -25,6 +24,7 @@ from ..labels import Labels, as_numbers, coded, is_whole, n_folds
 from ..measures import cells
 from ..measures import labels as by_panel
 from ..measures.cells import N_NEIGHBORS
+from .names import report_missing
 from .read import find
 
 if TYPE_CHECKING:
@@ -198,24 +198,18 @@ def numbers(
         if (may & wrong).any():
             raise InvalidValue(
                 argument,
-                NO_VALUE,
-                f"has {what} for {int((may & wrong).sum())} genes "
+                problem=f"has {what} for {int((may & wrong).sum())} genes "
                 f"({listed(adata.var_names[may & wrong])})",
-                "correct these, or remove the genes",
+                remedy="correct these, or remove the genes",
             )
     return np.where(bad, otherwise, values)
 
 
 def _by_row(genes: Lookup, given: Mapping[Any, Any], argument: str, unnamed: float) -> pd.Series:
     """What is given by name for each row; names that no gene has are refused."""
-    strange = [name for name in given if not genes.of(str(name))]
+    strange = [str(name) for name in given if not genes.of(str(name))]
     if strange:
-        raise NotFound(
-            argument,
-            NO_VALUE,
-            f"has genes that are missing in {genes.where}: {listed(strange)}",
-            f"leave them out{genes.hints(strange)}",
-        )
+        report_missing(argument, strange, genes, "raise")
     by_row = genes.by_row(given)
     return pd.Series([by_row.get(row, unnamed) for row in range(genes.n_genes)], dtype=object)
 

@@ -28,13 +28,13 @@ from ..errors import (
     ADATA,
     BOOLEAN,
     FALSE,
-    NO_VALUE,
     PATTERN,
     VAR,
     VAR_NAMES,
     InvalidType,
     InvalidValue,
     NotFound,
+    Refusal,
     arg,
     caution,
     listed,
@@ -273,7 +273,7 @@ class Lookup:
     @property
     def n_genes(self) -> int:
         """Number of rows."""
-        return self.adata.n_vars
+        return int(self.adata.n_vars)
 
     def rows(self, item: str | re.Pattern[str]) -> Sequence[int] | NDArray[np.intp] | None:
         """Rows of a name, pattern, boolean column or family; None where nothing is found."""
@@ -299,6 +299,16 @@ class Lookup:
         """Boolean columns of ``.var``."""
         var = self.adata.var
         return [name for name in var if pd.api.types.is_bool_dtype(var[name])]
+
+    def refusal(
+        self, argument: str, names: Sequence[str], kind: type[Refusal] = InvalidValue
+    ) -> Refusal:
+        """Return the refusal of names of which no gene is in the data."""
+        return kind(
+            argument,
+            problem=f"has no gene of {self.where}, but {listed(names)}",
+            remedy=f"use the names in {self.where}{self.hints(names[:MOST_COMPARED])}",
+        )
 
     def hints(self, absent: Collection[Item]) -> str:
         """What may have been meant by what is not there: clauses after a semicolon, or nothing."""
@@ -370,8 +380,7 @@ def settled(adata: AnnData, request: Request, missing: Missing | None = None) ->
 
 def _silent(adata: AnnData, ignore: Collection[str] | None) -> NDArray[np.bool_]:
     """Genes that are no structure: controls, and those to ignore, by their names."""
-    out = read.controls(adata)
-    return out if ignore is None else out | adata.var_names.isin(ignore)
+    return np.asarray(read.controls(adata) | adata.var_names.isin(ignore or ()))
 
 
 def choose(
@@ -398,16 +407,15 @@ def choose(
     if (included & excluded).any():
         raise InvalidValue(
             "include",
-            NO_VALUE,
-            f"has genes that {arg('exclude')} has too: "
+            problem=f"has genes that {arg('exclude')} has too: "
             f"{listed(adata.var_names[included & excluded])}",
-            "remove them from one of the two",
+            remedy="remove them from one of the two",
         )
     _tell_of(adata, controls & ~included & ~excluded, missing)
     allowed = ~excluded & (included | ~silent)
     if not allowed.any():
         out = "exclude" if ignore is None else "ignore"
-        raise InvalidValue(out, NO_VALUE, "leaves no candidate gene", "name fewer genes")
+        raise InvalidValue(out, problem="leaves no candidate gene", remedy="name fewer genes")
     without = included & silent & ~controls
     if without.any():
         note(
@@ -464,15 +472,9 @@ def panel(
     checks.one_of("missing", missing, MISSING)
     found = named(adata, panel, symbols=symbols, argument=argument)
     if not len(found.genes):
-        lookup = Lookup(adata, symbols)
-        raise InvalidValue(
-            argument,
-            NO_VALUE,
-            f"has no gene of {lookup.where}, but {listed(found.names)}",
-            f"use the names in {lookup.where}{lookup.hints(found.absent)}",
-        )
+        raise Lookup(adata, symbols).refusal(argument, found.names)
     if found.absent:
-        _report(argument, found.absent, Lookup(adata, symbols), missing)
+        report_missing(argument, found.absent, Lookup(adata, symbols), missing)
     return found
 
 
@@ -535,8 +537,8 @@ def _mask(
         if not isinstance(item, str | re.Pattern):
             raise InvalidType(
                 argument,
-                NO_VALUE,
-                f"has {shown(item)}, which is neither a gene name nor a pattern ({PATTERN})",
+                problem=f"has {shown(item)}, which is neither a gene name nor a pattern "
+                f"({PATTERN})",
             )
         rows = lookup.rows(item) if of_file is None else of_file[place] or None
         if rows is not None:
@@ -554,7 +556,7 @@ def _report_items(argument: str, absent: list[Item], lookup: Lookup, missing: Mi
             f"{arg(argument)}: {lookup.where} has no gene of these families: "
             f"{listed(families)}{lookup.hints(families)}."
         )
-    _report(argument, [item for item in absent if item not in families], lookup, missing)
+    report_missing(argument, [item for item in absent if item not in families], lookup, missing)
 
 
 def _items(genes: Any, argument: str) -> list[Any]:
@@ -568,7 +570,7 @@ def _items(genes: Any, argument: str) -> list[Any]:
     return [genes] if isinstance(genes, str | re.Pattern) else list(genes)
 
 
-def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
+def report_missing(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
     """Raise, warn, or say nothing about what is not there."""
     if missing == "ignore" or not absent:
         return
@@ -585,9 +587,8 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
     ignore = f", or ignore them with {arg('missing', 'warn')}" if of_selections else ""
     raise (NotFound if unknown else InvalidValue)(
         argument,
-        NO_VALUE,
-        f"has names that are missing in {lookup.where}: {names}",
-        f"correct them{ignore}{hints}",
+        problem=f"has names that are missing in {lookup.where}: {names}",
+        remedy=f"correct them{ignore}{hints}",
     )
 
 
@@ -607,9 +608,9 @@ def names_in(panel: Any, argument: str) -> list[str] | PanelFile:
     names = list(panel)
     for name in names:
         if not isinstance(name, str):
-            raise InvalidType(argument, NO_VALUE, f"has {shown(name)}, which is not a gene name")
+            raise InvalidType(argument, problem=f"has {shown(name)}, which is not a gene name")
     if not names:
-        raise InvalidValue(argument, NO_VALUE, "is empty", "give gene names")
+        raise InvalidValue(argument, problem="is empty", remedy="give gene names")
     return list(dict.fromkeys(map(str, names)))
 
 

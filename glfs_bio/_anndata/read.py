@@ -18,8 +18,6 @@ from ..cells.pca import check_coordinates
 from ..data.matrix import RowMatrix, check_finite, check_indices, is_here, native, no_rows
 from ..errors import (
     ADATA,
-    BOOLEAN,
-    FALSE,
     GRAPHS,
     LAYERS,
     LOG_NORMALISE,
@@ -40,7 +38,6 @@ from ..errors import (
     naming,
 )
 from ..vendors.names import is_control
-from . import lazy
 from .lean import Lean
 
 if TYPE_CHECKING:
@@ -84,19 +81,17 @@ _TWICE = 3.0
 _WHOLE, _NEARLY_ALL = 0.05, 0.95
 #: Scaled values: share of the genes whose zeros became one negative value.
 _MOSTLY = 0.5
+_OR_LAYER = f", or name a log-normalised matrix with {arg('layer')}"
 #: What is said of a matrix that is not log-normalised, by its state; see :func:`state`.
 STATES = {
     "counts": f"looks like raw counts (whole numbers): {LOG_NORMALISE}",
-    "normalised": "looks normalised and not log-transformed: transform it once with log1p, or name "
-    f"a log-normalised matrix with {arg('layer')}",
-    "twice": "looks log-transformed twice: transform it once, or name a log-normalised matrix with "
-    f"{arg('layer')}",
+    "normalised": "looks normalised and not log-transformed: transform it once with log1p"
+    f"{_OR_LAYER}",
+    "twice": f"looks log-transformed twice: transform it once{_OR_LAYER}",
     "scaled": "looks scaled, with negative values in place of zeros, which hides the difference "
-    "between expressed genes and noise: select before scaling, or name a log-normalised matrix "
-    f"with {arg('layer')}",
+    f"between expressed genes and noise: select before scaling{_OR_LAYER}",
     "intensities": "has values that are too large for log-normalised expression, like raw "
-    "microarray intensities: set values below 20 to 20 and take log2 first, or name a "
-    f"log-normalised matrix with {arg('layer')}",
+    f"microarray intensities: set values below 20 to 20 and take log2 first{_OR_LAYER}",
 }
 
 
@@ -146,12 +141,27 @@ def check(adata: object) -> None:
         parts = list(getattr(adata, held, ()))
         raise InvalidType(
             "adata",
-            NO_VALUE,
-            f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
-            f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
+            problem=f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
+            remedy=f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
         )
-    lazy.read_beside_the_matrix(adata)
+    _load_annotations(adata)
     text_names(adata.var_names, VAR_NAMES)
+
+
+def _load_annotations(adata: Any) -> None:
+    """Load all but the matrices of an object of ``anndata.experimental.read_lazy``."""
+    if hasattr(getattr(adata, "obs", None), "to_memory"):
+        for part in ("obs", "var", "obsm", "varm", "obsp", "uns"):
+            setattr(adata, part, _loaded(getattr(adata, part)))
+
+
+def _loaded(value: Any) -> Any:
+    for load in ("to_memory", "compute"):
+        if hasattr(value, load):
+            return getattr(value, load)()
+    if isinstance(value, Mapping):
+        return {name: _loaded(item) for name, item in value.items()}
+    return value
 
 
 def text_names(names: pd.Index, where: str) -> None:
@@ -162,9 +172,8 @@ def text_names(names: pd.Index, where: str) -> None:
     if strange:
         raise InvalidType(
             "adata",
-            NO_VALUE,
-            f"has names in {where} that are no texts: {listed(map(repr, strange))}",
-            f"make them texts: {where} = {where}.astype(str)",
+            problem=f"has names in {where} that are no texts: {listed(map(repr, strange))}",
+            remedy=f"make them texts: {where} = {where}.astype(str)",
         )
 
 
@@ -175,9 +184,8 @@ def unique_names(adata: AnnData) -> None:
         doubled = adata.var_names[adata.var_names.duplicated()].unique()
         raise InvalidValue(
             "adata",
-            NO_VALUE,
-            f"has duplicate gene names in {VAR_NAMES} ({listed(doubled)})",
-            "make them unique first",
+            problem=f"has duplicate gene names in {VAR_NAMES} ({listed(doubled)})",
+            remedy="make them unique first",
         )
 
 
@@ -186,9 +194,8 @@ def writable(adata: AnnData) -> None:
     if adata.is_view and adata.isbacked:
         raise InvalidValue(
             "adata",
-            NO_VALUE,
-            "is a view of a backed object, which is read-only",
-            "load it first, with to_memory()",
+            problem="is a view of a backed object, which is read-only",
+            remedy="load it first, with to_memory()",
         )
 
 
@@ -314,10 +321,8 @@ def heard(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> Ro
     """A matrix of these genes in which controls, and genes to ignore by their names, are silent:
     they are no structure.
     """
-    out = controls(adata)
-    if ignore:
-        out |= adata.var_names.isin(ignore)
-    return RowMatrix(data, silent=np.flatnonzero(out)) if out.any() else data
+    silent = controls(adata) | adata.var_names.isin(ignore or ())
+    return RowMatrix(data, silent=np.flatnonzero(silent)) if silent.any() else data
 
 
 def there(adata: AnnData, layer: str | None) -> Any:
@@ -442,31 +447,6 @@ def _looks_scaled(some: Matrix) -> bool:
     least = dense.min(axis=0)
     of_zeros = (least < 0) & ((dense == least).sum(axis=0) > 1)
     return bool(of_zeros.mean() > _MOSTLY)
-
-
-def mask(
-    adata: AnnData,
-    part: Literal["obs", "var"],
-    chosen: NDArray[np.bool_] | str | None,
-    argument: str,
-) -> NDArray[np.bool_]:
-    """Rows of ``.obs`` or ``.var``: all, a boolean column, or a boolean array, as in scanpy."""
-    n_rows = len(getattr(adata, part))
-    if chosen is None:
-        return np.ones(n_rows, dtype=bool)
-    if isinstance(chosen, str):
-        chosen = find(adata, part, chosen, argument).to_numpy()
-    values = np.asarray(chosen)
-    if values.dtype != np.bool_ or values.shape != (n_rows,):
-        raise InvalidValue(
-            argument,
-            NO_VALUE,
-            f"must be {BOOLEAN} with {n_rows} entries, and has dtype {values.dtype} and shape "
-            f"{values.shape}",
-        )
-    if not values.any():
-        raise InvalidValue(argument, NO_VALUE, f"selects nothing, since all entries are {FALSE}")
-    return values
 
 
 def representation(adata: AnnData, use_rep: str | None) -> Array | None:

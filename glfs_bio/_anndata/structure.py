@@ -31,7 +31,7 @@ KEY = "glfs_structure"
 #: The same, where ``pp.structure`` wrote another one there.
 BESIDE = "glfs_structure_beside"
 #: What is kept of each set of cells beside its rows of ``.obsm`` and columns of ``.varm``.
-_NUMBERS = ("assay_noise", "noise_level", "graph_components", "chance")
+_NUMBERS = {"assay_noise": float, "noise_level": float, "graph_components": int, "chance": float}
 _ARRAYS = ("stiffness", "variance", "residuals", "units")
 #: A gene sets no more than this share of the noise of the platform, where there are so many genes:
 #: .16 of 33 genes of osmFISH, and .03 of whole transcriptomes.
@@ -282,14 +282,12 @@ def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
         block, rows = entry["sets"][str(place)], np.flatnonzero(number == place)
         r = int(block["rank"])
         whole = len(rows) == len(every) and r == rank
+        values: dict[str, Any] = {name: np.asarray(block[name]) for name in _ARRAYS}
+        values |= {name: kind(block[name]) for name, kind in _NUMBERS.items()}
         own = Cells(
             basis=np.ascontiguousarray(every if whole else every[rows, :r]),
             projections=np.ascontiguousarray(projections[:, place * rank : place * rank + r]),
-            **{name: np.asarray(block[name]) for name in _ARRAYS},
-            assay_noise=float(block["assay_noise"]),
-            noise_level=float(block["noise_level"]),
-            graph_components=int(block["graph_components"]),
-            chance=float(block["chance"]),
+            **values,
         )
         sets.append(own)
         places.append(rows)

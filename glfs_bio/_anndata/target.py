@@ -16,7 +16,6 @@ from ..data.matrix import check_indices
 from ..errors import (
     BOOLEAN,
     MAPPING,
-    NO_VALUE,
     OBS,
     OBSM,
     VAR,
@@ -59,15 +58,14 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
         return None
     shares = list(preserve.items()) if isinstance(preserve, Mapping) else [(preserve, 1.0)]
     if not shares:
-        raise InvalidValue("preserve", NO_VALUE, "is empty", "name a target")
+        raise InvalidValue("preserve", problem="is empty", remedy="name a target")
     terms = []
     for what, share in shares:
         if isinstance(preserve, Mapping) and not isinstance(what, str):
             raise InvalidType(
                 "preserve",
-                NO_VALUE,
-                f"has the key {shown(what)}, which is not a string",
-                f"for genes, use a {BOOLEAN} column of {VAR}, or a file",
+                problem=f"has the key {shown(what)}, which is not a string",
+                remedy=f"for genes, use a {BOOLEAN} column of {VAR}, or a file",
             )
         checks.number("preserve", share, above=0.0)
         term = _term(adata, what, **called)
@@ -108,9 +106,8 @@ def _refuse_ignored(names: pd.Index, ignore: Collection[str]) -> None:
     if len(both):
         raise InvalidValue(
             "preserve",
-            NO_VALUE,
-            f"has genes that {arg('ignore')} has too: {listed(both)}",
-            "remove them from one of the two",
+            problem=f"has genes that {arg('ignore')} has too: {listed(both)}",
+            remedy="remove them from one of the two",
         )
 
 
