@@ -21,12 +21,12 @@ from ..vendors.names import NOT_FOUND
 from ._panel import (
     Found,
     absent,
-    asked,
     basis_of,
     in_place_of,
     joining,
     must_haves,
     replacements,
+    request_for,
     say_overridden,
 )
 from ._resolve import CHANGED, resolved
@@ -194,18 +194,18 @@ def order_panel(
         checks.one_of("platform", getattr(platform, "name", platform), ORDERS)
     checks.one_of("refused", refused, ("raise", "replace", "drop"))
     checks.whole_number("backups", backups, at_least=0)
-    named = names.named(adata, panel, symbols=symbols)
+    panel = names.named(adata, panel, symbols=symbols)
     on_catalogue = Named({})
     if catalogue is not None:
         on_catalogue = names.named(adata, catalogue, symbols=symbols, argument="catalogue")
-    request = asked(adata, named.key, limits=limits, symbols=symbols)
+    request = request_for(adata, panel.key, limits=limits, symbols=symbols)
     platform_name, listing = _platform(platform, request.platform)
     types = None if labels is None else columns.labels(adata, labels)
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
     form = ORDERS[platform_name]
     draft = Draft(
         adata,
-        named,
+        panel,
         names.settled(adata, request, "ignore"),
         genes,
         ids=ids,
@@ -224,7 +224,7 @@ def order_panel(
         )
     to_replace = len(bad) > 0 and refused == "replace"
     if backups or to_replace:
-        stale.check_genes(adata, named.key, "panel")
+        stale.check_genes(adata, panel.key, "panel")
         basis = basis_of(adata, request)
     if to_replace:
         items = draft.with_replacements(basis)
@@ -237,7 +237,7 @@ def order_panel(
     table = _table(draft, items, types, counts)
     notes = _notes(table, items, draft)
     table["note"] = ["; ".join(filter(None, row)) for row in notes.to_numpy()]
-    say_overridden(adata, named.key, request)
+    say_overridden(adata, panel.key, request)
     if not draft.probes_checked:
         log.warning(
             Message(
@@ -248,7 +248,7 @@ def order_panel(
     order = results.envelope(
         "order",
         {"refused": refused, "backups": backups, "limits": request.limits},
-        stale.made_of(adata, draft.layer, [named]),
+        stale.made_of(adata, draft.layer, [panel]),
         table=table,
         checks=_checks(table, notes, draft, catalogue=catalogue is not None),
         replaced=replaced,
@@ -281,7 +281,7 @@ class Draft:
     def __init__(
         self,
         adata: AnnData,
-        named: Named,
+        panel: Named,
         request: Request,
         genes: Any,
         *,
@@ -291,13 +291,13 @@ class Draft:
         catalogue: Named,
     ) -> None:
         """Look up the names of a panel, and find what keeps each gene off the order."""
-        self.adata, self.named, self.request = adata, named, request
+        self.adata, self.panel, self.request = adata, panel, request
         self.layer = layer = request.structure.layer
         symbols = request.symbols
         #: Genes that cannot replace others, shape (n_genes,)
         self.excluded = names.not_to_choose(adata, None, ignore=request.structure.ignore)
-        if named.key is not None:
-            self.excluded |= adata.var[f"{named.key}_score"].isna().to_numpy()
+        if panel.key is not None:
+            self.excluded |= adata.var[f"{panel.key}_score"].isna().to_numpy()
         self.rows = constraints.rows(
             adata,
             request.limits,
@@ -308,12 +308,12 @@ class Draft:
         )
         listed_genes = platforms.of_genes(adata, listing, layer, symbols).orderable
         self.resolution = resolved(
-            adata, genes, symbols=symbols, ids=ids, ids_of_rows=named.ids_of_rows
+            adata, genes, symbols=symbols, ids=ids, ids_of_rows=panel.ids_of_rows
         )
         #: Whether a list says which genes have probes
         self.probes_checked = self.resolution.listed or listed_genes is not None
-        missing = absent(adata, named)
-        table = _look_up(adata, named, missing, self.resolution)
+        missing = absent(adata, panel)
+        table = _look_up(adata, panel, missing, self.resolution)
         table["fault"] = _faults(table, self.resolution, needs_ids, listed_genes)
         has_list = self.resolution.listed & ~table["found"].isin(_DOUBTFUL)
         table["unlisted"] = (has_list & (table["fault"] != "")) | (
@@ -322,7 +322,7 @@ class Draft:
         #: One row per gene of the data: its ``row`` of ``.var``, its ``name`` there, what that is
         #: (see :meth:`.Resolver.resolve`), and ``fault``, why it cannot be ordered, or ``""``
         self.genes = table.iloc[: adata.n_vars].copy()
-        rows_of_names = {name: list(dict.fromkeys(rows)) for name, rows in named.rows.items()}
+        rows_of_names = {name: list(dict.fromkeys(rows)) for name, rows in panel.rows.items()}
         rows_of_names |= {name: [adata.n_vars + k] for k, name in enumerate(missing)}
         items = table.iloc[[row for rows in rows_of_names.values() for row in rows]]
         #: The same of the panel, with ``asked``, the name that was asked for, and ``unlisted``,
@@ -352,8 +352,10 @@ class Draft:
     def _find_faults_beside_others(self) -> None:
         """Find genes that are the same as one before them, or that limits rule out."""
         items, fault = self.items, self.items["fault"].copy()
-        places = items["place"][(fault == "") & (items["place"] >= 0)]
-        fault[places.index[places.duplicated()]] = "is the gene of another name before it"
+        rows_of_table = items["place"][(fault == "") & (items["place"] >= 0)]
+        fault[rows_of_table.index[rows_of_table.duplicated()]] = (
+            "is the gene of another name before it"
+        )
         of_table = items["symbol"] + " (" + items["id"] + ")"
         doubled = (fault == "") & (items["found"] == "double")
         fault[doubled & items["candidates"].isin(of_table)] = NOT_FOUND["double"]
@@ -368,23 +370,12 @@ class Draft:
                 used = used if len(over) else sums
             ruled_out = ~rows.allowed & (self.genes["fault"] == "")
             self.genes.loc[ruled_out, "fault"] = "is ruled out by limits"
-        self.items = items.assign(fault=fault)
-
-    @property
-    def refused(self) -> pd.DataFrame:
-        """Genes of the panel that cannot be ordered."""
-        return self.items[self.items["fault"] != ""]
-
-    @property
-    def accepted(self) -> pd.DataFrame:
-        """Genes of the panel that can be ordered."""
-        is_accepted = self.items["fault"] == ""
-        return self.items[is_accepted].assign(replaces="", backup_of="", score=np.nan)
-
-    @property
-    def orderable(self) -> NDArray[np.bool_]:
-        """Whether each gene of the data could be ordered."""
-        return np.asarray(self.genes["fault"] == "", dtype=bool)
+        items = items.assign(fault=fault)
+        #: Genes of the panel that cannot be ordered, and those that can
+        self.refused, accepted = items[fault != ""], items[fault == ""]
+        self.accepted = accepted.assign(replaces="", backup_of="", score=np.nan)
+        #: Whether each gene of the data could be ordered
+        self.orderable = np.asarray(self.genes["fault"] == "", dtype=bool)
 
     def can_join(self, items: pd.DataFrame) -> NDArray[np.bool_]:
         """Whether each gene of the data could be ordered beside some, and is none of them."""
@@ -425,7 +416,7 @@ class Draft:
         """
         rows = _rows(items)
         genes = np.append(rows, np.setdiff1d(self.catalogue, rows))
-        panel = Found(Named.of(self.adata, genes, self.named.key), basis)
+        panel = Found(Named.of(self.adata, genes, self.panel.key), basis)
         with panel.few_threads():
             instead = replacements(self.adata, panel, ~self.can_join(items))
         pairs = [
@@ -454,19 +445,19 @@ def _rows_of(frame: pd.DataFrame, genes: pd.DataFrame) -> pd.Series:
 
 
 def _look_up(
-    adata: AnnData, named: Named, missing: list[str], resolution: Resolution
+    adata: AnnData, panel: Named, missing: list[str], resolution: Resolution
 ) -> pd.DataFrame:
     """Return what the genes of the data are, then names that are missing there.
 
     ``other_id`` is the id that a file has for a name, where it is not that of the table.
     """
     of_data = resolution.frame.assign(row=np.arange(adata.n_vars), name=adata.var_names)
-    of_missing = resolution.resolver.resolve(missing, named.ids(missing))
+    of_missing = resolution.resolver.resolve(missing, panel.ids(missing))
     of_missing["row"] = _rows_of(of_missing, of_data)
     row = of_missing["row"][of_missing["row"] >= 0]
     of_missing.loc[row.index, "name"] = adata.var_names[row].astype(object)
     table = pd.concat([of_data, of_missing], ignore_index=True)
-    ids = [named.ids_of_rows.get(row, "") for row in range(adata.n_vars)] + named.ids(missing)
+    ids = [panel.ids_of_rows.get(row, "") for row in range(adata.n_vars)] + panel.ids(missing)
     table["other_id"] = np.where(table["id"] == ids, "", np.array(ids, dtype=object))
     if not resolution.listed:
         has_other = table["other_id"] != ""
@@ -525,13 +516,13 @@ def _table(
     draft: Draft, items: pd.DataFrame, types: Labels | None, counts: RowMatrix | None
 ) -> pd.DataFrame:
     """Return the order but for its notes: one row per gene, and below them one per backup."""
-    adata, file = draft.adata, draft.named.file
+    adata, file = draft.adata, draft.panel.file
     mean_count = np.full(adata.n_vars + 1, np.nan)
     if counts is not None:
         mean_count[:-1] = counts.weighted_sums(np.full((adata.n_obs, 1), 1.0 / adata.n_obs))[:, 0]
     is_order = file is not None and "force" in file.table
     n_probe_sets, forced = (
-        items["asked"].map(draft.named.in_file(column) if is_order else {})
+        items["asked"].map(draft.panel.in_file(column) if is_order else {})
         for column in ("n_probe_sets", "force")
     )
     return items.assign(
@@ -551,7 +542,7 @@ def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Serie
 
     A backup is in the group of the first gene that it backs up.
     """
-    in_file = draft.named.in_file("group")
+    in_file = draft.panel.in_file("group")
     group = items["asked"].map(lambda name: str(in_file.get(name, "")))
     to_name = (items["row"] >= 0) & (group == "")
     if types is not None and to_name.any():
@@ -566,10 +557,10 @@ def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Serie
 
 def _sources(draft: Draft, items: pd.DataFrame) -> pd.Series:
     """Return where each gene is from."""
-    key = draft.named.key
+    key = draft.panel.key
     table = draft.adata.uns.get(key, {}).get("table", ())
     added = table["gene"] if "adds" in table else ()
-    included = np.append(must_haves(draft.adata, draft.named), [False])[items["row"]]
+    included = np.append(must_haves(draft.adata, draft.panel), [False])[items["row"]]
     sources = [
         (items["backup_of"] != "", "backup"),
         (items["replaces"] != "", "replacement"),
@@ -584,14 +575,14 @@ def _notes(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.DataFra
     """Return what is to be looked at: a row per gene, a column per kind, ``""`` for nothing."""
     is_backup = table["source"] == "backup"
     share = table["mean_count"] / table["mean_count"][~is_backup].sum()
-    is_in_table, found = items["place"] >= 0, items["found"]
+    is_in_table, way = items["place"] >= 0, items["found"]
     notes: dict[str, tuple[Any, pd.Series | str]] = {
-        "names": (found.isin(CHANGED), items["name"] + " is " + table["gene"]),
+        "names": (way.isin(CHANGED), items["name"] + " is " + table["gene"]),
         "symbols": (
             is_in_table & (items["candidates"] != ""),
             table["gene"] + " was also a symbol of " + items["candidates"],
         ),
-        "unknown": (found.isin(NOT_FOUND), items["name"] + " " + found.map(NOT_FOUND)),
+        "unknown": (way.isin(NOT_FOUND), items["name"] + " " + way.map(NOT_FOUND)),
         "data": (items["row"] < 0, "not in the data"),
         "families": (~is_backup, _families(table, items, draft)),
         "abundance": (
@@ -631,7 +622,7 @@ def _checks(
         is_in_panel = draft.genes["name"].isin(gene) | draft.genes["row"].isin(draft.catalogue)
         lacks = rows.sums(np.flatnonzero(is_in_panel)) < rows.lower
         short = [name for name, low in zip(rows.names, lacks, strict=True) if low]
-    # name, whether it was checked, which genes or limits are named, and these
+    # name, whether it was checked, which genes or limits it names, and these
     of_all: list[tuple[str, bool, str, Any]] = [
         ("names", True, "found under another name, past or present", gene[notes["names"] != ""]),
         ("ids", True, "without an Ensembl id", gene[table["id"] == ""]),
