@@ -27,7 +27,7 @@ from scipy import sparse
 
 import glfs_bio
 from glfs_bio import LapRLSClassifier, Limits, Platform, io, pp, tl
-from glfs_bio.data.indices import check_indices
+from glfs_bio.data.matrix import check_indices
 from glfs_bio.errors import InvalidValue, Refusal
 
 pytestmark = pytest.mark.filterwarnings("ignore")

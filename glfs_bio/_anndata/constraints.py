@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +14,14 @@ from ..criterion.platform import Detection
 from ..errors import (
     NO_VALUE,
     OBS,
-    Caution,
     InvalidValue,
-    Message,
     NotFound,
     arg,
+    caution,
     listed,
     naming,
+    note,
     shown,
-    warn,
 )
 from ..options import MEASURES, Limits
 from ..solvers.constraints import Row, Rows, check
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
     from ..options import Request
     from ..panel import Panel
     from ..selection import Candidates
-
-log = logging.getLogger(__name__)
 
 #: A gene that limits rule out is named if it alone preserves this share; so many are.
 _STRONG, _SAID = 0.01, 3
@@ -101,11 +97,7 @@ def say_ruled_out(table: pd.DataFrame | None) -> None:
     strong = table[table["preserved"] >= _STRONG].head(_SAID)
     if len(strong):
         texts = [f"{row.gene} ({row.limit}; {row.preserved:.0%})" for row in strong.itertuples()]
-        log.warning(
-            Message(
-                f"{arg('limits')} rule out genes that alone would preserve much: {listed(texts)}."
-            )
-        )
+        note(f"{arg('limits')} rule out genes that alone would preserve much: {listed(texts)}.")
 
 
 def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
@@ -365,12 +357,10 @@ def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
             f"merge types that are alike, or list their markers in {arg('groups')}",
         )
     if few:
-        warn(
-            Caution(
-                f"{arg('per_type', per_type)}: these types have fewer markers, {what}, and need "
-                f"no more: {listed(few)}. Merge types that are alike, or list their markers in "
-                f"{arg('groups')}."
-            )
+        caution(
+            f"{arg('per_type', per_type)}: these types have fewer markers, {what}, and need "
+            f"no more: {listed(few)}. Merge types that are alike, or list their markers in "
+            f"{arg('groups')}."
         )
 
 
@@ -417,11 +407,9 @@ def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) 
             f"use the names in {genes.where}{genes.hints(absent)}",
         )
     if absent:
-        log.warning(
-            Message(
-                f"{len(absent)} genes of {arg(argument)} are missing in {genes.where}: "
-                f"{listed(absent)}{genes.hints(absent)}."
-            )
+        note(
+            f"{len(absent)} genes of {arg(argument)} are missing in {genes.where}: "
+            f"{listed(absent)}{genes.hints(absent)}."
         )
     return {
         str(name): np.unique([row for gene in members for row in genes.of(str(gene))]).astype(

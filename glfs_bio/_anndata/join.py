@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from anndata import AnnData, concat
 
-from ..data.made import below
-from ..data.matrix import RowMatrix
+from ..data.matrix import RowMatrix, stacked
 from ..errors import NO_VALUE, VAR_NAMES, InvalidValue, Message, Refusal, listed
 from . import read, target
-from .lean import Lean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
 
-    from .._typing import Index
+    from .._typing import Index, Matrix
     from ..options import Request
 
 log = logging.getLogger(__name__)
@@ -77,9 +75,14 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
     if limits is not None and counts is not None:
         layers[_COUNTS] = (None if counts == "X" else counts, "counts_layer")
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
-    matrices = {place: below(_matrices(sets, genes, *of)) for place, of in layers.items()}
     joined = concat(parts, join="outer", merge="first", index_unique=_BETWEEN)
-    return Lean.of(joined, matrices), request.but(layer=None, batch_key=_BATCH, use_rep=None)
+    for place, of in layers.items():
+        matrix = stacked(_matrices(sets, genes, *of))
+        if place is None:
+            joined.X = matrix
+        else:
+            joined.layers[place] = matrix
+    return joined, request.but(layer=None, batch_key=_BATCH, use_rep=None)
 
 
 def _in_all(sets: Mapping[str, AnnData], name: str, argument: str) -> None:
@@ -130,13 +133,14 @@ def _lean(name: str, one: AnnData, genes: pd.Index, batch_key: str | None) -> An
 
 def _matrices(
     sets: Mapping[str, AnnData], genes: pd.Index, layer: str | None, argument: str
-) -> list[RowMatrix]:
-    """The matrix of some genes of every data set."""
-    found = []
+) -> list[Matrix]:
+    """Return the matrix of some genes of each data set, in memory."""
+    matrices = []
     for name, one in sets.items():
         with _within(name):
             places: Index = one.var_names.get_indexer(genes)
-            every = np.array_equal(places, np.arange(one.n_vars))
             rows = read.row_matrix(one, layer, argument)
-            found.append(rows if every else RowMatrix(rows, genes=places))
-    return found
+            if not np.array_equal(places, np.arange(one.n_vars)):
+                rows = RowMatrix(rows, genes=places)
+            matrices.append(rows.loaded())
+    return matrices

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from anndata import AnnData
+from scipy import sparse
 
 from ..cells import noise
 from ..cells.cells import build_problems
 from ..criterion.platform import Detection
-from ..data.made import logarithms
-from ..data.matrix import RowMatrix
+from ..data.matrix import RowMatrix, doubled, with_values
 from ..errors import (
     BOOLEAN,
     MAPPING,
@@ -24,13 +23,13 @@ from ..errors import (
     VAR,
     InvalidType,
     InvalidValue,
-    Message,
     NotFound,
     Refusal,
     arg,
     call,
     listed,
     naming,
+    note,
 )
 from ..measures.genes import sums
 from ..options import FEWEST_CELLS, StructureSpec
@@ -41,10 +40,8 @@ from . import columns, names, read
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .._typing import Array
+    from .._typing import Array, Matrix
     from ..options import Platform
-
-log = logging.getLogger(__name__)
 
 #: Cells that are added to those that express a gene, and to those that do not.
 _HALF = 0.5
@@ -250,11 +247,9 @@ def shares(lookup: names.Lookup, given: AnnData, layer: str | None) -> Array:
     with naming(X="efficiency"):
         elsewhere = _molecules(read.row_matrix(given), "efficiency")
     if len(there) < lookup.n_genes:
-        log.warning(
-            Message(
-                f"{arg('efficiency')} has {len(there)} of {lookup.n_genes} genes, and the platform "
-                "counts as blind to the others."
-            )
+        note(
+            f"{arg('efficiency')} has {len(there)} of {lookup.n_genes} genes, and the platform "
+            "counts as blind to the others."
         )
     found = np.zeros(lookup.n_genes)
     found[there] = elsewhere[list(places.values())] / here[there]
@@ -268,11 +263,9 @@ def _signal(lookup: names.Lookup, given: AnnData) -> Array | None:
     with naming(X="efficiency"):
         there = signal_of(given)
     if there is None:
-        log.warning(
-            Message(
-                f"{arg('efficiency')} has fewer than {FEWEST_CELLS} cells with counts, which "
-                "hardly show the structure of genes: only their efficiencies are estimated."
-            )
+        note(
+            f"{arg('efficiency')} has fewer than {FEWEST_CELLS} cells with counts, which "
+            "hardly show the structure of genes: only their efficiencies are estimated."
         )
         return None
     found[list(places)] = there[list(places.values())]
@@ -298,14 +291,22 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
     rows = read.row_matrix(adata, layer)
     totals = sums(rows)
     cells = np.flatnonzero(totals > 0)  # those without counts say nothing
-    some = cells[: read.RECOGNITION.rows]
+    some = cells[: read.FIRST_ROWS]
     found = read.state(rows.first(int(some.max(initial=-1)) + 1)[some]) if len(some) else None
     if found not in ("counts", "normalised"):
         return rows
     factors = np.ones(len(totals))
     if found == "counts":
         factors[cells] = totals[cells] / np.median(totals[cells])
-    return RowMatrix(logarithms(rows, factors), cells)
+    return RowMatrix(logarithms(rows.loaded(), factors), cells)
+
+
+def logarithms(counts: Matrix, factors: Array) -> Matrix:
+    """Return ``log1p(x / factor)`` of the values of each cell."""
+    counts = doubled(counts)
+    if not sparse.issparse(counts):
+        return np.log1p(counts / factors[:, None])
+    return with_values(counts, np.log1p(counts.data / np.repeat(factors, np.diff(counts.indptr))))
 
 
 def _molecules(data: RowMatrix, name: str) -> Array:

@@ -15,8 +15,7 @@ from scipy import sparse
 from .. import checks, labels
 from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
-from ..data.indices import check_indices
-from ..data.matrix import RowMatrix, check_finite, is_here, native, no_rows
+from ..data.matrix import RowMatrix, check_finite, check_indices, is_here, native, no_rows
 from ..errors import (
     ADATA,
     BOOLEAN,
@@ -31,15 +30,14 @@ from ..errors import (
     OBSP,
     VAR,
     VAR_NAMES,
-    Caution,
     InvalidType,
     InvalidValue,
     NotFound,
     Refusal,
     arg,
+    caution,
     listed,
     naming,
-    warn,
 )
 from ..vendors.names import is_control
 from . import lazy
@@ -71,31 +69,21 @@ _PARTS = {
 }
 
 
-@dataclass(frozen=True)
-class Recognition:
-    """How the content of a matrix is recognised from its first values."""
-
-    values: int = 10_000
-    #: Rows that values are taken from, where the matrix is not in memory
-    rows: int = 20
-    #: That of 1e9 to the base of 2
-    largest_logarithm: float = 30.0
-    #: No logarithm and hardly a scaled value exceeds it
-    largest: float = 500.0
-    #: Larger values are expression that is not log-transformed where so many are zero; raw
-    #: intensities of microarrays are nowhere zero
-    zeros: float = 0.05
-    #: Logarithms of logarithms of counts are smaller
-    twice: float = 3.0
-    #: Counts in some unit: how near to a whole number the ratio of a value to the smallest of its
-    #: cell is, and for what share of them
-    whole: float = 0.05
-    nearly_all: float = 0.95
-    #: Scaled values: share of the genes whose zeros became one negative value
-    mostly: float = 0.5
-
-
-RECOGNITION = Recognition()
+#: The content of a matrix is recognised from so many values, of so many rows where it is not in
+#: memory.
+_FIRST_VALUES, FIRST_ROWS = 10_000, 20
+#: That of 1e9 to the base of 2.
+LARGEST_LOGARITHM = 30.0
+#: No logarithm and hardly a scaled value exceeds the first.  Larger values are expression that is
+#: not log-transformed where the second share is zero; raw intensities of microarrays are nowhere 0.
+_LARGEST, _ZEROS = 500.0, 0.05
+#: Logarithms of logarithms of counts are smaller.
+_TWICE = 3.0
+#: Counts in some unit: how near to a whole number the ratio of a value to the smallest of its cell
+#: is, and for what share of them.
+_WHOLE, _NEARLY_ALL = 0.05, 0.95
+#: Scaled values: share of the genes whose zeros became one negative value.
+_MOSTLY = 0.5
 #: What is said of a matrix that is not log-normalised, by its state; see :func:`state`.
 STATES = {
     "counts": f"looks like raw counts (whole numbers): {LOG_NORMALISE}",
@@ -132,7 +120,7 @@ def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
         raw = (
             f", such as {arg('layer', RAW)}" if found == "scaled" and adata.raw is not None else ""
         )
-        warn(Caution(f"The matrix {STATES[found]}{raw}."))
+        caution(f"The matrix {STATES[found]}{raw}.")
     if named.batch_key is not None and named.neighbors_key is not None:
         raise InvalidValue(
             "neighbors_key",
@@ -382,11 +370,11 @@ def state(data: Any) -> str | None:
             return "scaled"
     elif _multiples(_expressed(some)):
         return "normalised"
-    if np.abs(values).max() <= RECOGNITION.largest:
+    if np.abs(values).max() <= _LARGEST:
         return None
     expressed = some.nnz if sparse.issparse(some) else np.count_nonzero(some)
     zeros = 1.0 - expressed / np.prod(some.shape)
-    return "normalised" if values.min() >= 0 and zeros > RECOGNITION.zeros else "intensities"
+    return "normalised" if values.min() >= 0 and zeros > _ZEROS else "intensities"
 
 
 def looks_like_counts(data: Any) -> bool:
@@ -409,12 +397,12 @@ def may_be_counts(data: Any) -> bool:
     if not len(values):
         return True
     whole = (values == np.round(values)).all()
-    return bool(values.min() >= 0 and (whole or values.max() > RECOGNITION.largest_logarithm))
+    return bool(values.min() >= 0 and (whole or values.max() > LARGEST_LOGARITHM))
 
 
 def logged_twice(data: Any) -> bool:
     """Whether ``log1p`` was applied twice to counts: once undone, they are no multiples yet."""
-    rows = [row for row in _expressed(_first_rows(data)) if row.max() < RECOGNITION.twice]
+    rows = [row for row in _expressed(_first_rows(data)) if row.max() < _TWICE]
     once = [np.expm1(row) for row in rows]
     return not _multiples(once) and _multiples([np.expm1(row) for row in once])
 
@@ -422,8 +410,8 @@ def logged_twice(data: Any) -> bool:
 def _first_rows(data: Any) -> Matrix:
     """The first rows, in memory."""
     if isinstance(data, RowMatrix):
-        return data.first(RECOGNITION.rows)
-    return (data.tocsr() if sparse.issparse(data) else np.asarray(data))[: RECOGNITION.rows]
+        return data.first(FIRST_ROWS)
+    return (data.tocsr() if sparse.issparse(data) else np.asarray(data))[:FIRST_ROWS]
 
 
 def _expressed(some: Matrix) -> list[Array]:
@@ -441,9 +429,9 @@ def _multiples(rows: list[Array]) -> bool:
     if not rows:
         return False
     ratios = np.concatenate([row / row.min() for row in rows])
-    ratios = ratios[(ratios > 1.0 + RECOGNITION.whole) & (ratios < RECOGNITION.largest)]
-    whole = np.abs(ratios - np.round(ratios)) < RECOGNITION.whole
-    return bool(len(ratios) >= RECOGNITION.rows and whole.mean() > RECOGNITION.nearly_all)
+    ratios = ratios[(ratios > 1.0 + _WHOLE) & (ratios < _LARGEST)]
+    whole = np.abs(ratios - np.round(ratios)) < _WHOLE
+    return bool(len(ratios) >= FIRST_ROWS and whole.mean() > _NEARLY_ALL)
 
 
 def _looks_scaled(some: Matrix) -> bool:
@@ -453,7 +441,7 @@ def _looks_scaled(some: Matrix) -> bool:
     dense = some.toarray() if sparse.issparse(some) else some
     least = dense.min(axis=0)
     of_zeros = (least < 0) & ((dense == least).sum(axis=0) > 1)
-    return bool(of_zeros.mean() > RECOGNITION.mostly)
+    return bool(of_zeros.mean() > _MOSTLY)
 
 
 def mask(
@@ -588,10 +576,8 @@ def _is_lazy(data: Any) -> bool:
 def _first_values(data: Any) -> NDArray[Any]:
     """Some finite values; of a sparse matrix of those that are stored."""
     if isinstance(data, RowMatrix):
-        data = data.first(RECOGNITION.rows)
-    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[
-        : RECOGNITION.values
-    ]
+        data = data.first(FIRST_ROWS)
+    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[:_FIRST_VALUES]
     return np.asarray(values[np.isfinite(values)])
 
 

@@ -6,7 +6,6 @@ graph of squidpy joins them.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,16 +13,7 @@ import pandas as pd
 from scipy import sparse
 
 from .. import checks
-from ..errors import (
-    NO_VALUE,
-    InvalidType,
-    InvalidValue,
-    Message,
-    NotFound,
-    Refusal,
-    arg,
-    listed,
-)
+from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, Refusal, arg, listed, note
 from ..measures import space
 from ..options import neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover
@@ -35,8 +25,6 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..labels import Labels
     from ..options import Platform
-
-log = logging.getLogger(__name__)
 
 #: Where squidpy has the positions of cells, and the graph of those that are neighbours.
 _POSITIONS, _GRAPH = "spatial", "spatial_connectivities"
@@ -103,13 +91,9 @@ def _say(there: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> None:
     of_no_use = [name for name in table.columns if name not in names]
     missing = [name for name in names if name not in there.index]
     if of_no_use:
-        log.warning(
-            Message(f"{arg('spillover_to')}: {listed(of_no_use)} are no types here, and left out.")
-        )
+        note(f"{arg('spillover_to')}: {listed(of_no_use)} are no types here, and left out.")
     if missing:
-        log.warning(
-            Message(f"{arg('spillover_to')}: {listed(missing)} get random cells as neighbours.")
-        )
+        note(f"{arg('spillover_to')}: {listed(missing)} get random cells as neighbours.")
 
 
 def _graph(spatial: AnnData) -> sparse.csr_array:

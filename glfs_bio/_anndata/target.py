@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from scipy import sparse
 from .. import checks
 from ..criterion.criterion import StructureTerm, Target, Term
 from ..criterion.targets import ExpressionTerm, GenesTerm, LabelsTerm, ValuesTerm
-from ..data.indices import check_indices
+from ..data.matrix import check_indices
 from ..errors import (
     BOOLEAN,
     MAPPING,
@@ -23,10 +22,10 @@ from ..errors import (
     VAR,
     InvalidType,
     InvalidValue,
-    Message,
     NotFound,
     arg,
     listed,
+    note,
     shown,
 )
 from ..vendors import forms, sheets
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 
     from .._typing import Array
     from ..options import Request
-
-log = logging.getLogger(__name__)
 
 #: What ``preserve=`` may be; documentation shows it.
 Preserve = str | Iterable[str] | Mapping[str, float]
@@ -81,11 +78,9 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     terms = [(term, share / largest) for term, share in terms]
     named = isinstance(preserve, str | Mapping)
     if cell_weights is not None and named and [what for what, _ in shares] == [cell_weights]:
-        log.warning(
-            Message(
-                f"{arg('cell_weights')} has no effect if {arg('preserve')} is the same column "
-                f"({cell_weights}): all pairs of labels have equal weights."
-            )
+        note(
+            f"{arg('cell_weights')} has no effect if {arg('preserve')} is the same column "
+            f"({cell_weights}): all pairs of labels have equal weights."
         )
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
@@ -186,11 +181,9 @@ def _of_column(adata: AnnData, name: str) -> Term:
     n_cells = np.bincount(codes[codes >= 0], minlength=len(categories))
     few = [str(label) for label, n in zip(categories, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
-        log.warning(
-            Message(
-                f"{arg('preserve')}: these labels have only one or two cells, too few for a "
-                f"reliable mean: {listed(few)}."
-            )
+        note(
+            f"{arg('preserve')}: these labels have only one or two cells, too few for a "
+            f"reliable mean: {listed(few)}."
         )
     return LabelsTerm(codes)
 

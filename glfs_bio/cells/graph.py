@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import warnings
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -12,14 +13,13 @@ from scipy.sparse import csgraph
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import NearestNeighbors
 
 from .. import checks
 from ..data import threads
-from ..data.indices import check_indices
-from ..data.matrix import RowMatrix, native, no_rows, with_values
+from ..data.matrix import RowMatrix, check_indices, native, no_rows, with_values
 from ..data.products import csr_product
 from ..errors import NO_VALUE, InvalidValue
-from .nearest import nearest
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
@@ -41,6 +41,24 @@ _CHUNK, _CELLS_OF_CLUSTER = 2**14, 400
 _SAMPLE, _MOST_SAMPLED, _ROUNDS = 64, 50_000, 15
 #: Cells that are looked at for each cell, at least, and for each neighbour that is wanted.
 _CANDIDATES, _PER_NEIGHBOR = 5000, 100
+#: Threads of scikit-learn share the cells, but of fewer a thread the neighbours: then the order of
+#: neighbours at equal distances depends on the threads.
+_CELLS_OF_THREAD = 1024
+
+
+def nearest(
+    cells: Matrix | None, among: Matrix, n_neighbors: int, algorithm: str = "auto"
+) -> tuple[Array, Index]:
+    """Return distances of `cells` to their nearest in `among`, the nearest first, and which these
+    are; None: of each of `among` to the others.
+
+    Shapes: `cells` (n, r), `among` (m, r).  Two of shape (n, n_neighbors).
+    """
+    few = (among if cells is None else cells).shape[0] <= _CELLS_OF_THREAD * threads.n_threads()
+    with threads.one_thread() if few else nullcontext():
+        index = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm).fit(among)
+        neighbors: tuple[Any, Any] = index.kneighbors(cells)
+    return neighbors
 
 
 @threads.one_thread_if_forked

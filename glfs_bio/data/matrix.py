@@ -7,6 +7,8 @@ array, whose blocks are worked on wherever dask's scheduler puts them.
 from __future__ import annotations
 
 import logging
+from copy import copy
+from functools import cached_property
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,8 +17,6 @@ from scipy import sparse
 
 from ..errors import NO_VALUE, InvalidValue
 from . import threads
-from .by_rows import by_rows, is_by_columns
-from .indices import check_indices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,8 +37,6 @@ DENSE_BLOCK, SPARSE_READ = 2**24, 2**26
 #: Stored values of a block of a sparse matrix.  Arrays of few more are not reused when freed: the
 #: system's time for new ones was a third of a pass.
 SPARSE_BLOCK = 2**20
-#: So many genes of a matrix by columns are read by themselves.
-FEW_GENES = 1024
 #: Entries of a place for the rows of many parts.
 PLACE = 2**24
 
@@ -56,6 +54,24 @@ def is_here(matrix: Any) -> bool:
 def no_rows(block: Matrix) -> Matrix:
     """What a part returns that has nothing to say of single cells."""
     return np.empty((block.shape[0], 0))
+
+
+class _ByGenes:
+    """A sparse matrix that a file stores by genes (CSC): in memory once its rows are read."""
+
+    format = "csr"
+
+    def __init__(self, stored: Any) -> None:
+        self.stored, self.group = stored, stored.group
+        self.shape: tuple[int, int] = stored.shape
+        self.dtype: np.dtype[Any] = stored.dtype
+
+    @cached_property
+    def _matrix(self) -> Matrix:
+        return _as_read(self.stored[:], None, None, None)
+
+    def __getitem__(self, rows: slice) -> Matrix:
+        return self._matrix[rows]
 
 
 class RowMatrix:
@@ -82,8 +98,8 @@ class RowMatrix:
             if not checked:
                 check_indices(source, "X")
             source, cells, genes, silent = _as_block(source, cells, genes, silent), None, None, None
-        #: Whether it is in a file, or in blocks, that have some genes of all cells.
-        self.by_columns: bool = not self.in_memory and is_by_columns(source)
+        elif getattr(source, "format", None) == "csc":
+            source = _ByGenes(source)
         #: NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
         #: such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
         #: array with dense or sparse blocks
@@ -109,8 +125,6 @@ class RowMatrix:
         on blocks while the next is read.  Sums are merged in the order of the blocks, so that they
         do not depend on the threads.
         """
-        if self.by_columns:
-            return self._by_rows().sweep(part, *shared, merge=merge)
         if self.is_dask:
             return self._sweep_dask(part, shared, merge)
         total: Sums = ()
@@ -141,7 +155,7 @@ class RowMatrix:
         """What is in use of the matrix, in memory, dense or CSR, of finite values: in one pass."""
         if self.in_memory:
             found = self.source
-        elif self.by_columns and self.genes is not None:
+        elif isinstance(self.source, _ByGenes) and self.genes is not None:
             found = self._columns(self.genes)
         else:
             _, found = self.sweep(_as_it_is)
@@ -149,28 +163,19 @@ class RowMatrix:
         return found
 
     def _columns(self, genes: Index) -> Matrix:
-        """Some genes of a matrix by columns, of which the others are not read."""
+        """Return some genes of a matrix that is stored by genes, and read no others."""
         sorted_genes, place = np.unique(genes, return_inverse=True)
-        read = self._read((slice(None), sorted_genes))
-        heard = None if self.silent is None else np.flatnonzero(np.isin(sorted_genes, self.silent))
-        return _as_read(read.compute() if self.is_dask else read, self.cells, place, heard)
-
-    def _by_rows(self) -> RowMatrix:
-        """A matrix by columns as one by rows: a copy, or a few genes in memory."""
-        if self.genes is not None and len(self.genes) <= FEW_GENES:
-            return RowMatrix(self.loaded(), checked=True)
-        return RowMatrix(by_rows(self.source), self.cells, self.genes, silent=self.silent)
+        silent = None if self.silent is None else np.flatnonzero(np.isin(sorted_genes, self.silent))
+        return _as_read(self.source.stored[:, sorted_genes], self.cells, place, silent)
 
     def first(self, n_cells: int) -> Matrix:
-        """The first rows, in memory; nothing else is read, unless it is by columns."""
+        """The first rows, in memory; nothing else is read, unless it is stored by genes."""
         return self.rows(0, n_cells)
 
     def rows(self, begin: int, end: int) -> Matrix:
         """Some rows that follow one another, of all of the source, in memory."""
         if self.in_memory:
             return self.source[begin:end]
-        if self.by_columns:
-            return self._by_rows().rows(begin, end)
         block = self._read(slice(begin, end))
         return _as_read(block.compute() if self.is_dask else block, None, self.genes, self.silent)
 
@@ -364,6 +369,27 @@ def stacked(parts: Sequence[Matrix]) -> Matrix:
 
 def _chosen(before: Index, chosen: Index | None) -> Index:
     return before if chosen is None else before[chosen]
+
+
+def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
+    """Refuse a sparse matrix whose indices or pointers are out of range; anything else passes.
+
+    Compiled code reads and writes wherever indices point: one that is out of range, in a file that
+    was damaged or made by hand, ends the process or gives other numbers.
+    """
+    if not sparse.issparse(matrix):
+        return
+    try:
+        if matrix.format == "coo":
+            sparse.coo_array((matrix.data, matrix.coords), matrix.shape)
+        elif hasattr(matrix, "indptr"):
+            if matrix.indices.dtype.kind != "i" or matrix.indptr.dtype.kind != "i":
+                raise ValueError("its indices are no whole numbers")
+            copy(matrix).check_format(full_check=True)  # which may cut what it checks
+    except ValueError as error:
+        raise InvalidValue(
+            name, value, f"is a damaged sparse matrix: {error}", "read or create it again"
+        ) from error
 
 
 def check_finite(values: Array, name: str = "X", value: object = NO_VALUE) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy import sparse
-from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
@@ -229,12 +227,11 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if ignore is not None:
             refuse_ignored("leave them out of X", representation=representation, graph=graph)
         rows = rows_of(self, X, ensure_min_samples=3)
-        n_features = rows.shape[1]
-        candidates = Candidates.of(
-            n_features, *(() if genes is None else genes for genes in (include, ignore))
-        )
+        include, ignore = (() if genes is None else genes for genes in (include, ignore))
+        candidates = Candidates.of(rows.shape[1], include, ignore)
+        silent = np.flatnonzero(~Candidates.of(rows.shape[1], ignore=ignore).allowed)
         panel = rank_genes(
-            rows if ignore is None else silenced(rows, ignore),
+            RowMatrix(rows, silent=silent) if len(silent) else rows,
             self._request(),
             candidates=candidates,
             target=self._target(y, rows.shape[0]),
@@ -244,40 +241,6 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
         self._take(panel, candidates)
         return self
-
-    def fit_transform(self, X: Matrix, y: ArrayLike | None = None, **fit_params: Any) -> Any:
-        """Select genes, and return their columns of X.
-
-        Parameters
-        ----------
-        X : array or sparse matrix, shape (n_samples, n_features)
-            Cells × genes.
-        y : array, default None
-            As in :meth:`fit`.
-        **fit_params : optional
-            Further arguments of :meth:`fit`.
-
-        Returns
-        -------
-        array, sparse matrix or table, shape (n_samples, n_selected)
-            Cells × selected genes, in the container of ``set_output``.
-
-        Raises
-        ------
-        ValueError
-            If X is sparse and ``set_output`` asks for a table.
-        """
-        default = get_config()["transform_output"]
-        container = getattr(self, "_sklearn_output_config", {}).get("transform", default)
-        if sparse.issparse(X) and container != "default":
-            raise InvalidValue(
-                "X",
-                NO_VALUE,
-                f"is sparse, and set_output(transform={container!r}) asks for a table, which "
-                "is dense",
-                "call set_output(transform='default'), or pass a dense matrix",
-            )
-        return super().fit_transform(X, y, **fit_params)
 
     def _target(self, y: ArrayLike | None, n_cells: int) -> Target | None:
         if self.preserve == "structure":
@@ -301,11 +264,8 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return OBJECTIVES.resolve("objective", self.objective)
 
     def _request(self) -> Request:
-        names = (
-            *("objective", "search", "time_limit", "lambda1", "standardize", "n_comps"),
-            *("n_neighbors", "random_state"),
-        )
-        return Request.of(self.n_genes, **{name: getattr(self, name) for name in names})
+        options = {name: getattr(self, name) for name in GLFS().get_params() if name != "preserve"}
+        return Request.of(**options)
 
     def _take(self, panel: Panel, candidates: Candidates) -> None:
         """Keep a panel of candidates; genes to ignore come last, below all scores."""
@@ -407,16 +367,14 @@ class SupervisedGLFS(GLFS):
         SupervisedGLFS
             The fitted estimator.
         """
-        checks.no_anndata(X)
-        labels = self._labels(y)
+        X, labels = self._labelled(X, y)
         if self.n_genes is None or not self.method.walks:
-            X, labels = self._labelled(X, labels)
             super().fit(X, graph=class_graph(labels))
             return self
-        problem = self._problem(*self._labelled(X, labels), [self.n_genes])
+        problem = self._problem(X, labels, [self.n_genes])
         panel = self.method.panels(problem, [self.n_genes])[0]
-        every = Candidates.of(len(problem.variance))
-        self._take(measured(panel, Criterion([problem]), every.genes), every)
+        genes = Candidates.of(len(problem.variance))
+        self._take(measured(panel, Criterion([problem]), genes.genes), genes)
         return self
 
     def panels(self, X: Matrix, y: ArrayLike, sizes: Sequence[int]) -> list[Panel]:
@@ -436,7 +394,7 @@ class SupervisedGLFS(GLFS):
         list of Panel
             One panel per size.
         """
-        problem = self._problem(*self._labelled(X, self._labels(y)), sizes)
+        problem = self._problem(*self._labelled(X, y), sizes)
         return self.method.panels(problem, sizes)
 
     def _problem(self, X: Matrix, labels: NDArray[np.generic], sizes: Sequence[int]) -> Cells:
@@ -450,17 +408,13 @@ class SupervisedGLFS(GLFS):
             whole_space=request.ranker.whole_space,
         )[0]
 
-    def _labels(self, y: ArrayLike | None) -> NDArray[np.generic]:
+    def _labelled(self, X: Matrix, y: ArrayLike | None) -> tuple[Matrix, NDArray[np.generic]]:
+        """Check both, and return the samples whose class is known, in memory."""
+        checks.no_anndata(X)
         if y is None:
             raise _no_target(self, "labels")
         labels, filled = labels_of(y)
         check_classification_targets(filled)
-        return labels
-
-    def _labelled(
-        self, X: Matrix, labels: NDArray[np.generic]
-    ) -> tuple[Matrix, NDArray[np.generic]]:
-        """Check both, and keep the samples whose class is known, in memory."""
         rows = rows_of(self, X, ensure_min_samples=3, ensure_min_features=2)
         check_consistent_length(np.empty(rows.shape[0]), labels)
         labelled = is_labelled(labels)
@@ -474,12 +428,6 @@ class SupervisedGLFS(GLFS):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def silenced(X: Matrix | RowMatrix, ignore: ArrayLike) -> RowMatrix:
-    """Return the matrix with zeros for some genes."""
-    silent = Candidates.of(X.shape[1], ignore=ignore).allowed
-    return RowMatrix(X, silent=np.flatnonzero(~silent))
 
 
 def _no_target(estimator: GLFS, values: str) -> InvalidValue:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,16 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..cells import noise
 from ..data.matrix import RowMatrix
-from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed, without_notes
+from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, without_notes
 from ..labels import batch_names, check_classes, is_labelled, n_folds
 from ..laprls import check_cliques, class_graph
-from ..selection import Candidates
 from ._glfs import GLFS, SupervisedGLFS
 from ._input import as_given, rows_of
 from ._laprls import LapRLSClassifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
@@ -40,13 +38,6 @@ _MOST_GENES = 30
 _MOST_TRIED = 10_000
 
 
-SELECTORS: dict[str, Callable[..., GLFS]] = {
-    "classes": SupervisedGLFS,
-    "neighbors": GLFS,
-    "labels": partial(GLFS, preserve="labels"),
-}
-
-
 #: Thresholds of the automatic choices; ``benchmarks/ARCHIVE.md`` has the trials.  Maximum number of
 #: samples for full rank, which takes a second there, and number of components for more.
 _FULL_RANK, _N_COMPS = 100, 50
@@ -57,31 +48,21 @@ _CLASSES, _ENOUGH = 400, 4
 _LAMBDA1_OF_CLASSES = 1.0
 
 
-def default_selector(
-    labels: NDArray[np.generic],
-    *,
-    graph: Literal["auto", "classes", "neighbors", "labels"] = "auto",
-    n_comps: int | Literal["auto"] | None = "auto",
-    random_state: int | None = 0,
-) -> GLFS:
+def default_selector(labels: NDArray[np.generic], random_state: int | None = 0) -> GLFS:
     """Return the selector for samples with these labels, −1 for unlabelled samples.
 
-    ``graph="auto"``: the graph of the classes for at most 400 samples, if two classes have at least
-    four; otherwise nearest neighbours, and a panel that separates the classes.  ``n_comps="auto"``:
-    full rank for at most 100 samples, otherwise 50 components.
+    It has the graph of the classes for at most 400 samples, if two classes have at least four;
+    otherwise that of nearest neighbours, and a panel that separates the classes.  It has full rank
+    for at most 100 samples, otherwise 50 components.
     """
-    if graph == "auto":
-        counts = np.unique(labels[is_labelled(labels)], return_counts=True)[1]
-        few = len(labels) <= _CLASSES and np.sum(counts >= _ENOUGH) > 1
-        graph = "classes" if few else "labels"
-    if n_comps == "auto":
-        n_comps = None if len(labels) <= _FULL_RANK else _N_COMPS
-    return SELECTORS[graph](n_comps=n_comps, random_state=random_state)
+    counts = np.unique(labels[is_labelled(labels)], return_counts=True)[1]
+    n_comps = None if len(labels) <= _FULL_RANK else _N_COMPS
+    if len(labels) <= _CLASSES and np.sum(counts >= _ENOUGH) > 1:
+        return SupervisedGLFS(n_comps=n_comps, random_state=random_state)
+    return GLFS(preserve="labels", n_comps=n_comps, random_state=random_state)
 
 
-def default_classifier(
-    labels: NDArray[np.generic], selector: GLFS, *, lambda1: float | None = None, **options: Any
-) -> LapRLSClassifier:
+def default_classifier(labels: NDArray[np.generic], selector: GLFS) -> LapRLSClassifier:
     """Return the classifier of genes that this selector chooses, −1 for unlabelled samples.
 
     Where all of at most 400 samples have a label, and the genes are selected on the graph of the
@@ -89,10 +70,22 @@ def default_classifier(
     """
     few = isinstance(selector, SupervisedGLFS) and len(labels) <= _CLASSES
     if few and is_labelled(labels).all():
-        options |= {"graph": "classes", "lambda1": _LAMBDA1_OF_CLASSES}
-    if lambda1 is not None:
-        options["lambda1"] = lambda1
-    return LapRLSClassifier(**options)
+        return LapRLSClassifier(graph="classes", lambda1=_LAMBDA1_OF_CLASSES)
+    return LapRLSClassifier()
+
+
+class _Samples(NamedTuple):
+    """Samples × genes with labels, the batch of each sample, and genes that must be selected."""
+
+    X: RowMatrix
+    y: NDArray[np.generic]
+    batch: NDArray[np.generic] | None
+    include: Index | None
+
+    def part(self, rows: Index) -> _Samples:
+        """Return some of the samples."""
+        batch = None if self.batch is None else self.batch[rows]
+        return _Samples(RowMatrix(self.X, rows), self.y[rows], batch, self.include)
 
 
 class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -150,7 +143,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     n_labelled_ : int
         Number of samples with a label.
     selector_ : GLFS
-        Selector, fitted to all samples, of the genes that are not ignored.
+        Selector, fitted to all samples.
     classifier_ : LapRLSClassifier
         Classifier, fitted to all samples.
 
@@ -199,7 +192,6 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         *,
         batch: ArrayLike | None = None,
         include: ArrayLike | None = None,
-        ignore: ArrayLike | None = None,
     ) -> GLFSLapRLSClassifier:
         """Choose the number of genes, then select and fit.
 
@@ -216,8 +208,6 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             samples are joined to those of their class and batch.
         include : array of int, default None
             Indices of genes that must be selected; they come first.
-        ignore : array of int, default None
-            Indices of genes that are not used at all.
 
         Returns
         -------
@@ -237,36 +227,27 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         labelled = is_labelled(labels)
         self.classes_ = check_classes(labels[labelled])
         self.n_samples_, self.n_labelled_ = len(labels), int(labelled.sum())
-        kept = Candidates.of(rows.shape[1], ignore=() if ignore is None else ignore).genes
-        given = None if include is None else np.unique(include)
-        if given is not None and ignore is not None:
-            if len(both := np.intersect1d(given, ignore)):
-                raise InvalidValue(
-                    "include",
-                    NO_VALUE,
-                    f"has genes that {arg('ignore')} has too: {listed(both)}",
-                    "remove them from one of the two",
-                )
-            given = np.searchsorted(kept, given)
-        if len(kept) < rows.shape[1]:
-            rows = RowMatrix(rows, genes=kept)
-        self.tried_ = self._numbers(rows.shape[1], 0 if given is None else len(given))
+        included = None if include is None else np.unique(include)
+        self.tried_ = self._numbers(rows.shape[1], 0 if included is None else len(included))
         self.n_genes_ = int(self.tried_[0])
         if batch is not None and np.shape(batch) != labels.shape:
             raise InvalidValue(
                 "batch", batch, f"must have one value for each of the {len(labels)} samples"
             )
-        blocks = None if batch is None else batch_names(batch, "batch")
-        selector = self._selector(labels)
-        classifier = self.classifier
+        batches = None if batch is None else batch_names(batch, "batch")
+        samples = _Samples(rows, labels, batches, included)
+        selector, classifier = self.selector, self.classifier
+        if selector is None:
+            seed = self.random_state if isinstance(self.random_state, int) else 0
+            selector = default_selector(labels, seed)
         if classifier is None:
             classifier = default_classifier(labels, selector)
         if len(self.tried_) > 1:
-            self._choose(selector, classifier, rows, labels, blocks, given)
-        self.selector_ = _fitted(selector, self.n_genes_, rows, labels, batch=blocks, include=given)
-        best = np.argsort(self.selector_.ranking_)[: self.n_genes_]
-        self.classifier_ = self._classify(classifier, rows, labels, best, _beta(self.selector_))
-        self.genes_ = kept[best]
+            self._choose(selector, classifier, samples)
+        self.selector_ = _fitted(selector, self.n_genes_, samples)
+        self.genes_ = np.argsort(self.selector_.ranking_)[: self.n_genes_]
+        beta = _beta(self.selector_)
+        self.classifier_ = self._classify(classifier, samples, self.genes_, beta)
         return self
 
     def decision_function(self, X: Matrix) -> Array:
@@ -283,36 +264,28 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self)
         return RowMatrix(rows_of(self, X, reset=False), genes=self.genes_).loaded()
 
-    def _choose(
-        self,
-        selector: GLFS,
-        classifier: LapRLSClassifier,
-        rows: RowMatrix,
-        y: NDArray[np.generic],
-        batch: NDArray[np.generic] | None,
-        include: Index | None,
-    ) -> None:
+    def _choose(self, selector: GLFS, classifier: LapRLSClassifier, samples: _Samples) -> None:
         """Choose the number of genes by cross-validation, of a part of the samples if many."""
-        chosen = self._drawn(y)
-        if chosen is not None:
+        drawn = self._drawn(samples.y)
+        if drawn is not None:
             log.warning(
                 Message(
-                    f"The number of genes is chosen by cross-validation of {len(chosen)} of "
-                    f"{len(y)} samples, drawn at random of each class; genes and coefficients are "
-                    "those of all."
+                    f"The number of genes is chosen by cross-validation of {len(drawn)} of "
+                    f"{len(samples.y)} samples, drawn at random of each class; genes and "
+                    "coefficients are those of all."
                 )
             )
-            rows, y = RowMatrix(RowMatrix(rows, chosen).loaded(), checked=True), y[chosen]
-            batch = None if batch is None else batch[chosen]
-        folds = self._folds(y, is_labelled(y))
+            samples = samples.part(drawn)
+            samples = samples._replace(X=RowMatrix(samples.X.loaded(), checked=True))
+        folds = self._folds(samples.y)
         errors: list[NDArray[np.intp]] = []
-        for fold in folds:
+        for test in folds:
             fields = {"stage": "cross-validation", "n_done": len(errors), "n_all": len(folds)}
             log.info("%d of %d folds tested", len(errors), len(folds), extra=fields)
             with without_notes():
-                errors.append(self._errors(selector, classifier, rows, y, batch, include, *fold))
-        self.n_cross_validated_ = len(y)
-        self.n_folds_, self.n_tested_ = len(folds), sum(len(test) for _, test in folds)
+                errors.append(self._errors(selector, classifier, samples, test))
+        self.n_cross_validated_ = len(samples.y)
+        self.n_folds_, self.n_tested_ = len(folds), sum(map(len, folds))
         self.cv_errors_ = np.sum(errors, axis=0)
         self.n_genes_ = int(self.tried_[np.argmin(self.cv_errors_)])
 
@@ -347,82 +320,43 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
         return numbers
 
-    def _folds(
-        self, y: NDArray[np.generic], labelled: NDArray[np.bool_]
-    ) -> list[tuple[Index, Index]]:
-        """Training and test part of every fold; classes with one sample are never tested."""
+    def _folds(self, y: NDArray[np.generic]) -> list[Index]:
+        """Return the test part of every fold; classes with one sample are never tested."""
         checks.whole_number("cv", self.cv, at_least=2)
-        rows = np.flatnonzero(labelled)
+        rows = np.flatnonzero(is_labelled(y))
         classes, counts = np.unique(y[rows], return_counts=True)
         number = n_folds(counts, self.cv)
         rows = rows[np.isin(y[rows], classes[counts > 1])]
         folds = StratifiedKFold(number, shuffle=True, random_state=self.random_state)
         with warnings.catch_warnings():  # of classes with fewer samples than folds
             warnings.simplefilter("ignore", UserWarning)
-            parts = [rows[test] for _, test in folds.split(rows, y[rows])]
-        return [(np.setdiff1d(np.arange(len(y)), test), test) for test in parts]
+            return [rows[test] for _, test in folds.split(rows, y[rows])]
 
     def _errors(
-        self,
-        selector: GLFS,
-        classifier: LapRLSClassifier,
-        rows: RowMatrix,
-        y: NDArray[np.generic],
-        batch: NDArray[np.generic] | None,
-        include: Index | None,
-        train: Index,
-        test: Index,
+        self, selector: GLFS, classifier: LapRLSClassifier, samples: _Samples, test: Index
     ) -> NDArray[np.intp]:
-        """Errors of one fold for every number of genes."""
-        inside = None if batch is None else batch[train]
-        learnt, tested = RowMatrix(rows, train), RowMatrix(rows, test)
-        panels = self._panels(selector, learnt, y[train], inside, include)
+        """Return the errors of one fold for every number of genes."""
+        learnt = samples.part(np.setdiff1d(np.arange(len(samples.y)), test))
+        tested = samples.part(test)
         errors = []
+        panels = _panels(selector, learnt, self.tried_)
         for number, (order, beta) in zip(self.tried_, panels, strict=True):
             genes = order[:number]
-            model = self._classify(classifier, learnt, y[train], genes, beta)
-            predicted = model.predict(RowMatrix(tested, genes=genes).loaded())
-            errors.append(np.sum(predicted != y[test]))
+            model = self._classify(classifier, learnt, genes, beta)
+            predicted = model.predict(RowMatrix(tested.X, genes=genes).loaded())
+            errors.append(np.sum(predicted != tested.y))
         return np.array(errors)
 
-    def _panels(
-        self,
-        selector: GLFS,
-        rows: RowMatrix,
-        y: NDArray[np.generic],
-        batch: NDArray[np.generic] | None,
-        include: Index | None,
-    ) -> list[tuple[Index, Array]]:
-        """Order and weights of the genes for every number of them."""
-        if include is None and isinstance(selector, SupervisedGLFS) and selector.method.walks:
-            joined, cliques = _in_cliques(rows, y, batch)
-            rankings = selector.panels(joined, cliques, self.tried_.tolist())
-            return [(ranking.order, ranking.weights) for ranking in rankings]
-        most = int(self.tried_[-1])
-        chosen = _fitted(selector, most, rows, y, batch=batch, include=include)
-        return [(np.argsort(chosen.ranking_), _beta(chosen))] * len(self.tried_)
-
     def _classify(
-        self,
-        classifier: LapRLSClassifier,
-        rows: RowMatrix,
-        y: NDArray[np.generic],
-        genes: Index,
-        beta: Array,
+        self, classifier: LapRLSClassifier, samples: _Samples, genes: Index, beta: Array
     ) -> LapRLSClassifier:
-        some = RowMatrix(rows, genes=genes).loaded()
+        X = RowMatrix(samples.X, genes=genes).loaded()
         weight = None
         if self.weighted:
-            weight = beta[genes] * noise.variances(some)
+            weight = beta[genes] * noise.variances(X)
             weight = weight / weight.mean() if weight.any() else None
         model: LapRLSClassifier = clone(classifier)
-        return model.fit(some, y, feature_weight=weight)
-
-    def _selector(self, labels: NDArray[np.generic]) -> GLFS:
-        if self.selector is not None:
-            return self.selector
-        seed = self.random_state if isinstance(self.random_state, int) else 0
-        return default_selector(labels, random_state=seed)
+        return model.fit(X, samples.y, feature_weight=weight)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -436,41 +370,42 @@ def _beta(selector: GLFS) -> Array:
     return np.ones_like(selector.weights_) if whole else selector.weights_
 
 
-def _fitted(
-    selector: GLFS,
-    n_genes: int,
-    rows: RowMatrix,
-    y: NDArray[np.generic],
-    *,
-    batch: NDArray[np.generic] | None,
-    include: ArrayLike | None,
-) -> GLFS:
-    """A copy of the selector, fitted to what it can use of the samples."""
+def _panels(selector: GLFS, samples: _Samples, numbers: Index) -> list[tuple[Index, Array]]:
+    """Return order and weights of the genes for every number of them."""
+    walks = isinstance(selector, SupervisedGLFS) and selector.method.walks
+    if walks and samples.include is None:
+        panels = selector.panels(*_in_cliques(samples), numbers.tolist())
+        return [(panel.order, panel.weights) for panel in panels]
+    fitted = _fitted(selector, int(numbers[-1]), samples)
+    return [(np.argsort(fitted.ranking_), _beta(fitted))] * len(numbers)
+
+
+def _fitted(selector: GLFS, n_genes: int, samples: _Samples) -> GLFS:
+    """Return a copy of the selector, fitted to what it can use of the samples."""
     selector = clone(selector).set_params(n_genes=n_genes)
-    given = {"batch": batch, "include": include}
-    given = {name: value for name, value in given.items() if value is not None}
+    include = samples.include
     if not isinstance(selector, SupervisedGLFS):
-        return selector.fit(as_given(rows), y, **given)
-    X, cliques = _in_cliques(rows, y, batch)
+        X = as_given(samples.X)
+        return selector.fit(X, samples.y, batch=samples.batch, include=include)
+    X, cliques = _in_cliques(samples)
     if include is None:
         return selector.fit(X, cliques)
     free = GLFS(**selector.get_params(deep=False))
     return free.fit(X, graph=class_graph(cliques), include=include)
 
 
-def _in_cliques(
-    rows: RowMatrix, y: NDArray[np.generic], batch: NDArray[np.generic] | None
-) -> tuple[Matrix, NDArray[np.generic]]:
+def _in_cliques(samples: _Samples) -> tuple[Matrix, NDArray[np.generic]]:
     """Return the samples that a graph of the classes joins to others, and the group of each.
 
     Groups are classes, or the classes of each batch.  With batches genes are centred within each,
     which removes differences between batches.
     """
-    known = np.flatnonzero(is_labelled(y))
-    classes, code = np.unique(y[known], return_inverse=True)
-    block = (
-        np.zeros_like(code) if batch is None else np.unique(batch[known], return_inverse=True)[1]
-    )
+    y, batch = samples.y, samples.batch
+    rows = np.flatnonzero(is_labelled(y))
+    classes, code = np.unique(y[rows], return_inverse=True)
+    block = np.zeros_like(code)
+    if batch is not None:
+        block = np.unique(batch[rows], return_inverse=True)[1]
     _, group, counts = np.unique(
         block * len(classes) + code, return_inverse=True, return_counts=True
     )
@@ -483,11 +418,11 @@ def _in_cliques(
             "joins none",
             "use that of nearest neighbours",
         )
-    known, block, group = known[joined], block[joined], group[joined]
+    rows, block, group = rows[joined], block[joined], group[joined]
     check_cliques(group)
-    X = RowMatrix(rows, known).loaded()
+    X = RowMatrix(samples.X, rows).loaded()
     if batch is None:
-        return X, y[known]
+        return X, y[rows]
     X = X.toarray() if sparse.issparse(X) else X.copy()
     for b in np.unique(block):
         X[block == b] -= X[block == b].mean(axis=0)

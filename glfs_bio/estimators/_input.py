@@ -11,9 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from .. import checks
-from ..data.indices import check_indices
-from ..data.matrix import RowMatrix, check_finite
-from ..errors import NO_VALUE, InvalidValue
+from ..data.matrix import RowMatrix, check_finite, check_indices
 from ..labels import coded
 
 if TYPE_CHECKING:
@@ -39,16 +37,7 @@ def rows_of(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any:
         rows = RowMatrix(matrix, checked=True)
     else:
         rows = RowMatrix(X)
-        n_genes = rows.shape[1]
-        if how.get("reset", True):
-            estimator.n_features_in_ = n_genes
-        elif n_genes != estimator.n_features_in_:
-            raise InvalidValue(
-                "X",
-                NO_VALUE,
-                f"has {n_genes} features, but {type(estimator).__name__} is expecting "
-                f"{estimator.n_features_in_} features as input",
-            )
+        validate_data(estimator, rows, skip_check_array=True, reset=how.get("reset", True))
         known = None
         if labels:
             known, filled = labels_of(labels[0])

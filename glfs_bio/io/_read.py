@@ -16,9 +16,7 @@ from .. import checks
 from .._anndata import read
 from .._extras import needs
 from .._files import as_path, bad_file, is_zarr, reading
-from ..data.by_rows import pieces
-from ..data.indices import check_indices
-from ..data.matrix import DENSE_BLOCK, is_here
+from ..data.matrix import DENSE_BLOCK, check_indices, is_here
 from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
 from ..vendors import sheets
 from ..vendors.names import is_id
@@ -544,10 +542,21 @@ def _blocks(matrix: Any) -> Iterator[Any]:
     """A sparse matrix in a file, some rows or columns at a time."""
     by_rows = matrix.format == "csr"
     n_all = matrix.shape[0 if by_rows else 1]
-    for begin, end in pieces(matrix, _PART):
+    for begin, end in _pieces(matrix):
         yield matrix[begin:end] if by_rows else matrix[:, begin:end]
         progress = {"stage": "writing cells", "n_done": end, "n_all": n_all}
         log.info("%d of %d written", end, n_all, extra=progress)
+
+
+def _pieces(stored: Any) -> Iterator[tuple[int, int]]:
+    """Successive rows of a CSR in a file, or columns of a CSC: one, or many with few values."""
+    pointers = np.asarray(stored.group["indptr"][:])
+    begin, end = 0, len(pointers) - 1
+    while begin < end:
+        full = int(np.searchsorted(pointers, pointers[begin] + _PART, side="right")) - 1
+        last = min(max(begin + 1, full), end)
+        yield begin, last
+        begin = last
 
 
 def _put_dense(root: Any, name: str, matrix: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-from sklearn.neighbors import NearestNeighbors
 
+from ..cells import graph as graphs
 from ..cells.graph import MOST_EXACT, approximate_neighbors
 from ..data import threads as pools
 from ..data.matrix import RowMatrix, no_rows
@@ -42,9 +41,6 @@ CLUSTERED = 20_000
 #: Splits of these, each of which is clustered by itself, and its number of clusters.
 N_SPLITS, OF_SPLIT = 5, 10
 _SPLITS = [slice(first, None, N_SPLITS) for first in range(N_SPLITS)]
-#: Threads of scikit-learn share the cells, but of fewer a thread the neighbours: then the order of
-#: neighbours at equal distances depends on the threads.
-_CELLS_OF_THREAD = 1024
 
 
 @dataclass(frozen=True)
@@ -129,7 +125,7 @@ def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int |
     """
     n_neighbors = min(n_neighbors, len(where) - 1)
     if len(where) <= MOST_EXACT:
-        return _among(where, None, n_neighbors)
+        return graphs.nearest(None, where, n_neighbors, "brute")[1]
     near, _ = approximate_neighbors(where, n_neighbors, random_state)
     itself = near == np.arange(len(where))[:, None]
     last = np.argsort(itself, axis=1, kind="stable")
@@ -144,18 +140,11 @@ def nearest_of_others(where: Array, fold: Index, n_neighbors: int) -> Index:
     there are beside the largest fold.
     """
     near = np.empty((len(where), min(n_neighbors, len(where) - np.bincount(fold).max())), np.intp)
-    for one in np.unique(fold):
-        own, others = np.flatnonzero(fold == one), np.flatnonzero(fold != one)
-        near[own] = others[_among(where[others], where[own], near.shape[1])]
+    for number in np.unique(fold):
+        tested, others = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+        _, places = graphs.nearest(where[tested], where[others], near.shape[1], "brute")
+        near[tested] = others[places]
     return near
-
-
-def _among(cells: Array, of: Array | None, n_neighbors: int) -> Index:
-    """Nearest of some cells to others; None: of every cell itself, but for it."""
-    few = len(cells if of is None else of) <= _CELLS_OF_THREAD * pools.n_threads()
-    with pools.one_thread() if few else nullcontext():
-        finder = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(cells)
-        return np.asarray(finder.kneighbors(of, return_distance=False))
 
 
 def evenly(n_cells: int, most: int) -> Index:

@@ -203,11 +203,11 @@ def resolved(
 def _add_spellings(resolution: Resolution) -> None:
     """Give names that are in no table the names spelled nearly so as candidates."""
     frame = resolution.frame
-    unknown = frame.index[frame["found"] == "unknown"][: names_of.HINTS.compared]
+    unknown = frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]
     plain = names_of.by_spelling(resolution.resolver.genes["symbol"])
     for row in unknown:
         alike = names_of.spelled_alike(frame.loc[row, "name"], plain)
-        frame.loc[row, "candidates"] = ", ".join(alike[: names_of.HINTS.shown])
+        frame.loc[row, "candidates"] = ", ".join(alike[: names_of.MOST_HINTS])
 
 
 def _log(frame: pd.DataFrame) -> None:

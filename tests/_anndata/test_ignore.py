@@ -15,7 +15,6 @@ from scipy import sparse
 from glfs_bio import GLFS, Limits, pp, tl
 from glfs_bio._anndata import alike
 from glfs_bio.errors import InvalidValue, NotFound
-from glfs_bio.estimators import GLFSLapRLSClassifier
 from glfs_bio.measures.catalogue import measured
 
 NOISY = ["RPL3", "RPS6", "RPLP0", "x1"]
@@ -134,16 +133,13 @@ def test_refused(both, unchanged):
     assert "mitochondrial" in str(caught.value)
 
 
-def test_estimators_and_classes(both):
+def test_an_estimator(both):
     clean, adata = both
     chosen = GLFS(5, n_comps=10).fit(adata.X, ignore=[0, 1, 2, 3])
     assert chosen.get_support(indices=True).min() > 3
     assert sorted(chosen.ranking_) == list(range(1, 65))
     alone = GLFS(5, n_comps=10).fit(clean.X)
     np.testing.assert_array_equal(chosen.ranking_[4:], alone.ranking_)
-    labels = clean.obs["type"].to_numpy()
-    model = GLFSLapRLSClassifier(3).fit(adata.X, labels, ignore=[0, 1, 2, 3])
-    assert model.genes_.min() > 3
 
 
 GENES = ("HBA1", "HBA2")

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import tempfile
 import weakref
-from types import SimpleNamespace
 
-import anndata as ad
 import dask.array as da
 import h5py
 import numpy as np
 import pytest
-import scanpy as sc
 from anndata.io import sparse_dataset, write_elem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 from scipy import sparse
 
-from glfs_bio.data import by_rows as copies
 from glfs_bio.data import matrix as rows
 from glfs_bio.data import products
 from glfs_bio.data import threads as parallel
-from glfs_bio.data.by_rows import ByRows, pieces
-from glfs_bio.data.made import below, logarithms
 from glfs_bio.data.matrix import RowMatrix, is_sparse, moments, no_rows
 from glfs_bio.data.products import Dense, Sparse
 from glfs_bio.errors import InvalidValue
@@ -61,7 +54,7 @@ def test_some_cells_and_genes_in_the_order_of_the_call(holder):
     assert some.shape == (5, 3)
     *_, taken = moments(some, np.array([1, 4]))
     np.testing.assert_allclose(dense(taken), x[np.ix_([3, 21], genes)])
-    first = some.first(2) if some.in_memory or some.by_columns else RowMatrix(held).first(2)
+    first = some.first(2) if some.in_memory else RowMatrix(held).first(2)
     assert first.shape[0] == 2
     genes = np.array([7, 0, 3])
     loaded = RowMatrix(held, cells, genes).loaded()
@@ -121,84 +114,17 @@ def test_a_matrix_object(clusters):
     np.testing.assert_array_equal(cells.source, clusters)
 
 
-def test_a_file_by_genes_is_copied_once(holders, tmp_path, monkeypatch):
+def test_a_file_by_genes_is_read_to_memory_once(tmp_path):
     x, path = values(5), tmp_path / "cells.h5"
     with h5py.File(path, "w") as file:
         write_elem(file, "X", sparse.csc_matrix(x))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(copies, "_PART", 10)
-    made = []
-    monkeypatch.setattr(copies, "ByRows", lambda matrix: made.append(ByRows(matrix)) or made[-1])
-    with h5py.File(path, "r") as file:
-        for _ in range(2):
-            data = RowMatrix(sparse_dataset(file["X"]))
-            np.testing.assert_allclose(data.weighted_sums(np.ones((23, 1)))[:, 0], x.sum(axis=0))
-    assert len(made) == 1
-    assert len(made[0]._parts) > 1
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_no_room_for_a_copy_is_said_before_it_is_made(holders, monkeypatch):
-    nothing = SimpleNamespace(free=0)
-    monkeypatch.setattr(copies.shutil, "disk_usage", lambda folder: nothing)
-    with refused(InvalidValue, "X"):
-        RowMatrix(holders["file by genes"](values(6))).weighted_sums(np.ones((23, 1)))
-
-
-def test_pieces_are_all_and_no_larger_than_they_must_be():
-    columns = sparse.csc_matrix(values(7))
-    stored = SimpleNamespace(group={"indptr": columns.indptr})
-    for most in (1, 10, 1000):
-        parts = list(pieces(stored, most))
-        assert [begin for begin, _ in parts] == [0, *(end for _, end in parts[:-1])]
-        assert parts[-1][1] == 9
-        for begin, end in parts:
-            assert columns[:, begin:end].nnz <= most or end == begin + 1
-
-
-@pytest.fixture
-def counts(small_blocks):
-    return np.random.default_rng(0).poisson(0.6, (90, 12)).astype(np.float32)
-
-
-def in_file(values, path, form=sparse.csr_matrix):
-    ad.AnnData(form(values)).write_h5ad(path)
-    return ad.read_h5ad(path, backed="r").X
-
-
-def test_cells_below_one_another(counts, tmp_path):
-    """From a file by cells, one by genes, a dask array, and memory; some cells, some genes."""
-    parts = [
-        RowMatrix(in_file(counts[:40], tmp_path / "a.h5ad")),
-        RowMatrix(in_file(counts[40:60], tmp_path / "b.h5ad", sparse.csc_matrix)),
-        RowMatrix(da.from_array(counts[60:80], chunks=(7, -1))),
-        RowMatrix(sparse.csr_array(counts[80:, ::-1]), genes=np.arange(12)[::-1]),
-    ]
-    whole = below(parts)
-    assert not whole.in_memory
-    assert whole.shape == (90, 12)
-    np.testing.assert_array_equal(RowMatrix(whole).loaded().toarray(), counts)
-    cells, genes = np.array([3, 39, 40, 59, 60, 85]), np.array([5, 2])
-    some = RowMatrix(whole, cells, genes).loaded()
-    np.testing.assert_array_equal(some.toarray(), counts[np.ix_(cells, genes)])
-    for form in (np.asarray, sparse.csr_array):  # in memory they are one matrix
-        whole = below([RowMatrix(form(counts[:50])), RowMatrix(form(counts[50:]))])
-        assert whole.in_memory
-        np.testing.assert_array_equal(sparse.csr_array(whole.source).toarray(), counts)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_logarithms_are_those_of_scanpy(counts, form, tmp_path):
-    counts[0, 0] = 1.0
-    totals = counts.sum(axis=1, dtype=np.float64)
-    counts, totals = counts[totals > 0], totals[totals > 0]
-    expected = ad.AnnData(counts.astype(np.float64))
-    sc.pp.normalize_total(expected)
-    sc.pp.log1p(expected)
-    factors = totals / np.median(totals)
-    for source in (form(counts), in_file(counts, tmp_path / "x.h5ad", form)):
-        logs = logarithms(RowMatrix(source), factors).loaded()
-        np.testing.assert_allclose(sparse.csr_array(logs).toarray(), expected.X, rtol=1e-12)
+        data = RowMatrix(sparse_dataset(file["X"]))
+        np.testing.assert_array_equal(
+            RowMatrix(data, genes=[3, 1]).loaded().toarray(), x[:, [3, 1]]
+        )
+        assert data.first(2).shape == (2, 9)
+        del file["X"]
+        np.testing.assert_allclose(data.weighted_sums(np.ones((23, 1)))[:, 0], x.sum(axis=0))
 
 
 def counts_like(share):

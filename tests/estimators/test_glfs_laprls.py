@@ -66,8 +66,6 @@ def test_defaults():
     ):
         classifier = default_classifier(known, selector)
         assert (classifier.graph, classifier.lambda1) == (graph, lambda1)
-        given = default_classifier(known, selector, lambda1=3.0, lambda2=2.0)
-        assert (given.graph, given.lambda1, given.lambda2) == (graph, 3.0, 2.0)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from refusals import accepted, refused
 from scipy import sparse
-from sklearn import config_context
 from sklearn.utils.estimator_checks import check_estimator
 
 from glfs_bio.data.matrix import RowMatrix
@@ -182,20 +181,6 @@ def test_an_object_in_place_of_its_matrix(estimator):
     for labels in (Y, None):
         with refused(InvalidType, "X"):
             estimator().fit(ad.AnnData(X), labels)
-
-
-@pytest.mark.parametrize("form", ["estimator", "configuration"])
-def test_a_table_of_sparse_columns_is_refused_before_the_fit(form):
-    model = GLFS(2)
-    data = sparse.csr_matrix(X)
-    if form == "estimator":
-        model.set_output(transform="pandas")
-    with config_context(**({"transform_output": "pandas"} if form == "configuration" else {})):
-        with refused(InvalidValue, "X"):
-            model.fit_transform(data)
-        assert not hasattr(model, "weights_")
-        assert model.fit_transform(data.toarray()).shape == (30, 2)
-    assert GLFS(2).fit_transform(data).shape == (30, 2)
 
 
 ESTIMATORS = [

@@ -10,7 +10,8 @@ import pooch
 import pytest
 from refusals import refused
 
-from glfs_bio.datasets import _golub, golub
+from glfs_bio import datasets
+from glfs_bio.datasets import golub
 from glfs_bio.errors import InvalidValue
 
 
@@ -39,7 +40,7 @@ def small(tmp_path):
 
 
 def test_samples_are_put_in_order(small):
-    adata = _golub._assemble([_golub._parse(file) for file in small])
+    adata = datasets._assemble([datasets._parse(file) for file in small])
     assert list(adata.obs_names) == ["S1", "S28", "S34", "S39", "S50", "S72"]
     np.testing.assert_array_equal(adata.X[:, 1], 100.0 * adata.obs["sample"] + 1.0)
     np.testing.assert_array_equal(adata.layers["call"], np.tile([2, 1, 0], (6, 1)))
@@ -89,7 +90,7 @@ def test_files_that_are_missing_are_downloaded_and_checked(monkeypatch, tmp_path
     assert golub().n_obs == 6
     monkeypatch.setenv("GLFS_BIO_DATA", str(tmp_path / "empty"))
     assert golub().n_obs == 6
-    assert [name for *_, name in asked] == 2 * list(_golub._FILES)
+    assert [name for *_, name in asked] == 2 * list(datasets._FILES)
     for url, sha256, name in asked:
         assert url.endswith(f"/{name}")
         assert len(sha256) == 64

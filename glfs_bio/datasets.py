@@ -1,4 +1,4 @@
-"""Leukaemia microarrays of Golub et al. 1999."""
+"""Example data, as AnnData."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData, read_h5ad
 
-from .._extras import needs
-from .._files import reason
-from ..errors import NO_VALUE, InvalidValue, Unreachable
+from ._extras import needs
+from ._files import reason
+from .errors import NO_VALUE, InvalidValue, Unreachable
+
+__all__ = ["golub"]
 
 _FILES = {
     "data_set_ALL_AML_train.csv": (
@@ -32,6 +34,10 @@ _N_TRAIN = 38
 _AML = {*range(28, 39), *range(50, 55), 57, 58, *range(60, 67)}
 _CALLS = {"P": 2, "M": 1, "A": 0}
 _DESCRIPTION, _ACCESSION = "Gene Description", "Gene Accession Number"
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def golub() -> AnnData:
