@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .errors import (
     FALSE,
     MATRIX,
-    NO_VALUE,
     NONE,
     TRUE,
     InvalidType,
@@ -82,9 +81,8 @@ def no_anndata(values: object, name: str = "X") -> None:
     if hasattr(values, "obs_names") and hasattr(values, "var_names"):
         raise InvalidType(
             name,
-            NO_VALUE,
-            "is an AnnData object, and estimators take its matrix",
-            f"pass {MATRIX}, or call {call('pp.select_genes')} or {call('tl.classify')}",
+            problem="is an AnnData object, and estimators take its matrix",
+            remedy=f"pass {MATRIX}, or call {call('pp.select_genes')} or {call('tl.classify')}",
         )
 
 
@@ -121,12 +119,12 @@ def real(name: str, values: ArrayLike) -> Array:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise InvalidType(name, NO_VALUE, "must hold real numbers") from None
+            raise InvalidType(name, problem="must hold real numbers") from None
     if array.dtype.kind not in "buif":
-        raise InvalidType(name, NO_VALUE, "must hold real numbers")
+        raise InvalidType(name, problem="must hold real numbers")
     if not np.isfinite(array).all():
         raise InvalidValue(
-            name, NO_VALUE, "has values that are not finite", "replace or remove them"
+            name, problem="has values that are not finite", remedy="replace or remove them"
         )
     return np.asarray(array, dtype=np.float64)
 

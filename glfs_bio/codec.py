@@ -47,9 +47,9 @@ def storable(value: Any) -> Any:
     return np.array([str(storable(item)) for item in items], dtype=object)
 
 
-def is_of_cells(text: str) -> bool:
-    """Return whether a text stands for cells, which no record keeps."""
-    return text.removesuffix(_CELLS).isdecimal() and text.endswith(_CELLS)
+def is_of_cells(value: Any) -> bool:
+    """Return whether a value is cells, or the text that stands for them in a record."""
+    return hasattr(value, "n_obs") or re.fullmatch(rf"\d+{_CELLS}", str(value)) is not None
 
 
 def one_text(names: Any) -> str:
@@ -65,12 +65,10 @@ def record(options: Any) -> dict[str, Any]:
     kept = {}
     for field in fields(options):
         value = getattr(options, field.name)
-        if isinstance(value, Collection) and not isinstance(value, str):
-            value = (
-                value
-                if hasattr(value, "n_obs")
-                else _JSON + json.dumps(_plain(value), default=float)
-            )
+        if isinstance(value, Collection) and not (
+            isinstance(value, str) or hasattr(value, "n_obs")
+        ):
+            value = _JSON + json.dumps(_plain(value), default=float)
         if value is not None:
             kept[field.name] = value.item() if hasattr(value, "item") else storable(value)
     return kept

@@ -329,6 +329,16 @@ class Caution(UserWarning):
         return self.render(PYTHON)
 
 
+def note(text: str) -> None:
+    """Log a marked text about the data or the arguments."""
+    logging.getLogger(__package__).warning(Message(text))
+
+
+def caution(text: str) -> None:
+    """Warn of a marked text on behalf of the line outside of the package that led here."""
+    warn(Caution(text))
+
+
 def warn(caution: Warning) -> None:
     """Warn on behalf of the line outside of the package that led here."""
     frame, level = sys._getframe(1), 2

@@ -215,7 +215,7 @@ class Limits:
                 needed.add(partner)
                 if partner not in stated:
                     remedy = _REMEDIES.get(partner, "give both, or neither")
-                    raise InvalidValue(name, NO_VALUE, f"needs {arg(partner)}", remedy)
+                    raise InvalidValue(name, problem=f"needs {arg(partner)}", remedy=remedy)
         for name, partner in _SERVING.items():
             if name in stated and partner not in needed:
                 raise InvalidValue(
@@ -312,7 +312,9 @@ class Platform:
     def __post_init__(self) -> None:
         if all(getattr(self, name) is None for name in _names(Platform)):
             raise InvalidValue(
-                "platform", NO_VALUE, "says nothing of the platform", "give its efficiency, say"
+                "platform",
+                problem="says nothing of the platform",
+                remedy="give its efficiency, say",
             )
         checks.texts(or_none=True, name=self.name)
         checks.whole_number("min_probes", self.min_probes, at_least=1, or_none=True)
@@ -322,9 +324,8 @@ class Platform:
         if isinstance(self.genes, Mapping) and self.min_probes is None:
             raise InvalidValue(
                 "platform",
-                NO_VALUE,
-                f"has numbers of probes of its genes, and needs {arg('min_probes')}",
-                "say how many a gene needs",
+                problem=f"has numbers of probes of its genes, and needs {arg('min_probes')}",
+                remedy="say how many a gene needs",
             )
         for name, partners in _PARTNERS.items():
             if getattr(self, name) is not None and all(
@@ -340,7 +341,7 @@ class Platform:
             object.__setattr__(self, "codebook", codewords(self.codebook))
         if self.spillover is not None:
             checks.share("spillover", self.spillover)
-        if not (self.spillover_to is None or is_cells(self.spillover_to)):
+        if not (self.spillover_to is None or codec.is_of_cells(self.spillover_to)):
             object.__setattr__(self, "spillover_to", neighbor_frequencies(self.spillover_to))
 
     @property
@@ -384,9 +385,9 @@ def codewords(codebook: Any) -> dict[str, str]:
     """Return a codebook as a dict of genes to texts of 0 and 1."""
     if hasattr(codebook, "columns") and hasattr(codebook, "index"):
         if not codebook.index.is_unique:
-            raise InvalidValue("codebook", NO_VALUE, "has a gene twice", "give each gene once")
+            raise InvalidValue("codebook", problem="has a gene twice", remedy="give each gene once")
         if not codebook.isin([0, 1]).all(axis=None):
-            raise InvalidValue("codebook", NO_VALUE, "must hold bits, which are 0 or 1")
+            raise InvalidValue("codebook", problem="must hold bits, which are 0 or 1")
         rows = codebook.to_numpy().astype(int)
         codebook = {
             gene: "".join(map(str, row)) for gene, row in zip(codebook.index, rows, strict=True)
@@ -403,16 +404,11 @@ def codewords(codebook: Any) -> dict[str, str]:
             )
     if len({len(word) for word in words.values()}) != 1:
         raise InvalidValue(
-            "codebook", NO_VALUE, "has no codewords, or some of different lengths", "correct it"
+            "codebook",
+            problem="has no codewords, or some of different lengths",
+            remedy="correct it",
         )
     return words
-
-
-def is_cells(neighbors: Any) -> bool:
-    """Return whether neighbours are given as cells, or as what a record has of them."""
-    return hasattr(neighbors, "n_obs") or (
-        isinstance(neighbors, str) and codec.is_of_cells(neighbors)
-    )
 
 
 def neighbor_frequencies(table: Any) -> dict[str, dict[str, float]]:
@@ -420,7 +416,7 @@ def neighbor_frequencies(table: Any) -> dict[str, dict[str, float]]:
     rows = table
     if hasattr(table, "columns") and hasattr(table, "index"):
         if not (table.index.is_unique and table.columns.is_unique):
-            raise InvalidValue("spillover_to", NO_VALUE, "has a type twice", "give each once")
+            raise InvalidValue("spillover_to", problem="has a type twice", remedy="give each once")
         rows = table.to_dict("index")
     if not isinstance(rows, Mapping) or not all(isinstance(row, Mapping) for row in rows.values()):
         raise InvalidType(
@@ -437,7 +433,7 @@ def neighbor_frequencies(table: Any) -> dict[str, dict[str, float]]:
             shares = {str(name): value / total for name, value in row.items() if value}
             frequencies[str(label)] = shares
     if not frequencies:
-        raise InvalidValue("spillover_to", NO_VALUE, "has no neighbours of any type")
+        raise InvalidValue("spillover_to", problem="has no neighbours of any type")
     return frequencies
 
 
@@ -484,9 +480,8 @@ def refuse_ignored(remedy: str, **arguments: object) -> None:
         if value is not None:
             raise InvalidValue(
                 "ignore",
-                NO_VALUE,
-                f"has no effect on {arg(name)}, which stays as it was computed",
-                f"compute it without them and {remedy}, or leave {arg(name)} out",
+                problem=f"has no effect on {arg(name)}, which stays as it was computed",
+                remedy=f"compute it without them and {remedy}, or leave {arg(name)} out",
             )
 
 

@@ -5,7 +5,6 @@ Functions write to the object that they get and have no `copy`: pass ``adata.cop
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +20,7 @@ from ._anndata.stale import made_of_all
 from ._anndata.structure import KEY, compute, say_not_used, specified, store, structure_of
 from ._docs import documented
 from ._progress import tell, with_bar
-from .errors import InvalidValue, Message, arg, listed, naming
+from .errors import InvalidValue, arg, listed, naming, note
 from .options import Request, StructureSpec
 from .panel import adds_nothing
 from .selection import answerable, rank_genes
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from ._anndata.target import Preserve
     from .methods import Method
     from .options import Limits, Platform
-
-log = logging.getLogger(__name__)
 
 __all__ = ["select_genes", "structure"]
 
@@ -349,19 +346,15 @@ def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
         (panel[f"{key}_{of}"] for of in ("signal", "efficiency") if f"{key}_{of}" in panel), None
     )
     if seen is not None and (seen == 0).any():
-        log.warning(
-            Message(
-                f"{arg('platform')} is blind to {int((seen == 0).sum())} genes of the panel, which "
-                f"add nothing to it: {listed(panel.index[seen == 0])}. Ask for fewer genes."
-            )
+        note(
+            f"{arg('platform')} is blind to {int((seen == 0).sum())} genes of the panel, which "
+            f"add nothing to it: {listed(panel.index[seen == 0])}. Ask for fewer genes."
         )
     idle = panel[f"{key}_included"].to_numpy() & adds_nothing(panel[f"{key}_loss"].to_numpy())
     if idle.any():
-        log.warning(
-            Message(
-                f"{arg('include')} has genes that add nothing to the panel: "
-                f"{listed(panel.index[idle])}."
-            )
+        note(
+            f"{arg('include')} has genes that add nothing to the panel: "
+            f"{listed(panel.index[idle])}."
         )
 
 

@@ -16,14 +16,15 @@ from ..errors import (
     InvalidType,
     InvalidValue,
     Message,
-    NotFound,
     arg,
     listed,
+    note,
 )
 from ..labels import Labels, as_numbers, coded, is_whole, n_folds
 from ..measures import cells
 from ..measures import labels as by_panel
 from ..measures.cells import N_NEIGHBORS
+from .names import report_missing
 from .read import find
 
 if TYPE_CHECKING:
@@ -68,11 +69,9 @@ def labels(
             "choose another column",
         )
     if none:
-        log.warning(
-            Message(
-                f"{arg(argument, name)}: {sum(none.values())} cells have {listed(none)}, and count "
-                "as cells without a label."
-            )
+        note(
+            f"{arg(argument, name)}: {sum(none.values())} cells have {listed(none)}, and count "
+            "as cells without a label."
         )
     return found
 
@@ -115,20 +114,16 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
     log.info(Message(f"{arg('labels')} has {len(classes)} classes: {sizes}."))
     suspect = [name for name in classes.tolist() if name.strip().casefold() in _MISSING]
     if suspect:
-        log.warning(
-            Message(
-                f"{arg('labels')}: {listed(map(repr, suspect))} is used as a class. If it stands "
-                "for a missing label, set the label of these cells to missing."
-            )
+        note(
+            f"{arg('labels')}: {listed(map(repr, suspect))} is used as a class. If it stands "
+            "for a missing label, set the label of these cells to missing."
         )
     alone = classes[counts == 1]
     if len(alone):
-        log.warning(
-            Message(
-                f"{arg('labels')}: {listed(map(repr, alone.tolist()))} has one labelled cell, "
-                "which is used for training only: it is in no test fold and not in the graph of "
-                "the classes."
-            )
+        note(
+            f"{arg('labels')}: {listed(map(repr, alone.tolist()))} has one labelled cell, "
+            "which is used for training only: it is in no test fold and not in the graph of "
+            "the classes."
         )
     if cv is not None and counts.max() > 1:
         _log_folds(classes, counts, cv)
@@ -137,11 +132,9 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
 def log_neighbors(n_cells: int) -> None:
     """Log where cells are compared by fewer nearest cells than usual."""
     if cells.n_neighbors_of(n_cells) < N_NEIGHBORS:
-        log.warning(
-            Message(
-                f"The nearest {cells.n_neighbors_of(n_cells)} of {n_cells} cells are compared, "
-                f"instead of {N_NEIGHBORS}."
-            )
+        note(
+            f"The nearest {cells.n_neighbors_of(n_cells)} of {n_cells} cells are compared, "
+            f"instead of {N_NEIGHBORS}."
         )
 
 
@@ -150,17 +143,13 @@ def log_few(known: Labels, readings: Sequence[str]) -> None:
     codes, names = known.codes, np.array(known.names, dtype=object)
     sizes = np.bincount(codes[codes >= 0], minlength=len(names))
     if sizes.max() < 2:
-        log.warning(
-            Message(f"{arg('labels')} has no label of two cells, and none can be predicted.")
-        )
+        note(f"{arg('labels')} has no label of two cells, and none can be predicted.")
         return
     k = by_panel.n_neighbors_of(codes)
     if k < N_NEIGHBORS and "knn" in readings:
-        log.warning(
-            Message(
-                f"{arg('labels')} has small groups: labels are predicted from the nearest {k} "
-                f"cells, instead of {N_NEIGHBORS}."
-            )
+        note(
+            f"{arg('labels')} has small groups: labels are predicted from the nearest {k} "
+            f"cells, instead of {N_NEIGHBORS}."
         )
     few = {
         called: names[sizes < by_panel.fewest(reading, codes)]
@@ -168,11 +157,9 @@ def log_few(known: Labels, readings: Sequence[str]) -> None:
     }
     texts = [f"{called}: {listed(those)}" for called, those in few.items() if len(those)]
     if texts:
-        log.warning(
-            Message(
-                f"{arg('labels')} has labels of too few cells to be predicted well by any panel "
-                f"({'; '.join(texts)}): their recall says little."
-            )
+        note(
+            f"{arg('labels')} has labels of too few cells to be predicted well by any panel "
+            f"({'; '.join(texts)}): their recall says little."
         )
 
 
@@ -211,24 +198,18 @@ def numbers(
         if (may & wrong).any():
             raise InvalidValue(
                 argument,
-                NO_VALUE,
-                f"has {what} for {int((may & wrong).sum())} genes "
+                problem=f"has {what} for {int((may & wrong).sum())} genes "
                 f"({listed(adata.var_names[may & wrong])})",
-                "correct these, or remove the genes",
+                remedy="correct these, or remove the genes",
             )
     return np.where(bad, otherwise, values)
 
 
 def _by_row(genes: Lookup, given: Mapping[Any, Any], argument: str, unnamed: float) -> pd.Series:
     """What is given by name for each row; names that no gene has are refused."""
-    strange = [name for name in given if not genes.of(str(name))]
+    strange = [str(name) for name in given if not genes.of(str(name))]
     if strange:
-        raise NotFound(
-            argument,
-            NO_VALUE,
-            f"has genes that are missing in {genes.where}: {listed(strange)}",
-            f"leave them out{genes.hints(strange)}",
-        )
+        report_missing(argument, strange, genes, "raise")
     by_row = genes.by_row(given)
     return pd.Series([by_row.get(row, unnamed) for row in range(genes.n_genes)], dtype=object)
 
@@ -237,19 +218,15 @@ def _log_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None
     """Log how many folds there are, and classes with fewer cells."""
     number = n_folds(counts, cv)
     if number < cv:
-        log.warning(
-            Message(
-                f"{arg('labels')}: the largest class has {int(counts.max())} labelled cells, and "
-                f"{number} folds are used instead of {arg('cv', cv)}."
-            )
+        note(
+            f"{arg('labels')}: the largest class has {int(counts.max())} labelled cells, and "
+            f"{number} folds are used instead of {arg('cv', cv)}."
         )
     few = classes[(counts > 1) & (counts < number)]
     if len(few):
-        log.warning(
-            Message(
-                f"{arg('labels')}: {listed(map(repr, few.tolist()))} has fewer labelled cells "
-                f"than folds ({number}), and is in as many test folds as it has cells."
-            )
+        note(
+            f"{arg('labels')}: {listed(map(repr, few.tolist()))} has fewer labelled cells "
+            f"than folds ({number}), and is in as many test folds as it has cells."
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,17 +12,15 @@ import pandas as pd
 
 from ..criterion.platform import Detection
 from ..errors import (
-    NO_VALUE,
     OBS,
-    Caution,
     InvalidValue,
-    Message,
     NotFound,
     arg,
+    caution,
     listed,
     naming,
+    note,
     shown,
-    warn,
 )
 from ..options import MEASURES, Limits
 from ..solvers.constraints import Row, Rows, check
@@ -43,8 +40,6 @@ if TYPE_CHECKING:
     from ..options import Request
     from ..panel import Panel
     from ..selection import Candidates
-
-log = logging.getLogger(__name__)
 
 #: A gene that limits rule out is named if it alone preserves this share; so many are.
 _STRONG, _SAID = 0.01, 3
@@ -101,11 +96,7 @@ def say_ruled_out(table: pd.DataFrame | None) -> None:
     strong = table[table["preserved"] >= _STRONG].head(_SAID)
     if len(strong):
         texts = [f"{row.gene} ({row.limit}; {row.preserved:.0%})" for row in strong.itertuples()]
-        log.warning(
-            Message(
-                f"{arg('limits')} rule out genes that alone would preserve much: {listed(texts)}."
-            )
-        )
+        note(f"{arg('limits')} rule out genes that alone would preserve much: {listed(texts)}.")
 
 
 def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
@@ -117,14 +108,13 @@ def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
     if out.any():
         raise InvalidValue(
             "include",
-            NO_VALUE,
-            f"has genes that cannot be ordered for the {arg('platform')}: "
+            problem=f"has genes that cannot be ordered for the {arg('platform')}: "
             f"{listed(adata.var_names[out])}",
-            "leave them out, or correct its genes",
+            remedy="leave them out, or correct its genes",
         )
     if not (genes.allowed & orderable).any():
         raise InvalidValue(
-            "platform", NO_VALUE, "leaves no gene to choose from", "correct its genes"
+            "platform", problem="leaves no gene to choose from", remedy="correct its genes"
         )
     return replace(genes, allowed=genes.allowed & orderable)
 
@@ -139,9 +129,7 @@ def rows(
     symbols: str | None = None,
 ) -> Rows | None:
     """Return limits as rows over all genes of `adata`; None where there are none."""
-    if limits is None:
-        return None
-    if limits == Limits():
+    if limits is None or limits == Limits():
         return None
     limits = with_lists(adata, limits, symbols)
     may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
@@ -204,9 +192,8 @@ def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None)
         limits = ", ".join(name for name, guilty in zip(rows.names, blamed, strict=True) if guilty)
         raise InvalidValue(
             "include",
-            NO_VALUE,
-            f"has genes that limits rule out ({limits}): {listed(adata.var_names[out])}",
-            "leave them out, or relax the limits",
+            problem=f"has genes that limits rule out ({limits}): {listed(adata.var_names[out])}",
+            remedy="leave them out, or relax the limits",
         )
     check(
         rows,
@@ -273,9 +260,8 @@ def _counted(genes: Lookup, limits: Limits, types: Types, detection: Detection) 
     if not (np.isfinite(means).all() and (means >= 0).all()):
         raise InvalidValue(
             "counts_layer",
-            NO_VALUE,
-            "has values that are negative or not finite",
-            "name a layer of raw counts",
+            problem="has values that are negative or not finite",
+            remedy="name a layer of raw counts",
         )
     return np.asarray(means)
 
@@ -304,10 +290,9 @@ def _totals(means: Array, limits: Limits, types: Types, detection: Detection) ->
         if str(name) not in types.names:
             raise NotFound(
                 "total_counts['type']",
-                NO_VALUE,
-                f"has the type {shown(name)}, which is missing in column {limits.groupby!r} of "
-                f"{OBS}",
-                f"choose from {listed(types.names)}",
+                problem=f"has the type {shown(name)}, which is missing in column "
+                f"{limits.groupby!r} of {OBS}",
+                remedy=f"choose from {listed(types.names)}",
             )
         of_type = means[:, 1 + types.names.index(str(name))]
         limit = "total_counts['type']"
@@ -328,9 +313,8 @@ def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
     if strange := [name for name in ranges if name not in groups]:
         raise NotFound(
             "per_group",
-            NO_VALUE,
-            f"has groups that are missing in {arg('groups')}: {listed(strange)}",
-            f"choose from {listed(groups)}",
+            problem=f"has groups that are missing in {arg('groups')}: {listed(strange)}",
+            remedy=f"choose from {listed(groups)}",
         )
     for name, (least, most) in ranges.items():
         if not least and len(groups[name]) <= most:
@@ -365,12 +349,10 @@ def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
             f"merge types that are alike, or list their markers in {arg('groups')}",
         )
     if few:
-        warn(
-            Caution(
-                f"{arg('per_type', per_type)}: these types have fewer markers, {what}, and need "
-                f"no more: {listed(few)}. Merge types that are alike, or list their markers in "
-                f"{arg('groups')}."
-            )
+        caution(
+            f"{arg('per_type', per_type)}: these types have fewer markers, {what}, and need "
+            f"no more: {listed(few)}. Merge types that are alike, or list their markers in "
+            f"{arg('groups')}."
         )
 
 
@@ -410,18 +392,11 @@ def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) 
     names = {str(gene) for members in lists.values() for gene in members}
     absent = sorted(name for name in names if not genes.of(name))
     if len(absent) == len(names):
-        raise NotFound(
-            argument,
-            NO_VALUE,
-            f"has no gene of {genes.where}, but {listed(absent)}",
-            f"use the names in {genes.where}{genes.hints(absent)}",
-        )
+        raise genes.refusal(argument, absent, NotFound)
     if absent:
-        log.warning(
-            Message(
-                f"{len(absent)} genes of {arg(argument)} are missing in {genes.where}: "
-                f"{listed(absent)}{genes.hints(absent)}."
-            )
+        note(
+            f"{len(absent)} genes of {arg(argument)} are missing in {genes.where}: "
+            f"{listed(absent)}{genes.hints(absent)}."
         )
     return {
         str(name): np.unique([row for gene in members for row in genes.of(str(gene))]).astype(

@@ -135,7 +135,7 @@ def _sums(
 def _unlogged(block: Matrix) -> Matrix:
     """``expm1`` of the values; none that is larger than a logarithm overflows."""
     if not sparse.issparse(block):
-        return np.expm1(np.minimum(block, read.RECOGNITION.largest_logarithm))
+        return np.expm1(np.minimum(block, read.LARGEST_LOGARITHM))
     values = _unlogged(block.data)
     return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
 

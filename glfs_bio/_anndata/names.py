@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import csv
 import difflib
-import logging
 import lzma
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
-from itertools import takewhile
+from os.path import commonprefix
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -29,20 +28,19 @@ from ..errors import (
     ADATA,
     BOOLEAN,
     FALSE,
-    NO_VALUE,
     PATTERN,
     VAR,
     VAR_NAMES,
-    Caution,
     InvalidType,
     InvalidValue,
-    Message,
     NotFound,
+    Refusal,
     arg,
+    caution,
     listed,
     naming,
+    note,
     shown,
-    warn,
 )
 from ..options import MISSING
 from ..selection import Candidates
@@ -62,8 +60,6 @@ if TYPE_CHECKING:
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
 
-log = logging.getLogger(__name__)
-
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
 
@@ -72,33 +68,43 @@ _IDS = "gene_ids"
 
 #: The family that is neither structure nor to be selected.
 CONTROLS = "controls"
-#: Where the members of each family are from.
-SOURCES = {
-    "mitochondrial": "genes of the mitochondrial genome: S. Anderson et al., Nature 290, 457 "
-    "(1981); and their copies in the nucleus, by the symbols of HGNC",
-    "ribosomal": "ribosomal proteins and their pseudogenes: N. Ban et al., Curr. Opin. Struct. "
-    "Biol. 24, 165 (2014); symbols of the HGNC groups RPS and RPL",
-    "haemoglobin": "chains of haemoglobin and their pseudogenes: HGNC group Hemoglobin subunits",
-    "tcr": "segments and constant regions of T-cell receptors: M.-P. Lefranc et al., IMGT, Nucleic "
-    "Acids Res. 43, D413 (2015)",
-    "bcr": "segments and constant regions of immunoglobulins: M.-P. Lefranc et al., IMGT, Nucleic "
-    "Acids Res. 43, D413 (2015)",
-    "sex": "XIST, TSIX, and genes of the male-specific region of Y: H. Skaletsky et al., Nature "
-    "423, 825 (2003); Y. Q. S. Soh et al., Cell 159, 800 (2014) for mouse",
-    "cell_cycle": "genes of S and of G2/M: I. Tirosh et al., Science 352, 189 (2016)",
-    "heat_shock": "HSP70, HSP90, HSP110, chaperonins, small heat shock proteins, DNAJA and DNAJB: "
-    "H. H. Kampinga et al., Cell Stress Chaperones 14, 105 (2009)",
-    "dissociation": "genes that dissociation of the tissue induces: S. C. van den Brink et al., "
-    "Nat. Methods 14, 935 (2017), in mouse; the human genes of the same names",
-    "housekeeping": "genes that are expressed in all tissues: 2,176 human ones of HRT Atlas, B. W. "
-    "Hounkpe et al., Nucleic Acids Res. 49, D947 (2021), whose names mouse shares; and ACTB, B2M, "
-    "FTH1 and FTL of L.-L. Hsiao et al., Physiol. Genomics 7, 97 (2001), whose amounts vary more",
-    "proliferation": "cell_cycle, the genes of both hallmarks E2F targets and G2M checkpoint of A. "
-    "Liberzon et al., Cell Syst. 1, 417 (2015) that are neither housekeeping nor MYC, and markers "
-    "of dividing cells: M. L. Whitfield et al., Nat. Rev. Cancer 6, 99 (2006)",
-    CONTROLS: "no genes: blanks and negative controls of imaging (K. H. Chen et al., Science 348, "
-    "aaa6090 (2015)), spike-ins of sequencing (ERCC, BMC Genomics 6, 150 (2005))",
-}
+#: Families, and where their members are from.
+FAMILIES = (
+    # genes of the mitochondrial genome: S. Anderson et al., Nature 290, 457 (1981); and their
+    # copies in the nucleus, by the symbols of HGNC
+    "mitochondrial",
+    # ribosomal proteins and their pseudogenes: N. Ban et al., Curr. Opin. Struct. Biol. 24, 165
+    # (2014); symbols of the HGNC groups RPS and RPL
+    "ribosomal",
+    # chains of haemoglobin and their pseudogenes: HGNC group Hemoglobin subunits
+    "haemoglobin",
+    # segments and constant regions of T-cell receptors and of immunoglobulins: M.-P. Lefranc et
+    # al., IMGT, Nucleic Acids Res. 43, D413 (2015)
+    "tcr",
+    "bcr",
+    # XIST, TSIX, and genes of the male-specific region of Y: H. Skaletsky et al., Nature 423, 825
+    # (2003); Y. Q. S. Soh et al., Cell 159, 800 (2014) for mouse
+    "sex",
+    # genes of S and of G2/M: I. Tirosh et al., Science 352, 189 (2016)
+    "cell_cycle",
+    # HSP70, HSP90, HSP110, chaperonins, small heat shock proteins, DNAJA and DNAJB: H. H. Kampinga
+    # et al., Cell Stress Chaperones 14, 105 (2009)
+    "heat_shock",
+    # genes that dissociation of the tissue induces: S. C. van den Brink et al., Nat. Methods 14,
+    # 935 (2017), in mouse; the human genes of the same names
+    "dissociation",
+    # genes that are expressed in all tissues: 2,176 human ones of HRT Atlas, B. W. Hounkpe et al.,
+    # Nucleic Acids Res. 49, D947 (2021), whose names mouse shares; and ACTB, B2M, FTH1 and FTL of
+    # L.-L. Hsiao et al., Physiol. Genomics 7, 97 (2001), whose amounts vary more
+    "housekeeping",
+    # cell_cycle, the genes of both hallmarks E2F targets and G2M checkpoint of A. Liberzon et al.,
+    # Cell Syst. 1, 417 (2015) that are neither housekeeping nor MYC, and markers of dividing cells:
+    # M. L. Whitfield et al., Nat. Rev. Cancer 6, 99 (2006)
+    "proliferation",
+    # no genes: blanks and negative controls of imaging (K. H. Chen et al., Science 348, aaa6090
+    # (2015)), spike-ins of sequencing (ERCC, BMC Genomics 6, 150 (2005))
+    CONTROLS,
+)
 
 _PSEUDOGENE = r"(P\d*[A-Z]?|-PS\d*)?"
 PATTERNS = {
@@ -119,22 +125,14 @@ PATTERNS = {
 } | {CONTROLS: CONTROL}
 
 
-@dataclass(frozen=True)
-class Hints:
-    """How names that are missing are compared with those that are there."""
-
-    #: Most missing names that are compared, letter by letter: each takes milliseconds
-    compared: int = 20
-    #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75
-    alike: float = 0.75
-    #: Hints that are looked for, and that the message shows
-    close: int = 10
-    shown: int = 2
-    #: Letters from which the beginning of a family is one
-    beginning: int = 3
-
-
-HINTS = Hints()
+#: Most missing names that are compared with others letter by letter: each takes milliseconds.
+MOST_COMPARED = 20
+#: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
+_SIMILARITY = 0.75
+#: Hints that are looked for, and that the message shows.
+_MOST_CLOSE, MOST_HINTS = 10, 2
+#: Letters from which the beginning of a family is one.
+_FEWEST_LETTERS = 3
 
 
 @dataclass(frozen=True)
@@ -213,7 +211,7 @@ def members(file: str) -> Iterator[dict[str, str]]:
 
 @cache
 def family(name: str) -> Family:
-    """One of :data:`SOURCES`."""
+    """One of :data:`FAMILIES`."""
     rows = [row for row in members("families.tsv.xz") if row["family"] == name]
     return Family(
         frozenset(row["symbol"].upper() for row in rows),
@@ -233,8 +231,6 @@ class Lookup:
             self.where = f"{VAR_NAMES} or column {symbols!r} of {VAR}"
         self.adata = adata
         self._symbols = symbols
-        self._var = adata.var
-        self._raw = adata.raw
         #: Several rows may have one symbol
         self.by_name: dict[str, list[int]] = {}
         for column in of_rows:
@@ -246,7 +242,7 @@ class Lookup:
     def _by_id(self) -> dict[str, list[int]]:
         """Rows by what else names a gene for sure: ids beside the names, and without versions."""
         found: dict[str, list[int]] = {}
-        beside = self._var.get(_IDS, ())
+        beside = self.adata.var.get(_IDS, ())
         named = [(name, row) for name, rows in self.by_name.items() for row in rows]
         for name, row in [*named, *zip(beside, range(self.n_genes), strict=False)]:
             for one in {name, versionless(str(name))} - {""}:
@@ -277,7 +273,7 @@ class Lookup:
     @property
     def n_genes(self) -> int:
         """Number of rows."""
-        return len(self._var)
+        return int(self.adata.n_vars)
 
     def rows(self, item: str | re.Pattern[str]) -> Sequence[int] | NDArray[np.intp] | None:
         """Rows of a name, pattern, boolean column or family; None where nothing is found."""
@@ -291,7 +287,7 @@ class Lookup:
             return np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
         if item == CONTROLS:
             return np.flatnonzero(read.controls(self.adata)).tolist() or None
-        if item in SOURCES:
+        if item in FAMILIES:
             return self._where(family(item).__contains__)
         return None
 
@@ -301,35 +297,44 @@ class Lookup:
     @cached_property
     def flags(self) -> list[str]:
         """Boolean columns of ``.var``."""
-        return [name for name in self._var if pd.api.types.is_bool_dtype(self._var[name])]
+        var = self.adata.var
+        return [name for name in var if pd.api.types.is_bool_dtype(var[name])]
+
+    def refusal(
+        self, argument: str, names: Sequence[str], kind: type[Refusal] = InvalidValue
+    ) -> Refusal:
+        """Return the refusal of names of which no gene is in the data."""
+        return kind(
+            argument,
+            problem=f"has no gene of {self.where}, but {listed(names)}",
+            remedy=f"use the names in {self.where}{self.hints(names[:MOST_COMPARED])}",
+        )
 
     def hints(self, absent: Collection[Item]) -> str:
         """What may have been meant by what is not there: clauses after a semicolon, or nothing."""
-        unknown = [item for item in absent if isinstance(item, str) and item not in SOURCES]
-        patterns = ids = ""
-        if any(map(looks_like_a_pattern, unknown)):
+        unknown = [item for item in absent if isinstance(item, str) and item not in FAMILIES]
+        patterns = ids = raw = ""
+        if any(name[:1] == "^" or name[-1:] == "$" or ".*" in name for name in unknown):
             patterns = f"; write a pattern as {PATTERN}"
         if self._needs_symbols(absent):
             ids = (
                 f"; {VAR_NAMES} has Ensembl ids, so name the column of {VAR} with symbols in "
                 f"{arg('symbols')}"
             )
-        raw = ""
-        elsewhere = set() if self._raw is None else set(unknown).intersection(self._raw.var_names)
-        if elsewhere:
-            there = listed([item for item in unknown if item in elsewhere])
-            raw = f"; {ADATA}.raw has genes that are missing in {ADATA}: {there}"
-            unknown = [item for item in unknown if item not in elsewhere]
-        similar = self._similar(unknown)
-        return f"{raw}{similar}{patterns}{ids}"
+        in_raw = pd.Index(()) if self.adata.raw is None else self.adata.raw.var_names
+        only_in_raw = [item for item in unknown if item in in_raw]
+        if only_in_raw:
+            raw = f"; {ADATA}.raw has genes that are missing in {ADATA}: {listed(only_in_raw)}"
+            unknown = [item for item in unknown if item not in in_raw]
+        return f"{raw}{self._similar(unknown)}{patterns}{ids}"
 
     def _similar(self, unknown: Iterable[str]) -> str:
         """A clause about each name that is another today, or has others like it."""
-        plain = by_spelling([*self.by_name, *self.flags, *SOURCES])
+        plain = by_spelling([*self.by_name, *self.flags, *FAMILIES])
         meant = []
         for i, name in enumerate(unknown):
-            begun = [one for one in SOURCES if one.startswith(name.casefold())]
-            if begun and len(name) >= HINTS.beginning:
+            begun = [one for one in FAMILIES if one.startswith(name.casefold())]
+            if begun and len(name) >= _FEWEST_LETTERS:
                 meant.append(f"; {name} may be the family {begun[0]}")
                 continue
             genes = known_as(name)
@@ -339,17 +344,17 @@ class Lookup:
                 like for key in other for like in plain.get(key, ()) if like in self.by_name
             ]
             if here:
-                meant.append(f"; {name} is {' or '.join(here[: HINTS.shown])}")
+                meant.append(f"; {name} is {' or '.join(here[:MOST_HINTS])}")
                 continue
             key = _plain(name)
             found = plain.get(key, [])
             called = [gene.symbol for gene in genes if gene.symbol != name]
             if called and not found:
-                meant.append(f"; {name} is {' or '.join(called[: HINTS.shown])}, missing too")
-            elif not (found or genes) and i < HINTS.compared and not versionless(name):
+                meant.append(f"; {name} is {' or '.join(called[:MOST_HINTS])}, missing too")
+            elif not (found or genes) and i < MOST_COMPARED and not versionless(name):
                 found = spelled_alike(name, plain)
             if found:
-                meant.append(f"; {name} may be {' or '.join(found[: HINTS.shown])}")
+                meant.append(f"; {name} may be {' or '.join(found[:MOST_HINTS])}")
         return "".join(meant)
 
     def _needs_symbols(self, absent: Iterable[object]) -> bool:
@@ -367,17 +372,15 @@ def settled(adata: AnnData, request: Request, missing: Missing | None = None) ->
     if spec.ignore is None or spec.stored_key is not None:
         return request
     lookup = Lookup(adata, request.symbols)
-    found, absent = _mask(lookup, spec.ignore, "ignore")
-    missing = request.missing if missing is None else missing
-    _report("ignore", _without_families("ignore", absent, lookup, missing), lookup, missing)
-    names = tuple(map(str, adata.var_names[found]))
+    is_ignored, absent = _mask(lookup, spec.ignore, "ignore")
+    _report_items("ignore", absent, lookup, missing or request.missing)
+    names = tuple(map(str, adata.var_names[is_ignored]))
     return replace(request, structure=replace(spec, ignore=names or None))
 
 
 def _silent(adata: AnnData, ignore: Collection[str] | None) -> NDArray[np.bool_]:
     """Genes that are no structure: controls, and those to ignore, by their names."""
-    out = read.controls(adata)
-    return out if ignore is None else out | adata.var_names.isin(ignore)
+    return np.asarray(read.controls(adata) | adata.var_names.isin(ignore or ()))
 
 
 def choose(
@@ -400,28 +403,24 @@ def choose(
     excluded, not_excluded = _mask(lookup, exclude, "exclude")
     included, not_included = _mask(lookup, include, "include")
     absent = [*not_included, *not_excluded]
-    argument = "include" if not_included else "exclude"
-    _report(argument, _without_families(argument, absent, lookup, missing), lookup, missing)
+    _report_items("include" if not_included else "exclude", absent, lookup, missing)
     if (included & excluded).any():
         raise InvalidValue(
             "include",
-            NO_VALUE,
-            f"has genes that {arg('exclude')} has too: "
+            problem=f"has genes that {arg('exclude')} has too: "
             f"{listed(adata.var_names[included & excluded])}",
-            "remove them from one of the two",
+            remedy="remove them from one of the two",
         )
     _tell_of(adata, controls & ~included & ~excluded, missing)
     allowed = ~excluded & (included | ~silent)
     if not allowed.any():
         out = "exclude" if ignore is None else "ignore"
-        raise InvalidValue(out, NO_VALUE, "leaves no candidate gene", "name fewer genes")
+        raise InvalidValue(out, problem="leaves no candidate gene", remedy="name fewer genes")
     without = included & silent & ~controls
     if without.any():
-        log.warning(
-            Message(
-                f"{arg('include')}: {listed(adata.var_names[without])} add nothing to what is "
-                f"preserved, since {arg('ignore')} has them too."
-            )
+        note(
+            f"{arg('include')}: {listed(adata.var_names[without])} add nothing to what is "
+            f"preserved, since {arg('ignore')} has them too."
         )
     return Candidates(allowed, included, missing=tuple(absent))
 
@@ -438,22 +437,20 @@ def not_to_choose(
     their names.
     """
     checks.one_of("missing", missing, MISSING)
-    out = _silent(adata, ignore)
+    silent = _silent(adata, ignore)
     if exclude is None:
-        return out
+        return silent
     lookup = Lookup(adata, symbols)
-    found, absent = _mask(lookup, exclude, "exclude")
-    _report("exclude", _without_families("exclude", absent, lookup, missing), lookup, missing)
-    return out | found
+    excluded, absent = _mask(lookup, exclude, "exclude")
+    _report_items("exclude", absent, lookup, missing)
+    return silent | excluded
 
 
 def _tell_of(adata: AnnData, controls: NDArray[np.bool_], missing: Missing) -> None:
     if controls.any() and missing != "ignore":
-        log.warning(
-            Message(
-                f"{int(controls.sum())} controls count as no structure and are not selected: "
-                f"{listed(adata.var_names[controls], 3)}."
-            )
+        note(
+            f"{int(controls.sum())} controls count as no structure and are not selected: "
+            f"{listed(adata.var_names[controls], 3)}."
         )
 
 
@@ -475,15 +472,9 @@ def panel(
     checks.one_of("missing", missing, MISSING)
     found = named(adata, panel, symbols=symbols, argument=argument)
     if not len(found.genes):
-        lookup = Lookup(adata, symbols)
-        raise InvalidValue(
-            argument,
-            NO_VALUE,
-            f"has no gene of {lookup.where}, but {listed(found.names)}",
-            f"use the names in {lookup.where}{lookup.hints(found.absent)}",
-        )
+        raise Lookup(adata, symbols).refusal(argument, found.names)
     if found.absent:
-        _report(argument, found.absent, Lookup(adata, symbols), missing)
+        report_missing(argument, found.absent, Lookup(adata, symbols), missing)
     return found
 
 
@@ -532,18 +523,13 @@ def is_several(names: Any) -> bool:
     return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
 
 
-def looks_like_a_pattern(text: str) -> bool:
-    """Whether somebody may have meant a regular expression."""
-    return text[:1] == "^" or text[-1:] == "$" or ".*" in text
-
-
 def _mask(
     lookup: Lookup, genes: Genes | None, argument: str
 ) -> tuple[NDArray[np.bool_], list[Item]]:
-    """Genes that are asked for, and what is not there."""
-    found = np.zeros(lookup.n_genes, dtype=bool)
+    """Return which genes are asked for, and what is missing."""
+    mask = np.zeros(lookup.n_genes, dtype=bool)
     if genes is None:
-        return found, []
+        return mask, []
     absent: dict[Item, None] = {}
     items = _items(genes, argument)
     of_file = lookup.of_file(items.table) if isinstance(items, PanelFile) else None
@@ -551,15 +537,26 @@ def _mask(
         if not isinstance(item, str | re.Pattern):
             raise InvalidType(
                 argument,
-                NO_VALUE,
-                f"has {shown(item)}, which is neither a gene name nor a pattern ({PATTERN})",
+                problem=f"has {shown(item)}, which is neither a gene name nor a pattern "
+                f"({PATTERN})",
             )
         rows = lookup.rows(item) if of_file is None else of_file[place] or None
         if rows is not None:
-            found[rows] = True
+            mask[rows] = True
         else:
             absent[item] = None
-    return found, list(absent)
+    return mask, list(absent)
+
+
+def _report_items(argument: str, absent: list[Item], lookup: Lookup, missing: Missing) -> None:
+    """Report what is missing of names, patterns and families: of a family no gene need be there."""
+    families = [item for item in absent if item in FAMILIES]
+    if families and missing != "ignore":
+        note(
+            f"{arg(argument)}: {lookup.where} has no gene of these families: "
+            f"{listed(families)}{lookup.hints(families)}."
+        )
+    report_missing(argument, [item for item in absent if item not in families], lookup, missing)
 
 
 def _items(genes: Any, argument: str) -> list[Any]:
@@ -573,33 +570,16 @@ def _items(genes: Any, argument: str) -> list[Any]:
     return [genes] if isinstance(genes, str | re.Pattern) else list(genes)
 
 
-def _without_families(
-    argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing
-) -> list[Item]:
-    """The rest of what is not there, and a message of families that have no gene here."""
-    families = [item for item in absent if isinstance(item, str) and item in SOURCES]
-    if families and missing != "ignore":
-        log.warning(
-            Message(
-                f"{arg(argument)}: {lookup.where} has no gene of these families: "
-                f"{listed(families)}{lookup.hints(families)}."
-            )
-        )
-    return [item for item in absent if item not in families]
-
-
-def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
+def report_missing(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
     """Raise, warn, or say nothing about what is not there."""
     if missing == "ignore" or not absent:
         return
     texts = [item.pattern if isinstance(item, re.Pattern) else item for item in absent]
     names, hints = listed(texts), lookup.hints(absent)
     if missing == "warn":
-        warn(
-            Caution(
-                f"{arg(argument)} has names that are missing in {lookup.where} and are ignored: "
-                f"{names}{hints}."
-            )
+        caution(
+            f"{arg(argument)} has names that are missing in {lookup.where} and are ignored: "
+            f"{names}{hints}."
         )
         return
     unknown = any(isinstance(item, str) for item in absent)
@@ -607,9 +587,8 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
     ignore = f", or ignore them with {arg('missing', 'warn')}" if of_selections else ""
     raise (NotFound if unknown else InvalidValue)(
         argument,
-        NO_VALUE,
-        f"has names that are missing in {lookup.where}: {names}",
-        f"correct them{ignore}{hints}",
+        problem=f"has names that are missing in {lookup.where}: {names}",
+        remedy=f"correct them{ignore}{hints}",
     )
 
 
@@ -629,9 +608,9 @@ def names_in(panel: Any, argument: str) -> list[str] | PanelFile:
     names = list(panel)
     for name in names:
         if not isinstance(name, str):
-            raise InvalidType(argument, NO_VALUE, f"has {shown(name)}, which is not a gene name")
+            raise InvalidType(argument, problem=f"has {shown(name)}, which is not a gene name")
     if not names:
-        raise InvalidValue(argument, NO_VALUE, "is empty", "give gene names")
+        raise InvalidValue(argument, problem="is empty", remedy="give gene names")
     return list(dict.fromkeys(map(str, names)))
 
 
@@ -688,11 +667,6 @@ def spelled_alike(name: str, plain: Mapping[str, list[str]]) -> list[str]:
     """Names spelled nearly as one, the most alike first, of those in :func:`by_spelling`."""
     key = _plain(name)
     pool = [other for other in plain if other[:1] == key[:1]]
-    close = difflib.get_close_matches(key, pool, n=HINTS.close, cutoff=HINTS.alike)
-    close.sort(key=lambda other: -_shared(key, other))
+    close = difflib.get_close_matches(key, pool, n=_MOST_CLOSE, cutoff=_SIMILARITY)
+    close.sort(key=lambda other: -len(commonprefix([key, other])))  # noqa: RUF071 -- letters
     return [one for other in close for one in plain[other]]
-
-
-def _shared(one: str, other: str) -> int:
-    """Letters at the beginning that two names share."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,17 +19,16 @@ from ..data.matrix import RowMatrix, doubled, with_values
 from ..errors import (
     BOOLEAN,
     MAPPING,
-    NO_VALUE,
     VAR,
     InvalidType,
     InvalidValue,
-    Message,
     NotFound,
     Refusal,
     arg,
     call,
     listed,
     naming,
+    note,
 )
 from ..measures.genes import sums
 from ..options import FEWEST_CELLS, StructureSpec
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Matrix
     from ..options import Platform
-
-log = logging.getLogger(__name__)
 
 #: Cells that are added to those that express a gene, and to those that do not.
 _HALF = 0.5
@@ -85,45 +81,40 @@ def of_genes(
     """Read what a platform is to the genes of an object."""
     if given is None:
         return Detection()
-    given, lookup = with_codewords(given), names.Lookup(adata, symbols)
-    orderable = None if given.genes is None else _orderable(lookup, given)
-    told = _told(lookup, given)
-    words = off_target = efficiency = spread = failure = signal = None
-    if given.codebook is not None:
-        words, known = bits(lookup.by_row(given.codebook), adata.n_vars)
-        orderable = known if orderable is None else orderable & known
-    if "off_target" in told:
-        share = told["off_target"]
-        off_target = columns.numbers(lookup, share, "off_target", most=1.0, unnamed=0.0)
-        if given.max_off_target is not None:
-            few = off_target <= given.max_off_target
-            orderable = few if orderable is None else orderable & few
-    if "efficiency" in told:
-        efficiency = columns.numbers(lookup, told["efficiency"], "efficiency", needed=orderable)
-    elif given.efficiency is not None:
-        efficiency = shares(lookup, given.efficiency, layer)
-    if "spread" in told:
-        spread = columns.numbers(lookup, told["spread"], "spread", needed=orderable, unnamed=0.0)
-    if "signal" in told:
-        signal = columns.numbers(lookup, told["signal"], "signal", unnamed=0.0)
-    elif isinstance(given.efficiency, AnnData):
-        signal = _signal(lookup, given.efficiency)
-    if given.failure is not None:
-        failure = columns.numbers(lookup, given.failure, "failure", most=1.0, unnamed=0.0)
+    platform, lookup = with_codewords(given), names.Lookup(adata, symbols)
+    values = _values(lookup, platform)
+    numbers: dict[str, Any] = {}
+    conditions = [] if platform.genes is None else [_orderable(lookup, platform)]
+    if platform.codebook is not None:
+        numbers["codewords"], is_coded = bits(lookup.by_row(platform.codebook), adata.n_vars)
+        conditions.append(is_coded)
+    if "off_target" in values:
+        share = columns.numbers(lookup, values["off_target"], "off_target", most=1.0, unnamed=0.0)
+        numbers["off_target"] = share
+        if platform.max_off_target is not None:
+            conditions.append(share <= platform.max_off_target)
+    orderable = np.logical_and.reduce(conditions) if conditions else None
+    options: dict[str, dict[str, Any]] = {
+        "efficiency": {"needed": orderable},
+        "spread": {"needed": orderable, "unnamed": 0.0},
+        "signal": {"unnamed": 0.0},
+        "failure": {"most": 1.0, "unnamed": 0.0},
+    }
+    for name in options:
+        if name in values:
+            numbers[name] = columns.numbers(lookup, values[name], name, **options[name])
+    if isinstance(platform.efficiency, AnnData):
+        with_signal = "signal" not in values
+        numbers |= _measured(lookup, platform.efficiency, layer, with_signal=with_signal)
     detection = Detection(
-        efficiency=efficiency,
-        spread=spread,
-        failure=failure,
-        off_target=off_target,
-        signal=signal,
-        worst=given.case == "worst",
+        **numbers,
+        worst=platform.case == "worst",
         orderable=orderable,
-        codewords=words,
-        named=given.is_instrument,
+        named=platform.is_instrument,
     )
     if detection.worst and not detection.varies:
         raise InvalidValue(
-            "case", given.case, "is of draws, which do not differ", "give a spread, or a failure"
+            "case", platform.case, "is of draws, which do not differ", "give a spread, or a failure"
         )
     return detection
 
@@ -139,9 +130,8 @@ def _orderable(lookup: names.Lookup, given: Platform) -> NDArray[np.bool_]:
         if least is None or not pd.api.types.is_numeric_dtype(column):
             raise InvalidValue(
                 "platform",
-                NO_VALUE,
-                f"names {genes!r} for its genes, which must be a {BOOLEAN} column of {VAR}, or "
-                f"one of numbers of probes with {arg('min_probes')}",
+                problem=f"names {genes!r} for its genes, which must be a {BOOLEAN} column of "
+                f"{VAR}, or one of numbers of probes with {arg('min_probes')}",
             )
         return np.asarray(column.to_numpy(dtype=float, na_value=0.0) >= least)
     table = _listed(genes, list(var.columns))
@@ -156,13 +146,7 @@ def _orderable(lookup: names.Lookup, given: Platform) -> NDArray[np.bool_]:
     for rows in lookup.of_file(table):
         found[list(rows)] = True
     if not found.any():
-        some = list(table["gene"][:20])
-        raise InvalidValue(
-            "platform",
-            NO_VALUE,
-            f"has no gene that is in {lookup.where}, but {listed(some)}",
-            f"name genes as they are named there{lookup.hints(some)}",
-        )
+        raise lookup.refusal("platform", list(table["gene"]))
     return found
 
 
@@ -172,10 +156,9 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
         if not Path(genes).is_file():
             raise NotFound(
                 "platform",
-                NO_VALUE,
-                f"names {str(genes)!r} for its genes, neither a column of {VAR} "
+                problem=f"names {str(genes)!r} for its genes, neither a column of {VAR} "
                 f"({listed(var_columns)}) nor a file",
-                "name one of these, or give names as a list",
+                remedy="name one of these, or give names as a list",
             )
         with naming(path="platform"):
             genes = read_panel(genes)
@@ -186,23 +169,23 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
     if not isinstance(genes, Collection) or not all(isinstance(gene, str) for gene in genes):
         raise InvalidType(
             "platform",
-            NO_VALUE,
-            f"must have genes as names, a file, a column of {VAR}, or a {MAPPING} of numbers",
+            problem=f"must have genes as names, a file, a column of {VAR}, or a {MAPPING} of "
+            "numbers",
         )
     table = pd.DataFrame({"gene": list(genes), "id": ""}, dtype=object)
     return table.assign(n_probes=genes.values()) if isinstance(genes, Mapping) else table
 
 
-def _told(lookup: names.Lookup, given: Platform) -> dict[str, Any]:
-    """Return what fields of a platform, or else columns of its table, say of each gene."""
-    found: dict[str, Any] = {}
-    if isinstance(given.efficiency, pd.DataFrame):
-        found |= _of_table(lookup, given.efficiency)
-    for name in _OF_TABLE:
-        value = getattr(given, name)
+def _values(lookup: names.Lookup, platform: Platform) -> dict[str, Any]:
+    """Return what fields of a platform, or else columns of its table, have for the genes."""
+    values: dict[str, Any] = {}
+    if isinstance(platform.efficiency, pd.DataFrame):
+        values |= _of_table(lookup, platform.efficiency)
+    for name in (*_OF_TABLE, "failure"):
+        value = getattr(platform, name)
         if not (value is None or isinstance(value, pd.DataFrame | AnnData)):
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, float]]:
@@ -210,73 +193,57 @@ def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, 
     if "efficiency" not in table or not table.index.is_unique:
         raise InvalidValue(
             "efficiency",
-            NO_VALUE,
-            "is a table without a column 'efficiency', or with a gene twice",
-            f"give that of {call('tl.estimate_efficiency')}",
+            problem="is a table without a column 'efficiency', or with a gene twice",
+            remedy=f"give that of {call('tl.estimate_efficiency')}",
         )
     there = table[[bool(lookup.of(str(name))) for name in table.index]]
     if there.empty:
-        raise _no_gene(lookup)
+        raise lookup.refusal("efficiency", list(map(str, table.index)))
     kept = [name for name in _OF_TABLE if name in table]
     return {str(name): there[name].to_dict() for name in kept}
 
 
-def _no_gene(lookup: names.Lookup) -> InvalidValue:
-    return InvalidValue(
-        "efficiency",
-        NO_VALUE,
-        f"has no gene of {lookup.where}",
-        "give genes the same names, such as symbols",
-    )
+def _measured(
+    lookup: names.Lookup, cells: AnnData, layer: str | None, *, with_signal: bool
+) -> dict[str, Array]:
+    """Return what cells that a platform measured say of each gene, 0 for a gene not there.
 
-
-def shares(lookup: names.Lookup, given: AnnData, layer: str | None) -> Array:
-    """What a platform detects of each gene as a share of that in the data, from 0 to 1.
-
-    From cells that it measured: with a Poisson count in each cell, a gene that a share s of the
-    cells expresses has ``−log(1 − s)`` molecules in the mean.  The share is that mean there over
-    the mean here, 0 for a gene that is not there, and at most 1, as the noise here is not only that
-    of counting.
+    ``"efficiency"`` is what the platform detects as a share of that in the data, from 0 to 1.  With
+    a Poisson count in each cell, a gene that a share s of the cells expresses has ``−log(1 − s)``
+    molecules in the mean; the share is that mean there over the mean here, and at most 1, as the
+    noise here is not only that of counting.  ``"signal"`` is the structure in units of noise.
     """
     try:
-        read.unique_names(given)
+        read.unique_names(cells)
     except Refusal as refusal:
         raise refusal.within("efficiency") from None
-    places = lookup.by_row({name: place for place, name in enumerate(given.var_names)})
-    if not places:
-        raise _no_gene(lookup)
-    there = list(places)
-    here = _molecules(read.row_matrix(lookup.adata, layer), "adata")
+    by_row = lookup.by_row({name: column for column, name in enumerate(cells.var_names)})
+    if not by_row:
+        raise lookup.refusal("efficiency", list(cells.var_names))
+    rows, shared = list(by_row), list(by_row.values())
+    molecules = _molecules(read.row_matrix(lookup.adata, layer), "adata")
     with naming(X="efficiency"):
-        elsewhere = _molecules(read.row_matrix(given), "efficiency")
-    if len(there) < lookup.n_genes:
-        log.warning(
-            Message(
-                f"{arg('efficiency')} has {len(there)} of {lookup.n_genes} genes, and the platform "
-                "counts as blind to the others."
-            )
+        detected = _molecules(read.row_matrix(cells), "efficiency")
+    if len(rows) < lookup.n_genes:
+        note(
+            f"{arg('efficiency')} has {len(rows)} of {lookup.n_genes} genes, and the platform "
+            "counts as blind to the others."
         )
-    found = np.zeros(lookup.n_genes)
-    found[there] = elsewhere[list(places.values())] / here[there]
-    return np.minimum(found, 1.0)
-
-
-def _signal(lookup: names.Lookup, given: AnnData) -> Array | None:
-    """Structure of each gene in units of noise, in cells of a platform; 0 for a gene not there."""
-    places = lookup.by_row({name: place for place, name in enumerate(given.var_names)})
-    found = np.zeros(lookup.n_genes)
+    numbers = {"efficiency": np.zeros(lookup.n_genes)}
+    numbers["efficiency"][rows] = np.minimum(detected[shared] / molecules[rows], 1.0)
+    if not with_signal:
+        return numbers
     with naming(X="efficiency"):
-        there = signal_of(given)
-    if there is None:
-        log.warning(
-            Message(
-                f"{arg('efficiency')} has fewer than {FEWEST_CELLS} cells with counts, which "
-                "hardly show the structure of genes: only their efficiencies are estimated."
-            )
+        signal = signal_of(cells)
+    if signal is None:
+        note(
+            f"{arg('efficiency')} has fewer than {FEWEST_CELLS} cells with counts, which "
+            "hardly show the structure of genes: only their efficiencies are estimated."
         )
-        return None
-    found[list(places)] = there[list(places.values())]
-    return found
+        return numbers
+    numbers["signal"] = np.zeros(lookup.n_genes)
+    numbers["signal"][rows] = signal[shared]
+    return numbers
 
 
 def signal_of(adata: AnnData, layer: str | None = None) -> Array | None:
@@ -298,7 +265,7 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
     rows = read.row_matrix(adata, layer)
     totals = sums(rows)
     cells = np.flatnonzero(totals > 0)  # those without counts say nothing
-    some = cells[: read.RECOGNITION.rows]
+    some = cells[: read.FIRST_ROWS]
     found = read.state(rows.first(int(some.max(initial=-1)) + 1)[some]) if len(some) else None
     if found not in ("counts", "normalised"):
         return rows
@@ -321,9 +288,8 @@ def _molecules(data: RowMatrix, name: str) -> Array:
     if read.least(data) < 0:
         raise InvalidValue(
             name,
-            NO_VALUE,
-            "has negative values, so that cells that express a gene cannot be told",
-            "use counts, or logarithms of them",
+            problem="has negative values, so that cells that express a gene cannot be told",
+            remedy="use counts, or logarithms of them",
         )
     share = (read.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
     return np.asarray(-np.log1p(-share))

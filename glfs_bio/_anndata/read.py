@@ -18,8 +18,6 @@ from ..cells.pca import check_coordinates
 from ..data.matrix import RowMatrix, check_finite, check_indices, is_here, native, no_rows
 from ..errors import (
     ADATA,
-    BOOLEAN,
-    FALSE,
     GRAPHS,
     LAYERS,
     LOG_NORMALISE,
@@ -30,18 +28,16 @@ from ..errors import (
     OBSP,
     VAR,
     VAR_NAMES,
-    Caution,
     InvalidType,
     InvalidValue,
     NotFound,
     Refusal,
     arg,
+    caution,
     listed,
     naming,
-    warn,
 )
 from ..vendors.names import is_control
-from . import lazy
 from .lean import Lean
 
 if TYPE_CHECKING:
@@ -70,44 +66,32 @@ _PARTS = {
 }
 
 
-@dataclass(frozen=True)
-class Recognition:
-    """How the content of a matrix is recognised from its first values."""
-
-    values: int = 10_000
-    #: Rows that values are taken from, where the matrix is not in memory
-    rows: int = 20
-    #: That of 1e9 to the base of 2
-    largest_logarithm: float = 30.0
-    #: No logarithm and hardly a scaled value exceeds it
-    largest: float = 500.0
-    #: Larger values are expression that is not log-transformed where so many are zero; raw
-    #: intensities of microarrays are nowhere zero
-    zeros: float = 0.05
-    #: Logarithms of logarithms of counts are smaller
-    twice: float = 3.0
-    #: Counts in some unit: how near to a whole number the ratio of a value to the smallest of its
-    #: cell is, and for what share of them
-    whole: float = 0.05
-    nearly_all: float = 0.95
-    #: Scaled values: share of the genes whose zeros became one negative value
-    mostly: float = 0.5
-
-
-RECOGNITION = Recognition()
+#: The content of a matrix is recognised from so many values, of so many rows where it is not in
+#: memory.
+_FIRST_VALUES, FIRST_ROWS = 10_000, 20
+#: That of 1e9 to the base of 2.
+LARGEST_LOGARITHM = 30.0
+#: No logarithm and hardly a scaled value exceeds the first.  Larger values are expression that is
+#: not log-transformed where the second share is zero; raw intensities of microarrays are nowhere 0.
+_LARGEST, _ZEROS = 500.0, 0.05
+#: Logarithms of logarithms of counts are smaller.
+_TWICE = 3.0
+#: Counts in some unit: how near to a whole number the ratio of a value to the smallest of its cell
+#: is, and for what share of them.
+_WHOLE, _NEARLY_ALL = 0.05, 0.95
+#: Scaled values: share of the genes whose zeros became one negative value.
+_MOSTLY = 0.5
+_OR_LAYER = f", or name a log-normalised matrix with {arg('layer')}"
 #: What is said of a matrix that is not log-normalised, by its state; see :func:`state`.
 STATES = {
     "counts": f"looks like raw counts (whole numbers): {LOG_NORMALISE}",
-    "normalised": "looks normalised and not log-transformed: transform it once with log1p, or name "
-    f"a log-normalised matrix with {arg('layer')}",
-    "twice": "looks log-transformed twice: transform it once, or name a log-normalised matrix with "
-    f"{arg('layer')}",
+    "normalised": "looks normalised and not log-transformed: transform it once with log1p"
+    f"{_OR_LAYER}",
+    "twice": f"looks log-transformed twice: transform it once{_OR_LAYER}",
     "scaled": "looks scaled, with negative values in place of zeros, which hides the difference "
-    "between expressed genes and noise: select before scaling, or name a log-normalised matrix "
-    f"with {arg('layer')}",
+    f"between expressed genes and noise: select before scaling{_OR_LAYER}",
     "intensities": "has values that are too large for log-normalised expression, like raw "
-    "microarray intensities: set values below 20 to 20 and take log2 first, or name a "
-    f"log-normalised matrix with {arg('layer')}",
+    f"microarray intensities: set values below 20 to 20 and take log2 first{_OR_LAYER}",
 }
 
 
@@ -131,7 +115,7 @@ def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
         raw = (
             f", such as {arg('layer', RAW)}" if found == "scaled" and adata.raw is not None else ""
         )
-        warn(Caution(f"The matrix {STATES[found]}{raw}."))
+        caution(f"The matrix {STATES[found]}{raw}.")
     if named.batch_key is not None and named.neighbors_key is not None:
         raise InvalidValue(
             "neighbors_key",
@@ -157,12 +141,27 @@ def check(adata: object) -> None:
         parts = list(getattr(adata, held, ()))
         raise InvalidType(
             "adata",
-            NO_VALUE,
-            f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
-            f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
+            problem=f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
+            remedy=f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
         )
-    lazy.read_beside_the_matrix(adata)
+    _load_annotations(adata)
     text_names(adata.var_names, VAR_NAMES)
+
+
+def _load_annotations(adata: Any) -> None:
+    """Load all but the matrices of an object of ``anndata.experimental.read_lazy``."""
+    if hasattr(getattr(adata, "obs", None), "to_memory"):
+        for part in ("obs", "var", "obsm", "varm", "obsp", "uns"):
+            setattr(adata, part, _loaded(getattr(adata, part)))
+
+
+def _loaded(value: Any) -> Any:
+    for load in ("to_memory", "compute"):
+        if hasattr(value, load):
+            return getattr(value, load)()
+    if isinstance(value, Mapping):
+        return {name: _loaded(item) for name, item in value.items()}
+    return value
 
 
 def text_names(names: pd.Index, where: str) -> None:
@@ -173,9 +172,8 @@ def text_names(names: pd.Index, where: str) -> None:
     if strange:
         raise InvalidType(
             "adata",
-            NO_VALUE,
-            f"has names in {where} that are no texts: {listed(map(repr, strange))}",
-            f"make them texts: {where} = {where}.astype(str)",
+            problem=f"has names in {where} that are no texts: {listed(map(repr, strange))}",
+            remedy=f"make them texts: {where} = {where}.astype(str)",
         )
 
 
@@ -186,9 +184,8 @@ def unique_names(adata: AnnData) -> None:
         doubled = adata.var_names[adata.var_names.duplicated()].unique()
         raise InvalidValue(
             "adata",
-            NO_VALUE,
-            f"has duplicate gene names in {VAR_NAMES} ({listed(doubled)})",
-            "make them unique first",
+            problem=f"has duplicate gene names in {VAR_NAMES} ({listed(doubled)})",
+            remedy="make them unique first",
         )
 
 
@@ -197,9 +194,8 @@ def writable(adata: AnnData) -> None:
     if adata.is_view and adata.isbacked:
         raise InvalidValue(
             "adata",
-            NO_VALUE,
-            "is a view of a backed object, which is read-only",
-            "load it first, with to_memory()",
+            problem="is a view of a backed object, which is read-only",
+            remedy="load it first, with to_memory()",
         )
 
 
@@ -325,10 +321,8 @@ def heard(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> Ro
     """A matrix of these genes in which controls, and genes to ignore by their names, are silent:
     they are no structure.
     """
-    out = controls(adata)
-    if ignore:
-        out |= adata.var_names.isin(ignore)
-    return RowMatrix(data, silent=np.flatnonzero(out)) if out.any() else data
+    silent = controls(adata) | adata.var_names.isin(ignore or ())
+    return RowMatrix(data, silent=np.flatnonzero(silent)) if silent.any() else data
 
 
 def there(adata: AnnData, layer: str | None) -> Any:
@@ -381,11 +375,11 @@ def state(data: Any) -> str | None:
             return "scaled"
     elif _multiples(_expressed(some)):
         return "normalised"
-    if np.abs(values).max() <= RECOGNITION.largest:
+    if np.abs(values).max() <= _LARGEST:
         return None
     expressed = some.nnz if sparse.issparse(some) else np.count_nonzero(some)
     zeros = 1.0 - expressed / np.prod(some.shape)
-    return "normalised" if values.min() >= 0 and zeros > RECOGNITION.zeros else "intensities"
+    return "normalised" if values.min() >= 0 and zeros > _ZEROS else "intensities"
 
 
 def looks_like_counts(data: Any) -> bool:
@@ -408,12 +402,12 @@ def may_be_counts(data: Any) -> bool:
     if not len(values):
         return True
     whole = (values == np.round(values)).all()
-    return bool(values.min() >= 0 and (whole or values.max() > RECOGNITION.largest_logarithm))
+    return bool(values.min() >= 0 and (whole or values.max() > LARGEST_LOGARITHM))
 
 
 def logged_twice(data: Any) -> bool:
     """Whether ``log1p`` was applied twice to counts: once undone, they are no multiples yet."""
-    rows = [row for row in _expressed(_first_rows(data)) if row.max() < RECOGNITION.twice]
+    rows = [row for row in _expressed(_first_rows(data)) if row.max() < _TWICE]
     once = [np.expm1(row) for row in rows]
     return not _multiples(once) and _multiples([np.expm1(row) for row in once])
 
@@ -421,8 +415,8 @@ def logged_twice(data: Any) -> bool:
 def _first_rows(data: Any) -> Matrix:
     """The first rows, in memory."""
     if isinstance(data, RowMatrix):
-        return data.first(RECOGNITION.rows)
-    return (data.tocsr() if sparse.issparse(data) else np.asarray(data))[: RECOGNITION.rows]
+        return data.first(FIRST_ROWS)
+    return (data.tocsr() if sparse.issparse(data) else np.asarray(data))[:FIRST_ROWS]
 
 
 def _expressed(some: Matrix) -> list[Array]:
@@ -440,9 +434,9 @@ def _multiples(rows: list[Array]) -> bool:
     if not rows:
         return False
     ratios = np.concatenate([row / row.min() for row in rows])
-    ratios = ratios[(ratios > 1.0 + RECOGNITION.whole) & (ratios < RECOGNITION.largest)]
-    whole = np.abs(ratios - np.round(ratios)) < RECOGNITION.whole
-    return bool(len(ratios) >= RECOGNITION.rows and whole.mean() > RECOGNITION.nearly_all)
+    ratios = ratios[(ratios > 1.0 + _WHOLE) & (ratios < _LARGEST)]
+    whole = np.abs(ratios - np.round(ratios)) < _WHOLE
+    return bool(len(ratios) >= FIRST_ROWS and whole.mean() > _NEARLY_ALL)
 
 
 def _looks_scaled(some: Matrix) -> bool:
@@ -452,32 +446,7 @@ def _looks_scaled(some: Matrix) -> bool:
     dense = some.toarray() if sparse.issparse(some) else some
     least = dense.min(axis=0)
     of_zeros = (least < 0) & ((dense == least).sum(axis=0) > 1)
-    return bool(of_zeros.mean() > RECOGNITION.mostly)
-
-
-def mask(
-    adata: AnnData,
-    part: Literal["obs", "var"],
-    chosen: NDArray[np.bool_] | str | None,
-    argument: str,
-) -> NDArray[np.bool_]:
-    """Rows of ``.obs`` or ``.var``: all, a boolean column, or a boolean array, as in scanpy."""
-    n_rows = len(getattr(adata, part))
-    if chosen is None:
-        return np.ones(n_rows, dtype=bool)
-    if isinstance(chosen, str):
-        chosen = find(adata, part, chosen, argument).to_numpy()
-    values = np.asarray(chosen)
-    if values.dtype != np.bool_ or values.shape != (n_rows,):
-        raise InvalidValue(
-            argument,
-            NO_VALUE,
-            f"must be {BOOLEAN} with {n_rows} entries, and has dtype {values.dtype} and shape "
-            f"{values.shape}",
-        )
-    if not values.any():
-        raise InvalidValue(argument, NO_VALUE, f"selects nothing, since all entries are {FALSE}")
-    return values
+    return bool(of_zeros.mean() > _MOSTLY)
 
 
 def representation(adata: AnnData, use_rep: str | None) -> Array | None:
@@ -587,10 +556,8 @@ def _is_lazy(data: Any) -> bool:
 def _first_values(data: Any) -> NDArray[Any]:
     """Some finite values; of a sparse matrix of those that are stored."""
     if isinstance(data, RowMatrix):
-        data = data.first(RECOGNITION.rows)
-    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[
-        : RECOGNITION.values
-    ]
+        data = data.first(FIRST_ROWS)
+    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[:_FIRST_VALUES]
     return np.asarray(values[np.isfinite(values)])
 
 

@@ -188,17 +188,15 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
     """Return the columns of some genes for all of others' names."""
     if frame.index.equals(names):
         return frame
-    every = pd.DataFrame(index=names)
+    columns = {}
     for name, column in frame.items():
-        of_names = column.reindex(names)
+        missing: Any = 0.0 if str(name).endswith(_ZERO_ELSEWHERE) else np.nan
         if column.dtype == np.bool_:
-            of_names = of_names == True  # noqa: E712 -- missing is False
+            missing = False
         elif isinstance(column.dtype, pd.CategoricalDtype):
-            of_names = of_names.fillna(NONE)
-        elif str(name).endswith(_ZERO_ELSEWHERE):
-            of_names = of_names.fillna(0.0)
-        every[name] = of_names
-    return every
+            missing = NONE
+        columns[name] = column.reindex(names, fill_value=missing)
+    return pd.DataFrame(columns, index=names)
 
 
 def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
@@ -370,14 +368,7 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     read.unique_names(adata)
     checks.texts(key=key)
     names = ("weight", "loss", "score", "rank", "selected", "included")
-    for name in names:
-        if f"{key}_{name}" not in adata.var:
-            raise NotFound(
-                "key",
-                key,
-                f"is not a selection, since {VAR} has no column {key}_{name}",
-                f"run {call('pp.select_genes')} first",
-            )
+    _check_columns(adata, key, "selection", names)
     frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in names})
     flags = ["selected", "included"]
     frame[flags] = frame[flags].astype(bool)
@@ -390,6 +381,18 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
             f"run {call('pp.select_genes')} again, or choose another selection",
         )
     return frame.sort_values("rank", kind="stable")
+
+
+def _check_columns(adata: AnnData, key: str, kind: str, names: Iterable[str]) -> None:
+    """Refuse a key without the columns of ``.var`` of a kind of result."""
+    for name in names:
+        if f"{key}_{name}" not in adata.var:
+            raise NotFound(
+                "key",
+                key,
+                f"is not a {kind}, since {VAR} has no column {key}_{name}",
+                f"run {call(KINDS[kind])} first",
+            )
 
 
 def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
@@ -414,13 +417,7 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
     """Return the selection frequencies of ``tl.stability``, the largest first."""
     read.check(adata)
     checks.texts(key=key)
-    if f"{key}_frequency" not in adata.var:
-        raise NotFound(
-            "key",
-            key,
-            f"is not a stability, since {VAR} has no column {key}_frequency",
-            f"run {call('tl.stability')} first",
-        )
+    _check_columns(adata, key, "stability", ["frequency"])
     column = adata.var[f"{key}_frequency"].dropna()
     return column.sort_values(ascending=False, kind="stable")
 

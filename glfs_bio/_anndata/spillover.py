@@ -6,7 +6,6 @@ graph of squidpy joins them.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,16 +13,7 @@ import pandas as pd
 from scipy import sparse
 
 from .. import checks
-from ..errors import (
-    NO_VALUE,
-    InvalidType,
-    InvalidValue,
-    Message,
-    NotFound,
-    Refusal,
-    arg,
-    listed,
-)
+from ..errors import InvalidType, InvalidValue, NotFound, Refusal, arg, listed, note
 from ..measures import space
 from ..options import neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover
@@ -35,8 +25,6 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..labels import Labels
     from ..options import Platform
-
-log = logging.getLogger(__name__)
 
 #: Where squidpy has the positions of cells, and the graph of those that are neighbours.
 _POSITIONS, _GRAPH = "spatial", "spatial_connectivities"
@@ -55,9 +43,9 @@ def of_labels(given: Platform, share: float, name: str, labels: Labels) -> Spill
         if there.empty:
             raise InvalidValue(
                 "spillover_to",
-                NO_VALUE,
-                f"has none of the types of {arg('labels', name)}, but {listed(list(table.index))}",
-                "give types the same names",
+                problem=f"has none of the types of {arg('labels', name)}, but "
+                f"{listed(list(table.index))}",
+                remedy="give types the same names",
             )
         _say(there, table, labels.names)
         places = [labels.names.index(label) for label in there.index]
@@ -75,7 +63,7 @@ def frequencies(spatial: AnnData, labels: str) -> pd.DataFrame:
     counts = (of_type.T @ pairs @ of_type).toarray()
     if not counts.any():
         raise InvalidValue(
-            "spillover_to", NO_VALUE, "has no two cells with a label that are neighbours"
+            "spillover_to", problem="has no two cells with a label that are neighbours"
         )
     return pd.DataFrame(counts, index=known.names, columns=known.names)
 
@@ -103,13 +91,9 @@ def _say(there: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> None:
     of_no_use = [name for name in table.columns if name not in names]
     missing = [name for name in names if name not in there.index]
     if of_no_use:
-        log.warning(
-            Message(f"{arg('spillover_to')}: {listed(of_no_use)} are no types here, and left out.")
-        )
+        note(f"{arg('spillover_to')}: {listed(of_no_use)} are no types here, and left out.")
     if missing:
-        log.warning(
-            Message(f"{arg('spillover_to')}: {listed(missing)} get random cells as neighbours.")
-        )
+        note(f"{arg('spillover_to')}: {listed(missing)} get random cells as neighbours.")
 
 
 def _graph(spatial: AnnData) -> sparse.csr_array:
@@ -125,18 +109,16 @@ def _positions(spatial: AnnData) -> tuple[Array, Index]:
     if _POSITIONS not in spatial.obsm:
         raise NotFound(
             "spillover_to",
-            NO_VALUE,
-            f"has no positions of cells under {_POSITIONS!r}",
-            "add them, or give a table of the frequencies of neighbouring types",
+            problem=f"has no positions of cells under {_POSITIONS!r}",
+            remedy="add them, or give a table of the frequencies of neighbouring types",
         )
     try:
         where = checks.real("spillover_to", spatial.obsm[_POSITIONS])
     except Refusal:
         raise InvalidType(
             "spillover_to",
-            NO_VALUE,
-            "has positions that are no finite numbers",
-            "correct these, or remove the cells",
+            problem="has positions that are no finite numbers",
+            remedy="correct these, or remove the cells",
         ) from None
     column = next((name for name in _SECTIONS if name in spatial.obs), None)
     if column is None:
@@ -146,8 +128,7 @@ def _positions(spatial: AnnData) -> tuple[Array, Index]:
     if missing:
         raise InvalidValue(
             "spillover_to",
-            NO_VALUE,
-            f"has {missing} cells without a section in {column!r}",
-            "fill it in, or remove these cells",
+            problem=f"has {missing} cells without a section in {column!r}",
+            remedy="fill it in, or remove these cells",
         )
     return where, sections

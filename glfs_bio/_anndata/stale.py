@@ -19,7 +19,7 @@ from scipy import sparse
 
 from .. import codec
 from ..data.matrix import is_here
-from ..errors import ADATA, InvalidValue
+from ..errors import ADATA, InvalidValue, listed
 from . import read
 
 if TYPE_CHECKING:
@@ -98,22 +98,23 @@ def stale(
 
 
 def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None:
-    """Say what tells the selection that a stability examined from that under `key`.
+    """Return what a stability was asked for otherwise than the selection under `key`, or None.
 
-    None: it is the same, but for its seed.
+    Their seeds may differ.
     """
-    chosen = adata.uns[key]
-    differences = [
-        f"{name}={_text(value)} and not {_text(chosen['params'][name])}"
+    selection = adata.uns[key]
+    params = selection["params"]
+    names = [
+        name
         for name, value in entry["params"].items()
-        if name in chosen["params"]
-        and name not in _FREE
-        and _items(value) != _items(chosen["params"][name])
+        if name in params and name not in _FREE and _canonical(value) != _canonical(params[name])
     ]
-    limited = _plain(chosen["params"].get("limits", "None")) != "None"  # parts admit other genes
-    if not differences and not limited and entry["n_tested"] != chosen["n_tested"]:
-        differences.append(f"{entry['n_tested']} genes to choose from and not {chosen['n_tested']}")
-    return ", ".join(differences) or None
+    if names:
+        return f"it has another {listed(names)}"
+    limited = _canonical(params.get("limits", "None")) != "None"  # parts admit other genes
+    if not limited and entry["n_tested"] != selection["n_tested"]:
+        return f"{entry['n_tested']} genes to choose from and not {selection['n_tested']}"
+    return None
 
 
 def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
@@ -206,35 +207,15 @@ def _params(adata: AnnData, key: str) -> str:
 
 def _canonical(value: Any) -> Any:
     """A parameter as it is in Python, after a file, and after R, where one is a list of one."""
-    found = _plain(value)
-    if isinstance(found, dict):
-        return {str(name): _canonical(item) for name, item in found.items()}
-    if isinstance(found, list):
-        items = [_canonical(item) for item in found]
-        return items[0] if len(items) == 1 else items
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return float(found)
-    return str(found)
-
-
-def _plain(value: Any) -> Any:
-    """A stored value, whether or not it has been in a file."""
     if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    return np.asarray(value).tolist()
-
-
-def _items(value: Any) -> Any:
-    """The same, where one name is a list of it."""
-    found = _plain(value)
-    return [found] if isinstance(found, str) else found
-
-
-def _text(value: Any) -> str:
-    found = _plain(value)
-    if isinstance(found, list) and len(found) > 3:
-        return f"{len(found)} values"
-    return "None" if found == "None" else repr(found)
+        return {str(name): _canonical(item) for name, item in value.items()}
+    value = np.asarray(value).tolist()
+    if isinstance(value, list):
+        items = [_canonical(item) for item in value]
+        return items[0] if len(items) == 1 else items
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    return str(value)
 
 
 def _sums(adata: AnnData, layer: str | None) -> str:

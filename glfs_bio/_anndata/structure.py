@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import numpy as np
 from .. import checks
 from ..cells import noise
 from ..cells.cells import Cells, build_problems, split
-from ..errors import MATRIX, Caution, InvalidValue, Message, arg, call, naming, shown, warn
+from ..errors import MATRIX, InvalidValue, arg, call, caution, naming, note, shown
 from ..options import OF_STORED, StructureSpec
 from ..selection import criterion_of
 from . import names, read, results, stale
@@ -27,14 +26,12 @@ if TYPE_CHECKING:
     from ..criterion.instrument import Instrument
     from ..options import Request
 
-log = logging.getLogger(__name__)
-
 #: Where a structure is kept that was computed on the way of something else.
 KEY = "glfs_structure"
 #: The same, where ``pp.structure`` wrote another one there.
 BESIDE = "glfs_structure_beside"
 #: What is kept of each set of cells beside its rows of ``.obsm`` and columns of ``.varm``.
-_NUMBERS = ("assay_noise", "noise_level", "graph_components", "chance")
+_NUMBERS = {"assay_noise": float, "noise_level": float, "graph_components": int, "chance": float}
 _ARRAYS = ("stiffness", "variance", "residuals", "units")
 #: A gene sets no more than this share of the noise of the platform, where there are so many genes:
 #: .16 of 33 genes of osmFISH, and .03 of whole transcriptomes.
@@ -134,11 +131,9 @@ def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
     """Say that a selection is by another structure than ``pp.structure`` was asked for."""
     given = asked_for(adata)
     if given is not None and given.record() != spec.record():
-        log.warning(
-            Message(
-                f"The structure under {shown(KEY)} is another one ({_in_words(given)}), and is not "
-                f"used: {arg('use_rep', KEY)} names it."
-            )
+        note(
+            f"The structure under {shown(KEY)} is another one ({_in_words(given)}), and is not "
+            f"used: {arg('use_rep', KEY)} names it."
         )
 
 
@@ -160,16 +155,14 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     elif not agree:
         if every:
             why = "differ in theirs" if own else "need what is no longer there"
-            log.warning(
-                Message(f"The structure is that of the matrix: selections {shown(*every)} {why}.")
-            )
+            note(f"The structure is that of the matrix: selections {shown(*every)} {why}.")
         return StructureSpec()
     key, spec = next(iter(own.items()))
     if layer is not None:
         spec = StructureSpec() if spec.stored_key is not None else replace(spec, layer=layer)
     other = given is not None and given.record() != spec.record()
     if other or spec.stored_key is not None or _differing(spec):
-        log.warning(Message(f"The structure is that of {shown(key)}: {_in_words(spec)}."))
+        note(f"The structure is that of {shown(key)}: {_in_words(spec)}.")
     return spec
 
 
@@ -225,12 +218,10 @@ def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
     alike = np.abs(varying - 1.0) < _ALIKE
     if len(varying) >= _MANY_GENES and alike.mean() > _NEARLY_ALL:
         raw = f", such as {arg('layer', 'raw')}" if has_raw else ""
-        warn(
-            Caution(
-                "Nearly all genes have variance 1, as after scaling, which hides the "
-                "difference between expressed genes and noise. Select before scaling, or name "
-                f"a log-normalised matrix with {arg('layer')}{raw}."
-            )
+        caution(
+            "Nearly all genes have variance 1, as after scaling, which hides the "
+            "difference between expressed genes and noise. Select before scaling, or name "
+            f"a log-normalised matrix with {arg('layer')}{raw}."
         )
 
 
@@ -240,12 +231,10 @@ def _warn_of_one_gene(adata: AnnData, sets: Sequence[Cells]) -> None:
         return
     shares = np.mean([noise.shares_of_assay(one.variance, one.residuals) for one in sets], axis=0)
     if shares.max() > _MOST:
-        warn(
-            Caution(
-                f"{adata.var_names[int(shares.argmax())]} varies much more than the other genes "
-                f"and makes {100.0 * float(shares.max()):.0f} % of the assumed noise of the "
-                f"platform: is it in the same unit? Correct its unit, or remove it from {MATRIX}."
-            )
+        caution(
+            f"{adata.var_names[int(shares.argmax())]} varies much more than the other genes "
+            f"and makes {100.0 * float(shares.max()):.0f} % of the assumed noise of the "
+            f"platform: is it in the same unit? Correct its unit, or remove it from {MATRIX}."
         )
 
 
@@ -293,14 +282,12 @@ def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
         block, rows = entry["sets"][str(place)], np.flatnonzero(number == place)
         r = int(block["rank"])
         whole = len(rows) == len(every) and r == rank
+        values: dict[str, Any] = {name: np.asarray(block[name]) for name in _ARRAYS}
+        values |= {name: kind(block[name]) for name, kind in _NUMBERS.items()}
         own = Cells(
             basis=np.ascontiguousarray(every if whole else every[rows, :r]),
             projections=np.ascontiguousarray(projections[:, place * rank : place * rank + r]),
-            **{name: np.asarray(block[name]) for name in _ARRAYS},
-            assay_noise=float(block["assay_noise"]),
-            noise_level=float(block["noise_level"]),
-            graph_components=int(block["graph_components"]),
-            chance=float(block["chance"]),
+            **values,
         )
         sets.append(own)
         places.append(rows)

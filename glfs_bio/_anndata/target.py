@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,16 +16,15 @@ from ..data.matrix import check_indices
 from ..errors import (
     BOOLEAN,
     MAPPING,
-    NO_VALUE,
     OBS,
     OBSM,
     VAR,
     InvalidType,
     InvalidValue,
-    Message,
     NotFound,
     arg,
     listed,
+    note,
     shown,
 )
 from ..vendors import forms, sheets
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
 
     from .._typing import Array
     from ..options import Request
-
-log = logging.getLogger(__name__)
 
 #: What ``preserve=`` may be; documentation shows it.
 Preserve = str | Iterable[str] | Mapping[str, float]
@@ -62,15 +58,14 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
         return None
     shares = list(preserve.items()) if isinstance(preserve, Mapping) else [(preserve, 1.0)]
     if not shares:
-        raise InvalidValue("preserve", NO_VALUE, "is empty", "name a target")
+        raise InvalidValue("preserve", problem="is empty", remedy="name a target")
     terms = []
     for what, share in shares:
         if isinstance(preserve, Mapping) and not isinstance(what, str):
             raise InvalidType(
                 "preserve",
-                NO_VALUE,
-                f"has the key {shown(what)}, which is not a string",
-                f"for genes, use a {BOOLEAN} column of {VAR}, or a file",
+                problem=f"has the key {shown(what)}, which is not a string",
+                remedy=f"for genes, use a {BOOLEAN} column of {VAR}, or a file",
             )
         checks.number("preserve", share, above=0.0)
         term = _term(adata, what, **called)
@@ -81,11 +76,9 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     terms = [(term, share / largest) for term, share in terms]
     named = isinstance(preserve, str | Mapping)
     if cell_weights is not None and named and [what for what, _ in shares] == [cell_weights]:
-        log.warning(
-            Message(
-                f"{arg('cell_weights')} has no effect if {arg('preserve')} is the same column "
-                f"({cell_weights}): all pairs of labels have equal weights."
-            )
+        note(
+            f"{arg('cell_weights')} has no effect if {arg('preserve')} is the same column "
+            f"({cell_weights}): all pairs of labels have equal weights."
         )
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
@@ -113,9 +106,8 @@ def _refuse_ignored(names: pd.Index, ignore: Collection[str]) -> None:
     if len(both):
         raise InvalidValue(
             "preserve",
-            NO_VALUE,
-            f"has genes that {arg('ignore')} has too: {listed(both)}",
-            "remove them from one of the two",
+            problem=f"has genes that {arg('ignore')} has too: {listed(both)}",
+            remedy="remove them from one of the two",
         )
 
 
@@ -186,11 +178,9 @@ def _of_column(adata: AnnData, name: str) -> Term:
     n_cells = np.bincount(codes[codes >= 0], minlength=len(categories))
     few = [str(label) for label, n in zip(categories, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
-        log.warning(
-            Message(
-                f"{arg('preserve')}: these labels have only one or two cells, too few for a "
-                f"reliable mean: {listed(few)}."
-            )
+        note(
+            f"{arg('preserve')}: these labels have only one or two cells, too few for a "
+            f"reliable mean: {listed(few)}."
         )
     return LabelsTerm(codes)
 

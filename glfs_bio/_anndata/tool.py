@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,14 @@ from .._progress import tell, with_bar
 from . import read, results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
 
-#: Arguments that say what is computed of and where it is written, or do not decide on it.
-_UNRECORDED = {"adata", "panel", "key", "layer", "key_added", "inplace", "n_jobs", "select"}
+#: Arguments that say what is computed of and where it is written, do not decide on it, or are long.
+_UNRECORDED = {
+    *("adata", "panel", "key", "layer", "key_added", "inplace", "n_jobs", "select", "background"),
+}
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,8 @@ class Result:
 
     #: Values for ``.uns`` by their names, or an envelope of :mod:`.results`.
     content: Mapping[str, Any]
-    #: The one of them that the tool returns with ``inplace=False``.
-    returned: str = "table"
+    #: The one of them that the tool returns with ``inplace=False``; None: all.
+    returned: str | None = "table"
     #: What is recorded in the place of arguments of the call, or beside them.
     params: dict[str, Any] = field(default_factory=dict)
     #: What it is of, see :func:`.stale.made_of`.
@@ -36,6 +39,8 @@ class Result:
     #: Columns of ``.obs`` and ``.var``.
     obs: Mapping[str, Any] | None = None
     var: Mapping[str, Any] | pd.DataFrame | None = None
+    #: Packages that it depends on, beside those of all numbers.
+    packages: tuple[str, ...] = ()
 
 
 def tool(
@@ -43,12 +48,14 @@ def tool(
     summary: Callable[[Mapping[str, Any]], Iterable[str]] | None = None,
     *,
     suffix: str | None = None,
+    kind_of_several: str | None = None,
 ) -> Callable[[Callable[..., Result]], Callable[..., Any]]:
     """Make a tool of a function that computes the result of a panel or of a selection.
 
     The function has the arguments ``adata``, ``panel`` or ``key``, and ``key_added``, which it gets
     as the key that is written.  With ``inplace=False`` the tool returns one value of the result;
     else it stores all of it, with the arguments of the call, and says the lines of its summary.
+    `kind_of_several` is that of a result of a dict of panels, if the function takes one.
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Any]:
@@ -69,21 +76,29 @@ def tool(
                 checks.keys(key=key)
             inplace = arguments.get("inplace", True)
             checks.flags(inplace=inplace)
-            key_added = results.key_for(adata, kind, arguments["key_added"], key, suffix=suffix)
+            is_of_several = kind_of_several and isinstance(arguments.get("panel"), Mapping)
+            of_kind = kind_of_several if kind_of_several and is_of_several else kind
+            key_added = results.key_for(adata, of_kind, arguments["key_added"], key, suffix=suffix)
             arguments["key_added"] = key_added
             result = function(*call.args, **call.kwargs)
-            if not inplace:
+            if not inplace and result.returned is not None:
                 return result.content[result.returned]
             entry = result.content
             if "kind" not in entry:
                 params = {name: arguments[name] for name in arguments if name not in _UNRECORDED}
-                entry = results.envelope(kind, params | result.params, result.made_of, **entry)
+                entry = results.envelope(
+                    of_kind, params | result.params, result.made_of, result.packages, **entry
+                )
+            if not inplace:
+                return dict(results.kept(entry))
             results.store(adata, key_added, entry, obs=result.obs, var=result.var)
             if summary is not None:
                 tell(*summary(entry))
             return None
 
         annotation = "pd.DataFrame | None" if has_inplace else "None"
+        if kind_of_several is not None:
+            annotation = "dict[str, Any] | None"
         run.__signature__ = signature.replace(return_annotation=annotation)  # type: ignore[attr-defined]
         return with_bar(documented(run))
 

@@ -144,12 +144,23 @@ def _in_symbols(table: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.
 
 
 def _select(call: Call) -> None:
-    from .._anndata import results
-
     paths = [call.values["source"], *call.values.get("also", [])]
     cells = {str(path): call.cells(path) for path in paths}
     adata = next(iter(cells.values()))
-    key = call.result(cells if len(paths) > 1 else adata)
+    _put_selection(call, adata, call.result(cells if len(paths) > 1 else adata))
+
+
+def _demo(call: Call) -> None:
+    import scanpy as sc
+
+    adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    _put_selection(call, adata, call.result(adata, n_genes=call.value("n_genes") or 25))
+
+
+def _put_selection(call: Call, adata: AnnData, key: str) -> None:
+    """Write the cells, and the panel as a list."""
+    from .._anndata import results
+
     call.put(adata)
     call.messages.content["result"]["table"] = results.ranked(adata, key)
     target = call.target("genes_file")
@@ -162,15 +173,6 @@ def _efficiency(call: Call) -> None:
     reference, spatial = (call.cells(values.pop(name)) for name in _BOTH)
     table = glfs_bio.tl.estimate_efficiency(reference, spatial, **values)
     call.put(reference, table.rename_axis("gene"))
-
-
-def _demo(call: Call) -> None:
-    import scanpy as sc
-
-    adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    key = call.result(adata, n_genes=call.value("n_genes") or 25)
-    call.put(adata)
-    call.put_genes(adata, key, Path("-"))
 
 
 def _explanation(call: Call, adata: AnnData, key: str) -> pd.DataFrame:

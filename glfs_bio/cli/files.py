@@ -112,13 +112,20 @@ def _file_of(source: Path) -> Iterator[Path]:
         with copy.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         path = copy.rename(copy.with_suffix(_ending(copy)))
-        try:
+        with _named(path, "stdin"):
             yield path
-        except Refusal as refusal:
-            if str(refusal.value) == str(path):
-                refusal.value = "stdin"
-            refusal.problem = refusal.problem.replace(str(path), "stdin")
-            raise
+
+
+@contextmanager
+def _named(path: Path, stream: str) -> Iterator[None]:
+    """Name the stream in refusals of the file that holds what it has."""
+    try:
+        yield
+    except Refusal as refusal:
+        if str(refusal.value) == str(path):
+            refusal.value = stream
+        refusal.problem = refusal.problem.replace(str(path), stream)
+        raise
 
 
 def _ending(path: Path) -> str:
@@ -158,7 +165,8 @@ def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         name = Path(folder) / f"stdout{ending}"
-        yield name
+        with _named(name, "stdout"):
+            yield name
         with name.open("rb") as content:
             shutil.copyfileobj(content, stdout().buffer)
 

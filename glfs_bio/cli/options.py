@@ -342,7 +342,6 @@ _KINDS: dict[str, dict[str, Any]] = {
     "cost": {"read": number_or_name},
     "basis": {"read": lambda text, _: text != "none" and text, "note": "none: no UMAP."},
     "transpose": {"type": bool, "flags": "--transpose/--no-transpose"},
-    "umaps": {"type": bool, "flags": "--umaps/--no-umaps"},
     "random_state": {"type": int, "flags": "--seed"},
     "gene_sets": {"file": "r", "endings": (".gmt",)},
     "nomenclature": {"file": "r"},

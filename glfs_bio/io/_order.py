@@ -64,10 +64,9 @@ def write_order(
         Cells × genes, with an order of :func:`~glfs_bio.tl.order_panel`, or with a selection.
     path : str or Path
         File to write.  ``"xenium_v1"`` and ``"xenium_prime"``: ``.csv`` with the columns
-        ``Gene,Ensembl ID,Probe sets,Force``.  ``"merscope"``: ``.csv``; ``"cosmx"``: ``.xlsx`` laid
-        out as the lists that CosMx publishes; both are tables of genes to send, as what these
-        vendors take is not public.  ``"sheet"``: ``.csv``, ``.tsv`` or ``.xlsx`` with all that is
-        known of each gene, and the backups.
+        ``Gene,Ensembl ID,Probe sets,Force``.  ``"merscope"``: ``.csv``; ``"cosmx"``: ``.xlsx``;
+        both are tables of genes to send, as what these vendors take is not public.  ``"sheet"``:
+        ``.csv``, ``.tsv`` or ``.xlsx`` with all that is known of each gene, and the backups.
     platform : str or Platform, default None
         Form to write, one of these.  None: that of the order.
     key : str, default None
@@ -106,43 +105,33 @@ def write_order(
         key = results.last(adata, "order")
         key = key if key in adata.uns else results.KEY
     is_selection = f"{key}_selected" in adata.var
-    entry = {"platform": "sheet"} if is_selection else results.current(adata, key, "order")
-    name = str(entry["platform"]) if name is None else name
-    form = ORDERS[name]
-    form.check_file(path)
-    if path.suffix.lower() == ".xlsx":
+    order = {"platform": "sheet"} if is_selection else results.current(adata, key, "order")
+    name = str(order["platform"]) if name is None else name
+    form, ending = ORDERS[name], path.suffix.lower()
+    if ending not in form.endings:
+        problem = f"must end with {' or '.join(form.endings)} for a {form.title}"
+        raise InvalidValue("path", str(path), problem)
+    if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")
-    table: Any = order_panel(adata, key, name, inplace=False) if is_selection else entry["table"]
+    table: Any = order_panel(adata, key, name, inplace=False) if is_selection else order["table"]
     if name != "sheet":
         table = table[table["source"] != "backup"]
     without_id = table["gene"][table["id"] == ""]
     if form.needs_ids and len(without_id):
-        raise InvalidValue(
-            "platform",
-            name,
-            f"needs an Ensembl id of every gene, and {listed(without_id)} has none",
-            f"make the order for this platform with {call('tl.order_panel')}",
-        )
+        problem = f"needs an Ensembl id of every gene, and {listed(without_id)} has none"
+        advice = f"make the order for this platform with {call('tl.order_panel')}"
+        raise InvalidValue("platform", name, problem, advice)
     most = int(table["n_probe_sets"].max())
     if most > form.most_probe_sets > 0:
-        raise InvalidValue(
-            "platform",
-            name,
-            f"has at most {form.most_probe_sets} probe sets of a gene, and the order asks for "
-            f"{most}",
-            "change n_probe_sets in its table",
-        )
+        problem = f"has at most {form.most_probe_sets} probe sets of a gene, not the {most} ordered"
+        raise InvalidValue("platform", name, problem, "change n_probe_sets in its table")
     sheets.check_names(table["gene"], path)
-    content = _content(table, name)
-    if name == "cosmx":
-        _write_cosmx(content, form.title, path, overwrite=overwrite)
-    else:
-        sheets.write(content, path, overwrite=overwrite, sheet="order")
+    sheets.write(_content(table, name), path, overwrite=overwrite, sheet="order")
 
 
 def _content(table: pd.DataFrame, platform: str) -> pd.DataFrame:
     """Return what a file of a platform holds of an order."""
-    n_probe_sets = [str(int(n)) if n > 0 else "" for n in table["n_probe_sets"]]
+    n_probe_sets = table["n_probe_sets"].astype(int).astype(str).replace("0", "")
     if platform == "sheet":
         forced = np.where(table["forced"], "TRUE", "FALSE")
         table = table.assign(n_probe_sets=n_probe_sets, forced=forced)
@@ -153,20 +142,6 @@ def _content(table: pd.DataFrame, platform: str) -> pd.DataFrame:
         content["Probe sets"] = n_probe_sets
         content["Force"] = np.where(table["forced"], "forced", "")
     return content
-
-
-def _write_cosmx(content: pd.DataFrame, title: str, path: Path, *, overwrite: bool) -> None:
-    """Write a workbook as CosMx publishes its lists: a first sheet, then genes below a title."""
-    about = pd.DataFrame({title: [f"{len(content)} genes"]})
-    with (
-        replacing(path, overwrite=overwrite) as target,
-        target.open("wb") as file,
-        pd.ExcelWriter(file, engine="openpyxl") as book,
-    ):
-        about.to_excel(book, sheet_name="About", index=False)
-        content = content.map(sheets.without_formula)
-        content.to_excel(book, sheet_name="Genes", startrow=1, index=False)
-        book.sheets["Genes"].cell(1, 1).value = title
 
 
 @with_bar
@@ -235,9 +210,8 @@ def write_reference(
     if path.suffix.lower() != ".zip":
         raise bad_file(path, "must end with .zip")
     read.unique_names(adata)
-    checks.texts(symbols=symbols, or_none=True)
+    checks.texts(ids=ids, symbols=symbols, or_none=True)
     codes, categories = columns.labels(adata, labels)
-    checks.texts(ids=ids, or_none=True)
     if ids is None:
         order = results.last(adata, "order")
         ids = f"{order if order in adata.uns else results.last(adata, 'names')}_id"
@@ -247,31 +221,25 @@ def write_reference(
     counts = read.counts(adata, counts_layer)
     genes, cells = np.flatnonzero(gene_ids != ""), np.flatnonzero(codes >= 0)
     read.text_names(adata.obs_names, OBS_NAMES)
-    barcodes = adata.obs_names[cells]
-    if not barcodes.is_unique:
-        raise InvalidValue(
-            "adata",
-            NO_VALUE,
-            f"has duplicate cell names in {OBS_NAMES} "
-            f"({listed(barcodes[barcodes.duplicated()].unique())})",
-            "make them unique first",
-        )
-    ids_of_genes = pd.Series(gene_ids[genes], dtype=object)
-    repeated = ids_of_genes[ids_of_genes.duplicated()]
-    if not len(genes) or len(repeated):
-        raise InvalidValue(
-            "ids",
-            ids,
-            f"has two genes of the id {repeated.min()}"
-            if len(repeated)
-            else "has no id of any gene",
-            f"name another column, or leave genes out of {ADATA}",
-        )
     about_cells = pd.DataFrame(
-        {"barcode": barcodes.astype(str), "annotation": categories[codes[cells]].astype(str)}
+        {
+            "barcode": adata.obs_names[cells].astype(str),
+            "annotation": categories[codes[cells]].astype(str),
+        }
     )
-    symbols_of_genes = np.asarray(names, dtype=object)[genes].astype(str)
-    about_genes = pd.DataFrame({"id": ids_of_genes, "symbol": symbols_of_genes})
+    about_genes = pd.DataFrame(
+        {"id": gene_ids[genes], "symbol": np.asarray(names, dtype=object)[genes].astype(str)}
+    )
+    if not len(genes):
+        raise InvalidValue("ids", ids, "has no id of any gene", "name another column")
+    for argument, value, called in (
+        ("adata", NO_VALUE, about_cells["barcode"]),
+        ("ids", ids, about_genes["id"]),
+    ):
+        doubled = called[called.duplicated()].unique()
+        if len(doubled):
+            advice = f"make them unique, or leave some out of {ADATA}"
+            raise InvalidValue(argument, value, f"has names twice ({listed(doubled)})", advice)
     with replacing(path, overwrite=overwrite) as target:
         n_cells = _write_cells_that_fit(
             RowMatrix(counts, cells, genes),
@@ -281,19 +249,16 @@ def write_reference(
             max_bytes=max_bytes,
             random_state=random_state,
         )
-    if n_cells < len(cells):
-        log.warning(
-            Message(
-                f"{n_cells} of {len(cells)} cells were drawn, by type, as a file of {max_bytes:g} "
-                "bytes holds."
-            )
-        )
-    for kind, n in (
-        ("cells without a type", adata.n_obs - len(cells)),
-        ("genes without an id", adata.n_vars - len(genes)),
+    for n, text in (
+        (
+            n_cells % len(cells),
+            f"of {len(cells)} cells were drawn by type, to fit {max_bytes:g} bytes",
+        ),
+        (adata.n_obs - len(cells), "cells without a type are not in the reference"),
+        (adata.n_vars - len(genes), "genes without an id are not in the reference"),
     ):
         if n:
-            log.warning(Message(f"{n} {kind} are not in the reference."))
+            log.warning(Message(f"{n} {text}."))
 
 
 def _write_cells_that_fit(
@@ -309,27 +274,22 @@ def _write_cells_that_fit(
 
     The same cells give the same file.
     """
-    n_cells, n_types = len(cells), cells["annotation"].nunique()
+    labels = cells["annotation"]
 
     def size_of(n_drawn: int) -> int:
-        drawn = np.arange(len(cells))
-        if n_drawn < len(cells):
-            drawn = _sampled(cells["annotation"], n_drawn, random_state)
+        drawn = _sampled(labels, n_drawn, random_state)
         _write(RowMatrix(counts, drawn), cells.iloc[drawn], genes, target)
         return target.stat().st_size
 
+    n_cells, n_types = len(cells), labels.nunique()
     if n_cells > _ESTIMATED_FROM:
         fitting = int(_ROOM * max_bytes * _ESTIMATED_FROM / size_of(_ESTIMATED_FROM))
         n_cells = min(n_cells, max(fitting, n_types))
     while (size := size_of(n_cells)) > max_bytes:
         n_cells = int(n_cells * _ROOM * max_bytes / size)
         if n_cells < n_types:
-            raise InvalidValue(
-                "max_bytes",
-                max_bytes,
-                "has no room for one cell of every type",
-                "allow more, or leave types out",
-            )
+            problem = "has no room for one cell of every type"
+            raise InvalidValue("max_bytes", max_bytes, problem, "allow more, or leave types out")
     return n_cells
 
 

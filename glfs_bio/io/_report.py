@@ -72,7 +72,7 @@ def write_report(
 
     See Also
     --------
-    write_gene_list : Write the genes alone.
+    write_genes : Write the genes alone.
 
     Examples
     --------

@@ -93,13 +93,13 @@ class Subject:
 
     def renamed(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table with genes as they are called."""
-        of_genes = {name: table[name].map(self.called) for name in _OF_GENES if name in table}
+        of_genes = {name: table[name].map(self.rename) for name in _OF_GENES if name in table}
         return table.assign(**of_genes)
 
-    def called(self, text: object) -> str:
+    def rename(self, text: object) -> str:
         """Return genes in a text as they are called."""
-        parts = _BETWEEN.split(str(text))
-        return "".join(str(self.names.get(part, part)) for part in parts)
+        pieces = _BETWEEN.split(str(text))
+        return "".join(str(self.names.get(piece, piece)) for piece in pieces)
 
     def figure(self, draw: Callable[..., Any], *args: Any, **options: Any) -> str:
         """Return a plot of the cells as the address of an inline PNG."""

@@ -43,8 +43,6 @@ _COMMENTS = ("#", "!")
 _SNIFFED, _AT_ONCE = 64, 4_000_000
 #: Fewer numbers than these may be in order by chance.
 _FEWEST_NUMBERED = 4
-#: Texts of a column of numbers are so few.
-_FEW = 0.5
 #: How columns are headed that number, place or describe cells, and genes: :func:`.sheets.plain`.
 _OF_CELLS = re.compile(
     r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|patient|celltype)(id)?"
@@ -126,8 +124,8 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
 
 
 def _head(path: Path, ending: str) -> _Head:
-    """Find the header, and what separates columns."""
-    lines, above = [], []
+    """Find the header, and what separates columns: the first that one of the first lines has."""
+    lines, comment = [], None
     with sheets.unpacked(path) as raw, BufferedReader(raw) as file:
         encoding = _UNICODE.get(file.peek(2)[:2], "utf-8-sig")
         with TextIOWrapper(file, encoding) as text:
@@ -135,7 +133,7 @@ def _head(path: Path, ending: str) -> _Head:
                 if line.strip() and not line.startswith(_COMMENTS):
                     lines.append((number, line.rstrip("\r\n")))
                 elif line[:1] == "#" and not lines:
-                    above = [(number, line[1:].rstrip("\r\n"))]
+                    comment = (number, line[1:].rstrip("\r\n"))
                 if len(lines) == _SNIFFED:
                     break
     if any("\0" in line for _, line in lines):
@@ -149,7 +147,7 @@ def _head(path: Path, ending: str) -> _Head:
     heads = [
         head
         for separator in SEPARATORS[ending]
-        if (head := _header(lines, above, separator, encoding))
+        if (head := _header(lines, comment, separator, encoding))
     ]
     if not heads:
         raise bad_file(
@@ -157,49 +155,39 @@ def _head(path: Path, ending: str) -> _Head:
             "has no columns of numbers",
             "separate columns of .csv by commas or semicolons, and of .tsv by tabs",
         )
-    return max(
-        heads,
-        key=lambda separator: (separator.width, not _holds(separator.names, SEPARATORS[ending])),
-    )
-
-
-def _holds(names: list[str], separators: Sequence[str]) -> bool:
-    """Whether names have separators in them, as those of another line or separator have."""
-    return any(separator in name for separator in separators for name in names)
+    return min(heads, key=lambda head: head.n_lines)
 
 
 def _header(
     lines: Sequence[tuple[int, str]],
-    comments: Sequence[tuple[int, str]],
+    comment: tuple[int, str] | None,
     separator: str,
     encoding: str,
 ) -> _Head | None:
     """Return the first line with as many names as most, or the last, have fields, or one fewer.
 
-    R writes one fewer, above values.  Titles have fewer, or nothing but separators behind them; a
-    comment is the header where no other line is.
+    R writes one fewer, above values.  Titles have fewer, or nothing but separators behind them; the
+    last comment is the header where the first line has numbers.
     """
     widths = [_width(line, separator) for _, line in lines] or [0]
     width = max(mode(widths), widths[-1])
-    below = [line for _, line in lines[1:]] or [""]
-    for number_above, ((number, line), line_below) in enumerate(zip(lines, below, strict=False)):
-        if width == 1 or _width(line, separator) < width - 1:
-            continue
-        names = [sheets.stripped(name) for name in _fields(line, separator)]
+    rows = [(number, _fields(line, separator)) for number, line in lines]
+    if width > 1 and comment is not None and all(map(sheets.is_real, rows[0][1][1:])):
+        names = _fields(comment[1], separator)
+        rows = [(comment[0], names), *rows] if len(names) == width else rows
+    for n_above, (number, fields) in enumerate(rows):
+        names = [sheets.stripped(name) for name in fields]
         while len(names) > width and not names[-1]:
             names.pop()
         filled = [bool(name) for name in names[-(width - 1) :]]  # the first may be blank
-        if len(names) > width or 2 * sum(filled) < width - 1:
+        if width == 1 or len(names) not in (width - 1, width) or 2 * sum(filled) < width - 1:
             continue
-        values = [field.replace(",", ".") for field in _fields(line_below, separator)[1:]]
+        below = rows[n_above + 1][1] if n_above + 1 < len(rows) else [""]
+        values = [field.replace(",", ".") for field in below[1:]]
         if len(names) < width and not any(map(sheets.is_real, values)):
             continue
-        if comments and not number_above and all(map(sheets.is_real, names[1:])):
-            commented = _header([*comments, *lines], (), separator, encoding)
-            if commented is not None and commented.n_lines == comments[0][0]:
-                return commented
         two = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW
-        return _Head(encoding, separator, names, number, number_above, width, 2 if two else 1)
+        return _Head(encoding, separator, names, number, n_above, width, 2 if two else 1)
     return None
 
 
@@ -239,25 +227,15 @@ def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
         return rows, matrix
     names = head.names if len(head.names) == head.width else ["", *head.names]
     first = texts.iloc[:, 0]
-    is_text = (pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()).to_numpy()
-    if is_text.mean() < _FEW:
-        at = int(is_text.argmax())
-        raise bad_file(
-            path,
-            f"has a text among its numbers, {first.iloc[at]!r} in column "
-            f"{listed([names[first.name]])} of row {listed([rows[at] or at + 1])}",
-            "correct it, or remove the row",
-        )
-    words = [names[column] for column in texts]
-    numbered = [str(number) for number in range(len(rows) + 1)]
-    unlike = [names[column] for column in texts if texts[column].is_unique]
-    advice = f"remove {listed(words)}"
-    if rows in (numbered[:-1], numbered[1:]) and unlike:
-        advice = (
-            f"remove the first column, which numbers the rows, and put {listed(unlike[:1])} there "
-            "if it has their names"
-        )
-    raise bad_file(path, f"has columns that are not numeric ({listed(words)})", advice)
+    is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
+    at = int(is_text.to_numpy().argmax())
+    raise bad_file(
+        path,
+        f"has columns that are not numeric ({listed(names[column] for column in texts)}), such as "
+        f"{first.iloc[at]!r} in column {listed([names[first.name]])} of row "
+        f"{listed([rows[at] or at + 1])}",
+        "correct the numbers, or remove what describes cells or genes",
+    )
 
 
 def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd.DataFrame]:
@@ -415,32 +393,22 @@ _AROUND_SYMBOL = re.compile(r"^(hg|mm|GRCh|GRCm)\d+_+|\|.*$")
 #: Symbols that cells are called as well, after their wells
 _LIKE_A_WELL = re.compile(r".?|[A-P]\d{1,2}", re.IGNORECASE)
 #: Names of a side that are looked at, evenly spread; the share of one side, above that of the
-#: other, that is no chance; the share by which names of known forms alone decide; and genes of the
-#: nomenclature on one side, and none on the other, that are no chance.
-_COMPARED, _MARGIN, _ENOUGH, _FEWEST = 1000, 0.2, 0.5, 3
+#: other, that is no chance; and the share that is of genes or cells without doubt.
+_COMPARED, _MARGIN, _ENOUGH = 1000, 0.2, 0.5
 
 
 def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
     """Refuse a table whose rows are not known to be cells: by its first cell, and by names."""
     of_genes, of_cells = says_genes(corner), says_cells(corner)
-    by_corner = None if of_genes == of_cells else of_genes
+    by_corner = 0 if of_genes == of_cells else 1 if of_genes else -1
     lean = _lean(rows, columns)
-    by_names = None if abs(lean) <= _MARGIN else lean > 0
-    of_rows, of_columns = (listed(side[:4], 3) for side in (rows, columns))
-    sides = f"its rows ({of_rows}) and its columns ({of_columns})"
-    if {by_corner, by_names} == {True, False}:
-        problem = f"is headed {corner!r}, unlike what the names look like in {sides}"
-    elif True in (by_corner, by_names):
-        problem = (
-            f"seems to have genes in its rows ({of_rows}) and cells in its columns ({of_columns})"
-        )
-    elif by_corner is by_names is None:
-        problem = f"does not tell genes from cells by the names in {sides}"
-    else:
+    by_names = 0 if abs(lean) <= _MARGIN else 1 if lean > 0 else -1
+    if by_corner + by_names < 0:
         return
     raise bad_file(
         path,
-        problem,
+        f"does not show that its rows ({listed(rows[:4], 3)}) are cells and its columns "
+        f"({listed(columns[:4], 3)}) genes, or shows the opposite",
         f"pass {arg('transpose', True)} if its rows are genes, or {arg('transpose', False)} if "
         "they are cells",
     )
@@ -470,19 +438,19 @@ def says_cells(corner: str) -> bool:
 
 
 def _lean(rows: list[str], columns: list[str]) -> float:
-    """How much more rows look like genes, and columns like cells, than the other way round."""
+    """Return how much more rows look like genes, and columns like cells, than the other way round.
+
+    Ids and barcodes decide before symbols, which cells may have too.
+    """
     sides = [side[:: max(1, len(side) // _COMPARED)] for side in (rows, columns)]
-    genes, cells = (
-        [np.mean([bool(is_like(name)) for name in side]) for side in sides]
-        for is_like in (_is_like_a_gene, _LIKE_A_CELL.fullmatch)
+    by_rows, by_columns = (
+        np.mean([_is_like_a_gene(name) - bool(_LIKE_A_CELL.fullmatch(name)) for name in side])
+        for side in sides
     )
-    lean = float(genes[0] - genes[1] + cells[1] - cells[0])
-    if abs(lean) > _ENOUGH:
-        return lean
-    n_symbols = [sum(map(is_symbol, side)) for side in sides]
-    if min(n_symbols) == 0 and max(n_symbols) >= _FEWEST:
-        return 1.0 if n_symbols[0] else -1.0
-    return lean + n_symbols[0] / len(sides[0]) - n_symbols[1] / len(sides[1])
+    if abs(by_rows - by_columns) > _ENOUGH:
+        return float(by_rows - by_columns)
+    symbols = [np.mean([is_symbol(name) for name in side]) for side in sides]
+    return float(by_rows - by_columns + symbols[0] - symbols[1])
 
 
 def _is_like_a_gene(name: str) -> bool:
@@ -505,7 +473,7 @@ def _symbols() -> frozenset[str]:
         *genes["symbol"],
         *(past for symbols in genes["previous"] for past in symbols.split("|")),
     ]
-    members = (families.family(name).symbols for name in families.SOURCES)
+    members = (families.family(name).symbols for name in families.FAMILIES)
     return frozenset(name.upper() for name in symbols).union(*members) - {""}
 
 

@@ -53,8 +53,8 @@ def plot(draw: Function) -> Function:
         axes = checked(*args, **options)
         if file:
             file.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(file, overwrite=True) as part:
-                np.ravel(axes)[0].figure.savefig(part, bbox_inches="tight", dpi=_DPI)
+            with replacing(file, overwrite=True) as temporary:
+                np.ravel(axes)[0].figure.savefig(temporary, bbox_inches="tight", dpi=_DPI)
         if show or (show is None and ax is None and file is None and settings.autoshow):
             plt.show()
             return None
@@ -87,8 +87,8 @@ def name_rows(ax: Axes, names: Sequence[str], texts: Sequence[str] = ()) -> None
 
 def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object], **options: Any) -> None:
     """Name handles on the right of axes, as the names are: also `_a` and `$a$`."""
-    place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
-    drawn = ax.legend(handles, [""] * len(handles), fontsize=SMALL, **{**place, **options})
+    position = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
+    drawn = ax.legend(handles, [""] * len(handles), fontsize=SMALL, **{**position, **options})
     texts = [*drawn.get_texts(), drawn.get_title()]
     for text, name in zip(texts, [*names, options.get("title", "")], strict=True):
         text.set(text=str(name), parse_math=False)

@@ -396,16 +396,16 @@ def dotplot(
     above = 0.075 * max(map(len, table["type"]))
     axes = list(new_axes(width + 4.5, n_rows * (height + above + 1.2), n_rows).flat)
     for i, ax in enumerate(axes):
-        part = slice(i * in_row, (i + 1) * in_row)
-        x, y = np.meshgrid(range(len(table[part])), range(len(types.names)))
-        size = _DOT * shares[part].to_numpy().T
+        columns_of_row = slice(i * in_row, (i + 1) * in_row)
+        x, y = np.meshgrid(range(len(table[columns_of_row])), range(len(types.names)))
+        size = _DOT * shares[columns_of_row].to_numpy().T
         look = {"cmap": gradient, "vmin": 0, "vmax": 1, "ec": "grey", "lw": 0.3}
-        dots = ax.scatter(x, y, s=size, c=means[part].to_numpy().T, **look)
+        dots = ax.scatter(x, y, s=size, c=means[columns_of_row].to_numpy().T, **look)
         name_rows(ax, types.names)
         look = {"rotation": 90, "fontsize": SMALL, "parse_math": False}
-        ax.set_xticks(range(len(table[part])), called[part], **look)
+        ax.set_xticks(range(len(table[columns_of_row])), called[columns_of_row], **look)
         ax.set_xlim(-0.6, in_row - 0.4)
-        _name_groups(ax, list(table["type"][part]))
+        _name_groups(ax, list(table["type"][columns_of_row]))
     if included.any():
         axes[-1].set_xlabel(f"* {_MUST_HAVE}")
     sizes = {f"{share:.0%}": _DOT * share for share in (0.2, 0.6, 1.0)}
@@ -431,9 +431,9 @@ def by_type(data: RowMatrix, genes: pd.Index, types: Types) -> tuple[pd.DataFram
     marks = marked(profiles, types)
     on = shares >= OFF * shares.max(axis=1, keepdims=True)
     several = (marks < 0) & (on.mean(axis=1) > _MOST)
-    place = np.where(marks >= 0, marks, level.argmax(axis=1))
-    under = np.where(several, _SEVERAL, np.array(types.names, dtype=object)[place])
-    order = np.lexsort((elsewhere, marks < 0, place, several))
+    of_type = np.where(marks >= 0, marks, level.argmax(axis=1))
+    under = np.where(several, _SEVERAL, np.array(types.names, dtype=object)[of_type])
+    order = np.lexsort((elsewhere, marks < 0, of_type, several))
     return pd.DataFrame({"type": under}, index=genes).iloc[order], profiles
 
 

@@ -195,12 +195,12 @@ def labels(
 
     shades = colours(palette, [BLUE, VERMILLION, GREY])
     entry = _evaluation(adata, key, "per_label")
-    every = entry["per_label"]
-    every = every[every["kind"] == "label"]
+    tables = entry["per_label"]
+    tables = tables[tables["kind"] == "label"]
     by = "reading"
-    if "panel" in every:
-        every, by = every[every["reading"] == every["reading"].iloc[0]], "panel"
-    (name, table), *others = every.replace({"reading": READINGS}).groupby(by, sort=False)
+    if "panel" in tables:
+        tables, by = tables[tables["reading"] == tables["reading"].iloc[0]], "panel"
+    (name, table), *further = tables.replace({"reading": READINGS}).groupby(by, sort=False)
     table = table.sort_values("recall", ascending=False, kind="stable")
     state = np.where(table["too_few"], 2, table["rare"].astype(int))
     if ax is None:
@@ -211,10 +211,10 @@ def labels(
     kinds = (f"recall, {name}", "rare label", "too few cells")
     names = [kinds[i] for i in sorted(set(state))] + [f"F1, {name}"]
     handles += ax.plot(table["f1"], rows, "o", mfc="white", mec=GREY, ms=5, clip_on=False)
-    for marker, (other_name, other) in zip("Ds^v<>", others, strict=False):
-        recall = other.set_index("label")["recall"].loc[table["label"]]
+    for marker, (label, rival) in zip("Ds^v<>", further, strict=False):
+        recall = rival.set_index("label")["recall"].loc[table["label"]]
         handles += ax.plot(recall, rows, marker, mfc="black", mec=GREY, ms=5, clip_on=False)
-        names.append(f"recall, {other_name}")
+        names.append(f"recall, {label}")
     name_rows(ax, list(table["label"].astype(str)), [f"{n:,} cells" for n in table["n_cells"]])
     ax.set(xlim=(-0.02, 1.02), xlabel="recall and F1")
     legend(ax, handles, names, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)

@@ -43,7 +43,7 @@ from ..io._read import make_unique
 from ..labels import check_classes
 from ..methods import OBJECTIVES
 from ..options import Limits, Preserve
-from ..tl._panel import asked
+from ..tl._panel import request_for
 from . import formals, objects, session, values, words
 from .objects import put_together, take_apart
 from .words import REDUCED
@@ -361,7 +361,7 @@ def _preserve(
         cell_weights = recorded.get("cell_weights") if cell_weights is None else cell_weights
     if structure:
         named = Preserve(use_rep=use_rep) if use_rep is not None else None
-        spec = asked(adata, panel if selection else None, preserve=named).structure
+        spec = request_for(adata, panel if selection else None, preserve=named).structure
         if use_rep is not None and spec.stored_key is not None:
             raise InvalidValue(
                 "use_rep",

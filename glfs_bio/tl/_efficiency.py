@@ -13,7 +13,7 @@ from .._anndata import columns, read
 from .._anndata.platform import signal_of
 from .._progress import with_bar
 from ..data.matrix import no_rows
-from ..errors import NO_VALUE, InvalidValue, Refusal, naming
+from ..errors import NO_VALUE, InvalidValue, naming
 from ..vendors.forecast import INTERVAL, Means, estimated, off_target
 
 if TYPE_CHECKING:
@@ -87,48 +87,36 @@ def estimate_efficiency(
     """
     checks.texts(counts_layer=counts_layer, spatial_layer=spatial_layer)
     read.unique_names(reference)
-    try:
+    with naming(adata="spatial"):
         read.unique_names(spatial)
-    except Refusal as refusal:
-        raise refusal.within("spatial") from None
     genes = reference.var_names[reference.var_names.isin(spatial.var_names)]
     if len(genes) < _FEWEST_GENES:
-        raise InvalidValue(
-            "spatial",
-            NO_VALUE,
-            f"has {len(genes)} genes of the reference: at least {_FEWEST_GENES} are needed",
-            "give genes the same names, such as symbols",
-        )
+        problem = f"has {len(genes)} genes of the reference: at least {_FEWEST_GENES} are needed"
+        raise InvalidValue("spatial", NO_VALUE, problem, "give genes the same names, as symbols")
     types = _types(reference, spatial, labels)
-    here = _means(reference, genes, labels, types, counts_layer)
+    expected = _means(reference, genes, labels, types, counts_layer)
     with naming(counts_layer="spatial_layer", X="spatial"):
-        there = _means(spatial, genes, labels, types, spatial_layer)
-    weights = here.n_cells / here.n_cells.sum()
-    found = estimated(here, there, weights)
-    places = reference.var_names.get_indexer(genes)
-    middle = np.full(reference.n_vars, found.prior_middle)
-    spread = np.full(reference.n_vars, found.prior_spread)
-    middle[places], spread[places] = found.middle, found.spread
+        detected = _means(spatial, genes, labels, types, spatial_layer)
+    weights = expected.n_cells / expected.n_cells.sum()
+    estimate = estimated(expected, detected, weights)
+    rows = reference.var_names.get_indexer(genes)
+    middle = np.full(reference.n_vars, estimate.prior_middle)
+    spread = np.full(reference.n_vars, estimate.prior_spread)
+    middle[rows], spread[rows] = estimate.middle, estimate.spread
     reach = norm.ppf(0.5 + INTERVAL / 2.0) * spread
-    table = pd.DataFrame(
-        {
-            "efficiency": np.exp(middle),
-            "low": np.exp(middle - reach),
-            "high": np.exp(middle + reach),
-            "spread": spread,
-        },
-        index=reference.var_names,
-    )
+    ends = {"low": np.exp(middle - reach), "high": np.exp(middle + reach)}
+    columns_of_genes = {"efficiency": np.exp(middle), **ends, "spread": spread}
+    table = pd.DataFrame(columns_of_genes, index=reference.var_names)
     if len(types) >= _FEWEST_TYPES:
-        shares = off_target(here, there, weights)
+        shares = off_target(expected, detected, weights)
         table["off_target"] = float(np.median(shares))
         table.loc[genes, "off_target"] = shares
     with naming(X="spatial"):
         signal = signal_of(spatial, None if spatial_layer == "X" else spatial_layer)
     if signal is not None:
-        of_spatial = pd.Series(signal, spatial.var_names)
-        table["signal"] = float(of_spatial[genes].median())
-        table.loc[genes, "signal"] = of_spatial[genes]
+        of_spatial = pd.Series(signal, spatial.var_names)[genes]
+        table["signal"] = float(of_spatial.median())
+        table.loc[genes, "signal"] = of_spatial
     table["measured"] = table.index.isin(genes)
     return table
 
@@ -140,9 +128,8 @@ def _types(reference: AnnData, spatial: AnnData, labels: str | None) -> list[str
     first, second = (columns.labels(adata, labels).names for adata in (reference, spatial))
     both = [name for name in first if name in second]
     if not both:
-        raise InvalidValue(
-            "labels", labels, "has no type that is in both objects", "give types the same names"
-        )
+        problem = "has no type that is in both objects"
+        raise InvalidValue("labels", labels, problem, "give types the same names")
     return both
 
 
@@ -153,14 +140,14 @@ def _means(
     data = read.counts(adata, layer)
     of_type: Array = np.ones((adata.n_obs, 1))
     if labels is not None:
-        known = columns.labels(adata, labels)
-        codes = np.array([types.index(name) if name in types else -1 for name in known.names])
-        own = np.where(known.codes >= 0, codes[known.codes], -1)
-        of_type = (own[:, None] == np.arange(len(types))).astype(float)
-    places = adata.var_names.get_indexer(genes)
+        coded = columns.labels(adata, labels)
+        codes = [types.index(name) if name in types else -1 for name in coded.names]
+        type_of_cell = np.append(codes, [-1])[coded.codes]  # −1: without a label
+        of_type = (type_of_cell[:, None] == np.arange(len(types))).astype(float)
+    rows = adata.var_names.get_indexer(genes)
     n_cells = of_type.sum(axis=0)
-    (sums, squares), _ = data.sweep(_sums, of_type)
-    means, second = (np.asarray(one)[places].T / n_cells[:, None] for one in (sums, squares))
+    sums, _ = data.sweep(_sums, of_type)
+    means, second = (np.asarray(moment)[rows].T / n_cells[:, None] for moment in sums)
     return Means(means, second - means**2, n_cells)
 
 

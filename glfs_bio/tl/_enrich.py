@@ -11,9 +11,8 @@ from scipy.stats import false_discovery_control
 
 from .. import checks, codec
 from .._anndata import names, read, results, stale
-from .._docs import documented
+from .._anndata.tool import Result, tool
 from .._extras import needs
-from .._progress import with_bar
 from ..errors import (
     NO_VALUE,
     VAR_NAMES,
@@ -37,8 +36,7 @@ _SIZES: dict[str, tuple[int, float]] = {"ora": (1, np.inf), "prerank": (15, 500)
 _PERMUTATIONS, _SEED = 1000, 0
 
 
-@with_bar
-@documented
+@tool("enrichment")
 def enrich(
     adata: AnnData,
     gene_sets: str | Path | Mapping[str, Collection[str]],
@@ -50,7 +48,7 @@ def enrich(
     min_size: int | None = None,
     key_added: str | None = None,
     inplace: bool = True,
-) -> pd.DataFrame | None:
+) -> Result:
     """Find the gene sets that are enriched in a selection.
 
     Over-representation is tested by the one-sided hypergeometric test [1]_ against the background:
@@ -128,8 +126,6 @@ def enrich(
     smallest, largest = _SIZES[method]
     smallest = smallest if min_size is None else min_size
     checks.whole_number("min_size", smallest, at_least=1)
-    checks.flags(inplace=inplace)
-    key_added = results.key_for(adata, "enrichment", key_added, key)
     is_list = isinstance(background, Collection) and not isinstance(background, str)
     if background is not None and not (is_list and len(background) and method == "ora"):
         advice = f"must be a list of gene names, and needs {arg('method', 'ora')}"
@@ -154,25 +150,17 @@ def enrich(
         text = f"{len(outside)} of {len(selected)} selected genes are not in the background"
         warn(Caution(f"{text}, and are left out: {listed(outside)}."))
         selected = selected.difference(outside, sort=False)
-    table = (
-        _over_representation(selected, sets, universe)
-        if method == "ora"
-        else _prerank(scores, sets)
-    )
-    if not inplace:
-        return table
-    params = {"key": key, "method": method, "symbols": symbols, "min_size": smallest}
-    entry = results.envelope(
-        "enrichment",
-        params | {"gene_sets": said_of(gene_sets)},
-        stale.made_of(adata, layer, [names.panel(adata, key, argument="key")]),
-        packages=("gseapy",),
-        table=table,
-        n_selected=len(selected),
-        n_background=len(universe),
-    )
-    results.store(adata, key_added, entry)
-    return None
+    is_ora = method == "ora"
+    content = {
+        "table": _over_representation(selected, sets, universe)
+        if is_ora
+        else _prerank(scores, sets),
+        "n_selected": len(selected),
+        "n_background": len(universe),
+    }
+    params = {"key": key, "min_size": smallest, "gene_sets": said_of(gene_sets)}
+    made_of = stale.made_of(adata, layer, [names.panel(adata, key, argument="key")])
+    return Result(content, params=params, made_of=made_of, packages=("gseapy",))
 
 
 def _warn_of_silent_genes(adata: AnnData, key: str, layer: str | None) -> None:

@@ -11,24 +11,38 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, options
-from .._anndata import columns, names, read, results, stale, summaries
-from .._docs import documented
-from .._progress import progress, tell
+from .. import labels as categories
+from .._anndata import columns, names, read, results, spillover, stale, summaries
+from .._anndata.tool import Result, tool
+from ..cells.pca import check_coordinates
 from ..criterion.panel import n_matched
-from ..errors import NO_VALUE, InvalidValue, Message, arg, call, listed, naming, shown
+from ..errors import (
+    GRAPHS,
+    NO_VALUE,
+    OBSM,
+    InvalidValue,
+    Message,
+    NotFound,
+    arg,
+    call,
+    listed,
+    naming,
+    shown,
+)
 from ..measures import catalogue
+from ..measures import space as in_space
+from ..measures.space import Domains
 from ..options import Request
 from ..vendors.genes import said_of, sets_of, within
-from . import _on_platform as on_platform
-from ._measures import READINGS, READINGS_IN_SPACE, Evaluation
-from ._panel import asked, basis_of, say_overridden
-from ._space import InSpace
+from ._measures import Evaluation, InSpace
+from ._panel import basis_of, request_for, say_overridden
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from anndata import AnnData
+    from scipy import sparse
 
     from .._anndata.names import Named
     from .._anndata.target import Preserve as Given
@@ -37,6 +51,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: Where squidpy keeps coordinates and its graph, in ``.obsm`` and ``.uns``.
+COORDINATES, GRAPH = "spatial", "spatial_neighbors"
 #: Columns of the table of measures: texts, and numbers.
 _TEXTS = ("measure", "panel", "reading", "description")
 _COLUMNS = (
@@ -45,7 +61,7 @@ _COLUMNS = (
 )
 
 
-@documented
+@tool("evaluation", summaries.evaluation, kind_of_several="comparison")
 def evaluate_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -65,7 +81,7 @@ def evaluate_panel(
     key_added: str | None = None,
     inplace: bool = True,
     random_state: int | None = 0,
-) -> dict[str, Any] | None:
+) -> Result:
     """Evaluate panels: the structure they preserve, and the variation they leave unexplained.
 
     The preserved share of the structure needs no labels.  It is 0 without genes and 1 for all
@@ -217,23 +233,6 @@ def evaluate_panel(
     >>> bool(table.loc["preserved", "value"] > table.loc["preserved", "random_best"])
     True
     """
-    params: dict[str, Any] = {
-        "labels": labels,
-        "sizes": sizes,
-        "measures": measures,
-        "domains": domains,
-        "spatial": spatial,
-        "library_key": library_key,
-        "counts_layer": counts_layer,
-        "gene_sets": said_of(gene_sets),
-        "platform": platform,
-        "symbols": symbols,
-        "random_state": random_state,
-    }
-    several = isinstance(panel, Mapping)
-    kind = "comparison" if several else "evaluation"
-    key_added = results.key_for(adata, kind, key_added, results.key_of(adata, panel))
-    checks.flags(inplace=inplace)
     checks.seed(random_state)
     Request.of(platform=platform)
     panels = _panels(adata, panel, symbols)
@@ -249,68 +248,58 @@ def evaluate_panel(
     groups = catalogue.asked_for(
         measures, [name for name, value in arguments.items() if value is not None]
     )
-    readings, in_space = (
-        [reading for group, reading in by_group.items() if group in groups]
-        for by_group in (READINGS, READINGS_IN_SPACE)
-    )
     coded = None if labels is None else columns.labels(adata, labels, at_least=2)
-    if coded is not None:
-        columns.log_few(coded, readings)
-    columns.log_neighbors(adata.n_obs)
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
-    space = InSpace.of(adata, domains, spatial, library_key, in_space, random_state)
-    sets = None if gene_sets is None else _gene_sets(adata, gene_sets, symbols)
-    spillover = None
-    if coded is not None and "forecast" in groups:
-        spillover = on_platform.spillover_of(request.platform, labels, coded)
-    elif platform is not None and platform.spillover:
-        log.warning(
-            Message(
-                f"{arg('spillover')} is part of the forecast of labels, for which "
-                f"{arg('measures')} has to name {shown('forecast')}."
-            )
-        )
-    with progress() as bar:
-        task = bar.add_task("the structure of the cells", total=len(panels))
-        basis = basis_of(adata, request)
-        keys = [panel_genes.key for panel_genes in panels.values() if panel_genes.key]
-        say_overridden(adata, next(iter(keys), None), request)
-        evaluation = Evaluation(
-            adata,
-            basis,
-            groups,
-            random_state,
-            labels=coded,
-            readings=readings,
-            counts=counts,
-            space=space,
-            gene_sets=sets,
-            spillover=spillover,
-        )
-        prefixes = evaluation.prefixes(panels, sizes)
-        rows: list[dict[str, Any]] = []
-        for prefix in prefixes:
-            bar.update(task, advance=prefix.is_whole, description=prefix.name)
-            rows += evaluation.rows(prefix)
-        evaluated = {prefix.name: prefix.found for prefix in prefixes}
-        tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
-        content = _joined(tables) if several else next(iter(tables.values()))
-        if several:
-            content.pop("confusion", None)
-            content["overlap"] = _overlap(evaluated)
-    entry = results.envelope(
-        kind,
-        params | basis.record(),
-        stale.made_of(adata, evaluation.layer, panels.values()),
-        measures=_measures(rows, groups),
-        **content,
+    space = _in_space(adata, domains, spatial, library_key, random_state)
+    sets = None
+    if gene_sets is not None:
+        called = read.symbols(adata, symbols)
+        with naming(path="gene_sets"):
+            sets = within(sets_of(gene_sets), list(called.dropna())), called
+    spills, spilling = None, request.platform
+    if coded is not None and "forecast" in groups and spilling is not None and spilling.spillover:
+        spills = spillover.of_labels(spilling, spilling.spillover, str(labels), coded)
+    elif "forecast" not in groups and platform is not None and platform.spillover:
+        forecast = f"{arg('measures')} has to name {shown('forecast')}"
+        log.warning(Message(f"{arg('spillover')} is part of a forecast: {forecast}."))
+    evaluation = Evaluation(
+        adata,
+        basis_of(adata, request),
+        groups,
+        random_state,
+        labels=coded,
+        counts=counts,
+        space=space,
+        gene_sets=sets,
+        spillover=spills,
     )
-    if not inplace:
-        return dict(results.kept(entry))
-    written = {} if several else evaluation.columns(prefixes[-1], key_added)
-    results.store(adata, key_added, entry, **written)
-    tell(*summaries.evaluation(entry))
-    return None
+    if coded is not None:
+        columns.log_few(coded, evaluation.readings)
+    columns.log_neighbors(adata.n_obs)
+    keys = [genes.key for genes in panels.values() if genes.key]
+    say_overridden(adata, next(iter(keys), None), request)
+    prefixes = evaluation.prefixes(panels, sizes)
+    rows: list[dict[str, Any]] = []
+    for number, prefix in enumerate(prefixes, 1):
+        rows += evaluation.rows(prefix)
+        stage = {"stage": f"evaluating {prefix.name}", "n_done": number, "n_all": len(prefixes)}
+        log.info("%d of %d evaluated", number, len(prefixes), extra=stage)
+    tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
+    written = {}
+    if isinstance(panel, Mapping):
+        content = _joined(tables)
+        content.pop("confusion", None)
+        content["overlap"] = _overlap({prefix.name: prefix.found for prefix in prefixes})
+    else:
+        content = tables[prefixes[-1].name]
+        written = evaluation.columns(prefixes[-1], str(key_added))
+    return Result(
+        {"measures": _measures(rows, groups), **content},
+        None,
+        {"gene_sets": said_of(gene_sets), **evaluation.basis.record()},
+        stale.made_of(adata, evaluation.layer, panels.values()),
+        **written,
+    )
 
 
 def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]:
@@ -321,12 +310,9 @@ def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]
     called = [str(name) for name in panel]
     wrong = [name for name in called if not name.strip() or "/" in name or called.count(name) > 1]
     if wrong or not called:
-        raise InvalidValue(
-            "panel",
-            NO_VALUE,
-            f"has the names {listed(map(repr, wrong))}" if called else "has no panel",
-            "give each panel a name of its own, without a slash, which files cannot store",
-        )
+        problem = f"has the names {listed(map(repr, wrong))}" if called else "has no panel"
+        advice = "give each panel a name of its own, without a slash, which files cannot store"
+        raise InvalidValue("panel", NO_VALUE, problem, advice)
     return {
         name: names.panel(adata, genes, symbols=symbols, missing="warn")
         for name, genes in zip(called, panel.values(), strict=True)
@@ -340,9 +326,8 @@ def _sorted(sizes: Sequence[int] | None, panels: Collection[Named]) -> list[int]
     for size in numbers:
         checks.whole_number("sizes", size, at_least=1)
         if size > most:
-            raise InvalidValue(
-                "sizes", size, f"is more than the {most} genes of the panel", "leave it out"
-            )
+            problem = f"is more than the {most} genes of the panel"
+            raise InvalidValue("sizes", size, problem, "leave it out")
     return sorted(set(numbers))
 
 
@@ -368,7 +353,7 @@ def _request(
     if len(panels) > 1 and preserve is None:
         preserve = "structure"
     first = next(iter(requests), None)
-    return asked(adata, first, symbols=symbols, preserve=preserve, layer=layer, **replaced)
+    return request_for(adata, first, symbols=symbols, preserve=preserve, layer=layer, **replaced)
 
 
 def _common_structure(
@@ -378,28 +363,14 @@ def _common_structure(
     layers = {request.structure.layer for request in requests.values()}
     differ = f"has the selections {listed(map(repr, requests))}, which are of different"
     if preserve is None:
-        raise InvalidValue(
-            "panel",
-            NO_VALUE,
-            f"{differ} structures",
-            f"compare them by that of the matrix with {arg('preserve', 'structure')}, or by one "
-            f"that use_rep of {call('Preserve')} names",
-        )
+        by_matrix, by_name = arg("preserve", "structure"), call("Preserve")
+        advice = f"compare them by the matrix with {by_matrix}, or by use_rep of {by_name}"
+        raise InvalidValue("panel", NO_VALUE, f"{differ} structures", advice)
     is_named = isinstance(preserve, options.Preserve) and preserve.use_rep is not None
     if layer is None and len(layers) > 1 and not is_named:
-        raise InvalidValue(
-            "panel", NO_VALUE, f"{differ} layers", f"name one for all with {arg('layer')}"
-        )
+        advice = f"name one for all with {arg('layer')}"
+        raise InvalidValue("panel", NO_VALUE, f"{differ} layers", advice)
     return options.StructureSpec(layer=next(iter(layers)) if layer is None else layer)
-
-
-def _gene_sets(
-    adata: AnnData, source: str | Path | Mapping[str, Collection[str]], symbols: str | None
-) -> tuple[dict[str, list[str]], pd.Series]:
-    """Return gene sets, of genes of the cells, and the name of each gene."""
-    called = read.symbols(adata, symbols)
-    with naming(path="gene_sets"):
-        return within(sets_of(source), list(called.dropna())), called
 
 
 def _measures(rows: list[dict[str, Any]], groups: Mapping[str, set[str]]) -> pd.DataFrame:
@@ -433,18 +404,73 @@ def _overlap(panels: Mapping[str, Found]) -> pd.DataFrame:
     rows = []
     for first, second in combinations(panels, 2):
         genes, genes_of_second = panels[first].genes, panels[second].genes
-        n_shared, n_both = (
-            len(np.intersect1d(genes, genes_of_second)),
-            len(genes) + len(genes_of_second),
-        )
+        n_shared = len(np.intersect1d(genes, genes_of_second))
+        n_both = len(genes) + len(genes_of_second)
         matched = n_matched(genes, genes_of_second, substitutes[first] + substitutes[second])
-        row = (
-            first,
-            second,
-            n_shared,
-            n_shared / (n_both - n_shared),
-            matched / (n_both - matched),
-        )
-        rows.append(row)
+        jaccards = (n / (n_both - n) for n in (n_shared, matched))
+        rows.append((first, second, n_shared, *jaccards))
     names_of_columns = ["panel", "other", "shared", "jaccard", "jaccard_with_substitutes"]
     return pd.DataFrame(rows, columns=names_of_columns)
+
+
+def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> sparse.csr_array:
+    """Return the graph of neighbours in space: a graph of squidpy, or by coordinates.
+
+    Without `spatial` it is the graph of the name that squidpy gives it, or else coordinates of that
+    name.  Cells of different sections are no neighbours; without `library_key` the regions of a
+    table of spatialdata are sections, or all cells are of one.
+    """
+    checks.texts(spatial=spatial, library_key=library_key, or_none=True)
+    if spatial is None and GRAPH in adata.uns:
+        spatial = GRAPH
+    elif spatial is None and COORDINATES in adata.obsm:
+        spatial = COORDINATES
+    if library_key is None:
+        attributes = adata.uns.get("spatialdata_attrs")
+        library_key = attributes.get("region_key") if isinstance(attributes, Mapping) else None
+    section = np.zeros(adata.n_obs, dtype=np.intp)
+    if library_key is not None:
+        names = read.find(adata, "obs", library_key, "library_key")
+        names = categories.batch_names(names, "library_key", library_key)
+        section = np.unique(names, return_inverse=True)[1]
+    if spatial is not None and spatial in adata.obsm:
+        coordinates = read.find(adata, "obsm", spatial, "spatial")
+        return in_space.neighbours(check_coordinates(coordinates, adata.n_obs, "spatial"), section)
+    if spatial is not None and spatial in adata.uns:
+        with naming(neighbors_key="spatial"):
+            return in_space.within(read.graph(adata, spatial), section)
+    problem = f"is not given, and {shown(COORDINATES)} not in {OBSM} nor {shown(GRAPH)} in {GRAPHS}"
+    if spatial is not None:
+        problem = f"is neither in {OBSM} nor a graph in {GRAPHS}"
+    advice = "add coordinates of the cells"
+    if len(adata.obsm):
+        advice = f"name coordinates of the cells (of {listed(read.own_names(adata, 'obsm'))})"
+    raise NotFound("spatial", NO_VALUE if spatial is None else spatial, problem, advice)
+
+
+def _in_space(
+    adata: AnnData,
+    domains: str | None,
+    spatial: str | None,
+    library_key: str | None,
+    random_state: int | None,
+) -> InSpace | None:
+    """Return the cells in space; None where neither domains nor coordinates are named."""
+    if domains is None and spatial is None:
+        if library_key is not None:
+            advice = f"name them with {arg('spatial')}, or labels with {arg('domains')}"
+            problem = "is of no use without cells in space"
+            raise InvalidValue("library_key", library_key, problem, advice)
+        return None
+    coded = None if domains is None else columns.labels(adata, domains, "domains", at_least=2)
+    graph = neighbours(adata, spatial, library_key)
+    if graph.nnz == 0:
+        problem = "leaves every cell alone"
+        raise InvalidValue("library_key", NO_VALUE, problem, "name the sections")
+    if coded is None:
+        return InSpace(graph, None)
+    in_graph = Domains.of(graph, coded.codes, coded.names, random_state)
+    if not in_graph.fold.any():
+        problem = "has no label in two places that are apart, and none can be predicted"
+        raise InvalidValue("domains", domains, problem, "choose another column")
+    return InSpace(graph, in_graph)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, expression, results, summaries
+from .._anndata import alike, columns, expression, read, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
 from ..criterion.panel import MIN_SCORE
 from ..errors import Message, listed
+from ..measures.genes import imputed, predictors
 from ._panel import find, must_haves, overridden, replacements
-from ._standing import standing
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -27,12 +28,15 @@ if TYPE_CHECKING:
     from ..criterion.panel import MeasuredPanel, Pairs
     from ..labels import Labels
     from ..options import Preserve
+    from ..solvers.constraints import Rows
     from ._panel import Found, Replacements
 
 log = logging.getLogger(__name__)
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
+#: Genes of the panel that a gene is predicted by, and the least share of R² of one.
+_PREDICTORS, _LEAST = 3, 0.01
 #: Most labels that a text names.
 _LABELS = 3
 #: State of the certificates of genes that had to be in, which are in every panel for that.
@@ -174,80 +178,51 @@ def explain_panel(
     across = None if preserve is None else "mean"
     subject = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=across)
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
-    had_to = must_haves(adata, subject.named)
-    why = explained(adata, subject, groups, barred=barred, had_to=had_to)
-    content = {
-        "table": why.table,
-        "substitutes": _substitutes(adata, subject.genes, why.instead, n_substitutes),
-        **why.of_labels,
-    }
+    had_to, names = must_haves(adata, subject.named), adata.var_names.to_numpy()
+    where = expression.of_genes(adata, subject.genes, groups, subject.layer)
+    with subject.few_threads():
+        instead = replacements(adata, subject, barred)
+        axis, axis_share = _axes(subject.measured, names)
+        preserved = subject.preserved
+        supports = None if groups is None else _Supports.of(adata, subject, groups, where)
+    substitutes = _substitutes(names, subject.genes, instead, n_substitutes)
+    of_panel, needless = names[subject.genes], instead.needless
+    best = substitutes[substitutes["rank"] == 1].drop(columns="rank").set_index("gene")
+    table = pd.DataFrame({"gene": of_panel})
+    table["role"] = _roles(axis, needless, had_to[subject.genes], supports, where)
+    table = table.assign(
+        **_expressed(where, groups, len(of_panel)),
+        preserved=preserved,
+        loss=instead.loss,
+        axis=axis,
+        axis_share=axis_share,
+        **{name: column.to_numpy() for name, column in best.reindex(of_panel).items()},
+        **_certificates(adata, subject, had_to),
+    )
+    table["substitute"] = table["substitute"].fillna("")
+    table["acceptable"] = table["acceptable"].eq(True)
+    marks = np.where(had_to[subject.genes], " (must-have)", "")
+    if needless.any():
+        texts = [f"{of_panel[gene]}{marks[gene]}" for gene in np.flatnonzero(needless)]
+        log.warning(Message(f"Genes that add nothing to the panel: {listed(texts, len(texts))}."))
+    content: dict[str, Any] = {"table": table, "substitutes": substitutes}
+    if supports is not None:
+        texts = [supports.text(gene) for gene in range(len(of_panel))]
+        table["supports"] = np.where(needless, "", np.array(texts, dtype=object))
+        of_labels = np.array(supports.labels, dtype=object)
+        content |= {"support": supports.shares, "labels": of_labels}
+        content["pairs"] = _pairs(supports.apart, of_panel, of_labels)
+        if where is not None:
+            content["expression"] = where.table(of_panel)
     if rows is None:
         return subject.result(adata, content)
-    content |= standing(adata, subject, rows, why.instead.lost)
+    content |= _standing(adata, subject, rows, instead.lost)
     where = expression.of_genes(adata, rows, groups, subject.layer)
     content["genes"] = content["genes"].assign(**_expressed(where, groups, len(rows)))
     if groups is not None and where is not None:
-        tables = [content["expression"], where.table(adata.var_names.to_numpy()[rows])]
-        content["expression"] = pd.concat(tables).drop_duplicates(
-            ["gene", "label"], ignore_index=True
-        )
+        both = pd.concat([content["expression"], where.table(names[rows])])
+        content["expression"] = both.drop_duplicates(["gene", "label"], ignore_index=True)
     return subject.result(adata, content, returned="genes")
-
-
-class Explanation(NamedTuple):
-    """Why each gene of a panel is in it."""
-
-    #: The table of :func:`explain_panel`
-    table: pd.DataFrame
-    #: What its record holds of labels
-    of_labels: dict[str, Any]
-    #: What can replace each gene, and where each is expressed
-    instead: Replacements
-    where: expression.Expression | None
-
-
-def explained(
-    adata: AnnData,
-    panel: Found,
-    groups: Labels | None,
-    *,
-    barred: NDArray[np.bool_],
-    had_to: NDArray[np.bool_],
-) -> Explanation:
-    """Explain each gene: some rows of ``.var`` are no substitutes, some had to be in the panel."""
-    genes, names = panel.genes, adata.var_names.to_numpy()
-    where = expression.of_genes(adata, genes, groups, panel.layer)
-    with panel.few_threads():
-        instead = replacements(adata, panel, barred)
-        axis, axis_share = _axes(panel.measured, names)
-        preserved = panel.preserved
-        supports = None if groups is None else _Supports.of(adata, panel, groups, where)
-    table = pd.DataFrame({"gene": names[genes]})
-    table["role"] = _roles(axis, instead.needless, had_to[genes], supports, where)
-    table = table.assign(**_expressed(where, groups, len(genes)))
-    table = table.assign(preserved=preserved, loss=instead.loss, axis=axis, axis_share=axis_share)
-    best = _substitutes(adata, genes, instead, 1).set_index("gene").reindex(names[genes])
-    table = table.assign(
-        substitute=best["substitute"].fillna("").to_numpy(),
-        substitution_score=best["substitution_score"].to_numpy(),
-        acceptable=best["acceptable"].eq(True).to_numpy(),
-        loss_with_substitute=best["loss_with_substitute"].to_numpy(),
-    )
-    table = table.assign(**_certificates(adata, panel, had_to))
-    _warn_of_needless(names[genes], instead.needless, had_to[genes])
-    if supports is None:
-        return Explanation(table, {}, instead, where)
-    table["supports"] = [
-        "" if needless else supports.text(gene) for gene, needless in enumerate(instead.needless)
-    ]
-    of_labels: dict[str, Any] = {
-        "support": supports.shares,
-        "labels": np.array(supports.labels, dtype=object),
-        "pairs": _pairs(supports.apart, names[genes], np.array(supports.labels, dtype=object)),
-    }
-    if where is not None:
-        of_labels["expression"] = where.table(names[genes])
-    return Explanation(table, of_labels, instead, where)
 
 
 def _expressed(
@@ -261,9 +236,8 @@ def _expressed(
     return shares | {"expressed_in": texts}
 
 
-def _substitutes(adata: AnnData, genes: Index, instead: Replacements, n: int) -> pd.DataFrame:
+def _substitutes(names: Array, genes: Index, instead: Replacements, n: int) -> pd.DataFrame:
     """Return at most `n` substitutes of each gene of a panel, the best first."""
-    names = adata.var_names.to_numpy()
     pairs = [(row, gene) for row in range(len(genes)) for gene in instead.best(row, n)]
     rows, others = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     table = pd.DataFrame({"gene": names[genes[rows]], "substitute": names[others]})
@@ -292,16 +266,6 @@ def certified(states: pd.Series, had_to: NDArray[np.bool_]) -> NDArray[Any]:
     return np.where(had_to, MUST_HAVE, states.to_numpy(dtype=object))
 
 
-def _warn_of_needless(names: Array, needless: NDArray[np.bool_], had_to: NDArray[np.bool_]) -> None:
-    """Name the genes that add nothing."""
-    genes = [
-        f"{name} (must-have)" if forced else name
-        for name, forced in zip(names[needless], had_to[needless], strict=True)
-    ]
-    if genes:
-        log.warning(Message(f"Genes that add nothing to the panel: {listed(genes, len(genes))}."))
-
-
 class _Supports(NamedTuple):
     """Which labels each gene of a panel supports, and which it separates."""
 
@@ -321,9 +285,7 @@ class _Supports(NamedTuple):
         """Return what a panel does for labels."""
         genes, codes, n_labels = panel.genes, groups.codes, len(groups.categories)
         above = (
-            where.above
-            if where is not None
-            else expression.above(adata, genes, groups, panel.layer)
+            expression.above(adata, genes, groups, panel.layer) if where is None else where.above
         )
         of_sets = [codes[rows] for rows in panel.basis.structure.rows]
         return cls(
@@ -339,9 +301,8 @@ class _Supports(NamedTuple):
         shares = self.shares[gene]
         is_named = self.above[gene] & (shares >= expression.LEAST) & (shares > self.cells)
         order = [code for code in np.argsort(-shares, kind="stable") if is_named[code]]
-        return ", ".join(
-            f"{self.labels[code]} ({100 * shares[code]:.0f} %)" for code in order[:_LABELS]
-        )
+        texts = [f"{self.labels[code]} ({100 * shares[code]:.0f} %)" for code in order[:_LABELS]]
+        return ", ".join(texts)
 
     def separated_by(self, gene: int) -> str:
         """Return the pair of labels that a gene separates most, as text, or ``""``."""
@@ -377,14 +338,8 @@ def _pairs(pairs: Pairs, genes: Array, labels: Array) -> pd.DataFrame:
     for work in pairs.work:
         order = [gene for gene in np.argsort(-work)[:_NAMED_BY] if work[gene] > 0]
         texts.append(", ".join(f"{genes[gene]} ({100 * work[gene]:.0f} %)" for gene in order))
-    table = pd.DataFrame(
-        {
-            "label": labels[pairs.first],
-            "other": labels[pairs.second],
-            "preserved": pairs.preserved,
-            "genes": texts,
-        }
-    )
+    ends = {"label": labels[pairs.first], "other": labels[pairs.second]}
+    table = pd.DataFrame({**ends, "preserved": pairs.preserved, "genes": texts})
     return table.sort_values("preserved", kind="stable", ignore_index=True)
 
 
@@ -398,3 +353,116 @@ def _axes(measured: MeasuredPanel, names: Array) -> tuple[list[str], Array]:
         for axis in np.unique(largest)
     }
     return [titles[axis] for axis in largest], shares[np.arange(len(largest)), largest]
+
+
+def _standing(adata: AnnData, panel: Found, genes: Index, lost: Array) -> dict[str, Any]:
+    """Return how genes stand to a panel: tables of them and of what predicts each.
+
+    `lost` is what is lost with each gene (columns) in the place of one of the panel.
+    """
+    names, sets = adata.var_names.to_numpy(), panel.basis.structure.sets
+    limits = panel.basis.limits(adata)
+    reasons = _reasons(adata, panel, limits)
+    ranks = _ranks(adata, panel, reasons)
+    for twin in np.flatnonzero(alike.beside(adata, panel.genes, panel.basis.request)).tolist():
+        reasons.setdefault(twin, "it is of nearly one sequence with a gene of the panel")
+    lost = np.where(must_haves(adata, panel.named)[panel.genes, None], np.inf, lost)
+    with panel.few_threads():
+        gains = panel.measured.gains()
+        r2 = imputed(sets, panel.genes).of_structure
+    losses = dict(zip(panel.genes.tolist(), panel.losses, strict=True))
+    rows, of_panel = [], []
+    for gene in genes.tolist():
+        predicting = panel.genes[panel.genes != gene]
+        selected, best = gene in panel.genes, int(lost[:, gene].argmin())
+        price = np.nan if selected or np.isinf(lost[best, gene]) else float(lost[best, gene])
+        shares = predictors(sets, predicting, np.array([gene]))[0]
+        order = [column for column in np.argsort(-shares)[:_PREDICTORS] if shares[column] >= _LEAST]
+        of_panel += [(names[gene], names[predicting[column]], shares[column]) for column in order]
+        if gene not in reasons:
+            reasons[gene] = _why_not(panel, gene, limits, would_gain=price < 0)
+        texts = [f"{names[predicting[column]]} ({100 * shares[column]:.0f} %)" for column in order]
+        rows.append(
+            {
+                "gene": names[gene],
+                "selected": selected,
+                "rank": ranks[gene],
+                "why_not": "" if selected else reasons[gene],
+                "r2": float(imputed(sets, predicting).of_structure[gene] if selected else r2[gene]),
+                "predicted_by": ", ".join(texts),
+                "loss": losses.get(gene, np.nan),
+                "gain": np.nan if selected else float(gains[gene]),
+                "replaces": "" if np.isnan(price) else names[panel.genes[best]],
+                "price": price,
+            }
+        )
+    return {
+        "genes": pd.DataFrame(rows),
+        "predictors": pd.DataFrame(of_panel, columns=["gene", "predictor", "share"]),
+        "n_candidates": int(np.isfinite(ranks).sum()),
+    }
+
+
+def _ranks(adata: AnnData, panel: Found, reasons: dict[int, str]) -> Array:
+    """Return the ranks of all genes: of the selection, or by what they add to the panel."""
+    if panel.named.key is not None:
+        return np.asarray(adata.var[f"{panel.named.key}_rank"], dtype=float)
+    ranks = np.full(adata.n_vars, np.nan)
+    outside = np.setdiff1d(np.arange(adata.n_vars), [*panel.genes, *reasons])
+    outside = outside[np.argsort(-panel.measured.gains()[outside], kind="stable")]
+    order = np.append(panel.genes, outside)
+    ranks[order] = np.arange(1, len(order) + 1)
+    return ranks
+
+
+def _reasons(adata: AnnData, panel: Found, rows: Rows | None) -> dict[int, str]:
+    """Return why genes cannot be in a panel, by rows of ``.var``; of several reasons the first."""
+    request, basis = panel.basis.request, panel.basis
+    lookup = names_of.Lookup(adata, request.symbols)
+    ignored = names_of.not_to_choose(adata, None, ignore=basis.structure.spec.ignore)
+    groups: list[tuple[Any, str]] = [(np.flatnonzero(read.controls(adata)), "it is a control")]
+    for item in names_of.together(adata, request.exclude, symbols=request.symbols) or ():
+        groups.append((lookup.rows(item) or (), f"it is excluded {_by(item, lookup)}"))
+    groups.append((np.flatnonzero(ignored), "its variation is ignored"))
+    if basis.detection.orderable is not None:
+        dark = np.flatnonzero(~basis.detection.orderable)
+        groups.append((dark, "it cannot be ordered for the platform"))
+    if rows is not None:
+        for gene in np.flatnonzero(~rows.allowed).tolist():
+            limits = _exceeded(rows, gene, np.zeros_like(rows.upper))
+            groups.append(([gene], f"it is ruled out by limits ({limits})"))
+    constant = np.all([cells.variance <= 0 for cells in basis.structure.sets], axis=0)
+    groups.append((np.flatnonzero(constant), "it does not vary"))
+    if panel.named.key is not None:
+        untested = adata.var[f"{panel.named.key}_score"].isna()
+        groups.append((np.flatnonzero(untested), "it was no candidate"))
+    return {int(gene): reason for genes, reason in reversed(groups) for gene in genes}
+
+
+def _why_not(panel: Found, gene: int, rows: Rows | None, *, would_gain: bool) -> str:
+    """Return why a gene that can be in a panel is not, though it may gain in place of another."""
+    used = None if rows is None else rows.sums(panel.genes)
+    if rows is not None and used is not None and not rows.within(used)[gene]:
+        return f"limits leave no room for it ({_exceeded(rows, gene, used)})"
+    if not would_gain:
+        return "it adds less than the genes of the panel"
+    if panel.named.key is None:
+        return "it is not in the list"
+    if panel.basis.request.ranker.by_criterion:
+        return "it was not the best next gene at any place"
+    return "it ranks after the genes of the panel"
+
+
+def _by(item: Any, lookup: names_of.Lookup) -> str:
+    """Return how an item of an argument names genes."""
+    if isinstance(item, re.Pattern):
+        return f"by the pattern {item.pattern}"
+    if lookup.of(item):
+        return "by name"
+    return f"by the {'column' if item in lookup.flags else 'family'} {item}"
+
+
+def _exceeded(rows: Rows, gene: int, used: Array) -> str:
+    """Return the names of the limits that a gene would break."""
+    over = rows.sums([gene]) > rows.most - used
+    return ", ".join(np.array(rows.names, dtype=object)[over])

@@ -187,22 +187,18 @@ def extend_panel(
         content["absent"] = np.array(missing, dtype=object)
     include, exclude = subject.genes, request.exclude
     if drop is not None:
-        include = np.flatnonzero(had_to)
-        exclude = names_of.together(
-            adata, exclude, list(dropped.index[dropped >= 0]), symbols=symbols
-        )
+        include, out = np.flatnonzero(had_to), list(dropped.index[dropped >= 0])
+        exclude = names_of.together(adata, exclude, out, symbols=symbols)
+    as_selected: dict[str, Any] = {"method": "glfs", "objective": "error"}
     request = replace(
         request,
         n_genes=best.n_selected,
         include=list(names[include]) or None,
         exclude=exclude,
-        method="glfs",
-        objective="error",
+        **as_selected,
     )
     request = request_to_keep(adata, request, frame, str(key_added))
-    entry = results.selected(
-        best, request, method="glfs", objective="error", table=table, **content
-    )
+    entry = results.selected(best, request, **as_selected, table=table, **content)
     return Result(entry, var=frame)
 
 
@@ -230,16 +226,12 @@ def _check_size(size: int | None, n_genes: int | None, n_stay: int, candidates: 
         return
     n_open, n_new = len(candidates.genes) - n_stay, size - n_stay
     if n_new < 1:
-        raise InvalidValue(
-            "n_genes", n_genes, "is not more than the genes of the panel that stay", "ask for more"
-        )
+        problem = "is not more than the genes of the panel that stay"
+        raise InvalidValue("n_genes", n_genes, problem, "ask for more")
     if n_new > n_open:
-        raise InvalidValue(
-            "drop" if n_genes is None else "n_genes",
-            NO_VALUE if n_genes is None else n_genes,
-            f"needs {n_new} more genes, and {n_open} can be added",
-            "ask for fewer, or relax the constraints",
-        )
+        argument, value = ("drop", NO_VALUE) if n_genes is None else ("n_genes", n_genes)
+        problem = f"needs {n_new} more genes, and {n_open} can be added"
+        raise InvalidValue(argument, value, problem, "ask for fewer, or relax the constraints")
 
 
 def _replaced(

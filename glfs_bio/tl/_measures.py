@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from .._anndata import read
 from .._anndata.all_genes import view_of_all_genes
 from ..cells.graph import MOST_EXACT
 from ..criterion.platform import OnPlatform
-from ..data.matrix import RowMatrix
+from ..data.matrix import RowMatrix, moments
 from ..errors import naming
 from ..measures import cells as measures
 from ..measures import labels as readers
 from ..measures.catalogue import by_random, row
-from ..measures.cells import View
+from ..measures.cells import View, dense
 from ..measures.genes import imputed, redundancy, sums, totals, totals_by_label
-from ..measures.space import RANDOM
+from ..measures.space import RANDOM, Autocorrelation, Domains
 from ..solvers.greedy import select
-from ..vendors.forecast import ends
-from . import _on_platform as on_platform
+from ..vendors import forecast as forecasts
 from ._panel import Found, are_all
 
 if TYPE_CHECKING:
@@ -33,9 +33,8 @@ if TYPE_CHECKING:
 
     from .._anndata.names import Named
     from .._typing import Array, Index, Matrix
-    from ..vendors.forecast import Spillover
+    from ..vendors.forecast import Forecast, Spillover
     from ._panel import Basis
-    from ._space import OfAllGenes
 
     Row = dict[str, Any]
 
@@ -44,9 +43,18 @@ READINGS = {"labels": "knn", "laprls": "laprls"}
 READINGS_IN_SPACE = {"space": "knn", "space_laprls": "laprls"}
 #: Random panels that a panel is compared with.
 N_RANDOM = 20
+#: Pairs of markers that exclude each other that are listed.
+_PAIRS = 50
 #: Unexplained axes that are listed, and the genes and labels that describe each.
 _AXES, _GENES, _LABELS = 5, 6, 3
 _OF_LABELS = ("accuracy", "macro_f1", "rare_f1")
+
+
+class InSpace(NamedTuple):
+    """Neighbours in space, and domains; None without labels of these."""
+
+    graph: sparse.csr_array
+    domains: Domains | None
 
 
 @dataclass(frozen=True)
@@ -70,9 +78,9 @@ class Expressed:
 
     def only(self, panel: Index) -> Expressed:
         """Return the genes of a panel, in its order."""
-        places = np.searchsorted(self.genes, panel)
-        counts = None if self.counts is None else self.counts[:, places]
-        return Expressed(panel, self.values[:, places], counts)
+        columns = np.searchsorted(self.genes, panel)
+        counts = None if self.counts is None else self.counts[:, columns]
+        return Expressed(panel, self.values[:, columns], counts)
 
 
 @dataclass(frozen=True)
@@ -127,12 +135,11 @@ class Evaluation:
     #: Measures by their groups.
     groups: Mapping[str, set[str]]
     random_state: int | None
-    readings: Sequence[str]
     #: Labels, the matrix of counts, cells in space (:class:`InSpace`), and gene sets with the name
     #: of each gene: None where they were not given, and no measure that is wanted needs them.
     labels: Any
     counts: Any
-    space: Any
+    space: InSpace | None
     gene_sets: Any
     spillover: Spillover | None
     #: Preserved shares of selections and random panels, by size.
@@ -143,6 +150,11 @@ class Evaluation:
     def layer(self) -> str | None:
         """Layer of the structure."""
         return self.basis.structure.spec.layer
+
+    @property
+    def readings(self) -> list[str]:
+        """How labels are read."""
+        return [reading for group, reading in READINGS.items() if group in self.groups]
 
     def prefixes(self, panels: Mapping[str, Named], sizes: Sequence[int]) -> list[Prefix]:
         """Return the first genes of panels, and after them each whole panel."""
@@ -194,12 +206,18 @@ class Evaluation:
         return view_of_all_genes(self.adata, spec, self.random_state, clustered=clustered)
 
     @cached_property
-    def all_genes_in_space(self) -> OfAllGenes:
-        """What all genes say of cells in space."""
+    def genes_in_space(self) -> Autocorrelation:
+        """Moran's I of all genes."""
         matrix = read.row_matrix(self.adata, self.layer)
         data = read.heard(self.adata, matrix, self.basis.structure.spec.ignore)
-        of_all: OfAllGenes = self.space.by_all_genes(data, self.all_genes.coordinates)
-        return of_all
+        _, variance, _ = moments(data)
+        graph: Any = self.space.graph if self.space else None
+        return Autocorrelation.of(graph, data, np.flatnonzero(variance > 0))
+
+    @cached_property
+    def domains_of_all_genes(self) -> dict[str, readers.LabelScores]:
+        """What readings of all genes say of domains."""
+        return self._scores_of_domains(None)
 
     @cached_property
     def scores_of_all_genes(self) -> dict[str, readers.LabelScores]:
@@ -232,6 +250,16 @@ class Evaluation:
                 near=view.nearest,
                 random_state=self.random_state,
             )
+
+    def _scores_of_domains(self, panel: Matrix | None) -> dict[str, readers.LabelScores]:
+        """Return what readings of a panel say of domains, if there are any; None: of all genes."""
+        if self.space is None or self.space.domains is None:
+            return {}
+        coordinates = values = self.all_genes.coordinates
+        if panel is not None:
+            coordinates, values = measures.coordinates(panel), readers.standardised(panel)
+        readings = [name for group, name in READINGS_IN_SPACE.items() if group in self.groups]
+        return self.space.domains.scores(readings, coordinates, values, self.random_state)
 
     def _best_of_size(self, n_genes: int) -> tuple[Array, Array]:
         """Return what the first genes each of a selection preserve, and the upper bounds."""
@@ -283,7 +311,7 @@ class Evaluation:
                 for cells, share in zip(structure.rows, shares, strict=True)
             ]
         if detection.varies:
-            low, high = ends(self.on_platform.preserved_in_draws(prefix.genes))
+            low, high = forecasts.ends(self.on_platform.preserved_in_draws(prefix.genes))
             preserved = self.on_platform.preserved(prefix.genes)[-1]
             rows.append(row("preserved_on_platform", preserved, low=low, high=high))
         return rows
@@ -345,23 +373,44 @@ class Evaluation:
     def _space(self, prefix: Prefix) -> list[Row]:
         panels = [] if np.isnan(prefix.comparable) else self._random_in_space(prefix.n_genes)
         random = [prefix.everything.only(genes).values for genes in panels]
-        values, comparable = prefix.expressed.values, prefix.comparable
-        rows, domains = self.all_genes_in_space.rows(values, random, comparable)
-        if domains is not None:
-            tables = [
-                table for table in (prefix.tables.get("per_label"), domains) if table is not None
-            ]
+        panel, genes = prefix.expressed.values, self.genes_in_space
+        scores, *of_random = map(self._scores_of_domains, (panel, *random[:RANDOM]))
+        domains: Any = self.space.domains if self.space else None
+        rows = [
+            row(
+                readers.suffixed(f"domain_{name}", reading),
+                getattr(of_panel, name),
+                all_genes=getattr(self.domains_of_all_genes[reading], name),
+                reading=f"{domains.said([reading])[reading]}; {len(domains.cells):,} cells",
+                **by_random([getattr(scores[reading], name) for scores in of_random]),
+            )
+            for reading, of_panel in scores.items()
+            for name in ("accuracy", "macro_f1")
+        ]
+        if scores:
+            tables = [prefix.tables.get("per_label"), readers.table(scores, "domain")]
+            tables = [table for table in tables if table is not None]
             prefix.tables["per_label"] = pd.concat(tables, ignore_index=True)
+        for name, measure, of_all, scale in (
+            ("morans_i", genes.mean, float(genes.of_genes.mean()), 1.0),
+            ("morans_i_kept", genes.kept, 1.0, prefix.comparable),
+        ):
+            drawn = by_random([measure(values) for values in random])
+            rows.append(row(name, measure(panel) * scale, all_genes=of_all, **drawn))
         return rows
 
     def _counts(self, prefix: Prefix) -> list[Row]:
-        share, spearman = totals(self.totals, sums(prefix.expressed.counts))
+        counts, detection = prefix.expressed.counts, self.basis.detection
+        share, spearman = totals(self.totals, sums(counts))
         rows = [row("counts_share", share), row("counts_spearman", spearman)]
-        if self.basis.request.platform is not None:
-            counts = prefix.expressed.counts
-            total, per_bit = on_platform.counts_there(self.basis.detection, prefix.genes, counts)
-            rows.append(row("counts_on_platform", total))
-            if per_bit is not None:
+        if counts is not None and self.basis.request.platform is not None:
+            means = np.asarray(counts.mean(axis=0, dtype=np.float64))
+            if detection.efficiency is not None:
+                means = means * detection.efficiency[prefix.genes]
+            rows.append(row("counts_on_platform", means.sum()))
+            if detection.codewords is not None:
+                loads = forecasts.loads(detection.codewords[prefix.genes], means).sum(axis=1)
+                per_bit = pd.DataFrame({"bit": np.arange(len(loads)), "counts": loads})
                 prefix.tables.setdefault("forecast", {})["counts_per_bit"] = per_bit
         return rows
 
@@ -381,21 +430,59 @@ class Evaluation:
         return [row("gene_set_coverage", float(np.mean(np.array(covered) > 0)))]
 
     def _forecast(self, prefix: Prefix) -> list[Row]:
-        detection = self.basis.detection
-        if not (detection.differs or self.spillover):
+        if not (self.basis.detection.differs or self.spillover):
             return []
-        k = readers.n_neighbors_of(self.labels.codes)
-        forecast = on_platform.forecast(
-            prefix.expressed.counts,
-            self.all_genes.nearest[:, : max(k, 1)],
-            self.labels,
-            detection.only(prefix.genes),
+        forecast = self._forecast_of_labels(prefix)
+        accuracy, low, high = map(float, forecast.accuracies)
+        rows = [row("accuracy_on_platform", accuracy, low=low, high=high)]
+        tables = {"per_label": forecast.per_label.rename_axis("label").reset_index()}
+        if forecast.spilled is not None:
+            spilled, pairs = forecast.spilled, forecast.spilled.pairs
+            rows.append(row("accuracy_without_spillover", spilled.accuracy))
+            if len(spilled.leaks):
+                tables["leaks"] = spilled.leaks
+            if len(pairs.first):
+                rows.append(row("mecr_reference", pairs.coexpression.mean()))
+                rows.append(row("mecr_on_platform", spilled.coexpression.mean()))
+                names = self.adata.var_names[prefix.genes].to_numpy(dtype=object)
+                shares = {
+                    "gene": names[pairs.first],
+                    "other": names[pairs.second],
+                    "coexpression": spilled.coexpression,
+                    "coexpression_reference": pairs.coexpression,
+                    "coexpression_without_spillover": spilled.without,
+                }
+                markers = pd.DataFrame(shares).sort_values(
+                    "coexpression", ascending=False, kind="stable"
+                )
+                tables["exclusive_markers"] = markers.head(_PAIRS).reset_index(drop=True)
+        prefix.tables.setdefault("forecast", {}).update(tables)
+        return rows
+
+    def _forecast_of_labels(self, prefix: Prefix) -> Forecast:
+        """Return how well labels can be predicted on the platform, from at most some of the cells.
+
+        The rates of a cell are means over it and the cells nearest to it.
+        """
+        counts, codes = prefix.expressed.counts, self.labels.codes
+        nearest = self.all_genes.nearest[:, : max(readers.n_neighbors_of(codes), 1)]
+        cells = np.flatnonzero(codes >= 0)
+        if len(cells) > forecasts.CELLS:
+            draw = np.random.default_rng(self.random_state)
+            cells = np.sort(draw.choice(cells, forecasts.CELLS, replace=False))
+        reference, n_near = dense(counts[cells]), nearest.shape[1]
+        ends = np.arange(0, len(cells) * n_near + 1, n_near)
+        indices, shape = nearest[cells].ravel(), (len(cells), len(nearest))
+        neighbors = sparse.csr_array((np.ones(len(indices)), indices, ends), shape)
+        return forecasts.of_labels(
+            reference,
+            (reference + dense(neighbors @ counts)) / (1 + n_near),
+            codes[cells],
+            self.labels.names,
+            self.basis.detection.only(prefix.genes),
             self.random_state,
             self.spillover,
         )
-        names = self.adata.var_names[prefix.genes].to_numpy(dtype=object)
-        prefix.tables.setdefault("forecast", {}).update(on_platform.tables(forecast, names))
-        return [{"measure": name} | of for name, of in on_platform.measures(forecast).items()]
 
     def _unexplained(self, prefix: Prefix) -> pd.DataFrame:
         """Return the unexplained axes, named by their genes and labels."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,53 +13,51 @@ from .._anndata import alike as nearly
 from .._anndata import columns, constraints, expression, names, read, results, stale, summaries
 from .._anndata import platform as platforms
 from .._anndata.names import Named
-from .._docs import documented
-from .._progress import tell, with_bar
+from .._anndata.tool import Result, tool
 from ..errors import NO_VALUE, InvalidValue, Message, arg, listed, shown
+from ..options import Platform
 from ..selection import best_panel
 from ..vendors.names import NOT_FOUND
 from ._panel import (
     Found,
     absent,
-    asked,
     basis_of,
     in_place_of,
     joining,
     must_haves,
     replacements,
+    request_for,
     say_overridden,
 )
 from ._resolve import CHANGED, resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._typing import Index
     from ..data.matrix import RowMatrix
     from ..labels import Labels
-    from ..options import Limits, Platform, Request
+    from ..options import Limits, Request
     from ._panel import Basis
     from ._resolve import Resolution
 
 log = logging.getLogger(__name__)
 
-_REFUSED = ("raise", "replace", "drop")
 #: How files of orders mark a gene that is to be designed whatever the checks of the vendor say.
 _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
 #: A gene with a larger share of the counts of an order is noted: alone it fills an image.
 _ABUNDANT = 0.2
-#: Ways not to be found that say nothing of probes.
-_DOUBTFUL = ("ambiguous", "double", "date")
-#: Where 10x Genomics says which genes have probes.
-_OF_10X = "10x Genomics publishes it for {}, as a table of species, Ensembl ids and symbols."
+#: The table of an order.
+_COLUMNS = (
+    *("rank", "gene", "id", "name", "group", "source", "replaces", "backup_of"),
+    *("n_probe_sets", "forced", "mean_count", "note"),
+)
+#: Ways not to be found that say nothing of probes, and what a platform says of genes it lacks.
+_DOUBTFUL, _NOT_OF_PLATFORM = ("ambiguous", "double", "date"), "is no gene of the platform"
 
 
-@dataclass(frozen=True)
-class OrderForm:
+class OrderForm(NamedTuple):
     """What the orders of a platform are called, and what can be asked of them."""
 
     title: str
@@ -70,44 +67,19 @@ class OrderForm:
     needs_ids: bool = False
     #: Most probe sets of a gene; 0: they cannot be asked for, nor can a gene be forced.
     most_probe_sets: int = 0
-    #: Where the list of genes with probes is, in a sentence.
-    where_listed: str = "It is the list of the vendor that makes the probes."
-
-    def check_file(self, path: Path, argument: str = "path") -> None:
-        """Refuse a file that cannot have this form."""
-        if path.suffix.lower() not in self.endings:
-            raise InvalidValue(
-                argument, str(path), f"must end with {' or '.join(self.endings)} for a {self.title}"
-            )
 
 
 #: By the names of platforms.
 ORDERS = {
-    "xenium_v1": OrderForm(
-        "10x custom gene list (Xenium v1)",
-        needs_ids=True,
-        most_probe_sets=8,
-        where_listed=_OF_10X.format("Xenium v1"),
-    ),
-    "xenium_prime": OrderForm(
-        "10x custom gene list (Xenium Prime)",
-        needs_ids=True,
-        most_probe_sets=6,
-        where_listed=_OF_10X.format("Xenium Prime"),
-    ),
-    "merscope": OrderForm(
-        "MERSCOPE gene table",
-        where_listed="The export of Vizgen's design portal has the target regions of each gene.",
-    ),
-    "cosmx": OrderForm(
-        "CosMx gene list", (".xlsx",), where_listed="None is public: ask the vendor."
-    ),
+    "xenium_v1": OrderForm("10x custom gene list (Xenium v1)", (".csv",), True, 8),
+    "xenium_prime": OrderForm("10x custom gene list (Xenium Prime)", (".csv",), True, 6),
+    "merscope": OrderForm("MERSCOPE gene table"),
+    "cosmx": OrderForm("CosMx gene list", (".xlsx",)),
     "sheet": OrderForm("order sheet", (".csv", ".tsv", ".xlsx")),
 }
 
 
-@with_bar
-@documented
+@tool("order", summaries.order)
 def order_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -124,7 +96,7 @@ def order_panel(
     ids: str | None = None,
     key_added: str | None = None,
     inplace: bool = True,
-) -> pd.DataFrame | None:
+) -> Result:
     """Make an order of a panel: check every gene, and replace those that cannot be ordered.
 
     A gene cannot be ordered if the platform's list has no probes for it; if its name may be several
@@ -144,8 +116,9 @@ def order_panel(
         be ordered.  None: the platform of the selection, else ``"sheet"``.
     genes : str, Path, DataFrame or list of str, default None
         Genes for which probes can be made, as in :func:`~glfs_bio.tl.resolve_genes`: the vendor's
-        list.  None: whether there are probes is not checked, as a note says, except by a `platform`
-        that has genes.
+        list.  10x Genomics publishes those of Xenium, as tables of species, Ensembl ids and
+        symbols; the export of Vizgen's design portal is that of MERSCOPE.  None: whether there are
+        probes is not checked, as a note says, except by a `platform` that has genes.
     catalogue : str, Path or list of str, default None
         Panel that the order adds to, such as a predesigned one: its genes are not ordered, and
         count beside those that are.
@@ -217,98 +190,89 @@ def order_panel(
     >>> adata.uns["glfs_order"]["table"]["gene"].tolist()[:3]
     ['CST3', 'HLA-DRA', 'FCGR3A']
     """
-    read.check(adata)
     if platform is not None:
         checks.one_of("platform", getattr(platform, "name", platform), ORDERS)
-    checks.one_of("refused", refused, _REFUSED)
-    key_added = results.key_for(adata, "order", key_added, results.key_of(adata, panel))
-    checks.flags(inplace=inplace)
+    checks.one_of("refused", refused, ("raise", "replace", "drop"))
     checks.whole_number("backups", backups, at_least=0)
-    named = names.named(adata, panel, symbols=symbols)
-    on_catalogue = None
+    panel = names.named(adata, panel, symbols=symbols)
+    on_catalogue = Named({})
     if catalogue is not None:
         on_catalogue = names.named(adata, catalogue, symbols=symbols, argument="catalogue")
-    request = asked(adata, named.key, limits=limits, symbols=symbols)
+    request = request_for(adata, panel.key, limits=limits, symbols=symbols)
     platform_name, listing = _platform(platform, request.platform)
     types = None if labels is None else columns.labels(adata, labels)
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
+    form = ORDERS[platform_name]
     draft = Draft(
         adata,
-        named,
+        panel,
         names.settled(adata, request, "ignore"),
-        ORDERS[platform_name],
+        genes,
+        ids=ids,
+        needs_ids=form.needs_ids,
         listing=listing,
         catalogue=on_catalogue,
-        options={"genes": genes, "symbols": symbols, "ids": ids},
     )
     bad, items = draft.refused, draft.accepted
     if len(bad) and refused == "raise":
-        faults = [f"{gene} {fault}" for gene, fault in zip(bad["name"], bad["fault"], strict=True)]
+        faults = bad["name"] + " " + bad["fault"]
         raise InvalidValue(
             "panel",
             NO_VALUE,
-            f"has {len(bad)} genes that cannot be ordered ({draft.form.title}): {listed(faults)}",
+            f"has {len(bad)} genes that cannot be ordered ({form.title}): {listed(faults)}",
             f"correct them, or pass {arg('refused', 'replace')} or {arg('refused', 'drop')}",
         )
-    if backups or (len(bad) and refused == "replace"):
-        stale.check_genes(adata, named.key, "panel")
+    to_replace = len(bad) > 0 and refused == "replace"
+    if backups or to_replace:
+        stale.check_genes(adata, panel.key, "panel")
         basis = basis_of(adata, request)
-    if len(bad) and refused == "replace":
+    if to_replace:
         items = draft.with_replacements(basis)
     if items.empty:
         raise InvalidValue("panel", NO_VALUE, "has no gene to order", "name other genes")
     replaced = _replaced(bad, items)
     if backups:
         items = pd.concat([items, draft.backups(items, basis, backups)])
-    table = _table(draft, items.reset_index(drop=True), types, counts)
-    notes = _notes(table, items.reset_index(drop=True), draft)
+    items = items.reset_index(drop=True)
+    table = _table(draft, items, types, counts)
+    notes = _notes(table, items, draft)
     table["note"] = ["; ".join(filter(None, row)) for row in notes.to_numpy()]
-    say_overridden(adata, named.key, request)
+    say_overridden(adata, panel.key, request)
     if not draft.probes_checked:
         log.warning(
             Message(
-                "No list of genes with probes was given, so it was not checked which genes can be "
-                f"ordered: name it with {arg('genes')}. {draft.form.where_listed}"
+                "No list of genes with probes was given, so it was not checked which can be "
+                f"ordered ({form.title}): name it with {arg('genes')}."
             )
         )
-    if not inplace:
-        return table
-    frame = draft.resolution.frame
-    of_genes = {f"{key_added}_{name}": frame[name].to_numpy() for name in ("symbol", "id")}
-    of_genes[f"{key_added}_orderable"] = draft.orderable
-    entry = results.envelope(
+    order = results.envelope(
         "order",
         {"refused": refused, "backups": backups, "limits": request.limits},
-        stale.made_of(adata, draft.layer, [named]),
+        stale.made_of(adata, draft.layer, [panel]),
         table=table,
-        checks=_checks(table, notes, draft),
+        checks=_checks(table, notes, draft, catalogue=catalogue is not None),
         replaced=replaced,
         platform=platform_name,
         species=draft.resolution.resolver.species,
     )
-    results.store(adata, key_added, entry, var=of_genes)
-    tell(*summaries.order(entry))
-    return None
+    frame = draft.resolution.frame
+    of_genes = {f"{key_added}_{name}": frame[name].to_numpy() for name in ("symbol", "id")}
+    return Result(order, var=of_genes | {f"{key_added}_orderable": draft.orderable})
 
 
 def _platform(
     platform: str | Platform | None, of_selection: Platform | None
 ) -> tuple[str, Platform | None]:
     """Return whose order it is, and the platform that says which genes can be ordered."""
-    listing = of_selection if platform is None or isinstance(platform, str) else platform
-    listed_name = getattr(listing, "name", None)
-    name: Any = getattr(platform, "name", platform)
-    if name is None:
+    listing = platform if isinstance(platform, Platform) else of_selection
+    listed_name = None if listing is None else listing.name
+    if platform is None:
         name = listed_name if listed_name in ORDERS else "sheet"
         if listed_name not in (None, name):
-            log.warning(
-                Message(
-                    f"{shown(listed_name)}, the platform of the selection, has no form, so that "
-                    f"this is the order sheet: {arg('platform')} names another of "
-                    f"{shown(*ORDERS)}."
-                )
-            )
-    return name, listing if listed_name in (None, name) else None
+            log.warning(Message(f"{shown(listed_name)} has no form: this is the order sheet."))
+    else:
+        name = getattr(platform, "name", platform)
+    return str(name), listing if listed_name in (None, name) else None
 
 
 class Draft:
@@ -317,127 +281,106 @@ class Draft:
     def __init__(
         self,
         adata: AnnData,
-        named: Named,
+        panel: Named,
         request: Request,
-        form: OrderForm,
+        genes: Any,
         *,
+        ids: str | None,
+        needs_ids: bool,
         listing: Platform | None,
-        catalogue: Named | None,
-        options: dict[str, Any],
+        catalogue: Named,
     ) -> None:
         """Look up the names of a panel, and find what keeps each gene off the order."""
-        layer, symbols = request.structure.layer, request.symbols
-        self.adata, self.named, self.request, self.form = adata, named, request, form
+        self.adata, self.panel, self.request = adata, panel, request
+        self.layer = layer = request.structure.layer
+        symbols = request.symbols
         #: Genes that cannot replace others, shape (n_genes,)
         self.excluded = names.not_to_choose(adata, None, ignore=request.structure.ignore)
-        if named.key is not None:
-            self.excluded |= adata.var[f"{named.key}_score"].isna().to_numpy()
-        detection = platforms.of_genes(adata, request.platform, layer, symbols)
+        if panel.key is not None:
+            self.excluded |= adata.var[f"{panel.key}_score"].isna().to_numpy()
         self.rows = constraints.rows(
             adata,
             request.limits,
             layer=layer,
             allowed=~self.excluded,
-            detection=detection,
+            detection=platforms.of_genes(adata, request.platform, layer, symbols),
             symbols=symbols,
         )
-        orderable = platforms.of_genes(adata, listing, layer, symbols).orderable
-        self.resolution = resolution = resolved(adata, **options, known=named.ids_of_rows)
+        listed_genes = platforms.of_genes(adata, listing, layer, symbols).orderable
+        self.resolution = resolved(
+            adata, genes, symbols=symbols, ids=ids, ids_of_rows=panel.ids_of_rows
+        )
         #: Whether a list says which genes have probes
-        self.probes_checked = resolution.listed or orderable is not None
-        missing = absent(adata, named)
-        table = _looked_up(adata, named, missing, resolution, form)
-        if orderable is not None:
-            out = np.append(~orderable, [False])[table["row"]]  # −1: not in the data
-            lacks = (table["fault"] == "") & out
-            table["fault"] = table["fault"].mask(lacks, "is no gene of the platform")
-            table["unlisted"] |= lacks
-        place = {name: adata.n_vars + number for number, name in enumerate(missing)}
-        asked_rows = [
-            (row, name)
-            for name in dict.fromkeys([*named.rows, *missing])
-            for row in ([place[name]] if name in place else dict.fromkeys(named.rows[name]))
-        ]
-        items = table.iloc[[row for row, _ in asked_rows]].reset_index(drop=True)
+        self.probes_checked = self.resolution.listed or listed_genes is not None
+        missing = absent(adata, panel)
+        table = _look_up(adata, panel, missing, self.resolution)
+        table["fault"] = _faults(table, self.resolution, needs_ids, listed_genes)
+        has_list = self.resolution.listed & ~table["found"].isin(_DOUBTFUL)
+        table["unlisted"] = (has_list & (table["fault"] != "")) | (
+            table["fault"] == _NOT_OF_PLATFORM
+        )
         #: One row per gene of the data: its ``row`` of ``.var``, its ``name`` there, what that is
         #: (see :meth:`.Resolver.resolve`), and ``fault``, why it cannot be ordered, or ``""``
         self.genes = table.iloc[: adata.n_vars].copy()
+        rows_of_names = {name: list(dict.fromkeys(rows)) for name, rows in panel.rows.items()}
+        rows_of_names |= {name: [adata.n_vars + k] for k, name in enumerate(missing)}
+        items = table.iloc[[row for rows in rows_of_names.values() for row in rows]]
         #: The same of the panel, with ``asked``, the name that was asked for, and ``unlisted``,
         #: whether the fault is that there are no probes
-        self.items = items.assign(asked=[name for _, name in asked_rows])
-        #: Rows of ``.var`` on the catalogue, and genes of the panel that are, if there is one
-        self.catalogue: Index = np.zeros(0, dtype=np.intp)
-        self.not_ordered: list[str] | None = None
-        if catalogue is not None:
-            self._leave_out(catalogue)
-        if self.rows is not None:
-            self.rows = self.rows.sparing(self.catalogue)
+        self.items = items.reset_index(drop=True).assign(
+            asked=[name for name, rows in rows_of_names.items() for _ in rows]
+        )
+        self._leave_out(catalogue)
         self._find_faults_beside_others()
 
     def _leave_out(self, catalogue: Named) -> None:
         """Leave the genes of a catalogue out of the order."""
-        others = self.resolution.resolver.resolve(catalogue.absent, catalogue.ids(catalogue.absent))
-        row = _row_of(others, self.genes)
-        self.catalogue = np.union1d(catalogue.genes, row[row >= 0]).astype(np.intp)
-        items = self.items
+        missing = catalogue.absent
+        of_missing = self.resolution.resolver.resolve(missing, catalogue.ids(missing))
+        rows, items = _rows_of(of_missing, self.genes), self.items
+        #: Rows of ``.var`` on the catalogue, and genes of the panel that are
+        self.catalogue = np.union1d(catalogue.genes, rows[rows >= 0]).astype(np.intp)
         is_on = (
             items["row"].isin(self.catalogue)
-            | items["place"].isin({*others["place"]} - {-1})
-            | items["name"].isin(catalogue.absent)
+            | items["place"].isin({*of_missing["place"]} - {-1})
+            | items["name"].isin(missing)
         )
-        self.not_ordered = list(items["name"][is_on])
+        self.not_ordered = items["name"][is_on]
         self.items = items[~is_on].reset_index(drop=True)
         self.genes.loc[self.genes["row"].isin(self.catalogue), "fault"] = "is on the catalogue"
 
     def _find_faults_beside_others(self) -> None:
         """Find genes that are the same as one before them, or that limits rule out."""
         items, fault = self.items, self.items["fault"].copy()
-        good = (fault == "") & (items["place"] >= 0)
-        again = good & items["place"].where(good, -1 - items.index.to_series()).duplicated()
-        fault[again] = "is the gene of another name before it"
+        rows_of_table = items["place"][(fault == "") & (items["place"] >= 0)]
+        fault[rows_of_table.index[rows_of_table.duplicated()]] = (
+            "is the gene of another name before it"
+        )
         of_table = items["symbol"] + " (" + items["id"] + ")"
         doubled = (fault == "") & (items["found"] == "double")
         fault[doubled & items["candidates"].isin(of_table)] = NOT_FOUND["double"]
-        self.items = items.assign(fault=fault)
-        if self.rows is None:
-            return
-        rows, used = self.rows, self.rows.sums(self.catalogue)
-        for at in items.index[(fault == "") & (items["row"] >= 0)]:
-            sums = used + rows.sums([items.at[at, "row"]])
-            over = np.flatnonzero(sums > np.maximum(rows.most, used))
-            if len(over):
+        if self.rows is not None:
+            self.rows = rows = self.rows.sparing(self.catalogue)
+            used = rows.sums(self.catalogue)
+            for at in items.index[(fault == "") & (items["row"] >= 0)]:
+                sums = used + rows.sums([items["row"][at]])
+                over = np.flatnonzero(sums > np.maximum(rows.most, used))
                 limits = ", ".join(rows.names[row] for row in over)
-                self.items.loc[at, "fault"] = f"is ruled out by limits ({limits})"
-            else:
-                used = sums
-        ruled_out = ~rows.allowed & (self.genes["fault"] == "")
-        self.genes.loc[ruled_out, "fault"] = "is ruled out by limits"
-
-    @property
-    def layer(self) -> str | None:
-        """Layer that genes are evaluated by."""
-        return self.request.structure.layer
-
-    @property
-    def refused(self) -> pd.DataFrame:
-        """Genes of the panel that cannot be ordered."""
-        return self.items[self.items["fault"] != ""]
-
-    @property
-    def accepted(self) -> pd.DataFrame:
-        """Genes of the panel that can be ordered."""
-        columns_of_order = {"replaces": "", "backup_of": "", "score": np.nan}
-        return self.items[self.items["fault"] == ""].assign(**columns_of_order)
-
-    @property
-    def orderable(self) -> NDArray[np.bool_]:
-        """Whether each gene of the data could be ordered."""
-        return np.asarray(self.genes["fault"] == "", dtype=bool)
+                fault[at] = f"is ruled out by limits ({limits})" if len(over) else ""
+                used = used if len(over) else sums
+            ruled_out = ~rows.allowed & (self.genes["fault"] == "")
+            self.genes.loc[ruled_out, "fault"] = "is ruled out by limits"
+        items = items.assign(fault=fault)
+        #: Genes of the panel that cannot be ordered, and those that can
+        self.refused, accepted = items[fault != ""], items[fault == ""]
+        self.accepted = accepted.assign(replaces="", backup_of="", score=np.nan)
+        #: Whether each gene of the data could be ordered
+        self.orderable = np.asarray(self.genes["fault"] == "", dtype=bool)
 
     def can_join(self, items: pd.DataFrame) -> NDArray[np.bool_]:
         """Whether each gene of the data could be ordered beside some, and is none of them."""
-        others = ~self.genes["place"].isin({*items["place"]} - {-1})
-        return np.asarray(self.orderable & others) & ~self.excluded
+        is_new = ~self.genes["place"].isin({*items["place"]} - {-1})
+        return np.asarray(self.orderable & is_new) & ~self.excluded
 
     def with_replacements(self, basis: Basis) -> pd.DataFrame:
         """Return the panel, each gene that is refused replaced.
@@ -453,8 +396,7 @@ class Draft:
             raise InvalidValue(
                 "refused",
                 "replace",
-                f"finds {int(may.sum())} other genes that could be ordered, and {len(bad)} are "
-                "needed",
+                f"finds {may.sum()} other genes that could be ordered, and {len(bad)} are needed",
                 f"pass {arg('refused', 'drop')}",
             )
         candidates = nearly.apart(self.adata, joining(stay, may, self.rows), self.request)
@@ -473,25 +415,22 @@ class Draft:
         The best of all genes stand before the second best.
         """
         rows = _rows(items)
-        beside = np.setdiff1d(self.catalogue, rows)
-        panel = Found(Named.of(self.adata, np.append(rows, beside), self.named.key), basis)
+        genes = np.append(rows, np.setdiff1d(self.catalogue, rows))
+        panel = Found(Named.of(self.adata, genes, self.panel.key), basis)
         with panel.few_threads():
             instead = replacements(self.adata, panel, ~self.can_join(items))
-        of_genes: dict[int, list[str]] = {}
-        scores: dict[int, float] = {}
-        for rank in range(n_each):
-            for place, row in enumerate(rows):
-                for other in instead.best(place, n_each)[rank : rank + 1].tolist():
-                    of_genes.setdefault(other, []).append(self.genes["name"].iloc[row])
-                    scores[other] = max(scores.get(other, 0.0), instead.score[place, other])
-        genes = self.genes.iloc[list(of_genes)]
-        genes = genes.assign(
-            asked=genes["name"],
-            replaces="",
-            backup_of=[", ".join(backed) for backed in of_genes.values()],
-            score=list(scores.values()),
+        pairs = [
+            (rank, substitute, self.genes["name"].iloc[row], instead.score[gene, substitute])
+            for gene, row in enumerate(rows)
+            for rank, substitute in enumerate(instead.best(gene, n_each))
+        ]
+        table = pd.DataFrame(pairs, columns=["rank", "substitute", "backup_of", "score"])
+        by_substitute = table.sort_values("rank", kind="stable").groupby("substitute", sort=False)
+        spare = self.genes.join(
+            by_substitute.agg({"backup_of": ", ".join, "score": "max"}), how="right"
         )
-        return genes[~((genes["place"] >= 0) & genes["place"].duplicated())]
+        spare = spare.assign(asked=spare["name"], replaces="")
+        return spare[~((spare["place"] >= 0) & spare["place"].duplicated())]
 
 
 def _rows(items: pd.DataFrame) -> Index:
@@ -499,103 +438,103 @@ def _rows(items: pd.DataFrame) -> Index:
     return np.asarray(items["row"][items["row"] >= 0], dtype=np.intp)
 
 
-def _row_of(frame: pd.DataFrame, genes: pd.DataFrame) -> pd.Series:
+def _rows_of(frame: pd.DataFrame, genes: pd.DataFrame) -> pd.Series:
     """Return rows of the genes of the data that names stand for, −1 for none."""
     rows = genes[genes["place"] >= 0].set_index("place")["row"]
     return frame["place"].map(rows).fillna(-1).astype(int)
 
 
-def _looked_up(
-    adata: AnnData, named: Named, missing: list[str], resolution: Resolution, form: OrderForm
+def _look_up(
+    adata: AnnData, panel: Named, missing: list[str], resolution: Resolution
 ) -> pd.DataFrame:
-    """Return what the genes of the data are, then names that are missing there, with faults."""
-    ids_of_rows = named.ids_of_rows
-    ids = [ids_of_rows.get(row, "") for row in range(adata.n_vars)] + named.ids(missing)
-    others = resolution.resolver.resolve(missing, named.ids(missing))
-    table = pd.concat([resolution.frame, others], ignore_index=True)
-    of_data = resolution.frame.assign(row=np.arange(adata.n_vars))
-    table["row"] = np.append(of_data["row"], _row_of(others, of_data))
-    asked_ids = pd.Series(ids, index=table.index, dtype=object)
-    other_id = (asked_ids != "") & (table["id"] != asked_ids)
+    """Return what the genes of the data are, then names that are missing there.
+
+    ``other_id`` is the id that a file has for a name, where it is not that of the table.
+    """
+    of_data = resolution.frame.assign(row=np.arange(adata.n_vars), name=adata.var_names)
+    of_missing = resolution.resolver.resolve(missing, panel.ids(missing))
+    of_missing["row"] = _rows_of(of_missing, of_data)
+    row = of_missing["row"][of_missing["row"] >= 0]
+    of_missing.loc[row.index, "name"] = adata.var_names[row].astype(object)
+    table = pd.concat([of_data, of_missing], ignore_index=True)
+    ids = [panel.ids_of_rows.get(row, "") for row in range(adata.n_vars)] + panel.ids(missing)
+    table["other_id"] = np.where(table["id"] == ids, "", np.array(ids, dtype=object))
     if not resolution.listed:
-        table["id"] = table["id"].mask(other_id, asked_ids)
-        table["found"] = table["found"].mask(other_id, "id")
-    table["fault"] = _faults(table, resolution, form)
-    if resolution.listed:
-        not_listed = "has the id " + asked_ids + ", which is not on the list"
-        table["fault"] = table["fault"].mask(other_id, not_listed)
-    doubtful = table["found"].isin(_DOUBTFUL)
-    table["unlisted"] = resolution.listed & (table["fault"] != "") & ~doubtful
-    in_data = table["row"] >= 0
-    table.loc[in_data, "name"] = adata.var_names[table["row"][in_data]].astype(object)
+        has_other = table["other_id"] != ""
+        table["id"] = table["id"].mask(has_other, table["other_id"])
+        table["found"] = table["found"].mask(has_other, "id")
     return table
 
 
-def _faults(table: pd.DataFrame, resolution: Resolution, form: OrderForm) -> pd.Series:
+def _faults(
+    table: pd.DataFrame,
+    resolution: Resolution,
+    needs_ids: bool,
+    listed_genes: NDArray[np.bool_] | None,
+) -> NDArray[Any]:
     """Return why names that were looked up cannot be ordered, ``""`` where they can."""
-    meaning = table["found"].map(NOT_FOUND)
-    hints = table["candidates"].where(table["candidates"] != table["name"], "")
-    meaning += (" (" + hints + ")").where(hints != "", "")
-    counts = resolution.listed or form.needs_ids
-    fault = meaning.where(meaning.notna() & (counts | (table["found"] == "date")), "")
-    if form.needs_ids:
-        fault = fault.mask((fault == "") & (table["id"] == ""), "has no Ensembl id")
+    n_probes = orderable = np.full(len(table), True)
     if resolution.n_probes is not None:
         n_probes = np.append(resolution.n_probes, [np.inf])[table["place"]]  # −1: in no table
-        fault = fault.mask((fault == "") & (n_probes < 1), "has no probes")
-    return fault
+    if listed_genes is not None:
+        orderable = np.append(listed_genes, [True])[table["row"]]  # −1: not in the data
+    hints = table["candidates"].where(table["candidates"] != table["name"], "")
+    meaning = table["found"].map(NOT_FOUND) + (" (" + hints + ")").where(hints != "", "")
+    counts = resolution.listed or needs_ids
+    reasons: list[tuple[Any, Any]] = [
+        (
+            resolution.listed & (table["other_id"] != ""),
+            "has the id " + table["other_id"] + ", which is not on the list",
+        ),
+        (meaning.notna() & (counts | (table["found"] == "date")), meaning),
+        (needs_ids & (table["id"] == ""), "has no Ensembl id"),
+        (n_probes < 1, "has no probes"),
+        (~orderable, _NOT_OF_PLATFORM),
+    ]
+    holds, texts = zip(*reasons, strict=True)
+    return np.select([np.asarray(mask) for mask in holds], list(texts), "")
 
 
 def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return one row per gene that was refused, with what is ordered in its place; log these."""
     come = items[items["replaces"] != ""].reindex(bad.index)
-    replaced = pd.DataFrame(
-        {
-            "gene": bad["name"],
-            "reason": bad["fault"],
-            "substitute": come["symbol"].where(come["symbol"] != "", come["name"]).fillna(""),
-            "substitution_score": come["score"],
-        }
-    ).reset_index(drop=True)
-    faults = [
-        f"{row.gene} {row.reason}" + (f", {row.substitute} in its place" if row.substitute else "")
-        for row in replaced.itertuples()
-    ]
-    if faults:
-        log.warning(
-            Message(f"{len(faults)} genes cannot be ordered: {listed(faults, len(faults))}.")
-        )
-    return replaced
+    substitute = come["symbol"].where(come["symbol"] != "", come["name"]).fillna("")
+    if len(bad):
+        texts = bad["name"] + " " + bad["fault"]
+        texts += (", " + substitute + " in its place").where(substitute != "", "")
+        log.warning(Message(f"{len(bad)} genes cannot be ordered: {listed(texts, len(bad))}."))
+    columns_of_bad = {
+        "gene": bad["name"],
+        "reason": bad["fault"],
+        "substitute": substitute,
+        "substitution_score": come["score"],
+    }
+    return pd.DataFrame(columns_of_bad).reset_index(drop=True)
 
 
 def _table(
     draft: Draft, items: pd.DataFrame, types: Labels | None, counts: RowMatrix | None
 ) -> pd.DataFrame:
-    """Return the order: one row per gene, and below them one per backup."""
-    adata, named = draft.adata, draft.named
+    """Return the order but for its notes: one row per gene, and below them one per backup."""
+    adata, file = draft.adata, draft.panel.file
     mean_count = np.full(adata.n_vars + 1, np.nan)
     if counts is not None:
-        shares = np.full((adata.n_obs, 1), 1.0 / adata.n_obs)
-        mean_count[:-1] = counts.weighted_sums(shares)[:, 0]
-    n_probe_sets: dict[str, Any] = {}
-    forced: dict[str, Any] = {}
-    if named.file is not None and "force" in named.file.table:
-        n_probe_sets, forced = named.in_file("n_probe_sets"), named.in_file("force")
-    return pd.DataFrame(
-        {
-            "rank": np.arange(1, len(items) + 1),
-            "gene": items["symbol"].where(items["symbol"] != "", items["name"]),
-            "id": items["id"],
-            "name": items["name"],
-            "group": _groups(draft, items, types),
-            "source": _sources(draft, items),
-            "replaces": items["replaces"],
-            "backup_of": items["backup_of"],
-            "n_probe_sets": [int(n_probe_sets.get(name, 0)) for name in items["asked"]],
-            "forced": [str(forced.get(name)).casefold() in _FORCED for name in items["asked"]],
-            "mean_count": mean_count[items["row"]],
-        }
+        mean_count[:-1] = counts.weighted_sums(np.full((adata.n_obs, 1), 1.0 / adata.n_obs))[:, 0]
+    is_order = file is not None and "force" in file.table
+    n_probe_sets, forced = (
+        items["asked"].map(draft.panel.in_file(column) if is_order else {})
+        for column in ("n_probe_sets", "force")
     )
+    return items.assign(
+        rank=np.arange(1, len(items) + 1),
+        gene=items["symbol"].where(items["symbol"] != "", items["name"]),
+        group=_groups(draft, items, types),
+        source=_sources(draft, items),
+        n_probe_sets=n_probe_sets.fillna(0).astype(int),
+        forced=forced.astype(str).str.casefold().isin(_FORCED),
+        mean_count=mean_count[items["row"]],
+        note="",
+    )[list(_COLUMNS)]
 
 
 def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Series:
@@ -603,15 +542,14 @@ def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Serie
 
     A backup is in the group of the first gene that it backs up.
     """
-    in_file = draft.named.in_file("group")
+    in_file = draft.panel.in_file("group")
     group = items["asked"].map(lambda name: str(in_file.get(name, "")))
-    is_in_data = items["row"] >= 0
-    where = None
-    if types is not None and is_in_data.any():
-        where = expression.of_genes(draft.adata, _rows(items), types, draft.layer)
-    if where is not None:
-        highest = np.array(where.labels, dtype=object)[where.means_in.argmax(axis=1)]
-        group[is_in_data & (group == "")] = highest[(group == "")[is_in_data]]
+    to_name = (items["row"] >= 0) & (group == "")
+    if types is not None and to_name.any():
+        rows = items["row"][to_name].to_numpy(dtype=np.intp)
+        where = expression.of_genes(draft.adata, rows, types, draft.layer)
+        if where is not None:
+            group[to_name] = np.array(where.labels, dtype=object)[where.means_in.argmax(axis=1)]
     of_names = dict(zip(items["name"], group, strict=True))
     first = items["backup_of"].str.partition(", ")[0]
     return group.mask(first != "", first.map(of_names))
@@ -619,96 +557,104 @@ def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Serie
 
 def _sources(draft: Draft, items: pd.DataFrame) -> pd.Series:
     """Return where each gene is from."""
-    key = draft.named.key
-    source = pd.Series("listed" if key is None else "selected", index=items.index)
-    entry = {} if key is None else draft.adata.uns.get(key, {})
-    for column, word in (("adds", "added"), ("replaced_by", "replacement")):
-        if column in entry.get("table", ()):
-            new = entry["table"]["gene" if column == "adds" else column]
-            source = source.mask(items["name"].isin(np.atleast_1d(new)), word)
-    included = np.append(must_haves(draft.adata, draft.named), [False])[items["row"]]
-    source = source.mask(included, "included").mask(items["replaces"] != "", "replacement")
-    return source.mask(items["backup_of"] != "", "backup")
+    key = draft.panel.key
+    table = draft.adata.uns.get(key, {}).get("table", ())
+    added = table["gene"] if "adds" in table else ()
+    included = np.append(must_haves(draft.adata, draft.panel), [False])[items["row"]]
+    sources = [
+        (items["backup_of"] != "", "backup"),
+        (items["replaces"] != "", "replacement"),
+        (included, "included"),
+        (items["name"].isin(added), "added"),
+    ]
+    holds, words = zip(*sources, strict=True)
+    return pd.Series(np.select(holds, words, "listed" if key is None else "selected"), dtype=object)
 
 
 def _notes(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.DataFrame:
     """Return what is to be looked at: a row per gene, a column per kind, ``""`` for nothing."""
-    share = table["mean_count"] / table["mean_count"][table["source"] != "backup"].sum()
-    texts = {
-        "names": items["name"] + " is " + table["gene"],
-        "symbols": table["gene"] + " was also a symbol of " + items["candidates"],
-        "unknown": items["name"] + " " + items["found"].map(NOT_FOUND),
-        "data": pd.Series("not in the data", index=items.index),
-        "families": _families(table, items, draft),
-        "abundance": share.map("{:.0%} of the counts of the order".format),
-        "backups": items["score"].map("substitution score {:.2f}".format),
-    }
     is_backup = table["source"] == "backup"
-    holds = {
-        "names": items["found"].isin(CHANGED),
-        "symbols": (items["place"] >= 0) & (items["candidates"] != ""),
-        "unknown": items["found"].isin(NOT_FOUND),
-        "data": items["row"] < 0,
-        "families": [True] * len(items),
-        "abundance": ~is_backup & (share > _ABUNDANT),
-        "backups": is_backup,
+    share = table["mean_count"] / table["mean_count"][~is_backup].sum()
+    is_in_table, way = items["place"] >= 0, items["found"]
+    notes: dict[str, tuple[Any, pd.Series | str]] = {
+        "names": (way.isin(CHANGED), items["name"] + " is " + table["gene"]),
+        "symbols": (
+            is_in_table & (items["candidates"] != ""),
+            table["gene"] + " was also a symbol of " + items["candidates"],
+        ),
+        "unknown": (way.isin(NOT_FOUND), items["name"] + " " + way.map(NOT_FOUND)),
+        "data": (items["row"] < 0, "not in the data"),
+        "families": (~is_backup, _families(table, items, draft)),
+        "abundance": (
+            ~is_backup & (share > _ABUNDANT),
+            share.map("{:.0%} of the counts of the order".format),
+        ),
+        "backups": (is_backup, items["score"].map("substitution score {:.2f}".format)),
     }
-    return pd.DataFrame({kind: text.where(holds[kind], "") for kind, text in texts.items()})
+    return pd.DataFrame({kind: np.where(holds, text, "") for kind, (holds, text) in notes.items()})
 
 
 def _families(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.Series:
     """Return which genes of the order share a family of the list, or nearly a sequence."""
-    members: dict[str, list[int]] = {}
-    families = draft.resolution.resolver.genes.get("family")
-    for row in np.flatnonzero(table["source"] != "backup").tolist():
-        place = items["place"][row]
-        if families is not None and place >= 0 and families[place]:
-            members.setdefault(f"the family {families[place]}", []).append(row)
-        of_set = nearly.set_of(table["gene"][row]) or nearly.set_of(table["id"][row])
-        if of_set is not None:
-            members.setdefault(f"nearly the sequence of {of_set}", []).append(row)
-    notes: list[list[str]] = [[] for _ in range(len(table))]
-    for shared, rows in members.items():
-        for row in rows if len(rows) > 1 else ():
-            notes[row].append(f"{len(rows)} genes of {shared}")
-    return pd.Series(["; ".join(note) for note in notes], index=table.index)
-
-
-def _checks(table: pd.DataFrame, notes: pd.DataFrame, draft: Draft) -> pd.DataFrame:
-    """Return what was checked, and which genes it is about: one row per check."""
-    ordered = table[table["source"] != "backup"]
-    noted = {kind: list(ordered["gene"][notes[kind][ordered.index] != ""]) for kind in notes}
-    rows, bad = draft.rows, draft.refused
-    short = None
-    if rows is not None:
-        panel = draft.genes["name"].isin(ordered["name"])
-        panel |= draft.genes["row"].isin(draft.catalogue)
-        lacks = rows.sums(np.flatnonzero(panel)) < rows.lower
-        short = [name for name, low in zip(rows.names, lacks, strict=True) if low]
-    about: dict[str, tuple[str, Sequence[str] | None]] = {
-        "names": ("found under another name, past or present", noted["names"]),
-        "ids": ("without an Ensembl id", list(ordered["gene"][ordered["id"] == ""])),
-        "refused": (
-            "that cannot be ordered, as the list has no probes for them",
-            list(bad["name"][bad["unlisted"]]) if draft.probes_checked else None,
-        ),
-        "doubtful": (
-            "that cannot be ordered, as they are ambiguous, doubled, or out of limits",
-            list(bad["name"][~bad["unlisted"]]),
-        ),
-        "catalogue": ("on the catalogue, and not ordered", draft.not_ordered),
-        "limits": ("limits on the whole panel that are not met", short),
-        "families": (
-            "of nearly one sequence, which probes cannot tell apart, or of a family of the list",
-            noted["families"],
-        ),
-        "abundance": (
-            f"with more than {_ABUNDANT:.0%} of the counts of the order",
-            noted["abundance"] if table["mean_count"].notna().any() else None,
-        ),
+    is_ordered = table["source"] != "backup"
+    of_list = draft.resolution.resolver.genes.get("family", pd.Series(dtype=object))
+    sets = table["gene"].map(nearly.set_of)
+    groups = {
+        "the family ": items["place"].map(of_list).replace("", None),
+        "nearly the sequence of ": sets.where(sets.notna(), table["id"].map(nearly.set_of)),
     }
+    notes = pd.Series("", index=table.index)
+    for kind, group in groups.items():
+        n = group.map(group[is_ordered].value_counts())
+        text = n.map("{:.0f} genes of ".format) + kind + group.astype(str)
+        notes = (notes + "; ").where(notes != "", "") + text.where(n > 1, "")
+    return notes.str.removesuffix("; ")
+
+
+def _checks(
+    table: pd.DataFrame, notes: pd.DataFrame, draft: Draft, *, catalogue: bool
+) -> pd.DataFrame:
+    """Return what was checked, and which genes it is about: one row per check."""
+    is_ordered, bad, rows = table["source"] != "backup", draft.refused, draft.rows
+    gene, names_of_bad = table["gene"][is_ordered], bad["name"]
+    short: list[str] = []
+    if rows is not None:
+        is_in_panel = draft.genes["name"].isin(gene) | draft.genes["row"].isin(draft.catalogue)
+        lacks = rows.sums(np.flatnonzero(is_in_panel)) < rows.lower
+        short = [name for name, low in zip(rows.names, lacks, strict=True) if low]
+    # name, whether it was checked, which genes or limits it names, and these
+    of_all: list[tuple[str, bool, str, Any]] = [
+        ("names", True, "found under another name, past or present", gene[notes["names"] != ""]),
+        ("ids", True, "without an Ensembl id", gene[table["id"] == ""]),
+        (
+            "refused",
+            draft.probes_checked,
+            "that cannot be ordered, as the list has no probes for them",
+            names_of_bad[bad["unlisted"]],
+        ),
+        (
+            "doubtful",
+            True,
+            "that cannot be ordered, as they are ambiguous, doubled, or out of limits",
+            names_of_bad[~bad["unlisted"]],
+        ),
+        ("catalogue", catalogue, "on the catalogue, and not ordered", draft.not_ordered),
+        ("limits", rows is not None, "limits on the whole panel that are not met", short),
+        (
+            "families",
+            True,
+            "of nearly one sequence, which probes cannot tell apart, or of a family of the list",
+            gene[notes["families"] != ""],
+        ),
+        (
+            "abundance",
+            bool(table["mean_count"].notna().any()),
+            f"with more than {_ABUNDANT:.0%} of the counts of the order",
+            gene[notes["abundance"] != ""],
+        ),
+    ]
     lines = [
-        (check, text, genes is not None, len(genes or ()), ", ".join(genes or ()))
-        for check, (text, genes) in about.items()
+        (check, about, checked, len(genes) * checked, ", ".join(genes) if checked else "")
+        for check, checked, about, genes in of_all
     ]
     return pd.DataFrame(lines, columns=["check", "about", "checked", "n", "genes"])

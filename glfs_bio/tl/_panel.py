@@ -77,10 +77,8 @@ class Basis:
 
     def record(self) -> dict[str, Any]:
         """Return what it is, for ``params``."""
-        names = ("preserve", "cell_weights")
-        return {name: getattr(self.request, name) for name in names} | {
-            "structure": self.structure.spec
-        }
+        target = {name: getattr(self.request, name) for name in ("preserve", "cell_weights")}
+        return target | {"structure": self.structure.spec}
 
 
 @dataclass(frozen=True)
@@ -109,11 +107,6 @@ class Found:
     def preserved(self) -> Array:
         """Preserved share of the first genes each."""
         return preserved_by(self.basis.criterion, self.genes)
-
-    @property
-    def is_all(self) -> bool:
-        """Whether these are all genes that vary, with which nothing can be compared."""
-        return bool(are_all(self.basis.criterion, self.genes)[-1])
 
     @cached_property
     def measured(self) -> MeasuredPanel:
@@ -147,13 +140,14 @@ def find(
     """
     genes = names.panel(adata, panel, symbols=symbols, missing="warn")
     stale.check_genes(adata, genes.key, "panel")
-    request = asked(adata, genes.key, preserve=preserve, layer=layer, symbols=symbols, **replaced)
+    replaced |= {"preserve": preserve, "layer": layer, "symbols": symbols}
+    request = request_for(adata, genes.key, **replaced)
     basis = basis_of(adata, request)
     say_overridden(adata, genes.key, request)
     return Found(genes, basis)
 
 
-def asked(
+def request_for(
     adata: AnnData,
     key: str | None = None,
     *,
@@ -192,12 +186,9 @@ def asked(
         return request
     stored_key = request.structure.stored_key
     if stored_key is not None:
-        raise InvalidValue(
-            "layer",
-            layer,
-            f"conflicts with the structure {stored_key!r}, which has its own",
-            f"leave it out, or name another structure with {arg('preserve')}",
-        )
+        problem = f"conflicts with the structure {stored_key!r}, which has its own"
+        advice = f"leave it out, or name another structure with {arg('preserve')}"
+        raise InvalidValue("layer", layer, problem, advice)
     return request.but(layer=layer)
 
 
@@ -206,12 +197,9 @@ def _warn_of_other_target(adata: AnnData) -> None:
     for key, request in results.requests(adata).items():
         target = {"preserve": request.preserve, "cell_weights": request.cell_weights}
         if str(request.preserve) != "structure" or request.cell_weights is not None:
-            set_values = {name: value for name, value in target.items() if value is not None}
-            texts = ", ".join(arg(name, value) for name, value in set_values.items())
-            structure = arg("preserve", "structure")
-            log.warning(
-                Message(f"The target is {structure}, and not that of {shown(key)}: {texts}.")
-            )
+            texts = [arg(name, value) for name, value in target.items() if value is not None]
+            structure = f"{arg('preserve', 'structure')}, and not that of {shown(key)}"
+            log.warning(Message(f"The target is {structure}: {', '.join(texts)}."))
             return
 
 
@@ -223,23 +211,17 @@ def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
     values = recorded.arguments()
     replaced = [arg(name) for name in overridden(recorded, request) if values[name] is not None]
     if replaced:
-        names_of_all = ", ".join(replaced)
-        log.warning(
-            Message(f"{names_of_all}: this call replaces what {shown(key)} was selected with.")
-        )
+        text = f"this call replaces what {shown(key)} was selected with"
+        log.warning(Message(f"{', '.join(replaced)}: {text}."))
 
 
 def one_data_set(adata: AnnData, key: str, argument: str) -> None:
     """Refuse a selection from several datasets, of which an object is one."""
     names = adata.uns[key].get("data_sets")
     if names is not None:
-        raise InvalidValue(
-            argument,
-            key,
-            f"is a selection from several datasets ({listed(names)}), but {ADATA} is one of them",
-            f"concatenate them, select with their names as {arg('batch_key')}, and use that "
-            "selection",
-        )
+        problem = f"is a selection from several datasets ({listed(names)}), of which this is one"
+        by_batch = f"select with their names as {arg('batch_key')}"
+        raise InvalidValue(argument, key, problem, f"concatenate them, and {by_batch}")
 
 
 def overridden(recorded: Request, request: Request) -> list[str]:
@@ -256,7 +238,11 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     """Return what panels of a request are evaluated by."""
     plain = names.settled(adata, request, "ignore")
     spec = plain.structure
-    _warn_of_other_genes(adata)
+    n_genes = stale.most_genes(adata)
+    if n_genes > adata.n_vars:
+        text = f"{ADATA} has {adata.n_vars} genes, and results of {n_genes}: what is preserved is"
+        advice = "Use the object with all genes"
+        warn(Caution(f"{text} now a share of the structure of these alone. {advice}."))
     target = targets.resolve(adata, plain)
     detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
     check_batches(request.across, one_set=spec.batch_key is None)
@@ -278,25 +264,9 @@ def preserved_by(criterion: Criterion, order: Index) -> Array:
     """Return the preserved shares of the first genes each; NaN where these are all that vary."""
     is_all = are_all(criterion, order)
     if is_all.any():
-        warn(
-            Caution(
-                f"The panel has all genes of {ADATA} that vary, and would preserve all of their "
-                "structure in any case: its shares are missing. Use an object with more genes."
-            )
-        )
+        text = f"The panel has all genes of {ADATA} that vary, and would preserve all in any case"
+        warn(Caution(f"{text}: its shares are missing. Use an object with more genes."))
     return np.where(is_all, np.nan, criterion.preserved(order))
-
-
-def _warn_of_other_genes(adata: AnnData) -> None:
-    """Warn where results are of more genes than there are."""
-    n_genes = stale.most_genes(adata)
-    if n_genes > adata.n_vars:
-        warn(
-            Caution(
-                f"{ADATA} has {adata.n_vars} genes, and results of {n_genes}: what is preserved is "
-                "now a share of the structure of these alone. Use the object with all genes."
-            )
-        )
 
 
 @dataclass(frozen=True)

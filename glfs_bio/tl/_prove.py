@@ -19,7 +19,7 @@ from ..selection import best_panel, minimised_of
 from ..solvers.certificate import EVERY, OPEN, ROUNDING, TOLERANCE
 from ..solvers.greedy import optimality
 from ._explain import certified
-from ._panel import find, joining_candidates, must_haves, one_data_set
+from ._panel import are_all, find, joining_candidates, must_haves, one_data_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -169,9 +169,8 @@ def prove_panel(
         tolerance=tolerance,
     )
     if best.proof is None:
-        raise InvalidValue(
-            "panel", NO_VALUE, "has only genes that must be in it", "leave room for others"
-        )
+        problem = "has only genes that must be in it"
+        raise InvalidValue("panel", NO_VALUE, problem, "leave room for others")
     states = _certificates(adata, candidates, best, tolerance, key)
     order = candidates.genes[best.order[: best.n_selected]]
     earlier = [] if key is None else _earlier(adata, subject)
@@ -180,14 +179,15 @@ def prove_panel(
         compared = _Compared.of(
             criterion, candidates.include, best.proof, recorded, subject.genes, *earlier, order
         )
+    counts = {
+        f"n_{state}{name.removeprefix('certificate')}": int((column == state).sum())
+        for name, column in states.items()
+        for state in (EVERY, OPEN)
+    }
     content = {
         **compared.shares,
         "table": _table(states, subject.genes, compared.best),
-        **{
-            f"n_{state}{name.removeprefix('certificate')}": int((column == state).sum())
-            for name, column in states.items()
-            for state in (EVERY, OPEN)
-        },
+        **counts,
         "n_genes": len(subject.genes),
         "n_tested": len(candidates.genes),
         "n_nodes": best.proof.n_nodes,
@@ -208,54 +208,34 @@ def prove_panel(
 def _check(adata: AnnData, panel: Found, criterion: Criterion, key: str | None) -> None:
     """Refuse cells that say nothing of panels, panels without others, and other cells."""
     if not criterion.has_anything:
-        raise InvalidValue(
-            "preserve",
-            NO_VALUE,
-            f"has nothing above the noise of {MATRIX}, by which panels could be compared",
-            "name another target",
-        )
+        problem = f"has nothing above the noise of {MATRIX}, by which panels could be compared"
+        raise InvalidValue("preserve", NO_VALUE, problem, "name another target")
+    value = NO_VALUE if panel.named.key is None else panel.named.key
     if criterion.largest:
-        raise InvalidValue(
-            "panel",
-            NO_VALUE if panel.named.key is None else panel.named.key,
-            "was chosen for the worst of batches or draws, and the best panel can be found for "
-            "their mean alone",
-            "choose it for the mean",
-        )
-    if panel.is_all:
-        raise InvalidValue(
-            "panel",
-            NO_VALUE,
-            f"has all genes of {ADATA} that vary, and no other is of its size",
-            "use an object with more genes",
-        )
+        problem = "was chosen for the worst of batches or draws: the best is found for a mean alone"
+        raise InvalidValue("panel", value, problem, "choose it for the mean")
+    if are_all(panel.basis.criterion, panel.genes)[-1]:
+        problem = f"has all genes of {ADATA} that vary, and no other is of its size"
+        raise InvalidValue("panel", NO_VALUE, problem, "use an object with more genes")
     if key is None:
         return
     one_data_set(adata, key, "panel")
     better = results.key_for(adata, "selection", None, key, suffix="best")
     if better in adata.uns and adata.uns[better].get("best_of") != key:
-        raise InvalidValue(
-            "panel",
-            key,
-            f"has a selection beside it, {better!r}, in whose place the best panel would be",
-            "give one of them another key",
-        )
-    recorded, now = _last(adata, key, "preserved"), float(panel.preserved[-1])
-    if abs(now - recorded) > _CHANGED:
-        raise InvalidValue(
-            "panel",
-            key,
-            f"preserves {now:.3g} of these cells, and {recorded:.3g} of those it was selected from",
-            f"run {call('pp.select_genes')} again, or give its genes as a list",
-        )
+        problem = f"has a selection beside it, {better!r}, in whose place the best panel would be"
+        raise InvalidValue("panel", key, problem, "give one of them another key")
+    recorded, preserved = _last(adata, key, "preserved"), float(panel.preserved[-1])
+    if abs(preserved - recorded) > _CHANGED:
+        problem = f"preserves {preserved:.3g} of these cells, not {recorded:.3g} as when selected"
+        advice = f"run {call('pp.select_genes')} again, or give its genes as a list"
+        raise InvalidValue("panel", key, problem, advice)
 
 
 def _candidates(adata: AnnData, panel: Found) -> Candidates:
     """Return the genes of all panels that a panel is compared with, which has any of them."""
     request, genes = panel.basis.request, np.isin(np.arange(adata.n_vars), panel.genes)
-    must = names_of.choose(
-        adata, request.include, None, symbols=request.symbols, missing="ignore"
-    ).include
+    options: Any = {"symbols": request.symbols, "missing": "ignore"}
+    must = names_of.choose(adata, request.include, None, **options).include
     candidates = joining_candidates(adata, panel, must)
     alike = {name: rows for name, rows in candidates.alike.items() if genes[rows].sum() < 2}
     return replace(candidates, allowed=candidates.allowed | genes, alike=alike)
@@ -266,7 +246,8 @@ def _certificates(
 ) -> pd.DataFrame:
     """Return what is known of every gene, also from an earlier search; a row per gene."""
     states = pd.DataFrame(index=adata.var_names)
-    goes_on = key is not None and _goes_on(adata.uns[key])
+    # of a selection beside genes that stayed, what is recorded is of other panels
+    goes_on = key is not None and "dropped" not in adata.uns[key]
     recorded = float(adata.uns[key].get("tolerance", -1.0)) if goes_on else -1.0
     for name, is_within in results.CERTIFICATES.items():
         lost = tolerance if is_within else 0.0
@@ -277,15 +258,10 @@ def _certificates(
     return states
 
 
-def _goes_on(entry: Mapping[str, Any]) -> bool:
-    """Whether a selection is known among all panels of its request, not beside some that stayed."""
-    return "dropped" not in entry
-
-
 def _optimality(entry: Mapping[str, Any]) -> float:
     """Return the optimality of a selection; NaN where it is of other panels, or unknown."""
-    last = np.ravel(entry.get("optimality", np.nan))[-1] if _goes_on(entry) else np.nan
-    return float(last) if last > 0 else np.nan
+    last = np.ravel(entry.get("optimality", np.nan))[-1]
+    return float(last) if "dropped" not in entry and last > 0 else np.nan
 
 
 def _last(adata: AnnData, key: str, name: str) -> float:

@@ -123,28 +123,21 @@ def resolve_genes(
     ['retired', 'SEPTIN7']
     """
     checks.flags(inplace=inplace)
-    known: dict[int, str] = {}
+    ids_of_rows: dict[int, str] = {}
     is_list = not isinstance(adata, AnnData)
     if is_list:
         names_in_list = names_of.names_in(adata, "adata")
         adata, inplace = AnnData(var=pd.DataFrame(index=list(names_in_list))), False
         if isinstance(names_in_list, PanelFile):
-            known = dict(enumerate(names_in_list.table["id"]))
+            ids_of_rows = dict(enumerate(names_in_list.table["id"]))
     if isinstance(genes, AnnData):
         genes = genes.var
     results.key_for(adata, "names", key_added)
     species = None
     if isinstance(nomenclature, str) and nomenclature.casefold() in names.SPECIES:
         species, nomenclature = nomenclature, None
-    resolution = resolved(
-        adata,
-        genes,
-        symbols=symbols,
-        ids=ids,
-        species=species,
-        nomenclature=nomenclature,
-        known=known,
-    )
+    options = {"symbols": symbols, "ids": ids, "species": species, "nomenclature": nomenclature}
+    resolution = resolved(adata, genes, **options, ids_of_rows=ids_of_rows)
     if is_list:
         _add_spellings(resolution)
     _log(resolution.frame)
@@ -154,7 +147,11 @@ def resolve_genes(
     columns = {f"{key_added}_{name}": table[name].to_numpy() for name in ("symbol", "id")}
     results.forget(adata, [f"{key_added}_orderable"])
     if resolution.listed:
-        columns[f"{key_added}_orderable"] = _orderable(resolution)
+        row = resolution.frame["place"]
+        orderable = (row >= 0) & ~row.duplicated()
+        if resolution.n_probes is not None:
+            orderable &= np.append(resolution.n_probes, [0])[row] >= 1
+        columns[f"{key_added}_orderable"] = orderable.to_numpy()
     sources = {
         name: str(source) if isinstance(source, str | Path) else type(source).__name__
         for name, source in {"genes": genes, "nomenclature": nomenclature}.items()
@@ -181,59 +178,46 @@ def resolved(
     ids: str | None = None,
     species: str | None = None,
     nomenclature: Any = None,
-    known: Mapping[int, str] | None = None,
+    ids_of_rows: Mapping[int, str] | None = None,
 ) -> Resolution:
-    """Return what the genes of an object are in a table of genes; `known` are ids of some rows."""
+    """Return what the genes of an object are in a table of genes, by the ids of some rows."""
     read.unique_names(adata)
     checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
     called = read.symbols(adata, symbols).fillna("").astype(str)
     called = called.where(called != "", adata.var_names.to_series()).tolist()
-    of_rows = None
+    gene_ids = None
     if ids is not None:
         with naming(symbols="ids"):
-            of_rows = read.symbols(adata, ids).fillna("").tolist()
-    if known:
-        of_rows = [""] * adata.n_vars if of_rows is None else of_rows
-        for row, gene_id in known.items():
-            of_rows[row] = gene_id
+            gene_ids = read.symbols(adata, ids).fillna("").tolist()
+    if ids_of_rows:
+        gene_ids = gene_ids or [""] * adata.n_vars
+        for row, gene_id in ids_of_rows.items():
+            gene_ids[row] = gene_id
     table = None if genes is None else as_genes(genes, "genes")
     history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
-    asked = called if of_rows is None else [*called, *of_rows]
-    resolver = names.Resolver.of(asked, table, species=species, history=history)
-    return Resolution(resolver, resolver.resolve(called, of_rows), table is not None)
+    names_and_ids = [*called, *(gene_ids or ())]
+    resolver = names.Resolver.of(names_and_ids, table, species=species, history=history)
+    return Resolution(resolver, resolver.resolve(called, gene_ids), table is not None)
 
 
 def _add_spellings(resolution: Resolution) -> None:
     """Give names that are in no table the names spelled nearly so as candidates."""
     frame = resolution.frame
-    unknown = frame.index[frame["found"] == "unknown"][: names_of.HINTS.compared]
+    unknown = frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]
     plain = names_of.by_spelling(resolution.resolver.genes["symbol"])
     for row in unknown:
         alike = names_of.spelled_alike(frame.loc[row, "name"], plain)
-        frame.loc[row, "candidates"] = ", ".join(alike[: names_of.HINTS.shown])
-
-
-def _orderable(resolution: Resolution) -> Any:
-    """Whether each gene of an object is a gene of the table, the first that is, with probes."""
-    row = resolution.frame["place"].to_numpy()
-    orderable = (row >= 0) & ~resolution.frame["place"].duplicated().to_numpy()
-    if resolution.n_probes is not None:
-        orderable &= np.where(row >= 0, resolution.n_probes[row], 0) >= 1
-    return orderable
+        frame.loc[row, "candidates"] = ", ".join(alike[: names_of.MOST_HINTS])
 
 
 def _log(frame: pd.DataFrame) -> None:
     """Log how many names were found under another, and which were not, a line for each way."""
     for way, meaning in {**CHANGED, **names.NOT_FOUND}.items():
         rows = frame[frame["found"] == way]
-        if rows.empty:
-            continue
+        text = rows["name"] + (" (" + rows["candidates"] + "?)").where(rows["candidates"] != "", "")
         if way in CHANGED:
-            texts = [f"{row.name} is {row.symbol or row.id}" for row in rows.itertuples()]
+            text = rows["name"] + " is " + rows["symbol"].where(rows["symbol"] != "", rows["id"])
         else:
             meaning = f"of which each {meaning}"
-            texts = [
-                f"{row.name} ({row.candidates}?)" if row.candidates else row.name
-                for row in rows.itertuples()
-            ]
-        log.info(Message(f"{len(texts)} names {meaning}: {listed(texts)}."))
+        if len(rows):
+            log.info(Message(f"{len(rows)} names {meaning}: {listed(text)}."))

@@ -173,12 +173,8 @@ def stability(
     cells, matrices = _lean(adata, request)
     subsamples = _drawn(cells, spec, fraction, n_resamples)
     if len(subsamples[0]) < _FEWEST_CELLS:
-        raise InvalidValue(
-            "fraction",
-            fraction,
-            f"leaves {len(subsamples[0])} of {adata.n_obs} cells, too few for a selection",
-            "increase it",
-        )
+        problem = f"leaves {len(subsamples[0])} of {adata.n_obs} cells, too few for a selection"
+        raise InvalidValue("fraction", fraction, problem, "increase it")
     selected, ranks, included = _selections(cells, matrices, subsamples, request, n_jobs)
     tested = ~np.isnan(ranks[0])
     sizes = selected.sum(axis=1)
@@ -236,9 +232,9 @@ def _selections(
         for frame, warned in selections:
             frames.append(frame)
             messages.update({str(warning): warning for warning in warned})
-            counts = len(frames), len(subsamples)
-            stage = {"stage": "selecting on parts", "n_done": counts[0], "n_all": counts[1]}
-            log.info("%d of %d parts selected", *counts, extra=stage)
+            stage = {"n_done": len(frames), "n_all": len(subsamples)}
+            text = "%(n_done)d of %(n_all)d parts selected"
+            log.info(text, stage, extra=stage | {"stage": "selecting on parts"})
     for warning in messages.values():
         warn(warning)
     selected = np.stack([frame["glfs_selected"] for frame in frames])
@@ -267,11 +263,8 @@ def _with_substitutes(
     with one_thread():  # so that the result is that of any number of processes
         frequency[genes] = over_parts.with_substitutes(criterion, genes, selected & ~included)
         frequency[~chosen] = np.nan
-        matched = over_parts.jaccard_with_substitutes(
-            criterion,
-            [np.flatnonzero(panel_of_subsample) for panel_of_subsample in selected],
-            included,
-        )
+        panels = [np.flatnonzero(panel_of_subsample) for panel_of_subsample in selected]
+        matched = over_parts.jaccard_with_substitutes(criterion, panels, included)
     return frequency, matched
 
 
@@ -283,12 +276,10 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
         one_data_set(adata, key, "key")
         stale.check_genes(adata, key, "key")
     elif select.keys() <= {"random_state"}:
-        raise NotFound(
-            "key",
-            key,
-            f"is not in {UNS}",
-            f"run {call('pp.select_genes')} first, or give parameters, such as {arg('n_genes')}",
+        advice = (
+            f"run {call('pp.select_genes')} first, or pass parameters, such as {arg('n_genes')}"
         )
+        raise NotFound("key", key, f"is not in {UNS}", advice)
     arguments = request.arguments()
     for name in select.keys() - arguments.keys():
         remedy = place_of(name, select[name], arguments) or f"choose one of {', '.join(arguments)}"
@@ -336,12 +327,15 @@ def _drawn(
     rng = np.random.default_rng(spec.random_state)
     batch = read.batches(adata, spec.batch_key)
     batch = np.zeros(adata.n_obs) if batch is None else batch
-    batches = [np.flatnonzero(batch == name) for name in np.unique(batch)]
-
-    def draw(cells: NDArray[np.intp]) -> NDArray[np.intp]:
-        return rng.choice(cells, max(round(fraction * len(cells)), 1), replace=False)
-
-    return [np.sort(np.concatenate([*map(draw, batches)])) for _ in range(n_resamples)]
+    subsamples = []
+    for _ in range(n_resamples):
+        of_batches = []
+        for name in np.unique(batch):
+            cells = np.flatnonzero(batch == name)
+            n_cells = max(round(fraction * len(cells)), 1)
+            of_batches.append(rng.choice(cells, n_cells, replace=False))
+        subsamples.append(np.sort(np.concatenate(of_batches)))
+    return subsamples
 
 
 def _selected(

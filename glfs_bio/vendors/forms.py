@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._files import as_path, bad_file, existing
+from .._files import as_path, bad_file, existing, reason
 from ..errors import InvalidValue, Message, NotFound, listed, shown
 from . import genes, names, sheets
 
@@ -46,6 +46,7 @@ _KINDS = {
 }
 #: Columns that say which rows are the panel, such as ``glfs_selected``, and how they say so.
 _CHOSEN = ("selected", "selection")
+_INCLUDED = ("included", "include", "inpanel", "keep")
 _YES, _NO = ("true", "t", "yes", "1"), ("false", "f", "no", "0", "")
 #: Heads of codewords as texts, and of single bits.
 _WORDS = ("barcode", "binarybarcode", "codeword", "binarycode", "code", "sequence")
@@ -293,76 +294,54 @@ def _is_id(value: object) -> bool:
 
 
 def _json(path: Path, content: dict[str, Any]) -> Table:
-    """The ``gene_panel.json`` that lies beside a run of 10x Genomics."""
-    payload = _member(path, content, "payload")
-    targets = _member(path, payload, "targets", list)
-    rows, control = [], []
-    for target in targets:
-        kind = _member(path, target, "type")
-        data = _member(path, kind, "data")
-        info = target.get("info")
-        coverage = info.get("gene_coverage") if isinstance(info, dict) else None
-        codewords = target.get("codewords")
-        rows.append(
-            {
-                "gene": _text_of(path, data, "name"),
-                "id": names.as_id(_text_of(path, data, "id", needed=False)),
-                "n_probe_sets": coverage if isinstance(coverage, int | float) else np.nan,
-                "codewords": "|".join(map(str, codewords)) if isinstance(codewords, list) else "",
-            }
-        )
-        control.append(kind.get("descriptor") != "gene")
-    panel = payload.get("panel")
-    panel = panel if isinstance(panel, dict) else {}
-    identity = panel.get("identity")
-    about = {name: panel.get(name) for name in ("species", "tissue", "num_gene_targets")}
-    about["name"] = identity.get("name") if isinstance(identity, dict) else None
+    """Return the ``gene_panel.json`` that lies beside a run of 10x Genomics."""
+    try:
+        targets = [_target(target) for target in content["payload"]["targets"]]
+        panel = content["payload"].get("panel", {})
+        about = {name: panel.get(name) for name in ("species", "tissue", "num_gene_targets")}
+        about["name"] = panel.get("identity", {}).get("name")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise bad_file(
+            path,
+            f"is no gene_panel.json of 10x Genomics ({reason(error)})",
+            "give the file that lies beside a run, or a list or table of genes",
+        ) from error
+    table = pd.DataFrame(targets, columns=["gene", "id", "n_probe_sets", "codewords", "kind"])
+    control = list(table.pop("kind") != "gene")
     stated = {name: str(value) for name, value in about.items() if isinstance(value, str | int)}
-    table = pd.DataFrame(rows, columns=["gene", "id", "n_probe_sets", "codewords"])
     return Table("10x gene_panel.json", table, control, about=stated)
 
 
-def _member(path: Path, content: Any, name: str, kind: type = dict) -> Any:
-    """A part of a document, or what is wrong with it."""
-    value = content.get(name) if isinstance(content, dict) else None
-    if not isinstance(value, kind):
-        raise bad_file(
-            path,
-            f"is no gene_panel.json of 10x Genomics, as it lacks {name!r}",
-            "give the file that lies beside a run, or a list or table of genes",
-        )
-    return value
-
-
-def _text_of(path: Path, data: dict[str, Any], name: str, *, needed: bool = True) -> str:
-    text = data.get(name, "")
-    if not isinstance(text, str) or (needed and not text.strip()):
-        raise bad_file(path, f"has a target without {name!r}", "get the file again")
-    return text.strip()
+def _target(target: dict[str, Any]) -> dict[str, object]:
+    """Return a row for a target of a ``gene_panel.json``."""
+    kind, data = target["type"], target["type"]["data"]
+    coverage = target.get("info", {}).get("gene_coverage")
+    return {
+        "gene": data["name"].strip(),
+        "id": names.as_id(data.get("id", "")),
+        "n_probe_sets": coverage if isinstance(coverage, int | float) else np.nan,
+        "codewords": "|".join(map(str, target.get("codewords", ()))),
+        "kind": kind.get("descriptor"),
+    }
 
 
 def _table(path: Path, column: str | None, sheet: str | None) -> Table:
     """A table or a list."""
     columns = sheets.genes(str(path), sheets.table(path, sheet, column), column)
     rows = columns.sheet
-    places_of = {"gene": columns.gene, "id": columns.id}
+    of_columns = {"gene": columns.gene, "id": columns.id}
     if column is None:
-        places_of |= {
-            name: sheets.column_headed(rows.heads, heads) for name, heads in _FURTHER.items()
-        }
-        places_of["name"] = columns.name
+        heads = {**_FURTHER, "name": ("name",)}
+        of_columns |= {name: sheets.column_headed(rows.heads, heads[name]) for name in heads}
     table = pd.DataFrame(
         {
             name: pd.Series(rows.column(at), dtype=object)
-            for name, at in places_of.items()
-            if at is not None
+            for name, at in of_columns.items()
+            if at is not None and (at != columns.gene or name == "gene")
         }
     )
-    for name in table.columns.drop("gene"):
-        table[name] = sheets.texts(table[name])
     codebook = _codebook(path, columns) if column is None else None
     if codebook is not None:
-        table["gene"] = [sheets.name_of(str(path), cell) for cell in table["gene"]]
         table = table.rename(columns=_renamed(table))
     else:
         words = _words(columns) if column is None else None
@@ -417,13 +396,16 @@ def _form(path: Path, rows: sheets.Sheet, *, is_codebook: bool) -> str:
 
 def _chosen(path: str, rows: sheets.Sheet) -> NDArray[np.bool_]:
     """Which rows are the panel: all, unless a column says so."""
-    flags = {
-        head: [text.casefold() for text in sheets.texts(rows.column(at))]
-        for at, head in enumerate(rows.heads)
-        if sheets.plain(head).endswith(_CHOSEN)
+    columns = {
+        head: [text.casefold() for text in rows.column(at)] for at, head in enumerate(rows.heads)
     }
-    flags = {head: column for head, column in flags.items() if set(column) <= {*_YES, *_NO}}
-    flags = {head: flags[head] for head in flags if sheets.plain(head) in _CHOSEN} or flags
+    flags = {head: cells for head, cells in columns.items() if set(cells) <= {*_YES, *_NO}}
+    by_head = (
+        [head for head in flags if sheets.plain(head) in _CHOSEN],
+        [head for head in flags if sheets.plain(head).endswith(_CHOSEN)],
+        [head for head in flags if sheets.plain(head) in _INCLUDED],
+    )
+    flags = {head: flags[head] for head in next(filter(None, by_head), ())}
     if not flags or not rows.rows:
         return np.ones(len(rows.rows), dtype=bool)
     if len(flags) > 1:
@@ -452,8 +434,7 @@ def _codebook(path: Path, columns: sheets.Genes) -> pd.DataFrame | None:
     words = _words(columns)
     if words is not None and set("".join(words)) == {"0", "1"} and _n_bits(words) >= _FEWEST_BITS:
         numbered = [f"bit{n + 1}" for n in range(_n_bits(words))]
-        above = [sheets.texts(row) for row in rows.above]
-        headers = [row[1:] for row in above if sheets.plain(row[0]) == "bitname"]
+        headers = [row[1:] for row in rows.above if sheets.plain(row[0]) == "bitname"]
         fitting = [header for header in headers if len(header) == len(numbered)]
         return _bits(path, [list(word) for word in words], [*fitting, numbered][0])
     heads = rows.plain
@@ -464,7 +445,7 @@ def _codebook(path: Path, columns: sheets.Genes) -> pd.DataFrame | None:
         if by_form
         else [at for at, head in enumerate(heads) if _BIT.fullmatch(head) and at != columns.gene]
     )
-    cells = [sheets.texts(rows.column(at)) for at in where]
+    cells = [rows.column(at) for at in where]
     n_bits = sum(cell in ("0", "1") for column in cells for cell in column)
     mostly = n_bits >= _MOSTLY_BITS * len(where) * len(rows.rows)
     by_head = by_form and all(_BIT.fullmatch(heads[at]) for at in where)
@@ -478,7 +459,7 @@ def _words(columns: sheets.Genes) -> list[str] | None:
     at = sheets.column_headed(columns.sheet.heads, _WORDS)
     if at is None or at in (columns.gene, columns.id):
         return None
-    return [re.sub(r"\s", "", text) for text in sheets.texts(columns.sheet.column(at))]
+    return [re.sub(r"\s", "", text) for text in columns.sheet.column(at)]
 
 
 def _n_bits(words: Sequence[str]) -> int:

@@ -22,6 +22,7 @@ from ..errors import (
     InvalidType,
     InvalidValue,
     Message,
+    NotFound,
     Unreachable,
     arg,
     listed,
@@ -121,16 +122,16 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
     return frame
 
 
-def _of_rows(source: object, rows: list[list[sheets.Cell]]) -> pd.DataFrame:
+def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
     """A table of genes out of rows, with a header or without one."""
     columns = sheets.genes(source, rows)
     table = columns.sheet
     frame = pd.DataFrame({"symbol": pd.Series(table.column(columns.gene), dtype=object)})
-    frame["id"] = "" if columns.id is None else sheets.texts(table.column(columns.id))
+    frame["id"] = "" if columns.id is None else table.column(columns.id)
     for name, heads in COLUMNS.items():
         at = sheets.column_headed(table.heads, heads)
         if at is not None and at != columns.gene:
-            frame[name] = sheets.texts(table.column(at))
+            frame[name] = table.column(at)
     if "n_probes" in frame:
         frame = _numbered(source, frame)
     return _genes(sheets.one_name_a_row(source, frame, "symbol"))
@@ -192,23 +193,24 @@ _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 TYPE_HEADS = (
     *("cellname", "celltype", "celltypename", "type", "subtype", "cluster", "clusterid", "ct"),
     *("cell", "group", "label", "population", "annotation", "ident", "identity", "clas", "lineage"),
-    *("family", "genefamily", "genegroup", "geneset", "set", "setname", "term", "pathway"),
+    *("family", "genefamily", "genegroup", "geneset", "genesetname", "gsname", "set", "setname"),
+    *("term", "pathway"),
 )
-_HEADS = (*TYPE_HEADS, *sheets.SYMBOL_HEADS, *sheets.ID_HEADS)
-#: A head of genes that a type lacks.
-_LACKING = re.compile(
-    r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))"
-    r"|.*[a-z](Neg(ative)?|Down|Low|Absent|Not)(?![a-z])"
-)
-#: A head of one of several columns of genes, such as ``marker 1``; a line ``T cells: CD3D, CD3E``;
-#: and what users of scanpy append to the name of a group.
+_HEADS = (*TYPE_HEADS, *sheets.GENE_HEADS)
+#: A head of genes that a type lacks; one of several columns of genes, such as ``marker 1``; a line
+#: ``T cells: CD3D, CD3E``; and what users of scanpy append to the name of a group.
+_LACKING = re.compile(r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))")
 _NUMBERED = re.compile(r"(gene|marker|markergene|symbol|genesymbol)\d+")
 _LINE = re.compile(r"([^:]+):\s+(.+)")
 _OF_SCANPY = re.compile(r"(.+)_(names|n)")
 
 
 def read_markers(
-    path: str | Path | pd.DataFrame, *, sheet: str | None = None
+    path: str | Path | pd.DataFrame,
+    *,
+    sheet: str | None = None,
+    type: str | None = None,
+    gene: str | None = None,
 ) -> dict[str, list[str]]:
     r"""Read markers of cell types, or families of genes: lists of genes by name.
 
@@ -227,6 +229,12 @@ def read_markers(
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     sheet : str, default None
         Sheet of a workbook.  None: the first that has genes.
+    type : str, default None
+        Column of a table with the types.  None: one with a known head, such as ``cell type``,
+        ``cluster`` or ``group``, or the only one beside those of genes that holds texts.
+    gene : str, default None
+        Column of a table with the genes.  None: those with a known head, such as ``gene`` or
+        ``markers``, or those that hold symbols or ids.
 
     Returns
     -------
@@ -253,11 +261,11 @@ def read_markers(
     >>> markers
     {'T': ['CD3D', 'CD3E'], 'B': ['MS4A1']}
     """
-    checks.texts(sheet=sheet, or_none=True)
+    checks.texts(sheet=sheet, type=type, gene=gene, or_none=True)
     if isinstance(path, pd.DataFrame):
         if sheet is not None:
             raise InvalidValue("sheet", sheet, "is for a workbook")
-        return _lists(NO_VALUE, _pairs(NO_VALUE, sheets.of_frame(path)))
+        return _lists(NO_VALUE, _pairs(NO_VALUE, sheets.of_frame(path), type, gene))
     path = as_path(path)
     ending = sheets.ending(path)
     if ending not in (*SETS, *sheets.LISTS):
@@ -266,12 +274,15 @@ def read_markers(
     existing(path)
     if sheet is not None and ending not in sheets.WORKBOOKS:
         raise InvalidValue("sheet", sheet, f"is for a workbook, and not for {path}")
+    for argument, head in (("type", type), ("gene", gene)):
+        if head is not None and ending in SETS:
+            raise InvalidValue(argument, head, f"is for a table, and not for {path}")
     if ending == ".gmt":
         return _of_gmt(path)
     source = str(path)
     if ending == ".json":
         return _lists(source, _of_json(path))
-    return _lists(source, _pairs(source, sheets.table(path, sheet)))
+    return _lists(source, _pairs(source, sheets.table(path, sheet, type or gene), type, gene))
 
 
 def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
@@ -279,18 +290,16 @@ def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
     if sheets.ending(path := as_path(path)) not in sheets.LISTS:
         return {}
     table = sheets.headed(sheets.table(path), heads=_HEADS)
-    gene, of_id = (
-        sheets.column_headed(table.heads, h) for h in (sheets.SYMBOL_HEADS, sheets.ID_HEADS)
-    )
+    heads = (sheets.SYMBOL_HEADS, sheets.ID_HEADS, ("name",))
+    gene, of_id, alias = (sheets.column_headed(table.heads, heads_of) for heads_of in heads)
     if gene is None:
         return {}
-    columns_of_genes = sheets.Genes(table, gene, of_id)
     columns = [
-        [""] * len(table.rows) if at is None else sheets.texts(table.column(at))
-        for at in (gene, of_id, columns_of_genes.name)
+        [""] * len(table.rows) if at is None else table.column(at)
+        for at in (gene, of_id, None if alias == gene else alias)
     ]
     return {
-        name: (names.as_id(gene_id), alias) for name, gene_id, alias in zip(*columns, strict=True)
+        name: (names.as_id(gene_id), called) for name, gene_id, called in zip(*columns, strict=True)
     }
 
 
@@ -345,6 +354,8 @@ def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
     if not isinstance(lists, dict):
         listed_in(path, None)
     for name, cells in lists.items():
+        if isinstance(cells, dict):  # of MSigDB
+            cells = cells.get("geneSymbols")
         yield str(name), listed_in(path, cells)
 
 
@@ -360,113 +371,91 @@ def _lists(source: object, pairs: Iterable[tuple[str, list[str]]]) -> dict[str, 
     return {name: list(genes) for name, genes in members.items()}
 
 
-def _pairs(source: object, rows: list[list[sheets.Cell]]) -> Iterator[tuple[str, list[str]]]:
-    """Types with some of their genes, from the rows of a table."""
-    lines = [_LINE.fullmatch(row[0]) for row in rows if len(row) == 1 and isinstance(row[0], str)]
-    if len(lines) == len(rows) and all(lines):
-        rows = [[line[1], line[2]] for line in lines if line]
-        yield from _by_row(source, rows, 0, [1])
-        return
-    table = sheets.headed(rows, heads=_HEADS)
-    kind = sheets.column_headed(table.heads, (*TYPE_HEADS, "name"))
-    if kind is not None and (columns := _columns(table, kind)):
-        yield from _by_row(source, table.rows, kind, columns)
-        return
-    across = [cell for row in rows for cell in row[1:]]
-    if (
-        _are_genes(across)
-        and not names.are_present(_filled([row[0] for row in rows]))
-        and names.are_present(_filled(rows[0][1:]))
-    ):
-        yield from _by_row(source, rows, 0, list(range(1, max(map(len, rows)))))
-        return
-    if pair := _gene_and_type(rows):
-        yield from _by_row(source, rows, pair[1], [pair[0]])
-        return
-    if rows and not table.heads:
-        table = sheets.Sheet(sheets.texts(rows[0]), rows[1:], [])
-    yield from _by_column(source, table)
-
-
-def _columns(table: sheets.Sheet, kind: int) -> list[int]:
-    """Columns of genes beside a column of types."""
-    heads = ["" if at == kind else head for at, head in enumerate(table.heads)]
-    for heads_of_genes in (sheets.SYMBOL_HEADS, sheets.ID_HEADS):
-        if (gene := sheets.column_headed(heads, heads_of_genes)) is not None:
-            return [at for at, head in enumerate(table.plain) if head == table.plain[gene]]
-    if table.plain[kind] == "name":
-        return []
-    candidates = [at for at, head in enumerate(heads) if head or at > kind]
-    candidates = [at for at in candidates if not _LACKING.match(heads[at])] or candidates
-    numbered = [at for at in candidates if _NUMBERED.fullmatch(table.plain[at])]
-    known_genes = [at for at in candidates if _are_genes(table.column(at))]
-    return numbered or known_genes or (candidates if len(candidates) == 1 else [])
-
-
-def _gene_and_type(rows: list[list[sheets.Cell]]) -> tuple[int, int] | None:
-    """Columns of genes and of their types in a table without a header, whose others are numbers."""
-    table = sheets.Sheet([], rows, [])
-    columns = {at: _filled(table.column(at)) for at in sheets.filled_columns(rows)}
-    columns = {at: cells for at, cells in columns.items() if not all(map(sheets.is_real, cells))}
-    for gene, kind in (tuple(columns), tuple(columns)[::-1]) if len(columns) == 2 else ():
-        genes, types = columns[gene], columns[kind]
-        words = [text for text in types if len(text) > 2]  # T, B and NK are names of genes too
-        are_types = not (names.are_names(words) or names.are_names(words[1:]))
-        are_types = are_types or len({*types}) < len(types)
-        are_genes = names.are_present(genes[:1]) and names.are_names(genes)
-        if are_types and are_genes and len({*genes}) == len(genes):
-            return gene, kind
-    return None
-
-
-def _are_genes(cells: list[sheets.Cell]) -> bool:
-    words = [name for text in sheets.texts(cells) if text for name in names.several(text) or [text]]
-    return names.are_names(words)
-
-
-def _by_row(
-    source: object, rows: list[list[sheets.Cell]], kind: int, columns: list[int]
+def _pairs(
+    source: object, rows: list[list[str]], type: str | None, gene: str | None
 ) -> Iterator[tuple[str, list[str]]]:
-    """A type in a cell of each row, or in the last filled one, as merged cells have it."""
-    last = ""
-    for row in rows:
-        last = (sheets.texts(row)[kind] if kind < len(row) else "") or last
-        cells = [row[at] for at in columns if at < len(row)]
-        yield last, [name for cell in cells for name in sheets.names_of(source, cell)]
+    """Yield types with some of their genes, from the rows of a table.
 
-
-def _by_column(source: object, table: sheets.Sheet) -> Iterator[tuple[str, list[str]]]:
-    """A type at the head of each column, its genes below; numbers are left out."""
-    cells_of = {at: _filled(table.column(at)) for at in range(len(table.heads))}
-    numeric = {at for at, cells in cells_of.items() if all(map(sheets.is_real, cells))}
-    columns = [at for at, head in enumerate(table.heads) if head and at not in numeric]
-    of_types = [at for at in numeric if at and set(cells_of[at]) <= {"0", "1"}]
-    if len(of_types) == len(table.heads) - 1 > 0:  # a row per gene, 1 where it is a marker
-        for at in of_types:
-            cells = zip(table.column(0), sheets.texts(table.column(at)), strict=True)
-            marked = [cell for cell, flag in cells if flag == "1"]
+    They are in rows, where a column holds the types; else a column has the genes of a type below
+    its head, or says by flags which genes are of it.
+    """
+    lines = [_LINE.fullmatch(row[0]) for row in rows if len(row) == 1]
+    if rows and len(lines) == len(rows) and all(lines):
+        rows = [[line[1], line[2]] for line in lines if line]
+    table = sheets.headed(rows, type or gene, heads=_HEADS)
+    for argument, head in (("type", type), ("gene", gene)):
+        if head is not None and head not in table.heads:
+            advice = f"it has {listed(table.heads)}"
+            raise NotFound(argument, head, f"is not in {source}", advice)
+    kinds = table.kinds
+    of_type = sheets.column_headed(table.heads, TYPE_HEADS)
+    if type is not None:
+        of_type = table.heads.index(type)
+    of_genes = _gene_columns(table, kinds, of_type)
+    if gene is not None:
+        of_genes = [table.heads.index(gene)]
+    texts = [at for at, kind in enumerate(kinds) if kind in ("names", "prose")]
+    texts = [at for at in texts if at not in of_genes]
+    if of_type is None and len(texts) == 1:
+        of_type = texts[0]
+    flags = [at for at, kind in enumerate(kinds) if kind == "flags" and table.heads]
+    known_heads = any(sheets.plain(head) in _HEADS for head in table.heads)
+    if of_type is not None and of_genes:
+        yield from _by_row(source, table, of_type, of_genes)
+    elif len(of_genes) == 1 and len(flags) == table.width - 1 > 0:
+        genes = table.column(of_genes[0])
+        for at in flags:
+            flagged = zip(genes, table.column(at), strict=True)
+            marked = [name for name, flag in flagged if flag.casefold() in ("1", "true", "yes")]
             yield (
                 table.heads[at],
                 [name for cell in marked for name in sheets.names_of(source, cell)],
             )
-        return
-    heads = [table.heads[at] for at in columns]
-    a_gene = any(len(head) > 1 and names.are_present([head]) for head in heads)
-    no_header = a_gene and not all(_are_genes(list(cells_of[at])) for at in columns)
-    if not columns or any(map(sheets.is_head, heads)) or names.are_present(heads) or no_header:
+    elif of_genes and table.heads and not texts and not known_heads:
+        yield from _by_column(source, table, of_genes)
+    else:
         raise bad_file(
             source,
-            "has no column of types and one of genes, nor a column per type",
-            f"head them 'type' and 'gene'; it has {listed(table.heads)}",
+            f"has no column of types and one of genes, nor a column per type ({table.told()})",
+            f"head them 'type' and 'gene', or name them with {arg('type')} and {arg('gene')}",
         )
-    matches = [_OF_SCANPY.fullmatch(head) for head in heads]
-    for at, head, of_scanpy in zip(columns, heads, matches, strict=True):
-        name = of_scanpy[1] if of_scanpy and all(matches) else head
-        yield name, [gene for cell in table.column(at) for gene in sheets.names_of(source, cell)]
 
 
-def _filled(cells: list[sheets.Cell]) -> list[str]:
-    return [text for text in sheets.texts(cells) if text]
+def _gene_columns(table: sheets.Sheet, kinds: list[str], of_type: int | None) -> list[int]:
+    """Return the columns of genes: by a known head, by numbers, or all that hold genes."""
+    heads = [*table.plain, *[""] * table.width]
+    for accepted in (("symbols", "ids"), ("names",) if of_type is not None else ()):
+        columns = [at for at, kind in enumerate(kinds) if kind in accepted and at != of_type]
+        for head in sheets.GENE_HEADS:
+            if headed := [at for at in columns if heads[at] == head]:
+                return headed
+        if numbered := [at for at in columns if _NUMBERED.fullmatch(heads[at])]:
+            return numbered
+        present = [at for at in columns if not table.heads or not _LACKING.match(table.heads[at])]
+        if present and "symbols" in accepted:
+            return present
+    return []
+
+
+def _by_row(
+    source: object, table: sheets.Sheet, of_type: int, of_genes: list[int]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the type in a cell of each row, or in the last filled one, as merged cells have it."""
+    label = ""
+    for row in table.rows:
+        label = (row[of_type] if of_type < len(row) else "") or label
+        cells = [row[at] for at in of_genes if at < len(row)]
+        yield label, [name for cell in cells for name in sheets.names_of(source, cell)]
+
+
+def _by_column(
+    source: object, table: sheets.Sheet, of_genes: list[int]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the type at the head of each column of genes; numbers are left out."""
+    matches = [_OF_SCANPY.fullmatch(table.heads[at]) for at in of_genes]
+    for at, match in zip(of_genes, matches, strict=True):
+        label = match[1] if match and all(matches) else table.heads[at]
+        yield label, [name for cell in table.column(at) for name in sheets.names_of(source, cell)]
 
 
 def said_of(gene_sets: object) -> str | None:

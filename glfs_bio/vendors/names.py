@@ -67,23 +67,13 @@ _NUMBER = re.compile(r"\d+([.,]\d+)?(E[+]?\d+)?", re.IGNORECASE)
 
 #: What may make a cell more than one name; what stands between names of a list, and before a name
 #: of it or after; and what can be a name in a list: a letter, no blanks, brackets in pairs.
-_JOINED = re.compile(r"[,;|/\s]")
-_BETWEEN = re.compile(r"[,;|\r\n]|///")
+_JOINED = re.compile(r"[,;|/\s、，；]")
+_BETWEEN = re.compile(r"[,;|\r\n、，；]|///")
 _AROUND = " \t[]"
 _IN_A_LIST = re.compile(r"(?=.*[^\W\d_])\w(?:[\w.:/'*+@~-]|\([^()\s]*\)|\[[^][\s]*\])*")
 #: In a list, what stands for no name.
 NO_NAME = frozenset({"", "NA", "NaN", "nan"})
-#: What a head can be, which is no path.
-_HEAD = re.compile(r"\w[^/\\]*")
-#: What R and pandas head a column that has no head.
-_NO_HEAD = frozenset({"x", "v1", "0", "unnamed: 0", "column1"})
-#: Genes that are in no nomenclature: of clones and accessions, and those that people add.
-_CLONE = re.compile(
-    r"[A-Z]+\d*[-_]?\d+[A-Z]?\d*\.\d+|(LOC|LINC|Gm)\d+|[A-Z]{2}\d{6}|[NX][MR]_\d+|[\w-]*"
-    r"([GYCR]FP|tomato|cherry|venus|dsred|lacz|luc|luciferase|wpre|[_-]?cre(ert2)?)",
-    re.IGNORECASE,
-)
-#: Of the names below a cell, how many are known at least, where the cell is unknown and their head.
+#: Share of names that are known, at least, of texts that are names.
 _MOSTLY = 0.8
 
 #: How a name was found, or why it was not.
@@ -212,43 +202,14 @@ def _folded_names() -> frozenset[str]:
 
 
 @cache
-def _folded_symbols() -> frozenset[str]:
-    return frozenset(name.casefold() for name in nomenclature()["symbol"])
-
-
-@cache
 def _present() -> list[frozenset[str]]:
     return [frozenset(genes["symbol"]) for _, genes in nomenclature().groupby("species")]
 
 
-def are_headed(names: Sequence[str]) -> bool:
-    """Whether the first of some names is the head of the others, which are known, and it is not."""
-    if len(names) < 2:
-        return False
-    first, *below = names
-    if first.casefold() in _NO_HEAD:
-        return not (is_number(first) and is_number(below[0]))
-    if is_id(first) or is_number(first) or is_control(first) or _CLONE.fullmatch(first):
-        return False
-    if len(below) < 2 or dates(first) or not _HEAD.fullmatch(first):
-        return False
-    if all(map(is_number, below)):
-        return True
-    if are_names(below):
-        return first not in _written()
-    return first.casefold() not in _folded_symbols() and are_names(below, folded=True)
-
-
-def are_names(texts: Sequence[str], *, folded: bool = False) -> bool:
-    """Whether nearly all of some texts are known names, ids or controls.
-
-    If `folded`, they may be present symbols in another case, and no aliases.
-    """
-    accepted = _folded_symbols() if folded else _written()
-    n_known = sum(
-        (text.casefold() if folded else text) in accepted or is_id(text) or is_control(text)
-        for text in texts
-    )
+def are_names(texts: Sequence[str]) -> bool:
+    """Whether nearly all of some texts are known names, ids or controls."""
+    known_names = _written()
+    n_known = sum(text in known_names or is_id(text) or is_control(text) for text in texts)
     return bool(texts) and n_known >= _MOSTLY * len(texts)
 
 

@@ -1,8 +1,8 @@
-"""Names in tables of people and spreadsheets: how cells are read, and which of them hold genes.
+"""Names in tables of people and spreadsheets: how cells are read, and what each column holds.
 
-One reader serves panels, tables of genes, gene sets and markers.  It finds out what separates the
-columns, which sheet holds the genes, where the header is, which column holds the genes, and what
-names are in a cell.
+One question is asked of every column before any is taken: what do its cells hold?  A column of
+genes is one with a known head that can hold names of genes, or the only one that holds symbols or
+ids, or the one that the caller names.  Any other table is refused with what its columns hold.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import io
 import logging
 import lzma
 import re
-import zipfile
 from contextlib import closing
 from datetime import date
+from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ import pandas as pd
 
 from .._extras import needs
 from .._files import bad_file, reading, replacing
-from ..errors import NO_VALUE, VAR, Message, NotFound, arg, listed
+from ..errors import NO_VALUE, VAR, InvalidValue, Message, NotFound, Refusal, arg, listed
 from . import names
 
 if TYPE_CHECKING:
@@ -48,34 +48,28 @@ ID_HEADS = (
     *("geneid", "geneaccession", "accession", "entrezgeneid", "entrezid", "entrez", "ncbigeneid"),
     "id",
 )
+GENE_HEADS = (*SYMBOL_HEADS, *ID_HEADS)
 PROBE_HEADS = (
     *("numprobeset", "probeset", "nprobeset", "probecount", "nprobe", "numprobe", "probe"),
     *("probesetcount", "ofprobeset", "noofprobeset", "numberofprobeset", "numberofprobe"),
     "targetregion",
 )
-#: What a column of row names is headed, or one of row numbers.
+#: What a column of row names is headed, or one of row numbers, and a list by R and pandas.
 _ROW_HEADS = ("", "index", "unnamed0", "row", "rowname")
-_NUMBER_HEADS = (*_ROW_HEADS, "no", "nr", *ID_HEADS)
-QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»"}
-#: Lines of a text that say what separates its columns, and rows that a header is looked for in.
-SAMPLE, TOP = 60, 25
+_LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
+#: Cells of a column that say what it holds, rows that a header is looked for in, and the share of
+#: cells that are of one kind.
+SAMPLE, TOP, _MOSTLY = 60, 25, 0.8
 #: Kinds of features of 10x Genomics that are no genes.
-_NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
-#: Heads of columns of genes that say more than the known ones.
-_OF_GENES = re.compile(r"gene|symbol|target|marker")
-#: What stands between a name and what people note beside it.
-_BESIDE = re.compile(r'[\s,"\[\]()]+')
+_EXPRESSION, _NO_GENES = "Gene Expression", re.compile(r".+ Capture|Custom|Peaks")
+#: Cells that are no names of genes.
+_FLAG = re.compile(r"true|false|yes|no|0|1", re.IGNORECASE)
+_NUMBER = re.compile(r"[-+]?\d*[.,]?\d+(e[-+]?\d+)?", re.IGNORECASE)
+_SEQUENCE = re.compile(r"(.*[^A-Z])?[ACGTUN]{10,}([^A-Z].*)?|(GSM|SRR|ERR|SAMN)\d+.*")
+_FORMULA = re.compile(r"=.*|#(N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!)")
+#: What stands between a name and what people note beside it; and between ids.
+_BESIDE = re.compile(r'[\s,"]|\w\[')
 _BETWEEN_IDS = re.compile(r"[,;|\s/]+")
-
-
-class NoName(NamedTuple):
-    """A cell that holds something else than a name: what, and what to do."""
-
-    what: str
-    advice: str
-
-
-Cell = str | NoName
 
 
 class Sheet(NamedTuple):
@@ -85,17 +79,42 @@ class Sheet(NamedTuple):
     """
 
     heads: list[str]
-    rows: list[list[Cell]]
-    above: list[list[Cell]]
+    rows: list[list[str]]
+    above: list[list[str]]
 
     @property
     def plain(self) -> list[str]:
         """Header as :func:`plain` has it."""
         return [plain(head) for head in self.heads]
 
-    def column(self, at: int) -> list[Cell]:
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return max(map(len, [self.heads, *self.rows]))
+
+    @property
+    def kinds(self) -> list[str]:
+        """What each column holds: a kind of :func:`kind_of`, or row numbers."""
+        columns = [self.column(at) for at in range(self.width)]
+        heads = [*self.plain, *[""] * self.width]
+        return [
+            "row numbers"
+            if counts(column) and (head in (*_ROW_HEADS, "no", "nr", *ID_HEADS))
+            else kind_of(column)
+            for column, head in zip(columns, heads, strict=False)
+        ]
+
+    def column(self, at: int) -> list[str]:
         """Return the cells of a column, ``""`` where a row is too short."""
         return [row[at] if at < len(row) else "" for row in self.rows]
+
+    def told(self) -> str:
+        """Return the columns and what each holds, for a message."""
+        heads = self.heads or [f"column {at + 1}" for at in range(self.width)]
+        return listed(
+            f"{head or 'without a head'}: {kind}"
+            for head, kind in zip(heads, self.kinds, strict=False)
+        )
 
 
 class Genes(NamedTuple):
@@ -105,29 +124,48 @@ class Genes(NamedTuple):
     gene: int
     id: int | None
 
-    @property
-    def name(self) -> int | None:
-        """The column ``name`` beside one of genes, which says what each is called elsewhere."""
-        at = column_headed(self.sheet.heads, ("name",))
-        return None if at == self.gene else at
+
+def kind_of(cells: Sequence[str]) -> str:
+    """Return what nearly all cells of a column hold.
+
+    ``"symbols"`` and ``"ids"`` are of genes that are known; ``"names"`` may be of any; names of one
+    or two letters alone, such as T and B, are not known for genes.
+    """
+    texts = list(islice((text for text in cells if text not in names.NO_NAME), SAMPLE))
+    if not texts:
+        return "nothing"
+    patterns = {"flags": _FLAG, "numbers": _NUMBER, "sequences or samples": _SEQUENCE}
+    for kind, pattern in patterns.items():
+        if _mostly(pattern.fullmatch(text) is not None for text in texts):
+            return kind
+    words = [word for text in texts for word in names.several(text) or [text]]
+    if _mostly(map(names.is_id, words)):
+        return "ids"
+    if names.are_names([word for word in words if len(word) > 2]):
+        return "symbols"
+    one_word = _mostly(" " not in word or bool(names.dates(word)) for word in words)
+    return "names" if one_word else "prose"
 
 
-def is_shifted(header: Sequence[Cell], below: Sequence[Sequence[Cell]]) -> bool:
+def _mostly(flags: Iterable[bool]) -> bool:
+    return bool(np.mean(list(flags)) >= _MOSTLY)
+
+
+def is_shifted(header: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether R wrote a header, which has no head of the row names.
 
     Where that leaves one head, the row names are numbers, or else it is a header of lists.
     """
     shifted = any(row[-1] for row in below)  # and not a separator behind the last column
     shifted = shifted and all(len(row) == len(header) + 1 for row in below)
-    return shifted and (len(header) > 1 or counts(below, 0))
+    return shifted and (len(header) > 1 or counts([row[0] for row in below]))
 
 
-def counts(below: Sequence[Sequence[Cell]], at: int) -> bool:
+def counts(cells: Sequence[str]) -> bool:
     """Whether a column has the numbers of its rows, from 0 or 1."""
-    cells = [row[at] if at < len(row) else "" for row in below]
     if not cells or cells[0] not in ("0", "1"):
         return False
-    return cells == [str(number) for number in range(int(cells[0]), len(cells) + int(cells[0]))]
+    return list(cells) == [str(int(cells[0]) + row) for row in range(len(cells))]
 
 
 def clean(cell: str) -> str:
@@ -145,75 +183,7 @@ def plain(head: str) -> str:
 
 def is_head(name: str) -> bool:
     """Whether a text is what columns of genes are headed."""
-    return plain(name) in (*SYMBOL_HEADS, *ID_HEADS)
-
-
-def column_headed(heads: Sequence[str], heads_wanted: Iterable[str]) -> int | None:
-    """Return the column with the first of `heads_wanted` that heads one; None: none does."""
-    plain_heads = [plain(head) for head in heads]
-    return next((plain_heads.index(head) for head in heads_wanted if head in plain_heads), None)
-
-
-def n_heads(row: Sequence[Cell]) -> int:
-    """Return how many cells of a row are what columns of genes are headed."""
-    return sum(map(is_head, texts(row)))
-
-
-def headed(
-    cells: list[list[Cell]],
-    column: str | None = None,
-    heads: Collection[str] = (*SYMBOL_HEADS, *ID_HEADS),
-) -> Sheet:
-    """Return a table by its header: the first row that has `column`, or else most of the `heads`.
-
-    Without such a row it is the first, unless there is one column.
-    """
-    at = header(cells, column, heads)
-    if at is None and (not cells or len(filled_columns(cells)) < 2):
-        return Sheet([], cells, [])
-    first, body = cells[at or 0], cells[(at or 0) + 1 :]
-    sheet = Sheet(texts(first), [row for row in body if row != first], cells[: at or 0])
-    if not is_shifted(first, body):
-        return sheet
-    shifted = sheet._replace(heads=["", *sheet.heads])
-    gene = column_headed(sheet.heads, SYMBOL_HEADS)
-    if gene is not None and are_genes(sheet, gene) and not are_genes(shifted, gene + 1):
-        return sheet  # the last column has no head
-    return shifted
-
-
-def header(
-    cells: list[list[Cell]],
-    column: str | None,
-    heads: Collection[str] = (*SYMBOL_HEADS, *ID_HEADS),
-) -> int | None:
-    """The place of the row that has `column`; else of the one with most of the `heads`."""
-    top = [texts(row) for row in cells[:TOP]]
-    if column is not None:
-        return next((at for at, row in enumerate(top) if column in row), None)
-    n_heads = {at: sum(plain(cell) in heads for cell in row) for at, row in enumerate(top)}
-    with_heads = [at for at, n in n_heads.items() if n]
-    fitting = [at for at in with_heads if _fits(top, cells, at)] or with_heads
-    best = [at for at in fitting if n_heads[at] == n_heads[max(fitting, key=n_heads.__getitem__)]]
-    if len(best) > 1 and len(top[best[0]]) > 1:  # what a title heads is no gene
-        best = [at for at in best if _heads_a_gene(top, at)] or best
-    return best[0] if best else None
-
-
-def _fits(top: list[list[str]], cells: list[list[Cell]], at: int) -> bool:
-    """Whether a row heads what is below: it is not shorter, as titles are, and has few numbers."""
-    below = cells[at + 1 : at + 1 + SAMPLE]
-    width = max((at_head for at_head, head in enumerate(top[at]) if head), default=-1) + 1
-    wider = any(any(row[width:]) for row in below)
-    if not below or (wider and not is_shifted(cells[at], below)):
-        return False
-    return 2 * sum(map(is_real, top[at])) < width
-
-
-def _heads_a_gene(top: list[list[str]], at: int) -> bool:
-    heads, below = top[at], [*top, []][at + 1]
-    where = [at_head for at_head, head in enumerate(heads[: len(below)]) if is_head(head)]
-    return any(names.is_known(below[at_head]) or names.is_id(below[at_head]) for at_head in where)
+    return plain(name) in GENE_HEADS
 
 
 def is_real(text: str) -> bool:
@@ -225,61 +195,164 @@ def is_real(text: str) -> bool:
     return True
 
 
-def filled_columns(cells: list[list[Cell]]) -> list[int]:
-    """Columns that hold anything."""
-    width = max(map(len, cells), default=0)
-    return [
-        at
-        for at in range(width)
-        if any(at < len(row) and row[at] and row[at] != " " for row in cells)
-    ]
+def column_headed(heads: Sequence[str], heads_wanted: Iterable[str]) -> int | None:
+    """Return the column with the first of `heads_wanted` that heads one; None: none does."""
+    plain_heads = [plain(head) for head in heads]
+    return next((plain_heads.index(head) for head in heads_wanted if head in plain_heads), None)
 
 
-def genes(source: object, cells: list[list[Cell]], column: str | None = None) -> Genes:
-    """Return where a table has its genes.
+def _is_body(row: Sequence[str]) -> bool:
+    """Whether a row is none of heads: half of its cells or more are numbers or known genes."""
+    texts = [text for text in row if text]
+    n_values = sum(_NUMBER.fullmatch(text) is not None for text in texts)
+    n_values += sum(kind_of([text]) in ("symbols", "ids") for text in texts)
+    return 2 * n_values >= len(texts) or _EXPRESSION in row
 
-    In the `column`; else in the first with a head of names, else of ids; else in the only column;
-    else in the row names of R or pandas.  Numbers of rows are no genes.
+
+def headed(
+    rows: list[list[str]], column: str | None = None, heads: Collection[str] = GENE_HEADS
+) -> Sheet:
+    """Return a table by its header: the first row that has `column`, or else one of the `heads`.
+
+    Of several the first with genes below it.  Without such a row it is the first, unless it has
+    genes or numbers itself, or there is one column.
     """
-    if any("Gene Expression" in row for row in cells):
-        cells = [row for row in cells if not any(map(_NO_GENES.fullmatch, texts(row[2:])))]
-    sheet = headed(cells, column)
+    at = _header(rows, column, heads)
+    if at is None and (len(filled_columns(rows)) < 2 or _is_body(rows[0])):
+        shifted = bool(rows) and is_shifted(rows[0], rows[1:])
+        if not shifted:
+            return Sheet([], rows, [])
+    first, body = rows[at or 0], rows[(at or 0) + 1 :]
+    sheet = Sheet(first, [row for row in body if row != first], rows[: at or 0])
+    gene = column_headed(first, SYMBOL_HEADS)
+    if not is_shifted(first, body) or (gene is not None and sheet.kinds[gene] == "symbols"):
+        return sheet
+    return sheet._replace(heads=["", *first])
+
+
+def _header(
+    rows: list[list[str]], column: str | None, heads: Collection[str] = GENE_HEADS
+) -> int | None:
+    """Return the place of the header; None: no row is one."""
+    if column is not None:
+        return next((at for at, row in enumerate(rows[:TOP]) if column in row), None)
+    with_heads = {
+        at: places
+        for at, row in enumerate(rows[:TOP])
+        if (places := [place for place, cell in enumerate(row) if plain(cell) in heads])
+        and not _is_body(row)
+        and (at + 1 == len(rows) or len(row) + 1 >= len(rows[at + 1]))
+    }
+    for at, places in with_heads.items():
+        below = Sheet([], rows[at + 1 :], [])
+        kinds = {kind_of(below.column(place)) for place in places}
+        if kinds & {"symbols", "ids"}:
+            return at
+    return next(iter(with_heads), None)
+
+
+def filled_columns(rows: list[list[str]]) -> list[int]:
+    """Return the columns that hold anything."""
+    width = max(map(len, rows), default=0)
+    return [at for at in range(width) if any(at < len(row) and row[at] for row in rows)]
+
+
+def genes(source: object, rows: list[list[str]], column: str | None = None) -> Genes:
+    """Return where a table has its genes, or refuse it with what its columns hold.
+
+    They are in the `column`; else in one with a head of names, which holds symbols if any does;
+    else in the row names, or the only column that holds symbols; else in one with a head of ids.
+    """
+    if any(_EXPRESSION in row for row in rows):
+        rows = [row for row in rows if not any(map(_NO_GENES.fullmatch, row[2:]))]
+    sheet = headed(rows, column)
     if column is not None:
         if column not in sheet.heads:
             raise NotFound("column", column, f"is not in {source}", f"it has {listed(sheet.heads)}")
         _check_alone(source, sheet, sheet.heads.index(column))
         return Genes(sheet, sheet.heads.index(column), None)
-    numbered = {
-        number
-        for number, head in enumerate(sheet.plain)
-        if head in _NUMBER_HEADS and counts(sheet.rows, number)
+    filled = filled_columns(rows)
+    if not sheet.heads and len(filled) < 2:
+        return _list(source, sheet, filled[0] if filled else 0)
+    kinds = sheet.kinds
+    if not sheet.heads:
+        if kinds[0] == "ids" or _EXPRESSION in sheet.rows[0]:
+            return Genes(sheet, 1, 0)  # features of 10x Genomics
+        texts = [text for row in rows for text in row if text]
+        if names.are_present(texts):
+            return Genes(Sheet([], [[text] for text in texts], []), 0, None)
+        raise _unclear(source, sheet)
+    gene = _gene_column(sheet, kinds)
+    if gene is None or names.are_present([sheet.heads[gene]]):
+        raise _unclear(source, sheet)
+    _check_alone(source, sheet, gene)
+    ids = [sheet.plain.index(head) for head in ID_HEADS if head in sheet.plain]
+    ids = [at for at in ids if kinds[at] in ("ids", "names", "numbers")]
+    ids = ids or [at for at, kind in enumerate(kinds) if kind == "ids"]
+    return Genes(sheet, gene, ids[0] if ids else None)
+
+
+def _gene_column(sheet: Sheet, kinds: list[str]) -> int | None:
+    by_head = {
+        at: kinds[at]
+        for head in GENE_HEADS
+        for at, head_of_column in enumerate(sheet.plain)
+        if head == head_of_column
     }
-    heads = ["" if number in numbered else head for number, head in enumerate(sheet.heads)]
-    symbol, of_ids = column_headed(heads, SYMBOL_HEADS), column_headed(heads, ID_HEADS)
-    has_names = bool(sheet.heads) and sheet.plain[0] in _ROW_HEADS
-    has_names = has_names and not all(map(names.is_number, texts(sheet.column(0)[:SAMPLE])))
-    for named_column in (symbol, of_ids):
-        if named_column is not None:
-            _check_alone(source, sheet, named_column)
-    if symbol is not None:
-        by_id = (
-            of_ids is None and has_names and all(map(names.is_id, texts(sheet.column(0)[:SAMPLE])))
-        )
-        return Genes(sheet, symbol, 0 if by_id else of_ids)
-    if of_ids is not None:
-        called = [
-            at
-            for at, head in enumerate(sheet.plain)
-            if at != of_ids and _OF_GENES.search(head) and _are_symbols(sheet, at)
-        ]
-        return Genes(sheet, 0 if has_names else called[0] if len(called) == 1 else of_ids, of_ids)
-    return _without_heads(source, cells, sheet, numbered)
+    symbols = [at for at, kind in by_head.items() if kind == "symbols"]
+    texts = [
+        at
+        for at, kind in by_head.items()
+        if sheet.plain[at] in SYMBOL_HEADS and kind in ("ids", "names")
+    ]
+    if symbols or texts:
+        return (symbols or texts)[0]
+    symbols = [at for at, kind in enumerate(kinds) if kind == "symbols"]
+    if len(symbols) == 1 or symbols[:1] == [0]:
+        return symbols[0] if len(symbols) == 1 or sheet.plain[0] in _ROW_HEADS else None
+    ids = [at for at, kind in by_head.items() if kind in ("ids", "names", "numbers")]
+    ids = [at for at in ids if sheet.plain[at] in ID_HEADS]
+    if sheet.plain[0] in _ROW_HEADS and kinds[0] == "names" and ids:
+        return 0
+    filled = [at for at, kind in enumerate(kinds) if kind not in ("row numbers", "nothing")]
+    alone = filled if len(filled) == 1 and kinds[filled[0]] in ("ids", "names") else []
+    return (ids or [at for at, kind in enumerate(kinds) if kind == "ids"] or alone or [None])[0]
+
+
+def _list(source: object, sheet: Sheet, at: int) -> Genes:
+    """Return a list without its header: a known head, or prose above known names."""
+    cells = sheet.column(at)
+    has_head = bool(cells) and is_list_head(cells[0], cells[1:])
+    if has_head and not is_head(cells[0]):
+        log.warning(Message(f"{cells[0]} in the first line of {source} is taken for a title."))
+    rows = sheet.rows[has_head:]
+    kind = kind_of(Sheet([], rows, []).column(at))
+    if kind in ("sequences or samples", "prose", "flags"):
+        raise bad_file(source, f"holds {kind} where names of genes are expected")
+    return Genes(Sheet([], rows, []), at, None)
+
+
+def is_list_head(first: str, below: Sequence[str]) -> bool:
+    """Whether the first line of a list is no name: a head, or prose above known names."""
+    if is_head(first):
+        return True
+    if first.casefold() in _LIST_HEADS:
+        return bool(below) and not (names.is_number(first) and names.is_number(below[0]))
+    return " " in first and not names.several(first) and kind_of(below) == "symbols"
+
+
+def _unclear(source: object, sheet: Sheet) -> InvalidValue:
+    return bad_file(
+        source,
+        f"has no one column that holds genes ({sheet.told()})",
+        f"head it gene, or name it with {arg('column')}",
+    )
 
 
 def _check_alone(source: object, sheet: Sheet, at: int) -> None:
     """Refuse another column with the same head that holds other cells."""
     same = [column for column, head in enumerate(sheet.plain) if head == sheet.plain[at]]
-    if any(texts(sheet.column(column)) != texts(sheet.column(at)) for column in same):
+    if any(sheet.column(column) != sheet.column(at) for column in same):
         raise bad_file(
             source,
             f"has {len(same)} columns headed {sheet.heads[at]!r}, which differ",
@@ -287,78 +360,17 @@ def _check_alone(source: object, sheet: Sheet, at: int) -> None:
         )
 
 
-def _are_symbols(sheet: Sheet, at: int) -> bool:
-    return are_genes(sheet, at) and not all(map(names.is_id, texts(sheet.column(at)[:SAMPLE])))
-
-
-def _without_heads(
-    source: object, cells: list[list[Cell]], sheet: Sheet, numbered: set[int]
-) -> Genes:
-    """The same for a table of which no column has a head that is known."""
-    filled = [at for at in filled_columns(sheet.rows) if at not in numbered]
-    bare = Sheet([], cells, [])
-    if not sheet.heads:
-        only = filled[0] if filled else 0
-        first, *below = texts(bare.column(only)[:SAMPLE]) or [""]
-        names_below = [name for line in below for name in names.several(line)]
-        words = re.split(r"[\s,;|/]+", first)
-        has_head = bool(first) and not (len(words) > 1 and names.are_names(words))
-        has_head = has_head and names.are_headed([first, *names_below])
-        if has_head:
-            log.info(Message(f"{first} in the first line is taken for the header of the list."))
-        return Genes(bare._replace(rows=cells[has_head:]), only, None)
-    if numbered and len(filled) == 1:
-        return Genes(sheet, filled[0], None)
-    if len(filled_columns(cells)) > 1 and (
-        "Gene Expression" in texts(bare.column(2))
-        or all(names.is_id(text) for text in texts(bare.column(0)[:SAMPLE]))
-    ):
-        return Genes(bare, 1, 0)  # features of 10x Genomics
-    if sheet.plain[0] in _ROW_HEADS and 0 not in numbered:
-        numbers = all(names.is_number(text) for text in texts(sheet.column(0)))
-        of_genes = [at for at in filled if are_genes(sheet, at)] if numbers else []
-        if len(of_genes) < 2:  # else numbers of rows of which some were left out
-            return Genes(sheet, of_genes[0] if of_genes else 0, None)
-    all_texts = [text for row in cells for text in texts(row) if text]
-    if names.are_present(all_texts):
-        return Genes(bare._replace(rows=[[text] for text in all_texts]), 0, None)
-    raise bad_file(
-        source,
-        f"has {len(sheet.heads)} columns, and none is headed gene or symbol",
-        f"name one of {listed(head for head in sheet.heads if head)} with {arg('column')}",
-    )
-
-
-def texts(cells: Iterable[Cell]) -> list[str]:
-    """Return cells as texts, ``""`` for what is no name."""
-    return [clean(cell) if isinstance(cell, str) else "" for cell in cells]
-
-
-def are_genes(sheet: Sheet, at: int) -> bool:
-    """Whether nearly all cells of a column are known names."""
-    return names.are_names([text for text in texts(sheet.column(at)[:SAMPLE]) if text])
-
-
-def name_of(source: object, cell: Cell) -> str:
-    """Return the text of a cell, which may be empty; formulas are refused."""
-    if isinstance(cell, NoName):
-        raise bad_file(source, f"has among the genes {cell.what}", cell.advice)
-    return clean(cell)
-
-
-def names_of(source: object, cell: Cell, *, may_be_prose: bool = False) -> list[str]:
+def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[str]:
     """Return the names that a cell holds, as :func:`.names.several` says; none: it is empty."""
-    text_of_cell = name_of(source, cell)
-    if not text_of_cell:
+    if not cell:
         return []
-    several = [clean(name) for name in names.several(text_of_cell)]
-    if not several and may_be_prose and "/" not in text_of_cell:
-        return [text_of_cell]
+    several = [clean(name) for name in names.several(cell)]
+    if not several and may_be_prose and "/" not in cell:
+        return [cell]
     if not several:
         raise bad_file(
             source,
-            f"has {' '.join(text_of_cell.split())[:60]!r} in a cell, which may be one name or "
-            "several",
+            f"has {' '.join(cell.split())[:60]!r} in a cell, which may be one name or several",
             "write one name in a cell, or commas between them",
         )
     return several
@@ -366,31 +378,22 @@ def names_of(source: object, cell: Cell, *, may_be_prose: bool = False) -> list[
 
 def one_name_a_row(source: object, table: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return a table with a row per name of a cell, which has an id of its own if there are."""
-    cells = list(table[column])
-    names_of_cells = texts(cells)
-    several = {
-        at: names_of(source, cell)
-        for at, cell in enumerate(cells)
-        if isinstance(cell, NoName) or names.may_be_several(names_of_cells[at])
-    }
-    for at, names_of_cell in several.items():
-        if len(names_of_cell) == 1:
-            names_of_cells[at] = names_of_cell[0]
-    if all(len(names_of_cell) == 1 for names_of_cell in several.values()):
-        return table.assign(**{column: names_of_cells})
-    lists = [several.get(at, [name]) for at, name in enumerate(names_of_cells)]
-    longer = table.loc[table.index.repeat([len(names_of_cell) for names_of_cell in lists])]
-    longer = longer.assign(**{column: [name for names_of_cell in lists for name in names_of_cell]})
+    lists = [
+        names_of(source, cell) if names.may_be_several(cell) else [cell] for cell in table[column]
+    ]
     if "id" in table:
         ids = [_BETWEEN_IDS.split(text) for text in table["id"]]
-        longer["id"] = [
-            gene_id
-            for names_of_cell, ids_of_cell in zip(lists, ids, strict=True)
-            for gene_id in (
-                ids_of_cell if len(ids_of_cell) == len(names_of_cell) else [""] * len(names_of_cell)
-            )
-        ]
-    return longer.reset_index(drop=True)
+        pairs = zip(lists, ids, table["id"], strict=True)
+        table = table.assign(
+            id=[
+                ids_of_cell
+                if len(ids_of_cell) == len(names_of_cell)
+                else [text if len(names_of_cell) == 1 else ""] * len(names_of_cell)
+                for names_of_cell, ids_of_cell, text in pairs
+            ]
+        )
+    table = table.assign(**{column: lists})
+    return table.explode([column, "id"] if "id" in table else column, ignore_index=True)
 
 
 def numbers_of(cells: Iterable[str]) -> pd.Series:
@@ -399,16 +402,16 @@ def numbers_of(cells: Iterable[str]) -> pd.Series:
     return pd.to_numeric(pd.Series(plainly, dtype=object), errors="coerce")
 
 
-def _is_noted(name: str) -> bool:
-    """Whether a text that is no name begins or ends with one, and has something else beside it."""
-    words = [word for word in _BESIDE.split(name) if word]
-    apart = re.search(r'[\s,"]|\w\[', name) is not None
-    return apart and not names.is_known(name) and any(map(names.is_known, words[:1] + words[-1:]))
-
-
 def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = False) -> None:
-    """Refuse dates, and numbers among names, as of spreadsheets, and names with notes beside."""
-    noted = [name for name in genes if _BESIDE.search(name) and _is_noted(name)]
+    """Refuse formulas, dates, numbers among names, and names with notes beside."""
+    formulas = [name for name in genes if _FORMULA.fullmatch(name)]
+    if formulas:
+        raise bad_file(
+            source,
+            f"has among the genes formulas, or errors of them ({listed(formulas)})",
+            "copy the names, and paste their values",
+        )
+    noted = [name for name in genes if _BESIDE.search(name) and not names.is_known(name)]
     if noted and not may_be_prose:
         raise bad_file(source, f"has {listed(noted)} among the genes", "write one name a line")
     damaged = [name for name in genes if names.dates(name)]
@@ -437,14 +440,14 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 WORKBOOKS = (".xlsx", ".xlsm")
 #: Endings of lists and tables of names.
 LISTS = (".txt", *SEPARATORS, *WORKBOOKS)
-#: What begins a formula in a spreadsheet.
+#: What begins a formula in a spreadsheet, and quotes.
 FORMULA = ("=", "+", "-", "@")
-#: Of a cell of a sheet: a formula, and what came of one that cannot be computed.
-_COMPUTED = {"f": "a formula", "e": "an error of a formula"}
+QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»"}
 #: Characters that are not seen, and blanks that are none of a keyboard.
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _BLANK = re.compile(r"[^\S \t\r\n]")
-#: A comment behind a name of a list.
+#: A comment, which is no error of a formula, and one behind a name of a list.
+_COMMENT = re.compile(r"(?m)^#(?!N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!).*$")
 _IN_LINE = re.compile(r"[ \t]+#.*")
 #: Separates nothing.
 _NOTHING = "\x1f"
@@ -473,12 +476,7 @@ def text(path: Path) -> str:
         with unpacked(path) as file:
             content: bytes = file.read()
         utf16 = content[:2] in (b"\xff\xfe", b"\xfe\xff") and re.search(b"\n\0|\0\n", content)
-        try:
-            decoded = content.decode("utf-16" if utf16 else "utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise bad_file(
-                path, f"is no UTF-8 text ({error})", "save it as a text in UTF-8"
-            ) from error
+        decoded = content.decode("utf-16" if utf16 else "utf-8-sig")
     return _seen(decoded.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -491,32 +489,28 @@ def stripped(name: str) -> str:
     return _seen(name).strip()
 
 
-def rows(path: Path) -> list[list[Cell]]:
-    """Return the rows of a list or table in a text, without comments and empty rows."""
+def _rows_of_text(path: Path) -> list[list[str]]:
+    """Return the rows of a list or table in a text, without comments and empty rows.
+
+    The last comment above a table is its header where it has heads of as many columns.
+    """
     content = re.sub(r"\Asep=.\n", "", text(path))
-    comment, content = _without_comments(content)
-    with reading(path, ending(path)):
-        separator = _separator(content, ending(path))
-        if separator == _NOTHING:
-            content = _IN_LINE.sub("", content)
-        cells = _split(content, separator)
-        headed = _split(comment, separator)
-        if cells and headed and len(headed[0]) == len(cells[0]) > 1 and n_heads(headed[0]):
-            cells = headed + cells
-    return cells
-
-
-def _without_comments(content: str) -> tuple[str, str]:
-    """The last comment above a table, which may be its header, and the text without comments."""
-    if "#" not in content:
-        return "", content
     above = re.match(r"(?:#.*\n|\s+)*", content)
-    comments = re.findall(r"#.*", above[0]) if above else []
-    return (comments[-1][1:] if comments else ""), re.sub(r"(?m)^#.*$", "", content)
+    comments = _COMMENT.findall(above[0]) if above else []
+    content = _COMMENT.sub("", content)
+    separator = _separator(content, ending(path))
+    if separator == _NOTHING:
+        content = _IN_LINE.sub("", content)
+    with reading(path, ending(path)):
+        rows = _split(content, separator)
+        header = _split(comments[-1][1:], separator) if comments else []
+    if rows and header and len(header[0]) == len(rows[0]) > 1 and any(map(is_head, header[0])):
+        return header + rows
+    return rows
 
 
-def _split(content: str, separator: str) -> list[list[Cell]]:
-    """Cells of a text; quotes that are not in pairs are characters."""
+def _split(content: str, separator: str) -> list[list[str]]:
+    """Return the cells of a text; quotes that are not in pairs are characters."""
     in_pairs = content.count('"') % 2 == 0
     lines = csv.reader(
         io.StringIO(content, newline=""),
@@ -524,56 +518,40 @@ def _split(content: str, separator: str) -> list[list[Cell]]:
         skipinitialspace=True,
         quoting=csv.QUOTE_MINIMAL if in_pairs else csv.QUOTE_NONE,
     )
-    return [row for row in lines if any(row)]  # type: ignore[misc]
+    rows = ([clean(cell) for cell in row] for row in lines)
+    return [row for row in rows if any(row)]
 
 
 def _separator(content: str, suffix: str) -> str:
-    """What separates the columns of a text."""
-    lines = content.split("\n", SAMPLE)
-    sample = "\n".join(lines[:SAMPLE])
+    """Return what separates the columns of a text: a head beside others, or most lines, say so."""
+    sample = "\n".join(content.split("\n", SAMPLE)[:SAMPLE])
+    if suffix == ".tsv":
+        return "\t"
     if suffix == ".txt":
         sample = _IN_LINE.sub("", sample)
-    splits = {
-        separator: _split(sample, separator)
-        for separator in ("\t", ",", ";", "|")
-        if separator in sample
-    }
-    wide = {separator: sum(len(row) > 1 for row in cells) for separator, cells in splits.items()}
-    if suffix == ".tsv" and "\t" in splits:
-        return "\t"
-    for separator in sorted(
-        splits, key=lambda separator: (-wide[separator], -lines[0].count(separator))
-    ):
-        first, *rest = splits[separator] or [[""]]
-        by_r = is_shifted(first, rest)
-        if len(first) == 1 and n_heads(first) and not by_r:
+    splits = {mark: _split(sample, mark) for mark in "\t,;" if mark in sample}
+    n_wide = {mark: sum(len(row) > 1 for row in rows) for mark, rows in splits.items()}
+    for mark in sorted(splits, key=lambda mark: -n_wide[mark]):
+        first, *below = splits[mark] or [[""]]
+        shifted = is_shifted(first, below)
+        if len(first) == 1 and is_head(first[0]) and not shifted:
             return _NOTHING  # one column, of lists
-        headed = any(len(row) > 1 and n_heads(row) for row in splits[separator][:TOP])
-        mostly = 2 * wide[separator] > len(rest) and (suffix != ".txt" or separator == "\t")
-        if headed or by_r or (mostly and separator != "|"):
-            return separator
-    first, *rest = _split(sample, " ") or [[""]]
-    widths = {len(row) for row in rest}
-    if is_shifted(first, rest) or (widths == {len(first)} != {1}):  # write.table of R
-        by_name = len(rest[0]) > len(first) and any(map(is_real, texts(rest[0])))
-        by_name = by_name and names.are_names(texts(row[0] for row in rest))
-        return " " if n_heads(first) or counts(rest, 0) or by_name else _NOTHING
+        with_heads = any(len(row) > 1 and any(map(is_head, row)) for row in splits[mark][:TOP])
+        mostly = 2 * n_wide[mark] > len(below) and (suffix != ".txt" or mark == "\t")
+        if with_heads or shifted or mostly:
+            return mark
+    if re.fullmatch(r'(\s*".*"?\s*\n?)+', sample) and '" ' in sample:  # write.table of R
+        rows = _split(sample, " ")
+        if len({len(row) for row in rows[1:]}) == 1 and len(rows[-1]) - len(rows[0]) in (0, 1):
+            return " "
     return _NOTHING
 
 
-def sheets(path: Path) -> tuple[dict[str, list[list[Cell]]], set[str]]:
+def _sheets(path: Path) -> tuple[dict[str, list[list[str]]], set[str]]:
     """Return the rows of every sheet of a workbook, and which sheets are hidden."""
     needs("An .xlsx file", "openpyxl")
     import openpyxl  # type: ignore[import-untyped]
 
-    with reading(path, ".xlsx"), zipfile.ZipFile(path) as archive:
-        books = [name for name in archive.namelist() if name.endswith("workbook.xml")]
-        if any(b"purl.oclc.org/ooxml" in archive.read(name) for name in books):
-            raise bad_file(
-                path,
-                "is a workbook in Strict Open XML",
-                "save it as Excel Workbook (.xlsx), not Strict Open XML",
-            )
     with (
         reading(path, ".xlsx"),
         path.open("rb") as file,  # which openpyxl leaves open where it cannot read it
@@ -582,27 +560,19 @@ def sheets(path: Path) -> tuple[dict[str, list[list[Cell]]], set[str]]:
         rows_of_sheets = {}
         for page in book.worksheets:
             page.reset_dimensions()  # which other programs state wrongly
-            cells = [[_cell(cell) for cell in row] for row in page.iter_rows()]
-            width = max(map(len, cells), default=0)
+            rows = [[clean(_seen(written(cell))) for cell in row] for row in page.values]
+            width = max(map(len, rows), default=0)
             rows_of_sheets[page.title] = [
-                row + [""] * (width - len(row)) for row in cells if any(row)
+                row + [""] * (width - len(row)) for row in rows if any(row)
             ]
         hidden = {page.title for page in book.worksheets if page.sheet_state != "visible"}
     return rows_of_sheets, hidden
 
 
-def _cell(cell: Any) -> Cell:
-    if cell.value is None:
-        return ""
-    if cell.data_type in _COMPUTED:
-        return NoName(
-            f"{_COMPUTED[cell.data_type]} ({cell.value})", "copy the names, and paste their values"
-        )
-    return _seen(written(cell.value))
-
-
 def written(value: Any) -> str:
     """Return a value of a sheet or a table as people see it."""
+    if value is None:
+        return ""
     if isinstance(value, bool | np.bool_):
         return str(value).upper()
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -610,53 +580,47 @@ def written(value: Any) -> str:
     return f"{value:%Y-%m-%d}" if isinstance(value, date) else str(value)
 
 
-def of_frame(frame: pd.DataFrame) -> list[list[Cell]]:
+def of_frame(frame: pd.DataFrame) -> list[list[str]]:
     """Return the rows of a table of pandas, with its index and its header."""
     head = "" if frame.index.name is None else str(frame.index.name)
     cells = frame.astype(object).where(frame.notna(), "").to_numpy()
-    lines: list[list[Cell]] = [[head, *map(str, frame.columns)]]
+    lines = [[head, *map(str, frame.columns)]]
     for name, row in zip(frame.index, cells, strict=True):
-        lines.append([written(name), *map(written, row)])
+        lines.append([clean(written(cell)) for cell in (name, *row)])
     return lines
 
 
-def table(path: Path, sheet: str | None = None, column: str | None = None) -> list[list[Cell]]:
+def table(path: Path, sheet: str | None = None, column: str | None = None) -> list[list[str]]:
     """Return the rows of a list or table; of a workbook those of a sheet.
 
-    Without a name it is the first that has genes: a header of them, or one column; of several the
-    first whose genes are known, if there is one.  Hidden sheets are looked at where no other holds
+    Without a name it is the first that has genes.  Hidden sheets are looked at where no other holds
     anything.
     """
     if ending(path) not in WORKBOOKS:
-        return rows(path)
-    book, hidden = sheets(path)
+        return _rows_of_text(path)
+    book, hidden = _sheets(path)
     if sheet is not None:
         if sheet not in book:
             raise NotFound("sheet", sheet, f"is not in {path}", f"it has {listed(book)}")
         return book[sheet]
-    filled = {name: cells for name, cells in book.items() if cells}
-    seen = {name: cells for name, cells in filled.items() if name not in hidden} or filled
-    if len(seen) < 2:
-        return next(iter(seen.values()), [])
-    fitting = [
-        cells
-        for cells in seen.values()
-        if header(cells, column) is not None or (column is None and len(filled_columns(cells)) == 1)
-    ]
-    if not fitting and column is not None:
-        return next(iter(seen.values()))
-    if not fitting:
-        raise bad_file(
-            path,
-            "has several sheets, and none has a column headed gene or symbol",
-            f"name one of {listed(seen)} with {arg('sheet')}",
-        )
-    if len(fitting) == 1 or column is not None:
-        return fitting[0]
-    fitting.sort(key=lambda cells: header(cells, None) is None)  # else notes, in one column
-    genes_of_sheets = (genes(NO_VALUE, cells) for cells in fitting)
-    are_known = (are_genes(columns.sheet, columns.gene) for columns in genes_of_sheets)
-    return next((cells for cells, are in zip(fitting, are_known, strict=True) if are), fitting[0])
+    filled = {name: rows for name, rows in book.items() if rows}
+    seen = {name: rows for name, rows in filled.items() if name not in hidden} or filled
+    with_genes = [rows for rows in seen.values() if len(seen) < 2 or _has_genes(rows, column)]
+    if with_genes or not seen:
+        return next(iter(with_genes), [])
+    raise bad_file(
+        path,
+        "has several sheets, and none has a column of genes",
+        f"name one of {listed(seen)} with {arg('sheet')}",
+    )
+
+
+def _has_genes(rows: list[list[str]], column: str | None) -> bool:
+    try:
+        genes(NO_VALUE, rows, column)
+    except Refusal:
+        return False
+    return True
 
 
 def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "Sheet1") -> None:
@@ -685,32 +649,31 @@ def without_formula(value: Any) -> Any:
 def check_names(genes: Iterable[str], path: Path) -> None:
     """Refuse names of genes that would not be the same once they are read again."""
     all_names = list(genes)
-    for number, name in enumerate(all_names):
-        fault = None
-        if not name or name != name.strip():
-            fault = "is empty, or has blanks around it"
-        elif not name.isprintable():
-            fault = "has a character that is not printed, such as a tab or a line break"
-        elif name.startswith("#") or " #" in name:
-            fault = "is a comment to who reads it"
-        elif name.startswith(FORMULA) and path.suffix.lower() in (".csv", ".tsv", ".xlsx"):
-            fault = "is a formula in a spreadsheet"
-        elif not comes_back(name):
-            fault = "is quoted, or is several names, to who reads it"
-        elif number == 0 and path.suffix.lower() == ".txt" and _is_header(all_names):
-            fault = "is the header of a list to who reads it"
-        if fault is not None:
-            raise bad_file(
-                path,
-                f"cannot hold the name {name!r}, which {fault}",
-                f"rename the gene, or name a column of {VAR} with {arg('symbols')}",
-            )
+    in_table = path.suffix.lower() in (*SEPARATORS, ".xlsx")
+    changed = [
+        name
+        for name in all_names
+        if not comes_back(name)
+        or (in_table and name.startswith(FORMULA))
+        or name.startswith("#")
+        or " #" in name
+    ]
+    if path.suffix.lower() == ".txt" and is_list_head(all_names[0], all_names[1:]):
+        changed += all_names[:1]
+    if changed:
+        raise bad_file(
+            path,
+            f"cannot hold the name {changed[0]!r}, which would change when it is read again",
+            f"rename the gene, or name a column of {VAR} with {arg('symbols')}",
+        )
 
 
 def comes_back(name: str) -> bool:
-    """Whether a name is the same once it is read again, or refused: not quoted, not several."""
-    return clean(name) == name and name[0] not in QUOTES and names.several(name) in ([name], [])
+    """Whether a name is the same once it is read again, or refused.
 
-
-def _is_header(all_names: Sequence[str]) -> bool:
-    return is_head(all_names[0]) or names.are_headed(all_names[:SAMPLE])
+    It is not empty or quoted, no formula, not several, and has no blanks around it and nothing in
+    it that is not printed.
+    """
+    is_name = bool(name) and name.isprintable() and clean(name) == name and name[0] not in QUOTES
+    is_name = is_name and not _FORMULA.fullmatch(name)
+    return is_name and names.several(name) in ([name], [])

@@ -28,10 +28,11 @@ def test_components_of_many_cells_are_those_of_a_part(pbmc, monkeypatch, dense):
 
 def test_many_cells_are_clustered_in_part(pbmc, monkeypatch):
     pp.select_genes(pbmc, 20)
-    whole = tl.evaluate_panel(pbmc, "glfs", inplace=False)
+    measured = {"measures": ["neighbors", "clusters"], "inplace": False}
+    whole = tl.evaluate_panel(pbmc, "glfs", **measured)["measures"].set_index("measure")["value"]
     del pbmc.uns[all_genes.KEY]
     monkeypatch.setattr(cells, "CLUSTERED", 500)
-    part = tl.evaluate_panel(pbmc, "glfs", inplace=False)
+    part = tl.evaluate_panel(pbmc, "glfs", **measured)["measures"].set_index("measure")["value"]
     assert len(pbmc.uns[all_genes.KEY]["clusters"]["5"]) == 500
     assert part["knn_preservation"] == whole["knn_preservation"]
     assert abs(part["cluster_preservation_fine"] - whole["cluster_preservation_fine"]) < 0.1

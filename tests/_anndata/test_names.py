@@ -17,7 +17,7 @@ from scipy import sparse
 
 from glfs_bio import Limits, Platform, io, pp, tl
 from glfs_bio._anndata import names as genes
-from glfs_bio._anndata.names import PATTERNS, SOURCES, family, members
+from glfs_bio._anndata.names import FAMILIES, PATTERNS, family, members
 from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound, Refusal
 
 SYMBOLS = ["MT-ND1", "MT-CYB", "CD3D", "CD8A", "TBCE", "TBCE", "HLA-DRA", None]
@@ -127,7 +127,7 @@ def test_many_unknown_names_are_told_fast(monkeypatch):
     unknown = [f"{name}Q" for name in names[::100]]
     with refused(NotFound, "include"):
         rows(cells(names), unknown)
-    assert len(compared) == genes.HINTS.compared < len(unknown)
+    assert len(compared) == genes.MOST_COMPARED < len(unknown)
     assert max(compared) < len(names) / 4
 
 
@@ -226,17 +226,15 @@ OUT = {
 
 
 def test_members_sources_and_ids_of_both_species():
-    assert set(PATTERNS) < set(SOURCES)
+    assert set(PATTERNS) < set(FAMILIES)
     wrong = []
-    for name in SOURCES:
+    for name in FAMILIES:
         of_family = family(name)
         wrong += [(name, gene) for gene in IN[name].split() if gene not in of_family]
         wrong += [(name, gene) for gene in OUT[name].split() if gene in of_family]
         kinds = {re.fullmatch(r"(ENSG|ENSMUSG)\d{11}", gene)[1] for gene in of_family.ids}
         if name != "controls" and kinds != {"ENSG", "ENSMUSG"}:
             wrong.append((name, kinds))
-        if not re.search(r"\((19|20)\d\d\)|HGNC", SOURCES[name]):
-            wrong.append((name, "no source"))
     assert not wrong
     lines = [line for line in members("families.tsv.xz") if line["symbol"].upper()[:3] == "MT-"]
     genome = [line["ensembl_id"] for line in lines]
@@ -247,7 +245,7 @@ def test_ids_and_symbols_agree(real):
     """On blood cells with both; only the id tells a gene whose name was that of a clone."""
     var = real("pbmc3k_2638").var
     pairs = list(zip(var.index, var["gene_ids"].astype(str), strict=True))
-    for name in SOURCES.keys() - {"controls"}:
+    for name in set(FAMILIES) - {"controls"}:
         of_family = family(name)
         by_symbol = {symbol for symbol, _ in pairs if symbol in of_family}
         by_id = {symbol for symbol, ensembl in pairs if ensembl in of_family}

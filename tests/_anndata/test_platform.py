@@ -319,7 +319,7 @@ def test_loads_of_bits_hold_on_the_platform(counted):
 
     pp.select_genes(counted, 12, platform=platform, key_added="free")
     most = float(loads("free").max() / 2)
-    limits = Limits(max_total_per_bit=most, counts_layer="counts")
+    limits = Limits(total_counts={"bit": most}, counts_layer="counts")
     pp.select_genes(counted, 12, platform=platform, limits=limits)
     assert loads("glfs").max() <= most * (1 + 1e-9)
     assert 0.5 < counted.uns["glfs"]["optimality"][-1] <= 1
@@ -348,13 +348,12 @@ def test_a_record_makes_the_same_selection_from_a_file(counted, tmp_path):
         codebook=codewords(counted),
     )
     limits = Limits(
-        max_total_per_bit=30.0,
+        total_counts={"bit": 30.0, "type": {"CD34+": 500.0}},
         counts_layer="counts",
         expected_counts={"LYZ": 5.0},
-        together=[list(counted.var_names[:4:2])],
-        min_cells=0.02,
-        families={"hla": ["HLA-DRA", "HLA-DRB1", "HLA-DPB1"], "a/b": ["CD79A", "CD79B"]},
-        per_family=1,
+        expression={"cells": (0.02, None)},
+        groups={"hla": ["HLA-DRA", "HLA-DRB1", "HLA-DPB1"], "a/b": ["CD79A", "CD79B"]},
+        per_group=(None, 1),
         per_type=1,
         groupby=LABELS,
         cost=dict(zip(counted.var_names, np.arange(counted.n_vars) % 3 + 1.0, strict=True)),
@@ -400,28 +399,6 @@ def test_off_target_shares_cost(counted):
     assert not set(first) & set(chosen(counted, "out"))
 
 
-def test_pairs_are_in_both_or_none(counted):
-    pp.select_genes(counted, 12)
-    first = chosen(counted)
-    last = list(counted.var_names[counted.var["glfs_rank"].argsort().to_numpy()][-3:])
-    pairs = [(first[0], last[0]), (first[1], last[1], "ABSENT"), last[1:]]
-    for n_genes in (12, None):
-        pp.select_genes(counted, n_genes, limits=Limits(together=pairs), key_added="p")
-        panel = chosen(counted, "p")
-        assert (first[0] in panel) == (last[0] in panel)
-        assert not {first[1], *last[1:]} & set(panel)
-    pp.select_genes(counted, 12, include=last[0], limits=Limits(together=pairs), key_added="p")
-    assert first[0] in chosen(counted, "p")
-    table = tl.extend_panel(
-        counted, [last[0], "LYZ"], 3, limits=Limits(together=pairs[:1]), inplace=False
-    )
-    assert first[0] in list(table["gene"])
-    offers = tl.substitutes(counted, "p", inplace=False)
-    assert not {first[0], last[0]} & set(offers["substitute"])
-    with refused(InvalidValue, "together"):
-        pp.select_genes(counted, 12, include=first[1], limits=Limits(together=pairs))
-
-
 def test_genes_that_the_reference_lacks_count_in_limits(counted):
     """Silent genes are added to the reference, and are in the panel from the start."""
     new = ["NEW1", "NEW2"]
@@ -431,9 +408,9 @@ def test_genes_that_the_reference_lacks_count_in_limits(counted):
     whole = ad.concat([counted, silent], axis=1, merge="first")
     of_counts = {"counts_layer": "counts", "expected_counts": dict.fromkeys(new, 12.0)}
     limits = Limits(
-        max_total_per_cell=30.0,
-        families={"new": [*new, "LYZ"]},
-        per_family=2,
+        total_counts={"cell": 30.0},
+        groups={"new": [*new, "LYZ"]},
+        per_group=2,
         cost=dict.fromkeys(whole.var_names, 1.0) | dict.fromkeys(new, 3.0),
         budget=14.0,
         **of_counts,
@@ -446,7 +423,8 @@ def test_genes_that_the_reference_lacks_count_in_limits(counted):
     total = whole[:, [name for name in panel if name not in new]].layers["counts"]
     assert total.sum(axis=1).mean() <= 6.0 + 1e-9
     with refused(InvalidValue, "include"):
-        pp.select_genes(whole, include=new, limits=Limits(max_total_per_cell=20.0, **of_counts))
+        limits = Limits(total_counts={"cell": 20.0}, **of_counts)
+        pp.select_genes(whole, include=new, limits=limits)
 
 
 def test_the_forecast_of_a_panel(counted):

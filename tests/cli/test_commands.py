@@ -31,14 +31,6 @@ def test_select(on_cells, cells, tmp_path):
     assert files == {"cells.h5ad", "catalogue.csv", "p.h5ad", "g.txt"}
 
 
-def test_genes_go_to_stdout_without_a_file(on_cells):
-    line = "select cells.h5ad -n 5 --exclude /^HLA-/ --objective exact -o cells.h5ad --overwrite"
-    result = on_cells(line)
-    assert len(result.stdout.split()) == 5
-    assert "HLA-" not in result.stdout
-    assert "λ = " in result.stderr
-
-
 def test_several_files(on_cells, cells, tmp_path):
     """The columns of the first are those of the same call in Python."""
     first, second = cells[:175].copy(), cells[175:, 100:].copy()
@@ -95,13 +87,6 @@ def test_several_panels(table):
     assert set(frame.loc[frame["panel"] == "catalogue", "n_genes"]) == {4}
     frame, _ = table("evaluate cells.h5ad glfs --sizes 2,4 --measures preserved")
     assert set(frame["n_genes"]) == {2, 4, 8}
-
-
-def test_another_target(table, cells):
-    frame, _ = table("evaluate cells.h5ad glfs --preserve louvain=2 --preserve structure")
-    target = glfs_bio.Preserve({"louvain": 2, "structure": 1})
-    entry = tl.evaluate_panel(cells, "glfs", preserve=target, inplace=False)
-    assert frame["value"][0] == pytest.approx(entry["measures"]["value"].iloc[0], rel=1e-6)
 
 
 def test_extend(table, cells, catalogue):

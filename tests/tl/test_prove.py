@@ -16,7 +16,7 @@ from glfs_bio.errors import Caution, InvalidValue
 from glfs_bio.selection import minimised_of
 from glfs_bio.solvers import prove
 from glfs_bio.tl import _prove
-from glfs_bio.tl._panel import asked, basis_of
+from glfs_bio.tl._panel import basis_of, request_for
 
 N_OPEN, SIZE = 12, 4
 #: Genes of which a limit allows one.
@@ -70,7 +70,7 @@ def chosen(adata, key="glfs"):
 
 def all_panels(adata, few, include=(), key="glfs", at_most=SIZE):
     """What each panel of some genes preserves, the best first; `at_most` are of the family."""
-    criterion = basis_of(adata, asked(adata, key, across=None)).criterion
+    criterion = basis_of(adata, request_for(adata, key, across=None)).criterion
     free = [gene for gene in adata.var_names if gene not in {*few, *include}]
     assert len(free) <= N_OPEN
     shares = []
@@ -316,7 +316,7 @@ def test_replaced_panels_are_compared_with_all(improved, few):
 
 def test_the_mean_of_draws_is_what_counts(cells, few):
     pp.select_genes(cells, SIZE, exclude=few, platform=Platform(failure=0.2))
-    basis = basis_of(cells, asked(cells, "glfs"))
+    basis = basis_of(cells, request_for(cells, "glfs"))
     drawn = minimised_of(basis.criterion, basis.detection, 0)
     free = np.flatnonzero(~cells.var_names.isin(few))
     best = max((drawn.preserved(np.array(panel))[-1], panel) for panel in combinations(free, SIZE))

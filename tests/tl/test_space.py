@@ -14,7 +14,7 @@ from glfs_bio import pp, tl
 from glfs_bio._anndata import summaries
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 from glfs_bio.measures.catalogue import measured
-from glfs_bio.tl._space import neighbours
+from glfs_bio.tl._evaluate import neighbours
 
 PANEL = ["g0", "g1", "g2"]
 

@@ -162,11 +162,8 @@ def test_tables_of_markers(tmp_path):
 HEADLESS = {
     "CD3D,T cell\nCD19,B cell\n": {"T cell": ["CD3D"], "B cell": ["CD19"]},
     "CD3D,T\nMS4A1,B\n": {"T": ["CD3D"], "B": ["MS4A1"]},
-    # T is a gene of the mouse, and those of a fish are in no nomenclature
+    # T is a gene of the mouse
     "T,B\nCd3d,Ms4a1\nCd3e,Cd20\n": {"T": ["Cd3d", "Cd3e"], "B": ["Ms4a1", "Cd20"]},
-    "neuron,glia\nelavl3,slc1a2b\nsnap25a,\n": {
-        **{"neuron": ["elavl3", "snap25a"], "glia": ["slc1a2b"]}
-    },
 }
 
 
@@ -174,6 +171,18 @@ def test_names_of_types_with_and_without_a_header(tmp_path):
     for text, markers in HEADLESS.items():
         (tmp_path / "a.csv").write_text(text)
         assert read_markers(tmp_path / "a.csv") == markers
+
+
+def test_columns_by_name(tmp_path):
+    """Genes of a fish are in no nomenclature."""
+    (tmp_path / "a.csv").write_text("kind,note,list\nneuron,a b,elavl3\nglia,c d,slc1a2b\n")
+    with refused(InvalidValue, "path"):
+        read_markers(tmp_path / "a.csv")
+    markers = read_markers(tmp_path / "a.csv", type="kind", gene="list")
+    assert markers == {"neuron": ["elavl3"], "glia": ["slc1a2b"]}
+    for argument in ("type", "gene"):
+        with refused(NotFound, argument):
+            read_markers(tmp_path / "a.csv", **{argument: "x"})
 
 
 def test_tables_in_memory():

@@ -110,18 +110,6 @@ def test_what_a_name_is_today():
     assert not names.known_as("no gene")
 
 
-def test_the_head_of_a_list():
-    heads = ["gene_panel_VZ142_mouse", "hits", "x", "V1", "0"]
-    genes = ["Gad2", "tdTomato", "RP11-290F20.3", "AC012345.1", "Blank-1"]
-    damaged = ["1-Mar", "44256"]
-    expected = {name: name in heads for name in [*heads, *genes, *damaged]}
-    below = ["Slc17a7", "Gad1", "Sst"]
-    assert {name: names.are_headed([name, *below]) for name in expected} == expected
-    assert not names.are_headed(["zgc:123", "foxp3a", "elavl3", "slc1a2b"])  # nobody knows them
-    assert not names.are_headed(["g5", "g12", "g30"])  # aliases, but for their case
-    assert names.are_headed(["of mine", "cd3d", "lyz", "ms4a1"])
-
-
 def test_controls():
     controls = [
         *("X__no_feature", "X__ambiguous", "X__alignment_not_unique", "SIRV501"),

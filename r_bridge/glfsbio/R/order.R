@@ -266,7 +266,7 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
 #' panel <- glfs_read_panel(file)
 #' panel
 #' S4Vectors::metadata(panel)[c("form", "controls")]
-#' glfs_extend_panel(glfs_example(), panel, 2)
+#' glfs_extend_panel(glfs_example(), panel, 4)
 #' @export
 glfs_read_panel <- function(path, column = NULL, sheet = NULL,
     set_name = NULL) {
