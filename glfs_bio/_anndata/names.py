@@ -170,21 +170,21 @@ class Named:
 
     def ids(self, names: Iterable[str]) -> list[str]:
         """Ids of names in the file, ``""`` where it has none."""
-        known = self.in_file("id")
-        return [known.get(name, "") for name in names]
+        id_of_name = self.in_file("id")
+        return [id_of_name.get(name, "") for name in names]
 
     @property
     def ids_of_rows(self) -> dict[int, str]:
         """Ids in the file, by rows of ``.var``."""
-        known = self.in_file("id").items()
-        return {row: gene_id for name, gene_id in known for row in self.rows[name]}
+        id_of_name = self.in_file("id").items()
+        return {row: gene_id for name, gene_id in id_of_name for row in self.rows[name]}
 
     def in_file(self, column: str) -> dict[str, Any]:
         """What the file says of each name, where it does."""
         if self.file is None or column not in self.file.table:
             return {}
-        said = zip(self.file, self.file.table[column], strict=True)
-        return {name: value for name, value in said if value and value == value}
+        values = zip(self.file, self.file.table[column], strict=True)
+        return {name: value for name, value in values if value and value == value}
 
 
 @dataclass(frozen=True)
@@ -241,22 +241,22 @@ class Lookup:
     @cached_property
     def _by_id(self) -> dict[str, list[int]]:
         """Rows by what else names a gene for sure: ids beside the names, and without versions."""
-        found: dict[str, list[int]] = {}
-        beside = self.adata.var.get(_IDS, ())
-        named = [(name, row) for name, rows in self.by_name.items() for row in rows]
-        for name, row in [*named, *zip(beside, range(self.n_genes), strict=False)]:
-            for one in {name, versionless(str(name))} - {""}:
-                if one not in self.by_name:
-                    found.setdefault(one, []).append(row)
-        return {name: sorted(set(rows)) for name, rows in found.items()}
+        rows_of_name: dict[str, list[int]] = {}
+        ids = self.adata.var.get(_IDS, ())
+        pairs = [(name, row) for name, rows in self.by_name.items() for row in rows]
+        for name, row in [*pairs, *zip(ids, range(self.n_genes), strict=False)]:
+            for text in {name, versionless(str(name))} - {""}:
+                if text not in self.by_name:
+                    rows_of_name.setdefault(text, []).append(row)
+        return {name: sorted(set(rows)) for name, rows in rows_of_name.items()}
 
     def of(self, name: str, gene_id: str = "", elsewhere: str = "") -> Sequence[int]:
         """Rows of a gene, which its id decides where it is there, and what it is called elsewhere
         where nothing else does; none: it is not in the data.
         """
-        asked = (gene_id, versionless(gene_id), name, versionless(name), elsewhere)
-        for one in filter(None, asked):
-            rows = self.by_name.get(one) or self._by_id.get(one)
+        texts = (gene_id, versionless(gene_id), name, versionless(name), elsewhere)
+        for text in filter(None, texts):
+            rows = self.by_name.get(text) or self._by_id.get(text)
             if rows:
                 return rows
         return ()
@@ -279,9 +279,9 @@ class Lookup:
         """Rows of a name, pattern, boolean column or family; None where nothing is found."""
         if isinstance(item, re.Pattern):
             return self._where(lambda name: item.search(name) is not None)
-        found = self.of(item)
-        if found:
-            return found
+        rows = self.of(item)
+        if rows:
+            return rows
         if item in self.flags:
             column = read.find(self.adata, "var", item, "include")
             return np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
@@ -470,12 +470,12 @@ def panel(
     first.  A selection is in the order of its ranks, included genes first.
     """
     checks.one_of("missing", missing, MISSING)
-    found = named(adata, panel, symbols=symbols, argument=argument)
-    if not len(found.genes):
-        raise Lookup(adata, symbols).refusal(argument, found.names)
-    if found.absent:
-        report_missing(argument, found.absent, Lookup(adata, symbols), missing)
-    return found
+    named_panel = named(adata, panel, symbols=symbols, argument=argument)
+    if not len(named_panel.genes):
+        raise Lookup(adata, symbols).refusal(argument, named_panel.names)
+    if named_panel.absent:
+        report_missing(argument, named_panel.absent, Lookup(adata, symbols), missing)
+    return named_panel
 
 
 def named(
@@ -485,10 +485,10 @@ def named(
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not is_panel_file(panel):
-        found = _stored(adata, lookup, panel, argument)
-        if isinstance(found, Named):
-            return found
-        panel = found
+        stored = _stored(adata, lookup, panel, argument)
+        if isinstance(stored, Named):
+            return stored
+        panel = stored
     names = names_in(panel, argument)
     if isinstance(names, PanelFile):
         return Named(dict(zip(names, lookup.of_file(names.table), strict=True)), file=names)
@@ -502,15 +502,15 @@ def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> An
     """
     if not is_file(genes):
         return genes
-    found = named(adata, genes, symbols=symbols)
-    of_rows = {name: list(adata.var_names[list(rows)]) for name, rows in found.rows.items()}
-    return [one for name, called in of_rows.items() for one in called or [name]]
+    file_panel = named(adata, genes, symbols=symbols)
+    of_rows = {name: list(adata.var_names[list(rows)]) for name, rows in file_panel.rows.items()}
+    return [item for name, called in of_rows.items() for item in called or [name]]
 
 
 def together(adata: AnnData, *given: Genes | None, symbols: str | None = None) -> list[Item] | None:
     """Genes of several values of one argument, as one value; None: there are none."""
-    asked = [out_of_file(adata, genes, symbols=symbols) for genes in given if genes is not None]
-    return list(dict.fromkeys(item for genes in asked for item in _items(genes, ""))) or None
+    values = [out_of_file(adata, genes, symbols=symbols) for genes in given if genes is not None]
+    return list(dict.fromkeys(item for genes in values for item in _items(genes, ""))) or None
 
 
 def is_file(genes: Any) -> bool:
@@ -533,14 +533,14 @@ def _mask(
     absent: dict[Item, None] = {}
     items = _items(genes, argument)
     of_file = lookup.of_file(items.table) if isinstance(items, PanelFile) else None
-    for place, item in enumerate(items):
+    for number, item in enumerate(items):
         if not isinstance(item, str | re.Pattern):
             raise InvalidType(
                 argument,
                 problem=f"has {shown(item)}, which is neither a gene name nor a pattern "
                 f"({PATTERN})",
             )
-        rows = lookup.rows(item) if of_file is None else of_file[place] or None
+        rows = lookup.rows(item) if of_file is None else of_file[number] or None
         if rows is not None:
             mask[rows] = True
         else:
@@ -669,4 +669,4 @@ def spelled_alike(name: str, plain: Mapping[str, list[str]]) -> list[str]:
     pool = [other for other in plain if other[:1] == key[:1]]
     close = difflib.get_close_matches(key, pool, n=_MOST_CLOSE, cutoff=_SIMILARITY)
     close.sort(key=lambda other: -len(commonprefix([key, other])))  # noqa: RUF071 -- letters
-    return [one for other in close for one in plain[other]]
+    return [match for other in close for match in plain[other]]
