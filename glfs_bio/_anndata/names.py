@@ -155,8 +155,8 @@ class Named:
     @cached_property
     def genes(self) -> NDArray[np.intp]:
         """Rows of ``.var``, each once, in the order of the names."""
-        every = dict.fromkeys(row for rows in self.rows.values() for row in rows)
-        return np.fromiter(every, dtype=np.intp, count=len(every))
+        rows = dict.fromkeys(row for rows in self.rows.values() for row in rows)
+        return np.array(list(rows), dtype=np.intp)
 
     @property
     def names(self) -> list[str]:
@@ -329,33 +329,33 @@ class Lookup:
         return f"{raw}{self._similar(unknown)}{patterns}{ids}"
 
     def _similar(self, unknown: Iterable[str]) -> str:
-        """A clause about each name that is another today, or has others like it."""
+        """Return a clause about each name that is another today, or has others like it."""
         plain = by_spelling([*self.by_name, *self.flags, *FAMILIES])
-        meant = []
+        clauses = []
         for i, name in enumerate(unknown):
-            begun = [one for one in FAMILIES if one.startswith(name.casefold())]
-            if begun and len(name) >= _FEWEST_LETTERS:
-                meant.append(f"; {name} may be the family {begun[0]}")
-                continue
-            genes = known_as(name)
-            own = [own for gene in genes for own in (gene.symbol, *gene.previous)]
-            other = [_plain(one) for one in own if _plain(one) != _plain(name)]
-            here = [one for one in own if self.of(one)] or [
-                like for key in other for like in plain.get(key, ()) if like in self.by_name
+            is_short = len(name) < _FEWEST_LETTERS
+            families = [family for family in FAMILIES if family.startswith(name.casefold())]
+            entries = known_as(name)
+            symbols = [symbol for entry in entries for symbol in (entry.symbol, *entry.previous)]
+            spellings = {
+                _plain(symbol): None for symbol in symbols if _plain(symbol) != _plain(name)
+            }
+            present = [symbol for symbol in symbols if self.of(symbol)] or [
+                spelled for key in spellings for spelled in plain.get(key, ()) if self.of(spelled)
             ]
-            if here:
-                meant.append(f"; {name} is {' or '.join(here[:MOST_HINTS])}")
-                continue
-            key = _plain(name)
-            found = plain.get(key, [])
-            called = [gene.symbol for gene in genes if gene.symbol != name]
-            if called and not found:
-                meant.append(f"; {name} is {' or '.join(called[:MOST_HINTS])}, missing too")
-            elif not (found or genes) and i < MOST_COMPARED and not versionless(name):
-                found = spelled_alike(name, plain)
-            if found:
-                meant.append(f"; {name} may be {' or '.join(found[:MOST_HINTS])}")
-        return "".join(meant)
+            similar = plain.get(_plain(name), [])
+            official = [entry.symbol for entry in entries if entry.symbol != name]
+            if not (similar or entries or versionless(name)) and i < MOST_COMPARED:
+                similar = spelled_alike(name, plain)
+            if families and not is_short:
+                clauses.append(f"; {name} may be the family {families[0]}")
+            elif present:
+                clauses.append(f"; {name} is {' or '.join(present[:MOST_HINTS])}")
+            elif similar:
+                clauses.append(f"; {name} may be {' or '.join(similar[:MOST_HINTS])}")
+            elif official:
+                clauses.append(f"; {name} is {' or '.join(official[:MOST_HINTS])}, missing too")
+        return "".join(clauses)
 
     def _needs_symbols(self, absent: Iterable[object]) -> bool:
         """Whether symbols are asked for, and the data has ids."""
