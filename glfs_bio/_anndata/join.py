@@ -38,17 +38,17 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
     sets = dict(adata) if isinstance(adata, Mapping) else dict(enumerate(adata))
     if not sets:
         raise InvalidValue("adata", problem="is empty", remedy="give one dataset, or several")
-    by_name = {str(name): cells for name, cells in sets.items()}
-    for name, cells in by_name.items():
+    found = {str(name): one for name, one in sets.items()}
+    for name, one in found.items():
         with _within(name):
-            read.unique_names(cells)
-    if len({id(cells) for cells in by_name.values()}) < len(sets):
+            read.unique_names(one)
+    if len({id(one) for one in found.values()}) < len(sets):
         raise InvalidValue(
             "adata",
             problem="holds the same object, or the same name, twice",
             remedy="give each once",
         )
-    return by_name
+    return found
 
 
 def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Request]:
@@ -71,8 +71,8 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
     for name, argument in target.sources(request).items():
         _in_all(sets, name, argument)
     genes = _in_common(sets)
-    annotations = {name: _lean(name, cells, genes, spec.batch_key) for name, cells in sets.items()}
-    joined = concat(annotations, join="outer", merge="first", index_unique=_BETWEEN)
+    parts = {name: _lean(name, one, genes, spec.batch_key) for name, one in sets.items()}
+    joined = concat(parts, join="outer", merge="first", index_unique=_BETWEEN)
     joined.X = _matrix(sets, genes, spec.layer, "layer")
     if limits is not None and counts is not None:
         layer = None if counts == "X" else counts
@@ -85,10 +85,10 @@ def _in_all(sets: Mapping[str, AnnData], name: str, argument: str) -> None:
     """Refuse what one dataset has of the cells, and another lacks: its cells would not count."""
     parts: tuple[Literal["obs", "obsm"], ...] = ("obs", "obsm")
     for part in parts:
-        if any(name in getattr(cells, part) for cells in sets.values()):
-            for called, cells in sets.items():
+        if any(name in getattr(one, part) for one in sets.values()):
+            for called, one in sets.items():
                 with _within(called):
-                    read.find(cells, part, name, argument)
+                    read.find(one, part, name, argument)
 
 
 @contextmanager
@@ -101,9 +101,9 @@ def _within(name: str) -> Iterator[None]:
 
 
 def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
-    first, *other_genes = (cells.var_names for cells in sets.values())
+    first, *others = (one.var_names for one in sets.values())
     genes = first
-    for names in other_genes:
+    for names in others:
         genes = genes[genes.isin(names)]
     if not len(genes):
         raise InvalidValue(
@@ -111,7 +111,7 @@ def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
             problem=f"has no gene that is in all datasets ({listed(sets)})",
             remedy=f"give genes the same names, such as symbols, in {VAR_NAMES}",
         )
-    most = max(cells.n_vars for cells in sets.values())
+    most = max(one.n_vars for one in sets.values())
     if len(genes) < most:
         log.info(Message(f"{len(genes)} genes are in all datasets, of at most {most}."))
     return genes
@@ -130,9 +130,9 @@ def _matrix(
     sets: Mapping[str, AnnData], genes: pd.Index, layer: str | None, argument: str
 ) -> Matrix:
     """Return the matrix of some genes over the cells of all datasets, in memory."""
-    matrices = []
+    parts = []
     for name, cells in sets.items():
         with _within(name):
             columns = cells.var_names.get_indexer(genes)
-            matrices.append(read.columns(cells, columns, layer, argument))
-    return stacked(matrices)
+            parts.append(read.columns(cells, columns, layer, argument))
+    return stacked(parts)
