@@ -187,21 +187,6 @@ class Named:
         return {name: value for name, value in values if value and value == value}
 
 
-@dataclass(frozen=True)
-class Family:
-    """Genes by symbol, in upper case, and by Ensembl id, without its version."""
-
-    symbols: frozenset[str]
-    ids: frozenset[str]
-    pattern: re.Pattern[str] | None
-
-    def __contains__(self, name: str) -> bool:
-        """Whether a symbol or an Ensembl id is of the family."""
-        if name.upper() in self.symbols or name.partition(".")[0] in self.ids:
-            return True
-        return self.pattern is not None and self.pattern.fullmatch(name) is not None
-
-
 def members(file: str) -> Iterator[dict[str, str]]:
     """Rows of a file of families: ``family``, ``symbol`` and ``ensembl_id``, or ``""``."""
     table = files(__package__).joinpath(file).read_bytes()
@@ -210,14 +195,19 @@ def members(file: str) -> Iterator[dict[str, str]]:
 
 
 @cache
-def family(name: str) -> Family:
-    """One of :data:`FAMILIES`."""
+def family(name: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the symbols, in upper case, and the Ensembl ids of one of :data:`FAMILIES`."""
     rows = [row for row in members("families.tsv.xz") if row["family"] == name]
-    return Family(
-        frozenset(row["symbol"].upper() for row in rows),
-        frozenset(row["ensembl_id"] for row in rows) - {""},
-        PATTERNS.get(name),
-    )
+    symbols = frozenset(row["symbol"].upper() for row in rows)
+    return symbols, frozenset(row["ensembl_id"] for row in rows) - {""}
+
+
+def is_member(gene: str, name: str) -> bool:
+    """Return whether a symbol or an Ensembl id, whatever its version, is of a family."""
+    symbols, ids = family(name)
+    if gene.upper() in symbols or gene.partition(".")[0] in ids:
+        return True
+    return name in PATTERNS and PATTERNS[name].fullmatch(gene) is not None
 
 
 class Lookup:
@@ -288,7 +278,7 @@ class Lookup:
         if item == CONTROLS:
             return np.flatnonzero(read.controls(self.adata)).tolist() or None
         if item in FAMILIES:
-            return self._where(family(item).__contains__)
+            return self._where(lambda name: is_member(name, item))
         return None
 
     def _where(self, holds: Callable[[str], bool]) -> list[int] | None:
