@@ -104,10 +104,10 @@ def seed(value: Any, *, state_too: bool = False) -> None:
 
     if value is None or (state_too and isinstance(value, np.random.RandomState)):
         return
-    whole = isinstance(value, Integral) and not _is_flag(value)
-    if not whole or not 0 <= int(value) <= _LARGEST_SEED:
+    is_whole = isinstance(value, Integral) and not _is_flag(value)
+    if not is_whole or not 0 <= int(value) <= _LARGEST_SEED:
         allowed = f"an integer from 0 to {_LARGEST_SEED}, or {NONE}"
-        _refuse("random_state", value, allowed, right_type=whole)
+        _refuse("random_state", value, allowed, right_type=is_whole)
 
 
 def real(name: str, values: ArrayLike) -> Array:
@@ -133,10 +133,10 @@ def whole_number(name: str, value: Any, *, at_least: int, or_none: bool = False)
     """Refuse what is not an integer of a minimal size."""
     if or_none and value is None:
         return
-    whole = isinstance(value, Integral) and not _is_flag(value)
-    if not whole or value < at_least:
+    is_whole = isinstance(value, Integral) and not _is_flag(value)
+    if not is_whole or value < at_least:
         allowed = f"an integer ≥ {at_least}{_OR_NONE if or_none else ''}"
-        _refuse(name, value, allowed, right_type=whole)
+        _refuse(name, value, allowed, right_type=is_whole)
 
 
 def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:

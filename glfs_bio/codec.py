@@ -62,7 +62,7 @@ def one_text(names: Any) -> str:
 
 def record(options: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that are set, as ``.uns`` keeps them."""
-    kept = {}
+    values = {}
     for field in fields(options):
         value = getattr(options, field.name)
         if isinstance(value, Collection) and not (
@@ -70,8 +70,8 @@ def record(options: Any) -> dict[str, Any]:
         ):
             value = _JSON + json.dumps(_plain(value), default=float)
         if value is not None:
-            kept[field.name] = value.item() if hasattr(value, "item") else storable(value)
-    return kept
+            values[field.name] = value.item() if hasattr(value, "item") else storable(value)
+    return values
 
 
 def restored(value: Any) -> Any:
@@ -95,16 +95,16 @@ def plain(value: Any) -> Any:
 
     if isinstance(value, Mapping):
         return {
-            str(name): plain(restored(one) if isinstance(one, str) else one)
-            for name, one in value.items()
+            str(name): plain(restored(item) if isinstance(item, str) else item)
+            for name, item in value.items()
         }
     if isinstance(value, pd.DataFrame):
         # files have no ranges: they return one as numbers
-        named = value.index.name or not pd.api.types.is_integer_dtype(value.index)
+        has_names = value.index.name or not pd.api.types.is_integer_dtype(value.index)
         called = value.index.name or "name"
         while called in value:
             called = f"{called}_"
-        table = value.reset_index(names=called) if named else value
+        table = value.reset_index(names=called) if has_names else value
         rows = zip(*(plain(table[name]) for name in table), strict=True)
         return [dict(zip(map(str, table), row, strict=True)) for row in rows]
     if isinstance(value, np.ndarray | np.generic):
@@ -114,7 +114,7 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, Collection):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     if pd.isna(value):
         return None
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -69,12 +69,6 @@ _NEEDS = {
     "cost": ("budget",),
     "budget": ("cost",),
 }
-#: Fields that serve limits alone, with the field that such a limit needs.
-_SERVING = {
-    "groupby": "groupby",
-    "counts_layer": "counts_layer",
-    "expected_counts": "counts_layer",
-}
 _REMEDIES = {
     "groupby": "name the column of the cell types",
     "counts_layer": f'name the layer of raw counts, or "X" where {MATRIX} holds them',
@@ -216,8 +210,10 @@ class Limits:
                 if partner not in stated:
                     remedy = _REMEDIES.get(partner, "give both, or neither")
                     raise InvalidValue(name, problem=f"needs {arg(partner)}", remedy=remedy)
-        for name, partner in _SERVING.items():
-            if name in stated and partner not in needed:
+        if "counts_layer" in needed:
+            needed.add("expected_counts")
+        for name in ("groupby", "counts_layer", "expected_counts"):
+            if name in stated and name not in needed:
                 raise InvalidValue(
                     name, getattr(self, name), "has no effect, as no limit needs it", "leave it out"
                 )

@@ -306,11 +306,11 @@ def select_genes(
         )
     checks.seed(random_state)
     sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
-    for one in sets.values():
-        results.key_for(one, "selection", key_added)
+    for cells in sets.values():
+        results.key_for(cells, "selection", key_added)
         if inplace:
-            read.writable(one)
-        if subset and inplace and one.isbacked:
+            read.writable(cells)
+        if subset and inplace and cells.isbacked:
             raise InvalidValue(
                 "subset",
                 True,
@@ -321,8 +321,8 @@ def select_genes(
         request = replace(request, structure=specified(adata, request.structure))
         frame, entry = panel_of(adata, request, key_added, keep=inplace)
     else:
-        joined, asked = join(sets, request)
-        frame, entry = panel_of(joined, asked, key_added, recorded=request, keep=False)
+        joined, joined_request = join(sets, request)
+        frame, entry = panel_of(joined, joined_request, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
     _report(frame, entry, key_added)
     chosen = frame[f"{key_added}_selected"].to_numpy()
@@ -330,10 +330,10 @@ def select_genes(
         frame["highly_variable"] = chosen
     if not inplace:
         return frame[chosen] if subset else frame
-    for one in sets.values():
-        results.store(one, key_added, entry, var=results.spread(frame, one.var_names))
+    for cells in sets.values():
+        results.store(cells, key_added, entry, var=results.spread(frame, cells.var_names))
         if subset:
-            one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
+            cells._inplace_subset_var(cells.var[f"{key_added}_selected"].to_numpy())
     tell(summaries.selection(entry))
     return None
 
@@ -383,15 +383,15 @@ def panel_of(
     if request.platform is not None or request.limits is not None:
         candidates = constraints.within(adata, candidates, request)
     candidates = alike.apart(adata, candidates, request)
-    wanted = None if request.is_plain else targets.resolve(adata, request)
-    answerable(request, candidates, wanted, adata.shape, one_set=inputs.batch is None)
+    target = None if request.is_plain else targets.resolve(adata, request)
+    answerable(request, candidates, target, adata.shape, one_set=inputs.batch is None)
     cells = None
     if request.ranker.by_criterion:
         say_not_used(adata, spec)
         cells = structure_of(adata, spec, inputs, keep=keep).sets
-        free = request.n_genes is None and wanted is None
-        free &= candidates.rows is None or not candidates.rows.budget
-        if free and not any(one.has_structure for one in cells):
+        is_free = request.n_genes is None and target is None
+        is_free &= candidates.rows is None or not candidates.rows.budget
+        if is_free and not any(subset.has_structure for subset in cells):
             raise InvalidValue(
                 "n_genes",
                 None,
@@ -403,7 +403,7 @@ def panel_of(
             inputs.data,
             request,
             candidates=candidates,
-            target=wanted,
+            target=target,
             graph=inputs.graph,
             representation=inputs.representation,
             batch=inputs.batch,
@@ -411,9 +411,9 @@ def panel_of(
         )
     panel = constraints.name_ruled_out(adata, panel)
     frame = results.columns_of(panel, candidates, adata.var_names, key)
-    asked = request_to_keep(adata, recorded, frame, key)
+    kept_request = request_to_keep(adata, recorded, frame, key)
     missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}
-    return frame, results.selected(panel, asked, **missing)
+    return frame, results.selected(panel, kept_request, **missing)
 
 
 def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: str) -> Request:
@@ -421,18 +421,18 @@ def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: 
 
     `frame` has the columns of ``.var`` that stand for a platform.
     """
-    kept: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     lists = {"include": request.include, "exclude": request.exclude}
     for name, genes in (lists | {"ignore": request.structure.ignore}).items():
         if genes is not None:
-            kept[name] = names.out_of_file(adata, genes, symbols=request.symbols)
+            fields[name] = names.out_of_file(adata, genes, symbols=request.symbols)
     if not request.is_plain:
-        kept["preserve"] = targets.out_of_file(adata, request)
+        fields["preserve"] = targets.out_of_file(adata, request)
     if request.limits is not None:
-        kept["limits"] = constraints.with_lists(adata, request.limits, request.symbols)
+        fields["limits"] = constraints.with_lists(adata, request.limits, request.symbols)
     if request.platform is not None:
-        kept["platform"] = platforms.recorded(request.platform, frame, key)
-    return request.but(**kept) if kept else request
+        fields["platform"] = platforms.recorded(request.platform, frame, key)
+    return request.but(**fields) if fields else request
 
 
 @with_bar

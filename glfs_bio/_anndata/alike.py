@@ -30,8 +30,8 @@ _FILE = "nearly_identical.tsv"
 def _sets() -> dict[str, str]:
     """The set of each symbol and Ensembl id, called by its first gene."""
     rows = list(names.members(_FILE))
-    found = {row["symbol"]: row["family"] for row in rows}
-    return found | {row["ensembl_id"]: row["family"] for row in rows if row["ensembl_id"]}
+    set_of_symbol = {row["symbol"]: row["family"] for row in rows}
+    return set_of_symbol | {row["ensembl_id"]: row["family"] for row in rows if row["ensembl_id"]}
 
 
 def set_of(name: str) -> str | None:
@@ -43,24 +43,24 @@ def sets(adata: AnnData, limits: Limits | None, symbols: str | None) -> dict[str
     """Return rows of which a panel holds one, by set; none where limits say otherwise."""
     if limits is not None and limits.nearly_identical:
         return {}
-    known, found = _sets(), dict[str | None, list[int]]()
+    set_of_name, rows_of_set = _sets(), dict[str | None, list[int]]()
     for column in {None, symbols}:
         for row, name in enumerate(read.symbols(adata, column)):
-            if name in known or (isinstance(name, str) and name.startswith("ENS")):
-                found.setdefault(set_of(name), []).append(row)
-    return {name: np.unique(rows).astype(np.intp) for name, rows in found.items() if name}
+            if name in set_of_name or (isinstance(name, str) and name.startswith("ENS")):
+                rows_of_set.setdefault(set_of(name), []).append(row)
+    return {name: np.unique(rows).astype(np.intp) for name, rows in rows_of_set.items() if name}
 
 
 def apart(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     """Return candidates of which one of each set enters."""
     among = sets(adata, request.limits, request.symbols)
-    here = {name: rows[genes.allowed[rows]] for name, rows in among.items()}
-    return replace(genes, alike={name: rows for name, rows in here.items() if len(rows) > 1})
+    candidates = {name: rows[genes.allowed[rows]] for name, rows in among.items()}
+    return replace(genes, alike={name: rows for name, rows in candidates.items() if len(rows) > 1})
 
 
 def beside(adata: AnnData, panel: Index, request: Request) -> NDArray[np.bool_]:
     """Return whether each gene is like one of a panel."""
-    found = np.zeros(adata.n_vars, dtype=bool)
+    is_alike = np.zeros(adata.n_vars, dtype=bool)
     for rows in sets(adata, request.limits, request.symbols).values():
-        found[rows] = np.isin(rows, panel).any()
-    return found
+        is_alike[rows] = np.isin(rows, panel).any()
+    return is_alike

@@ -65,11 +65,11 @@ def components(cells: RowMatrix, random_state: int | None) -> Array:
     """Return principal components: of many cells by two passes, from those of a part of them."""
     n_cells, n_genes = cells.shape
     few = n_cells <= MOST_EXACT or n_genes <= N_COMPS + pca.SPARE
-    mean, _, part = moments(cells, None if few else evenly(n_cells, MOST_EXACT))
+    mean, _, sample = moments(cells, None if few else evenly(n_cells, MOST_EXACT))
     if few:
-        return pca.principal_components(part, N_COMPS, random_state)
+        return pca.principal_components(sample, N_COMPS, random_state)
     scale = np.ones(n_genes)
-    genes = ScaledGenes(products(part), scale)
+    genes = ScaledGenes(products(sample), scale)
     start = pca.loadings(genes, N_COMPS + pca.SPARE, random_state)
-    where, _, _ = pca.spread(cells, start, N_COMPS, mean, scale, mostly_zero=is_sparse(part))
+    where, _, _ = pca.spread(cells, start, N_COMPS, mean, scale, mostly_zero=is_sparse(sample))
     return np.asarray(where)

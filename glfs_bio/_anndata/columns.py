@@ -58,14 +58,14 @@ def labels(
 
     `argument` is what messages call the column.
     """
-    found, none = coded(find(adata, "obs", name, argument), argument, name)
-    if not len(found.categories):
+    cell_labels, none = coded(find(adata, "obs", name, argument), argument, name)
+    if not len(cell_labels.categories):
         raise InvalidValue(argument, name, "has no label for any cell", "choose another column")
-    if len(found.categories) < at_least:
+    if len(cell_labels.categories) < at_least:
         raise InvalidValue(
             argument,
             name,
-            f"has one label, {listed(found.names)}, and two are needed",
+            f"has one label, {listed(cell_labels.names)}, and two are needed",
             "choose another column",
         )
     if none:
@@ -73,7 +73,7 @@ def labels(
             f"{arg(argument, name)}: {sum(none.values())} cells have {listed(none)}, and count "
             "as cells without a label."
         )
-    return found
+    return cell_labels
 
 
 def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) -> Labels | Array:
@@ -155,7 +155,7 @@ def log_few(known: Labels, readings: Sequence[str]) -> None:
         called: names[sizes < by_panel.fewest(reading, codes)]
         for reading, called in by_panel.said(readings, codes).items()
     }
-    texts = [f"{called}: {listed(those)}" for called, those in few.items() if len(those)]
+    texts = [f"{called}: {listed(group)}" for called, group in few.items() if len(group)]
     if texts:
         note(
             f"{arg('labels')} has labels of too few cells to be predicted well by any panel "
@@ -189,7 +189,7 @@ def numbers(
         values = np.full(adata.n_vars, float(given))
     may = np.ones(adata.n_vars, dtype=bool) if needed is None else needed
     bad = np.zeros(adata.n_vars, dtype=bool)
-    for wrong, what in (
+    for wrong, problem in (
         (~np.isfinite(values), "no finite number"),
         (values < 0, "a number below 0"),
         (values > most, f"a number above {most:g}"),
@@ -198,7 +198,7 @@ def numbers(
         if (may & wrong).any():
             raise InvalidValue(
                 argument,
-                problem=f"has {what} for {int((may & wrong).sum())} genes "
+                problem=f"has {problem} for {int((may & wrong).sum())} genes "
                 f"({listed(adata.var_names[may & wrong])})",
                 remedy="correct these, or remove the genes",
             )

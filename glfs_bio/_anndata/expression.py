@@ -49,8 +49,8 @@ class Types(NamedTuple):
     @property
     def sizes(self) -> Array:
         """Numbers of cells: of all, and of each type, shape (1 + n_types,)."""
-        own = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
-        return np.append(len(self.codes), own).astype(np.float64)
+        sizes = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
+        return np.append(len(self.codes), sizes).astype(np.float64)
 
     def members(self, rows: slice = slice(None)) -> Array:
         """Whether cells are among all, and of each type: 0 or 1, shape (n_rows, 1 + n_types)."""
@@ -77,7 +77,7 @@ class Profiles(NamedTuple):
         """Measure expression by type, in one pass over the cells."""
         (*sums, negative), _ = data.sweep(_sums, types, unlog)
         sizes = np.maximum(types.sizes, 1.0)
-        shares, means, linear = (np.asarray(one) / sizes for one in sums)
+        shares, means, linear = (np.asarray(total) / sizes for total in sums)
         return cls(shares, means, linear, bool(negative > 0))
 
     def only(self, genes: Index) -> Profiles:
@@ -98,15 +98,15 @@ class Profiles(NamedTuple):
 
 def marked(found: Profiles, types: Types) -> Index:
     """The type that each gene is a marker of, as :class:`~glfs_bio.Limits` says; −1: of none."""
-    means, every = found.linear[:, 1:], np.arange(len(found.linear))
+    means, rows = found.linear[:, 1:], np.arange(len(found.linear))
     highest = means.argmax(axis=1)
-    mean, share = means[every, highest], found.shares[every, 1 + highest]
+    mean, share = means[rows, highest], found.shares[rows, 1 + highest]
     others = means.copy()
-    others[every, highest] = 0.0
-    rest = found.rest(found.shares, types)[every, highest]
+    others[rows, highest] = 0.0
+    rest = found.rest(found.shares, types)[rows, highest]
     marks = (share >= _SHARE) & (np.round(share * types.sizes[1 + highest]) >= _CELLS)
     marks &= _ratio(mean, others.max(axis=1)) >= FOLD
-    marks &= (rest <= OFF * share) | (found.folds(types)[every, highest] * _AMBIENT >= 1.0)
+    marks &= (rest <= OFF * share) | (found.folds(types)[rows, highest] * _AMBIENT >= 1.0)
     return np.where(marks, highest, -1)
 
 
@@ -125,11 +125,11 @@ def _sums(
     """How many of all cells and of those of each type express a gene, sums of the values, and of
     them without logarithms; and whether one is negative.
     """
-    own = types.members(rows)
-    sums = block.T @ own
-    linear = _unlogged(block).T @ own if unlog else sums
+    members = types.members(rows)
+    sums = block.T @ members
+    linear = _unlogged(block).T @ members if unlog else sums
     negative = np.asarray(float(block.min() < 0))
-    return ((block > 0).T @ own, sums, linear, negative), no_rows(block)
+    return ((block > 0).T @ members, sums, linear, negative), no_rows(block)
 
 
 def _unlogged(block: Matrix) -> Matrix:
@@ -170,10 +170,10 @@ class Expression:
     def text(self, gene: int, most: int) -> str:
         """Return the labels that express a gene, the largest share first, as text."""
         shares = self.shares_in[gene]
-        order = [one for one in np.argsort(-shares, kind="stable")[:most] if shares[one] >= LEAST]
+        order = [k for k in np.argsort(-shares, kind="stable")[:most] if shares[k] >= LEAST]
         return ", ".join(
-            f"{self.labels[one]} {100 * shares[one]:.0f} % ({_fold(self.folds[gene, one])})"
-            for one in order
+            f"{self.labels[k]} {100 * shares[k]:.0f} % ({_fold(self.folds[gene, k])})"
+            for k in order
         )
 
     def table(self, names: Array) -> pd.DataFrame:
@@ -197,16 +197,16 @@ def of_genes(
 
     None: the matrix has negative values, in which no gene is on or off.
     """
-    found, types = _measured(adata, genes, labels, layer)
-    if found.negative:
+    profiles, types = _measured(adata, genes, labels, layer)
+    if profiles.negative:
         return None
     return Expression(
-        found.shares[:, 0],
+        profiles.shares[:, 0],
         types.names,
-        found.shares[:, 1:],
-        found.means[:, 1:],
-        found.folds(types),
-        marked(found, types) if types.names else np.full(len(genes), -1),
+        profiles.shares[:, 1:],
+        profiles.means[:, 1:],
+        profiles.folds(types),
+        marked(profiles, types) if types.names else np.full(len(genes), -1),
     )
 
 
@@ -215,8 +215,8 @@ def above(adata: AnnData, genes: Index, labels: Labels, layer: str | None) -> ND
     where = of_genes(adata, genes, labels, layer)
     if where is not None:
         return where.above
-    found, _ = _measured(adata, genes, labels, layer)
-    return np.asarray(found.means[:, 1:] > found.means[:, :1])
+    profiles, _ = _measured(adata, genes, labels, layer)
+    return np.asarray(profiles.means[:, 1:] > profiles.means[:, :1])
 
 
 def _measured(
@@ -228,8 +228,8 @@ def _measured(
     codes = np.full(adata.n_obs, -1) if labels is None else labels.codes
     types = Types.of(codes, [] if labels is None else labels.names)
     unlog = are_logarithms(data)
-    found = Profiles.of(RowMatrix(data, genes=order), types, unlog=unlog)
-    return found.only(np.searchsorted(order, genes)), types
+    profiles = Profiles.of(RowMatrix(data, genes=order), types, unlog=unlog)
+    return profiles.only(np.searchsorted(order, genes)), types
 
 
 def _fold(fold: float) -> str:

@@ -155,8 +155,8 @@ class Named:
     @cached_property
     def genes(self) -> NDArray[np.intp]:
         """Rows of ``.var``, each once, in the order of the names."""
-        every = dict.fromkeys(row for rows in self.rows.values() for row in rows)
-        return np.fromiter(every, dtype=np.intp, count=len(every))
+        rows = dict.fromkeys(row for rows in self.rows.values() for row in rows)
+        return np.array(list(rows), dtype=np.intp)
 
     @property
     def names(self) -> list[str]:
@@ -170,36 +170,21 @@ class Named:
 
     def ids(self, names: Iterable[str]) -> list[str]:
         """Ids of names in the file, ``""`` where it has none."""
-        known = self.in_file("id")
-        return [known.get(name, "") for name in names]
+        id_of_name = self.in_file("id")
+        return [id_of_name.get(name, "") for name in names]
 
     @property
     def ids_of_rows(self) -> dict[int, str]:
         """Ids in the file, by rows of ``.var``."""
-        known = self.in_file("id").items()
-        return {row: gene_id for name, gene_id in known for row in self.rows[name]}
+        id_of_name = self.in_file("id").items()
+        return {row: gene_id for name, gene_id in id_of_name for row in self.rows[name]}
 
     def in_file(self, column: str) -> dict[str, Any]:
         """What the file says of each name, where it does."""
         if self.file is None or column not in self.file.table:
             return {}
-        said = zip(self.file, self.file.table[column], strict=True)
-        return {name: value for name, value in said if value and value == value}
-
-
-@dataclass(frozen=True)
-class Family:
-    """Genes by symbol, in upper case, and by Ensembl id, without its version."""
-
-    symbols: frozenset[str]
-    ids: frozenset[str]
-    pattern: re.Pattern[str] | None
-
-    def __contains__(self, name: str) -> bool:
-        """Whether a symbol or an Ensembl id is of the family."""
-        if name.upper() in self.symbols or name.partition(".")[0] in self.ids:
-            return True
-        return self.pattern is not None and self.pattern.fullmatch(name) is not None
+        values = zip(self.file, self.file.table[column], strict=True)
+        return {name: value for name, value in values if value and value == value}
 
 
 def members(file: str) -> Iterator[dict[str, str]]:
@@ -210,14 +195,19 @@ def members(file: str) -> Iterator[dict[str, str]]:
 
 
 @cache
-def family(name: str) -> Family:
-    """One of :data:`FAMILIES`."""
+def family(name: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the symbols, in upper case, and the Ensembl ids of one of :data:`FAMILIES`."""
     rows = [row for row in members("families.tsv.xz") if row["family"] == name]
-    return Family(
-        frozenset(row["symbol"].upper() for row in rows),
-        frozenset(row["ensembl_id"] for row in rows) - {""},
-        PATTERNS.get(name),
-    )
+    symbols = frozenset(row["symbol"].upper() for row in rows)
+    return symbols, frozenset(row["ensembl_id"] for row in rows) - {""}
+
+
+def is_member(gene: str, name: str) -> bool:
+    """Return whether a symbol or an Ensembl id, whatever its version, is of a family."""
+    symbols, ids = family(name)
+    if gene.upper() in symbols or gene.partition(".")[0] in ids:
+        return True
+    return name in PATTERNS and PATTERNS[name].fullmatch(gene) is not None
 
 
 class Lookup:
@@ -241,22 +231,22 @@ class Lookup:
     @cached_property
     def _by_id(self) -> dict[str, list[int]]:
         """Rows by what else names a gene for sure: ids beside the names, and without versions."""
-        found: dict[str, list[int]] = {}
-        beside = self.adata.var.get(_IDS, ())
-        named = [(name, row) for name, rows in self.by_name.items() for row in rows]
-        for name, row in [*named, *zip(beside, range(self.n_genes), strict=False)]:
-            for one in {name, versionless(str(name))} - {""}:
-                if one not in self.by_name:
-                    found.setdefault(one, []).append(row)
-        return {name: sorted(set(rows)) for name, rows in found.items()}
+        rows_of_name: dict[str, list[int]] = {}
+        ids = self.adata.var.get(_IDS, ())
+        pairs = [(name, row) for name, rows in self.by_name.items() for row in rows]
+        for name, row in [*pairs, *zip(ids, range(self.n_genes), strict=False)]:
+            for text in {name, versionless(str(name))} - {""}:
+                if text not in self.by_name:
+                    rows_of_name.setdefault(text, []).append(row)
+        return {name: sorted(set(rows)) for name, rows in rows_of_name.items()}
 
     def of(self, name: str, gene_id: str = "", elsewhere: str = "") -> Sequence[int]:
         """Rows of a gene, which its id decides where it is there, and what it is called elsewhere
         where nothing else does; none: it is not in the data.
         """
-        asked = (gene_id, versionless(gene_id), name, versionless(name), elsewhere)
-        for one in filter(None, asked):
-            rows = self.by_name.get(one) or self._by_id.get(one)
+        texts = (gene_id, versionless(gene_id), name, versionless(name), elsewhere)
+        for text in filter(None, texts):
+            rows = self.by_name.get(text) or self._by_id.get(text)
             if rows:
                 return rows
         return ()
@@ -279,16 +269,16 @@ class Lookup:
         """Rows of a name, pattern, boolean column or family; None where nothing is found."""
         if isinstance(item, re.Pattern):
             return self._where(lambda name: item.search(name) is not None)
-        found = self.of(item)
-        if found:
-            return found
+        rows = self.of(item)
+        if rows:
+            return rows
         if item in self.flags:
             column = read.find(self.adata, "var", item, "include")
             return np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
         if item == CONTROLS:
             return np.flatnonzero(read.controls(self.adata)).tolist() or None
         if item in FAMILIES:
-            return self._where(family(item).__contains__)
+            return self._where(lambda name: is_member(name, item))
         return None
 
     def _where(self, holds: Callable[[str], bool]) -> list[int] | None:
@@ -329,33 +319,33 @@ class Lookup:
         return f"{raw}{self._similar(unknown)}{patterns}{ids}"
 
     def _similar(self, unknown: Iterable[str]) -> str:
-        """A clause about each name that is another today, or has others like it."""
+        """Return a clause about each name that is another today, or has others like it."""
         plain = by_spelling([*self.by_name, *self.flags, *FAMILIES])
-        meant = []
+        clauses = []
         for i, name in enumerate(unknown):
-            begun = [one for one in FAMILIES if one.startswith(name.casefold())]
-            if begun and len(name) >= _FEWEST_LETTERS:
-                meant.append(f"; {name} may be the family {begun[0]}")
-                continue
-            genes = known_as(name)
-            own = [own for gene in genes for own in (gene.symbol, *gene.previous)]
-            other = [_plain(one) for one in own if _plain(one) != _plain(name)]
-            here = [one for one in own if self.of(one)] or [
-                like for key in other for like in plain.get(key, ()) if like in self.by_name
+            is_short = len(name) < _FEWEST_LETTERS
+            families = [family for family in FAMILIES if family.startswith(name.casefold())]
+            entries = known_as(name)
+            symbols = [symbol for entry in entries for symbol in (entry.symbol, *entry.previous)]
+            spellings = {
+                _plain(symbol): None for symbol in symbols if _plain(symbol) != _plain(name)
+            }
+            present = [symbol for symbol in symbols if self.of(symbol)] or [
+                spelled for key in spellings for spelled in plain.get(key, ()) if self.of(spelled)
             ]
-            if here:
-                meant.append(f"; {name} is {' or '.join(here[:MOST_HINTS])}")
-                continue
-            key = _plain(name)
-            found = plain.get(key, [])
-            called = [gene.symbol for gene in genes if gene.symbol != name]
-            if called and not found:
-                meant.append(f"; {name} is {' or '.join(called[:MOST_HINTS])}, missing too")
-            elif not (found or genes) and i < MOST_COMPARED and not versionless(name):
-                found = spelled_alike(name, plain)
-            if found:
-                meant.append(f"; {name} may be {' or '.join(found[:MOST_HINTS])}")
-        return "".join(meant)
+            similar = plain.get(_plain(name), [])
+            official = [entry.symbol for entry in entries if entry.symbol != name]
+            if not (similar or entries or versionless(name)) and i < MOST_COMPARED:
+                similar = spelled_alike(name, plain)
+            if families and not is_short:
+                clauses.append(f"; {name} may be the family {families[0]}")
+            elif present:
+                clauses.append(f"; {name} is {' or '.join(present[:MOST_HINTS])}")
+            elif similar:
+                clauses.append(f"; {name} may be {' or '.join(similar[:MOST_HINTS])}")
+            elif official:
+                clauses.append(f"; {name} is {' or '.join(official[:MOST_HINTS])}, missing too")
+        return "".join(clauses)
 
     def _needs_symbols(self, absent: Iterable[object]) -> bool:
         """Whether symbols are asked for, and the data has ids."""
@@ -470,12 +460,12 @@ def panel(
     first.  A selection is in the order of its ranks, included genes first.
     """
     checks.one_of("missing", missing, MISSING)
-    found = named(adata, panel, symbols=symbols, argument=argument)
-    if not len(found.genes):
-        raise Lookup(adata, symbols).refusal(argument, found.names)
-    if found.absent:
-        report_missing(argument, found.absent, Lookup(adata, symbols), missing)
-    return found
+    named_panel = named(adata, panel, symbols=symbols, argument=argument)
+    if not len(named_panel.genes):
+        raise Lookup(adata, symbols).refusal(argument, named_panel.names)
+    if named_panel.absent:
+        report_missing(argument, named_panel.absent, Lookup(adata, symbols), missing)
+    return named_panel
 
 
 def named(
@@ -485,10 +475,10 @@ def named(
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not is_panel_file(panel):
-        found = _stored(adata, lookup, panel, argument)
-        if isinstance(found, Named):
-            return found
-        panel = found
+        stored = _stored(adata, lookup, panel, argument)
+        if isinstance(stored, Named):
+            return stored
+        panel = stored
     names = names_in(panel, argument)
     if isinstance(names, PanelFile):
         return Named(dict(zip(names, lookup.of_file(names.table), strict=True)), file=names)
@@ -502,15 +492,15 @@ def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> An
     """
     if not is_file(genes):
         return genes
-    found = named(adata, genes, symbols=symbols)
-    of_rows = {name: list(adata.var_names[list(rows)]) for name, rows in found.rows.items()}
-    return [one for name, called in of_rows.items() for one in called or [name]]
+    file_panel = named(adata, genes, symbols=symbols)
+    of_rows = {name: list(adata.var_names[list(rows)]) for name, rows in file_panel.rows.items()}
+    return [item for name, called in of_rows.items() for item in called or [name]]
 
 
 def together(adata: AnnData, *given: Genes | None, symbols: str | None = None) -> list[Item] | None:
     """Genes of several values of one argument, as one value; None: there are none."""
-    asked = [out_of_file(adata, genes, symbols=symbols) for genes in given if genes is not None]
-    return list(dict.fromkeys(item for genes in asked for item in _items(genes, ""))) or None
+    values = [out_of_file(adata, genes, symbols=symbols) for genes in given if genes is not None]
+    return list(dict.fromkeys(item for genes in values for item in _items(genes, ""))) or None
 
 
 def is_file(genes: Any) -> bool:
@@ -533,14 +523,14 @@ def _mask(
     absent: dict[Item, None] = {}
     items = _items(genes, argument)
     of_file = lookup.of_file(items.table) if isinstance(items, PanelFile) else None
-    for place, item in enumerate(items):
+    for number, item in enumerate(items):
         if not isinstance(item, str | re.Pattern):
             raise InvalidType(
                 argument,
                 problem=f"has {shown(item)}, which is neither a gene name nor a pattern "
                 f"({PATTERN})",
             )
-        rows = lookup.rows(item) if of_file is None else of_file[place] or None
+        rows = lookup.rows(item) if of_file is None else of_file[number] or None
         if rows is not None:
             mask[rows] = True
         else:
@@ -669,4 +659,4 @@ def spelled_alike(name: str, plain: Mapping[str, list[str]]) -> list[str]:
     pool = [other for other in plain if other[:1] == key[:1]]
     close = difflib.get_close_matches(key, pool, n=_MOST_CLOSE, cutoff=_SIMILARITY)
     close.sort(key=lambda other: -len(commonprefix([key, other])))  # noqa: RUF071 -- letters
-    return [one for other in close for one in plain[other]]
+    return [match for other in close for match in plain[other]]

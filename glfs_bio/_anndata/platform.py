@@ -51,12 +51,12 @@ _OF_TABLE = ("efficiency", "spread", "off_target", "signal")
 def recorded(given: Platform, frame: pd.DataFrame, key: str) -> Platform:
     """Return a platform for a record: with columns of ``.var`` for what it has of each gene."""
     given = with_codewords(given)
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         name: f"{key}_{name}" for name in _OF_TABLE if f"{key}_{name}" in frame
     }
     if given.genes is not None:
-        found |= {"genes": f"{key}_orderable", "min_probes": None}
-    return replace(given, **found)
+        fields |= {"genes": f"{key}_orderable", "min_probes": None}
+    return replace(given, **fields)
 
 
 def with_codewords(given: Platform) -> Platform:
@@ -142,12 +142,12 @@ def _orderable(lookup: names.Lookup, given: Platform) -> NDArray[np.bool_]:
                 "min_probes", least, "needs numbers of probes, and the genes have none"
             )
         table = table[n_probes >= least]
-    found = np.zeros(lookup.n_genes, dtype=bool)
+    is_orderable = np.zeros(lookup.n_genes, dtype=bool)
     for rows in lookup.of_file(table):
-        found[list(rows)] = True
-    if not found.any():
+        is_orderable[list(rows)] = True
+    if not is_orderable.any():
         raise lookup.refusal("platform", list(table["gene"]))
-    return found
+    return is_orderable
 
 
 def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
@@ -196,11 +196,11 @@ def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, 
             problem="is a table without a column 'efficiency', or with a gene twice",
             remedy=f"give that of {call('tl.estimate_efficiency')}",
         )
-    there = table[[bool(lookup.of(str(name))) for name in table.index]]
-    if there.empty:
+    rows = table[[bool(lookup.of(str(name))) for name in table.index]]
+    if rows.empty:
         raise lookup.refusal("efficiency", list(map(str, table.index)))
-    kept = [name for name in _OF_TABLE if name in table]
-    return {str(name): there[name].to_dict() for name in kept}
+    names_of_columns = [name for name in _OF_TABLE if name in table]
+    return {str(name): rows[name].to_dict() for name in names_of_columns}
 
 
 def _measured(
@@ -265,12 +265,12 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
     rows = read.row_matrix(adata, layer)
     totals = sums(rows)
     cells = np.flatnonzero(totals > 0)  # those without counts say nothing
-    some = cells[: read.FIRST_ROWS]
-    found = read.state(rows.first(int(some.max(initial=-1)) + 1)[some]) if len(some) else None
-    if found not in ("counts", "normalised"):
+    sample = cells[: read.FIRST_ROWS]
+    state = read.state(rows.first(int(sample.max(initial=-1)) + 1)[sample]) if len(sample) else None
+    if state not in ("counts", "normalised"):
         return rows
     factors = np.ones(len(totals))
-    if found == "counts":
+    if state == "counts":
         factors[cells] = totals[cells] / np.median(totals[cells])
     return RowMatrix(logarithms(rows.loaded(), factors), cells)
 

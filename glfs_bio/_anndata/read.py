@@ -110,12 +110,10 @@ class Inputs:
 def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
     """Read what parameters name, `ignore` by rows; warns of values that are not log-normalised."""
     data = heard(adata, row_matrix(adata, named.layer), named.ignore)
-    found = state(data)
-    if found is not None:
-        raw = (
-            f", such as {arg('layer', RAW)}" if found == "scaled" and adata.raw is not None else ""
-        )
-        caution(f"The matrix {STATES[found]}{raw}.")
+    kind = state(data)
+    if kind is not None:
+        raw = f", such as {arg('layer', RAW)}" if kind == "scaled" and adata.raw is not None else ""
+        caution(f"The matrix {STATES[kind]}{raw}.")
     if named.batch_key is not None and named.neighbors_key is not None:
         raise InvalidValue(
             "neighbors_key",
@@ -128,7 +126,7 @@ def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
         None if named.use_rep is None else representation(adata, named.use_rep),
         None if named.neighbors_key is None else graph(adata, named.neighbors_key),
         None if named.batch_key is None else batches(adata, named.batch_key),
-        found,
+        kind,
     )
 
 
@@ -137,12 +135,12 @@ def check(adata: object) -> None:
     from anndata import AnnData
 
     if not isinstance(adata, AnnData):
-        held, called = _SEVERAL.get(type(adata).__name__, ("", ""))
-        parts = list(getattr(adata, held, ()))
+        attribute, called = _SEVERAL.get(type(adata).__name__, ("", ""))
+        items = list(getattr(adata, attribute, ()))
         raise InvalidType(
             "adata",
             problem=f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
-            remedy=f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
+            remedy=f"pass one of {listed(items)}, such as {called}[{items[0]!r}]" if items else "",
         )
     _load_annotations(adata)
     text_names(adata.var_names, VAR_NAMES)
@@ -210,18 +208,18 @@ def find(
         if not len(names):
             raise NotFound(argument, name, f"{where}, which is empty", "add it first")
         raise NotFound(argument, name, where, f"choose from {listed(own_names(adata, part))}")
-    found = getattr(adata, part)[name]
-    return found if part in ("layers", "obsm") else _column(found, getattr(adata, f"{part}_names"))
+    value = getattr(adata, part)[name]
+    return value if part in ("layers", "obsm") else _column(value, getattr(adata, f"{part}_names"))
 
 
 def own_names(adata: AnnData, part: Literal["layers", "obs", "obsm", "var"]) -> list[str]:
     """Return the names in a part of an object, but for what is kept there by the way."""
     by_the_way = [
         name
-        for name, one in adata.uns.items()
-        if isinstance(one, Mapping)
-        and one.get("kind") in ("structure", "all_genes")
-        and not one.get("asked_for", False)
+        for name, entry in adata.uns.items()
+        if isinstance(entry, Mapping)
+        and entry.get("kind") in ("structure", "all_genes")
+        and not entry.get("asked_for", False)
     ]
     names = layers(adata) if part == "layers" else getattr(adata, part)
     return [name for name in names if name not in by_the_way]
@@ -309,12 +307,12 @@ def columns(
 
 def controls(adata: AnnData) -> NDArray[np.bool_]:
     """Whether each row of ``.var`` is a control, a blank or a spike-in, by name or by type."""
-    found = np.fromiter(map(is_control, adata.var_names), dtype=bool, count=adata.n_vars)
+    mask = np.fromiter(map(is_control, adata.var_names), dtype=bool, count=adata.n_vars)
     if _TYPES in adata.var:
         of_kind = adata.var[_TYPES].astype(str)
         kinds = [kind for kind in of_kind.unique() if _CONTROL_TYPE.search(kind)]
-        found |= of_kind.isin(kinds).to_numpy()
-    return found
+        mask |= of_kind.isin(kinds).to_numpy()
+    return mask
 
 
 def heard(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> RowMatrix:
@@ -335,27 +333,27 @@ def there(adata: AnnData, layer: str | None) -> Any:
 
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     """A layer of raw counts, or ``.X`` where that is ``"X"``."""
-    found = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
-    if not looks_like_counts(found):
+    rows = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
+    if not looks_like_counts(rows):
         raise InvalidValue(
             "counts_layer",
             counts_layer,
             "does not look like raw counts (whole numbers ≥ 0)",
             "name a layer of raw counts",
         )
-    return found
+    return rows
 
 
 def n_cells_with(data: RowMatrix) -> Array:
     """Cells in which each gene is not zero, shape (n_genes,)."""
-    (found,), _ = data.sweep(_not_zero)
-    return np.asarray(found)
+    (n_cells,), _ = data.sweep(_not_zero)
+    return np.asarray(n_cells)
 
 
 def least(data: RowMatrix) -> float:
     """The smallest value."""
-    (found,), _ = data.sweep(_least, merge=lambda left, right: (np.minimum(left[0], right[0]),))
-    return float(found)
+    (smallest,), _ = data.sweep(_least, merge=lambda left, right: (np.minimum(left[0], right[0]),))
+    return float(smallest)
 
 
 def state(data: Any) -> str | None:
@@ -369,16 +367,16 @@ def state(data: Any) -> str | None:
         return "counts"
     if logged_twice(data):
         return "twice"
-    some = _first_rows(data)
+    rows = _first_rows(data)
     if values.min() < 0:
-        if _looks_scaled(some):
+        if _looks_scaled(rows):
             return "scaled"
-    elif _multiples(_expressed(some)):
+    elif _multiples(_expressed(rows)):
         return "normalised"
     if np.abs(values).max() <= _LARGEST:
         return None
-    expressed = some.nnz if sparse.issparse(some) else np.count_nonzero(some)
-    zeros = 1.0 - expressed / np.prod(some.shape)
+    expressed = rows.nnz if sparse.issparse(rows) else np.count_nonzero(rows)
+    zeros = 1.0 - expressed / np.prod(rows.shape)
     return "normalised" if values.min() >= 0 and zeros > _ZEROS else "intensities"
 
 
@@ -401,8 +399,8 @@ def may_be_counts(data: Any) -> bool:
     values = _first_values(data)
     if not len(values):
         return True
-    whole = (values == np.round(values)).all()
-    return bool(values.min() >= 0 and (whole or values.max() > LARGEST_LOGARITHM))
+    are_whole = (values == np.round(values)).all()
+    return bool(values.min() >= 0 and (are_whole or values.max() > LARGEST_LOGARITHM))
 
 
 def logged_twice(data: Any) -> bool:
@@ -435,8 +433,8 @@ def _multiples(rows: list[Array]) -> bool:
         return False
     ratios = np.concatenate([row / row.min() for row in rows])
     ratios = ratios[(ratios > 1.0 + _WHOLE) & (ratios < _LARGEST)]
-    whole = np.abs(ratios - np.round(ratios)) < _WHOLE
-    return bool(len(ratios) >= FIRST_ROWS and whole.mean() > _NEARLY_ALL)
+    are_whole = np.abs(ratios - np.round(ratios)) < _WHOLE
+    return bool(len(ratios) >= FIRST_ROWS and are_whole.mean() > _NEARLY_ALL)
 
 
 def _looks_scaled(some: Matrix) -> bool:
@@ -453,10 +451,10 @@ def representation(adata: AnnData, use_rep: str | None) -> Array | None:
     """Coordinates of the cells, ``obsm[use_rep]``; None: they come from the matrix."""
     if use_rep in (None, "X"):
         return None
-    found = find(adata, "obsm", use_rep, "use_rep")
-    check_indices(found, "use_rep", use_rep)
-    found = found.toarray() if sparse.issparse(found) else found
-    return check_coordinates(found, adata.n_obs, "use_rep")
+    coordinates = find(adata, "obsm", use_rep, "use_rep")
+    check_indices(coordinates, "use_rep", use_rep)
+    coordinates = coordinates.toarray() if sparse.issparse(coordinates) else coordinates
+    return check_coordinates(coordinates, adata.n_obs, "use_rep")
 
 
 def graph(adata: AnnData, neighbors_key: str | None) -> Any:
@@ -482,10 +480,10 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
             f"refers to {connectivities!r}, which is missing in {OBSP}",
             "compute the graph again",
         )
-    found = adata.obsp[connectivities]
-    if "coord_type" in (adata.uns[key].get("params") or {}) and sparse.issparse(found):
-        found = found.maximum(found.T)  # squidpy joins a cell to its nearest, and not these to it
-    return check_graph(found, adata.n_obs, "neighbors_key")
+    pairs = adata.obsp[connectivities]
+    if "coord_type" in (adata.uns[key].get("params") or {}) and sparse.issparse(pairs):
+        pairs = pairs.maximum(pairs.T)  # squidpy joins a cell to its nearest, and not these to it
+    return check_graph(pairs, adata.n_obs, "neighbors_key")
 
 
 def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
@@ -567,7 +565,7 @@ def _least(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
 
 def _not_zero(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
     if sparse.issparse(block):
-        found = np.bincount(block.indices[block.data != 0], minlength=block.shape[1])
+        n_cells = np.bincount(block.indices[block.data != 0], minlength=block.shape[1])
     else:
-        found = np.count_nonzero(block, axis=0)
-    return (found.astype(np.float64),), no_rows(block)
+        n_cells = np.count_nonzero(block, axis=0)
+    return (n_cells.astype(np.float64),), no_rows(block)

@@ -56,8 +56,8 @@ def key_of(adata: AnnData, panel: object) -> str:
     """Return the key of a panel, :data:`KEY` for one that is a list, a gene or a file."""
     if not isinstance(panel, str):
         return KEY
-    found = f"{panel}_selected" in adata.var or panel in adata.var or panel in adata.uns
-    return panel if found else KEY
+    is_key = f"{panel}_selected" in adata.var or panel in adata.var or panel in adata.uns
+    return panel if is_key else KEY
 
 
 def key_for(
@@ -72,14 +72,14 @@ def key_for(
     read.check(adata)
     key = key_added if key_added is not None or of is None else f"{of}_{suffix or kind}"
     checks.keys(key_added=key)
-    there = kind_of(adata.uns.get(key))
-    if there is None:
-        there = next((other for other in KINDS if key == f"{KEY}_{other}"), None)
-    if there not in (None, kind):
+    written_kind = kind_of(adata.uns.get(key))
+    if written_kind is None:
+        written_kind = next((name for name in KINDS if key == f"{KEY}_{name}"), None)
+    if written_kind not in (None, kind):
         raise InvalidValue(
             "key_added",
             key,
-            f"is the key of a result of {call(KINDS[there])}, which would be lost",
+            f"is the key of a result of {call(KINDS[written_kind])}, which would be lost",
             "choose another key",
         )
     return str(key)
@@ -96,9 +96,9 @@ def last(
         of_panel = f"{key}_{kind}"
         return of_panel if kind_of(adata.uns.get(key)) != kind and of_panel in adata.uns else key
     of_kind = {
-        name: int(one["written"])
-        for name, one in adata.uns.items()
-        if (found := kind_of(one)) is not None and kind in (None, found) and holds in one
+        name: int(entry["written"])
+        for name, entry in adata.uns.items()
+        if (written := kind_of(entry)) is not None and kind in (None, written) and holds in entry
     }
     return max(of_kind, key=lambda name: of_kind[name], default=f"{KEY}_{kind}")
 
@@ -112,8 +112,8 @@ def selection_key(adata: AnnData, key: str | None) -> str:
 
 def kind_of(entry: Any) -> str | None:
     """Return the kind of a stored result; None for what others wrote."""
-    known = isinstance(entry, Mapping) and "written" in entry and entry.get("kind") in KINDS
-    return str(entry["kind"]) if known else None
+    is_result = isinstance(entry, Mapping) and "written" in entry and entry.get("kind") in KINDS
+    return str(entry["kind"]) if is_result else None
 
 
 def envelope(
@@ -148,7 +148,7 @@ def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) ->
 
     Genes that could not be selected have weight 0, no score and no rank, and are not selected.
     """
-    found = {
+    columns = {
         "weight": (0.0, panel.weights),
         "loss": (0.0, panel.losses),
         "score": (np.nan, panel.scores),
@@ -156,7 +156,7 @@ def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) ->
         "selected": (False, panel.ranks <= panel.n_selected),
     }
     frame = pd.DataFrame(index=names)
-    for name, (missing, values) in found.items():
+    for name, (missing, values) in columns.items():
         column = np.full(len(names), missing)
         column[genes.allowed] = values
         frame[f"{prefix}_{name}"] = column
@@ -172,11 +172,11 @@ def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) ->
 
 def certificates(panel: Panel, genes: Candidates, tolerance: float) -> pd.Categorical:
     """Return what is known of every gene, for panels that lose at most a share of the best."""
-    known = panel.certificates
-    state = STATES.index(OPEN if known is None else NONE)
+    bounds = panel.certificates
+    state = STATES.index(OPEN if bounds is None else NONE)
     codes = np.full(len(genes.allowed), state, dtype=np.int8)
-    if known is not None:
-        codes[genes.allowed] = known.codes(tolerance)
+    if bounds is not None:
+        codes[genes.allowed] = bounds.codes(tolerance)
     return pd.Categorical.from_codes(codes, pd.Index(STATES, dtype=object))
 
 
@@ -202,9 +202,9 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
 def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
     """Return a panel for ``.uns``: an envelope that brings along what it was chosen with."""
     shares = {"preserved": panel.preserved, "optimality": panel.optimality}
-    found: dict[str, Any] = {name: values for name, values in shares.items() if len(values)}
+    optional: dict[str, Any] = {name: values for name, values in shares.items() if len(values)}
     if panel.certificates is not None:
-        found["tolerance"] = TOLERANCE
+        optional["tolerance"] = TOLERANCE
     return envelope(
         "selection",
         request.arguments(),
@@ -212,7 +212,7 @@ def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
         n_genes=panel.n_selected,
         n_tested=len(panel.scores),
         **panel.info,
-        **found,
+        **optional,
         **content,
     )
 
@@ -237,7 +237,7 @@ def store(
         forget_better(adata, key)
         forget(adata, [f"{key}_{name}" for name in _OF_PLATFORM])
     _put(adata, {"obs": obs, "var": var, "obsm": obsm, "varm": varm})
-    written = [int(one["written"]) for one in adata.uns.values() if kind_of(one) is not None]
+    written = [int(item["written"]) for item in adata.uns.values() if kind_of(item) is not None]
     adata.uns[key] = kept(entry) | {"written": max(written, default=0) + 1}
 
 
@@ -268,15 +268,15 @@ def _put(adata: AnnData, given: Mapping[str, Any]) -> None:
     """Put columns and arrays into parts of an object."""
     for part, named in given.items():
         for name in () if named is None else named:
-            place = getattr(adata, part)  # of a view another one after each
+            container = getattr(adata, part)  # of a view another one after each
             frame = part in ("obs", "var")
-            place[name] = _column(named[name], place.index) if frame else named[name]
+            container[name] = _column(named[name], container.index) if frame else named[name]
 
 
 def kept(value: Any) -> Any:
     """Return an entry, or a part of it, as files keep it."""
     if isinstance(value, Mapping):
-        return {name: kept(one) for name, one in value.items()}
+        return {name: kept(item) for name, item in value.items()}
     if isinstance(value, pd.DataFrame):
         columns = {str(name): _column(value[name], value.index) for name in value}
         rows = value.index if _is_plain(value.index) else _texts(value.index)
@@ -296,7 +296,7 @@ def _is_plain(values: Any) -> bool:
 def _texts(values: Any) -> pd.Index:
     """Texts as objects, ``""`` where one is missing."""
     missing = pd.isna(values)
-    texts = ["" if no else str(one) for one, no in zip(values, missing, strict=True)]
+    texts = ["" if no else str(value) for value, no in zip(values, missing, strict=True)]
     return pd.Index(texts, dtype=object)
 
 
@@ -305,8 +305,8 @@ def _column(values: Any, index: pd.Index) -> pd.Series:
     column = pd.Series(values).set_axis(index).infer_objects()
     if isinstance(column.dtype, pd.CategoricalDtype):
         categories = column.cat.categories
-        kept = categories if _is_plain(categories) else _texts(categories)
-        return column.cat.rename_categories(kept)
+        texts = categories if _is_plain(categories) else _texts(categories)
+        return column.cat.rename_categories(texts)
     return column if _is_plain(column) else pd.Series(_texts(column), index=index, dtype=object)
 
 
@@ -319,45 +319,45 @@ def entry(
     checks.texts(or_none=False, **{argument: key})
     if key not in adata.uns:
         raise NotFound(argument, key, f"is not in {UNS}", f"run {call(writer)} first")
-    found: dict[str, Any] = adata.uns[key]
-    if kind_of(found) != kind:
+    result: dict[str, Any] = adata.uns[key]
+    if kind_of(result) != kind:
         raise NotFound(
             argument, key, f"is not a result of {call(writer)}", "run it, or choose another key"
         )
-    if missing := [name for name in needs if name not in found]:
+    if missing := [name for name in needs if name not in result]:
         raise NotFound(
             argument,
             key,
             f"has no {listed(missing)}",
             f"run {call(writer)} again, or choose another",
         )
-    return found
+    return result
 
 
 def current(
     adata: AnnData, key: str, kind: str, *needs: str, argument: str = "key"
 ) -> dict[str, Any]:
     """Return the result of a kind in ``.uns[key]``, of the selection and matrix that there are."""
-    found = entry(adata, key, kind, *needs, argument=argument)
-    why = stale.stale(adata, found)
+    result = entry(adata, key, kind, *needs, argument=argument)
+    why = stale.stale(adata, result)
     if why is not None:
         raise InvalidValue(argument, key, f"is outdated: {why}", f"run {call(KINDS[kind])} again")
-    return found
+    return result
 
 
 def requests(adata: AnnData) -> dict[str, Request]:
     """Return what the selections in an object were asked for, by their keys."""
-    keys = [key for key, one in adata.uns.items() if kind_of(one) == "selection"]
+    keys = [key for key, item in adata.uns.items() if kind_of(item) == "selection"]
     return {key: request_of(adata, key) for key in keys}
 
 
 def request_of(adata: AnnData, key: str) -> Request:
     """Return what the selection under `key` was asked for, with the structure that it was given."""
-    found = entry(adata, key, "selection")
-    named = codec.restored(found["params"].get("use_rep"))
-    stored = named in adata.uns and named in adata.varm
-    spec = StructureSpec.restored(found["structure"], stored_key=named if stored else None)
-    return Request.restored(found["params"], spec)
+    selection = entry(adata, key, "selection")
+    use_rep = codec.restored(selection["params"].get("use_rep"))
+    stored = use_rep in adata.uns and use_rep in adata.varm
+    spec = StructureSpec.restored(selection["structure"], stored_key=use_rep if stored else None)
+    return Request.restored(selection["params"], spec)
 
 
 def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
@@ -426,7 +426,7 @@ def constraints_of(found: Mapping[str, Any]) -> str:
     """Say among which panels a selection is nearly the best; empty: among all of its size."""
     params = found.get("params", {})
     given = (codec.restored(params.get(name, "None")) for name in _CONSTRAINTS)
-    return "" if all(one is None for one in given) else "within its constraints"
+    return "" if all(value is None for value in given) else "within its constraints"
 
 
 def n_chosen(found: Mapping[str, Any]) -> int:

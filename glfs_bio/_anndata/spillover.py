@@ -38,34 +38,34 @@ def of_labels(given: Platform, share: float, name: str, labels: Labels) -> Spill
     neighbors = np.tile(sizes / sizes.sum(), (len(sizes), 1))
     if given.spillover_to is not None:
         table = _table(given.spillover_to, name)
-        known = table.reindex(columns=labels.names).fillna(0.0)
-        there = known[(known.sum(axis=1) > 0) & known.index.isin(labels.names)]
-        if there.empty:
+        counts = table.reindex(columns=labels.names).fillna(0.0)
+        shared = counts[(counts.sum(axis=1) > 0) & counts.index.isin(labels.names)]
+        if shared.empty:
             raise InvalidValue(
                 "spillover_to",
                 problem=f"has none of the types of {arg('labels', name)}, but "
                 f"{listed(list(table.index))}",
                 remedy="give types the same names",
             )
-        _say(there, table, labels.names)
-        places = [labels.names.index(label) for label in there.index]
-        neighbors[places] = there.div(there.sum(axis=1), axis=0)
+        _say(shared, table, labels.names)
+        rows = [labels.names.index(label) for label in shared.index]
+        neighbors[rows] = shared.div(shared.sum(axis=1), axis=0)
     return Spillover(share, neighbors)
 
 
 def frequencies(spatial: AnnData, labels: str) -> pd.DataFrame:
     """Count pairs of neighbours by their types, shape (n_types, n_types)."""
-    known = columns.labels(spatial, labels)
+    cell_labels = columns.labels(spatial, labels)
     pairs = _graph(spatial)
     of_type = sparse.csr_array(
-        known.codes[:, None] == np.arange(len(known.names)), dtype=np.float64
+        cell_labels.codes[:, None] == np.arange(len(cell_labels.names)), dtype=np.float64
     )
     counts = (of_type.T @ pairs @ of_type).toarray()
     if not counts.any():
         raise InvalidValue(
             "spillover_to", problem="has no two cells with a label that are neighbours"
         )
-    return pd.DataFrame(counts, index=known.names, columns=known.names)
+    return pd.DataFrame(counts, index=cell_labels.names, columns=cell_labels.names)
 
 
 def _table(given: Any, labels: str) -> pd.DataFrame:
@@ -100,8 +100,8 @@ def _graph(spatial: AnnData) -> sparse.csr_array:
     """Pairs of cells that are neighbours, shape (n_cells, n_cells), symmetric."""
     if _GRAPH not in spatial.obsp:
         return space.neighbours(*_positions(spatial), N_NEIGHBORS)
-    found = sparse.csr_array(spatial.obsp[_GRAPH]) != 0
-    return space.within(sparse.csr_array(found + found.T), np.zeros(spatial.n_obs))
+    pairs = sparse.csr_array(spatial.obsp[_GRAPH]) != 0
+    return space.within(sparse.csr_array(pairs + pairs.T), np.zeros(spatial.n_obs))
 
 
 def _positions(spatial: AnnData) -> tuple[Array, Index]:

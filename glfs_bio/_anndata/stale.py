@@ -50,7 +50,7 @@ def made_of(adata: AnnData, layer: str | None, panels: Iterable[Named] = ()) -> 
     return {
         "layer": codec.storable(layer),
         "matrix": _sums(adata, layer),
-        "panels": {str(place): _panel(adata, named) for place, named in enumerate(panels)},
+        "panels": {str(number): _panel(adata, named) for number, named in enumerate(panels)},
     }
 
 
@@ -77,22 +77,22 @@ def stale(
     `now` is what it should be made of; None: the matrix and the panels that it names.  `key` is the
     selection that a stability should be of.
     """
-    made = entry.get("made_of")
-    if made is None:
+    made_of = entry.get("made_of")
+    if made_of is None:
         return "its input is not recorded"
     if key is not None and "of" in entry:
-        other = difference(adata, key, entry)
-        if other is not None:
-            return other
-    for panel in made.get("panels", {}).values():
-        other = _changed(adata, panel)
-        if other is not None:
-            return other
+        reason = difference(adata, key, entry)
+        if reason is not None:
+            return reason
+    for panel in made_of.get("panels", {}).values():
+        reason = _changed(adata, panel)
+        if reason is not None:
+            return reason
     if now is None:
-        now = {"matrix": _sums(adata, codec.restored(str(made["layer"])))}
+        now = {"matrix": _sums(adata, codec.restored(str(made_of["layer"])))}
     for name, value in now.items():
-        before = str(made.get(name))
-        if _UNKNOWN not in (before, value) and before != str(value):
+        recorded = str(made_of.get(name))
+        if _UNKNOWN not in (recorded, value) and recorded != str(value):
             return f"the {name} has changed"
     return None
 
@@ -137,15 +137,15 @@ def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
 
 def most_genes(adata: AnnData) -> int:
     """Return the largest number of genes that a selection or a structure in the object is of."""
-    found = [0]
-    for key, one in adata.uns.items():
-        if not isinstance(one, Mapping):
+    n_genes = [0]
+    for key, entry in adata.uns.items():
+        if not isinstance(entry, Mapping):
             continue
-        if "n_tested" in one and f"{key}_rank" in adata.var:
-            found.append(int(one["n_tested"]))
-        elif {"sets", "set_of_cell"} <= one.keys():
-            found.append(np.size(one["sets"]["0"]["variance"]))
-    return max(found)
+        if "n_tested" in entry and f"{key}_rank" in adata.var:
+            n_genes.append(int(entry["n_tested"]))
+        elif {"sets", "set_of_cell"} <= entry.keys():
+            n_genes.append(np.size(entry["sets"]["0"]["variance"]))
+    return max(n_genes)
 
 
 def panel_of(entry: Mapping[str, Any]) -> list[str] | None:
@@ -182,11 +182,11 @@ def _changed(adata: AnnData, panel: Mapping[str, Any]) -> str | None:
     key, genes = str(panel["key"]), set(map(str, np.ravel(panel["genes"])))
     if f"{key}_selected" not in adata.var or key not in adata.uns:
         return None
-    now = set(adata.var_names[adata.var[f"{key}_selected"].astype(bool)])
-    if genes != now:
+    selected = set(adata.var_names[adata.var[f"{key}_selected"].astype(bool)])
+    if genes != selected:
         return (
-            f"the selection under {key!r} has changed: {len(genes & now)} of the {len(genes)} "
-            f"genes of the panel are among its {len(now)}"
+            f"the selection under {key!r} has changed: {len(genes & selected)} of the {len(genes)} "
+            f"genes of the panel are among its {len(selected)}"
         )
     if str(panel["params"]) != _params(adata, key):
         return f"the selection under {key!r} has other parameters now"

@@ -64,10 +64,10 @@ class Structure:
 
     def of_all_cells(self, values: list[Array], n_cells: int) -> Array:
         """Return one value a cell, from one array a set of cells; NaN where a cell is in none."""
-        every = np.full(n_cells, np.nan)
-        for rows, own in zip(self.rows, values, strict=True):
-            every[rows] = own
-        return every
+        of_cells = np.full(n_cells, np.nan)
+        for rows, of_set in zip(self.rows, values, strict=True):
+            of_cells[rows] = of_set
+        return of_cells
 
 
 def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
@@ -83,8 +83,8 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
                 f"conflicts with the structure of {arg('use_rep')}, which has its own",
                 "remove one of the two",
             )
-    kept = adata.uns[spec.use_rep]["params"]
-    return StructureSpec.restored(kept, stored_key=spec.use_rep)
+    params = adata.uns[spec.use_rep]["params"]
+    return StructureSpec.restored(params, stored_key=spec.use_rep)
 
 
 def structure_of(
@@ -112,10 +112,10 @@ def structure_of(
         )
     structure = compute(adata, inputs, spec)
     if keep:
-        given = asked_for(adata)
-        asked = given is not None and given.record() == spec.record()
-        key = KEY if given is None or asked else BESIDE
-        store(adata, structure, made_of, key, asked_for=asked)
+        asked_spec = asked_for(adata)
+        is_asked = asked_spec is not None and asked_spec.record() == spec.record()
+        key = KEY if asked_spec is None or is_asked else BESIDE
+        store(adata, structure, made_of, key, asked_for=is_asked)
     return structure
 
 
@@ -129,10 +129,10 @@ def asked_for(adata: AnnData) -> StructureSpec | None:
 
 def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
     """Say that a selection is by another structure than ``pp.structure`` was asked for."""
-    given = asked_for(adata)
-    if given is not None and given.record() != spec.record():
+    stored = asked_for(adata)
+    if stored is not None and stored.record() != spec.record():
         note(
-            f"The structure under {shown(KEY)} is another one ({_in_words(given)}), and is not "
+            f"The structure under {shown(KEY)} is another one ({_in_words(stored)}), and is not "
             f"used: {arg('use_rep', KEY)} names it."
         )
 
@@ -143,25 +143,25 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     That of the selections of these cells, where they agree, else as ``pp.structure`` was asked for,
     else that of the matrix; of `layer`, where one is named.
     """
-    every, given = results.requests(adata), asked_for(adata)
-    own = {
+    requests, asked_spec = results.requests(adata), asked_for(adata)
+    specs = {
         key: names.settled(adata, request, "ignore").structure
-        for key, request in every.items()
+        for key, request in requests.items()
         if _is_there(adata, request)
     }
-    agree = len({str(one.record()) for one in own.values()}) == 1
-    if not agree and given is not None:
-        own = {KEY: given}
+    agree = len({str(other_spec.record()) for other_spec in specs.values()}) == 1
+    if not agree and asked_spec is not None:
+        specs = {KEY: asked_spec}
     elif not agree:
-        if every:
-            why = "differ in theirs" if own else "need what is no longer there"
-            note(f"The structure is that of the matrix: selections {shown(*every)} {why}.")
+        if requests:
+            why = "differ in theirs" if specs else "need what is no longer there"
+            note(f"The structure is that of the matrix: selections {shown(*requests)} {why}.")
         return StructureSpec()
-    key, spec = next(iter(own.items()))
+    key, spec = next(iter(specs.items()))
     if layer is not None:
         spec = StructureSpec() if spec.stored_key is not None else replace(spec, layer=layer)
-    other = given is not None and given.record() != spec.record()
-    if other or spec.stored_key is not None or _differing(spec):
+    differs = asked_spec is not None and asked_spec.record() != spec.record()
+    if differs or spec.stored_key is not None or _differing(spec):
         note(f"The structure is that of {shown(key)}: {_in_words(spec)}.")
     return spec
 
@@ -169,14 +169,14 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
 def _is_there(adata: AnnData, request: Request) -> bool:
     """Whether an object has what the structure of a selection is computed from."""
     spec = request.structure
-    named = (
+    needs = (
         (request.symbols, adata.var),
         (spec.layer, {*adata.layers, *([] if adata.raw is None else [read.RAW])}),
         (spec.batch_key, adata.obs),
         (spec.use_rep, adata.obsm),
         (spec.neighbors_key, adata.uns),
     )
-    return all(name is None or name in place for name, place in named)
+    return all(name is None or name in container for name, container in needs)
 
 
 def _differing(spec: StructureSpec) -> list[str]:
@@ -188,8 +188,8 @@ def _differing(spec: StructureSpec) -> list[str]:
 def _in_words(spec: StructureSpec) -> str:
     if spec.stored_key is not None:
         return arg("use_rep", spec.stored_key)
-    named = [arg(name, getattr(spec, name)) for name in _differing(spec)]
-    return ", ".join(named) or "that of the matrix"
+    arguments = [arg(name, getattr(spec, name)) for name in _differing(spec)]
+    return ", ".join(arguments) or "that of the matrix"
 
 
 def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structure:
@@ -208,12 +208,12 @@ def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structu
     rows: tuple[Any, ...] = (np.arange(adata.n_obs),)
     if inputs.batch is not None:
         rows = tuple(cells for _, cells in split(inputs.batch, adata.n_obs))
-    return Structure([one.without_matrix() for one in sets], rows, spec)
+    return Structure([batch.without_matrix() for batch in sets], rows, spec)
 
 
 def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
     """Warn where all genes have the variance 1, as ``sc.pp.scale`` leaves them."""
-    variance = np.mean([one.variance for one in sets], axis=0)
+    variance = np.mean([batch.variance for batch in sets], axis=0)
     varying = variance[variance > 0]
     alike = np.abs(varying - 1.0) < _ALIKE
     if len(varying) >= _MANY_GENES and alike.mean() > _NEARLY_ALL:
@@ -229,7 +229,9 @@ def _warn_of_one_gene(adata: AnnData, sets: Sequence[Cells]) -> None:
     """Warn where one of many genes varies so much that the others hardly count beside it."""
     if adata.n_vars < _MANY_GENES:
         return
-    shares = np.mean([noise.shares_of_assay(one.variance, one.residuals) for one in sets], axis=0)
+    shares = np.mean(
+        [noise.shares_of_assay(batch.variance, batch.residuals) for batch in sets], axis=0
+    )
     if shares.max() > _MOST:
         caution(
             f"{adata.var_names[int(shares.argmax())]} varies much more than the other genes "
@@ -248,18 +250,18 @@ def store(
 ) -> None:
     """Write a structure to ``.obsm[key]``, ``.varm[key]`` and ``.uns[key]``."""
     sets = structure.sets
-    rank = max(one.basis.shape[1] for one in sets)
+    rank = max(subset.basis.shape[1] for subset in sets)
     cells = np.zeros((adata.n_obs, rank))
     genes = np.zeros((adata.n_vars, len(sets) * rank))
     number = np.full(adata.n_obs, -1)
     blocks = {}
-    for place, (one, rows) in enumerate(zip(sets, structure.rows, strict=True)):
-        r = one.basis.shape[1]
-        cells[rows, :r] = one.basis
-        genes[:, place * rank : place * rank + r] = one.projections
-        number[rows] = place
-        kept = {name: getattr(one, name) for name in (*_ARRAYS, *_NUMBERS)}
-        blocks[str(place)] = {**kept, "rank": r}
+    for i, (subset, rows) in enumerate(zip(sets, structure.rows, strict=True)):
+        r = subset.basis.shape[1]
+        cells[rows, :r] = subset.basis
+        genes[:, i * rank : i * rank + r] = subset.projections
+        number[rows] = i
+        values = {name: getattr(subset, name) for name in (*_ARRAYS, *_NUMBERS)}
+        blocks[str(i)] = {**values, "rank": r}
     entry = results.envelope(
         "structure", structure.spec.record(), made_of, set_of_cell=number, sets=blocks
     )
@@ -275,20 +277,20 @@ def _is_structure(entry: Any) -> bool:
 def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
     entry = adata.uns[key]
     number = np.asarray(entry["set_of_cell"])
-    every, projections = np.asarray(adata.obsm[key]), np.asarray(adata.varm[key])
-    rank = every.shape[1]
-    sets, places = [], []
-    for place in range(len(entry["sets"])):
-        block, rows = entry["sets"][str(place)], np.flatnonzero(number == place)
+    coordinates, projections = np.asarray(adata.obsm[key]), np.asarray(adata.varm[key])
+    rank = coordinates.shape[1]
+    sets, rows_of_sets = [], []
+    for i in range(len(entry["sets"])):
+        block, rows = entry["sets"][str(i)], np.flatnonzero(number == i)
         r = int(block["rank"])
-        whole = len(rows) == len(every) and r == rank
+        is_all = len(rows) == len(coordinates) and r == rank
         values: dict[str, Any] = {name: np.asarray(block[name]) for name in _ARRAYS}
         values |= {name: kind(block[name]) for name, kind in _NUMBERS.items()}
-        own = Cells(
-            basis=np.ascontiguousarray(every if whole else every[rows, :r]),
-            projections=np.ascontiguousarray(projections[:, place * rank : place * rank + r]),
+        cells = Cells(
+            basis=np.ascontiguousarray(coordinates if is_all else coordinates[rows, :r]),
+            projections=np.ascontiguousarray(projections[:, i * rank : i * rank + r]),
             **values,
         )
-        sets.append(own)
-        places.append(rows)
-    return Structure(sets, tuple(places), spec)
+        sets.append(cells)
+        rows_of_sets.append(rows)
+    return Structure(sets, tuple(rows_of_sets), spec)

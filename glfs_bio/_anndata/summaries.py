@@ -50,9 +50,9 @@ def selection(entry: Mapping[str, Any]) -> str:
     if "n_axes" in entry:
         import numpy as np
 
-        every = [int(one) for one in np.atleast_1d(entry["n_axes"])]  # of each set of cells
-        axes = "axis" if every == [1] else "axes"
-        parts.append(f"{', '.join(map(str, every))} {axes} above the noise")
+        n_axes = [int(n) for n in np.atleast_1d(entry["n_axes"])]  # of each set of cells
+        axes = "axis" if n_axes == [1] else "axes"
+        parts.append(f"{', '.join(map(str, n_axes))} {axes} above the noise")
     if "optimality" in entry:
         from . import results
 

@@ -74,8 +74,8 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
         terms.append((term, float(share)))
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
-    named = isinstance(preserve, str | Mapping)
-    if cell_weights is not None and named and [what for what, _ in shares] == [cell_weights]:
+    is_name = isinstance(preserve, str | Mapping)
+    if cell_weights is not None and is_name and [what for what, _ in shares] == [cell_weights]:
         note(
             f"{arg('cell_weights')} has no effect if {arg('preserve')} is the same column "
             f"({cell_weights}): all pairs of labels have equal weights."
@@ -115,10 +115,10 @@ def sources(request: Request) -> dict[str, str]:
     """Strings of a request that may name something of the cells, with their arguments."""
     preserve, limits = request.preserve, request.limits
     shares = preserve if isinstance(preserve, Mapping) else [preserve]
-    named: list[tuple[Any, str]] = [(name, "preserve") for name in shares]
-    named.append((request.cell_weights, "cell_weights"))
-    named.append((None if limits is None else limits.groupby, "groupby"))
-    texts = {name: argument for name, argument in named if isinstance(name, str)}
+    pairs: list[tuple[Any, str]] = [(name, "preserve") for name in shares]
+    pairs.append((request.cell_weights, "cell_weights"))
+    pairs.append((None if limits is None else limits.groupby, "groupby"))
+    texts = {name: argument for name, argument in pairs if isinstance(name, str)}
     return {name: argument for name, argument in texts.items() if name not in _OF_ALL_GENES}
 
 
@@ -165,16 +165,16 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
             f"must be 'structure', 'expression', a name in {OBS} or {OBSM}, gene names, a file, or "
             f"a {MAPPING} of these to weights",
         )
-    found = names.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
-    return GenesTerm(found.genes)
+    panel = names.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
+    return GenesTerm(panel.genes)
 
 
 def _of_column(adata: AnnData, name: str) -> Term:
     """Labels, or a number a cell."""
-    found = columns.labels_or_numbers(adata, name, "preserve", _MEASUREMENTS)
-    if isinstance(found, np.ndarray):
-        return _of_numbers(found[:, None], name)
-    codes, categories = found
+    values = columns.labels_or_numbers(adata, name, "preserve", _MEASUREMENTS)
+    if isinstance(values, np.ndarray):
+        return _of_numbers(values[:, None], name)
+    codes, categories = values
     n_cells = np.bincount(codes[codes >= 0], minlength=len(categories))
     few = [str(label) for label, n in zip(categories, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
@@ -200,12 +200,12 @@ def _of_numbers(values: Array, name: str) -> ValuesTerm:
         raise InvalidValue(
             "preserve", name, "has infinite values", "make them missing (NaN), or finite"
         )
-    known = values[np.isfinite(values).all(axis=1)]
-    if not len(known) or not (np.ptp(known, axis=0) > 0).any():
+    complete = values[np.isfinite(values).all(axis=1)]
+    if not len(complete) or not (np.ptp(complete, axis=0) > 0).any():
         raise InvalidValue(
             "preserve",
             name,
-            f"is constant over the {len(known)} cells that have it",
+            f"is constant over the {len(complete)} cells that have it",
             "choose another target",
         )
     return ValuesTerm(values)
@@ -213,14 +213,14 @@ def _of_numbers(values: Array, name: str) -> ValuesTerm:
 
 def _weights(adata: AnnData, name: str) -> Array:
     """Of each cell: numbers as they are, or the same sum for each label."""
-    found = columns.labels_or_numbers(adata, name, "cell_weights", "divide weights by their sum")
-    if isinstance(found, np.ndarray):
-        if not (np.isfinite(found).all() and found.min() >= 0 and found.any()):
+    values = columns.labels_or_numbers(adata, name, "cell_weights", "divide weights by their sum")
+    if isinstance(values, np.ndarray):
+        if not (np.isfinite(values).all() and values.min() >= 0 and values.any()):
             raise InvalidValue("cell_weights", name, "must hold finite numbers ≥ 0, and not only 0")
-        return found
-    codes, categories = found
-    known = codes >= 0
-    n_cells = np.bincount(codes[known], minlength=len(categories))
+        return values
+    codes, categories = values
+    is_labelled = codes >= 0
+    n_cells = np.bincount(codes[is_labelled], minlength=len(categories))
     weights = np.ones(adata.n_obs)
-    weights[known] = known.sum() / (len(categories) * n_cells[codes[known]])
+    weights[is_labelled] = is_labelled.sum() / (len(categories) * n_cells[codes[is_labelled]])
     return weights

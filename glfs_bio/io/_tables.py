@@ -473,7 +473,7 @@ def _symbols() -> frozenset[str]:
         *genes["symbol"],
         *(past for symbols in genes["previous"] for past in symbols.split("|")),
     ]
-    members = (families.family(name).symbols for name in families.FAMILIES)
+    members = (families.family(name)[0] for name in families.FAMILIES)
     return frozenset(name.upper() for name in symbols).union(*members) - {""}
 
 
