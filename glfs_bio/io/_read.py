@@ -104,8 +104,8 @@ def read_cells(
     -----
     Names are text: ``001`` and ``NA`` stay what they are, without blanks around them.  A table has
     cells in its rows if its first cell says so (``cell``, ``barcode``; not ``gene``, ``symbol``),
-    or if more of its columns than of its rows are symbols of human or mouse genes, or ids, or
-    fewer are barcodes.  It is refused if these disagree.
+    or if more of its columns than of its rows are ids of genes, and fewer are barcodes, or else
+    more are symbols of human or mouse.  It is refused if these disagree.
 
     Examples
     --------
@@ -421,8 +421,6 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
     is_headed = len(frame) - 1 in shape and sheets.plain(frame.iat[0, 0]) in _HEADS
     return frame[1:].reset_index(drop=True) if is_headed else frame
 
-
-log = logging.getLogger(__name__)
 
 #: Stored values of a part of a sparse matrix.
 _PART = 2**24

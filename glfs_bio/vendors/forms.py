@@ -141,8 +141,9 @@ def read_panel(
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     column : str, default None
-        Column of a table.  None: the first with a header such as symbol, gene or name, else a
-        column of ids, else the only column, or the row names of a table from R or pandas.
+        Column of a table.  None: one with a header such as symbol, gene or name, which holds
+        symbols if any of these does; else the row names, or the only column, that holds symbols;
+        else a column of ids.
     sheet : str, default None
         Sheet of a workbook.  None: the first that has genes.
     set_name : str, default None
@@ -157,8 +158,9 @@ def read_panel(
     Raises
     ------
     ValueError
-        If no column is recognised, if a name is a formula, a date or a number, as spreadsheets make
-        of names, or if a cell may hold one name or several.
+        If no column, or more than one, may hold the genes, with what each column holds; if a name
+        is a formula, a date or a number, as spreadsheets make of names, or has a note beside it; or
+        if a cell may hold one name or several.
 
     See Also
     --------
@@ -168,10 +170,12 @@ def read_panel(
 
     Notes
     -----
-    The header of a table is the first row with a known head, or with `column`; rows above it are
-    titles.  The first name of a list is its header if the shipped nomenclature of human and mouse
-    does not know it, but nearly all others.  Numbers of rows are no genes.  In a table with a
-    column ``selected`` or ``selection`` the panel is the rows where that is true.
+    The header of a table is the first row with a known head that has genes below it, or with
+    `column`; rows above it are titles.  A list may have a known head, or a title in words.  What a
+    column holds is asked before it is taken: numbers of rows, flags, sequences, samples and
+    descriptions are no genes.  In a table with a column ``selected``, ``selection``,
+    ``included``, ``include``, ``in_panel`` or ``keep`` of flags, the panel is the rows where that
+    is true.
 
     A cell may hold several names: ``CD3D, CD3E``.  Commas, semicolons, bars, line breaks and
     ``///`` separate them where every part can be a name, and the whole is no name of the
@@ -248,22 +252,13 @@ def _panel(path: Path, content: Table) -> PanelFile:
 def _tell(path: str, panel: PanelFile) -> None:
     """Say which form it was, and what is left out."""
     n = len(panel)
+    log.info(Message(f"{path} is a file of the form {panel.form}: {n} genes."))
     if panel.controls:
-        log.warning(
-            Message(
-                f"{path} is a file of the form {panel.form}: {n} genes, and {len(panel.controls)} "
-                f"controls that are left out ({listed(panel.controls, 3)})."
-            )
-        )
-    else:
-        log.info(Message(f"{path} is a file of the form {panel.form}: {n} genes."))
+        controls = f"{len(panel.controls)} controls ({listed(panel.controls, 3)})"
+        log.warning(Message(f"{path} has {controls}, which are left out."))
     if panel.backups:
-        log.info(
-            Message(
-                f"{path} has {len(panel.backups)} backups, which are not in the panel: "
-                f"{listed(panel.backups, 3)}."
-            )
-        )
+        backups = f"{len(panel.backups)} backups ({listed(panel.backups, 3)})"
+        log.info(Message(f"{path} has {backups}, which are not in the panel."))
     stated = panel.about.get("num_gene_targets", "")
     if stated.isdecimal() and int(stated) != n:
         log.warning(Message(f"{path} states {stated} genes, and has {n}."))

@@ -221,10 +221,11 @@ def read_markers(
 
         - ``.csv``, ``.tsv``, ``.txt``, ``.xlsx``: a table with a row per gene, such as
           ``cell type,gene``, or ``group,names`` of scanpy; with a row per type, whose genes are in
-          one cell or in several; or with a column per type, whose genes are below its name
+          one cell or in several; with a column per type, whose genes are below its name; or with
+          a row per gene and a column of flags per type
         - ``.gmt``: gene sets, one a line: name, description and genes, separated by tabs; a
           weight after a gene, as in ``CD3D,1.0`` of Enrichr, is left out
-        - ``.json``: lists of genes by name
+        - ``.json``: lists of genes by name, or gene sets of MSigDB
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     sheet : str, default None

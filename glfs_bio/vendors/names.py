@@ -248,28 +248,27 @@ def meant_by_date(name: str) -> list[str]:
         for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1].upper(),))
     ]
     history = _shipped("Homo sapiens")
-    meanings: dict[str, None] = {}
-    for symbol in symbols:
-        for entry in (*history.current.get(symbol, ()), *history.previous.get(symbol, ())):
-            meanings[entry.symbol if entry.symbol == symbol else f"{entry.symbol} ({symbol})"] = (
-                None
-            )
-    return list(meanings)
+    meanings = [
+        entry.symbol if entry.symbol == symbol else f"{entry.symbol} ({symbol})"
+        for symbol in symbols
+        for entry in (*history.current.get(symbol, ()), *history.previous.get(symbol, ()))
+    ]
+    return list(dict.fromkeys(meanings))
 
 
 @cache
 def known_as(name: str) -> list[Entry]:
     """Return the genes that a symbol, a past one or an alias is of: ``CD20`` is of MS4A1.
 
-    A name with one capital, its first letter, is first looked for in mouse, others in human.
+    A name with one capital, its first letter, is first looked for in mouse, others in human; then
+    in capitals, and with one.
     """
     species = sorted(SPECIES.values(), reverse=name[:1].isupper() and name[1:].islower())
-    for key, history_of in ((name, _shipped), (name.casefold(), _folded)):
-        for name_of_species in species:
-            history = history_of(name_of_species)
+    for spelling in (name, name.upper(), name.capitalize()):
+        for history in map(_shipped, species):
             for kind in (history.current, history.previous, history.aliases):
-                if entries := kind.get(key):
-                    return list({entry.symbol: entry for entry in entries}.values())
+                if spelling in kind:
+                    return list({entry.symbol: entry for entry in kind[spelling]}.values())
     return []
 
 
@@ -314,21 +313,6 @@ def _shipped(species: str) -> History:
     """The history that is shipped, of one species, or of all if that is ``""``."""
     genes = nomenclature()
     return History.of(genes[genes["species"] == species] if species else genes)
-
-
-@cache
-def _folded(species: str) -> History:
-    """The same history, with names in lower case."""
-    history = _shipped(species)
-    current, previous, aliases = map(_lower, (history.current, history.previous, history.aliases))
-    return History(current, previous, aliases, history.by_id)
-
-
-def _lower(entries: Mapping[str, list[Entry]]) -> dict[str, list[Entry]]:
-    lowered = defaultdict[str, list[Entry]](list)
-    for name, of_name in entries.items():
-        lowered[name.casefold()] += of_name
-    return dict(lowered)
 
 
 class Resolver:

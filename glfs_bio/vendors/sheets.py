@@ -286,37 +286,32 @@ def genes(source: object, rows: list[list[str]], column: str | None = None) -> G
     if gene is None or names.are_present([sheet.heads[gene]]):
         raise _unclear(source, sheet)
     _check_alone(source, sheet, gene)
-    ids = [sheet.plain.index(head) for head in ID_HEADS if head in sheet.plain]
-    ids = [at for at in ids if kinds[at] in ("ids", "names", "numbers")]
+    ids = [at for at in _headed_by(sheet, ID_HEADS) if kinds[at] in ("ids", "names", "numbers")]
     ids = ids or [at for at, kind in enumerate(kinds) if kind == "ids"]
     return Genes(sheet, gene, ids[0] if ids else None)
 
 
+def _headed_by(sheet: Sheet, heads: Sequence[str]) -> list[int]:
+    """Return the columns with one of some heads, in the order of these."""
+    return [at for head in heads for at, of_column in enumerate(sheet.plain) if head == of_column]
+
+
 def _gene_column(sheet: Sheet, kinds: list[str]) -> int | None:
-    by_head = {
-        at: kinds[at]
-        for head in GENE_HEADS
-        for at, head_of_column in enumerate(sheet.plain)
-        if head == head_of_column
-    }
-    symbols = [at for at, kind in by_head.items() if kind == "symbols"]
-    texts = [
-        at
-        for at, kind in by_head.items()
-        if sheet.plain[at] in SYMBOL_HEADS and kind in ("ids", "names")
-    ]
-    if symbols or texts:
-        return (symbols or texts)[0]
-    symbols = [at for at, kind in enumerate(kinds) if kind == "symbols"]
-    if len(symbols) == 1 or symbols[:1] == [0]:
-        return symbols[0] if len(symbols) == 1 or sheet.plain[0] in _ROW_HEADS else None
-    ids = [at for at, kind in by_head.items() if kind in ("ids", "names", "numbers")]
-    ids = [at for at in ids if sheet.plain[at] in ID_HEADS]
-    if sheet.plain[0] in _ROW_HEADS and kinds[0] == "names" and ids:
-        return 0
+    """Return the column of genes; None: there is none, or no reason to take one of several."""
+    by_symbol, by_id = _headed_by(sheet, SYMBOL_HEADS), _headed_by(sheet, ID_HEADS)
+    row_names = [0] if sheet.plain[0] in _ROW_HEADS else []
     filled = [at for at, kind in enumerate(kinds) if kind not in ("row numbers", "nothing")]
-    alone = filled if len(filled) == 1 and kinds[filled[0]] in ("ids", "names") else []
-    return (ids or [at for at, kind in enumerate(kinds) if kind == "ids"] or alone or [None])[0]
+    candidates = (
+        [at for at in (*by_symbol, *by_id) if kinds[at] == "symbols"][:1],
+        [at for at in by_symbol if kinds[at] in ("ids", "names")][:1],
+        [at for at in row_names if kinds[at] == "symbols" or (by_id and kinds[at] == "names")],
+        [at for at in filled if kinds[at] == "symbols"],
+        [at for at in by_id if kinds[at] in ("ids", "names", "numbers")][:1],
+        [at for at in filled if kinds[at] == "ids"],
+        [at for at in filled if kinds[at] == "names"] if len(filled) == 1 else [],
+    )
+    columns = next(filter(None, candidates), [])
+    return columns[0] if len(columns) == 1 else None
 
 
 def _list(source: object, sheet: Sheet, at: int) -> Genes:
@@ -378,22 +373,20 @@ def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[s
 
 def one_name_a_row(source: object, table: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return a table with a row per name of a cell, which has an id of its own if there are."""
-    lists = [
-        names_of(source, cell) if names.may_be_several(cell) else [cell] for cell in table[column]
-    ]
+    lists = [names_of(source, cell) or [""] for cell in table[column]]
+    columns = {column: lists}
     if "id" in table:
-        ids = [_BETWEEN_IDS.split(text) for text in table["id"]]
-        pairs = zip(lists, ids, table["id"], strict=True)
-        table = table.assign(
-            id=[
-                ids_of_cell
-                if len(ids_of_cell) == len(names_of_cell)
-                else [text if len(names_of_cell) == 1 else ""] * len(names_of_cell)
-                for names_of_cell, ids_of_cell, text in pairs
-            ]
-        )
-    table = table.assign(**{column: lists})
-    return table.explode([column, "id"] if "id" in table else column, ignore_index=True)
+        columns["id"] = [
+            [text] if len(genes) == 1 else _ids_of(text, len(genes))
+            for text, genes in zip(table["id"], lists, strict=True)
+        ]
+    return table.assign(**columns).explode(list(columns), ignore_index=True)
+
+
+def _ids_of(text: str, n_genes: int) -> list[str]:
+    """Return the ids in a cell, ``""`` each where there are not as many as genes."""
+    ids = _BETWEEN_IDS.split(text)
+    return ids if len(ids) == n_genes else [""] * n_genes
 
 
 def numbers_of(cells: Iterable[str]) -> pd.Series:
