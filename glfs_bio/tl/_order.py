@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from .._anndata import columns, constraints, expression, names, read, results, s
 from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
-from ..errors import NO_VALUE, InvalidValue, Message, arg, listed, shown
+from ..errors import NO_VALUE, InvalidValue, arg, listed, note, shown
 from ..options import Platform
 from ..selection import best_panel
 from ..vendors.names import NOT_FOUND
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
     from ..options import Limits, Request
     from ._panel import Basis
     from ._resolve import Resolution
-
-log = logging.getLogger(__name__)
 
 #: How files of orders mark a gene that is to be designed whatever the checks of the vendor say.
 _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
@@ -239,12 +236,8 @@ def order_panel(
     table["note"] = ["; ".join(filter(None, row)) for row in notes.to_numpy()]
     say_overridden(adata, panel.key, request)
     if not draft.probes_checked:
-        log.warning(
-            Message(
-                "No list of genes with probes was given, so it was not checked which can be "
-                f"ordered ({form.title}): name it with {arg('genes')}."
-            )
-        )
+        text = "No list of genes with probes was given, and it was not checked which there are"
+        note(f"{text} ({form.title}): name it with {arg('genes')}.")
     order = results.envelope(
         "order",
         {"refused": refused, "backups": backups, "limits": request.limits},
@@ -269,7 +262,7 @@ def _platform(
     if platform is None:
         name = listed_name if listed_name in ORDERS else "sheet"
         if listed_name not in (None, name):
-            log.warning(Message(f"{shown(listed_name)} has no form: this is the order sheet."))
+            note(f"{shown(listed_name)} has no form: this is the order sheet.")
     else:
         name = getattr(platform, "name", platform)
     return str(name), listing if listed_name in (None, name) else None
@@ -502,7 +495,7 @@ def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     if len(bad):
         texts = bad["name"] + " " + bad["fault"]
         texts += (", " + substitute + " in its place").where(substitute != "", "")
-        log.warning(Message(f"{len(bad)} genes cannot be ordered: {listed(texts, len(bad))}."))
+        note(f"{len(bad)} genes cannot be ordered: {listed(texts, len(bad))}.")
     columns_of_bad = {
         "gene": bad["name"],
         "reason": bad["fault"],

@@ -120,7 +120,7 @@ def test_genes_that_were_selected_are_no_must_haves_of_the_extended_panel(cells,
     again = ad.read_h5ad(tmp_path / "more.h5ad")
     tl.extend_panel(again, "more", drop="CST3")
     sheet = tl.order_panel(again, "more_extended", inplace=False)
-    assert list(sheet["gene"][sheet["must_have"]]) == expected
+    assert list(sheet["gene"][sheet["source"] == "included"]) == expected
 
 
 def test_the_worst_batch_counts_as_in_the_selection(cells):
