@@ -285,7 +285,7 @@ def evaluate_panel(
         stage = {"stage": f"evaluating {prefix.name}", "n_done": number, "n_all": len(prefixes)}
         log.info("%d of %d evaluated", number, len(prefixes), extra=stage)
     tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
-    written = {}
+    written: dict[str, Any] = {}
     if isinstance(panel, Mapping):
         content = _joined(tables)
         content.pop("confusion", None)

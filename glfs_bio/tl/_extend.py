@@ -190,8 +190,8 @@ def extend_panel(
         content["absent"] = np.array(missing, dtype=object)
     include, exclude = subject.genes, request.exclude
     if drop is not None:
-        include, out = np.flatnonzero(had_to), list(dropped.index[dropped >= 0])
-        exclude = names_of.together(adata, exclude, out, symbols=symbols)
+        include, genes = np.flatnonzero(had_to), list(dropped.index[dropped >= 0])
+        exclude = names_of.together(adata, exclude, genes, symbols=symbols)
     as_selected: dict[str, Any] = {"method": "glfs", "objective": "error"}
     request = replace(
         request,
