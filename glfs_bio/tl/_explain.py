@@ -236,14 +236,14 @@ def _expressed(
 def _substitutes(names: Array, genes: Index, instead: Replacements, n: int) -> pd.DataFrame:
     """Return at most `n` substitutes of each gene of a panel, the best first."""
     pairs = [(row, gene) for row in range(len(genes)) for gene in instead.best(row, n)]
-    rows, others = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    table = pd.DataFrame({"gene": names[genes[rows]], "substitute": names[others]})
-    score = instead.score[rows, others]
+    rows, substitutes = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    table = pd.DataFrame({"gene": names[genes[rows]], "substitute": names[substitutes]})
+    score = instead.score[rows, substitutes]
     return table.assign(
         rank=table.groupby("gene").cumcount() + 1,
         substitution_score=score,
         acceptable=score >= MIN_SCORE,
-        loss_with_substitute=instead.lost[rows, others],
+        loss_with_substitute=instead.lost[rows, substitutes],
     )
 
 

@@ -350,17 +350,17 @@ def in_place_of(
     return of, by, score[of, by]
 
 
-def absent(adata: AnnData, named: Named) -> list[str]:
+def absent(adata: AnnData, panel: Named) -> list[str]:
     """Return names of a panel that are not in the data; selections of ``tl`` keep theirs."""
-    of_selection = () if named.key is None else adata.uns.get(named.key, {}).get("absent", ())
-    return [*named.absent, *map(str, of_selection)]
+    of_selection = () if panel.key is None else adata.uns.get(panel.key, {}).get("absent", ())
+    return [*panel.absent, *map(str, of_selection)]
 
 
-def must_haves(adata: AnnData, named: Named) -> NDArray[np.bool_]:
+def must_haves(adata: AnnData, panel: Named) -> NDArray[np.bool_]:
     """Whether each row of ``.var`` had to be in a panel: of a selection, or as its file says."""
-    if named.key is not None:
-        return np.array(adata.var[f"{named.key}_included"], dtype=bool)
+    if panel.key is not None:
+        return np.array(adata.var[f"{panel.key}_included"], dtype=bool)
     had_to = np.zeros(adata.n_vars, dtype=bool)
-    for name, mark in named.in_file("must_have").items():
-        had_to[list(named.rows[name])] = is_yes(mark)
+    for name, mark in panel.in_file("must_have").items():
+        had_to[list(panel.rows[name])] = is_yes(mark)
     return had_to
