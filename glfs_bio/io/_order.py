@@ -19,7 +19,7 @@ from .._extras import needs
 from .._files import as_path, bad_file, check_target, replacing
 from .._progress import with_bar
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import ADATA, NO_VALUE, OBS_NAMES, InvalidValue, Message, call, listed, naming
+from ..errors import ADATA, NO_VALUE, OBS_NAMES, InvalidValue, call, listed, naming, note
 from ..tl import order_panel
 from ..tl._order import ORDERS
 from ..vendors import sheets
@@ -258,7 +258,7 @@ def write_reference(
         (adata.n_vars - len(genes), "genes without an id are not in the reference"),
     ):
         if n:
-            log.warning(Message(f"{n} {text}."))
+            note(f"{n} {text}.")
 
 
 def _write_cells_that_fit(

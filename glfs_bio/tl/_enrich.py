@@ -13,16 +13,7 @@ from .. import checks, codec
 from .._anndata import names, read, results, stale
 from .._anndata.tool import Result, tool
 from .._extras import needs
-from ..errors import (
-    NO_VALUE,
-    VAR_NAMES,
-    Caution,
-    InvalidValue,
-    arg,
-    listed,
-    naming,
-    warn,
-)
+from ..errors import NO_VALUE, VAR_NAMES, InvalidValue, arg, caution, listed, naming
 from ..vendors.genes import said_of, sets_of, within
 
 if TYPE_CHECKING:
@@ -148,7 +139,7 @@ def enrich(
         raise InvalidValue("background", NO_VALUE, "has none of the selected genes", advice)
     if len(outside):
         text = f"{len(outside)} of {len(selected)} selected genes are not in the background"
-        warn(Caution(f"{text}, and are left out: {listed(outside)}."))
+        caution(f"{text}, and are left out: {listed(outside)}.")
         selected = selected.difference(outside, sort=False)
     is_ora = method == "ora"
     content = {
@@ -172,7 +163,7 @@ def _warn_of_silent_genes(adata: AnnData, key: str, layer: str | None) -> None:
     if 0 < silent.sum() < tested.sum():
         text = f"No cell expresses {silent.sum()} of {tested.sum()} candidate genes"
         advice = f"Remove them before the selection, or pass the others as {arg('background')}."
-        warn(Caution(f"{text}, which makes p-values too small. {advice}"))
+        caution(f"{text}, which makes p-values too small. {advice}")
 
 
 def _over_representation(

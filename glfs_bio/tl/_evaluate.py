@@ -21,12 +21,12 @@ from ..errors import (
     NO_VALUE,
     OBSM,
     InvalidValue,
-    Message,
     NotFound,
     arg,
     call,
     listed,
     naming,
+    note,
     shown,
 )
 from ..measures import catalogue
@@ -261,7 +261,7 @@ def evaluate_panel(
         spills = spillover.of_labels(spilling, spilling.spillover, str(labels), coded)
     elif "forecast" not in groups and platform is not None and platform.spillover:
         forecast = f"{arg('measures')} has to name {shown('forecast')}"
-        log.warning(Message(f"{arg('spillover')} is part of a forecast: {forecast}."))
+        note(f"{arg('spillover')} is part of a forecast: {forecast}.")
     evaluation = Evaluation(
         adata,
         basis_of(adata, request),
@@ -285,7 +285,7 @@ def evaluate_panel(
         stage = {"stage": f"evaluating {prefix.name}", "n_done": number, "n_all": len(prefixes)}
         log.info("%d of %d evaluated", number, len(prefixes), extra=stage)
     tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
-    written = {}
+    written: dict[str, Any] = {}
     if isinstance(panel, Mapping):
         content = _joined(tables)
         content.pop("confusion", None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -14,7 +13,7 @@ from .._anndata import alike, columns, expression, read, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
 from ..criterion.panel import MIN_SCORE
-from ..errors import Message, listed
+from ..errors import listed, note
 from ..measures.genes import imputed, predictors
 from ._panel import find, must_haves, overridden, replacements
 
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from ..options import Preserve
     from ..solvers.constraints import Rows
     from ._panel import Found, Replacements
-
-log = logging.getLogger(__name__)
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
@@ -204,7 +201,7 @@ def explain_panel(
     marks = np.where(had_to[subject.genes], " (must-have)", "")
     if needless.any():
         texts = [f"{of_panel[gene]}{marks[gene]}" for gene in np.flatnonzero(needless)]
-        log.warning(Message(f"Genes that add nothing to the panel: {listed(texts, len(texts))}."))
+        note(f"Genes that add nothing to the panel: {listed(texts, len(texts))}.")
     content: dict[str, Any] = {"table": table, "substitutes": substitutes}
     if supports is not None:
         texts = [supports.text(gene) for gene in range(len(of_panel))]
@@ -239,14 +236,14 @@ def _expressed(
 def _substitutes(names: Array, genes: Index, instead: Replacements, n: int) -> pd.DataFrame:
     """Return at most `n` substitutes of each gene of a panel, the best first."""
     pairs = [(row, gene) for row in range(len(genes)) for gene in instead.best(row, n)]
-    rows, others = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    table = pd.DataFrame({"gene": names[genes[rows]], "substitute": names[others]})
-    score = instead.score[rows, others]
+    rows, substitutes = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    table = pd.DataFrame({"gene": names[genes[rows]], "substitute": names[substitutes]})
+    score = instead.score[rows, substitutes]
     return table.assign(
         rank=table.groupby("gene").cumcount() + 1,
         substitution_score=score,
         acceptable=score >= MIN_SCORE,
-        loss_with_substitute=instead.lost[rows, others],
+        loss_with_substitute=instead.lost[rows, substitutes],
     )
 
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Target
-    from .._typing import Index
-    from ..criterion.criterion import Criterion
     from ..options import Limits, Platform, Preserve
     from ..selection import Candidates
     from ._panel import Found
@@ -180,15 +178,20 @@ def extend_panel(
     if drop is not None or subject.named.key is not None:
         frame[f"{key_added}_included"] = had_to
     if drop is not None:
-        table = table.assign(**_replaced(criterion, stay, dropped, order[len(stay) :]))
+        # those that enter in the place of genes that leave, and their substitution scores
+        new = order[len(stay) :]
+        leaving, entering, scores = in_place_of(criterion, stay, dropped.tolist(), new)
+        replaced = pd.Series(dropped.index[leaving], entering, dtype=object)
+        table["replaces"] = replaced.reindex(range(len(new)), fill_value="")
+        table["substitution_score"] = pd.Series(scores, entering, dtype=float)
         content["dropped"] = dropped.index.to_numpy(dtype=object)
         content["preserved_before"] = float(subject.preserved[-1])
     if missing:
         content["absent"] = np.array(missing, dtype=object)
     include, exclude = subject.genes, request.exclude
     if drop is not None:
-        include, out = np.flatnonzero(had_to), list(dropped.index[dropped >= 0])
-        exclude = names_of.together(adata, exclude, out, symbols=symbols)
+        include, genes = np.flatnonzero(had_to), list(dropped.index[dropped >= 0])
+        exclude = names_of.together(adata, exclude, genes, symbols=symbols)
     as_selected: dict[str, Any] = {"method": "glfs", "objective": "error"}
     request = replace(
         request,
@@ -232,15 +235,3 @@ def _check_size(size: int | None, n_genes: int | None, n_stay: int, candidates: 
         argument, value = ("drop", NO_VALUE) if n_genes is None else ("n_genes", n_genes)
         problem = f"needs {n_new} more genes, and {n_open} can be added"
         raise InvalidValue(argument, value, problem, "ask for fewer, or relax the constraints")
-
-
-def _replaced(
-    criterion: Criterion, stay: Index, dropped: pd.Series, added: Index
-) -> dict[str, Any]:
-    """Return the gene in whose place each gene is added, and its substitution score."""
-    leaving, entering, scores = in_place_of(criterion, stay, dropped.tolist(), added)
-    replaces = np.full(len(added), "", dtype=object)
-    replaces[entering] = dropped.index[leaving]
-    score = np.full(len(added), np.nan)
-    score[entering] = scores
-    return {"replaces": replaces, "substitution_score": score}

@@ -464,7 +464,8 @@ class Evaluation:
 
         The rates of a cell are means over it and the cells nearest to it.
         """
-        counts, codes = prefix.expressed.counts, self.labels.codes
+        counts: Any = prefix.expressed.counts
+        codes = self.labels.codes
         nearest = self.all_genes.nearest[:, : max(readers.n_neighbors_of(codes), 1)]
         cells = np.flatnonzero(codes >= 0)
         if len(cells) > forecasts.CELLS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from .._anndata import columns, constraints, expression, names, read, results, s
 from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
-from ..errors import NO_VALUE, InvalidValue, Message, arg, listed, shown
+from ..errors import NO_VALUE, InvalidValue, arg, listed, note, shown
 from ..options import Platform
 from ..selection import best_panel
 from ..vendors.names import NOT_FOUND
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     from ._panel import Basis
     from ._resolve import Resolution
 
-log = logging.getLogger(__name__)
-
 #: How files of orders mark a gene that is to be designed whatever the checks of the vendor say.
 _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
 #: A gene with a larger share of the counts of an order is noted: alone it fills an image.
@@ -53,6 +50,17 @@ _COLUMNS = (
     *("rank", "gene", "id", "name", "group", "source", "replaces", "backup_of"),
     *("n_probe_sets", "forced", "mean_count", "note"),
 )
+#: What each check names.
+_CHECKS = {
+    "names": "found under another name, past or present",
+    "ids": "without an Ensembl id",
+    "refused": "that cannot be ordered, as the list has no probes for them",
+    "doubtful": "that cannot be ordered, as they are ambiguous, doubled, or out of limits",
+    "catalogue": "on the catalogue, and not ordered",
+    "limits": "limits on the whole panel that are not met",
+    "families": "of nearly one sequence, which no probe tells apart, or of a family of the list",
+    "abundance": f"with more than {_ABUNDANT:.0%} of the counts of the order",
+}
 #: Ways not to be found that say nothing of probes, and what a platform says of genes it lacks.
 _DOUBTFUL, _NOT_OF_PLATFORM = ("ambiguous", "double", "date"), "is no gene of the platform"
 
@@ -239,12 +247,8 @@ def order_panel(
     table["note"] = ["; ".join(filter(None, row)) for row in notes.to_numpy()]
     say_overridden(adata, panel.key, request)
     if not draft.probes_checked:
-        log.warning(
-            Message(
-                "No list of genes with probes was given, so it was not checked which can be "
-                f"ordered ({form.title}): name it with {arg('genes')}."
-            )
-        )
+        text = "No list of genes with probes was given, and it was not checked which there are"
+        note(f"{text} ({form.title}): name it with {arg('genes')}.")
     order = results.envelope(
         "order",
         {"refused": refused, "backups": backups, "limits": request.limits},
@@ -266,12 +270,11 @@ def _platform(
     """Return whose order it is, and the platform that says which genes can be ordered."""
     listing = platform if isinstance(platform, Platform) else of_selection
     listed_name = None if listing is None else listing.name
+    name: Any = getattr(platform, "name", platform)
     if platform is None:
         name = listed_name if listed_name in ORDERS else "sheet"
         if listed_name not in (None, name):
-            log.warning(Message(f"{shown(listed_name)} has no form: this is the order sheet."))
-    else:
-        name = getattr(platform, "name", platform)
+            note(f"{shown(listed_name)} has no form: this is the order sheet.")
     return str(name), listing if listed_name in (None, name) else None
 
 
@@ -502,7 +505,7 @@ def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     if len(bad):
         texts = bad["name"] + " " + bad["fault"]
         texts += (", " + substitute + " in its place").where(substitute != "", "")
-        log.warning(Message(f"{len(bad)} genes cannot be ordered: {listed(texts, len(bad))}."))
+        note(f"{len(bad)} genes cannot be ordered: {listed(texts, len(bad))}.")
     columns_of_bad = {
         "gene": bad["name"],
         "reason": bad["fault"],
@@ -560,10 +563,11 @@ def _sources(draft: Draft, items: pd.DataFrame) -> pd.Series:
     key = draft.panel.key
     table = draft.adata.uns.get(key, {}).get("table", ())
     added = table["gene"] if "adds" in table else ()
+    in_place = table["gene"][table["replaces"] != ""] if "replaces" in table else ()
     included = np.append(must_haves(draft.adata, draft.panel), [False])[items["row"]]
     sources = [
         (items["backup_of"] != "", "backup"),
-        (items["replaces"] != "", "replacement"),
+        ((items["replaces"] != "") | items["name"].isin(in_place), "replacement"),
         (included, "included"),
         (items["name"].isin(added), "added"),
     ]
@@ -616,45 +620,24 @@ def _checks(
 ) -> pd.DataFrame:
     """Return what was checked, and which genes it is about: one row per check."""
     is_ordered, bad, rows = table["source"] != "backup", draft.refused, draft.rows
-    gene, names_of_bad = table["gene"][is_ordered], bad["name"]
-    short: list[str] = []
+    gene = table["gene"][is_ordered]
+    short = None
     if rows is not None:
         is_in_panel = draft.genes["name"].isin(gene) | draft.genes["row"].isin(draft.catalogue)
         lacks = rows.sums(np.flatnonzero(is_in_panel)) < rows.lower
         short = [name for name, low in zip(rows.names, lacks, strict=True) if low]
-    # name, whether it was checked, which genes or limits it names, and these
-    of_all: list[tuple[str, bool, str, Any]] = [
-        ("names", True, "found under another name, past or present", gene[notes["names"] != ""]),
-        ("ids", True, "without an Ensembl id", gene[table["id"] == ""]),
-        (
-            "refused",
-            draft.probes_checked,
-            "that cannot be ordered, as the list has no probes for them",
-            names_of_bad[bad["unlisted"]],
-        ),
-        (
-            "doubtful",
-            True,
-            "that cannot be ordered, as they are ambiguous, doubled, or out of limits",
-            names_of_bad[~bad["unlisted"]],
-        ),
-        ("catalogue", catalogue, "on the catalogue, and not ordered", draft.not_ordered),
-        ("limits", rows is not None, "limits on the whole panel that are not met", short),
-        (
-            "families",
-            True,
-            "of nearly one sequence, which probes cannot tell apart, or of a family of the list",
-            gene[notes["families"] != ""],
-        ),
-        (
-            "abundance",
-            bool(table["mean_count"].notna().any()),
-            f"with more than {_ABUNDANT:.0%} of the counts of the order",
-            gene[notes["abundance"] != ""],
-        ),
-    ]
-    lines = [
-        (check, about, checked, len(genes) * checked, ", ".join(genes) if checked else "")
-        for check, checked, about, genes in of_all
-    ]
+    genes_of_checks = {
+        "names": gene[notes["names"] != ""],
+        "ids": gene[table["id"] == ""],
+        "refused": bad["name"][bad["unlisted"]] if draft.probes_checked else None,
+        "doubtful": bad["name"][~bad["unlisted"]],
+        "catalogue": draft.not_ordered if catalogue else None,
+        "limits": short,
+        "families": gene[notes["families"] != ""],
+        "abundance": gene[notes["abundance"] != ""] if table["mean_count"].notna().any() else None,
+    }
+    lines = []
+    for check, genes in genes_of_checks.items():
+        called = [] if genes is None else list(genes)
+        lines.append((check, _CHECKS[check], genes is not None, len(called), ", ".join(called)))
     return pd.DataFrame(lines, columns=["check", "about", "checked", "n", "genes"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,16 +17,7 @@ from .._anndata.tool import Result
 from ..criterion.panel import MeasuredPanel
 from ..criterion.platform import Detection
 from ..data.threads import few_threads
-from ..errors import (
-    ADATA,
-    Caution,
-    InvalidValue,
-    Message,
-    arg,
-    listed,
-    shown,
-    warn,
-)
+from ..errors import ADATA, InvalidValue, arg, caution, listed, note, shown
 from ..options import Preserve, Request, StructureSpec
 from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
@@ -45,8 +35,6 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..criterion.criterion import Criterion
     from ..solvers.constraints import Rows
-
-log = logging.getLogger(__name__)
 
 #: Arguments of a selection that a call may replace without a word.
 _UNSAID = {"across", "symbols", "missing", "random_state"}
@@ -199,7 +187,7 @@ def _warn_of_other_target(adata: AnnData) -> None:
         if str(request.preserve) != "structure" or request.cell_weights is not None:
             texts = [arg(name, value) for name, value in target.items() if value is not None]
             structure = f"{arg('preserve', 'structure')}, and not that of {shown(key)}"
-            log.warning(Message(f"The target is {structure}: {', '.join(texts)}."))
+            note(f"The target is {structure}: {', '.join(texts)}.")
             return
 
 
@@ -212,7 +200,7 @@ def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
     replaced = [arg(name) for name in overridden(recorded, request) if values[name] is not None]
     if replaced:
         text = f"this call replaces what {shown(key)} was selected with"
-        log.warning(Message(f"{', '.join(replaced)}: {text}."))
+        note(f"{', '.join(replaced)}: {text}.")
 
 
 def one_data_set(adata: AnnData, key: str, argument: str) -> None:
@@ -242,7 +230,7 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     if n_genes > adata.n_vars:
         text = f"{ADATA} has {adata.n_vars} genes, and results of {n_genes}: what is preserved is"
         advice = "Use the object with all genes"
-        warn(Caution(f"{text} now a share of the structure of these alone. {advice}."))
+        caution(f"{text} now a share of the structure of these alone. {advice}.")
     target = targets.resolve(adata, plain)
     detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
     check_batches(request.across, one_set=spec.batch_key is None)
@@ -265,7 +253,7 @@ def preserved_by(criterion: Criterion, order: Index) -> Array:
     is_all = are_all(criterion, order)
     if is_all.any():
         text = f"The panel has all genes of {ADATA} that vary, and would preserve all in any case"
-        warn(Caution(f"{text}: its shares are missing. Use an object with more genes."))
+        caution(f"{text}: its shares are missing. Use an object with more genes.")
     return np.where(is_all, np.nan, criterion.preserved(order))
 
 
@@ -362,17 +350,17 @@ def in_place_of(
     return of, by, score[of, by]
 
 
-def absent(adata: AnnData, named: Named) -> list[str]:
+def absent(adata: AnnData, panel: Named) -> list[str]:
     """Return names of a panel that are not in the data; selections of ``tl`` keep theirs."""
-    of_selection = () if named.key is None else adata.uns.get(named.key, {}).get("absent", ())
-    return [*named.absent, *map(str, of_selection)]
+    of_selection = () if panel.key is None else adata.uns.get(panel.key, {}).get("absent", ())
+    return [*panel.absent, *map(str, of_selection)]
 
 
-def must_haves(adata: AnnData, named: Named) -> NDArray[np.bool_]:
+def must_haves(adata: AnnData, panel: Named) -> NDArray[np.bool_]:
     """Whether each row of ``.var`` had to be in a panel: of a selection, or as its file says."""
-    if named.key is not None:
-        return np.array(adata.var[f"{named.key}_included"], dtype=bool)
+    if panel.key is not None:
+        return np.array(adata.var[f"{panel.key}_included"], dtype=bool)
     had_to = np.zeros(adata.n_vars, dtype=bool)
-    for name, mark in named.in_file("must_have").items():
-        had_to[list(named.rows[name])] = is_yes(mark)
+    for name, mark in panel.in_file("must_have").items():
+        had_to[list(panel.rows[name])] = is_yes(mark)
     return had_to

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -176,8 +176,9 @@ def prove_panel(
     earlier = [] if key is None else _earlier(adata, subject)
     recorded = np.nan if key is None else _optimality(adata.uns[key])
     with subject.few_threads():
-        compared = _Compared.of(
-            criterion, candidates.include, best.proof, recorded, subject.genes, *earlier, order
+        panels = subject.genes, *earlier, order
+        best_known, optimality_of_best, shares = _compared(
+            criterion, candidates.include, best.proof, recorded, *panels
         )
     counts = {
         f"n_{state}{name.removeprefix('certificate')}": int((column == state).sum())
@@ -185,21 +186,21 @@ def prove_panel(
         for state in (EVERY, OPEN)
     }
     content = {
-        **compared.shares,
-        "table": _table(states, subject.genes, compared.best),
+        **shares,
+        "table": _table(states, subject.genes, best_known),
         **counts,
         "n_genes": len(subject.genes),
         "n_tested": len(candidates.genes),
         "n_nodes": best.proof.n_nodes,
     }
-    if key is not None and compared.best is not subject.genes:
+    if key is not None and best_known is not subject.genes:
         content["best"] = f"{key}_best"
     if key is not None and inplace:
         _sharpen(adata, key, states, content["optimality"], tolerance)
-        if compared.best is order:
+        if best_known is order:
             _store_beside(adata, subject, candidates, best, time_limit)
         elif "best" in content:
-            _sharpen(adata, content["best"], states, compared.of_best, tolerance)
+            _sharpen(adata, content["best"], states, optimality_of_best, tolerance)
         else:
             results.forget_better(adata, key)
     return subject.result(adata, content)
@@ -288,42 +289,28 @@ def _earlier(adata: AnnData, panel: Found) -> list[Index]:
     return [genes] if usable else []
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """A panel next to others, of which the first that is the best is the best known."""
+def _compared(
+    criterion: Criterion, must: Index, proof: Proof, recorded: float, *panels: Index
+) -> tuple[Index, float, dict[str, Any]]:
+    """Return the best of panels, its optimality, and the shares of the first, by a proof.
 
-    best: Index
-    #: Optimality of the best known
-    of_best: float
-    shares: dict[str, Any]
+    `recorded` is the optimality of the first that is known already, NaN if none is.
+    """
+    errors = np.array([criterion.errors(genes)[-1] for genes in panels])
+    start, without = (criterion.errors(genes)[-1] for genes in (panels[0][:0], must))
+    rounding = ROUNDING * start
+    best = int(np.argmax(errors <= errors.min() + rounding))
+    bound = np.fmax(proof.lower, without - (without - errors[0]) / recorded)
+    proven = bool(bound >= errors[best] - rounding)
+    lower = min(bound, errors[best])
 
-    @classmethod
-    def of(
-        cls, criterion: Criterion, must: Index, proof: Proof, recorded: float, *panels: Index
-    ) -> _Compared:
-        """Compare the first panel with the others, and all with the bound of a proof.
+    def share(error: float) -> float:
+        return float(optimality(np.array([without, error]), np.array([lower]))[0])
 
-        `before` is the optimality of the first that is known already, NaN if none is.
-        """
-        errors = np.array([criterion.errors(genes)[-1] for genes in panels])
-        start, without = (criterion.errors(genes)[-1] for genes in (panels[0][:0], must))
-        rounding = ROUNDING * start
-        best = int(np.argmax(errors <= errors.min() + rounding))
-        bound = np.fmax(proof.lower, without - (without - errors[0]) / recorded)
-        proven = bool(bound >= errors[best] - rounding)
-        lower = min(bound, errors[best])
-
-        def share(error: float) -> float:
-            return float(optimality(np.array([without, error]), np.array([lower]))[0])
-
-        shares = {
-            "proven": proven,
-            "preserved": float(start - errors[0]) / criterion.scale,
-            "best_preserved": float(start - errors[best]) / criterion.scale,
-            "most_preserved": float(start - lower) / criterion.scale,
-            "optimality": 1.0 if proven and best == 0 else share(errors[0]),
-        }
-        return cls(panels[best], 1.0 if proven else share(errors[best]), shares)
+    ends = {"preserved": errors[0], "best_preserved": errors[best], "most_preserved": lower}
+    shares = {name: float(start - error) / criterion.scale for name, error in ends.items()}
+    shares["optimality"] = 1.0 if proven and best == 0 else share(errors[0])
+    return panels[best], 1.0 if proven else share(errors[best]), {"proven": proven, **shares}
 
 
 def _table(states: pd.DataFrame, panel: Index, best: Index) -> pd.DataFrame:
