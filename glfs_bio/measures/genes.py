@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,16 +18,6 @@ if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
     from ..cells.cells import Cells
     from ..data.matrix import Sums
-
-
-@dataclass(frozen=True)
-class Imputed:
-    """R² of every gene by the panel, NaN for genes of the panel and for constant ones."""
-
-    #: ``R_j²``: of what the gene shares with the subspace of the cells, shape (n_genes,)
-    of_structure: Array
-    #: ``h_j R_j²``: of the gene as it was measured, noise included, shape (n_genes,)
-    of_gene: Array
 
 
 def redundancy(panel: Matrix) -> tuple[float, float]:
@@ -92,23 +81,21 @@ def totals_by_label(
     )
 
 
-def imputed(sets: Sequence[Cells], panel: Index) -> Imputed:
-    """R² of every gene that the panel does not measure, without a regression.
+def imputed(sets: Sequence[Cells], panel: Index) -> Array:
+    """R² of what each gene shares with the subspace of the cells, without a regression.
 
     ``R_j² = 1 − c_jᵀ Ẽ c_j / c_jᵀ c_j`` with ``Ẽ = (I + Σ_{i in S} c_i c_iᵀ / (n σ_i²))⁻¹``: gene i
     is ``V c_i`` and noise of variance ``σ_i²``, V has orthonormal columns, and what is predicted is
     the mean of V after the panel has been measured.  All is in the units of the data.  Medians are
-    near those of ridge regression on other cells; `of_gene` is cautious for genes that regression
-    predicts well.
+    near those of ridge regression on other cells.
+
+    Shape (n_genes,), NaN for genes of the panel and for constant ones.
     """
     unexplained = _total(_left(cells, panel) for cells in sets)
     structured = _total(np.sum(cells.projections**2, axis=1) for cells in sets)
-    residual = _total(cells.n_cells * cells.residuals for cells in sets)
-    variance = _total(cells.n_cells * cells.variance for cells in sets)
     of_structure = 1.0 - _shares(unexplained, structured)
-    reliable = np.clip(1.0 - _shares(residual, variance), 0.0, 1.0)
     of_structure[panel] = np.nan
-    return Imputed(of_structure, reliable * of_structure)
+    return of_structure
 
 
 def predictors(sets: Sequence[Cells], panel: Index, genes: Index) -> Array:

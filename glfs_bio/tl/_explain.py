@@ -366,7 +366,7 @@ def _standing(adata: AnnData, panel: Found, genes: Index, lost: Array) -> dict[s
     lost = np.where(must_haves(adata, panel.named)[panel.genes, None], np.inf, lost)
     with panel.few_threads():
         gains = panel.measured.gains()
-        r2 = imputed(sets, panel.genes).of_structure
+        r2 = imputed(sets, panel.genes)
     losses = dict(zip(panel.genes.tolist(), panel.losses, strict=True))
     rows, of_panel = [], []
     for gene in genes.tolist():
@@ -385,7 +385,7 @@ def _standing(adata: AnnData, panel: Found, genes: Index, lost: Array) -> dict[s
                 "selected": selected,
                 "rank": ranks[gene],
                 "why_not": "" if selected else reasons[gene],
-                "r2": float(imputed(sets, predicting).of_structure[gene] if selected else r2[gene]),
+                "r2": float(imputed(sets, predicting)[gene] if selected else r2[gene]),
                 "predicted_by": ", ".join(texts),
                 "loss": losses.get(gene, np.nan),
                 "gain": np.nan if selected else float(gains[gene]),

@@ -123,7 +123,7 @@ class Prefix:
     @cached_property
     def r2(self) -> Array:
         """R² of the structure of each unmeasured gene."""
-        return imputed(self.found.basis.structure.sets, self.genes).of_structure
+        return imputed(self.found.basis.structure.sets, self.genes)
 
 
 @dataclass(frozen=True)
