@@ -171,19 +171,18 @@ def _header(
     """
     widths = [_width(line, separator) for _, line in lines] or [0]
     width = max(mode(widths), widths[-1])
-    rows = [(number, _fields(line, separator)) for number, line in lines]
-    if width > 1 and comment is not None and all(map(sheets.is_real, rows[0][1][1:])):
-        names = _fields(comment[1], separator)
-        rows = [(comment[0], names), *rows] if len(names) == width else rows
-    for n_above, (number, fields) in enumerate(rows):
-        names = [sheets.stripped(name) for name in fields]
+    if width > 1 and comment is not None and _width(comment[1], separator) == width:
+        has_numbers = all(map(sheets.is_real, _fields(lines[0][1], separator)[1:]))
+        lines = [comment, *lines] if has_numbers else lines
+    for n_above, (number, line) in enumerate(lines):
+        names = [sheets.stripped(name) for name in _fields(line, separator)]
         while len(names) > width and not names[-1]:
             names.pop()
         filled = [bool(name) for name in names[-(width - 1) :]]  # the first may be blank
         if width == 1 or len(names) not in (width - 1, width) or 2 * sum(filled) < width - 1:
             continue
-        below = rows[n_above + 1][1] if n_above + 1 < len(rows) else [""]
-        values = [field.replace(",", ".") for field in below[1:]]
+        below = lines[n_above + 1][1] if n_above + 1 < len(lines) else ""
+        values = [field.replace(",", ".") for field in _fields(below, separator)[1:]]
         if len(names) < width and not any(map(sheets.is_real, values)):
             continue
         two = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW

@@ -48,6 +48,8 @@ _KINDS = {
 _CHOSEN = ("selected", "selection")
 _INCLUDED = ("included", "include", "inpanel", "keep")
 _YES, _NO = ("true", "t", "yes", "1"), ("false", "f", "no", "0", "")
+#: What stands for no id.
+_NO_ID = ("NA", "#N/A", "-", "None")
 #: Heads of codewords as texts, and of single bits.
 _WORDS = ("barcode", "binarybarcode", "codeword", "binarycode", "code", "sequence")
 _BIT = re.compile(r"(bit|b|rs|r|hyb|round|readout|ch)?\d+(ch\d+)?")
@@ -344,7 +346,7 @@ def _table(path: Path, column: str | None, sheet: str | None) -> Table:
             table["codewords"] = words
         table = sheets.one_name_a_row(str(path), table.loc[_chosen(str(path), rows)], "gene")
     if "id" in table:
-        table["id"] = table["id"].map(names.as_id)
+        table["id"] = table["id"].map(names.as_id).mask(table["id"].isin(_NO_ID), "")
         nameless = (table["gene"] == "") & ~table["id"].map(names.is_number)
         table["gene"] = table["gene"].mask(nameless, table["id"])
     for head, kinds in _KINDS.items():

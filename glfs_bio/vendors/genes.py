@@ -400,7 +400,7 @@ def _pairs(
     if of_type is None and len(texts) == 1:
         of_type = texts[0]
     flags = [at for at, kind in enumerate(kinds) if kind == "flags" and table.heads]
-    known_heads = any(sheets.plain(head) in _HEADS for head in table.heads)
+    has_heads = any(sheets.plain(head) in _HEADS for head in table.heads)
     if of_type is not None and of_genes:
         yield from _by_row(source, table, of_type, of_genes)
     elif len(of_genes) == 1 and len(flags) == table.width - 1 > 0:
@@ -412,12 +412,12 @@ def _pairs(
                 table.heads[at],
                 [name for cell in marked for name in sheets.names_of(source, cell)],
             )
-    elif of_genes and table.heads and not texts and not known_heads:
+    elif of_genes and table.heads and not texts and not has_heads:
         yield from _by_column(source, table, of_genes)
     else:
         raise bad_file(
             source,
-            f"has no column of types and one of genes, nor a column per type ({table.told()})",
+            f"has no column of types and one of genes, nor a column per type ({table.summary()})",
             f"head them 'type' and 'gene', or name them with {arg('type')} and {arg('gene')}",
         )
 
@@ -432,9 +432,9 @@ def _gene_columns(table: sheets.Sheet, kinds: list[str], of_type: int | None) ->
                 return headed
         if numbered := [at for at in columns if _NUMBERED.fullmatch(heads[at])]:
             return numbered
-        present = [at for at in columns if not table.heads or not _LACKING.match(table.heads[at])]
-        if present and "symbols" in accepted:
-            return present
+        genes = [at for at in columns if not table.heads or not _LACKING.match(table.heads[at])]
+        if genes and "symbols" in accepted:
+            return genes
     return []
 
 

@@ -108,7 +108,7 @@ class Sheet(NamedTuple):
         """Return the cells of a column, ``""`` where a row is too short."""
         return [row[at] if at < len(row) else "" for row in self.rows]
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Return the columns and what each holds, for a message."""
         heads = self.heads or [f"column {at + 1}" for at in range(self.width)]
         return listed(
@@ -236,17 +236,17 @@ def _header(
     """Return the place of the header; None: no row is one."""
     if column is not None:
         return next((at for at, row in enumerate(rows[:TOP]) if column in row), None)
-    with_heads = {
-        at: places
+    with_heads = [
+        at
         for at, row in enumerate(rows[:TOP])
-        if (places := [place for place, cell in enumerate(row) if plain(cell) in heads])
+        if any(plain(cell) in heads for cell in row)
         and not _is_body(row)
         and (at + 1 == len(rows) or len(row) + 1 >= len(rows[at + 1]))
-    }
-    for at, places in with_heads.items():
+    ]
+    for at in with_heads:
         below = Sheet([], rows[at + 1 :], [])
-        kinds = {kind_of(below.column(place)) for place in places}
-        if kinds & {"symbols", "ids"}:
+        columns = [number for number, cell in enumerate(rows[at]) if plain(cell) in heads]
+        if {kind_of(below.column(number)) for number in columns} & {"symbols", "ids"}:
             return at
     return next(iter(with_heads), None)
 
@@ -339,7 +339,7 @@ def is_list_head(first: str, below: Sequence[str]) -> bool:
 def _unclear(source: object, sheet: Sheet) -> InvalidValue:
     return bad_file(
         source,
-        f"has no one column that holds genes ({sheet.told()})",
+        f"has no one column that holds genes ({sheet.summary()})",
         f"head it gene, or name it with {arg('column')}",
     )
 

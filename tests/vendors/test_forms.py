@@ -236,6 +236,8 @@ WITH_NA = {
     "semicolon.csv": "\ufeffSymbol;weight\nCD3D;0,5\nMS4A1;0,3\nNA;0\n",
     "quoted.csv": '"NAMES","note"\n"CD3D","a, b"\n"MS4A1",""\n"NA",""\n',
     "comments.csv": "#file_format=1.0\ngene,n\nCD3D,1\nMS4A1,1\n,1\nNA,1\n",
+    "described.csv": "gene,gene_name\nCD3D,delta chain\nMS4A1,an antigen\nNA,not known\n",
+    "roles.csv": "assay,kind\nCD3D,gene\nMS4A1,gene\nNA,control\n",
     "UPPER.TSV": "target_gene\tn\nCD3D\t1\nMS4A1\t1\nNA\t1\n",
 }
 #: Of four genes, several in a cell or on a line, or below a head that says nothing.
@@ -244,6 +246,7 @@ OF_FOUR = {
     "lines.txt": "CD3D, CD3E\nMS4A1 | CD79A\n",
     "breaks.csv": 'type,genes\nT,"CD3D\nCD3E"\nB,"MS4A1\r\nCD79A"\n',
     "cells.gmt": "T\tx\tCD3D,CD3E\nB\tx\tMS4A1,1.0\tCD79A,0.5\n",
+    "wrapped.txt": "CD3D, CD3E,\nMS4A1, CD79A\n",
     "own_head.txt": "Lung panel, version 2\nCD3D\nCD3E\nMS4A1\nCD79A\n",
     "no_last_head.csv": "gene,n\nCD3D,1,x\nCD3E,2,y\nMS4A1,3,z\nCD79A,4,z\n",
     "r_markers.txt": '"p_val" "fc"\n"CD3D" 0 2\n"CD3E" 0 2\n"MS4A1" 0 2\n"CD79A" 0 2\n',
@@ -277,6 +280,9 @@ UNCLEAR = {
     "two_columns.csv": "index,one,two\n1,CD3D,CD4\n2,LYZ,CD8A\n",
     "ranked.csv": ",0_names,0_scores,1_names,1_scores\n0,HBA2,5.0,FZD3,5.5\n1,HBA1,4.8,CD4,5.4\n",
     "numbered.txt": "1,CD3D\n2,LYZ\n",
+    "counts.csv": "Sample,#Genes\ns1,2289\ns2,1311\n",
+    "barcodes.csv": ",ident,n\nAAACATACAACCAC-1,a,1\nAAACATTGAGCTAC-1,a,2\n",
+    "computed.csv": "gene,type\nCD3D,T\n#N/A,T\n",
     "two_genes.csv": "Gene,n,Gene\nCD3D,1,LYZ\nCD4,2,NKG7\n",
     "none_chosen.csv": "gene,selected\nCD3D,FALSE\n",
     "latin.csv": b"gene,n\nCD3D,\xe9\n",
