@@ -52,7 +52,8 @@ def test_what_is_written_is_read_and_of_use(tmp_path):
     other = ad.read_h5ad(tmp_path / "cells.h5ad")
     for table in tables(held(adata)["uns"]):
         assert all(np.dtype(kind).kind in "biufO" for kind in table.dtypes)
-    assert (adata.uns["glfs_evaluation"]["per_label"]["confused_with"] == "").all()
+    of_labels = adata.uns["glfs_evaluation"]["per_label"].iloc[:4]  # domains follow
+    assert (of_labels["confused_with"] == "").all()
     same(held(other), held(adata), "cells", 0.0)
     of_all = (structure.KEY, structure.BESIDE, all_genes.KEY)
     for key, entry in other.uns.items():

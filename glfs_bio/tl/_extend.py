@@ -166,20 +166,15 @@ def extend_panel(
         best = constraints.name_ruled_out(adata, best)
     constraints.say_ruled_out(best.info.get("ruled_out"))
     order = candidates.genes[best.order[: best.n_selected]]
-    table = pd.DataFrame(
-        {
-            "gene": names[order[len(stay) :]],
-            "adds": np.diff(best.preserved, prepend=0.0)[len(stay) :],
-            "preserved": preserved_by(criterion, order)[len(stay) :],
-        }
-    )
+    new, adds = order[len(stay) :], np.diff(best.preserved, prepend=0.0)[len(stay) :]
+    preserved = preserved_by(criterion, order)[len(stay) :]
+    table = pd.DataFrame({"gene": names[new], "adds": adds, "preserved": preserved})
     content: dict[str, Any] = {}
     frame = results.columns_of(best, candidates, names, str(key_added))
     if drop is not None or subject.named.key is not None:
         frame[f"{key_added}_included"] = had_to
     if drop is not None:
         # those that enter in the place of genes that leave, and their substitution scores
-        new = order[len(stay) :]
         leaving, entering, scores = in_place_of(criterion, stay, dropped.tolist(), new)
         replaced = pd.Series(dropped.index[leaving], entering, dtype=object)
         table["replaces"] = replaced.reindex(range(len(new)), fill_value="")
