@@ -51,12 +51,14 @@ class Original(Method):
     """
 
     lam: float | Literal["line_search"] | None = None
+    solver: str = "newton"
     tol: float = TOLERANCE
 
     reference = "Wang & Goldenberg 2014"
     chooses_size = True
 
     def __post_init__(self) -> None:
+        checks.one_of("solver", self.solver, path.SOLVERS)
         checks.number("tol", self.tol, above=0.0)
         if isinstance(self.lam, str):
             checks.one_of("lam", self.lam, ("line_search",))
@@ -104,7 +106,8 @@ class Original(Method):
             warnings.warn(
                 Caution(
                     "The solver stopped with a violation of the optimality conditions of "
-                    f"{chosen.kkt:.2g}, above {arg('tol')} {self.tol:g}: raise it."
+                    f"{chosen.kkt:.2g}, above {arg('tol')} {self.tol:g}: raise it, or try another "
+                    f"{arg('solver')}."
                 ),
                 stacklevel=2,
             )
@@ -132,7 +135,7 @@ class Original(Method):
         takes first are those within a class.
         """
         objective = Variance(*self._blocks([problem]))
-        walk = path.walk(objective, tol=self.tol)
+        walk = path.walk(objective, solver=self.solver, tol=self.tol)
         with few_threads(objective.rank):
             solutions = path.until(walk, min(numbers))
         total = _squared_norms([problem])
@@ -161,16 +164,17 @@ class Original(Method):
         self, objective: Variance, n_genes: int | None, n_included: int, *, full_rank: bool
     ) -> tuple[list[Solution], Solution]:
         """Solutions along λ, and the one that is the answer."""
+        how: dict[str, Any] = {"solver": self.solver, "tol": self.tol}
         if self.lam == "line_search" or (self.lam is None and n_genes is None):
-            solutions = path.line_search(objective, tol=self.tol)
+            solutions = path.line_search(objective, **how)
             return solutions, solutions[-1]
         if self.lam is not None:
-            solutions = path.walk_to(objective, float(self.lam), tol=self.tol)
+            solutions = path.walk_to(objective, float(self.lam), **how)
             return solutions, solutions[-1]
         n_free = max((n_genes or 0) - n_included, 1)
         if full_rank:
-            return _with_room(objective, n_free, self.tol)
-        solutions = path.until(path.walk(objective, least=n_free, tol=self.tol), n_free)
+            return _with_room(objective, n_free, how)
+        solutions = path.until(path.walk(objective, least=n_free, **how), n_free)
         return solutions, path.at_least(solutions, n_free)
 
 
@@ -189,6 +193,8 @@ class Exact(Original):
         - ``"line_search"``: the rule of the paper, the largest λ at which the solution does not
           collapse
         - ``None``: the λ of the path at which the number of genes is reached
+    solver : {"newton", "owlqn"}, default "newton"
+        Solver; ``"owlqn"`` is that of the paper.
     tol : float, default 1e-4
         Maximum violation of the optimality conditions, in units of λ.
 
@@ -200,7 +206,7 @@ class Exact(Original):
     --------
     >>> from glfs_bio.glfs2014 import Exact
     >>> Exact(lam="line_search")
-    Exact(lam='line_search', tol=0.0001)
+    Exact(lam='line_search', solver='newton', tol=0.0001)
     """
 
     name = "exact"
@@ -228,7 +234,7 @@ class Printed(Original):
     --------
     >>> from glfs_bio.glfs2014 import Printed
     >>> Printed()
-    Printed(lam=None, tol=0.0001)
+    Printed(lam=None, solver='newton', tol=0.0001)
     """
 
     name = "printed"
@@ -250,7 +256,9 @@ def _squared_norms(problems: Sequence[Cells]) -> Array:
     return total
 
 
-def _with_room(objective: Variance, n_free: int, tol: float) -> tuple[list[Solution], Solution]:
+def _with_room(
+    objective: Variance, n_free: int, how: dict[str, Any]
+) -> tuple[list[Solution], Solution]:
     """At full rank: walk until there is room for the genes asked for and for more.
 
     Each direction that λ takes there is one of the data's own, so that the answer may be a larger
@@ -261,7 +269,7 @@ def _with_room(objective: Variance, n_free: int, tol: float) -> tuple[list[Solut
         np.count_nonzero(objective.squared_norms) / objective.rank, 1.0, _MOST_ROOM
     )
     most = max(int(_AHEAD * room), _FEWEST_FIRST)
-    walk = path.walk(objective, least=n_free, most=most, tol=tol)
+    walk = path.walk(objective, least=n_free, most=most, **how)
     solutions = path.until(walk, int(room))
     chosen = solutions[-1]
     if chosen.n_genes < n_free:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import NO_VALUE, InvalidValue, arg
-from .solvers import TOLERANCE, newton
+from .solvers import TOLERANCE, newton, owlqn
 from .thinning import balance, thin
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .variance import Phi, Variance
 
 log = logging.getLogger(__name__)
+
+SOLVERS = {"newton": newton, "owlqn": owlqn}
+
 
 #: λ grows by this factor from one solution to the next.  These numbers were settled by trial on the
 #: paper's images and simulations.
@@ -86,6 +89,7 @@ def walk(
     objective: Variance,
     *,
     last: float = np.inf,
+    solver: str = "newton",
     tol: float = TOLERANCE,
     factor: float = FACTOR,
     least: int = 1,
@@ -101,7 +105,7 @@ def walk(
     if np.count_nonzero(beta) > most:
         beta, lam = thin(objective, beta, lam, most=most, least=least, last=last)
     while True:
-        solution = newton(objective, beta, lam, tol=tol)
+        solution = SOLVERS[solver](objective, beta, lam, tol=tol)
         log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})
         if solution.n_genes == 0:
             break
@@ -136,7 +140,9 @@ def walk_to(objective: Variance, lam: float, **options: Any) -> list[Solution]:
     return solutions
 
 
-def line_search(objective: Variance, *, tol: float = TOLERANCE) -> list[Solution]:
+def line_search(
+    objective: Variance, *, solver: str = "newton", tol: float = TOLERANCE
+) -> list[Solution]:
     """The paper's rule for equation (8): the largest λ, up to factors of two, without collapse.
 
     ``λ ← λ/2`` after a collapse, ``λ ← λ C/2^t`` otherwise, for t up to log₂ C, and early stopping
@@ -147,7 +153,7 @@ def line_search(objective: Variance, *, tol: float = TOLERANCE) -> list[Solution
     survivors: list[Solution] = []
     history: list[bool] = []
     for t in range(int(np.log2(_LINE_SEARCH_CONSTANT)) + 1):
-        solution = newton(objective, beta, lam, tol=tol)
+        solution = SOLVERS[solver](objective, beta, lam, tol=tol)
         history.append(solution.n_genes > 0)
         log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})
         if solution.n_genes:

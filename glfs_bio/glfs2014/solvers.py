@@ -1,7 +1,11 @@
-"""Solver of ``φ(β) + λ Σ β`` over β ≥ 0: active-set Newton."""
+"""Solvers of ``φ(β) + λ Σ β`` over β ≥ 0: active-set Newton, and OWL-QN, the paper's.
+
+They share the optimality conditions, the rules of a step, and the form of the answer.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,6 +35,8 @@ _ENTERING = 2
 #: Multiples of a Newton step: where the line search gives up, and how far a step is gone on along
 #: whose model was made more convex than the objective.
 _SHORTEST, _LONGEST = 1e-10, 64.0
+#: Pairs of steps and gradients that OWL-QN remembers, and where its line search gives up.
+_MEMORY, _SHORTEST_PROJECTED = 10, 1e-12
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,11 @@ def kkt_residuals(beta: Array, gradient: Array, lam: float) -> Array:
 def longest_step(drop: float, at_most: float = 1.0) -> float:
     """Multiple of a step that keeps every direction on its branch; `drop` is its largest drop."""
     return at_most if drop * at_most <= _DROP else _DROP / drop
+
+
+def keeps_branches(drop: float) -> bool:
+    """Whether no direction loses more in a step than it may, up to rounding."""
+    return drop <= _DROP * (1.0 + 1e-9)
 
 
 def decreases_enough(point: Point, trial: Point, lam: float, expected: float) -> bool:
@@ -225,6 +236,95 @@ def solve_bounded_qp(
             break
         free = moved
     return np.maximum(x, lower)
+
+
+def owlqn(
+    objective: Variance,
+    beta: Array,
+    lam: float,
+    *,
+    tol: float = TOLERANCE,
+    max_iter: int = 10_000,
+) -> Solution:
+    """Descend from `beta` to a stationary point with gradients over all genes.
+
+    The paper's solver, orthant-wise limited-memory quasi-Newton (Andrew & Gao 2007), for β ≥ 0.
+
+    The orthant is fixed by β ≥ 0, so both projections of the paper become clipping at zero: a
+    coordinate at a bound whose gradient points outwards is frozen, the quasi-Newton direction is
+    kept only where it is a descent direction, and the step is projected onto β ≥ 0.
+
+    Parameters and return value are those of :func:`newton`.
+    """
+    everything = np.arange(objective.n_genes)
+    point = objective.at(beta.copy(), everything)
+    pairs: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
+    steps = 0
+    while True:
+        here, gradient = point.beta, point.gradient
+        residuals = kkt_residuals(here, gradient, lam)
+        kkt = float(residuals.max())
+        if kkt <= tol or steps >= max_iter:
+            break
+        steepest = np.where(residuals > 0, -(gradient + lam), 0.0)
+        direction = _two_loop(steepest, pairs)
+        direction[np.sign(direction) * np.sign(steepest) <= 0] = 0.0
+        accepted = None
+        for way in (direction, steepest):
+            accepted = _projected_search(objective, point, way, lam, first=steps == 0)
+            if accepted is not None:
+                break
+            pairs.clear()
+        if accepted is None:
+            break
+        moved, turned = accepted.beta - here, accepted.gradient - gradient
+        if moved @ turned > 1e-12 * (moved @ moved):
+            pairs.append((moved, turned))
+        point = accepted
+        steps += 1
+    return Solution(lam, point.beta, point.gradient, point.value, kkt, steps, kkt <= tol)
+
+
+def _two_loop(steepest: Array, pairs: deque[tuple[Array, Array]]) -> Array:
+    """``H⁻¹ · steepest`` with the limited-memory inverse Hessian."""
+    direction = steepest.copy()
+    shares = []
+    for moved, turned in reversed(pairs):
+        share = (moved @ direction) / (moved @ turned)
+        direction -= share * turned
+        shares.append(share)
+    if pairs:
+        moved, turned = pairs[-1]
+        direction *= (moved @ turned) / (turned @ turned)
+    for (moved, turned), share in zip(pairs, reversed(shares), strict=True):
+        direction += (share - (turned @ direction) / (moved @ turned)) * moved
+    return direction
+
+
+def _projected_search(
+    objective: Variance, point: Point, direction: Array, lam: float, *, first: bool
+) -> Point | None:
+    """Backtrack along the projected direction until the penalised objective decreases enough.
+
+    It begins where a part of the whole, projected step would keep every direction on its branch;
+    a shorter step, projected itself, is another, and must keep them too.
+    """
+    here = point.beta
+    slope = point.gradient + lam
+    length = longest_step(point.largest_drop(np.maximum(here + direction, 0.0) - here))
+    if first:
+        length = min(length, 0.1 * here.sum() / max(np.abs(direction).sum(), np.finfo(float).tiny))
+    while length > _SHORTEST_PROJECTED:
+        there = np.maximum(here + length * direction, 0.0)
+        expected = float(slope @ (there - here))
+        if expected >= 0:
+            return None
+        if keeps_branches(point.largest_drop(there - here)):
+            trial = point.moved(there)
+            if decreases_enough(point, trial, lam, expected):
+                return trial
+        length /= 2.0
+    return None
 
 
 def cholesky_factor(matrix: Array) -> Array | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 import pytest
 from refusals import refused
@@ -12,7 +14,7 @@ from glfs_bio.cells.cells import build_problems
 from glfs_bio.criterion.error import inverse
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014 import Exact, path, solvers
-from glfs_bio.glfs2014.solvers import kkt_residuals, newton, solve_bounded_qp
+from glfs_bio.glfs2014.solvers import kkt_residuals, newton, owlqn, solve_bounded_qp
 from glfs_bio.glfs2014.variance import Variance, diagonal, root
 from glfs_bio.methods import OBJECTIVES
 from glfs_bio.options import StructureSpec
@@ -42,18 +44,23 @@ def lbfgsb(objective, beta, lam):
 
 
 @pytest.mark.parametrize("steps", [0, 4, 12])
-def test_two_solvers_agree_on_a_branch(of_cells, steps):
+def test_three_solvers_agree_on_a_branch(of_cells, steps):
     solutions = list(path.walk(of_cells))
     nearby = solutions[min(steps, len(solutions) - 1)]
     lam = nearby.lam * 1.01
     first = newton(of_cells, nearby.beta, lam, tol=1e-10)
-    second = lbfgsb(of_cells, nearby.beta, lam)
+    second = owlqn(of_cells, nearby.beta, lam, tol=1e-9)
+    third = lbfgsb(of_cells, nearby.beta, lam)
     assert first.converged
-    np.testing.assert_allclose(second, first.beta, atol=1e-6 * first.beta.max())
+    assert second.converged
+    largest = first.beta.max()
+    np.testing.assert_allclose(second.beta, first.beta, atol=1e-6 * largest)
+    np.testing.assert_allclose(third, first.beta, atol=1e-6 * largest)
 
 
-def test_every_solution_of_the_path_is_stationary(of_cells):
-    solutions = list(path.walk(of_cells))
+@pytest.mark.parametrize("solver", path.SOLVERS)
+def test_every_solution_of_the_path_is_stationary(of_cells, solver):
+    solutions = list(path.walk(of_cells, solver=solver))
     assert len(solutions) > 5
     for solution in solutions:
         assert solution.converged
@@ -63,18 +70,19 @@ def test_every_solution_of_the_path_is_stationary(of_cells):
         assert (solution.beta >= 0).all()
 
 
-def test_steps_are_counted(objective):
+@pytest.mark.parametrize("solver", [newton, owlqn])
+def test_steps_are_counted(objective, solver):
     beta, lam = path.start(objective)
     for most in (0, 1, 3):
-        solution = newton(objective, beta, lam, max_iter=most, tol=1e-12)
+        solution = solver(objective, beta, lam, max_iter=most, tol=1e-12)
         assert solution.n_iter == most
         assert not solution.converged
         assert solution.kkt > 1e-4
         assert (solution.beta == beta).all() == (most == 0)
-    whole = newton(objective, beta, lam)
+    whole = solver(objective, beta, lam)
     assert whole.converged
     assert 1 < whole.n_iter < 100
-    beyond = newton(objective, beta, lam, tol=0.0, max_iter=300)  # more than rounding allows
+    beyond = solver(objective, beta, lam, tol=0.0, max_iter=300)  # more than rounding allows
     assert not beyond.converged
     assert beyond.kkt < 1e-12
 
@@ -146,6 +154,45 @@ def test_roots_and_factors():
     square = np.zeros((3, 3))
     diagonal(square)[:] += [1.0, 2.0, 3.0]
     np.testing.assert_array_equal(square, np.diag([1.0, 2.0, 3.0]))
+
+
+def test_two_loops_are_the_updates_of_bfgs():
+    """``H ← (I − s yᵀ/sᵀy) H (I − y sᵀ/sᵀy) + s sᵀ/sᵀy``, from ``sᵀy/yᵀy`` of the last pair."""
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(7, 7))
+    curved = root @ root.T + np.eye(7)
+    steepest = rng.normal(size=7)
+    for n_pairs in (0, 1, 2, 6):
+        pairs = deque((moved, curved @ moved) for moved in rng.normal(size=(n_pairs, 7)))
+        expected = np.eye(7)
+        if pairs:
+            moved, turned = pairs[-1]
+            expected *= (moved @ turned) / (turned @ turned)
+        for moved, turned in pairs:
+            left = np.eye(7) - np.outer(moved, turned) / (moved @ turned)
+            expected = left @ expected @ left.T + np.outer(moved, moved) / (moved @ turned)
+        direction = solvers._two_loop(steepest, pairs)
+        np.testing.assert_allclose(direction, expected @ steepest, rtol=1e-9)
+
+
+def test_the_first_step_moves_a_tenth_of_the_weight(objective):
+    """Nothing is known of the curvature then; λ is so large that the gradient alone goes far."""
+    beta, lam = path.start(objective)
+    moved = owlqn(objective, beta, 1e3 * lam, max_iter=1).beta - beta
+    assert np.abs(moved).sum() == pytest.approx(0.1 * beta.sum())
+
+
+def test_a_path_loses_no_direction_that_newton_keeps():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat(np.eye(3), 30, axis=0) @ np.hstack([np.eye(3), np.eye(3)[::-1]])
+        cells = np.hstack([3.0 * groups, np.zeros((90, 34))])
+        cells += rng.normal(scale=0.3, size=(90, 40))
+        panels = []
+        for solver in ("owlqn", "newton"):
+            model = GLFS(n_genes=3, objective=Exact(solver=solver)).fit(cells)
+            panels.append(model.get_support())
+        np.testing.assert_array_equal(*panels)
 
 
 @pytest.mark.parametrize("name", ["exact", "printed"])
