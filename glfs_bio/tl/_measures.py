@@ -191,11 +191,14 @@ class Evaluation:
         genes["in_data"] = np.arange(len(genes)) < len(names)
         if orderable is not None:
             genes["orderable"] = [*orderable[prefix.genes], *[False] * len(absent)]
-        return {"genes": genes, "unexplained": self._unexplained(prefix), **prefix.tables}
+        with prefix.found.few_threads():
+            unexplained = self._unexplained(prefix)
+        return {"genes": genes, "unexplained": unexplained, **prefix.tables}
 
     def columns(self, prefix: Prefix, key: str) -> dict[str, dict[str, Array]]:
         """Return columns of cells and genes for a panel."""
-        cells = prefix.found.measured.unexplained_cells()
+        with prefix.found.few_threads():
+            cells = prefix.found.measured.unexplained_cells()
         of_cells = self.basis.structure.of_all_cells(cells, self.adata.n_obs)
         return {"obs": {f"{key}_unexplained": of_cells}, "var": {f"{key}_r2": prefix.r2}}
 

@@ -149,7 +149,7 @@ def test_failed_genes_leave_and_do_not_come_back(cells, tmp_path):
     cells.write_h5ad(tmp_path / "a.h5ad")
     again = ad.read_h5ad(tmp_path / "a.h5ad")
     sources = tl.order_panel(again, "glfs_extended", inplace=False).set_index("name")["source"]
-    assert (sources[table["gene"]] == "added").all()
+    assert (sources[table["gene"]] == "replacement").all()
     assert (sources.drop(table["gene"]) == "selected").all()
     tl.extend_panel(again, "glfs_extended", 32)
     extended = chosen(again, "glfs_extended_extended")
