@@ -282,7 +282,6 @@ UNCLEAR = {
     "numbered.txt": "1,CD3D\n2,LYZ\n",
     "counts.csv": "Sample,#Genes\ns1,2289\ns2,1311\n",
     "barcodes.csv": ",ident,n\nAAACATACAACCAC-1,a,1\nAAACATTGAGCTAC-1,a,2\n",
-    "computed.csv": "gene,type\nCD3D,T\n#N/A,T\n",
     "two_genes.csv": "Gene,n,Gene\nCD3D,1,LYZ\nCD4,2,NKG7\n",
     "none_chosen.csv": "gene,selected\nCD3D,FALSE\n",
     "latin.csv": b"gene,n\nCD3D,\xe9\n",
@@ -451,7 +450,7 @@ def test_missing_files_and_packages(write, tmp_path, monkeypatch):
 def test_formulas_of_other_people_are_not_left_out(write):
     rows = [["gene", "price"], ["CD3D", "=1+1"], ["LYZ", 4]]
     assert read_panel(write("a.xlsx", {"Sheet": rows})) == ["CD3D", "LYZ"]  # prices are computed
-    for cell in ("=A2", "=UPPER(A2)", "#REF!"):
+    for cell in ("=A2", "=UPPER(A2)", "#REF!", "#N/A"):
         with refused(InvalidValue, "path"):
             read_panel(write("a.xlsx", {"Sheet": [*rows, [cell, 3]]}))
 
