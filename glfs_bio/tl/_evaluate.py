@@ -85,9 +85,8 @@ def evaluate_panel(
     """Evaluate panels: the structure they preserve, and the variation they leave unexplained.
 
     The preserved share of the structure needs no labels.  It is 0 without genes and 1 for all
-    genes, on one scale for all panels of the same cells.  A share of 0.3 can be good, since a few
-    genes cannot preserve the variation of thousands: compare it with random panels and with the
-    bound for this size.
+    genes.  A share of 0.3 can be good: compare it with random panels and with the bound for this
+    size.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def evaluate_panel(
         A dict has several panels by their names, which are evaluated by the same measures.
     <labels> str, default None
     sizes : sequence of int, default None
-        Numbers of first genes that are evaluated too, in the order of the panel: all are nested.
+        Numbers of first genes of the panel that are evaluated too.
     measures : str or sequence of str, default None
         Measures, or groups of them.  None: ``"default"``.  ``"all"``: whatever has its arguments.
         By default there are the groups
@@ -107,8 +106,7 @@ def evaluate_panel(
         - ``"neighbors"``: ``knn_preservation``
         - ``"genes"``: ``imputed``, ``mean_correlation``, ``n_effective``
         - ``"labels"``, with `labels`: ``accuracy``, ``macro_f1``, ``rare_f1``, by the majority of
-          the 15 nearest cells.  Genes count by their variance, as in a clustering, and a rare label
-          can be lost that a single gene distinguishes.
+          the 15 nearest cells, for which genes count by their variance.
         - ``"space"``, with `domains` or `spatial`: ``domain_accuracy``, ``domain_macro_f1``,
           ``morans_i``, ``morans_i_kept``
         - ``"counts"``, with `counts_layer`: ``counts_share``, ``counts_spearman``,
@@ -137,11 +135,9 @@ def evaluate_panel(
     <symbols>
     preserve : str, list, dict or Preserve, default None
         Target of the panel: a value of `preserve` of :func:`~glfs_bio.pp.select_genes`, or a
-        :class:`~glfs_bio.Preserve`.  None: the target of the selection, and for other panels the
-        structure, which is that of the selections in `adata` where they have one.  Several panels
-        have one target, by default the structure, by the parameters that the selections among them
-        have in common.  If these differ, a target is needed, which is then evaluated by the
-        structure of the matrix, or by the one that a :class:`~glfs_bio.Preserve` names.
+        :class:`~glfs_bio.Preserve`.  None: the target of the selection, and for other and for
+        several panels the structure, by the parameters of the selections.  If these differ, a
+        target is needed.
     key_added : str, default None
         Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.  None: that of the
         panel and ``_evaluation``, such as ``"glfs_evaluation"``, which is also that of a list;
