@@ -46,7 +46,7 @@ WRITING = {
 #: Plots that ask for more than the object.
 PLOTS = {name: {} for name in pl.__all__} | {
     "dotplot": {"labels": "type"},
-    "panel": {"color": "type", "basis": "pca"},
+    "panel": {"color": "type", "basis": "spatial"},
 }
 SIZES = {"DENSE_BLOCK": 2**12, "SPARSE_READ": 2**12, "SPARSE_BLOCK": 2**11}
 

@@ -109,7 +109,7 @@ def _file_of(source: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "stdin"
-        with copy.open("wb") as file:
+        with _files.replacing(copy) as name, name.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         path = copy.rename(copy.with_suffix(_ending(copy)))
         with _named(path, "stdin"):

@@ -115,9 +115,8 @@ def evaluate_panel(
 
         and only where they are named, since they take longer:
 
-        - ``"laprls"``: ``accuracy_laprls``, ``macro_f1_laprls``, ``rare_f1_laprls``, by a
-          classifier, LapRLS with a Gaussian kernel of the standardised genes, in 5-fold
-          cross-validation over the cells, or of more than 100,000 so many, evenly over their order
+        - ``"laprls"``: ``accuracy_laprls``, ``macro_f1_laprls``, ``rare_f1_laprls``, by LapRLS with
+          a Gaussian kernel, in 5-fold cross-validation over at most 100,000 cells
         - ``"space_laprls"``: ``domain_accuracy_laprls``, ``domain_macro_f1_laprls``
         - ``"silhouette"``: ``silhouette``, of at most 1,000 cells
         - ``"clusters"``: ``cluster_preservation_coarse``, ``cluster_preservation_fine``,
