@@ -20,7 +20,6 @@ import numpy as np
 import pooch
 import pytest
 import requests
-from numcodecs import blosc
 from refusals import refused
 
 import glfs_bio
@@ -69,7 +68,6 @@ def write_with(fault, adata, target, n_bytes):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN if fault == "no space" else signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
-    blosc.use_threads = False  # which do not survive a fork
     with suppress(OSError):
         write(adata, target)
         sys.exit(WRITTEN)

@@ -40,6 +40,7 @@ def rinterface() -> ModuleType:
     if find_spec("_rinterface_cffi_api") is None:
         # rpy2 was built without a compiler; it says so on the console unless told.
         os.environ.setdefault("RPY2_CFFI_MODE", "ABI")
+    libraries = os.environ.get("LD_LIBRARY_PATH")
     try:
         import rpy2.rinterface as ri
     except (AttributeError, ImportError, OSError, ValueError) as error:
@@ -52,6 +53,10 @@ def rinterface() -> ModuleType:
         ) from error
     with _own_interrupts():
         ri.initr()
+    # What rpy2 set is of no use here, and processes of Python would load the system's libpython.
+    os.environ.pop("LD_LIBRARY_PATH", None)
+    if libraries is not None:
+        os.environ["LD_LIBRARY_PATH"] = libraries
     # Later, with half of the interpreter gone, rpy2 cannot release them.
     atexit.register(_callbacks.clear)
     module: ModuleType = ri

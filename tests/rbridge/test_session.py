@@ -18,6 +18,7 @@ from scipy import sparse
 
 from glfs_bio.rbridge import session
 
+LIBRARIES = os.environ.get("LD_LIBRARY_PATH")
 R_BRIDGE = Path(__file__).resolve().parents[2] / "r_bridge"
 
 #: Targets for these tests, in the Python of a session: one that computes until it is interrupted,
@@ -294,6 +295,10 @@ def test_workers(rscript, monkeypatch):
         raise
     assert process.returncode == 0, err
     assert "leaked" not in err
+
+
+def test_processes_of_python_keep_their_libraries(ri):
+    assert os.environ.get("LD_LIBRARY_PATH") == LIBRARIES
 
 
 def test_without_rpy2(monkeypatch):
