@@ -276,10 +276,8 @@ def test_results_of_a_file_are_those_of_memory(container, name, every_result, re
 
 
 def test_two_workers_of_dask(every_result, tmp_path, monkeypatch):
-    """Workers are threads that talk by TCP: whatever they get is serialised, as for processes."""
     distributed = pytest.importorskip("distributed")
-    options = {"processes": False, "protocol": "tcp://", "threads_per_worker": 1}
-    options |= {"dashboard_address": None}
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
     opened = CONTAINERS["dask csr"](tmp_path)
     with (
         distributed.LocalCluster(n_workers=2, local_directory=tmp_path, **options) as cluster,
