@@ -153,8 +153,9 @@ def asked_for(
                 if set(group.needs) <= set(arguments) and (group.is_default or name == "all")
             ]
         if not matching:
-            valid = ("default", "all", *GROUPS, *DESCRIPTIONS)
-            raise InvalidValue("measures", name, "is no measure", f"choose from {', '.join(valid)}")
+            problem = "is neither a measure nor a group of them"
+            advice = f"choose from default, all, {', '.join(GROUPS)}, or from their measures"
+            raise InvalidValue("measures", name, problem, advice)
         for group in matching:
             of_group = set(GROUPS[group].measures)
             is_whole = name in (group, "all", "default")
