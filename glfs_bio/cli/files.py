@@ -20,6 +20,7 @@ from .._files import check_target, existing, reading, reason
 from ..errors import (
     MATRIX,
     NO_VALUE,
+    FileExists,
     FileMissing,
     FileRefused,
     InvalidValue,
@@ -68,9 +69,22 @@ def check(options: Sequence[Option], line: Mapping[str, Any], *, json: bool) -> 
     if len(streams) > 1:
         problem = f"and {arg(streams[1])} are both written to stdout"
         raise InvalidValue(streams[0], NO_VALUE, problem, "write one to a file")
+    overwrite = line.get("overwrite", False)
     for name, path in targets:
         with naming(path=name):
-            check_target(path, overwrite=line.get("overwrite", False))
+            check_target(path, overwrite=overwrite)
+    if line.get("tables") is not None:
+        _check_folder(line["tables"], overwrite=overwrite)
+
+
+def _check_folder(folder: Path, *, overwrite: bool) -> None:
+    """Refuse what is no folder, or has tables that may not be replaced."""
+    if not folder.is_dir():
+        with naming(path="tables"):
+            check_target(folder, overwrite=False)
+    elif not overwrite and any(folder.glob("*.csv")):
+        remedy = f"name another folder, or pass {arg('overwrite', True)}"
+        raise FileExists("tables", folder, "has tables", remedy)
 
 
 def is_stream(path: Path | None) -> bool:

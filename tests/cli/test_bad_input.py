@@ -48,6 +48,9 @@ DATA = [
     ("evaluate cells.h5ad a=glfs a=CD3D,LYZ", "PANEL a=glfs"),
     ("evaluate cells.h5ad glfs --sizes 0", "--sizes"),
     ("extend cells.h5ad glfs --platform no.json", "--platform no.json"),
+    ("evaluate cells.h5ad glfs -o out.h5ad --tables full", "--tables full"),
+    ("evaluate cells.h5ad glfs -o out.h5ad --tables cells.h5ad", "--tables cells.h5ad"),
+    ("evaluate cells.h5ad glfs -o out.h5ad --tables no/where", "--tables no/where"),
     ("reference cells.h5ad a.csv --labels louvain", "OUT a.csv"),
 ]
 
@@ -59,7 +62,9 @@ def _folder(tmp_path_factory, _pbmc):
     glfs_bio.pp.select_genes(adata, 5, n_comps=10, include="CST3")
     glfs_bio.pp.structure(adata, n_comps=10)
     adata.write_h5ad(folder / "cells.h5ad")
+    (folder / "full").mkdir()
     for name, text in {
+        "full/measures.csv": "",
         "empty.h5ad": "",
         "text.h5ad": "not HDF5",
         "words.csv": "cell,A,B\nc1,1,2\nc2,2,1\nc3,1,x\n",
