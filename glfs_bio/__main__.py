@@ -12,7 +12,7 @@ def main() -> None:
     try:
         needs("glfs-bio on the command line", "typer", "scanpy")
     except ImportError as error:
-        sys.exit(str(error))
+        sys.exit(str(error).replace("`", ""))
     from .cli import app
 
     app(prog_name="glfs-bio")

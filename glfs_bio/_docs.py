@@ -16,7 +16,7 @@ from importlib.util import resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from .errors import NO_VALUE, InvalidType
+from .errors import InvalidType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,8 +168,10 @@ def documented(function: Function) -> Function:
         for name in given.keys() - parameters.keys():
             from .options import place_of
 
-            problem = f"is no argument of {function.__name__}"
-            raise InvalidType(name, NO_VALUE, problem, place_of(name, given[name], parameters))
+            raise InvalidType(
+                f"`{name}` is no argument of {function.__name__}: "
+                f"{place_of(name, given[name], parameters)}"
+            )
         return function(*args, **given)
 
     return cast("Function", called)

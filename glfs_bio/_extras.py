@@ -22,9 +22,5 @@ def needs(what: str, *packages: str) -> None:
     """Refuse, before any work, what `packages` are missing for."""
     for package in packages:
         if find_spec(package) is None:
-            raise PackageMissing(
-                package,
-                what,
-                f"needs the package {package}",
-                f"pip install 'glfs-bio[{_EXTRAS[package]}]'",
-            )
+            remedy = f"pip install 'glfs-bio[{_EXTRAS[package]}]'"
+            raise PackageMissing(f"{what} needs the package `{package}`: {remedy}")

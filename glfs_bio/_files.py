@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import checks
-from .errors import LONGEST_VALUE, FileExists, FileMissing, InvalidType, InvalidValue, Refusal, arg
+from .errors import (
+    LONGEST_VALUE,
+    FileExists,
+    FileMissing,
+    InvalidType,
+    InvalidValue,
+    Refusal,
+    short,
+    subject,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,9 +36,11 @@ _TEMPORARY = ".glfs-"
 def as_path(path: str | Path, argument: str = "path") -> Path:
     """Return the path, or refuse the argument."""
     if not isinstance(path, str | os.PathLike):
-        raise InvalidType(argument, path, "must be a path")
+        raise InvalidType(f"`{argument}={short(path)}` must be a path")
     if not str(path) or "\0" in str(path):
-        raise InvalidValue(argument, str(path), "must be a path, and is empty or has a zero byte")
+        raise InvalidValue(
+            f"`{argument}={short(path)}` must be a path, and is empty or has a zero byte"
+        )
     return Path(path)
 
 
@@ -37,9 +48,9 @@ def existing(path: str | Path) -> Path:
     """Return the path of an existing file."""
     path = as_path(path)
     if path.is_dir():
-        raise FileMissing("path", str(path), "is a folder", "give the path of a file")
+        raise FileMissing(f"`path={short(path)}` is a folder: give the path of a file")
     if not path.is_file():
-        raise FileMissing("path", str(path), "does not exist", "give the path of a file")
+        raise FileMissing(f"`path={short(path)}` does not exist: give the path of a file")
     return path
 
 
@@ -48,9 +59,11 @@ def reason(error: BaseException) -> str:
     return " ".join(str(error).split())[:LONGEST_VALUE]
 
 
-def bad_file(path: object, problem: str, advice: str = "") -> InvalidValue:
-    """Return the refusal of a file, or of a table that is in none."""
-    return InvalidValue("path", str(path) if isinstance(path, Path) else path, problem, advice)
+def bad_file(path: object, text: str, advice: str = "") -> InvalidValue:
+    """Return the refusal of a file, or of a table, which has no path."""
+    text = f"{text}: {advice}" if advice else text
+    path = None if repr(path) == "NO_VALUE" else path
+    return InvalidValue(f"{subject('path', path)} {text}")
 
 
 @contextmanager
@@ -62,19 +75,15 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
         raise
     except MemoryError as error:
         raise InvalidValue(
-            argument,
-            str(path),
-            f"asks for more memory than there is ({reason(error) or 'no room'})",
-            "free some, or look whether the file is whole",
+            f"`{argument}={short(path)}` asks for more memory than there is "
+            f"({reason(error) or 'no room'}): free some, or look whether the file is whole"
         ) from error
     except Exception as error:  # a damaged file has libraries raise anything
+        is_text = isinstance(error, UnicodeDecodeError)
         raise InvalidValue(
-            argument,
-            str(path),
-            f"cannot be read as {kind} ({reason(error) or type(error).__name__})",
-            "save it as UTF-8"
-            if isinstance(error, UnicodeDecodeError)
-            else "look whether it is whole, and of this kind",
+            f"`{argument}={short(path)}` cannot be read as {kind} "
+            f"({reason(error) or type(error).__name__}): "
+            f"{'save it as UTF-8' if is_text else 'look whether it is whole, and of this kind'}"
         ) from error
 
 
@@ -84,22 +93,19 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
     checks.flags(overwrite=overwrite)
     if path.is_symlink() and not path.exists() and not overwrite:
         raise FileExists(
-            "path", str(path), "is a link to a file that does not exist", "choose another name"
+            f"`path={short(path)}` is a link to a file that does not exist: choose another name"
         )
     if path.exists() and not overwrite:
         raise FileExists(
-            "path",
-            str(path),
-            "exists",
-            f"pass {arg('overwrite', True)} so that the same call may run again, or choose another "
-            "name",
+            f"`path={short(path)}` exists: pass `overwrite=True` so that the same call may "
+            "run again, or choose another name"
         )
     is_old = path.is_dir() and (is_zarr(path) or not any(path.iterdir()))
     if path.is_dir() and not (path.suffix.lower() == _FOLDERS and is_old):
-        raise FileExists("path", str(path), "is a folder, which is not replaced", "name a file")
+        raise FileExists(f"`path={short(path)}` is a folder, which is not replaced: name a file")
     if not path.resolve().parent.is_dir():
         raise FileMissing(
-            "path", str(path), "is in a folder that does not exist", "create it first"
+            f"`path={short(path)}` is in a folder that does not exist: create it first"
         )
 
 
@@ -189,5 +195,5 @@ def _put_where_nothing_is(new: Path, path: Path) -> None:
             new.replace(path)
     except FileExistsError:
         raise FileExists(
-            "path", str(path), "was written meanwhile", "choose another name"
+            f"`path={short(path)}` was written meanwhile: choose another name"
         ) from None

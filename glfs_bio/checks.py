@@ -6,16 +6,7 @@ import sys
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import (
-    FALSE,
-    MATRIX,
-    NONE,
-    TRUE,
-    InvalidType,
-    InvalidValue,
-    call,
-    shown,
-)
+from .errors import InvalidType, InvalidValue, quoted, short
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -39,20 +30,20 @@ SMALLEST: Any = sys.float_info.min
 _LARGEST_SEED = 2**32 - 1
 
 
-_OR_NONE = f", or {NONE}"
+_OR_NONE = ", or `None`"
 
 
 def _refuse(name: str, value: object, allowed: str, *, right_type: bool = True) -> NoReturn:
     """Refuse a value of the wrong type, or out of range."""
     if right_type:
-        raise InvalidValue(name, value, f"must be {allowed}")
-    raise InvalidType(name, value, f"must be {allowed}")
+        raise InvalidValue(f"`{name}={short(value)}` must be {allowed}")
+    raise InvalidType(f"`{name}={short(value)}` must be {allowed}")
 
 
 def one_of(name: str, value: object, choices: Collection[object]) -> None:
     """Refuse a value that is not among `choices`, which are strings, or None."""
     if not isinstance(value, str | None) or value not in choices:
-        raise InvalidValue(name, value, "is unknown", f"choose one of {shown(*choices)}")
+        raise InvalidValue(f"`{name}={short(value)}` is unknown: choose one of {quoted(*choices)}")
 
 
 def texts(*, or_none: bool = False, **arguments: object) -> None:
@@ -69,10 +60,11 @@ def keys(**arguments: object) -> None:
     texts(or_none=False, **arguments)
     for name, value in arguments.items():
         if value in _OF_SCANPY:
-            raise InvalidValue(name, value, "is a key of scanpy", "choose another name")
+            raise InvalidValue(f"`{name}={short(value)}` is a key of scanpy: choose another name")
         if "/" in str(value):
             raise InvalidValue(
-                name, value, "has a slash, which files cannot store", "choose another name"
+                f"`{name}={short(value)}` has a slash, which files cannot store: choose another "
+                "name"
             )
 
 
@@ -80,9 +72,8 @@ def no_anndata(values: object, name: str = "X") -> None:
     """Refuse an AnnData object where a matrix is needed, and say what takes it."""
     if hasattr(values, "obs_names") and hasattr(values, "var_names"):
         raise InvalidType(
-            name,
-            problem="is an AnnData object, and estimators take its matrix",
-            remedy=f"pass {MATRIX}, or call {call('pp.select_genes')} or {call('tl.classify')}",
+            f"`{name}` is an AnnData object, and estimators take its matrix: pass `adata.X`, or "
+            "call `glfs_bio.pp.select_genes(adata)` or `glfs_bio.tl.classify(adata)`"
         )
 
 
@@ -95,7 +86,7 @@ def flags(**arguments: object) -> None:
     """Refuse arguments that are neither True nor False."""
     for name, value in arguments.items():
         if not _is_flag(value):
-            _refuse(name, value, (f"{TRUE} or {FALSE}"), right_type=False)
+            _refuse(name, value, ("`True` or `False`"), right_type=False)
 
 
 def seed(value: Any, *, state_too: bool = False) -> None:
@@ -106,7 +97,7 @@ def seed(value: Any, *, state_too: bool = False) -> None:
         return
     is_whole = isinstance(value, Integral) and not _is_flag(value)
     if not is_whole or not 0 <= int(value) <= _LARGEST_SEED:
-        allowed = f"an integer from 0 to {_LARGEST_SEED}, or {NONE}"
+        allowed = f"an integer from 0 to {_LARGEST_SEED}, or `None`"
         _refuse("random_state", value, allowed, right_type=is_whole)
 
 
@@ -119,13 +110,11 @@ def real(name: str, values: ArrayLike) -> Array:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise InvalidType(name, problem="must hold real numbers") from None
+            raise InvalidType(f"`{name}` must hold real numbers") from None
     if array.dtype.kind not in "buif":
-        raise InvalidType(name, problem="must hold real numbers")
+        raise InvalidType(f"`{name}` must hold real numbers")
     if not np.isfinite(array).all():
-        raise InvalidValue(
-            name, problem="has values that are not finite", remedy="replace or remove them"
-        )
+        raise InvalidValue(f"`{name}` has values that are not finite: replace or remove them")
     return np.asarray(array, dtype=np.float64)
 
 
@@ -147,7 +136,9 @@ def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
     for number in numbers:
         whole_number(name, number, at_least=1)
     if not numbers or max(numbers) > at_most:
-        raise InvalidValue(name, values, f"must hold numbers from 1 to the {at_most} genes")
+        raise InvalidValue(
+            f"`{name}={short(values)}` must hold numbers from 1 to the {at_most} genes"
+        )
     return numbers
 
 
@@ -170,7 +161,7 @@ def share(name: str, value: Any) -> None:
     """Refuse what is not a share from 0 to below 1."""
     number(name, value)
     if value >= 1:
-        raise InvalidValue(name, value, "must be a share below 1")
+        raise InvalidValue(f"`{name}={short(value)}` must be a share below 1")
 
 
 def seconds(name: str, value: Any) -> None:

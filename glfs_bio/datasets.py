@@ -12,7 +12,7 @@ from anndata import AnnData, read_h5ad
 
 from ._extras import needs
 from ._files import reason
-from .errors import NO_VALUE, InvalidValue, Unreachable
+from .errors import InvalidValue, Unreachable, short
 
 __all__ = ["golub"]
 
@@ -84,10 +84,8 @@ def _local(folder: str | None, name: str) -> Path | None:
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     if digest != _FILES[name]:
         raise InvalidValue(
-            _FOLDER,
-            folder,
-            f"has a file raw/{name} that differs from the published one (sha256 {digest})",
-            "remove it to download it again",
+            f"`{_FOLDER}={short(folder)}` has a file raw/{name} that differs from the published "
+            f"one (sha256 {digest}): remove it to download it again"
         )
     return file
 
@@ -102,19 +100,14 @@ def _download(name: str) -> str:
         return str(pooch.retrieve(url, known_hash=_FILES[name], fname=name, path=cache))
     except requests.RequestException as error:
         raise Unreachable(
-            _FOLDER,
-            NO_VALUE,
-            f"is not a folder with raw/{name}, and {url} cannot be downloaded "
-            f"({type(error).__name__})",
-            "go online, or name such a folder in the environment variable",
+            f"`{_FOLDER}` is not a folder with raw/{name}, and {url} cannot be downloaded "
+            f"({type(error).__name__}): go online, or name such a folder in the environment "
+            "variable"
         ) from error
     except ValueError as error:
         raise InvalidValue(
-            _FOLDER,
-            NO_VALUE,
-            f"is not a folder with raw/{name}, and {url} differs from the published file "
-            f"({reason(error)})",
-            "name such a folder in the environment variable",
+            f"`{_FOLDER}` is not a folder with raw/{name}, and {url} differs from the published "
+            f"file ({reason(error)}): name such a folder in the environment variable"
         ) from error
 
 

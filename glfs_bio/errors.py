@@ -1,21 +1,16 @@
-"""Refusals: what is wrong with an argument, and what to do, in the words of whoever called.
+"""Refusals and notes: what is wrong, and what to do, in the words of whoever called.
 
-The package is entered by three doors: Python, R and the shell.  What they call differently
-(``adata.obs``, ``colData(x)``, ``obs``; ``None``, ``NULL``; ``n_genes=5``, ``--n-genes 5``) is
-marked in a message, and the :class:`Door` that shows the message replaces the marks.  A message is
-an f-string with them::
+The package is entered by three doors: Python, R and the shell.  A message is an f-string in the
+words of Python, with code between backticks::
 
-    f"is not in {OBS}"                                    # a word
-    f"is more than {arg('max_genes')}"                    # another argument
-    f"pass {arg('missing', 'warn')}"                      # with a value
-    f"run {call('pp.structure')} again"                   # a function of the package
-    f"choose one of {shown(*choices)}"                    # values, as each door writes them
-    f"has genes that are missing: {listed(names)}"        # names from the data
+    raise InvalidValue(f"`n_genes={n_genes}` is more than the genes of `adata`: ask for fewer")
+
+The two others call some things differently (``colData(x)`` for ``adata.obs``, ``--n-genes 5``), and
+their :class:`Door` replaces what stands between backticks.  A refusal begins with its argument.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import sys
@@ -35,127 +30,52 @@ LONGEST_VALUE = 200
 MOST_NAMES = 8
 _PACKAGE = str(Path(__file__).parent)
 
-
-class _NoValue:
-    """Marks a refusal of an argument whose value is not worth showing."""
-
-    def __repr__(self) -> str:
-        return "NO_VALUE"
-
-    def __reduce__(self) -> str:
-        return "NO_VALUE"
-
-
-NO_VALUE = _NoValue()
-
-
-def _mark(kind: str, *content: str) -> str:
-    """What a door replaces, between two characters of private use; JSON escapes these inside."""
-    return f"\ue000{json.dumps([kind, *content])}\ue001"
-
-
-_MARK = re.compile("\ue000([^\ue000\ue001]*)\ue001")
-
-#: The object of cells × genes, and its parts.
-ADATA = _mark("word", "adata")
-MATRIX = _mark("word", "X")
-LAYERS = _mark("word", "layers")
-OBS = _mark("word", "obs")
-OBS_NAMES = _mark("word", "obs_names")
-OBSM = _mark("word", "obsm")
-OBSP = _mark("word", "obsp")
-UNS = _mark("word", "uns")
-#: Where graphs of cells are named.
-GRAPHS = _mark("word", "graphs")
-VAR = _mark("word", "var")
-VAR_NAMES = _mark("word", "var_names")
-NONE = _mark("word", "none")
-TRUE = _mark("word", "true")
-FALSE = _mark("word", "false")
-#: The type of a logical column, of named values, and how labels get theirs.
-BOOLEAN = _mark("word", "boolean")
-MAPPING = _mark("word", "mapping")
-CATEGORICAL = _mark("word", "categorical")
 #: How counts become expression that can be worked on.
-LOG_NORMALISE = _mark("word", "log_normalise")
-#: How a regular expression is written.
-PATTERN = _mark("word", "pattern")
-#: How worker processes are started anew, not forked.
-SPAWN = _mark("word", "spawn")
+LOG_NORMALISE = "run sc.pp.normalize_total and sc.pp.log1p"
 
-
-def arg(name: str, value: object = NO_VALUE) -> str:
-    """Return the mark of an argument, with a value."""
-    return _mark("arg", name, *(() if value is NO_VALUE else (shortened(value),)))
-
-
-def call(name: str) -> str:
-    """Return the mark of a function of the package, such as ``pp.structure``."""
-    return _mark("call", name)
-
-
-def shown(*values: object) -> str:
-    """Return the marks of values, with commas between them."""
-    return ", ".join(_mark("value", shortened(value)) for value in values)
-
-
-def listed(names: Iterable[object], most: int = MOST_NAMES) -> str:
-    """Return the mark of the first names, with commas between them."""
-    every = [printable(str(name)) for name in names]
-    text = ", ".join(every[:most]) if every else "there is none"
-    text = text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
-    return _mark("names", text + (", …" if len(every) > most else ""))
+_CODE = re.compile("`([^`]*)`")
+_CALL = re.compile(r"glfs_bio\.([\w.]+)(?:\(adata\))?")
+_ARGUMENT = re.compile(r"(?P<name>[A-Za-z_]\w*(?:\[.*?\])?)(?:=(?P<value>.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Door:
-    """Words of those who enter by one door."""
+    """The words of those who enter by one door."""
 
-    #: Those of the marks above.
+    #: What code of Python is called, such as ``adata.obs`` and ``None``.
     words: Mapping[str, str]
-    #: Shows an argument from its name and its value as :attr:`value` shows it, or None.
+    #: Shows an argument from its name, and its value as :attr:`value` shows it, or None.
     argument: Callable[[str, str | None], str]
-    #: Shows a call of a function from its name.
+    #: Shows a call of a function of the package, such as ``pp.structure``.
     call: Callable[[str], str]
     #: Shows a value.
     value: Callable[[object], str]
-    #: Shows names that :func:`listed` joined.
-    names: Callable[[str], str] = str
 
     def show(self, text: str) -> str:
-        """Return a text with its marks replaced, safe for a terminal, on one line."""
-        return printable(_MARK.sub(self._replaced, text))
+        """Return a message in the words of this door, safe for a terminal."""
+        return printable(_CODE.sub(lambda code: self._translate(code[1]), text))
 
-    def _replaced(self, mark: re.Match[str]) -> str:
-        try:
-            content = json.loads(mark[1])
-        except (ValueError, RecursionError):
-            return mark[0]
-        match content:
-            case ["word", str(word)] if word in self.words:
-                return self.words[word]
-            case ["arg", str(name)]:
-                return self.argument(name, None)
-            case ["arg", str(name), str(value)]:
-                return self.argument(name, self._read(value))
-            case ["call", str(name)]:
-                return self.call(name)
-            case ["value", str(value)]:
-                return self._read(value)
-            case ["names", str(names)]:
-                return self.names(names)
-        return mark[0]  # somebody else's characters
+    def _translate(self, code: str) -> str:
+        if code in self.words:
+            return self.words[code]
+        if call := _CALL.fullmatch(code):
+            return self.call(call[1])
+        argument = _ARGUMENT.fullmatch(code)
+        if argument and code not in {"True", "False"}:
+            value = argument["value"]
+            return self.argument(argument["name"], None if value is None else self._literal(value))
+        return self._literal(code)
 
-    def _read(self, text: str) -> str:
-        """Show a value that Python wrote, or its text where it is no literal."""
+    def _literal(self, code: str) -> str:
+        """Show a value that Python wrote, or the text where it is no literal."""
         try:
-            value = literal_eval(text)
+            value = literal_eval(code)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return text
+            return code
         return self.value(value)
 
 
-def shortened(value: object) -> str:
+def short(value: object) -> str:
     """Return a value as text of at most :data:`LONGEST_VALUE` characters, on one line.
 
     Arrays and tables are named by their type and shape: nobody can read them in a message.
@@ -164,7 +84,29 @@ def shortened(value: object) -> str:
     if shape:
         return f"{type(value).__name__} of shape {tuple(shape)}"
     plain = value.item() if shape == () and hasattr(value, "item") else value
-    text = " ".join(repr(plain).split())
+    plain = str(plain) if isinstance(plain, Path) else plain
+    return cut(" ".join(repr(plain).replace("`", "'").split()))
+
+
+def subject(argument: str, value: object = None) -> str:
+    """Return an argument as code, with its value unless that is None."""
+    return f"`{argument}`" if value is None else f"`{argument}={short(value)}`"
+
+
+def quoted(*values: object) -> str:
+    """Return values as code, with commas between them."""
+    return ", ".join(f"`{short(value)}`" for value in values)
+
+
+def listed(names: Iterable[object], most: int = MOST_NAMES) -> str:
+    """Return the first names, with commas between them."""
+    texts = [printable(str(name)).replace("`", "'") for name in names]
+    first = cut(", ".join(texts[:most])) if texts else "there is none"
+    return first + (", …" if len(texts) > most else "")
+
+
+def cut(text: str) -> str:
+    """Return a text of at most :data:`LONGEST_VALUE` characters."""
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
@@ -172,56 +114,7 @@ def printable(text: str) -> str:
     """Return a text without what a terminal would take for a command, or break a line at."""
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
-
-
-def _python_argument(name: str, value: str | None) -> str:
-    return name if value is None else f"{name}={value}"
-
-
-def _python_call(name: str) -> str:
-    return f"glfs_bio.{name}(adata)" if name[:3] in {"pp.", "tl.", "pl."} else f"glfs_bio.{name}"
-
-
-PYTHON = Door(
-    words={
-        "adata": "adata",
-        **{
-            part: f"adata.{part}"
-            for part in ("X", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var")
-        },
-        "var_names": "adata.var_names",
-        "graphs": "adata.uns",
-        "none": "None",
-        "true": "True",
-        "false": "False",
-        "boolean": "boolean",
-        "mapping": "dict",
-        "categorical": ".astype('category')",
-        "log_normalise": (
-            "run sc.pp.normalize_total and sc.pp.log1p, or name a log-normalised matrix with layer="
-        ),
-        "pattern": "re.compile(...)",
-        "spawn": "multiprocessing.get_context('spawn')",
-    },
-    argument=_python_argument,
-    call=_python_call,
-    value=shortened,
-)
-
-
-class Message:
-    """A marked text for the log."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def render(self, door: Door) -> str:
-        """Return the text for one door."""
-        return door.show(self.text)
-
-    def __str__(self) -> str:
-        return self.render(PYTHON)
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 class Refusal(Exception):
@@ -230,43 +123,36 @@ class Refusal(Exception):
     Raised as one of the kinds below, each of which is a builtin exception too.
     """
 
-    def __init__(
-        self,
-        argument: str,
-        value: object = NO_VALUE,
-        problem: str = "cannot be used",
-        remedy: str = "",
-    ) -> None:
-        super().__init__(argument)
-        #: Name of the argument that is refused
-        self.argument = argument
-        #: Its value, shown shortened; :data:`NO_VALUE` where it would not help
-        self.value = value
-        #: What is wrong with it: the rest of a sentence whose subject is the argument
-        self.problem = problem
-        #: What to do: a clause; empty where the problem says it
-        self.remedy = remedy
-        #: Which of several objects it is about, such as ``dataset 'a'``; empty for the only one.
-        self.place = ""
+    def __init__(self, text: str) -> None:
+        super().__init__(printable(text if text.endswith((".", "?")) else f"{text}."))
 
-    def render(self, door: Door) -> str:
-        """Return the message for one door."""
-        text = f"{self.problem}: {self.remedy}" if self.remedy else self.problem
-        text = f"{printable(self._subject(door))} {door.show(text)}"
-        text = text if text.endswith((".", "?")) else f"{text}."
-        return f"In {printable(self.place)}: {text}" if self.place else text
+    @property
+    def text(self) -> str:
+        """The message, with code between backticks."""
+        return str(self.args[0])
 
-    def _subject(self, door: Door) -> str:
-        given = None if self.value is NO_VALUE else door.value(self.value)
-        return door.argument(self.argument, given)
+    @property
+    def argument(self) -> str:
+        """Name of the argument that is refused, with its item, such as ``limits['families']``."""
+        return self._part("name")
+
+    @property
+    def value(self) -> str | None:
+        """The value that is refused, as Python writes it; None where the message has none."""
+        return self._part("value")
+
+    def _part(self, group: str) -> str | None:
+        code = _CODE.search(self.text)
+        subject = _ARGUMENT.fullmatch(code[1]) if code else None
+        return subject[group] if subject else None
 
     def within(self, place: str) -> Self:
-        """Say which of several objects it is about, and return it."""
-        self.place = place
+        """Say which of several objects the refusal is about, and return it."""
+        self.args = (f"In {printable(place)}: {self.text}",)
         return self
 
     def __str__(self) -> str:
-        return self.render(PYTHON)
+        return self.text
 
 
 @contextmanager
@@ -275,7 +161,9 @@ def naming(**arguments: str) -> Iterator[None]:
     try:
         yield
     except Refusal as refusal:
-        refusal.argument = arguments.get(refusal.argument, refusal.argument)
+        name = refusal.argument
+        if name in arguments:
+            refusal.args = (refusal.text.replace(f"`{name}", f"`{arguments[name]}", 1),)
         raise
 
 
@@ -312,30 +200,20 @@ class Unreachable(Refusal, ConnectionError):
 
 
 class PackageMissing(Refusal, ImportError):
-    """A package that is not installed: `argument` is its name, and `value` what needs it."""
-
-    def _subject(self, door: Door) -> str:
-        return str(self.value)
+    """A package that is not installed: the argument is its name."""
 
 
 class Caution(UserWarning):
-    """A warning about data or arguments: a marked text."""
-
-    def render(self, door: Door) -> str:
-        """Return the text for one door."""
-        return door.show(self.args[0])
-
-    def __str__(self) -> str:
-        return self.render(PYTHON)
+    """A warning about data or arguments."""
 
 
 def note(text: str) -> None:
-    """Log a marked text about the data or the arguments."""
-    logging.getLogger(__package__).warning(Message(text))
+    """Log a message about the data or the arguments."""
+    logging.getLogger(__package__).warning(text)
 
 
 def caution(text: str) -> None:
-    """Warn of a marked text on behalf of the line outside of the package that led here."""
+    """Warn on behalf of the line outside of the package that led here."""
     warn(Caution(text))
 
 
@@ -357,3 +235,62 @@ def without_notes() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(before)
+
+
+class _NoValue:
+    def __repr__(self):
+        return "NO_VALUE"
+
+    def __reduce__(self):
+        return "NO_VALUE"
+
+
+NO_VALUE = _NoValue()
+ADATA, MATRIX, LAYERS, OBS, OBS_NAMES, OBSM, OBSP, UNS, GRAPHS, VAR, VAR_NAMES = (
+    "`adata`",
+    "`adata.X`",
+    "`adata.layers`",
+    "`adata.obs`",
+    "`adata.obs_names`",
+    "`adata.obsm`",
+    "`adata.obsp`",
+    "`adata.uns`",
+    "`adata.uns`",
+    "`adata.var`",
+    "`adata.var_names`",
+)
+NONE, TRUE, FALSE, BOOLEAN, MAPPING, CATEGORICAL, PATTERN, SPAWN = (
+    "`None`",
+    "`True`",
+    "`False`",
+    "`boolean`",
+    "`dict`",
+    "`.astype('category')`",
+    "`re.compile(...)`",
+    "`multiprocessing.get_context('spawn')`",
+)
+
+
+def arg(name, value=NO_VALUE):
+    return f"`{name}`" if value is NO_VALUE else f"`{name}={short(value)}`"
+
+
+def call(name):
+    return (
+        f"`glfs_bio.{name}(adata)`" if name[:3] in {"pp.", "tl.", "pl."} else f"`glfs_bio.{name}`"
+    )
+
+
+shown = quoted
+shortened = short
+Message = str
+
+
+def _init(self, argument, value=NO_VALUE, problem=None, remedy=""):
+    text = argument
+    if problem is not None:
+        text = f"{arg(argument, value)} {problem}" + (f": {remedy}" if remedy else "")
+    Exception.__init__(self, printable(text if text.endswith((".", "?")) else f"{text}."))
+
+
+Refusal.__init__ = _init

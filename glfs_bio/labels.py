@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .errors import BOOLEAN, CATEGORICAL, FALSE, NO_VALUE, TRUE, InvalidType, InvalidValue, listed
+from .errors import InvalidType, InvalidValue, listed, subject
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class Labels(NamedTuple):
 
 
 def coded(
-    values: Any, argument: str = "y", name: object = NO_VALUE
+    values: Any, argument: str = "y", name: str | None = None
 ) -> tuple[Labels, dict[str, int]]:
     """Return labels, and how many cells have none for each value that stands for that.
 
@@ -60,7 +60,7 @@ def coded(
     _refuse_measurements(column, argument, name)
     if column.dtype == np.object_ and len({_is_flag(value) for value in column} - {None}) > 1:
         raise InvalidValue(
-            argument, name, f"has {TRUE} and {FALSE} beside numbers", "name them apart"
+            f"{subject(argument, name)} has `True` and `False` beside numbers: name them apart"
         )
     column = column.astype("category").cat.remove_unused_categories()
     labels = [_plain(label) for label in column.cat.categories]
@@ -82,16 +82,14 @@ def is_labelled(labels: Any) -> NDArray[np.bool_]:
     return np.asarray(coded(labels)[0].codes >= 0)
 
 
-def batch_names(values: Any, argument: str, name: object = NO_VALUE) -> NDArray[Any]:
+def batch_names(values: Any, argument: str, name: str | None = None) -> NDArray[Any]:
     """Return the batch of every cell as a text; each cell must have one."""
     labels, _ = coded(values, argument, name)
     missing = int(np.sum(labels.codes < 0))
     if missing:
         raise InvalidValue(
-            argument,
-            name,
-            f"is missing for {missing} cells",
-            "fill it in, or remove these cells",
+            f"{subject(argument, name)} is missing for {missing} cells: fill it in, or remove "
+            "these cells"
         )
     return np.array(labels.names)[labels.codes]
 
@@ -119,16 +117,12 @@ def check_classes(labels: NDArray[Any], at_least: int = 1, name: str = "y") -> N
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) < 2:
         if not len(classes):
-            raise InvalidValue(name, NO_VALUE, "has no label", "at least two classes are needed")
-        raise InvalidValue(
-            name, NO_VALUE, f"has one class, {listed(classes)}", "at least two are needed"
-        )
+            raise InvalidValue(f"`{name}` has no label: at least two classes are needed")
+        raise InvalidValue(f"`{name}` has one class, {listed(classes)}: at least two are needed")
     if counts.min() < at_least:
         raise InvalidValue(
-            name,
-            NO_VALUE,
-            f"has classes of fewer than {at_least} samples: {listed(classes[counts < at_least])}",
-            "merge or remove them",
+            f"`{name}` has classes of fewer than {at_least} samples: "
+            f"{listed(classes[counts < at_least])}: merge or remove them"
         )
     return classes
 
@@ -141,10 +135,8 @@ def n_folds(counts: NDArray[np.intp], at_most: int) -> int:
     largest = int(counts.max())
     if largest < 2:
         raise InvalidValue(
-            "n_genes",
-            NO_VALUE,
-            "needs cross-validation, but no class has two samples",
-            "give one number, which needs no cross-validation",
+            "`n_genes` needs cross-validation, but no class has two samples: give one number, "
+            "which needs no cross-validation"
         )
     return min(at_most, largest)
 
@@ -158,22 +150,17 @@ def _refuse_measurements(column: pd.Series, argument: str, name: object) -> None
         n_different = column.nunique()
         if n_different > _MANY and n_different * _FEW_CELLS > len(column):
             raise InvalidValue(
-                argument,
-                name,
-                f"has {n_different} different numbers for {len(column)} cells, as measurements "
-                "have",
-                f"if they are labels, convert them with {CATEGORICAL}",
+                f"{subject(argument, name)} has {n_different} different numbers for {len(column)} "
+                "cells, as measurements have: if they are labels, convert them with "
+                "`.astype('category')`"
             )
         return
     values = column.unique() if column.dtype == np.object_ else ()
     is_measured = numbers is not None or pd.api.types.is_complex_dtype(column.dtype)
     if is_measured or any(isinstance(v, float | np.floating) and v % 1 > 0 for v in values):
         raise InvalidType(
-            argument,
-            name,
-            "holds measurements, but labels must be categories, strings, whole numbers or "
-            f"{BOOLEAN}",
-            f"convert it with {CATEGORICAL}",
+            f"{subject(argument, name)} holds measurements, but labels must be categories, "
+            "strings, whole numbers or `boolean`: convert it with `.astype('category')`"
         )
 
 
@@ -206,10 +193,8 @@ def _refuse_alike(column: pd.Series, labels: list[Any], argument: str, name: obj
         }
         if alike:
             raise InvalidValue(
-                argument,
-                name,
-                f"has labels that differ and are written alike: {listed(sorted(alike))}",
-                "make them one, or name them apart",
+                f"{subject(argument, name)} has labels that differ and are written alike: "
+                f"{listed(sorted(alike))}: make them one, or name them apart"
             )
 
 

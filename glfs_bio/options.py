@@ -14,18 +14,7 @@ from os import PathLike
 from typing import Any, Literal, NoReturn
 
 from . import checks, codec
-from .errors import (
-    MAPPING,
-    MATRIX,
-    NO_VALUE,
-    NONE,
-    VAR,
-    InvalidType,
-    InvalidValue,
-    arg,
-    call,
-    shortened,
-)
+from .errors import InvalidType, InvalidValue, call, short, subject
 from .methods import METHODS, OBJECTIVES, Method
 
 STANDARDIZE = ("noise", "unit", None)
@@ -71,7 +60,7 @@ _NEEDS = {
 }
 _REMEDIES = {
     "groupby": "name the column of the cell types",
-    "counts_layer": f'name the layer of raw counts, or "X" where {MATRIX} holds them',
+    "counts_layer": 'name the layer of raw counts, or "X" where `adata.X` holds them',
 }
 
 
@@ -178,7 +167,9 @@ class Limits:
         for name, (least, most) in ranges.items():
             checks.one_of("expression", name, MEASURES)
             if MEASURES[name][0] == "cells" and max(least or 0, most or 0) > 1:
-                raise InvalidValue(f"expression[{name!r}]", most, "must be a share, from 0 to 1")
+                raise InvalidValue(
+                    f"`expression[{name!r}]={short(most)}` must be a share, from 0 to 1"
+                )
         for name in self.total_counts or ():
             checks.one_of("total_counts", name, ("cell", "type", "bit"))
         checks.whole_number("per_type", self.per_type, at_least=1, or_none=True)
@@ -209,13 +200,14 @@ class Limits:
                 needed.add(partner)
                 if partner not in stated:
                     remedy = _REMEDIES.get(partner, "give both, or neither")
-                    raise InvalidValue(name, problem=f"needs {arg(partner)}", remedy=remedy)
+                    raise InvalidValue(f"`{name}` needs `{partner}`: {remedy}")
         if "counts_layer" in needed:
             needed.add("expected_counts")
         for name in ("groupby", "counts_layer", "expected_counts"):
             if name in stated and name not in needed:
                 raise InvalidValue(
-                    name, getattr(self, name), "has no effect, as no limit needs it", "leave it out"
+                    f"`{name}={short(getattr(self, name))}` has no effect, as no limit needs it: "
+                    "leave it out"
                 )
 
 
@@ -307,11 +299,7 @@ class Platform:
 
     def __post_init__(self) -> None:
         if all(getattr(self, name) is None for name in _names(Platform)):
-            raise InvalidValue(
-                "platform",
-                problem="says nothing of the platform",
-                remedy="give its efficiency, say",
-            )
+            raise InvalidValue("`platform` says nothing of the platform: give its efficiency, say")
         checks.texts(or_none=True, name=self.name)
         checks.whole_number("min_probes", self.min_probes, at_least=1, or_none=True)
         checks.one_of("case", self.case, (*CASES, None))
@@ -319,19 +307,16 @@ class Platform:
             checks.number("max_off_target", self.max_off_target)
         if isinstance(self.genes, Mapping) and self.min_probes is None:
             raise InvalidValue(
-                "platform",
-                problem=f"has numbers of probes of its genes, and needs {arg('min_probes')}",
-                remedy="say how many a gene needs",
+                "`platform` has numbers of probes of its genes, and needs `min_probes`: say how "
+                "many a gene needs"
             )
         for name, partners in _PARTNERS.items():
             if getattr(self, name) is not None and all(
                 getattr(self, partner) is None for partner in partners
             ):
                 raise InvalidValue(
-                    name,
-                    getattr(self, name) if name not in _LONG else NO_VALUE,
-                    f"needs {' or '.join(partners)}",
-                    "give both, or neither",
+                    f"{subject(name, None if name in _LONG else getattr(self, name))} "
+                    f"needs {' or '.join(partners)}: give both, or neither"
                 )
         if self.codebook is not None and not isinstance(self.codebook, str):
             object.__setattr__(self, "codebook", codewords(self.codebook))
@@ -381,29 +366,26 @@ def codewords(codebook: Any) -> dict[str, str]:
     """Return a codebook as a dict of genes to texts of 0 and 1."""
     if hasattr(codebook, "columns") and hasattr(codebook, "index"):
         if not codebook.index.is_unique:
-            raise InvalidValue("codebook", problem="has a gene twice", remedy="give each gene once")
+            raise InvalidValue("`codebook` has a gene twice: give each gene once")
         if not codebook.isin([0, 1]).all(axis=None):
-            raise InvalidValue("codebook", problem="must hold bits, which are 0 or 1")
+            raise InvalidValue("`codebook` must hold bits, which are 0 or 1")
         rows = codebook.to_numpy().astype(int)
         codebook = {
             gene: "".join(map(str, row)) for gene, row in zip(codebook.index, rows, strict=True)
         }
     if not isinstance(codebook, Mapping):
         raise InvalidType(
-            "codebook", codebook, f"must be a table of genes and bits, or a {MAPPING} of codewords"
+            f"`codebook={short(codebook)}` must be a table of genes and bits, or a `dict` of "
+            "codewords"
         )
     words = {str(gene): word for gene, word in codebook.items()}
     for gene, word in words.items():
         if not isinstance(word, str) or not word or set(word) - {"0", "1"}:
             raise InvalidValue(
-                f"codebook[{gene!r}]", word, "is no codeword", "give a text of 0 and 1"
+                f"`codebook[{gene!r}]={short(word)}` is no codeword: give a text of 0 and 1"
             )
     if len({len(word) for word in words.values()}) != 1:
-        raise InvalidValue(
-            "codebook",
-            problem="has no codewords, or some of different lengths",
-            remedy="correct it",
-        )
+        raise InvalidValue("`codebook` has no codewords, or some of different lengths: correct it")
     return words
 
 
@@ -412,13 +394,12 @@ def neighbor_frequencies(table: Any) -> dict[str, dict[str, float]]:
     rows = table
     if hasattr(table, "columns") and hasattr(table, "index"):
         if not (table.index.is_unique and table.columns.is_unique):
-            raise InvalidValue("spillover_to", problem="has a type twice", remedy="give each once")
+            raise InvalidValue("`spillover_to` has a type twice: give each once")
         rows = table.to_dict("index")
     if not isinstance(rows, Mapping) or not all(isinstance(row, Mapping) for row in rows.values()):
         raise InvalidType(
-            "spillover_to",
-            table,
-            "must be cells with positions, or a table of types and the types of their neighbours",
+            f"`spillover_to={short(table)}` must be cells with positions, or a table of types and "
+            "the types of their neighbours"
         )
     frequencies = {}
     for label, row in rows.items():
@@ -429,7 +410,7 @@ def neighbor_frequencies(table: Any) -> dict[str, dict[str, float]]:
             shares = {str(name): value / total for name, value in row.items() if value}
             frequencies[str(label)] = shares
     if not frequencies:
-        raise InvalidValue("spillover_to", problem="has no neighbours of any type")
+        raise InvalidValue("`spillover_to` has no neighbours of any type")
     return frequencies
 
 
@@ -475,9 +456,8 @@ def refuse_ignored(remedy: str, **arguments: object) -> None:
     for name, value in arguments.items():
         if value is not None:
             raise InvalidValue(
-                "ignore",
-                problem=f"has no effect on {arg(name)}, which stays as it was computed",
-                remedy=f"compute it without them and {remedy}, or leave {arg(name)} out",
+                f"`ignore` has no effect on `{name}`, which stays as it was computed: compute it "
+                f"without them and {remedy}, or leave `{name}` out"
             )
 
 
@@ -512,7 +492,7 @@ class StructureSpec:
             object.__setattr__(self, "ignore", list(self.ignore))
         if self.ignore is not None:
             refuse_ignored(
-                f"exclude them with {arg('exclude')}",
+                "exclude them with `exclude`",
                 use_rep=self.use_rep,
                 neighbors_key=self.neighbors_key,
             )
@@ -578,22 +558,18 @@ class Request:
             value = getattr(self, name)
             if value is not None and not isinstance(value, record):
                 made_by = call(record.__name__)
-                raise InvalidType(name, value, f"must be made by {made_by}, or {NONE}")
+                raise InvalidType(f"`{name}={short(value)}` must be made by {made_by}, or `None`")
         objective = OBJECTIVES.resolve("objective", self.objective)
         METHODS.resolve("method", self.method)
         if self.method != "glfs" and objective != OBJECTIVES["error"]:
             raise InvalidValue(
-                "objective",
-                objective.name,
-                f"is for {arg('method', 'glfs')} only",
-                f"leave it out with another {arg('method')}",
+                f"`objective={short(objective.name)}` is for `method='glfs'` only: leave it out "
+                "with another `method`"
             )
         if self.n_genes is None and not self.ranker.chooses_size:
             raise InvalidValue(
-                "n_genes",
-                None,
-                f"needs a number, since {self.ranker.name} does not choose one",
-                "give a number",
+                f"`n_genes=None` needs a number, since {self.ranker.name} does not choose one: "
+                "give a number"
             )
 
     @cached_property
@@ -640,7 +616,7 @@ class Request:
             else:
                 taken = self.arguments()
                 remedy = place_of(name, value, taken) or f"choose one of {', '.join(taken)}"
-                raise InvalidType(name, value, "is unknown", remedy)
+                raise InvalidType(f"`{name}={short(value)}` is unknown: {remedy}")
         if of_structure:
             spec = of_request.get("structure", self.structure)
             of_request["structure"] = replace(spec, **of_structure)
@@ -669,9 +645,9 @@ def place_of(name: str, value: object, taken: Collection[str]) -> str:
     """Say where an argument belongs that a function with others does not take; ``""``: nowhere."""
     for argument, record in _RECORDS.items():
         if argument in taken and name in _names(record):
-            return f"pass it as {argument}={record.__name__}({name}={shortened(value)})"
+            return f"pass it as {argument}={record.__name__}({name}={short(value)})"
     if name in _names(StructureSpec) and name != "stored_key":
-        return f"pass it to {call('pp.structure')}, and name its key in {arg('use_rep')}"
+        return "pass it to `glfs_bio.pp.structure(adata)`, and name its key in `use_rep`"
     close = get_close_matches(name, taken, n=1, cutoff=0.7)
     return f"{close[0]} may be meant" if close else ""
 
@@ -679,7 +655,7 @@ def place_of(name: str, value: object, taken: Collection[str]) -> str:
 def _checked(name: str, value: Mapping[Any, Any], check: _Check) -> dict[str, Any]:
     """Return a dict whose values are checked."""
     if not value:
-        raise InvalidValue(name, value, "is empty", "leave it out")
+        raise InvalidValue(f"`{name}={short(value)}` is empty: leave it out")
     return {str(key): check(f"{name}[{str(key)!r}]", item) for key, item in value.items()}
 
 
@@ -698,21 +674,23 @@ def _total(name: str, value: Any) -> Any:
 def _genes(name: str, value: Any) -> Any:
     """Return a list of genes, or refuse it."""
     if isinstance(value, str) or not isinstance(value, Collection):
-        raise InvalidType(name, value, "must be a list of gene names")
+        raise InvalidType(f"`{name}={short(value)}` must be a list of gene names")
     if not len(value):
-        raise InvalidValue(name, value, "has no gene", "leave it out")
+        raise InvalidValue(f"`{name}={short(value)}` has no gene: leave it out")
     return value
 
 
 def _column(name: str, value: Any) -> str:
     """Return the name of a column or of a file, or refuse what is neither that nor a dict."""
     if not isinstance(value, str | PathLike) or not str(value):
-        raise InvalidType(name, value, f"must be a {MAPPING}, or a name: of a column of {VAR}, say")
+        raise InvalidType(
+            f"`{name}={short(value)}` must be a `dict`, or a name: of a column of `adata.var`, say"
+        )
     return str(value)
 
 
 def _no_dict(name: str, value: Any) -> NoReturn:
-    raise InvalidType(name, value, f"must be a {MAPPING}")
+    raise InvalidType(f"`{name}={short(value)}` must be a `dict`")
 
 
 def _range(name: str, value: Any) -> tuple[Any, Any]:
@@ -721,16 +699,18 @@ def _range(name: str, value: Any) -> tuple[Any, Any]:
     if not isinstance(pair, tuple | list):
         pair = (None, pair)
     if len(pair) != 2:
-        raise InvalidValue(name, value, "must be a maximum, or a minimum and a maximum")
+        raise InvalidValue(f"`{name}={short(value)}` must be a maximum, or a minimum and a maximum")
     infinite = (float("inf"), -float("inf"))  # R has no other name for no bound
     least, most = (None if number in infinite else number for number in pair)
     for number in (least, most):
         if number is not None:
             checks.number(name, number)
     if not least and most is None:
-        raise InvalidValue(name, value, "is no limit", "give a minimum or a maximum")
+        raise InvalidValue(f"`{name}={short(value)}` is no limit: give a minimum or a maximum")
     if least is not None and most is not None and least > most:
-        raise InvalidValue(name, value, "has a minimum above the maximum", "exchange them")
+        raise InvalidValue(
+            f"`{name}={short(value)}` has a minimum above the maximum: exchange them"
+        )
     return least, most
 
 
@@ -739,7 +719,7 @@ def _range_of_counts(name: str, value: Any) -> tuple[Any, Any]:
     bounds = _range(name, value)
     for number in bounds:
         if number is not None and number != int(number):
-            raise InvalidType(name, value, "must hold whole numbers")
+            raise InvalidType(f"`{name}={short(value)}` must hold whole numbers")
     least, most = (None if number is None else int(number) for number in bounds)
     return least, most
 

@@ -20,7 +20,7 @@ from ._anndata.stale import made_of_all
 from ._anndata.structure import KEY, compute, say_not_used, specified, store, structure_of
 from ._docs import documented
 from ._progress import tell, with_bar
-from .errors import InvalidValue, arg, listed, naming, note
+from .errors import InvalidValue, listed, naming, note, short
 from .options import Request, StructureSpec
 from .panel import adds_nothing
 from .selection import answerable, rank_genes
@@ -299,10 +299,9 @@ def select_genes(
     )
     if as_highly_variable and n_genes is not None and n_genes > LARGEST:
         raise InvalidValue(
-            "n_genes",
-            n_genes,
-            f"is more than {LARGEST}, the maximum with {arg('as_highly_variable')}",
-            "reduce it, or use scanpy's highly_variable_genes with the batches",
+            f"`n_genes={short(n_genes)}` is more than {LARGEST}, the maximum with "
+            "`as_highly_variable`: reduce it, or use scanpy's highly_variable_genes with the "
+            "batches"
         )
     checks.seed(random_state)
     sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
@@ -312,10 +311,8 @@ def select_genes(
             read.writable(cells)
         if subset and inplace and cells.isbacked:
             raise InvalidValue(
-                "subset",
-                True,
-                "is not possible for a backed file",
-                "leave it out, and load the selected genes afterwards",
+                "`subset=True` is not possible for a backed file: leave it out, and load the "
+                "selected genes afterwards"
             )
     if isinstance(adata, AnnData):
         request = replace(request, structure=specified(adata, request.structure))
@@ -347,15 +344,12 @@ def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
     )
     if seen is not None and (seen == 0).any():
         note(
-            f"{arg('platform')} is blind to {int((seen == 0).sum())} genes of the panel, which "
-            f"add nothing to it: {listed(panel.index[seen == 0])}. Ask for fewer genes."
+            f"`platform` is blind to {int((seen == 0).sum())} genes of the panel, which add "
+            f"nothing to it: {listed(panel.index[seen == 0])}. Ask for fewer genes."
         )
     idle = panel[f"{key}_included"].to_numpy() & adds_nothing(panel[f"{key}_loss"].to_numpy())
     if idle.any():
-        note(
-            f"{arg('include')} has genes that add nothing to the panel: "
-            f"{listed(panel.index[idle])}."
-        )
+        note(f"`include` has genes that add nothing to the panel: {listed(panel.index[idle])}.")
 
 
 def panel_of(
@@ -393,10 +387,8 @@ def panel_of(
         is_free &= candidates.rows is None or not candidates.rows.budget
         if is_free and not any(subset.has_structure for subset in cells):
             raise InvalidValue(
-                "n_genes",
-                None,
-                "needs a structure above the noise, which these cells do not have",
-                "give a number, or check that the matrix is log-normalised and has enough cells",
+                "`n_genes=None` needs a structure above the noise, which these cells do not have: "
+                "give a number, or check that the matrix is log-normalised and has enough cells"
             )
     with naming(batch="batch_key"):
         panel = rank_genes(

@@ -16,7 +16,7 @@ from .cells.pca import check_coordinates, full_rank_fits
 from .criterion.criterion import Criterion
 from .criterion.platform import Detection, OnPlatform
 from .data.threads import few_threads
-from .errors import ADATA, MATRIX, NO_VALUE, Caution, InvalidType, InvalidValue, arg, call, warn
+from .errors import Caution, InvalidType, InvalidValue, short, warn
 from .methods import METHODS, Method
 from .panel import Panel, measured
 from .solvers.certificate import TOLERANCE
@@ -87,13 +87,11 @@ def _indices(given: ArrayLike, n_features: int, argument: str = "include") -> In
     if not len(genes):
         return np.empty(0, dtype=np.intp)
     if genes.dtype.kind not in "iu":
-        raise InvalidType(argument, NO_VALUE, f"has dtype {genes.dtype}", "give indices of genes")
+        raise InvalidType(f"`{argument}` has dtype {genes.dtype}: give indices of genes")
     genes = genes.astype(np.intp)
     outside = genes[(genes < 0) | (genes >= n_features)]
     if len(outside):
-        raise InvalidValue(
-            argument, NO_VALUE, f"has gene {outside[-1]}, but there are {n_features} genes"
-        )
+        raise InvalidValue(f"`{argument}` has gene {outside[-1]}, but there are {n_features} genes")
     return genes
 
 
@@ -193,11 +191,9 @@ def criterion_of(
         criterion = Criterion(cells, targets, worst=worst, instrument=instrument)
         if instrument is not None and criterion.reach < _NOTHING:
             raise InvalidValue(
-                "platform",
-                NO_VALUE,
-                f"detects so little that even all genes would preserve only {criterion.reach:.1g} "
-                "of what should be preserved",
-                f"correct its efficiency, a share of what is detected in {ADATA}, or its signal",
+                "`platform` detects so little that even all genes would preserve only "
+                f"{criterion.reach:.1g} of what should be preserved: correct its efficiency, a "
+                "share of what is detected in `adata`, or its signal"
             )
     return criterion
 
@@ -211,21 +207,15 @@ def check_sizes(
         checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
         if n_genes is not None and n_genes > n_candidates:
             raise InvalidValue(
-                "n_genes",
-                n_genes,
-                f"is more than the {n_candidates} candidate genes",
-                "ask for fewer",
+                f"`n_genes={short(n_genes)}` is more than the {n_candidates} candidate genes: ask "
+                "for fewer"
             )
     if spec.n_comps is None:
         full_rank_fits(n_cells, n_features)
     if n_cells < _FEWEST_CELLS:
-        raise InvalidValue(
-            "X", NO_VALUE, f"has {n_cells} cells: at least {_FEWEST_CELLS} are needed"
-        )
+        raise InvalidValue(f"`X` has {n_cells} cells: at least {_FEWEST_CELLS} are needed")
     if n_features == 1:
-        raise InvalidValue(
-            "X", NO_VALUE, "has 1 gene (n_features=1): there is nothing to choose from"
-        )
+        raise InvalidValue("`X` has 1 gene (n_features=1): there is nothing to choose from")
 
 
 def answerable(
@@ -240,10 +230,8 @@ def answerable(
     n_genes, n_included = request.n_genes, len(candidates.include)
     if n_genes is not None and n_included > n_genes:
         raise InvalidValue(
-            "include",
-            NO_VALUE,
-            f"has {n_included} genes, more than {arg('n_genes')} allows",
-            f"ask for {n_included} genes or more",
+            f"`include` has {n_included} genes, more than `n_genes` allows: ask for {n_included} "
+            "genes or more"
         )
     check_sizes(shape, request.structure, [n_genes], len(candidates.genes))
     method, detection = request.ranker, candidates.detection
@@ -257,27 +245,20 @@ def answerable(
     }
     if any(of_criterion.values()) and not method.by_criterion:
         raise InvalidValue(
-            next(name for name, asked in of_criterion.items() if asked),
-            NO_VALUE,
-            f"needs {arg('objective', 'error')}, the default, but the selection is by "
-            f"{method.name}",
-            "remove one of the two",
+            f"`{next(name for name, asked in of_criterion.items() if asked)}` needs "
+            f"`objective='error'`, the default, but the selection is by {method.name}: remove one "
+            "of the two"
         )
     if request.search == "best":
         check_search(worst=request.across == "worst" or (detection.varies and detection.worst))
     if detection.failure is not None and (detection.failure[candidates.genes] >= 1.0).all():
         raise InvalidValue(
-            "platform",
-            NO_VALUE,
-            "lets every gene to choose from fail",
-            "correct its failure, a probability",
+            "`platform` lets every gene to choose from fail: correct its failure, a probability"
         )
     if detection.told and request.resolved_structure.standardize != "noise":
         raise InvalidValue(
-            "platform",
-            NO_VALUE,
-            f"changes the noise of genes, and with this {arg('standardize')} genes have none",
-            "remove one of the two",
+            "`platform` changes the noise of genes, and with this `standardize` genes have none: "
+            "remove one of the two"
         )
 
 
@@ -324,10 +305,8 @@ def check_batches(across: str, *, one_set: bool) -> None:
     """Refuse the worst of batches where there is one set of cells."""
     if across != "mean" and one_set:
         raise InvalidValue(
-            "across",
-            across,
-            "needs batches",
-            f"name them with {arg('batch_key')}, or give several datasets",
+            f"`across={short(across)}` needs batches: name them with `batch_key`, or give several "
+            "datasets"
         )
 
 
@@ -338,13 +317,13 @@ def warn_of_noise(criterion: Criterion) -> None:
     first = max(criterion.sets, key=lambda one: one.axes.strengths[0])
     warn(
         Caution(
-            f"{MATRIX} has no structure above the noise: its leading axis is "
+            "`adata.X` has no structure above the noise: its leading axis is "
             f"{float(first.axes.strengths[0]):.2f} times the noise edge, and "
             f"{float(first.chance):.2f} times after permuting each gene over the cells. "
-            f"{call('pp.select_genes')} therefore selects by variance, unless there are limits or "
-            "failures, and gives no bound on optimality. Check that the matrix is log-normalised "
-            f"and has enough cells. For single informative genes, try {arg('objective', 'exact')} "
-            f"with {arg('n_comps', None)}."
+            "`glfs_bio.pp.select_genes(adata)` therefore selects by variance, unless there are "
+            "limits or failures, and gives no bound on optimality. Check that the matrix is "
+            "log-normalised and has enough cells. For single informative genes, try "
+            "`objective='exact'` with `n_comps=None`."
         )
     )
 
@@ -353,10 +332,8 @@ def check_search(*, worst: bool) -> None:
     """Refuse the best panel for the worst of batches or draws, which is known for means alone."""
     if worst:
         raise InvalidValue(
-            "search",
-            "best",
-            "is for the mean over batches and over draws of the platform, not for the worst",
-            f"leave out {arg('across', 'worst')} and {arg('case', 'worst')}",
+            "`search='best'` is for the mean over batches and over draws of the platform, not for "
+            "the worst: leave out `across='worst'` and `case='worst'`"
         )
 
 

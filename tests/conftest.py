@@ -26,7 +26,7 @@ from glfs_bio.cells.cells import build_problems
 from glfs_bio.criterion.criterion import NOISE, Criterion
 from glfs_bio.criterion.error import Block
 from glfs_bio.data import matrix as rows
-from glfs_bio.errors import Caution, Message, Refusal
+from glfs_bio.errors import Caution, Refusal
 from glfs_bio.options import StructureSpec
 
 # Where pytest runs in the background, processes that it starts would ignore Ctrl-C.
@@ -158,7 +158,7 @@ def _every_message_can_be_shown():
         return made
 
     with pytest.MonkeyPatch.context() as patched:
-        for kind in (Refusal, Caution, Message):
+        for kind in (Refusal, Caution):
             patched.setattr(kind, "__init__", watched(kind.__init__))
         yield
     assert not found, "\n".join(found)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
 
-from glfs_bio.errors import PYTHON, Caution, Door, InvalidType, InvalidValue, Message, Refusal
+from glfs_bio.errors import Caution, InvalidType, InvalidValue, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 #: Longer messages are not read.
 LONGEST = 1_000
-#: A mark that no door has replaced.
-_MARK = re.compile(r'\\ue000\["')
 #: What is wrong with a value often says what would be right; what is missing never does.
 _WRONG = (InvalidValue, InvalidType)
 
@@ -63,32 +60,35 @@ def not_refused(call: Callable, cases: Iterable[tuple[dict, type, str]]) -> list
     ]
 
 
-def _doors() -> dict[str, Door]:
-    """Those that are there: of Python, of R, and of the shell."""
-    found = {"Python": PYTHON}
+def _doors() -> dict[str, Callable[[str], str]]:
+    """How each door shows a message: of Python, of R, and of the shell."""
+    doors: dict[str, Callable[[str], str]] = {"Python": str}
     with suppress(ImportError):  # its own tests tell
-        found["rbridge"] = import_module("glfs_bio.rbridge.words").R
+        doors["R"] = import_module("glfs_bio.rbridge.words").R.show
     with suppress(ImportError):
-        found["cli"] = import_module("glfs_bio.cli.messages").door({}, {})
-    return found
+        doors["shell"] = import_module("glfs_bio.cli.messages").door({}, {}).show
+    return doors
 
 
 DOORS = _doors()
 
 
-def faults(message: Refusal | Caution | Message) -> list[str]:
+def faults(message: Refusal | Caution) -> list[str]:
     """What is wrong with what the doors show of a message."""
-    found = []
-    for name, door in DOORS.items():
-        said = message.render(door)
-        wrong = {
-            "a mark is left": _MARK.search(said),
-            "a terminal would obey": not said.isprintable(),
-            "too long": len(said) > LONGEST,
-            "no full stop": not said.endswith((".", "?")),
-            "words of Python": door is not PYTHON and "adata." in said,
+    wrong = []
+    for name, show in DOORS.items():
+        text = show(str(message))
+        checks = {
+            "an odd backtick": text.count("`") % 2,
+            "a terminal would obey": not text.isprintable(),
+            "too long": len(text) > LONGEST,
+            "no full stop": not text.endswith((".", "?")),
+            "words of Python": name != "Python" and "adata." in text,
         }
-        found += [f"{name}: {fault}: {said}" for fault, is_there in wrong.items() if is_there]
-    if isinstance(message, Refusal) and not (message.remedy or isinstance(message, _WRONG)):
-        found.append(f"no remedy: {message}")
-    return found
+        wrong += [f"{name}: {fault}: {text}" for fault, is_there in checks.items() if is_there]
+    if isinstance(message, Refusal):
+        if not message.argument:
+            wrong.append(f"no argument: {message}")
+        if not (": " in str(message) or isinstance(message, _WRONG)):
+            wrong.append(f"no remedy: {message}")
+    return wrong

@@ -218,4 +218,4 @@ def test_numba_says_what_to_do():
     said = output(NUMBA)
     if not said:
         pytest.skip("numba's threads are not those of OpenMP")
-    assert said.count("start the workers with multiprocessing.get_context('spawn')") == 2
+    assert said.count("start the workers with `multiprocessing.get_context('spawn')`") == 2

@@ -10,16 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..errors import (
-    CATEGORICAL,
-    NO_VALUE,
-    InvalidType,
-    InvalidValue,
-    Message,
-    arg,
-    listed,
-    note,
-)
+from ..errors import InvalidType, InvalidValue, listed, note, short, subject
 from ..labels import Labels, as_numbers, coded, is_whole, n_folds
 from ..measures import cells
 from ..measures import labels as by_panel
@@ -60,18 +51,18 @@ def labels(
     """
     cell_labels, none = coded(find(adata, "obs", name, argument), argument, name)
     if not len(cell_labels.categories):
-        raise InvalidValue(argument, name, "has no label for any cell", "choose another column")
+        raise InvalidValue(
+            f"`{argument}={short(name)}` has no label for any cell: choose another column"
+        )
     if len(cell_labels.categories) < at_least:
         raise InvalidValue(
-            argument,
-            name,
-            f"has one label, {listed(cell_labels.names)}, and two are needed",
-            "choose another column",
+            f"`{argument}={short(name)}` has one label, {listed(cell_labels.names)}, and two are "
+            "needed: choose another column"
         )
     if none:
         note(
-            f"{arg(argument, name)}: {sum(none.values())} cells have {listed(none)}, and count "
-            "as cells without a label."
+            f"`{argument}={short(name)}`: {sum(none.values())} cells have {listed(none)}, and "
+            "count as cells without a label."
         )
     return cell_labels
 
@@ -86,20 +77,16 @@ def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) ->
     of_time = pd.api.types.is_datetime64_any_dtype(kind), pd.api.types.is_timedelta64_dtype(kind)
     if any(of_time) or isinstance(kind, pd.PeriodDtype) or pd.api.types.is_complex_dtype(kind):
         raise InvalidType(
-            argument,
-            name,
-            f"has dtype {kind}, which is neither labels nor real numbers",
-            "convert it to one of these",
+            f"`{argument}={short(name)}` has dtype {kind}, which is neither labels nor real "
+            "numbers: convert it to one of these"
         )
     values = as_numbers(column)
     if values is None:
         return labels(adata, name, argument, at_least=2)
     if is_whole(values) and not np.isnan(values).all():
         raise InvalidType(
-            argument,
-            name,
-            "holds whole numbers, which may be labels or measurements",
-            f"convert labels with {CATEGORICAL}, and {instead}",
+            f"`{argument}={short(name)}` holds whole numbers, which may be labels or measurements: "
+            f"convert labels with `.astype('category')`, and {instead}"
         )
     return values
 
@@ -111,19 +98,18 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
     """
     classes, counts = np.unique(labels.astype(str), return_counts=True)
     sizes = ", ".join(f"{name} ({n})" for name, n in zip(classes, counts, strict=True))
-    log.info(Message(f"{arg('labels')} has {len(classes)} classes: {sizes}."))
+    log.info(f"`labels` has {len(classes)} classes: {sizes}.")
     suspect = [name for name in classes.tolist() if name.strip().casefold() in _MISSING]
     if suspect:
         note(
-            f"{arg('labels')}: {listed(map(repr, suspect))} is used as a class. If it stands "
-            "for a missing label, set the label of these cells to missing."
+            f"`labels`: {listed(map(repr, suspect))} is used as a class. If it stands for a "
+            "missing label, set the label of these cells to missing."
         )
     alone = classes[counts == 1]
     if len(alone):
         note(
-            f"{arg('labels')}: {listed(map(repr, alone.tolist()))} has one labelled cell, "
-            "which is used for training only: it is in no test fold and not in the graph of "
-            "the classes."
+            f"`labels`: {listed(map(repr, alone.tolist()))} has one labelled cell, which is "
+            "used for training only: it is in no test fold and not in the graph of the classes."
         )
     if cv is not None and counts.max() > 1:
         _log_folds(classes, counts, cv)
@@ -143,13 +129,13 @@ def log_few(known: Labels, readings: Sequence[str]) -> None:
     codes, names = known.codes, np.array(known.names, dtype=object)
     sizes = np.bincount(codes[codes >= 0], minlength=len(names))
     if sizes.max() < 2:
-        note(f"{arg('labels')} has no label of two cells, and none can be predicted.")
+        note("`labels` has no label of two cells, and none can be predicted.")
         return
     k = by_panel.n_neighbors_of(codes)
     if k < N_NEIGHBORS and "knn" in readings:
         note(
-            f"{arg('labels')} has small groups: labels are predicted from the nearest {k} "
-            f"cells, instead of {N_NEIGHBORS}."
+            f"`labels` has small groups: labels are predicted from the nearest {k} cells, "
+            f"instead of {N_NEIGHBORS}."
         )
     few = {
         called: names[sizes < by_panel.fewest(reading, codes)]
@@ -158,7 +144,7 @@ def log_few(known: Labels, readings: Sequence[str]) -> None:
     texts = [f"{called}: {listed(group)}" for called, group in few.items() if len(group)]
     if texts:
         note(
-            f"{arg('labels')} has labels of too few cells to be predicted well by any panel "
+            "`labels` has labels of too few cells to be predicted well by any panel "
             f"({'; '.join(texts)}): their recall says little."
         )
 
@@ -183,7 +169,7 @@ def numbers(
     if isinstance(given, str):
         values = _of_column(find(adata, "var", given, argument), argument, given)
     elif isinstance(given, Mapping):
-        values = _of_column(_by_row(genes, given, argument, unnamed), argument, NO_VALUE)
+        values = _of_column(_by_row(genes, given, argument, unnamed), argument)
     else:
         checks.number(argument, given)
         values = np.full(adata.n_vars, float(given))
@@ -197,10 +183,8 @@ def numbers(
         bad |= wrong
         if (may & wrong).any():
             raise InvalidValue(
-                argument,
-                problem=f"has {problem} for {int((may & wrong).sum())} genes "
-                f"({listed(adata.var_names[may & wrong])})",
-                remedy="correct these, or remove the genes",
+                f"`{argument}` has {problem} for {int((may & wrong).sum())} genes "
+                f"({listed(adata.var_names[may & wrong])}): correct these, or remove the genes"
             )
     return np.where(bad, otherwise, values)
 
@@ -219,22 +203,22 @@ def _log_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None
     number = n_folds(counts, cv)
     if number < cv:
         note(
-            f"{arg('labels')}: the largest class has {int(counts.max())} labelled cells, and "
-            f"{number} folds are used instead of {arg('cv', cv)}."
+            f"`labels`: the largest class has {int(counts.max())} labelled cells, and {number} "
+            f"folds are used instead of `cv={short(cv)}`."
         )
     few = classes[(counts > 1) & (counts < number)]
     if len(few):
         note(
-            f"{arg('labels')}: {listed(map(repr, few.tolist()))} has fewer labelled cells "
-            f"than folds ({number}), and is in as many test folds as it has cells."
+            f"`labels`: {listed(map(repr, few.tolist()))} has fewer labelled cells than folds "
+            f"({number}), and is in as many test folds as it has cells."
         )
 
 
-def _of_column(values: pd.Series, argument: str, given: object) -> Array:
+def _of_column(values: pd.Series, argument: str, name: str | None = None) -> Array:
     """Numbers, NaN where it is empty."""
     try:
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError):
         raise InvalidType(
-            argument, given, f"must hold numbers, and has dtype {values.dtype}"
+            f"{subject(argument, name)} must hold numbers, and has dtype {values.dtype}"
         ) from None

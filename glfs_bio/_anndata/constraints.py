@@ -11,17 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..criterion.platform import Detection
-from ..errors import (
-    OBS,
-    InvalidValue,
-    NotFound,
-    arg,
-    caution,
-    listed,
-    naming,
-    note,
-    shown,
-)
+from ..errors import InvalidValue, NotFound, caution, listed, naming, note, quoted, short
 from ..options import MEASURES, Limits
 from ..solvers.constraints import Row, Rows, check
 from ..vendors.forecast import loads
@@ -96,7 +86,7 @@ def say_ruled_out(table: pd.DataFrame | None) -> None:
     strong = table[table["preserved"] >= _STRONG].head(_SAID)
     if len(strong):
         texts = [f"{row.gene} ({row.limit}; {row.preserved:.0%})" for row in strong.itertuples()]
-        note(f"{arg('limits')} rule out genes that alone would preserve much: {listed(texts)}.")
+        note(f"`limits` rule out genes that alone would preserve much: {listed(texts)}.")
 
 
 def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
@@ -107,15 +97,11 @@ def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
     out = genes.included & ~orderable
     if out.any():
         raise InvalidValue(
-            "include",
-            problem=f"has genes that cannot be ordered for the {arg('platform')}: "
-            f"{listed(adata.var_names[out])}",
-            remedy="leave them out, or correct its genes",
+            "`include` has genes that cannot be ordered for the `platform`: "
+            f"{listed(adata.var_names[out])}: leave them out, or correct its genes"
         )
     if not (genes.allowed & orderable).any():
-        raise InvalidValue(
-            "platform", problem="leaves no gene to choose from", remedy="correct its genes"
-        )
+        raise InvalidValue("`platform` leaves no gene to choose from: correct its genes")
     return replace(genes, allowed=genes.allowed & orderable)
 
 
@@ -191,9 +177,8 @@ def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None)
         blamed = rows.only(np.flatnonzero(out)).refused(nothing) > 0
         limits = ", ".join(name for name, guilty in zip(rows.names, blamed, strict=True) if guilty)
         raise InvalidValue(
-            "include",
-            problem=f"has genes that limits rule out ({limits}): {listed(adata.var_names[out])}",
-            remedy="leave them out, or relax the limits",
+            f"`include` has genes that limits rule out ({limits}): {listed(adata.var_names[out])}: "
+            "leave them out, or relax the limits"
         )
     check(
         rows,
@@ -204,11 +189,9 @@ def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None)
     allowed = genes.allowed & fits
     if n_genes is not None and n_genes > allowed.sum():
         raise InvalidValue(
-            "n_genes",
-            n_genes,
-            f"is more than the {int(allowed.sum())} candidate genes within the limits "
-            f"({', '.join(dict.fromkeys(rows.limits))})",
-            "reduce it, or relax the limits",
+            f"`n_genes={short(n_genes)}` is more than the {int(allowed.sum())} candidate genes "
+            f"within the limits ({', '.join(dict.fromkeys(rows.limits))}): reduce it, or relax the "
+            "limits"
         )
     return replace(genes, allowed=allowed)
 
@@ -259,9 +242,7 @@ def _counted(genes: Lookup, limits: Limits, types: Types, detection: Detection) 
         means[list(expected), 0] = list(expected.values())
     if not (np.isfinite(means).all() and (means >= 0).all()):
         raise InvalidValue(
-            "counts_layer",
-            problem="has values that are negative or not finite",
-            remedy="name a layer of raw counts",
+            "`counts_layer` has values that are negative or not finite: name a layer of raw counts"
         )
     return np.asarray(means)
 
@@ -274,10 +255,8 @@ def _totals(means: Array, limits: Limits, types: Types, detection: Detection) ->
     if "bit" in totals:
         if detection.codewords is None:
             raise InvalidValue(
-                "total_counts['bit']",
-                totals["bit"],
-                f"needs a {arg('platform')} with a codebook",
-                "give one",
+                f"`total_counts['bit']={short(totals['bit'])}` needs a `platform` with a codebook: "
+                "give one"
             )
         for bit, load in enumerate(loads(detection.codewords, means[:, 0]), start=1):
             yield _upper("total_counts['bit']", f" (bit {bit})", load, totals["bit"])
@@ -289,10 +268,8 @@ def _totals(means: Array, limits: Limits, types: Types, detection: Detection) ->
     for name, total in of_types.items():
         if str(name) not in types.names:
             raise NotFound(
-                "total_counts['type']",
-                problem=f"has the type {shown(name)}, which is missing in column "
-                f"{limits.groupby!r} of {OBS}",
-                remedy=f"choose from {listed(types.names)}",
+                f"`total_counts['type']` has the type {quoted(name)}, which is missing in column "
+                f"{limits.groupby!r} of `adata.obs`: choose from {listed(types.names)}"
             )
         of_type = means[:, 1 + types.names.index(str(name))]
         limit = "total_counts['type']"
@@ -312,9 +289,8 @@ def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
         ranges = dict.fromkeys(groups, ranges)
     if strange := [name for name in ranges if name not in groups]:
         raise NotFound(
-            "per_group",
-            problem=f"has groups that are missing in {arg('groups')}: {listed(strange)}",
-            remedy=f"choose from {listed(groups)}",
+            f"`per_group` has groups that are missing in `groups`: {listed(strange)}: choose from "
+            f"{listed(groups)}"
         )
     for name, (least, most) in ranges.items():
         if not least and len(groups[name]) <= most:
@@ -343,16 +319,14 @@ def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
     what = f"genes of {FOLD:g} times the mean of every other type that are off in other cells"
     if not any(map(len, markers.values())):
         raise InvalidValue(
-            "per_type",
-            per_type,
-            f"finds no marker of any type: {what}",
-            f"merge types that are alike, or list their markers in {arg('groups')}",
+            f"`per_type={short(per_type)}` finds no marker of any type: {what}: merge types that "
+            "are alike, or list their markers in `groups`"
         )
     if few:
         caution(
-            f"{arg('per_type', per_type)}: these types have fewer markers, {what}, and need "
+            f"`per_type={short(per_type)}`: these types have fewer markers, {what}, and need "
             f"no more: {listed(few)}. Merge types that are alike, or list their markers in "
-            f"{arg('groups')}."
+            "`groups`."
         )
 
 
@@ -395,7 +369,7 @@ def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) 
         raise genes.refusal(argument, absent, NotFound)
     if absent:
         note(
-            f"{len(absent)} genes of {arg(argument)} are missing in {genes.where}: "
+            f"{len(absent)} genes of `{argument}` are missing in {genes.where}: "
             f"{listed(absent)}{genes.hints(absent)}."
         )
     return {

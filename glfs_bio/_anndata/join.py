@@ -12,7 +12,7 @@ import numpy as np
 from anndata import AnnData, concat
 
 from ..data.matrix import RowMatrix, stacked
-from ..errors import NO_VALUE, VAR_NAMES, InvalidValue, Message, Refusal, listed
+from ..errors import InvalidValue, Refusal, listed, short
 from . import read, target
 
 if TYPE_CHECKING:
@@ -38,15 +38,13 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
         read.check(adata)
     sets = dict(adata) if isinstance(adata, Mapping) else dict(enumerate(adata))
     if not sets:
-        raise InvalidValue("adata", NO_VALUE, "is empty", "give one dataset, or several")
+        raise InvalidValue("`adata` is empty: give one dataset, or several")
     found = {str(name): one for name, one in sets.items()}
     for name, one in found.items():
         with _within(name):
             read.unique_names(one)
     if len({id(one) for one in found.values()}) < len(sets):
-        raise InvalidValue(
-            "adata", NO_VALUE, "holds the same object, or the same name, twice", "give each once"
-        )
+        raise InvalidValue("`adata` holds the same object, or the same name, twice: give each once")
     return found
 
 
@@ -60,11 +58,8 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
     for name, value in {"use_rep": spec.use_rep, "neighbors_key": spec.neighbors_key}.items():
         if value not in (None, "X"):
             raise InvalidValue(
-                name,
-                value,
-                "is not possible with several datasets, whose subspaces and graphs are "
-                "computed here",
-                "leave it out",
+                f"`{name}={short(value)}` is not possible with several datasets, whose subspaces "
+                "and graphs are computed here: leave it out"
             )
     counts = None if limits is None else limits.counts_layer
     for name, argument in target.sources(request).items():
@@ -111,14 +106,12 @@ def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
         genes = genes[genes.isin(names)]
     if not len(genes):
         raise InvalidValue(
-            "adata",
-            NO_VALUE,
-            f"has no gene that is in all datasets ({listed(sets)})",
-            f"give genes the same names, such as symbols, in {VAR_NAMES}",
+            f"`adata` has no gene that is in all datasets ({listed(sets)}): give genes the same "
+            "names, such as symbols, in `adata.var_names`"
         )
     most = max(one.n_vars for one in sets.values())
     if len(genes) < most:
-        log.info(Message(f"{len(genes)} genes are in all datasets, of at most {most}."))
+        log.info(f"{len(genes)} genes are in all datasets, of at most {most}.")
     return genes
 
 

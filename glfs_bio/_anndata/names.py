@@ -25,7 +25,6 @@ import pandas as pd
 
 from .. import checks
 from ..errors import (
-    ADATA,
     BOOLEAN,
     FALSE,
     PATTERN,
@@ -314,7 +313,7 @@ class Lookup:
         in_raw = pd.Index(()) if self.adata.raw is None else self.adata.raw.var_names
         only_in_raw = [item for item in unknown if item in in_raw]
         if only_in_raw:
-            raw = f"; {ADATA}.raw has genes that are missing in {ADATA}: {listed(only_in_raw)}"
+            raw = f"; `adata.raw` has genes that are missing in `adata`: {listed(only_in_raw)}"
             unknown = [item for item in unknown if item not in in_raw]
         return f"{raw}{self._similar(unknown)}{patterns}{ids}"
 

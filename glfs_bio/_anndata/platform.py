@@ -16,20 +16,7 @@ from ..cells import noise
 from ..cells.cells import build_problems
 from ..criterion.platform import Detection
 from ..data.matrix import RowMatrix, doubled, with_values
-from ..errors import (
-    BOOLEAN,
-    MAPPING,
-    VAR,
-    InvalidType,
-    InvalidValue,
-    NotFound,
-    Refusal,
-    arg,
-    call,
-    listed,
-    naming,
-    note,
-)
+from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, naming, note, short
 from ..measures.genes import sums
 from ..options import FEWEST_CELLS, StructureSpec
 from ..vendors.forecast import bits
@@ -67,10 +54,8 @@ def with_codewords(given: Platform) -> Platform:
         panel = read_panel(given.codebook)
     if panel.codebook is None:
         raise InvalidValue(
-            "codebook",
-            given.codebook,
-            f"has no codewords, being a file of the form {panel.form}",
-            "name a codebook, or give a table",
+            f"`codebook={short(given.codebook)}` has no codewords, being a file of the form "
+            f"{panel.form}: name a codebook, or give a table"
         )
     return replace(given, codebook=panel.codebook)
 
@@ -114,7 +99,8 @@ def of_genes(
     )
     if detection.worst and not detection.varies:
         raise InvalidValue(
-            "case", platform.case, "is of draws, which do not differ", "give a spread, or a failure"
+            f"`case={short(platform.case)}` is of draws, which do not differ: give a spread, or a "
+            "failure"
         )
     return detection
 
@@ -129,9 +115,8 @@ def _orderable(lookup: names.Lookup, given: Platform) -> NDArray[np.bool_]:
             return np.asarray(column.to_numpy(dtype=bool, na_value=False))
         if least is None or not pd.api.types.is_numeric_dtype(column):
             raise InvalidValue(
-                "platform",
-                problem=f"names {genes!r} for its genes, which must be a {BOOLEAN} column of "
-                f"{VAR}, or one of numbers of probes with {arg('min_probes')}",
+                f"`platform` names {genes!r} for its genes, which must be a `boolean` column of "
+                "`adata.var`, or one of numbers of probes with `min_probes`"
             )
         return np.asarray(column.to_numpy(dtype=float, na_value=0.0) >= least)
     table = _listed(genes, list(var.columns))
@@ -139,7 +124,7 @@ def _orderable(lookup: names.Lookup, given: Platform) -> NDArray[np.bool_]:
     if least is not None:
         if n_probes is None:
             raise InvalidValue(
-                "min_probes", least, "needs numbers of probes, and the genes have none"
+                f"`min_probes={short(least)}` needs numbers of probes, and the genes have none"
             )
         table = table[n_probes >= least]
     is_orderable = np.zeros(lookup.n_genes, dtype=bool)
@@ -155,10 +140,8 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
     if isinstance(genes, str | Path):
         if not Path(genes).is_file():
             raise NotFound(
-                "platform",
-                problem=f"names {str(genes)!r} for its genes, neither a column of {VAR} "
-                f"({listed(var_columns)}) nor a file",
-                remedy="name one of these, or give names as a list",
+                f"`platform` names {str(genes)!r} for its genes, neither a column of `adata.var` "
+                f"({listed(var_columns)}) nor a file: name one of these, or give names as a list"
             )
         with naming(path="platform"):
             genes = read_panel(genes)
@@ -168,9 +151,8 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
         genes = genes.to_dict()
     if not isinstance(genes, Collection) or not all(isinstance(gene, str) for gene in genes):
         raise InvalidType(
-            "platform",
-            problem=f"must have genes as names, a file, a column of {VAR}, or a {MAPPING} of "
-            "numbers",
+            "`platform` must have genes as names, a file, a column of `adata.var`, or a `dict` of "
+            "numbers"
         )
     table = pd.DataFrame({"gene": list(genes), "id": ""}, dtype=object)
     return table.assign(n_probes=genes.values()) if isinstance(genes, Mapping) else table
@@ -192,9 +174,8 @@ def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, 
     """Columns of a table of efficiencies, of the genes that are in the data."""
     if "efficiency" not in table or not table.index.is_unique:
         raise InvalidValue(
-            "efficiency",
-            problem="is a table without a column 'efficiency', or with a gene twice",
-            remedy=f"give that of {call('tl.estimate_efficiency')}",
+            "`efficiency` is a table without a column 'efficiency', or with a gene twice: give "
+            "that of `glfs_bio.tl.estimate_efficiency(adata)`"
         )
     rows = table[[bool(lookup.of(str(name))) for name in table.index]]
     if rows.empty:
@@ -226,8 +207,8 @@ def _measured(
         detected = _molecules(read.row_matrix(cells), "efficiency")
     if len(rows) < lookup.n_genes:
         note(
-            f"{arg('efficiency')} has {len(rows)} of {lookup.n_genes} genes, and the platform "
-            "counts as blind to the others."
+            f"`efficiency` has {len(rows)} of {lookup.n_genes} genes, and the platform counts "
+            "as blind to the others."
         )
     numbers = {"efficiency": np.zeros(lookup.n_genes)}
     numbers["efficiency"][rows] = np.minimum(detected[shared] / molecules[rows], 1.0)
@@ -237,8 +218,8 @@ def _measured(
         signal = signal_of(cells)
     if signal is None:
         note(
-            f"{arg('efficiency')} has fewer than {FEWEST_CELLS} cells with counts, which "
-            "hardly show the structure of genes: only their efficiencies are estimated."
+            f"`efficiency` has fewer than {FEWEST_CELLS} cells with counts, which hardly show "
+            "the structure of genes: only their efficiencies are estimated."
         )
         return numbers
     numbers["signal"] = np.zeros(lookup.n_genes)
@@ -287,9 +268,8 @@ def _molecules(data: RowMatrix, name: str) -> Array:
     """``−log(1 − s)`` for the share s of cells that express each gene."""
     if read.least(data) < 0:
         raise InvalidValue(
-            name,
-            problem="has negative values, so that cells that express a gene cannot be told",
-            remedy="use counts, or logarithms of them",
+            f"`{name}` has negative values, so that cells that express a gene cannot be told: use "
+            "counts, or logarithms of them"
         )
     share = (read.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
     return np.asarray(-np.log1p(-share))

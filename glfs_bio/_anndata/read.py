@@ -17,25 +17,21 @@ from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
 from ..data.matrix import RowMatrix, check_finite, check_indices, is_here, native, no_rows
 from ..errors import (
-    ADATA,
-    GRAPHS,
     LAYERS,
     LOG_NORMALISE,
-    NO_VALUE,
-    NONE,
     OBS,
     OBSM,
-    OBSP,
     VAR,
     VAR_NAMES,
     InvalidType,
     InvalidValue,
     NotFound,
     Refusal,
-    arg,
     caution,
     listed,
     naming,
+    short,
+    subject,
 )
 from ..vendors.names import is_control
 from .lean import Lean
@@ -81,10 +77,10 @@ _TWICE = 3.0
 _WHOLE, _NEARLY_ALL = 0.05, 0.95
 #: Scaled values: share of the genes whose zeros became one negative value.
 _MOSTLY = 0.5
-_OR_LAYER = f", or name a log-normalised matrix with {arg('layer')}"
+_OR_LAYER = ", or name a log-normalised matrix with `layer`"
 #: What is said of a matrix that is not log-normalised, by its state; see :func:`state`.
 STATES = {
-    "counts": f"looks like raw counts (whole numbers): {LOG_NORMALISE}",
+    "counts": f"looks like raw counts (whole numbers): `{LOG_NORMALISE}`{_OR_LAYER}",
     "normalised": "looks normalised and not log-transformed: transform it once with log1p"
     f"{_OR_LAYER}",
     "twice": f"looks log-transformed twice: transform it once{_OR_LAYER}",
@@ -112,14 +108,14 @@ def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
     data = heard(adata, row_matrix(adata, named.layer), named.ignore)
     kind = state(data)
     if kind is not None:
-        raw = f", such as {arg('layer', RAW)}" if kind == "scaled" and adata.raw is not None else ""
+        raw = (
+            f", such as `layer={short(RAW)}`" if kind == "scaled" and adata.raw is not None else ""
+        )
         caution(f"The matrix {STATES[kind]}{raw}.")
     if named.batch_key is not None and named.neighbors_key is not None:
         raise InvalidValue(
-            "neighbors_key",
-            named.neighbors_key,
-            f"is a graph of all cells, but each batch of {arg('batch_key')} has its own",
-            "remove one of the two",
+            f"`neighbors_key={short(named.neighbors_key)}` is a graph of all cells, but each batch "
+            "of `batch_key` has its own: remove one of the two"
         )
     return Inputs(
         data,
@@ -138,9 +134,8 @@ def check(adata: object) -> None:
         attribute, called = _SEVERAL.get(type(adata).__name__, ("", ""))
         items = list(getattr(adata, attribute, ()))
         raise InvalidType(
-            "adata",
-            problem=f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
-            remedy=f"pass one of {listed(items)}, such as {called}[{items[0]!r}]" if items else "",
+            f"`adata` must be an AnnData object of cells × genes, not {type(adata).__name__}: "
+            f"{f'pass one of {listed(items)}, such as {called}[{items[0]!r}]' if items else ''}"
         )
     _load_annotations(adata)
     text_names(adata.var_names, VAR_NAMES)
@@ -169,9 +164,8 @@ def text_names(names: pd.Index, where: str) -> None:
     strange = [name for name in names if not isinstance(name, str)]
     if strange:
         raise InvalidType(
-            "adata",
-            problem=f"has names in {where} that are no texts: {listed(map(repr, strange))}",
-            remedy=f"make them texts: {where} = {where}.astype(str)",
+            f"`adata` has names in {where} that are no texts: {listed(map(repr, strange))}: make "
+            f"them texts: {where} = {where}.astype(str)"
         )
 
 
@@ -181,9 +175,8 @@ def unique_names(adata: AnnData) -> None:
     if not adata.var_names.is_unique:
         doubled = adata.var_names[adata.var_names.duplicated()].unique()
         raise InvalidValue(
-            "adata",
-            problem=f"has duplicate gene names in {VAR_NAMES} ({listed(doubled)})",
-            remedy="make them unique first",
+            f"`adata` has duplicate gene names in `adata.var_names` ({listed(doubled)}): make them "
+            "unique first"
         )
 
 
@@ -191,9 +184,8 @@ def writable(adata: AnnData) -> None:
     """Refuse a part of a backed object, to which nothing can be written."""
     if adata.is_view and adata.isbacked:
         raise InvalidValue(
-            "adata",
-            problem="is a view of a backed object, which is read-only",
-            remedy="load it first, with to_memory()",
+            "`adata` is a view of a backed object, which is read-only: load it first, with "
+            "to_memory()"
         )
 
 
@@ -206,8 +198,10 @@ def find(
     if name not in names:
         where = f"is not in {_PARTS[part]}"
         if not len(names):
-            raise NotFound(argument, name, f"{where}, which is empty", "add it first")
-        raise NotFound(argument, name, where, f"choose from {listed(own_names(adata, part))}")
+            raise NotFound(f"`{argument}={short(name)}` {where}, which is empty: add it first")
+        raise NotFound(
+            f"`{argument}={short(name)}` {where}: choose from {listed(own_names(adata, part))}"
+        )
     value = getattr(adata, part)[name]
     return value if part in ("layers", "obsm") else _column(value, getattr(adata, f"{part}_names"))
 
@@ -255,27 +249,29 @@ def symbols(adata: AnnData, name: str | None) -> pd.Series:
 def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") -> Any:
     """``X`` or a layer: numeric, finite, dense or CSR/CSC."""
     data = _stored(adata, layer, argument)
-    about = _subject(layer, argument)
+    argument = "X" if layer is None else argument
     if data is None:
         raise InvalidValue(
-            *about,
-            f"is {NONE}, but an expression matrix is needed",
-            f"name one with {arg('layer')}",
+            f"{subject(argument, layer)} is `None`, and a matrix is needed: name one with `layer`"
         )
-    _check_shape(data, about)
+    _check_shape(data, argument, layer)
     if isinstance(data, np.ma.MaskedArray):
-        raise InvalidType(*about, "is a masked array", "fill its entries, or remove cells or genes")
+        raise InvalidType(
+            f"{subject(argument, layer)} is a masked array: fill its entries, or remove them"
+        )
     if isinstance(data, np.matrix):
         data = np.asarray(data)
     data = native(data)
     if sparse.issparse(data):
-        check_indices(data, *about)
+        check_indices(data, argument, layer)
         data = data if data.format in ("csr", "csc") else data.tocsr()
     elif not isinstance(data, np.ndarray):
-        raise InvalidType(*about, f"is not in memory, but {type(data).__name__}", "load it first")
+        raise InvalidType(
+            f"{subject(argument, layer)} is a {type(data).__name__}, not in memory: load it first"
+        )
     values = data.data if sparse.issparse(data) else data
-    _check_real(values, about)
-    check_finite(values, *about)
+    _check_real(values, argument, layer)
+    check_finite(values, argument, layer)
     return data
 
 
@@ -289,9 +285,9 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
         return data
     if not _is_lazy(data):
         return RowMatrix(matrix(adata, layer, argument), checked=True)
-    about = _subject(layer, argument)
-    _check_shape(data, about)
-    _check_real(data, about)
+    argument = "X" if layer is None else argument
+    _check_shape(data, argument, layer)
+    _check_real(data, argument, layer)
     return RowMatrix(data)
 
 
@@ -336,10 +332,8 @@ def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     rows = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
     if not looks_like_counts(rows):
         raise InvalidValue(
-            "counts_layer",
-            counts_layer,
-            "does not look like raw counts (whole numbers ≥ 0)",
-            "name a layer of raw counts",
+            f"`counts_layer={short(counts_layer)}` does not look like raw counts (whole numbers ≥ "
+            "0): name a layer of raw counts"
         )
     return rows
 
@@ -464,21 +458,19 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
     checks.texts(neighbors_key=neighbors_key)
     key = neighbors_key
     if key not in adata.uns:
-        raise NotFound("neighbors_key", key, f"is not in {GRAPHS}", "compute the graph first")
+        raise NotFound(
+            f"`neighbors_key={short(key)}` is no `graph of adata.uns`: compute the graph first"
+        )
     if not isinstance(adata.uns[key], Mapping):
         raise InvalidType(
-            "neighbors_key",
-            key,
-            f"is {type(adata.uns[key]).__name__} in {GRAPHS}, not a graph of cells",
-            "compute the graph again",
+            f"`neighbors_key={short(key)}` is {type(adata.uns[key]).__name__} in `adata.uns`, not "
+            "a graph of cells: compute the graph again"
         )
     connectivities = adata.uns[key].get("connectivities_key", "connectivities")
     if connectivities not in adata.obsp:
         raise NotFound(
-            "neighbors_key",
-            key,
-            f"refers to {connectivities!r}, which is missing in {OBSP}",
-            "compute the graph again",
+            f"`neighbors_key={short(key)}` refers to {connectivities!r}, which is missing in "
+            "`adata.obsp`: compute the graph again"
         )
     pairs = adata.obsp[connectivities]
     if "coord_type" in (adata.uns[key].get("params") or {}) and sparse.issparse(pairs):
@@ -506,9 +498,9 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
     package = holds.__module__.partition(".")[0]
     if package in _ON_GPU:
         raise InvalidType(
-            *_subject(layer, argument),
-            f"holds a {package} {holds.__name__}, which is in the memory of a GPU",
-            "copy it to the CPU first, with rapids_singlecell.get.anndata_to_CPU",
+            f"{subject('X' if layer is None else argument, layer)} is a {package} "
+            f"{holds.__name__}, in the memory of a GPU: copy it to the CPU first, with "
+            "rapids_singlecell.get.anndata_to_CPU"
         )
     return data
 
@@ -518,30 +510,28 @@ def _of_raw(adata: AnnData) -> Any:
     lacks = ~adata.var_names.isin(adata.raw.var_names)
     if lacks.any():
         raise NotFound(
-            "layer",
-            RAW,
-            f"lacks genes of {VAR_NAMES}: {listed(adata.var_names[lacks])}",
-            f"remove these genes from {ADATA}",
+            f"`layer={short(RAW)}` lacks genes of `adata.var_names`: "
+            f"{listed(adata.var_names[lacks])}: remove these genes from `adata`"
         )
     return adata.raw[:, adata.var_names].X
 
 
-def _subject(layer: str | None, argument: str) -> tuple[str, object]:
-    """Argument and value that a refusal of a matrix is about."""
-    return ("X", NO_VALUE) if layer is None else (argument, layer)
-
-
-def _check_shape(data: Any, about: tuple[str, object]) -> None:
+def _check_shape(data: Any, argument: str, layer: str | None) -> None:
     if 0 in data.shape:
-        raise InvalidValue(*about, f"has no cells, or no genes: its shape is {tuple(data.shape)}")
+        raise InvalidValue(
+            f"{subject(argument, layer)} has no cells or no genes: its shape is {data.shape}"
+        )
 
 
-def _check_real(values: Any, about: tuple[str, object]) -> None:
+def _check_real(values: Any, argument: str, layer: str | None) -> None:
     if values.dtype.kind not in "biuf":
-        raise InvalidType(*about, f"must hold real numbers, and has dtype {values.dtype}")
+        raise InvalidType(
+            f"{subject(argument, layer)} must hold real numbers, and has dtype {values.dtype}"
+        )
     if values.dtype.kind == "f" and values.dtype.itemsize not in _PRECISIONS:
         raise InvalidType(
-            *about, f"has the unsupported dtype {values.dtype}", "convert it to float32 or float64"
+            f"{subject(argument, layer)} has the unsupported dtype {values.dtype}: convert it to "
+            "float32 or float64"
         )
 
 

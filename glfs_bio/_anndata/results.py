@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, codec
-from ..errors import UNS, VAR, InvalidValue, NotFound, call, listed
+from ..errors import InvalidValue, NotFound, listed, short
 from ..options import Request, StructureSpec
 from ..solvers.certificate import NONE, OPEN, STATES, TOLERANCE
 from . import read, stale
@@ -77,10 +77,8 @@ def key_for(
         written_kind = next((name for name in KINDS if key == f"{KEY}_{name}"), None)
     if written_kind not in (None, kind):
         raise InvalidValue(
-            "key_added",
-            key,
-            f"is the key of a result of {call(KINDS[written_kind])}, which would be lost",
-            "choose another key",
+            f"`key_added={short(key)}` is the key of a result of `glfs_bio.{KINDS[written_kind]}`, "
+            "which would be lost: choose another key"
         )
     return str(key)
 
@@ -318,18 +316,19 @@ def entry(
     read.check(adata)
     checks.texts(or_none=False, **{argument: key})
     if key not in adata.uns:
-        raise NotFound(argument, key, f"is not in {UNS}", f"run {call(writer)} first")
+        raise NotFound(
+            f"`{argument}={short(key)}` is not in `adata.uns`: run `glfs_bio.{writer}` first"
+        )
     result: dict[str, Any] = adata.uns[key]
     if kind_of(result) != kind:
         raise NotFound(
-            argument, key, f"is not a result of {call(writer)}", "run it, or choose another key"
+            f"`{argument}={short(key)}` is not a result of `glfs_bio.{writer}`: run it, or choose "
+            "another key"
         )
     if missing := [name for name in needs if name not in result]:
         raise NotFound(
-            argument,
-            key,
-            f"has no {listed(missing)}",
-            f"run {call(writer)} again, or choose another",
+            f"`{argument}={short(key)}` has no {listed(missing)}: run `glfs_bio.{writer}` again, "
+            "or choose another"
         )
     return result
 
@@ -341,7 +340,9 @@ def current(
     result = entry(adata, key, kind, *needs, argument=argument)
     why = stale.stale(adata, result)
     if why is not None:
-        raise InvalidValue(argument, key, f"is outdated: {why}", f"run {call(KINDS[kind])} again")
+        raise InvalidValue(
+            f"`{argument}={short(key)}` is outdated: {why}: run `glfs_bio.{KINDS[kind]}` again"
+        )
     return result
 
 
@@ -375,10 +376,8 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
     if frame.empty:
         raise InvalidValue(
-            "key",
-            key,
-            "has no selected gene",
-            f"run {call('pp.select_genes')} again, or choose another selection",
+            f"`key={short(key)}` has no selected gene: run `glfs_bio.pp.select_genes(adata)` "
+            "again, or choose another selection"
         )
     return frame.sort_values("rank", kind="stable")
 
@@ -388,10 +387,8 @@ def _check_columns(adata: AnnData, key: str, kind: str, names: Iterable[str]) ->
     for name in names:
         if f"{key}_{name}" not in adata.var:
             raise NotFound(
-                "key",
-                key,
-                f"is not a {kind}, since {VAR} has no column {key}_{name}",
-                f"run {call(KINDS[kind])} first",
+                f"`key={short(key)}` is not a {kind}, since `adata.var` has no column "
+                f"{key}_{name}: run `glfs_bio.{KINDS[kind]}` first"
             )
 
 
@@ -408,7 +405,7 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     series = series[~series.index.duplicated()]
     if series.empty:
         raise InvalidValue(
-            "symbols", symbols, "has no name for any candidate gene", "choose another column"
+            f"`symbols={short(symbols)}` has no name for any candidate gene: choose another column"
         )
     return series
 

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import sparse
 
 from .. import checks
-from ..errors import InvalidType, InvalidValue, NotFound, Refusal, arg, listed, note
+from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, note, short
 from ..measures import space
 from ..options import neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover
@@ -42,10 +42,8 @@ def of_labels(given: Platform, share: float, name: str, labels: Labels) -> Spill
         shared = counts[(counts.sum(axis=1) > 0) & counts.index.isin(labels.names)]
         if shared.empty:
             raise InvalidValue(
-                "spillover_to",
-                problem=f"has none of the types of {arg('labels', name)}, but "
-                f"{listed(list(table.index))}",
-                remedy="give types the same names",
+                f"`spillover_to` has none of the types of `labels={short(name)}`, but "
+                f"{listed(list(table.index))}: give types the same names"
             )
         _say(shared, table, labels.names)
         rows = [labels.names.index(label) for label in shared.index]
@@ -62,9 +60,7 @@ def frequencies(spatial: AnnData, labels: str) -> pd.DataFrame:
     )
     counts = (of_type.T @ pairs @ of_type).toarray()
     if not counts.any():
-        raise InvalidValue(
-            "spillover_to", problem="has no two cells with a label that are neighbours"
-        )
+        raise InvalidValue("`spillover_to` has no two cells with a label that are neighbours")
     return pd.DataFrame(counts, index=cell_labels.names, columns=cell_labels.names)
 
 
@@ -72,10 +68,8 @@ def _table(given: Any, labels: str) -> pd.DataFrame:
     """Return frequencies of neighbouring types, rows and columns by type."""
     if isinstance(given, str):
         raise InvalidValue(
-            "spillover_to",
-            given,
-            "is all that the record of a selection has of cells",
-            f"pass {arg('platform')} again, or select with a table of frequencies",
+            f"`spillover_to={short(given)}` is all that the record of a selection has of cells: "
+            "pass `platform` again, or select with a table of frequencies"
         )
     if hasattr(given, "n_obs"):
         try:
@@ -91,9 +85,9 @@ def _say(there: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> None:
     of_no_use = [name for name in table.columns if name not in names]
     missing = [name for name in names if name not in there.index]
     if of_no_use:
-        note(f"{arg('spillover_to')}: {listed(of_no_use)} are no types here, and left out.")
+        note(f"`spillover_to`: {listed(of_no_use)} are no types here, and left out.")
     if missing:
-        note(f"{arg('spillover_to')}: {listed(missing)} get random cells as neighbours.")
+        note(f"`spillover_to`: {listed(missing)} get random cells as neighbours.")
 
 
 def _graph(spatial: AnnData) -> sparse.csr_array:
@@ -108,17 +102,15 @@ def _positions(spatial: AnnData) -> tuple[Array, Index]:
     """Positions, shape (n_cells, 2 or 3), and the number of the section of each cell."""
     if _POSITIONS not in spatial.obsm:
         raise NotFound(
-            "spillover_to",
-            problem=f"has no positions of cells under {_POSITIONS!r}",
-            remedy="add them, or give a table of the frequencies of neighbouring types",
+            f"`spillover_to` has no positions of cells under {_POSITIONS!r}: add them, or give a "
+            "table of the frequencies of neighbouring types"
         )
     try:
         where = checks.real("spillover_to", spatial.obsm[_POSITIONS])
     except Refusal:
         raise InvalidType(
-            "spillover_to",
-            problem="has positions that are no finite numbers",
-            remedy="correct these, or remove the cells",
+            "`spillover_to` has positions that are no finite numbers: correct these, or remove the "
+            "cells"
         ) from None
     column = next((name for name in _SECTIONS if name in spatial.obs), None)
     if column is None:
@@ -127,8 +119,7 @@ def _positions(spatial: AnnData) -> tuple[Array, Index]:
     missing = int(np.sum(sections < 0))
     if missing:
         raise InvalidValue(
-            "spillover_to",
-            problem=f"has {missing} cells without a section in {column!r}",
-            remedy="fill it in, or remove these cells",
+            f"`spillover_to` has {missing} cells without a section in {column!r}: fill it in, or "
+            "remove these cells"
         )
     return where, sections

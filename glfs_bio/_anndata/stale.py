@@ -19,7 +19,7 @@ from scipy import sparse
 
 from .. import codec
 from ..data.matrix import is_here
-from ..errors import ADATA, InvalidValue, listed
+from ..errors import InvalidValue, listed, short
 from . import read
 
 if TYPE_CHECKING:
@@ -128,10 +128,8 @@ def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
     n_left = int(adata.var[f"{key}_rank"].notna().sum())
     if n_left < n_tested:
         raise InvalidValue(
-            argument,
-            key,
-            f"is a selection from {n_tested} genes, but {ADATA} has {n_left} of them",
-            "use the object with all genes",
+            f"`{argument}={short(key)}` is a selection from {n_tested} genes, but `adata` has "
+            f"{n_left} of them: use the object with all genes"
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from .. import checks
 from ..cells import noise
 from ..cells.cells import Cells, build_problems, split
-from ..errors import MATRIX, InvalidValue, arg, call, caution, naming, note, shown
+from ..errors import InvalidValue, arg, caution, naming, note, quoted, short
 from ..options import OF_STORED, StructureSpec
 from ..selection import criterion_of
 from . import names, read, results, stale
@@ -78,10 +78,8 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
     for name in OF_STORED:
         if getattr(spec, name) is not None:
             raise InvalidValue(
-                name,
-                getattr(spec, name),
-                f"conflicts with the structure of {arg('use_rep')}, which has its own",
-                "remove one of the two",
+                f"`{name}={short(getattr(spec, name))}` conflicts with the structure of `use_rep`, "
+                "which has its own: remove one of the two"
             )
     params = adata.uns[spec.use_rep]["params"]
     return StructureSpec.restored(params, stored_key=spec.use_rep)
@@ -105,10 +103,8 @@ def structure_of(
             return _stored(adata, key, spec)
     if spec.stored_key is not None:
         raise InvalidValue(
-            "use_rep",
-            spec.stored_key,
-            "is the structure of another matrix, representation or graph",
-            f"run {call('pp.structure')} again",
+            f"`use_rep={short(spec.stored_key)}` is the structure of another matrix, "
+            "representation or graph: run `glfs_bio.pp.structure(adata)` again"
         )
     structure = compute(adata, inputs, spec)
     if keep:
@@ -132,8 +128,8 @@ def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
     stored = asked_for(adata)
     if stored is not None and stored.record() != spec.record():
         note(
-            f"The structure under {shown(KEY)} is another one ({_in_words(stored)}), and is not "
-            f"used: {arg('use_rep', KEY)} names it."
+            f"The structure under {quoted(KEY)} is another one ({_in_words(stored)}), and is "
+            f"not used: `use_rep={short(KEY)}` names it."
         )
 
 
@@ -155,14 +151,14 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     elif not agree:
         if requests:
             why = "differ in theirs" if specs else "need what is no longer there"
-            note(f"The structure is that of the matrix: selections {shown(*requests)} {why}.")
+            note(f"The structure is that of the matrix: selections {quoted(*requests)} {why}.")
         return StructureSpec()
     key, spec = next(iter(specs.items()))
     if layer is not None:
         spec = StructureSpec() if spec.stored_key is not None else replace(spec, layer=layer)
     differs = asked_spec is not None and asked_spec.record() != spec.record()
     if differs or spec.stored_key is not None or _differing(spec):
-        note(f"The structure is that of {shown(key)}: {_in_words(spec)}.")
+        note(f"The structure is that of {quoted(key)}: {_in_words(spec)}.")
     return spec
 
 
@@ -217,11 +213,11 @@ def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
     varying = variance[variance > 0]
     alike = np.abs(varying - 1.0) < _ALIKE
     if len(varying) >= _MANY_GENES and alike.mean() > _NEARLY_ALL:
-        raw = f", such as {arg('layer', 'raw')}" if has_raw else ""
+        raw = ", such as `layer='raw'`" if has_raw else ""
         caution(
-            "Nearly all genes have variance 1, as after scaling, which hides the "
-            "difference between expressed genes and noise. Select before scaling, or name "
-            f"a log-normalised matrix with {arg('layer')}{raw}."
+            "Nearly all genes have variance 1, as after scaling, which hides the difference "
+            "between expressed genes and noise. Select before scaling, or name a "
+            f"log-normalised matrix with `layer`{raw}."
         )
 
 
@@ -236,7 +232,7 @@ def _warn_of_one_gene(adata: AnnData, sets: Sequence[Cells]) -> None:
         caution(
             f"{adata.var_names[int(shares.argmax())]} varies much more than the other genes "
             f"and makes {100.0 * float(shares.max()):.0f} % of the assumed noise of the "
-            f"platform: is it in the same unit? Correct its unit, or remove it from {MATRIX}."
+            "platform: is it in the same unit? Correct its unit, or remove it from `adata.X`."
         )
 
 

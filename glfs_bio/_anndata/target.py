@@ -13,20 +13,7 @@ from .. import checks
 from ..criterion.criterion import StructureTerm, Target, Term
 from ..criterion.targets import ExpressionTerm, GenesTerm, LabelsTerm, ValuesTerm
 from ..data.matrix import check_indices
-from ..errors import (
-    BOOLEAN,
-    MAPPING,
-    OBS,
-    OBSM,
-    VAR,
-    InvalidType,
-    InvalidValue,
-    NotFound,
-    arg,
-    listed,
-    note,
-    shown,
-)
+from ..errors import InvalidType, InvalidValue, NotFound, listed, note, quoted, short
 from ..vendors import forms, sheets
 from ..vendors.genes import read_markers
 from . import columns, names
@@ -43,7 +30,7 @@ Preserve = str | Iterable[str] | Mapping[str, float]
 
 STRUCTURE, EXPRESSION = "structure", "expression"
 _OF_ALL_GENES = {STRUCTURE: StructureTerm(), EXPRESSION: ExpressionTerm()}
-_MEASUREMENTS = f"put measurements into {OBSM}, which holds numbers only"
+_MEASUREMENTS = "put measurements into `adata.obsm`, which holds numbers only"
 #: Labels with fewer cells than this are named in a message.
 _FEW_CELLS = 3
 
@@ -58,14 +45,13 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
         return None
     shares = list(preserve.items()) if isinstance(preserve, Mapping) else [(preserve, 1.0)]
     if not shares:
-        raise InvalidValue("preserve", problem="is empty", remedy="name a target")
+        raise InvalidValue("`preserve` is empty: name a target")
     terms = []
     for what, share in shares:
         if isinstance(preserve, Mapping) and not isinstance(what, str):
             raise InvalidType(
-                "preserve",
-                problem=f"has the key {shown(what)}, which is not a string",
-                remedy=f"for genes, use a {BOOLEAN} column of {VAR}, or a file",
+                f"`preserve` has the key {quoted(what)}, which is not a string: for genes, use a "
+                "`boolean` column of `adata.var`, or a file"
             )
         checks.number("preserve", share, above=0.0)
         term = _term(adata, what, **called)
@@ -77,8 +63,8 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     is_name = isinstance(preserve, str | Mapping)
     if cell_weights is not None and is_name and [what for what, _ in shares] == [cell_weights]:
         note(
-            f"{arg('cell_weights')} has no effect if {arg('preserve')} is the same column "
-            f"({cell_weights}): all pairs of labels have equal weights."
+            f"`cell_weights` has no effect if `preserve` is the same column ({cell_weights}): "
+            "all pairs of labels have equal weights."
         )
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
@@ -105,9 +91,8 @@ def _refuse_ignored(names: pd.Index, ignore: Collection[str]) -> None:
     both = names[names.isin(ignore)]
     if len(both):
         raise InvalidValue(
-            "preserve",
-            problem=f"has genes that {arg('ignore')} has too: {listed(both)}",
-            remedy="remove them from one of the two",
+            f"`preserve` has genes that `ignore` has too: {listed(both)}: remove them from one of "
+            "the two"
         )
 
 
@@ -138,7 +123,8 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
             return _OF_ALL_GENES[what]
         if what in adata.obs and what in adata.obsm:
             raise InvalidValue(
-                "preserve", what, f"is both in {OBS} and in {OBSM}", "rename one of them"
+                f"`preserve={short(what)}` is both in `adata.obs` and in `adata.obsm`: rename one "
+                "of them"
             )
         if what in adata.obs:
             return _of_column(adata, what)
@@ -148,22 +134,18 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
         if not stored and sheets.ending(Path(what)) not in forms.ENDINGS:
             spaces = [key for key in adata.obsm if key not in adata.uns]  # no structures
             raise NotFound(
-                "preserve",
-                what,
-                f"is neither {shown(STRUCTURE)} nor {shown(EXPRESSION)}, no column of {OBS} "
-                f"({listed(adata.obs.columns)}), not in {OBSM} ({listed(spaces)}), no "
-                f"{BOOLEAN} column of {VAR} and no file of genes",
-                "add the column if it was removed, or give genes as a list",
+                f"`preserve={short(what)}` is neither {quoted(STRUCTURE)} nor "
+                f"{quoted(EXPRESSION)}, no column of `adata.obs` ({listed(adata.obs.columns)}), "
+                f"not in `adata.obsm` ({listed(spaces)}), no `boolean` column of `adata.var` and "
+                "no file of genes: add the column if it was removed, or give genes as a list"
             )
         if not stored and what.lower().endswith(".gmt"):
             sets = read_markers(what).values()
             what = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
     elif not (isinstance(what, Path) or names.is_several(what)):
         raise InvalidType(
-            "preserve",
-            what,
-            f"must be 'structure', 'expression', a name in {OBS} or {OBSM}, gene names, a file, or "
-            f"a {MAPPING} of these to weights",
+            f"`preserve={short(what)}` must be 'structure', 'expression', a name in `adata.obs` or "
+            "`adata.obsm`, gene names, a file, or a `dict` of these to weights"
         )
     panel = names.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
     return GenesTerm(panel.genes)
@@ -179,8 +161,8 @@ def _of_column(adata: AnnData, name: str) -> Term:
     few = [str(label) for label, n in zip(categories, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
         note(
-            f"{arg('preserve')}: these labels have only one or two cells, too few for a "
-            f"reliable mean: {listed(few)}."
+            "`preserve`: these labels have only one or two cells, too few for a reliable mean: "
+            f"{listed(few)}."
         )
     return LabelsTerm(codes)
 
@@ -191,22 +173,22 @@ def _of_space(adata: AnnData, name: str) -> Term:
     check_indices(values, "preserve", name)
     values = values.toarray() if sparse.issparse(values) else np.asarray(values)
     if values.dtype.kind not in "fiub":
-        raise InvalidType("preserve", name, f"must hold numbers, and has dtype {values.dtype}")
+        raise InvalidType(
+            f"`preserve={short(name)}` must hold numbers, and has dtype {values.dtype}"
+        )
     return _of_numbers(values.reshape(adata.n_obs, -1).astype(float), name)
 
 
 def _of_numbers(values: Array, name: str) -> ValuesTerm:
     if np.isinf(values).any():
         raise InvalidValue(
-            "preserve", name, "has infinite values", "make them missing (NaN), or finite"
+            f"`preserve={short(name)}` has infinite values: make them missing (NaN), or finite"
         )
     complete = values[np.isfinite(values).all(axis=1)]
     if not len(complete) or not (np.ptp(complete, axis=0) > 0).any():
         raise InvalidValue(
-            "preserve",
-            name,
-            f"is constant over the {len(complete)} cells that have it",
-            "choose another target",
+            f"`preserve={short(name)}` is constant over the {len(complete)} cells that have it: "
+            "choose another target"
         )
     return ValuesTerm(values)
 
@@ -216,7 +198,9 @@ def _weights(adata: AnnData, name: str) -> Array:
     values = columns.labels_or_numbers(adata, name, "cell_weights", "divide weights by their sum")
     if isinstance(values, np.ndarray):
         if not (np.isfinite(values).all() and values.min() >= 0 and values.any()):
-            raise InvalidValue("cell_weights", name, "must hold finite numbers ≥ 0, and not only 0")
+            raise InvalidValue(
+                f"`cell_weights={short(name)}` must hold finite numbers ≥ 0, and not only 0"
+            )
         return values
     codes, categories = values
     is_labelled = codes >= 0

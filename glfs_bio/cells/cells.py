@@ -14,7 +14,7 @@ from scipy.sparse import csgraph
 from ..data.matrix import RowMatrix, dense_if_flat, doubled, in_range, is_sparse, moments
 from ..data.products import ScaledGenes, products
 from ..data.threads import few_threads, one_thread_if_forked
-from ..errors import NO_VALUE, NONE, InvalidValue, Message, listed
+from ..errors import InvalidValue, listed, short
 from ..labels import batch_names
 from ..options import StructureSpec
 from . import graph as graphs
@@ -248,9 +248,7 @@ def split(batch: ArrayLike | None, n_cells: int) -> list[tuple[str | None, Index
     names, codes, sizes = _counted(batch, n_cells)
     large = np.flatnonzero(sizes >= _FEWEST_CELLS)
     if not len(large):
-        raise InvalidValue(
-            "batch", NO_VALUE, f"has no batch of {_FEWEST_CELLS} cells", "merge batches"
-        )
+        raise InvalidValue(f"`batch` has no batch of {_FEWEST_CELLS} cells: merge batches")
     return [(str(names[code]), np.flatnonzero(codes == code)) for code in large]
 
 
@@ -261,17 +259,12 @@ def warn_of_few(batch: ArrayLike, n_cells: int) -> None:
     few = (sizes < _FEW_CELLS) & ~none
     if none.any():
         log.warning(
-            Message(
-                "Batches of one or two cells are left out: "
-                f"{_with_sizes(names[none], sizes[none])}."
-            )
+            f"Batches of one or two cells are left out: {_with_sizes(names[none], sizes[none])}."
         )
     if few.any():
         log.warning(
-            Message(
-                "Batches with few cells count as much as others: "
-                f"{_with_sizes(names[few], sizes[few])}. Merge or remove them."
-            )
+            "Batches with few cells count as much as others: "
+            f"{_with_sizes(names[few], sizes[few])}. Merge or remove them."
         )
 
 
@@ -283,9 +276,7 @@ def _counted(batch: ArrayLike, n_cells: int) -> tuple[NDArray[np.str_], Index, I
     """Names of the batches, which of them each cell is in, and how many cells each has."""
     labels = np.asarray(batch)
     if labels.shape != (n_cells,):
-        raise InvalidValue(
-            "batch", NO_VALUE, f"has shape {labels.shape}, but there are {n_cells} cells"
-        )
+        raise InvalidValue(f"`batch` has shape {labels.shape}, but there are {n_cells} cells")
     return np.unique(batch_names(labels, "batch"), return_inverse=True, return_counts=True)
 
 
@@ -308,17 +299,12 @@ def build_problems(
     rank, n_comps = min(data.shape), spec.n_comps or 0
     if representation is None and n_comps > max(rank, StructureSpec.n_comps or 0):
         raise InvalidValue(
-            "n_comps",
-            n_comps,
-            f"is more than the {rank} that {data.shape[0]} cells × {data.shape[1]} genes have",
-            f"give at most {rank}, or {NONE} for all",
+            f"`n_comps={short(n_comps)}` is more than the {rank} that {data.shape[0]} cells × "
+            f"{data.shape[1]} genes have: give at most {rank}, or `None` for all"
         )
     if batch is not None and graph is not None:
         raise InvalidValue(
-            "graph",
-            NO_VALUE,
-            "is a graph of all cells, but each batch has its own",
-            "remove one of the two",
+            "`graph` is a graph of all cells, but each batch has its own: remove one of the two"
         )
     batches = split(batch, data.shape[0])
     if batch is not None:
@@ -333,10 +319,8 @@ def build_problems(
     most = max(cells_of_set.graph_components for cells_of_set in sets)
     if most > 1 and not of_classes:
         log.warning(
-            Message(
-                f"The graph of the cells has {most} connected components. If they should be "
-                "connected, use more neighbours, or remove isolated cells."
-            )
+            f"The graph of the cells has {most} connected components. If they should be "
+            "connected, use more neighbours, or remove isolated cells."
         )
     return sets
 
@@ -352,7 +336,7 @@ def _reduced(
     """One set of cells, which messages call `cells_are`."""
     sample = look(data, whole=spec.n_comps is None, random_state=spec.random_state)
     if not sample.variance.any():
-        raise InvalidValue("X", NO_VALUE, f"has no gene that varies over {cells_are}")
+        raise InvalidValue(f"`X` has no gene that varies over {cells_are}")
     with few_threads(spec.n_comps or min(data.shape)):
         problem = _build(data, sample, spec, representation, graph, whole_space)
         if problem.axes.strengths[0] >= noise.EVIDENT:
@@ -399,10 +383,8 @@ def _build(
         projections = pca.project(sample.products if all_at_hand else data, basis)
     if basis.shape[1] == 0:
         raise InvalidValue(
-            "representation",
-            NO_VALUE,
-            "is the same for all cells, or for those of a batch",
-            "recompute it, or leave it out",
+            "`representation` is the same for all cells, or for those of a batch: recompute it, or "
+            "leave it out"
         )
     projections[sample.variance == 0] = 0.0  # where rounding left some
     units, noise_level = np.ones_like(sample.variance), 1.0

@@ -19,7 +19,7 @@ from .. import checks
 from ..data import threads
 from ..data.matrix import RowMatrix, check_indices, native, no_rows, with_values
 from ..data.products import csr_product
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import InvalidValue
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
@@ -186,10 +186,8 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
     shape = np.shape(graph)
     if shape != (n_cells, n_cells):
         raise InvalidValue(
-            name,
-            NO_VALUE,
-            f"has shape {shape}, but there are {n_cells} cells",
-            "recompute it on these cells",
+            f"`{name}` has shape {shape}, but there are {n_cells} cells: recompute it on these "
+            "cells"
         )
     check_indices(graph, name)
     graph = sparse.csr_array(
@@ -198,23 +196,19 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
     graph.data = checks.real(name, graph.data)
     if graph.nnz and graph.data.min() < 0:
         raise InvalidValue(
-            name,
-            NO_VALUE,
-            f"has negative weights (smallest {graph.data.min():.3g}), and similarities must be ≥ 0",
-            "recompute it",
+            f"`{name}` has negative weights (smallest {graph.data.min():.3g}), and similarities "
+            "must be ≥ 0: recompute it"
         )
     gap = abs(graph - graph.T)
     if gap.nnz and gap.max() > _SYMMETRY * graph.max():
         raise InvalidValue(
-            name,
-            NO_VALUE,
-            "is not symmetric",
-            "pass its elementwise maximum with its transpose, or the mean of both",
+            f"`{name}` is not symmetric: pass its elementwise maximum with its transpose, or the "
+            "mean of both"
         )
     graph.setdiag(0.0)
     graph.eliminate_zeros()
     if graph.nnz == 0:
-        raise InvalidValue(name, NO_VALUE, "has no edges", "recompute it with more neighbours")
+        raise InvalidValue(f"`{name}` has no edges: recompute it with more neighbours")
     return graph
 
 

@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 from .. import checks
 from ..data.matrix import RowMatrix, doubled, single
 from ..data.products import Dense, ScaledGenes, Sparse, products, sparse_products
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import InvalidValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,11 +125,11 @@ def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representati
     shape = np.shape(values)
     if len(shape) != 2 or shape[0] != n_cells:
         raise InvalidValue(
-            name, NO_VALUE, f"has shape {shape}, and must have one row for each of {n_cells} cells"
+            f"`{name}` has shape {shape}, and must have one row for each of {n_cells} cells"
         )
     coordinates = checks.real(name, values)
     if not np.ptp(coordinates, axis=0).any():
-        raise InvalidValue(name, NO_VALUE, "is the same for all cells", "recompute it")
+        raise InvalidValue(f"`{name}` is the same for all cells: recompute it")
     return coordinates
 
 
@@ -166,11 +166,8 @@ def full_rank_fits(n_cells: int, n_genes: int) -> None:
     needed = 8 * rank * (_OF_GENES * n_genes + _OF_CELLS * n_cells)
     if there_is is not None and needed > there_is:
         raise InvalidValue(
-            "n_comps",
-            None,
-            f"needs about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} genes, but "
-            f"{there_is / 1e9:.0f} GB are available",
-            "give it a number, such as 50",
+            f"`n_comps=None` needs about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} "
+            f"genes, but {there_is / 1e9:.0f} GB are available: give it a number, such as 50"
         )
 
 

@@ -76,9 +76,9 @@ class _Commands(TyperGroup):
             words = ctx.meta.get(_WORDS, [])
             if hasattr(error, "format_message") and "--json" in words:
                 command = words[0] if words[0] in COMMANDS else None
-                problem = error.format_message()
                 remedy = " ".join(filter(None, ("see glfs-bio", command, "--help")))
-                Messages(command, door({}, {}), as_json=True).fail(error, problem, remedy)
+                message = f"{error.format_message()} ({remedy})"
+                Messages(command, door({}, {}), as_json=True).fail(error, message)
             raise
 
 

@@ -18,16 +18,14 @@ import glfs_bio
 from .. import _files
 from .._files import check_target, existing, reading, reason
 from ..errors import (
-    MATRIX,
-    NO_VALUE,
     FileExists,
     FileMissing,
     FileRefused,
     InvalidValue,
     Refusal,
-    arg,
     naming,
     printable,
+    short,
 )
 
 if TYPE_CHECKING:
@@ -56,19 +54,22 @@ def check(options: Sequence[Option], line: Mapping[str, Any], *, json: bool) -> 
         if is_stream(path):
             streams += [option.name] if option.file == "w" else []
         elif option.file == "w" and not has_ending:
-            problem = f"must end with {' or '.join(option.endings)}"
-            raise InvalidValue(option.name, path, problem)
+            raise InvalidValue(
+                f"`{option.name}={short(path)}` must end with {' or '.join(option.endings)}"
+            )
         elif option.file == "w":
             targets.append((option.name, path))
         elif has_ending and not path.exists():
-            remedy = "name a file or folder that is there"
-            raise FileMissing(option.name, path, "does not exist", remedy)
+            raise FileMissing(
+                f"`{option.name}={short(path)}` does not exist: name a file or folder that is there"
+            )
     if json:
         stdout()
         streams.append("json")
     if len(streams) > 1:
-        problem = f"and {arg(streams[1])} are both written to stdout"
-        raise InvalidValue(streams[0], NO_VALUE, problem, "write one to a file")
+        raise InvalidValue(
+            f"`{streams[0]}` and `{streams[1]}` are both written to stdout: write one to a file"
+        )
     overwrite = line.get("overwrite", False)
     for name, path in targets:
         with naming(path=name):
@@ -83,8 +84,9 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
         with naming(path="tables"):
             check_target(folder, overwrite=False)
     elif not overwrite and any(folder.glob("*.csv")):
-        remedy = f"name another folder, or pass {arg('overwrite', True)}"
-        raise FileExists("tables", folder, "has tables", remedy)
+        raise FileExists(
+            f"`tables={short(folder)}` has tables: name another folder, or pass `overwrite=True`"
+        )
 
 
 def is_stream(path: Path | None) -> bool:
@@ -95,11 +97,15 @@ def is_stream(path: Path | None) -> bool:
 def load(source: Path, *, log1p: bool = False, backed: bool = False, **options: Any) -> AnnData:
     """Read the cells, and make logarithms of counts where that was asked for."""
     if log1p and backed:
-        problem = f"changes the matrix, which {arg('backed')} leaves in the file"
-        raise InvalidValue("log1p", log1p, problem, "choose one")
+        raise InvalidValue(
+            f"`log1p={short(log1p)}` changes the matrix, which `backed` leaves in the file: choose "
+            "one"
+        )
     if backed and is_stream(source):
-        problem = "leaves the matrix in its file, and stdin is none"
-        raise InvalidValue("backed", backed, problem, "name the file")
+        raise InvalidValue(
+            f"`backed={short(backed)}` leaves the matrix in its file, and stdin is none: name the "
+            "file"
+        )
     with _file_of(source) as file:
         adata = glfs_bio.io.read_cells(file, backed=backed, **options)
     if log1p:
@@ -108,8 +114,10 @@ def load(source: Path, *, log1p: bool = False, backed: bool = False, **options: 
         from .._anndata import read
 
         if not read.may_be_counts(read.matrix(adata)):
-            problem = f"is for counts, and {MATRIX} has values like logarithms, or below 0"
-            raise InvalidValue("log1p", NO_VALUE, problem, f"leave {arg('log1p')} out")
+            raise InvalidValue(
+                "`log1p` is for counts, and `adata.X` has values like logarithms, or below 0: "
+                "leave `log1p` out"
+            )
         sc.pp.normalize_total(adata)
         sc.pp.log1p(adata)
     return adata
@@ -136,9 +144,7 @@ def _named(path: Path, stream: str) -> Iterator[None]:
     try:
         yield
     except Refusal as refusal:
-        if str(refusal.value) == str(path):
-            refusal.value = stream
-        refusal.problem = refusal.problem.replace(str(path), stream)
+        refusal.args = (refusal.text.replace(str(path), stream),)
         raise
 
 
@@ -188,7 +194,7 @@ def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
 def stdout() -> Any:
     """Return stdout, or say that there is none, as after ``>&-``."""
     if sys.stdout is None or sys.stdout.closed:
-        raise FileRefused("output", "-", "is stdout, which is closed", "name a file")
+        raise FileRefused("`output='-'` is stdout, which is closed: name a file")
     return sys.stdout
 
 
@@ -198,8 +204,9 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
 
     room, needed = shutil.disk_usage(target.parent).free, _read.n_bytes(adata)
     if room < needed:
-        problem = f"needs {needed:.3g} bytes, and there is room for {room:.3g}"
-        raise FileRefused("output", target, problem)
+        raise FileRefused(
+            f"`output={short(target)}` needs {needed:.3g} bytes, and there is room for {room:.3g}"
+        )
     with replacing(target, ".h5ad", overwrite=overwrite) as name:
         write = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
         try:
@@ -208,7 +215,9 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
             else:
                 _read.write_in_parts(adata, name)
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
-            raise FileRefused("output", target, "cannot be written", reason(error)) from error
+            raise FileRefused(
+                f"`output={short(target)}` cannot be written: {reason(error)}"
+            ) from error
 
 
 def put_table(frame: pd.DataFrame, target: Path, *, overwrite: bool) -> None:

@@ -22,7 +22,7 @@ import typer
 import glfs_bio
 
 from .. import codec
-from ..errors import NO_VALUE, Caution, Door, Message, Refusal, printable, shortened
+from ..errors import LOG_NORMALISE, Caution, Door, Refusal, printable, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,21 +40,19 @@ def door(options: Mapping[str, Option], commands: Mapping[str, str]) -> Door:
     Its options have the names of Python's arguments, and commands those of Python's functions.
     """
     normalise = "make logarithms of normalised counts of them first"
-    parts = ("X", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var", "var_names")
+    parts = ("X", "raw", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var", "var_names")
     return Door(
-        words={part: part for part in parts}
+        words={f"adata.{part}": part for part in parts}
         | {
             "adata": "IN",
-            "graphs": "uns",
-            "none": "nothing",
-            "true": "true",
-            "false": "false",
+            "graph of adata.uns": "graph of uns",
+            "None": "nothing",
             "boolean": "boolean",
-            "mapping": "file or list of NAME=VALUE",
-            "categorical": "a categorical column of the file",
-            "log_normalise": "pass --log1p" if "log1p" in options else normalise,
-            "pattern": "/…/",
-            "spawn": "a command of its own",
+            "dict": "file or list of NAME=VALUE",
+            ".astype('category')": "a categorical column of the file",
+            LOG_NORMALISE: "pass --log1p" if "log1p" in options else normalise,
+            "re.compile(...)": "/…/",
+            "multiprocessing.get_context('spawn')": "a command of its own",
         },
         argument=partial(_argument, options),
         call=lambda function: commands.get(function, f"glfs_bio.{function} in Python"),
@@ -87,7 +85,7 @@ def _value(value: object) -> str:
         value = ",".join(map(_value, value))
     elif isinstance(value, Mapping):
         value = ",".join(f"{name}={_value(item)}" for name, item in value.items())
-    return _unquoted(shortened(str(value)))
+    return _unquoted(short(str(value)))
 
 
 def _unquoted(text: str) -> str:
@@ -143,16 +141,11 @@ class Messages:
         finally:
             logger.removeHandler(handler)
 
-    def fail(self, error: Exception, message: str, remedy: str | None = None) -> None:
+    def fail(self, error: Exception, message: str) -> None:
         """Print the document of an error, where anybody listens."""
-        content = {"argument": None, "value": None, "problem": message, "remedy": remedy}
+        content = {"kind": type(error).__name__, "message": message, "argument": None}
         if isinstance(error, Refusal):
-            has_value = error.value is not NO_VALUE and error.value is not None
             content["argument"] = self.door.argument(error.argument, None)
-            content["value"] = self.door.value(error.value) if has_value else None
-            content["problem"] = self.door.show(error.problem)
-            content["remedy"] = self.door.show(error.remedy) or None
-        content |= {"kind": type(error).__name__, "message": message}
         if sys.stdout is not None and not sys.stdout.closed:
             with suppress(OSError):
                 self._print_document({"error": content})
@@ -165,19 +158,17 @@ class Messages:
 
     def _show_warning(self, message: Warning | str, category: Any, *_: Any, **__: Any) -> None:
         if isinstance(message, Caution):
-            self.warn(f"Warning: {message.render(self.door)}")
+            self.warn(f"Warning: {self.door.show(str(message))}")
         else:
             self.warn(f"{category.__name__}: {message}")
 
     def _show_note(self, record: logging.LogRecord) -> None:
-        message: Any = record.msg
-        is_ours = isinstance(message, Message)
-        self.warn(f"Note: {message.render(self.door) if is_ours else record.getMessage()}")
+        self.warn(f"Note: {self.door.show(record.getMessage())}")
 
     def _reason(self, error: Exception) -> object:
         """Return the message of an error."""
         if isinstance(error, Refusal):
-            return error.render(self.door)
+            return self.door.show(str(error))
         if isinstance(error, MemoryError):
             return f"there is not enough memory: {error}".rstrip(": ")
         if isinstance(error, KeyError) and error.args:

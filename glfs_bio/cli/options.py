@@ -20,7 +20,7 @@ import glfs_bio
 
 from .._docs import REQUIRED, Parameter, parameters_in_source
 from .._files import reading
-from ..errors import VAR, InvalidValue, shown
+from ..errors import InvalidValue, quoted, short
 from . import files
 
 if TYPE_CHECKING:
@@ -162,8 +162,9 @@ def arguments(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str,
         names = [one.name for one in fields(record)]
         unknown = [name for name in content if name not in names]
         if unknown:
-            problem = f"is no field: choose from {shown(*names)}"
-            raise InvalidValue(argument, unknown[0], problem)
+            raise InvalidValue(
+                f"`{argument}={short(unknown[0])}` is no field: choose from {quoted(*names)}"
+            )
         given[argument] = record(**content)
     return given
 
@@ -239,8 +240,9 @@ def panels(words: list[str], argument: str) -> Any:
     pairs = [word.rpartition("=") for word in words]
     named = {name or Path(text).stem: panel(text, argument) for name, _, text in pairs}
     if len(named) < len(words):
-        problem = "has two panels of one name"
-        raise InvalidValue(argument, words, problem, "write NAME=PANEL")
+        raise InvalidValue(
+            f"`{argument}={short(words)}` has two panels of one name: write NAME=PANEL"
+        )
     return named
 
 
@@ -266,8 +268,9 @@ def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
             is_pattern = len(part) > 2 and part[0] == part[-1] == "/"
             item = re.compile(part[1:-1]) if is_pattern else part
         except re.error as error:
-            problem = "is not a regular expression"
-            raise InvalidValue(argument, part, problem, str(error)) from error
+            raise InvalidValue(
+                f"`{argument}={short(part)}` is not a regular expression: {error}"
+            ) from error
         items += names_of(part) if part[0] == "@" else [item]
     return items
 
@@ -280,9 +283,10 @@ def preserve(words: list[str], argument: str) -> Any:
     weights = {name: number_or_name(weight) for name, _, weight in pairs}
     are_numbers = not any(isinstance(weight, str) for weight in weights.values())
     if len(weights) < len(words) or not are_numbers or any("," in name for name in weights):
-        problem = "must be targets, each once, as NAME or NAME=WEIGHT"
-        remedy = f"name a file of genes, or a boolean column of {VAR}"
-        raise InvalidValue(argument, words, problem, remedy)
+        raise InvalidValue(
+            f"`{argument}={short(words)}` must be targets, each once, as NAME or NAME=WEIGHT: name "
+            "a file of genes, or a boolean column of `adata.var`"
+        )
     return weights
 
 
@@ -298,7 +302,7 @@ def _fields(text: str, argument: str) -> dict[str, Any]:
     """Return the fields of a record, out of a file or of JSON on the line."""
     is_json, ending = text.startswith("{"), Path(text).suffix.lower()
     if not is_json and ending not in {".json", ".toml"}:
-        raise InvalidValue(argument, text, "must be a file, .json or .toml, or JSON")
+        raise InvalidValue(f"`{argument}={short(text)}` must be a file, .json or .toml, or JSON")
     with reading(text, ending.strip(".") or "JSON", argument):
         content = text if is_json else Path(text).read_text("utf-8")
         return {**(tomllib.loads(content) if ending == ".toml" else json.loads(content))}

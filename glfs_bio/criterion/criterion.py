@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import InvalidValue
 from .across import Largest
 from .error import Block, Posterior, eigen, inverse
 
@@ -146,9 +146,7 @@ class Criterion:
         matrices = [what.matrix(cells) for cells, what in zip(self.sets, self.targets, strict=True)]
         n_filled = sum(bool(matrix.any()) for matrix in matrices)
         if not n_filled:
-            raise InvalidValue(
-                "preserve", NO_VALUE, "does not vary over the cells, or not with their genes"
-            )
+            raise InvalidValue("`preserve` does not vary over the cells, or not with their genes")
         self._eigen = [eigen(matrix / n_filled) for matrix in matrices]
 
     @property

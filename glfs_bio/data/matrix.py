@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import InvalidValue, subject
 from . import threads
 
 if TYPE_CHECKING:
@@ -196,10 +196,7 @@ class RowMatrix:
             return self.source[part]
         except (ValueError, IndexError) as error:  # indices that a library takes on trust
             raise InvalidValue(
-                "X",
-                NO_VALUE,
-                f"is damaged, and cannot be read ({error})",
-                "read or create it again",
+                f"`X` is damaged, and cannot be read ({error}): read or create it again"
             ) from error
 
     def _reads(self) -> Iterator[tuple[int, int]]:
@@ -371,7 +368,7 @@ def _chosen(before: Index, chosen: Index | None) -> Index:
     return before if chosen is None else before[chosen]
 
 
-def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
+def check_indices(matrix: Any, argument: str, value: object = None) -> None:
     """Refuse a sparse matrix whose indices or pointers are out of range; anything else passes.
 
     Compiled code reads and writes wherever indices point: one that is out of range, in a file that
@@ -388,15 +385,15 @@ def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
             copy(matrix).check_format(full_check=True)  # which may cut what it checks
     except ValueError as error:
         raise InvalidValue(
-            name, value, f"is a damaged sparse matrix: {error}", "read or create it again"
+            f"{subject(argument, value)} is a damaged sparse matrix: {error}: create it again"
         ) from error
 
 
-def check_finite(values: Array, name: str = "X", value: object = NO_VALUE) -> None:
+def check_finite(values: Array, argument: str = "X", value: object = None) -> None:
     """Refuse NaN and infinite values."""
     if not np.isfinite(values).all():
         raise InvalidValue(
-            name, value, "has NaN or infinite values", "remove or impute these entries first"
+            f"{subject(argument, value)} has NaN or infinite values: remove or impute these"
         )
 
 
@@ -476,10 +473,8 @@ def in_range(data: RowMatrix) -> RowMatrix:
         return data
     if not data.in_memory:
         raise InvalidValue(
-            "X",
-            NO_VALUE,
-            f"is in a unit in which its values are {extent:.3g} at most",
-            "bring it into another unit, such as that of logarithms of counts",
+            f"`X` is in a unit in which its values are {extent:.3g} at most: bring it into another "
+            "unit, such as that of logarithms of counts"
         )
     exponent = -int(np.frexp(extent)[1])
     source = source.astype(np.float64)

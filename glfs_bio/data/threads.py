@@ -20,7 +20,7 @@ from itertools import islice, starmap
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ..errors import NO_VALUE, SPAWN, Unsupported
+from ..errors import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -132,10 +132,8 @@ def need_numba(task: str) -> None:
     """Refuse what numba would end this process for: its threads cannot be started again."""
     if forked() and _numba_ran_before(os.getpid()):
         raise Unsupported(
-            task,
-            NO_VALUE,
-            "needs threads of numba, which ran before this process was forked and cannot run in it",
-            f"start the workers with {SPAWN}",
+            f"{task} needs threads of `numba`, which ran before this process was forked and cannot "
+            "run in it: start the workers with `multiprocessing.get_context('spawn')`"
         )
 
 

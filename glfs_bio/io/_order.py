@@ -19,7 +19,7 @@ from .._extras import needs
 from .._files import as_path, bad_file, check_target, replacing
 from .._progress import with_bar
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import ADATA, NO_VALUE, OBS_NAMES, InvalidValue, call, listed, naming, note
+from ..errors import OBS_NAMES, InvalidValue, listed, naming, note, short, subject
 from ..tl import order_panel
 from ..tl._order import ORDERS
 from ..vendors import sheets
@@ -109,8 +109,10 @@ def write_order(
     name = str(order["platform"]) if name is None else name
     form, ending = ORDERS[name], path.suffix.lower()
     if ending not in form.endings:
-        problem = f"must end with {' or '.join(form.endings)} for a {form.title}"
-        raise InvalidValue("path", str(path), problem)
+        raise InvalidValue(
+            f"`path={short(str(path))}` must end with {' or '.join(form.endings)} for a "
+            f"{form.title}"
+        )
     if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")
     table: Any = order_panel(adata, key, name, inplace=False) if is_selection else order["table"]
@@ -118,13 +120,16 @@ def write_order(
         table = table[table["source"] != "backup"]
     without_id = table["gene"][table["id"] == ""]
     if form.needs_ids and len(without_id):
-        problem = f"needs an Ensembl id of every gene, and {listed(without_id)} has none"
-        advice = f"make the order for this platform with {call('tl.order_panel')}"
-        raise InvalidValue("platform", name, problem, advice)
+        raise InvalidValue(
+            f"`platform={short(name)}` needs an Ensembl id of every gene, and {listed(without_id)} "
+            "has none: make the order for this platform with `glfs_bio.tl.order_panel(adata)`"
+        )
     most = int(table["n_probe_sets"].max())
     if most > form.most_probe_sets > 0:
-        problem = f"has at most {form.most_probe_sets} probe sets of a gene, not the {most} ordered"
-        raise InvalidValue("platform", name, problem, "change n_probe_sets in its table")
+        raise InvalidValue(
+            f"`platform={short(name)}` has at most {form.most_probe_sets} probe sets of a gene, "
+            f"not the {most} ordered: change n_probe_sets in its table"
+        )
     sheets.check_names(table["gene"], path)
     sheets.write(_content(table, name), path, overwrite=overwrite, sheet="order")
 
@@ -231,15 +236,17 @@ def write_reference(
         {"id": gene_ids[genes], "symbol": np.asarray(names, dtype=object)[genes].astype(str)}
     )
     if not len(genes):
-        raise InvalidValue("ids", ids, "has no id of any gene", "name another column")
+        raise InvalidValue(f"`ids={short(ids)}` has no id of any gene: name another column")
     for argument, value, called in (
-        ("adata", NO_VALUE, about_cells["barcode"]),
+        ("adata", None, about_cells["barcode"]),
         ("ids", ids, about_genes["id"]),
     ):
         doubled = called[called.duplicated()].unique()
         if len(doubled):
-            advice = f"make them unique, or leave some out of {ADATA}"
-            raise InvalidValue(argument, value, f"has names twice ({listed(doubled)})", advice)
+            raise InvalidValue(
+                f"{subject(argument, value)} has names twice ({listed(doubled)}): make them "
+                "unique, or leave some out of `adata`"
+            )
     with replacing(path, overwrite=overwrite) as target:
         n_cells = _write_cells_that_fit(
             RowMatrix(counts, cells, genes),
@@ -288,8 +295,10 @@ def _write_cells_that_fit(
     while (size := size_of(n_cells)) > max_bytes:
         n_cells = int(n_cells * _ROOM * max_bytes / size)
         if n_cells < n_types:
-            problem = "has no room for one cell of every type"
-            raise InvalidValue("max_bytes", max_bytes, problem, "allow more, or leave types out")
+            raise InvalidValue(
+                f"`max_bytes={short(max_bytes)}` has no room for one cell of every type: allow "
+                "more, or leave types out"
+            )
     return n_cells
 
 

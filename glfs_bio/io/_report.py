@@ -15,7 +15,7 @@ from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
-from ..errors import OBS, InvalidType, InvalidValue, NotFound, listed
+from ..errors import InvalidType, InvalidValue, NotFound, listed, short
 from ..pl._panel import embedding
 from . import _sections
 from ._sections import Subject
@@ -90,16 +90,18 @@ def write_report(
     path = as_path(path)
     check_target(path, overwrite=overwrite)
     if path.suffix.lower() not in {".html", ".htm"}:
-        raise InvalidValue("path", str(path), "must end with .html")
+        raise InvalidValue(f"`path={short(str(path))}` must end with .html")
     checks.texts(title=title)
     checks.texts(labels=labels, or_none=True)
     read.check(adata)
     if basis is True or not isinstance(basis, str | bool | None):
-        raise InvalidType("basis", basis, "must be a key of .obsm, or False")
+        raise InvalidType(f"`basis={short(basis)}` must be a key of .obsm, or False")
     if isinstance(basis, str):
         embedding(adata, basis)
     if labels is not None and labels not in adata.obs:
-        raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
+        raise NotFound(
+            f"`labels={short(labels)}` is not in `adata.obs`: choose from {listed(adata.obs)}"
+        )
     subject = Subject(
         adata,
         key,

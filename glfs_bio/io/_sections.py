@@ -19,7 +19,7 @@ import pandas as pd
 from .. import codec, pl
 from .._anndata import columns, results, stale
 from ..cells.graph import MOST_EXACT
-from ..errors import Message, Refusal
+from ..errors import Refusal
 from ..pl._results import READINGS
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Subject:
         """Return the section that says why a result is not shown; None where it is missing."""
         why = self.why_outdated(kind)
         text = f"The result under {self.key}_{kind} is not shown with this selection: {why}."
-        return None if why is None else Section(heading, [str(Message(text))])
+        return None if why is None else Section(heading, [text.replace("`", "")])
 
     def renamed(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table with genes as they are called."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import NO_VALUE, InvalidValue, arg
+from ..errors import InvalidValue, short
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -153,18 +153,20 @@ def asked_for(
                 if set(group.needs) <= set(arguments) and (group.is_default or name == "all")
             ]
         if not matching:
-            problem = "is neither a measure nor a group of them"
-            advice = f"choose from default, all, {', '.join(GROUPS)}, or from their measures"
-            raise InvalidValue("measures", name, problem, advice)
+            raise InvalidValue(
+                f"`measures={short(name)}` is neither a measure nor a group of them: choose from "
+                f"default, all, {', '.join(GROUPS)}, or from their measures"
+            )
         for group in matching:
             of_group = set(GROUPS[group].measures)
             is_whole = name in (group, "all", "default")
             groups.setdefault(group, set()).update(of_group if is_whole else {name})
     for group in groups:
-        missing = ", ".join(arg(name) for name in GROUPS[group].needs if name not in arguments)
+        missing = ", ".join(f"`{name}`" for name in GROUPS[group].needs if name not in arguments)
         if missing:
-            problem = f"needs {missing}"
-            raise InvalidValue("measures", group, problem, "pass it, or leave the measure out")
+            raise InvalidValue(
+                f"`measures={short(group)}` needs {missing}: pass it, or leave the measure out"
+            )
     if not groups:
-        raise InvalidValue("measures", NO_VALUE, "is empty", "leave it out, or name a measure")
+        raise InvalidValue("`measures` is empty: leave it out, or name a measure")
     return groups

@@ -15,7 +15,7 @@ from ..cells import graph as graphs
 from ..cells.graph import MOST_EXACT, approximate_neighbors
 from ..data import threads as pools
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import InvalidValue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,10 +166,8 @@ def knn_preservation(near: Index, near_in_all: Index) -> Array:
     """
     if near.shape != near_in_all.shape:
         raise InvalidValue(
-            "near",
-            NO_VALUE,
-            f"has the shape {near.shape}, and the nearest cells in all genes {near_in_all.shape}",
-            "find as many for the same cells",
+            f"`near` has the shape {near.shape}, and the nearest cells in all genes "
+            f"{near_in_all.shape}: find as many for the same cells"
         )
     both = np.sort(np.hstack([near, near_in_all]), axis=1)
     in_common = np.sum(both[:, 1:] == both[:, :-1], axis=1)

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from ..data.matrix import RowMatrix, moments
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import InvalidValue
 from .cells import scatter_of
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ def totals(everything: Array, taken: Array) -> tuple[float, float]:
     by the totals of the cells where both are proportional.
     """
     if not everything.sum() > 0:
-        raise InvalidValue(
-            "counts", NO_VALUE, "adds up to nothing", "give the matrix of raw counts"
-        )
+        raise InvalidValue("`counts` adds up to nothing: give the matrix of raw counts")
     return float(taken.sum() / everything.sum()), _follow(taken, everything)
 
 

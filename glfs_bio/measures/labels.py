@@ -24,7 +24,7 @@ from sklearn.metrics import (
 from .. import laprls
 from ..cells.graph import joined, laplacian
 from ..data import threads as pools
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import InvalidValue
 from .cells import N_NEIGHBORS, dense, evenly, nearest, nearest_of_others
 
 if TYPE_CHECKING:
@@ -311,10 +311,8 @@ def _labelled(codes: Index, n_cells: int) -> Index:
     labelled = np.flatnonzero(codes >= 0)
     if len(codes) != n_cells or len(labelled) < 2:
         raise InvalidValue(
-            "codes",
-            NO_VALUE,
-            f"has {len(codes)} labels for {n_cells} cells, {len(labelled)} of them not missing",
-            "give one for each cell, and at least two",
+            f"`codes` has {len(codes)} labels for {n_cells} cells, {len(labelled)} of them not "
+            "missing: give one for each cell, and at least two"
         )
     return labelled
 

@@ -14,7 +14,7 @@ from .. import checks
 from .._docs import Function, documented
 from .._extras import needs
 from .._files import as_path, replacing
-from ..errors import InvalidType, InvalidValue
+from ..errors import InvalidType, InvalidValue, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,11 +45,13 @@ def plot(draw: Function) -> Function:
 
         ax, show, save = (options.get(name) for name in ("ax", "show", "save"))
         if ax is not None and not isinstance(ax, Axes):
-            raise InvalidType("ax", ax, "must be matplotlib axes")
+            raise InvalidType(f"`ax={short(ax)}` must be matplotlib axes")
         checks.flags(show=show or False)
         file = None if save is None else as_path(save, "save")
         if file and file.suffix[1:].lower() not in FigureCanvasBase.get_supported_filetypes():
-            raise InvalidValue("save", str(save), "has an unknown ending", "use .png, .pdf or .svg")
+            raise InvalidValue(
+                f"`save={short(str(save))}` has an unknown ending: use .png, .pdf or .svg"
+            )
         axes = checked(*args, **options)
         if file:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +109,9 @@ def colours(palette: Any, defaults: Any) -> list[Any]:
     is_list = np.iterable(palette) and not is_color_like(palette)
     shades = list(palette) if is_list else [palette]
     if len(shades) < len(defaults) or not all(map(is_color_like, shades)):
-        raise InvalidValue("palette", palette, f"must be {len(defaults)} colours, or a colour map")
+        raise InvalidValue(
+            f"`palette={short(palette)}` must be {len(defaults)} colours, or a colour map"
+        )
     return shades[: len(defaults)]
 
 
@@ -116,5 +120,5 @@ def colour_map(color_map: str | Colormap) -> Colormap:
     import matplotlib as mpl
 
     if not isinstance(color_map, mpl.colors.Colormap) and color_map not in list(mpl.colormaps):
-        raise InvalidValue("color_map", color_map, "is no colour map of matplotlib")
+        raise InvalidValue(f"`color_map={short(color_map)}` is no colour map of matplotlib")
     return mpl.colormaps.get_cmap(color_map)

@@ -13,7 +13,7 @@ from .._anndata import columns, read, results
 from .._anndata.expression import OFF, Profiles, Types, are_logarithms, marked
 from ..data import threads
 from ..data.matrix import RowMatrix
-from ..errors import OBS, NotFound, listed
+from ..errors import NotFound, listed, short
 from ..measures.cells import coordinates, dense, evenly
 from ._figure import (
     BLUE,
@@ -147,8 +147,10 @@ def _values(adata: AnnData, column: str | None, layer: str | None) -> pd.Series:
     if column is None:
         return pd.Series(pd.Categorical([None] * adata.n_obs))
     if column not in adata.obs and column not in adata.var_names:
-        problem = f"is neither in {OBS} nor a gene"
-        raise NotFound("color", column, problem, f"choose from {listed(adata.obs)}")
+        raise NotFound(
+            f"`color={short(column)}` is neither in `adata.obs` nor a gene: choose from "
+            f"{listed(adata.obs)}"
+        )
     if column in adata.obs:
         values = read.find(adata, "obs", column, "color")
         return values if pd.api.types.is_float_dtype(values) else values.astype("category")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import read, results, stale
-from ..errors import InvalidValue
+from ..errors import InvalidValue, short
 from ..measures.catalogue import NUMBERS
 from ._figure import (
     BLUE,
@@ -428,7 +428,7 @@ def stability(
     frequency = results.frequency(adata, key)
     frequency = frequency[frequency > 0]
     if frequency.empty:
-        raise InvalidValue("key", key, "is of a panel in which all genes were included")
+        raise InvalidValue(f"`key={short(key)}` is of a panel in which all genes were included")
     frequency = frequency.head(results.n_chosen(entry) if n_genes is None else n_genes)
     names = read.symbols(adata, symbols).fillna(adata.var_names.to_series()).loc[frequency.index]
     of, different = str(entry.get("of")), None

@@ -25,18 +25,16 @@ from .._anndata import structure as structures
 from .._progress import collected
 from ..data.matrix import RowMatrix
 from ..errors import (
-    NO_VALUE,
     Caution,
     Door,
     InvalidType,
     InvalidValue,
-    Message,
     NotFound,
     Refusal,
-    arg,
-    call,
     listed,
     naming,
+    short,
+    subject,
 )
 from ..estimators import LapRLSClassifier
 from ..io._read import make_unique
@@ -128,18 +126,20 @@ def _objects(given: Any) -> Iterator[dict[str, Any]]:
 
 def _explain(error: BaseException, tables: list[pd.DataFrame]) -> None:
     """Say of a column that R has and Python has not why that is so."""
-    if not isinstance(error, NotFound) or not isinstance(name := error.value, str):
+    if not isinstance(error, NotFound) or error.value is None:
         return
+    name = error.value.strip("'")
     for table in tables:
         inner = [column for column in table if column.startswith(f"{name}.")]
         kind = table.attrs.get(values.LEFT, {}).get(name)
         if kind is not None:
-            error.problem = f"is a column of class {kind}, which is neither labels nor numbers"
-            error.remedy = "make it a factor, strings or numbers, one for each row"
+            problem = f"is a column of class {kind}, which is neither labels nor numbers"
+            remedy = "make it a factor, strings or numbers, one for each row"
         elif inner:
-            error.problem, error.remedy = "is a table", f"name a column of it: {listed(inner)}"
+            problem, remedy = "is a table", f"name a column of it: {listed(inner)}"
         else:
             continue
+        error.args = (f"{subject(error.argument, name)} {problem}: {remedy}.",)
         return
 
 
@@ -151,7 +151,7 @@ def _condition(error: BaseException, door: Door) -> dict[str, Any]:
     }
     if isinstance(error, Refusal):
         return fields | {
-            "message": error.render(door),
+            "message": door.show(str(error)),
             "argument": door.argument(error.argument, None),
             "kind": type(error).__name__,
         }
@@ -172,7 +172,9 @@ def _caught(warned: list[str], messages: list[str], door: Door) -> Iterator[None
         finally:
             root.removeHandler(handler)
             warned += [
-                one.message.render(door) if isinstance(one.message, Caution) else str(one.message)
+                door.show(str(one.message))
+                if isinstance(one.message, Caution)
+                else str(one.message)
                 for one in caught
                 if not issubclass(one.category, _FOR_DEVELOPERS)
             ]
@@ -186,10 +188,9 @@ class _Handler(logging.Handler):
         self.texts, self.door = texts, door
 
     def emit(self, record: logging.LogRecord) -> None:
-        said: object = record.msg
-        self.texts.append(
-            said.render(self.door) if isinstance(said, Message) else record.getMessage()
-        )
+        text = record.getMessage()
+        is_ours = record.name.startswith("glfs_bio")
+        self.texts.append(self.door.show(text) if is_ours else text)
 
 
 def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -201,17 +202,13 @@ def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
     if not any(one.kind is one.VAR_KEYWORD for one in every.values()):
         for option in options:
             if option not in known - formals.NOT_IN_R:
-                raise InvalidType(
-                    option,
-                    NO_VALUE,
-                    f"is not an argument of {call(name)}",
-                    formals.meant(target, option)
-                    or f"it takes {', '.join(formals.argument_names(target))}",
-                )
+                takes = f"it takes {', '.join(formals.argument_names(target))}"
+                remedy = formals.meant(target, option) or takes
+                raise InvalidType(f"`{option}` is no argument of `glfs_bio.{name}`: {remedy}")
     for option, one in every.items():
         needed = one.default is one.empty and one.kind is not one.VAR_KEYWORD
         if needed and option not in {*options, "adata"}:
-            raise InvalidType(option, NO_VALUE, "is missing", f"{call(name)} needs it")
+            raise InvalidType(f"`{option}` is missing: `glfs_bio.{name}` needs it")
     of_python = {called: one for one, called in formals.RENAMED.items()}
     return {
         of_python.get(option, option): _argument(option, value) for option, value in options.items()
@@ -364,10 +361,8 @@ def _preserve(
         spec = request_for(adata, panel if selection else None, preserve=named).structure
         if use_rep is not None and spec.stored_key is not None:
             raise InvalidValue(
-                "use_rep",
-                use_rep,
-                "names a structure that is there",
-                f"leave {', '.join(sorted(structure))} out",
+                f"`use_rep={short(use_rep)}` names a structure that is there: leave "
+                f"{', '.join(sorted(structure))} out"
             )
         own = {one.name: getattr(spec, one.name) for one in fields(spec)}
         del own["stored_key"]
@@ -419,11 +414,7 @@ def _examine(adata: ad.AnnData, **options: Any) -> None:
         with parallel_config(session.Forked()):
             tl.stability(adata, **options)
     else:
-        log.warning(
-            Message(
-                f"{arg('n_jobs')}: processes cannot be forked on this system, so that there is one."
-            )
-        )
+        log.warning("`n_jobs`: processes cannot be forked on this system, so that there is one.")
         tl.stability(adata, **options | {"n_jobs": 1})
 
 
@@ -445,7 +436,7 @@ def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     arguments = _arguments("laprls", options)
     adata, labels = put_together(parts), arguments.pop("labels", None)
     if labels is None:
-        raise InvalidType("labels", NO_VALUE, "is missing", "name a column or give one a sample")
+        raise InvalidType("`labels` is missing: name a column or give one a sample")
     codes, categories = columns.labels(adata, labels, "labels")
     check_classes(categories[codes[codes >= 0]].astype(str), name="labels")
     model = LapRLSClassifier(**arguments).fit(read.row_matrix(adata).loaded(), codes)
@@ -495,7 +486,7 @@ def _read_h5ad(
     left = []
     if raw:
         if adata.raw is None:
-            raise InvalidValue("raw", True, f"is not in {path}", "leave it out")
+            raise InvalidValue(f"`raw=True` is not in {path}: leave it out")
         left = [f"layers[{name!r}]" for name in read.layers(adata)]
         left += [f"varm[{name!r}]" for name in adata.varm]
         adata = ad.AnnData(

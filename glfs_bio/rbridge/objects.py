@@ -25,7 +25,7 @@ from scipy import sparse
 from .._anndata import read
 from .._anndata.structure import KEY
 from ..codec import restored, storable
-from ..errors import InvalidValue, Message, shown
+from ..errors import InvalidValue, quoted, short
 from ..io import _tables as way_round
 from ..options import Platform
 from ..vendors.forms import PanelFile
@@ -73,7 +73,7 @@ def _named(table: pd.DataFrame) -> pd.DataFrame:
 def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str]]:
     """The reverse, and the names of what has no plain form in R."""
     if X_name in adata.layers:
-        raise InvalidValue("X_name", X_name, "is the name of a layer", "choose another")
+        raise InvalidValue(f"`X_name={short(X_name)}` is the name of a layer: choose another")
     assays = {} if adata.X is None else {X_name: read.matrix(adata)}
     assays |= {name: read.matrix(adata, name) for name in read.layers(adata)}
     pairs, left = _graphs(adata)
@@ -202,8 +202,6 @@ def _restore(adata: ad.AnnData, key: str, record: Mapping[str, Any]) -> None:
             adata.varm[key] = read_elem(file["projections"])
         elif key != KEY:
             log.warning(
-                Message(
-                    f"The structure under {shown(key)} is that of other genes or cells, and is "
-                    "left out."
-                )
+                f"The structure under {quoted(key)} is that of other genes or cells, and is "
+                "left out."
             )

@@ -36,7 +36,7 @@ _callbacks: dict[Callable[..., Any], Any] = {}
 def rinterface() -> ModuleType:
     """rpy2's low-level interface, with R running."""
     if find_spec("rpy2") is None:
-        raise PackageMissing("rpy2", _BRIDGE, "needs the package rpy2", _INSTALL)
+        raise PackageMissing(f"{_BRIDGE} needs the package `rpy2`: {_INSTALL}")
     if find_spec("_rinterface_cffi_api") is None:
         # rpy2 was built without a compiler; it says so on the console unless told.
         os.environ.setdefault("RPY2_CFFI_MODE", "ABI")
@@ -45,11 +45,8 @@ def rinterface() -> ModuleType:
         import rpy2.rinterface as ri
     except (AttributeError, ImportError, OSError, ValueError) as error:
         raise PackageMissing(
-            "R",
-            _BRIDGE,
-            f"needs R, which rpy2 cannot load ({error})",
-            "install R (Debian: apt install r-base-core); if it is there, rpy2 does not fit it: "
-            + _INSTALL,
+            f"{_BRIDGE} needs `R`, which rpy2 cannot load ({error}): install it (Debian: apt "
+            f"install r-base-core); if it is there, rpy2 does not fit it: {_INSTALL}"
         ) from error
     with _own_interrupts():
         ri.initr()
@@ -70,10 +67,8 @@ def r_function(name: str) -> Any:
     if not find(ri.StrSexpVector(["glfsbio"]), quietly=ri.BoolSexpVector([True]))[0]:
         paths = ", ".join(ri.baseenv[".libPaths"]())
         raise PackageMissing(
-            "glfsbio",
-            _BRIDGE,
-            f"needs the R package glfsbio, which is not in the libraries of this R ({paths})",
-            "in a copy of the glfs_bio repository run R CMD INSTALL r_bridge/glfsbio",
+            f"{_BRIDGE} needs the R package `glfsbio`, which is not in the libraries of this R "
+            f"({paths}): in a copy of the glfs_bio repository run R CMD INSTALL r_bridge/glfsbio"
         )
     return ri.baseenv["asNamespace"](ri.StrSexpVector(["glfsbio"]))[name]
 

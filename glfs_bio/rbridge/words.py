@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import LONGEST_VALUE, Door, shortened
+from ..errors import LOG_NORMALISE, Door, cut, short
 from . import formals
 
 if TYPE_CHECKING:
@@ -66,13 +66,7 @@ def call(name: str) -> str:
 
 def shown(value: object, *, called: Mapping[str, str] = IN_OBSM) -> str:
     """Return a value as R writes it, shortened; keys of ``.obsm`` have names there."""
-    text = _written(called.get(value, value) if isinstance(value, str) else value)
-    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
-
-
-def named(text: str, *, called: Mapping[str, str] = IN_OBSM) -> str:
-    """Return names of the object's parts, with commas between them, as R has them."""
-    return ", ".join(called.get(name, name) for name in text.split(", "))
+    return cut(_written(called.get(value, value) if isinstance(value, str) else value))
 
 
 def _key(text: str) -> str:
@@ -99,7 +93,7 @@ def _written(value: object) -> str:
         return f"c({', '.join(map(_written, value))})"
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return f"{_CLASSES.get(value.dtype.kind, 'character')} vector of length {len(value)}"
-    return shortened(value)
+    return short(value)
 
 
 def door(of: str = "SummarizedExperiment") -> Door:
@@ -109,59 +103,53 @@ def door(of: str = "SummarizedExperiment") -> Door:
         argument=partial(argument, called=_ARGUMENTS | _ARGUMENTS_OF.get(of, {})),
         call=call,
         value=partial(shown, called=_REDUCED_OF.get(of, IN_OBSM)),
-        names=partial(named, called=_REDUCED_OF.get(of, IN_OBSM)),
     )
 
 
 _WORDS = {
     "adata": "x",
-    "X": "the matrix",
-    "layers": "assays(x)",
-    "obs": "colData(x)",
-    "obs_names": "colnames(x)",
-    "obsm": "reducedDims(x)",
-    "obsp": "colPairs(x)",
-    "graphs": "colPairs(x)",
-    "uns": "metadata(x)",
-    "var": "rowData(x)",
-    "var_names": "rownames(x)",
-    "none": "NULL",
-    "true": "TRUE",
-    "false": "FALSE",
+    "adata.X": "the matrix",
+    "adata.raw": "the raw data of x",
+    "adata.layers": "assays(x)",
+    "adata.obs": "colData(x)",
+    "adata.obs_names": "colnames(x)",
+    "adata.obsm": "reducedDims(x)",
+    "adata.obsp": "colPairs(x)",
+    "graph of adata.uns": "graph of colPairs(x)",
+    "adata.uns": "metadata(x)",
+    "adata.var": "rowData(x)",
+    "adata.var_names": "rownames(x)",
+    "None": "NULL",
     "boolean": "logical",
-    "mapping": "vector or list with names",
-    "categorical": "factor()",
-    "log_normalise": (
-        "run scuttle::logNormCounts(), or name a log-normalised matrix with assay.type="
-    ),
-    "pattern": "grep(..., value = TRUE)",
-    "spawn": "BiocParallel::SnowParam()",
+    "dict": "vector or list with names",
+    ".astype('category')": "factor()",
+    LOG_NORMALISE: "run scuttle::logNormCounts()",
+    "re.compile(...)": "grep(..., value = TRUE)",
+    "multiprocessing.get_context('spawn')": "BiocParallel::SnowParam()",
 }
 #: Other words of other classes.
 _OF_CLASS = {
     "matrix": {
-        "obs": "colData(x) (x is a matrix)",
-        "var": "rowData(x) (x is a matrix)",
-        "log_normalise": "give a log-normalised matrix, such as that of scuttle::normalizeCounts()",
+        "adata.obs": "colData(x) (x is a matrix)",
+        "adata.var": "rowData(x) (x is a matrix)",
+        LOG_NORMALISE: "run scuttle::normalizeCounts()",
     },
     "ExpressionSet": {
-        "layers": "assayData(x)",
-        "obs": "pData(x)",
-        "uns": "notes(x)",
-        "var": "fData(x)",
-        "log_normalise": (
-            "normalise them and take logarithms, or name a log-normalised matrix with assay.type="
-        ),
+        "adata.layers": "assayData(x)",
+        "adata.obs": "pData(x)",
+        "adata.uns": "notes(x)",
+        "adata.var": "fData(x)",
+        LOG_NORMALISE: "normalise them and take logarithms",
     },
     "Seurat": {
-        "layers": "the layers of the assay",
-        "obs": "x[[]]",
-        "obsm": "Reductions(x)",
-        "obsp": "Graphs(x)",
-        "graphs": "Graphs(x), which are not read",
-        "uns": "Misc(x)",
-        "var": "x[[assay]][[]]",
-        "log_normalise": "run NormalizeData(), or name a log-normalised matrix with layer=",
+        "adata.layers": "the layers of the assay",
+        "adata.obs": "x[[]]",
+        "adata.obsm": "Reductions(x)",
+        "adata.obsp": "Graphs(x)",
+        "graph of adata.uns": "graph of Graphs(x), which are not read",
+        "adata.uns": "Misc(x)",
+        "adata.var": "x[[assay]][[]]",
+        LOG_NORMALISE: "run NormalizeData()",
     },
 }
 _ARGUMENTS_OF = {"Seurat": {"layer": "layer"}}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import NO_VALUE, InvalidValue, Message
+from ..errors import InvalidValue
 from ..panel import picked
 from .bound import relax_beside
 from .certificate import Certificates
@@ -158,9 +158,7 @@ class Limited(Greedy):
     def _completed(self, used: Array, open_: Mask, places: int) -> list[int]:
         rest = self._rows.completion(used, open_, places)
         if rest is None:
-            raise InvalidValue(
-                "limits", NO_VALUE, "cannot be met by a panel of this size", "ask for more genes"
-            )
+            raise InvalidValue("`limits` cannot be met by a panel of this size: ask for more genes")
         return rest
 
     def _rest_with(self, gene: int, rest: list[int], n_genes: int) -> list[int] | None:
@@ -339,12 +337,9 @@ class _Search:
             self.criterion.preserved(self.candidates[genes])[-1] for genes in (fewer, panel)
         )
         if of_fewer - of_panel > _NOTABLE * of_panel:
-            n = f"{len(fewer)} gene{'s' if len(fewer) > 1 else ''}"
             log.warning(
-                Message(
-                    f"{len(panel)} genes within the limits preserve {of_panel:.1%}, and "
-                    f"{n} {of_fewer:.1%}: ask for fewer."
-                )
+                f"{len(panel)} genes within the limits preserve {of_panel:.1%}, and {len(fewer)} "
+                f"gene{'s' if len(fewer) > 1 else ''} {of_fewer:.1%}: ask for fewer."
             )
 
     def _free(self) -> Greedy:
@@ -390,15 +385,8 @@ class _Search:
             choices.append(anew)
         if size < n_genes:
             blamed = self._blamed(n_genes, most)
-            log.warning(
-                Message(
-                    f"{size} of {n_genes} genes are selected: no panel of {size + 1} is within "
-                    f"{blamed}."
-                    if most == size
-                    else f"{size} of {n_genes} genes are selected: no larger panel was found "
-                    f"within {blamed}."
-                )
-            )
+            larger = f"no panel of {size + 1} is" if most == size else "no larger panel was found"
+            log.warning(f"{size} of {n_genes} genes are selected: {larger} within {blamed}.")
         return [way.picked for way in choices if len(way.picked) == size]
 
     def _largest(self, rows: Rows, n_genes: int) -> tuple[list[int], int]:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from ..errors import NO_VALUE, InvalidValue, arg
+from ..errors import InvalidValue, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -380,18 +380,14 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     if len(over):
         row = over[0]
         raise InvalidValue(
-            "include",
-            NO_VALUE,
-            f"has genes that sum to {used[row]:g}, above the limit {rows.names[row]}",
-            "include fewer or other genes, or raise the limit",
+            f"`include` has genes that sum to {used[row]:g}, above the limit {rows.names[row]}: "
+            "include fewer or other genes, or raise the limit"
         )
     free = np.setdiff1d(candidates, include)
     if not len(include) and not rows.only(free).allowed.any():
         raise InvalidValue(
-            "limits",
-            NO_VALUE,
-            f"leave no candidate gene ({', '.join(dict.fromkeys(rows.limits))})",
-            "relax them",
+            f"`limits` leave no candidate gene ({', '.join(dict.fromkeys(rows.limits))}): relax "
+            "them"
         )
     places = len(free) if n_genes is None else n_genes - len(include)
     remainder = _Left(rows.only(free), used, places)
@@ -420,17 +416,12 @@ class _Left:
         needed = self.fewest(rows, self.rows.n_genes)
         if needed is not None and n_genes is not None:
             raise InvalidValue(
-                "limits",
-                NO_VALUE,
-                f"are infeasible with {arg('n_genes', n_genes)}, since {_and(blamed)} need at "
-                f"least {needed + n_genes - self.places} genes",
-                "relax one of them, or ask for more genes",
+                f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {_and(blamed)} "
+                f"need at least {needed + n_genes - self.places} genes: relax one of them, or ask "
+                "for more genes"
             )
         raise InvalidValue(
-            "limits",
-            NO_VALUE,
-            f"are infeasible for the candidate genes: {_and(blamed)}",
-            "relax one of them",
+            f"`limits` are infeasible for the candidate genes: {_and(blamed)}: relax one of them"
         )
 
     def _conflict(self) -> tuple[list[int], list[str]]:

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import Message, arg
 from ..panel import picked
 from .bound import relax, relax_beside
 from .certificate import Certificates
@@ -248,16 +247,12 @@ def enough(preserved: Array, at_least: int, exhausted: str | None = None) -> int
     if len(enough):
         return max(int(enough[0]) + 1, at_least)
     log.warning(
-        Message(
-            f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
-            f"structure. Without {arg('n_genes')}, {SHARE:.0%} is the target, which none of these "
-            "panels reaches."
-        )
+        f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
+        f"structure. Without `n_genes`, {SHARE:.0%} is the target, which none of these panels "
+        "reaches."
         if exhausted is None
-        else Message(
-            f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
-            f"structure. Without {arg('n_genes')}, {SHARE:.0%} is the target, and no other gene "
-            f"fits beside these within {exhausted}."
-        )
+        else f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
+        f"structure. Without `n_genes`, {SHARE:.0%} is the target, and no other gene fits "
+        f"beside these within {exhausted}."
     )
     return len(preserved)

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..errors import Message
 from ..panel import picked
 from .certificate import NONE, OPEN, ROUNDING, TOLERANCE, Certificates
 from .exchanges import Exchanges
@@ -394,7 +393,7 @@ def best(
         known = wide.certificates().over(known, near)
     except KeyboardInterrupt:
         known = search.certificates().over(known, here)
-        log.warning(Message("Interrupted: the best panel so far is kept, with the bound so far."))
+        log.warning("Interrupted: the best panel so far is kept, with the bound so far.")
     errors = criterion.errors(candidates[before])[[n_fixed, -1]]
     bound = float(errors[0] - (errors[0] - errors[1]) / first.optimality[-1])  # of the first panel
     lower = min(float(np.fmax(search.lower, bound)), search.error)

@@ -12,7 +12,7 @@ from .._anndata import columns, names, read, results
 from .._docs import documented
 from .._progress import with_bar
 from ..data.matrix import RowMatrix
-from ..errors import NO_VALUE, InvalidValue, arg, naming
+from ..errors import InvalidValue, naming
 from ..estimators import GLFSLapRLSClassifier
 from ..labels import check_classes
 
@@ -140,8 +140,10 @@ def classify(
         shared = adata.var_names.isin(new.var_names)
     genes = np.flatnonzero(chosen.allowed & shared)
     if not len(genes) or (chosen.included & ~shared).any():
-        reason = f"lacks genes of {arg('include')}, or all genes that can be selected"
-        raise InvalidValue("new", NO_VALUE, reason, "use the gene names of the other cells")
+        raise InvalidValue(
+            "`new` lacks genes of `include`, or all genes that can be selected: use the gene names "
+            "of the other cells"
+        )
     if n_genes is not None:
         checks.whole_numbers("n_genes", n_genes, at_most=len(genes))
     model = GLFSLapRLSClassifier(n_genes, random_state=random_state)

@@ -13,7 +13,7 @@ from .._anndata import columns, read
 from .._anndata.platform import signal_of
 from .._progress import with_bar
 from ..data.matrix import no_rows
-from ..errors import NO_VALUE, InvalidValue, naming
+from ..errors import InvalidValue, naming, short
 from ..vendors.forecast import INTERVAL, Means, estimated, off_target
 
 if TYPE_CHECKING:
@@ -91,8 +91,10 @@ def estimate_efficiency(
         read.unique_names(spatial)
     genes = reference.var_names[reference.var_names.isin(spatial.var_names)]
     if len(genes) < _FEWEST_GENES:
-        problem = f"has {len(genes)} genes of the reference: at least {_FEWEST_GENES} are needed"
-        raise InvalidValue("spatial", NO_VALUE, problem, "give genes the same names, as symbols")
+        raise InvalidValue(
+            f"`spatial` has {len(genes)} genes of the reference: at least {_FEWEST_GENES} are "
+            "needed: give genes the same names, as symbols"
+        )
     types = _types(reference, spatial, labels)
     expected = _means(reference, genes, labels, types, counts_layer)
     with naming(counts_layer="spatial_layer", X="spatial"):
@@ -128,8 +130,10 @@ def _types(reference: AnnData, spatial: AnnData, labels: str | None) -> list[str
     first, second = (columns.labels(adata, labels).names for adata in (reference, spatial))
     both = [name for name in first if name in second]
     if not both:
-        problem = "has no type that is in both objects"
-        raise InvalidValue("labels", labels, problem, "give types the same names")
+        raise InvalidValue(
+            f"`labels={short(labels)}` has no type that is in both objects: give types the same "
+            "names"
+        )
     return both
 
 

@@ -13,7 +13,7 @@ from .. import checks, codec
 from .._anndata import names, read, results, stale
 from .._anndata.tool import Result, tool
 from .._extras import needs
-from ..errors import NO_VALUE, VAR_NAMES, InvalidValue, arg, caution, listed, naming
+from ..errors import InvalidValue, caution, listed, naming, short
 from ..vendors.genes import said_of, sets_of, within
 
 if TYPE_CHECKING:
@@ -119,8 +119,10 @@ def enrich(
     checks.whole_number("min_size", smallest, at_least=1)
     is_list = isinstance(background, Collection) and not isinstance(background, str)
     if background is not None and not (is_list and len(background) and method == "ora"):
-        advice = f"must be a list of gene names, and needs {arg('method', 'ora')}"
-        raise InvalidValue("background", background, advice)
+        raise InvalidValue(
+            f"`background={short(background)}` must be a list of gene names, and needs "
+            "`method='ora'`"
+        )
     scores = results.scores(adata, key, symbols)
     genes = results.ranked(adata, key).index
     selected = pd.Index(read.symbols(adata, symbols).loc[genes].dropna().unique())
@@ -135,11 +137,15 @@ def enrich(
         sets = within(sets_of(gene_sets), universe, smallest, largest)
     outside = selected.difference(universe, sort=False)
     if len(outside) == len(selected):
-        advice = f"spell genes as in {VAR_NAMES}, or name their column with {arg('symbols')}"
-        raise InvalidValue("background", NO_VALUE, "has none of the selected genes", advice)
+        raise InvalidValue(
+            "`background` has none of the selected genes: spell genes as in `adata.var_names`, or "
+            "name their column with `symbols`"
+        )
     if len(outside):
-        text = f"{len(outside)} of {len(selected)} selected genes are not in the background"
-        caution(f"{text}, and are left out: {listed(outside)}.")
+        caution(
+            f"{len(outside)} of {len(selected)} selected genes are not in the background, and are "
+            f"left out: {listed(outside)}."
+        )
         selected = selected.difference(outside, sort=False)
     is_ora = method == "ora"
     content = {
@@ -161,9 +167,11 @@ def _warn_of_silent_genes(adata: AnnData, key: str, layer: str | None) -> None:
     tested = adata.var[f"{key}_score"].notna().to_numpy()
     silent = tested & (read.n_cells_with(read.row_matrix(adata, layer)) == 0)
     if 0 < silent.sum() < tested.sum():
-        text = f"No cell expresses {silent.sum()} of {tested.sum()} candidate genes"
-        advice = f"Remove them before the selection, or pass the others as {arg('background')}."
-        caution(f"{text}, which makes p-values too small. {advice}")
+        caution(
+            f"No cell expresses {silent.sum()} of {tested.sum()} candidate genes, which makes "
+            "p-values too small. Remove them before the selection, or pass the others as "
+            "`background`."
+        )
 
 
 def _over_representation(

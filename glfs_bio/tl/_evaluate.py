@@ -16,19 +16,7 @@ from .._anndata import columns, names, read, results, spillover, stale, summarie
 from .._anndata.tool import Result, tool
 from ..cells.pca import check_coordinates
 from ..criterion.panel import n_matched
-from ..errors import (
-    GRAPHS,
-    NO_VALUE,
-    OBSM,
-    InvalidValue,
-    NotFound,
-    arg,
-    call,
-    listed,
-    naming,
-    note,
-    shown,
-)
+from ..errors import InvalidValue, NotFound, listed, naming, note, quoted, short, subject
 from ..measures import catalogue
 from ..measures import space as in_space
 from ..measures.space import Domains
@@ -255,8 +243,7 @@ def evaluate_panel(
     if coded is not None and "forecast" in groups and spilling is not None and spilling.spillover:
         spills = spillover.of_labels(spilling, spilling.spillover, str(labels), coded)
     elif "forecast" not in groups and platform is not None and platform.spillover:
-        forecast = f"{arg('measures')} has to name {shown('forecast')}"
-        note(f"{arg('spillover')} is part of a forecast: {forecast}.")
+        note("`spillover` is part of a forecast: `measures` has to name `'forecast'`.")
     evaluation = Evaluation(
         adata,
         basis_of(adata, request),
@@ -306,8 +293,10 @@ def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]
     wrong = [name for name in called if not name.strip() or "/" in name or called.count(name) > 1]
     if wrong or not called:
         problem = f"has the names {listed(map(repr, wrong))}" if called else "has no panel"
-        advice = "give each panel a name of its own, without a slash, which files cannot store"
-        raise InvalidValue("panel", NO_VALUE, problem, advice)
+        raise InvalidValue(
+            f"`panel` {problem}: give each panel a name of its own, without a slash, which files "
+            "cannot store"
+        )
     return {
         name: names.panel(adata, genes, symbols=symbols, missing="warn")
         for name, genes in zip(called, panel.values(), strict=True)
@@ -321,8 +310,9 @@ def _sorted(sizes: Sequence[int] | None, panels: Collection[Named]) -> list[int]
     for size in numbers:
         checks.whole_number("sizes", size, at_least=1)
         if size > most:
-            problem = f"is more than the {most} genes of the panel"
-            raise InvalidValue("sizes", size, problem, "leave it out")
+            raise InvalidValue(
+                f"`sizes={short(size)}` is more than the {most} genes of the panel: leave it out"
+            )
     return sorted(set(numbers))
 
 
@@ -358,13 +348,13 @@ def _common_structure(
     layers = {request.structure.layer for request in requests.values()}
     differ = f"has the selections {listed(map(repr, requests))}, which are of different"
     if preserve is None:
-        by_matrix, by_name = arg("preserve", "structure"), call("Preserve")
-        advice = f"compare them by the matrix with {by_matrix}, or by use_rep of {by_name}"
-        raise InvalidValue("panel", NO_VALUE, f"{differ} structures", advice)
+        raise InvalidValue(
+            f"`panel` {differ} structures: compare them by the matrix with `preserve='structure'`, "
+            "or by use_rep of `glfs_bio.Preserve`"
+        )
     is_named = isinstance(preserve, options.Preserve) and preserve.use_rep is not None
     if layer is None and len(layers) > 1 and not is_named:
-        advice = f"name one for all with {arg('layer')}"
-        raise InvalidValue("panel", NO_VALUE, f"{differ} layers", advice)
+        raise InvalidValue(f"`panel` {differ} layers: name one for all with `layer`")
     return options.StructureSpec(layer=next(iter(layers)) if layer is None else layer)
 
 
@@ -434,13 +424,13 @@ def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> 
     if spatial is not None and spatial in adata.uns:
         with naming(neighbors_key="spatial"):
             return in_space.within(read.graph(adata, spatial), section)
-    problem = f"is not given, and {shown(COORDINATES)} not in {OBSM} nor {shown(GRAPH)} in {GRAPHS}"
-    if spatial is not None:
-        problem = f"is neither in {OBSM} nor a graph in {GRAPHS}"
+    problem = "is neither in `adata.obsm` nor a `graph of adata.uns`"
+    if spatial is None:
+        problem = f"is missing, and {quoted(COORDINATES, GRAPH)} are not in `adata` either"
     advice = "add coordinates of the cells"
     if len(adata.obsm):
         advice = f"name coordinates of the cells (of {listed(read.own_names(adata, 'obsm'))})"
-    raise NotFound("spatial", NO_VALUE if spatial is None else spatial, problem, advice)
+    raise NotFound(f"{subject('spatial', spatial)} {problem}: {advice}")
 
 
 def _in_space(
@@ -453,19 +443,21 @@ def _in_space(
     """Return the cells in space; None where neither domains nor coordinates are named."""
     if domains is None and spatial is None:
         if library_key is not None:
-            advice = f"name them with {arg('spatial')}, or labels with {arg('domains')}"
-            problem = "is of no use without cells in space"
-            raise InvalidValue("library_key", library_key, problem, advice)
+            raise InvalidValue(
+                f"`library_key={short(library_key)}` is of no use without cells in space: name "
+                "them with `spatial`, or labels with `domains`"
+            )
         return None
     coded = None if domains is None else columns.labels(adata, domains, "domains", at_least=2)
     graph = neighbours(adata, spatial, library_key)
     if graph.nnz == 0:
-        problem = "leaves every cell alone"
-        raise InvalidValue("library_key", NO_VALUE, problem, "name the sections")
+        raise InvalidValue("`library_key` leaves every cell alone: name the sections")
     if coded is None:
         return InSpace(graph, None)
     in_graph = Domains.of(graph, coded.codes, coded.names, random_state)
     if not in_graph.fold.any():
-        problem = "has no label in two places that are apart, and none can be predicted"
-        raise InvalidValue("domains", domains, problem, "choose another column")
+        raise InvalidValue(
+            f"`domains={short(domains)}` has no label in two places that are apart, and none can "
+            "be predicted: choose another column"
+        )
     return InSpace(graph, in_graph)

@@ -12,7 +12,7 @@ from .. import checks
 from .._anndata import constraints, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
-from ..errors import NO_VALUE, InvalidValue, listed
+from ..errors import InvalidValue, listed, short, subject
 from ..pp import request_to_keep
 from ..selection import best_panel, strongest_out
 from ._panel import (
@@ -212,8 +212,10 @@ def _dropped(
     unknown = [name for name in to_drop.absent if name not in missing]
     if outside or unknown:
         hints = names_of.Lookup(adata, symbols).hints(unknown)
-        problem = f"has genes that are not in the panel: {listed([*outside, *unknown])}"
-        raise InvalidValue("drop", NO_VALUE, problem, f"choose genes of the panel{hints}")
+        raise InvalidValue(
+            f"`drop` has genes that are not in the panel: {listed([*outside, *unknown])}: choose "
+            f"genes of the panel{hints}"
+        )
     absent_rows = pd.Series(-1, index=to_drop.absent, dtype=np.intp)
     return pd.concat([pd.Series(genes, index=adata.var_names[genes]), absent_rows])
 
@@ -224,9 +226,13 @@ def _check_size(size: int | None, n_genes: int | None, n_stay: int, candidates: 
         return
     n_open, n_new = len(candidates.genes) - n_stay, size - n_stay
     if n_new < 1:
-        problem = "is not more than the genes of the panel that stay"
-        raise InvalidValue("n_genes", n_genes, problem, "ask for more")
+        raise InvalidValue(
+            f"`n_genes={short(n_genes)}` is not more than the genes of the panel that stay: ask "
+            "for more"
+        )
     if n_new > n_open:
-        argument, value = ("drop", NO_VALUE) if n_genes is None else ("n_genes", n_genes)
-        problem = f"needs {n_new} more genes, and {n_open} can be added"
-        raise InvalidValue(argument, value, problem, "ask for fewer, or relax the constraints")
+        about = subject("drop" if n_genes is None else "n_genes", n_genes)
+        raise InvalidValue(
+            f"{about} needs {n_new} more genes, and {n_open} can be added: ask "
+            "for fewer, or relax the constraints"
+        )

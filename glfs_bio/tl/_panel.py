@@ -17,7 +17,7 @@ from .._anndata.tool import Result
 from ..criterion.panel import MeasuredPanel
 from ..criterion.platform import Detection
 from ..data.threads import few_threads
-from ..errors import ADATA, InvalidValue, arg, caution, listed, note, shown
+from ..errors import InvalidValue, arg, caution, listed, note, quoted, short
 from ..options import Preserve, Request, StructureSpec
 from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
@@ -174,9 +174,10 @@ def request_for(
         return request
     stored_key = request.structure.stored_key
     if stored_key is not None:
-        problem = f"conflicts with the structure {stored_key!r}, which has its own"
-        advice = f"leave it out, or name another structure with {arg('preserve')}"
-        raise InvalidValue("layer", layer, problem, advice)
+        raise InvalidValue(
+            f"`layer={short(layer)}` conflicts with the structure {stored_key!r}, which has its "
+            "own: leave it out, or name another structure with `preserve`"
+        )
     return request.but(layer=layer)
 
 
@@ -186,8 +187,10 @@ def _warn_of_other_target(adata: AnnData) -> None:
         target = {"preserve": request.preserve, "cell_weights": request.cell_weights}
         if str(request.preserve) != "structure" or request.cell_weights is not None:
             texts = [arg(name, value) for name, value in target.items() if value is not None]
-            structure = f"{arg('preserve', 'structure')}, and not that of {shown(key)}"
-            note(f"The target is {structure}: {', '.join(texts)}.")
+            note(
+                f"The target is `preserve='structure'`, and not that of {quoted(key)}: "
+                f"{', '.join(texts)}."
+            )
             return
 
 
@@ -199,17 +202,17 @@ def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
     values = recorded.arguments()
     replaced = [arg(name) for name in overridden(recorded, request) if values[name] is not None]
     if replaced:
-        text = f"this call replaces what {shown(key)} was selected with"
-        note(f"{', '.join(replaced)}: {text}.")
+        note(f"{', '.join(replaced)}: this call replaces what {quoted(key)} was selected with.")
 
 
 def one_data_set(adata: AnnData, key: str, argument: str) -> None:
     """Refuse a selection from several datasets, of which an object is one."""
     names = adata.uns[key].get("data_sets")
     if names is not None:
-        problem = f"is a selection from several datasets ({listed(names)}), of which this is one"
-        by_batch = f"select with their names as {arg('batch_key')}"
-        raise InvalidValue(argument, key, problem, f"concatenate them, and {by_batch}")
+        raise InvalidValue(
+            f"`{argument}={short(key)}` is a selection from several datasets ({listed(names)}), of "
+            "which this is one: concatenate them, and select with their names as `batch_key`"
+        )
 
 
 def overridden(recorded: Request, request: Request) -> list[str]:
@@ -228,9 +231,10 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     spec = plain.structure
     n_genes = stale.most_genes(adata)
     if n_genes > adata.n_vars:
-        text = f"{ADATA} has {adata.n_vars} genes, and results of {n_genes}: what is preserved is"
-        advice = "Use the object with all genes"
-        caution(f"{text} now a share of the structure of these alone. {advice}.")
+        caution(
+            f"`adata` has {adata.n_vars} genes, and results of {n_genes}: what is preserved is now "
+            "a share of the structure of these alone. Use the object with all genes."
+        )
     target = targets.resolve(adata, plain)
     detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
     check_batches(request.across, one_set=spec.batch_key is None)
@@ -252,8 +256,10 @@ def preserved_by(criterion: Criterion, order: Index) -> Array:
     """Return the preserved shares of the first genes each; NaN where these are all that vary."""
     is_all = are_all(criterion, order)
     if is_all.any():
-        text = f"The panel has all genes of {ADATA} that vary, and would preserve all in any case"
-        caution(f"{text}: its shares are missing. Use an object with more genes.")
+        caution(
+            "The panel has all genes of `adata` that vary, and would preserve all in any case: its "
+            "shares are missing. Use an object with more genes."
+        )
     return np.where(is_all, np.nan, criterion.preserved(order))
 
 

@@ -13,7 +13,7 @@ from .._anndata import names as names_of
 from .._anndata import results, stale, summaries
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
-from ..errors import ADATA, MATRIX, NO_VALUE, InvalidValue, call
+from ..errors import InvalidValue, short, subject
 from ..pp import request_to_keep
 from ..selection import best_panel, minimised_of
 from ..solvers.certificate import EVERY, OPEN, ROUNDING, TOLERANCE
@@ -169,8 +169,7 @@ def prove_panel(
         tolerance=tolerance,
     )
     if best.proof is None:
-        problem = "has only genes that must be in it"
-        raise InvalidValue("panel", NO_VALUE, problem, "leave room for others")
+        raise InvalidValue("`panel` has only genes that must be in it: leave room for others")
     states = _certificates(adata, candidates, best, tolerance, key)
     order = candidates.genes[best.order[: best.n_selected]]
     earlier = [] if key is None else _earlier(adata, subject)
@@ -209,27 +208,36 @@ def prove_panel(
 def _check(adata: AnnData, panel: Found, criterion: Criterion, key: str | None) -> None:
     """Refuse cells that say nothing of panels, panels without others, and other cells."""
     if not criterion.has_anything:
-        problem = f"has nothing above the noise of {MATRIX}, by which panels could be compared"
-        raise InvalidValue("preserve", NO_VALUE, problem, "name another target")
-    value = NO_VALUE if panel.named.key is None else panel.named.key
+        raise InvalidValue(
+            "`preserve` has nothing above the noise of `adata.X`, by which panels could be "
+            "compared: name another target"
+        )
     if criterion.largest:
-        problem = "was chosen for the worst of batches or draws: the best is found for a mean alone"
-        raise InvalidValue("panel", value, problem, "choose it for the mean")
+        raise InvalidValue(
+            f"{subject('panel', panel.named.key)} was chosen for the worst of batches or draws, "
+            "and the best is found for a mean alone: choose it for the mean"
+        )
     if are_all(panel.basis.criterion, panel.genes)[-1]:
-        problem = f"has all genes of {ADATA} that vary, and no other is of its size"
-        raise InvalidValue("panel", NO_VALUE, problem, "use an object with more genes")
+        raise InvalidValue(
+            "`panel` has all genes of `adata` that vary, and no other is of its size: use an "
+            "object with more genes"
+        )
     if key is None:
         return
     one_data_set(adata, key, "panel")
     better = results.key_for(adata, "selection", None, key, suffix="best")
     if better in adata.uns and adata.uns[better].get("best_of") != key:
-        problem = f"has a selection beside it, {better!r}, in whose place the best panel would be"
-        raise InvalidValue("panel", key, problem, "give one of them another key")
+        raise InvalidValue(
+            f"`panel={short(key)}` has a selection beside it, {better!r}, in whose place the best "
+            "panel would be: give one of them another key"
+        )
     recorded, preserved = _last(adata, key, "preserved"), float(panel.preserved[-1])
     if abs(preserved - recorded) > _CHANGED:
-        problem = f"preserves {preserved:.3g} of these cells, not {recorded:.3g} as when selected"
-        advice = f"run {call('pp.select_genes')} again, or give its genes as a list"
-        raise InvalidValue("panel", key, problem, advice)
+        raise InvalidValue(
+            f"`panel={short(key)}` preserves {preserved:.3g} of these cells, not {recorded:.3g} as "
+            "when selected: run `glfs_bio.pp.select_genes(adata)` again, or give its genes as a "
+            "list"
+        )
 
 
 def _candidates(adata: AnnData, panel: Found) -> Candidates:

@@ -23,18 +23,7 @@ from .._anndata.structure import specified, structure_of
 from .._anndata.tool import Result, tool
 from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
-from ..errors import (
-    NONE,
-    UNS,
-    Caution,
-    InvalidType,
-    InvalidValue,
-    NotFound,
-    arg,
-    call,
-    warn,
-    without_notes,
-)
+from ..errors import Caution, InvalidType, InvalidValue, NotFound, short, warn, without_notes
 from ..measures import stability as over_parts
 from ..options import OF_STORED, Request, StructureSpec, place_of
 from ..pp import panel_of
@@ -163,7 +152,7 @@ def stability(
     checks.whole_number("n_resamples", n_resamples, at_least=_FEWEST_RESAMPLES)
     checks.share("fraction", fraction)
     if n_jobs is not None and (n_jobs == 0 or not isinstance(n_jobs, Integral)):
-        raise InvalidValue("n_jobs", n_jobs, f"must be an integer other than 0, or {NONE}")
+        raise InvalidValue(f"`n_jobs={short(n_jobs)}` must be an integer other than 0, or `None`")
     read.unique_names(adata)
     if not (isinstance(random_state, str) and random_state == "recorded"):
         select = select | {"random_state": random_state}
@@ -173,8 +162,10 @@ def stability(
     cells, matrices = _lean(adata, request)
     subsamples = _drawn(cells, spec, fraction, n_resamples)
     if len(subsamples[0]) < _FEWEST_CELLS:
-        problem = f"leaves {len(subsamples[0])} of {adata.n_obs} cells, too few for a selection"
-        raise InvalidValue("fraction", fraction, problem, "increase it")
+        raise InvalidValue(
+            f"`fraction={short(fraction)}` leaves {len(subsamples[0])} of {adata.n_obs} cells, too "
+            "few for a selection: increase it"
+        )
     selected, ranks, included = _selections(cells, matrices, subsamples, request, n_jobs)
     tested = ~np.isnan(ranks[0])
     sizes = selected.sum(axis=1)
@@ -276,14 +267,14 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
         one_data_set(adata, key, "key")
         stale.check_genes(adata, key, "key")
     elif select.keys() <= {"random_state"}:
-        advice = (
-            f"run {call('pp.select_genes')} first, or pass parameters, such as {arg('n_genes')}"
+        raise NotFound(
+            f"`key={short(key)}` is not in `adata.uns`: run `glfs_bio.pp.select_genes(adata)` "
+            "first, or pass parameters, such as `n_genes`"
         )
-        raise NotFound("key", key, f"is not in {UNS}", advice)
     arguments = request.arguments()
     for name in select.keys() - arguments.keys():
         remedy = place_of(name, select[name], arguments) or f"choose one of {', '.join(arguments)}"
-        raise InvalidType(name, select[name], "is unknown", remedy)
+        raise InvalidType(f"`{name}={short(select[name])}` is unknown: {remedy}")
     replaced = request.but(**select)
     if select.keys() & {*OF_STORED, "use_rep", "n_comps"}:
         recorded = request.structure.arguments() if key in adata.uns else {}

@@ -419,7 +419,7 @@ def test_example_on_blood_cells(ri, real, tmp_path):
 def test_an_argument_that_is_missing():
     with refused(InvalidType, "panel") as caught:
         calls._arguments("extend_panel", {})
-    assert caught.value.render(words.R) == "panel is missing: glfs_extend_panel(x) needs it."
+    assert words.R.show(str(caught.value)) == "panel is missing: glfs_extend_panel(x) needs it."
 
 
 def test_an_error_of_r_below_python_keeps_its_message(ri, monkeypatch):

@@ -9,17 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glfs_bio.errors import (
-    NO_VALUE,
-    NONE,
-    OBS,
-    OBSM,
-    InvalidValue,
-    arg,
-    call,
-    listed,
-    shown,
-)
 from glfs_bio.rbridge import formals, words
 from glfs_bio.rbridge.words import R
 
@@ -115,19 +104,20 @@ def test_values():
         assert words.shown(value) == written
 
 
-def test_marks():
-    for text, said in (
-        (arg("layer"), "assay.type"),
-        (arg("objective", "exact"), 'objective = "exact"'),
-        (arg("subset", True), "subset = TRUE"),
-        (arg("max_size", None), "max_size = NULL"),
-        (call("pp.structure"), "glfs_structure(x)"),
-        (call("Limits"), "glfs_limits()"),
-        (call("tl.enrich"), "glfs_bio.tl.enrich in Python"),
-        (f"{OBSM}: {listed(['X_pca', 'other'])}", "reducedDims(x): PCA, other"),
-        (shown("X_pca", None), '"PCA", NULL'),
+def test_code_of_python():
+    for code, text in (
+        ("layer", "assay.type"),
+        ("objective='exact'", 'objective = "exact"'),
+        ("subset=True", "subset = TRUE"),
+        ("max_size=None", "max_size = NULL"),
+        ("glfs_bio.pp.structure(adata)", "glfs_structure(x)"),
+        ("glfs_bio.Limits", "glfs_limits()"),
+        ("glfs_bio.tl.enrich(adata)", "glfs_bio.tl.enrich in Python"),
+        ("adata.obsm", "reducedDims(x)"),
+        ("'X_pca'", '"PCA"'),
+        ("preserve['X_pca']=0", 'preserve["PCA"] = 0'),
     ):
-        assert R.show(text) == said
+        assert R.show(f"`{code}` is") == f"{text} is"
 
 
 def test_a_vector_has_no_name():
@@ -138,16 +128,9 @@ def test_a_vector_has_no_name():
 
 
 def test_words_of_a_class():
-    text = f"{OBS}, {OBSM}: {listed(['X_pca'])}; {shown('X_umap')} {arg('layer')}"
-    assert words.door("Seurat").show(text) == 'x[[]], Reductions(x): pca; "umap" layer'
-    assert words.door("ExpressionSet").show(OBS) == "pData(x)"
-
-
-def test_a_refusal():
-    refusal = InvalidValue("adata", NO_VALUE, f"has no {OBS}", f"set {arg('layer')} to {NONE}")
-    assert refusal.render(R) == "x has no colData(x): set assay.type to NULL."
-    refusal = InvalidValue("preserve['X_pca']", 0, "must be above 0")
-    assert refusal.render(R) == 'preserve["PCA"] = 0 must be above 0.'
+    text = "`adata.obs`, `adata.obsm`; `'X_umap'` `layer`"
+    assert words.door("Seurat").show(text) == 'x[[]], Reductions(x); "umap" layer'
+    assert words.door("ExpressionSet").show("`adata.obs`") == "pData(x)"
 
 
 #: What the rows call; run once, in one R.
