@@ -21,7 +21,7 @@ from .._progress import with_bar
 from ..data.matrix import RowMatrix, no_rows
 from ..errors import ADATA, NO_VALUE, OBS_NAMES, InvalidValue, call, listed, naming, note
 from ..tl import order_panel
-from ..tl._order import ORDERS
+from ..tl._order import ORDERS, check_size
 from ..vendors import sheets
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ def write_order(
     table: Any = order_panel(adata, key, name, inplace=False) if is_selection else order["table"]
     if name != "sheet":
         table = table[table["source"] != "backup"]
+        check_size(len(table), name)
     without_id = table["gene"][table["id"] == ""]
     if form.needs_ids and len(without_id):
         problem = f"needs an Ensembl id of every gene, and {listed(without_id)} has none"

@@ -100,12 +100,12 @@ def test_symbols_where_there_are_ids(by_id):
 
 
 def test_all_that_is_missing_at_once(by_symbol):
-    asked = ["CD8a", "nothing", "HLADRA", "CD3D", "mithochondrial", re.compile("^XY")]
+    asked = ["CD8X", "nothing", "P63", "CD3D", "mithochondrial", "CD20", re.compile("^XY")]
     with refused(NotFound, "include") as caught:
         genes.choose(by_symbol, asked, ["other", re.compile("^three")])
     message = str(caught.value)
-    names = ["CD8a", "nothing", "HLADRA", "mithochondrial", "^XY", "other", "^three"]
-    hints = ["CD8A", "HLA-DRA", "mitochondrial"]
+    names = ["CD8X", "nothing", "P63", "mithochondrial", "^XY", "other", "^three"]
+    hints = ["CD8A", "CKAP4 or TP63", "CD20 is MS4A1, missing too", "mitochondrial"]
     assert [name for name in names + hints if name not in message] == []
     assert "re.compile" not in message
     with refused(NotFound, "include") as caught:  # what looks like a pattern
@@ -143,7 +143,7 @@ def test_a_panel_of_names(by_symbol, by_id):
 
 def test_a_panel_with_absent_genes(by_symbol):
     with refused(NotFound, "mine"):
-        genes.panel(by_symbol, ["CD3D", "XX", "CD8a"], argument="mine")
+        genes.panel(by_symbol, ["CD3D", "XX", "CD8X"], argument="mine")
     with pytest.warns(Caution):
         named = genes.panel(by_symbol, ["XX", "CD3D", "tcr"], missing="warn")
     assert (list(named.genes), named.absent) == ([2], ["XX", "tcr"])
@@ -151,7 +151,7 @@ def test_a_panel_with_absent_genes(by_symbol):
         genes.panel(by_symbol, ["CD3D", "tcr"])
     for missing in ("raise", "warn", "ignore"):
         with refused(InvalidValue, "panel"):
-            genes.panel(by_symbol, ["cd3d"], missing=missing)
+            genes.panel(by_symbol, ["P63"], missing=missing)
 
 
 def test_a_panel_in_a_column_and_of_one_gene(by_symbol, by_id):
@@ -390,20 +390,63 @@ def test_controls_by_the_type_of_a_feature_and_by_name(controlled):
     assert list(adata.uns["glfs_evaluation"]["genes"]["gene"]) == ["g1", "NegPrb2"]
 
 
-def test_a_hint_is_what_a_name_is_today_before_what_is_spelt_alike(pbmc):
-    limits = Limits(groups={"B": ["CD20"]}, per_group=1)
-    for argument, options in (("include", {"include": ["CD20"]}), ("groups", {"limits": limits})):
-        with refused(NotFound, argument) as caught:
-            pp.select_genes(pbmc, 3, **options)
-        assert "MS4A1" in str(caught.value)
-        assert "CD2 " not in str(caught.value)
-    lookup = genes.Lookup(pbmc, None)
-    assert "IGJ" in str(lookup.hints(["JCHAIN"]))  # the data have a name of the past
-    assert "PDCD1" in str(lookup.hints(["PD-1"]))  # another gene than what is spelt alike
-    assert "PDAP1" not in str(lookup.hints(["PD-1"]))
-    assert "may be" not in str(lookup.hints(["FOXP3"]))  # a gene that the data lack
-    assert "CD3D" in str(lookup.hints(["CD3DD"]))
-    pbmc.var_names = [name.capitalize() for name in pbmc.var_names]  # as mouse has them
+#: Doors by which names come in, of the genes of blood, and what the data have for them.
+DOORS = {
+    "include": lambda names: {"include": names},
+    "exclude": lambda names: {"exclude": names},
+    "ignore": lambda names: {"ignore": names},
+    "preserve": lambda names: {"preserve": names},
+    "groups": lambda names: {"limits": Limits(groups={"B": names}, per_group=(1, None))},
+    "priority": lambda names: {"limits": Limits(priority=dict.fromkeys(names, 0.1))},
+    "platform": lambda names: {"platform": Platform(genes=[*names, "IGJ", "LYZ", "NKG7", "CST3"])},
+    "failure": lambda names: {"platform": Platform(failure=dict.fromkeys(names, 0.5))},
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_finds_genes_by_other_names(pbmc, door):
+    names, others = ["MS4A1", "CD3D", "IGJ"], ["CD-20", "cd3-d", "JCHAIN"]
+    pp.select_genes(pbmc, 4, key_added="plain", **DOORS[door](names))
+    pp.select_genes(pbmc, 4, **DOORS[door](others))
+    np.testing.assert_array_equal(pbmc.var["glfs_rank"], pbmc.var["plain_rank"])
+    np.testing.assert_array_equal(pbmc.var["glfs_score"], pbmc.var["plain_score"])
+
+
+def test_names_of_several_genes_and_species_are_said(pbmc, caplog):
     with refused(NotFound, "include") as caught:
-        pp.select_genes(pbmc, 5, include=["CD20"])
-    assert "Ms4a1" in str(caught.value)
+        pp.select_genes(pbmc, 5, include=["P63"])
+    assert "CKAP4" in str(caught.value)
+    assert "TP63" in str(caught.value)
+    named = genes.panel(pbmc, ["Nkg7", "Lyz", "Ms4a1", "JCHAIN"])
+    assert list(pbmc.var_names[named.genes]) == ["NKG7", "LYZ", "MS4A1", "IGJ"]
+    assert "JCHAIN is IGJ" in caplog.text
+    assert "Homo sapiens" in caplog.text
+    hints = genes.Lookup(pbmc, None).hints
+    assert "may be" not in str(hints(["FOXP3"]))  # a gene that the data lack
+    assert "CD3D" in str(hints(["CD3DD"]))
+    old = cells(["Drd1a", "Emr1", "Gfap", "Gad1"])  # names of the past
+    assert list(genes.panel(old, ["Adgre1", "Drd1", "GAD67", "F4/80"]).genes) == [1, 0, 3]
+
+
+def test_numbers_and_probes_are_no_names(pbmc):
+    pbmc.var["features"] = list(pbmc.var_names)
+    pbmc.var_names = [str(i) for i in range(pbmc.n_vars)]
+    for call in (partial(pp.select_genes, pbmc, 5), partial(genes.panel, pbmc, ["LYZ"])):
+        with refused(InvalidValue, "adata") as caught:
+            call()
+        assert "symbols='features'" in str(caught.value)
+    pp.select_genes(pbmc, 5, symbols="features", include=["LYZ"])
+    pbmc.var_names = [f"{name}|{i:07x}" for i, name in enumerate(pbmc.var["features"])]
+    with refused(InvalidValue, "adata"):
+        pp.select_genes(pbmc, 5)
+
+
+def test_what_has_no_name_is_selected_by_name_only(controlled):
+    _, adata = controlled
+    names = list(adata.var_names)
+    strange = ["2310042E22Rik", "AC004556.1", "RP11-206L10.2", "AI848285", "Gm5_loc2"]
+    adata.var_names = [*names[:3], *strange, *names[8:]]
+    pp.select_genes(adata, 30)
+    assert adata.var.loc[strange, "glfs_score"].isna().all()
+    pp.select_genes(adata, 10, include=strange[:2])
+    assert list(adata.var["glfs_selected"][strange]) == [True, True, False, False, False]
