@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
-from os.path import commonprefix
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -45,7 +44,7 @@ from ..errors import (
 from ..options import MISSING
 from ..selection import Candidates
 from ..vendors.forms import PanelFile, is_panel_file, read_panel
-from ..vendors.names import CONTROL, Resolver, are_names, fold, versionless
+from ..vendors.names import CONTROL, Resolver, are_names, versionless
 from . import read, results
 
 if TYPE_CHECKING:
@@ -129,8 +128,7 @@ PATTERNS = {
 MOST_COMPARED = 20
 #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
 _SIMILARITY = 0.75
-#: Hints that are looked for, and that the message shows.
-_MOST_CLOSE, MOST_HINTS = 10, 2
+MOST_HINTS = 2
 #: Letters from which the beginning of a family is one.
 _FEWEST_LETTERS = 4
 #: Names of which the first are asked what they are.
@@ -334,9 +332,8 @@ class Lookup:
         if only_in_raw:
             clauses.append(f"{ADATA}.raw has genes that {ADATA} lacks: {listed(only_in_raw)}")
         names = [name for name in unknown if name not in in_raw]
-        spellings = by_spelling([*self.by_name, *self.flags, *FAMILIES])
-        clauses += [*filter(None, (self._hint(name, spellings) for name in names[:MOST_COMPARED]))]
-        clauses += filter(None, [self.resolver.of_other_species(names)] if names else [])
+        clauses += [self._hint(name) for name in names[:MOST_COMPARED]]
+        clauses += [self.resolver.of_other_species(names)] if names else []
         if any(name[:1] == "^" or name[-1:] == "$" or ".*" in name for name in names):
             clauses.append(f"write a pattern as {PATTERN}")
         n_ids = sum(versionless(name) != "" for name in self.by_name)
@@ -344,9 +341,9 @@ class Lookup:
         if self._symbols is None and not are_ids and 2 * n_ids > len(self.by_name):
             column = f"so name the column of {VAR} with symbols in {arg('symbols')}"
             clauses.append(f"{VAR_NAMES} has Ensembl ids, {column}")
-        return "".join(f"; {clause}" for clause in clauses)
+        return "".join(f"; {clause}" for clause in clauses if clause)
 
-    def _hint(self, name: str, spellings: Mapping[str, list[str]]) -> str:
+    def _hint(self, name: str) -> str:
         """Return which gene a name is that the data lack, or which of theirs it may be."""
         way, _, genes = self.resolver.match(name)
         families = [family for family in FAMILIES if family.startswith(name.casefold())]
@@ -357,8 +354,8 @@ class Lookup:
             return f"{name} is {' or '.join(today)}, missing too" if today else ""
         if families and len(name) >= _FEWEST_LETTERS:
             return f"{name} may be the family {families[0]}"
-        similar = spelled_alike(name, spellings)[:MOST_HINTS]
-        return f"{name} may be {' or '.join(similar)}" if similar else ""
+        alike = similar(name, [*self.by_name, *self.flags, *FAMILIES])
+        return f"{name} may be {' or '.join(alike)}" if alike else ""
 
 
 def check_names(adata: AnnData) -> None:
@@ -428,11 +425,11 @@ def choose(
     if missing != "ignore":
         for genes, text in (
             (controls, "controls count as no structure and are not selected"),
-            (nameless, "names of clones and predicted loci are not selected unless included"),
+            (nameless, "names of clones and loci are not selected unless included"),
         ):
-            out = genes & ~included & ~excluded
-            if out.any():
-                note(f"{int(out.sum())} {text}: {listed(adata.var_names[out], 3)}.")
+            names = adata.var_names[genes & ~included & ~excluded]
+            if len(names):
+                note(f"{len(names)} {text}: {listed(names, 3)}.")
     without = included & silent & ~controls
     if without.any():
         note(
@@ -454,7 +451,8 @@ def not_to_choose(
     ignore, by their names.
     """
     checks.one_of("missing", missing, MISSING)
-    out = read.controls(adata) | read.nameless(adata) | adata.var_names.isin(ignore or ())
+    out: NDArray[np.bool_] = read.controls(adata) | read.nameless(adata)
+    out |= adata.var_names.isin(ignore or ())
     if exclude is None:
         return out
     lookup = Lookup(adata, symbols)
@@ -546,10 +544,12 @@ def _mask(
     if strange:
         problem = f"has {shown(strange[0])}, which is neither a gene name nor a pattern ({PATTERN})"
         raise InvalidType(argument, problem=problem)
-    is_panel_file = isinstance(items, PanelFile)
-    rows_of_items = lookup.of_file(items.table) if is_panel_file else map(lookup.rows, items)
+    if isinstance(items, PanelFile):
+        rows_of_items: Iterable[Any] = [rows or None for rows in lookup.of_file(items.table)]
+    else:
+        rows_of_items = map(lookup.rows, items)
     for item, rows in zip(items, rows_of_items, strict=True):
-        if rows is None or (is_panel_file and not rows):
+        if rows is None:
             absent.append(item)
         else:
             mask[rows] = True
@@ -661,18 +661,7 @@ def _ranked_by_scanpy(adata: AnnData, key: str) -> list[str] | None:
     return list(dict.fromkeys(str(name) for name in first if isinstance(name, str)))
 
 
-def by_spelling(names: Iterable[str]) -> dict[str, list[str]]:
-    """Names by what they are without case and separators."""
-    spellings: dict[str, list[str]] = {}
-    for name in names:
-        spellings.setdefault(fold(versionless(name) or name), []).append(name)
-    return spellings
-
-
-def spelled_alike(name: str, plain: Mapping[str, list[str]]) -> list[str]:
-    """Names spelled nearly as one, the most alike first, of those in :func:`by_spelling`."""
-    key = fold(versionless(name) or name)
-    pool = [other for other in plain if other[:1] == key[:1]]
-    close = difflib.get_close_matches(key, pool, n=_MOST_CLOSE, cutoff=_SIMILARITY)
-    close.sort(key=lambda other: -len(commonprefix([key, other])))  # noqa: RUF071 -- letters
-    return [match for other in close for match in plain[other]]
+def similar(name: str, names: Iterable[str]) -> list[str]:
+    """Return the two names of the same first letter that are spelled most nearly as one."""
+    pool = [other for other in names if other[:1] == name[:1]]
+    return difflib.get_close_matches(name, pool, MOST_HINTS, _SIMILARITY)

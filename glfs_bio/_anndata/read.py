@@ -318,7 +318,7 @@ def controls(adata: AnnData) -> NDArray[np.bool_]:
 def nameless(adata: AnnData) -> NDArray[np.bool_]:
     """Whether each gene is called by a clone or a locus; nowhere where most genes are."""
     mask = np.asarray(adata.var_names.str.fullmatch(NAMELESS), dtype=bool)
-    return mask & (2 * mask.sum() < len(mask))
+    return mask if 2 * mask.sum() < len(mask) else np.zeros_like(mask)
 
 
 def heard(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> RowMatrix:

@@ -202,10 +202,9 @@ def resolved(
 def _add_spellings(resolver: names.Resolver, frame: pd.DataFrame) -> None:
     """Give names that are in no table the names spelled nearly so as candidates."""
     unknown = frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]
-    plain = names_of.by_spelling(resolver.genes["symbol"])
     for row in unknown:
-        alike = names_of.spelled_alike(frame.loc[row, "name"], plain)
-        frame.loc[row, "candidates"] = ", ".join(alike[: names_of.MOST_HINTS])
+        alike = names_of.similar(frame.loc[row, "name"], resolver.genes["symbol"])
+        frame.loc[row, "candidates"] = ", ".join(alike)
 
 
 def _log(frame: pd.DataFrame) -> None:

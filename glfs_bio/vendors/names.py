@@ -306,7 +306,7 @@ class Nomenclature:
         spellings = fold("\n".join(names[0] + "|" + names[1] + "|" + names[2])).splitlines()
         ids = genes.get("id", blank)
         self.ids: dict[str, list[str]] = {}
-        self.symbol_of_id = dict(zip(ids, names[0], strict=True))
+        self.symbol_of_id: dict[str, str] = dict(zip(ids, names[0], strict=True))
         self.symbol_of_id.pop("", None)
         self._retired: dict[str, str] = {}
         self._aliases: dict[str, str] = {}
