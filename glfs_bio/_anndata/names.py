@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import logging
 import lzma
 import re
 from collections.abc import Iterable, Mapping
@@ -32,6 +33,7 @@ from ..errors import (
     VAR_NAMES,
     InvalidType,
     InvalidValue,
+    Message,
     NotFound,
     Refusal,
     arg,
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
+
+log = logging.getLogger(__name__)
 
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
@@ -419,17 +423,18 @@ def choose(
             remedy="remove them from one of the two",
         )
     allowed = ~excluded & (included | ~(silent | nameless))
-    if not allowed.any():
+    if adata.n_vars and not allowed.any():
         out = "exclude" if ignore is None else "ignore"
         raise InvalidValue(out, problem="leaves no candidate gene", remedy="name fewer genes")
     if missing != "ignore":
-        for genes, text in (
-            (controls, "controls count as no structure and are not selected"),
-            (nameless, "names of clones and loci are not selected unless included"),
-        ):
-            names = adata.var_names[genes & ~included & ~excluded]
-            if len(names):
-                note(f"{len(names)} {text}: {listed(names, 3)}.")
+        names = adata.var_names[controls & ~included & ~excluded]
+        if len(names):
+            text = f"{len(names)} controls count as no structure and are not selected"
+            note(f"{text}: {listed(names, 3)}.")
+        names = adata.var_names[nameless & ~included & ~excluded]
+        if len(names):
+            text = f"{len(names)} names of clones and loci are not selected unless included"
+            log.info(Message(f"{text}: {listed(names, 3)}."))
     without = included & silent & ~controls
     if without.any():
         note(
