@@ -44,7 +44,7 @@ def test_what_is_written(pbmc):
     assert var.loc[var["glfs_selected"], "glfs_rank"].max() == 20
     entry = pbmc.uns["glfs"]
     assert (entry["method"], entry["objective"]) == ("glfs", "error")
-    assert (entry["n_genes"], entry["n_tested"]) == (20, 765)
+    assert (entry["n_genes"], entry["n_tested"]) == (20, 765 - n_clones)
     assert entry["preserved"].shape == entry["optimality"].shape == (20,)
     assert entry["assay_noise"] > 0
     assert not {"lam", "path", "kkt", "converged", "n_iter", "curve"} & set(entry)
