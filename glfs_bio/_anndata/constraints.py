@@ -146,6 +146,7 @@ def rows(
     for name, rows_of_type in markers.items():
         least = min(per_type or 0, len(rows_of_type))
         limit_rows.append(_number(f"per_type ≥ {per_type}", name, rows_of_type, least=least))
+    genes.note_renamed("limits")
     return Rows.of(limit_rows, adata.n_vars, priority, budget=limits.budget is not None)
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import csv
 import difflib
+import logging
 import lzma
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
-from os.path import commonprefix
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -25,6 +25,7 @@ import pandas as pd
 
 from .. import checks
 from ..errors import (
+    ADATA,
     BOOLEAN,
     FALSE,
     PATTERN,
@@ -32,6 +33,7 @@ from ..errors import (
     VAR_NAMES,
     InvalidType,
     InvalidValue,
+    Message,
     NotFound,
     Refusal,
     arg,
@@ -44,7 +46,7 @@ from ..errors import (
 from ..options import MISSING
 from ..selection import Candidates
 from ..vendors.forms import PanelFile, is_panel_file, read_panel
-from ..vendors.names import CONTROL, known_as, versionless
+from ..vendors.names import CONTROL, Resolver, are_names, versionless
 from . import read, results
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
+
+log = logging.getLogger(__name__)
 
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
@@ -128,10 +132,13 @@ PATTERNS = {
 MOST_COMPARED = 20
 #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
 _SIMILARITY = 0.75
-#: Hints that are looked for, and that the message shows.
-_MOST_CLOSE, MOST_HINTS = 10, 2
+MOST_HINTS = 2
 #: Letters from which the beginning of a family is one.
-_FEWEST_LETTERS = 3
+_FEWEST_LETTERS = 4
+#: Names of which the first are asked what they are.
+_SAMPLE = 200
+#: Names of single probes: of a gene, and a hash.
+_PROBE = r"[^|]+\|[0-9a-f]{7}"
 
 
 @dataclass(frozen=True)
@@ -210,43 +217,60 @@ def is_member(gene: str, name: str) -> bool:
 
 
 class Lookup:
-    """What the rows are called: ``.var_names``, a column of symbols where one is given, and ids."""
+    """Finds genes of the data: by ``.var_names``, a column of symbols where one is given, ids, and
+    what a nomenclature says of the names of its species.
+    """
 
     def __init__(self, adata: AnnData, symbols: str | None = None) -> None:
-        of_rows = [read.symbols(adata, None)]
-        self.where = VAR_NAMES
-        if symbols is not None:
-            of_rows.append(read.symbols(adata, symbols))
-            self.where = f"{VAR_NAMES} or column {symbols!r} of {VAR}"
-        self.adata = adata
-        self._symbols = symbols
-        #: Several rows may have one symbol
+        self.adata, self._symbols = adata, symbols
+        #: Rows of each name; several rows may have one symbol
         self.by_name: dict[str, list[int]] = {}
-        for column in of_rows:
-            for row, name in enumerate(column):
+        self.where = VAR_NAMES
+        if symbols is None:
+            check_names(adata)
+        else:
+            self.where = f"{VAR_NAMES} or column {symbols!r} of {VAR}"
+        for column in dict.fromkeys((None, symbols)):
+            for row, name in enumerate(read.symbols(adata, column)):
                 if isinstance(name, str):
                     self.by_name.setdefault(name, []).append(row)
+        #: Names in the data of genes that were asked for by others
+        self.renamed: dict[str, str] = {}
 
     @cached_property
     def _by_id(self) -> dict[str, list[int]]:
-        """Rows by what else names a gene for sure: ids beside the names, and without versions."""
-        rows_of_name: dict[str, list[int]] = {}
-        ids = self.adata.var.get(_IDS, ())
-        pairs = [(name, row) for name, rows in self.by_name.items() for row in rows]
-        for name, row in [*pairs, *zip(ids, range(self.n_genes), strict=False)]:
-            for text in {name, versionless(str(name))} - {""}:
-                if text not in self.by_name:
-                    rows_of_name.setdefault(text, []).append(row)
-        return {name: sorted(set(rows)) for name, rows in rows_of_name.items()}
+        """Rows by ids beside the names, and by ids without their versions."""
+        rows_of_id: dict[str, list[int]] = {}
+        for row, (name, gene_id) in enumerate(zip(self.adata.var_names, self._ids, strict=True)):
+            for text in {gene_id, versionless(gene_id), versionless(str(name))} - {""}:
+                rows_of_id.setdefault(text, []).append(row)
+        return rows_of_id
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        return [str(gene_id) for gene_id in self.adata.var.get(_IDS, [""] * self.n_genes)]
+
+    @cached_property
+    def resolver(self) -> Resolver:
+        """What a nomenclature says of the genes of the data, one row per gene."""
+        called = read.symbols(self.adata, self._symbols)
+        called = called.where(called.notna(), self.adata.var_names.to_series())
+        ids = zip(self._ids, self.adata.var_names, strict=True)
+        table = {"symbol": called, "id": [versionless(a) or versionless(str(b)) for a, b in ids]}
+        return Resolver.of((), pd.DataFrame(table, dtype=object))
 
     def of(self, name: str, gene_id: str = "", elsewhere: str = "") -> Sequence[int]:
         """Rows of a gene, which its id decides where it is there, and what it is called elsewhere
-        where nothing else does; none: it is not in the data.
+        where nothing else does; none: it is not in the data, or may be several genes.
         """
-        texts = (gene_id, versionless(gene_id), name, versionless(name), elsewhere)
-        for text in filter(None, texts):
+        for text in (gene_id, versionless(gene_id), name, versionless(name), elsewhere):
             rows = self.by_name.get(text) or self._by_id.get(text)
+            if text and rows:
+                return rows
+        for text in filter(None, (name, elsewhere)):
+            rows = self.resolver.match(text, gene_id)[1]
             if rows:
+                self.renamed[text] = str(self.adata.var_names[rows[0]])
                 return rows
         return ()
 
@@ -255,9 +279,9 @@ class Lookup:
         columns = [table.get(column, [""] * len(table)) for column in ("gene", "id", "name")]
         return [self.of(*called) for called in zip(*columns, strict=True)]
 
-    def by_row(self, given: Mapping[str, Any]) -> dict[int, Any]:
-        """What is given by name, by row; names that are not in the data are left out."""
-        return {row: value for name, value in given.items() for row in self.of(str(name))}
+    def by_row(self, values: Mapping[str, Any]) -> dict[int, Any]:
+        """Values by row, of values by name; names that are not in the data are left out."""
+        return {row: value for name, value in values.items() for row in self.of(str(name))}
 
     @property
     def n_genes(self) -> int:
@@ -268,17 +292,14 @@ class Lookup:
         """Rows of a name, pattern, boolean column or family; None where nothing is found."""
         if isinstance(item, re.Pattern):
             return self._where(lambda name: item.search(name) is not None)
-        rows = self.of(item)
-        if rows:
-            return rows
-        if item in self.flags:
+        if item in self.flags and item not in self.by_name:
             column = read.find(self.adata, "var", item, "include")
             return np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
-        if item == CONTROLS:
-            return np.flatnonzero(read.controls(self.adata)).tolist() or None
-        if item in FAMILIES:
+        if item in FAMILIES and item not in self.by_name:
+            if item == CONTROLS:
+                return np.flatnonzero(read.controls(self.adata)).tolist() or None
             return self._where(lambda name: is_member(name, item))
-        return None
+        return self.of(item) or None
 
     def _where(self, holds: Callable[[str], bool]) -> list[int] | None:
         return [row for name, rows in self.by_name.items() if holds(name) for row in rows] or None
@@ -289,6 +310,13 @@ class Lookup:
         var = self.adata.var
         return [name for name in var if pd.api.types.is_bool_dtype(var[name])]
 
+    def note_renamed(self, argument: str) -> None:
+        """Log which genes were asked for by other names than the data have, and what species."""
+        texts = [f"{name} is {gene}" for name, gene in self.renamed.items()]
+        if texts:
+            clause = self.resolver.of_other_species(self.renamed)
+            note(f"{arg(argument)}: {listed(texts)}{clause and '; '}{clause}.")
+
     def refusal(
         self, argument: str, names: Sequence[str], kind: type[Refusal] = InvalidValue
     ) -> Refusal:
@@ -296,61 +324,57 @@ class Lookup:
         return kind(
             argument,
             problem=f"has no gene of {self.where}, but {listed(names)}",
-            remedy=f"use the names in {self.where}{self.hints(names[:MOST_COMPARED])}",
+            remedy=f"use the names in {self.where}{self.hints(names)}",
         )
 
     def hints(self, absent: Collection[Item]) -> str:
-        """What may have been meant by what is not there: clauses after a semicolon, or nothing."""
+        """Return what was meant by what is not there: clauses after semicolons, or ``""``."""
         unknown = [item for item in absent if isinstance(item, str) and item not in FAMILIES]
-        patterns = ids = raw = ""
-        if any(name[:1] == "^" or name[-1:] == "$" or ".*" in name for name in unknown):
-            patterns = f"; write a pattern as {PATTERN}"
-        if self._needs_symbols(absent):
-            ids = (
-                f"; {VAR_NAMES} has Ensembl ids, so name the column of {VAR} with symbols in "
-                f"{arg('symbols')}"
-            )
         in_raw = pd.Index(()) if self.adata.raw is None else self.adata.raw.var_names
-        only_in_raw = [item for item in unknown if item in in_raw]
-        if only_in_raw:
-            raw = f"; `adata.raw` has genes that are missing in `adata`: {listed(only_in_raw)}"
-            unknown = [item for item in unknown if item not in in_raw]
-        return f"{raw}{self._similar(unknown)}{patterns}{ids}"
-
-    def _similar(self, unknown: Iterable[str]) -> str:
-        """Return a clause about each name that is another today, or has others like it."""
-        plain = by_spelling([*self.by_name, *self.flags, *FAMILIES])
+        only_in_raw = [name for name in unknown if name in in_raw]
         clauses = []
-        for i, name in enumerate(unknown):
-            is_short = len(name) < _FEWEST_LETTERS
-            families = [family for family in FAMILIES if family.startswith(name.casefold())]
-            entries = known_as(name)
-            symbols = [symbol for entry in entries for symbol in (entry.symbol, *entry.previous)]
-            spellings = {
-                _plain(symbol): None for symbol in symbols if _plain(symbol) != _plain(name)
-            }
-            present = [symbol for symbol in symbols if self.of(symbol)] or [
-                spelled for key in spellings for spelled in plain.get(key, ()) if self.of(spelled)
-            ]
-            similar = plain.get(_plain(name), [])
-            official = [entry.symbol for entry in entries if entry.symbol != name]
-            if not (similar or entries or versionless(name)) and i < MOST_COMPARED:
-                similar = spelled_alike(name, plain)
-            if families and not is_short:
-                clauses.append(f"; {name} may be the family {families[0]}")
-            elif present:
-                clauses.append(f"; {name} is {' or '.join(present[:MOST_HINTS])}")
-            elif similar:
-                clauses.append(f"; {name} may be {' or '.join(similar[:MOST_HINTS])}")
-            elif official:
-                clauses.append(f"; {name} is {' or '.join(official[:MOST_HINTS])}, missing too")
-        return "".join(clauses)
+        if only_in_raw:
+            clauses.append(f"{ADATA}.raw has genes that {ADATA} lacks: {listed(only_in_raw)}")
+        names = [name for name in unknown if name not in in_raw]
+        clauses += [self._hint(name) for name in names[:MOST_COMPARED]]
+        clauses += [self.resolver.of_other_species(names)] if names else []
+        if any(name[:1] == "^" or name[-1:] == "$" or ".*" in name for name in names):
+            clauses.append(f"write a pattern as {PATTERN}")
+        n_ids = sum(versionless(name) != "" for name in self.by_name)
+        are_ids = all(isinstance(item, str) and versionless(item) for item in absent)
+        if self._symbols is None and not are_ids and 2 * n_ids > len(self.by_name):
+            column = f"so name the column of {VAR} with symbols in {arg('symbols')}"
+            clauses.append(f"{VAR_NAMES} has Ensembl ids, {column}")
+        return "".join(f"; {clause}" for clause in clauses if clause)
 
-    def _needs_symbols(self, absent: Iterable[object]) -> bool:
-        """Whether symbols are asked for, and the data has ids."""
-        have = sum(versionless(name) != "" for name in self.by_name)
-        are_ids = all(isinstance(one, str) and versionless(one) for one in absent)
-        return self._symbols is None and not are_ids and 2 * have > len(self.by_name)
+    def _hint(self, name: str) -> str:
+        """Return which gene a name is that the data lack, or which of theirs it may be."""
+        way, _, genes = self.resolver.match(name)
+        families = [family for family in FAMILIES if family.startswith(name.casefold())]
+        if way == "ambiguous":
+            return f"{name} may be {' or '.join(genes)}"
+        if way != "unknown":
+            today = [gene for gene in genes if gene != name]
+            return f"{name} is {' or '.join(today)}, missing too" if today else ""
+        if families and len(name) >= _FEWEST_LETTERS:
+            return f"{name} may be the family {families[0]}"
+        alike = similar(name, [*self.by_name, *self.flags, *FAMILIES])
+        return f"{name} may be {' or '.join(alike)}" if alike else ""
+
+
+def check_names(adata: AnnData) -> None:
+    """Refuse genes called by numbers where a column of the data has names, and probes."""
+    first = adata.var_names[:_SAMPLE].astype(str)
+    if len(first) and first.str.fullmatch(_PROBE).all():
+        advice = "read the matrix of genes, filtered_feature_bc_matrix.h5"
+        raise InvalidValue("adata", problem=f"has probes in {VAR_NAMES}, not genes", remedy=advice)
+    if len(first) and first.str.isdecimal().all():
+        texts = adata.var.select_dtypes(exclude=["number", "bool"])
+        columns = [name for name in texts if are_names(list(texts[name][:_SAMPLE].astype(str)))]
+        if columns:
+            problem = f"has numbers in {VAR_NAMES}, and names in column {columns[0]!r} of {VAR}"
+            advice = f"pass {arg('symbols', columns[0])}, or make these its {VAR_NAMES}"
+            raise InvalidValue("adata", problem=problem, remedy=advice)
 
 
 def settled(adata: AnnData, request: Request, missing: Missing | None = None) -> Request:
@@ -361,15 +385,11 @@ def settled(adata: AnnData, request: Request, missing: Missing | None = None) ->
     if spec.ignore is None or spec.stored_key is not None:
         return request
     lookup = Lookup(adata, request.symbols)
-    is_ignored, absent = _mask(lookup, spec.ignore, "ignore")
-    _report_items("ignore", absent, lookup, missing or request.missing)
+    missing = missing or request.missing
+    is_ignored, absent = _mask(lookup, spec.ignore, "ignore", missing)
+    _report_items("ignore", absent, lookup, missing)
     names = tuple(map(str, adata.var_names[is_ignored]))
     return replace(request, structure=replace(spec, ignore=names or None))
-
-
-def _silent(adata: AnnData, ignore: Collection[str] | None) -> NDArray[np.bool_]:
-    """Genes that are no structure: controls, and those to ignore, by their names."""
-    return np.asarray(read.controls(adata) | adata.var_names.isin(ignore or ()))
 
 
 def choose(
@@ -383,16 +403,18 @@ def choose(
 ) -> Candidates:
     """Return the genes that two arguments leave, and genes to ignore, by their names."""
     checks.one_of("missing", missing, MISSING)
-    controls, silent = read.controls(adata), _silent(adata, ignore)
-    plain = include is None and exclude is None and symbols is None
-    if plain and not (ignore is not None and silent.all()):
-        _tell_of(adata, controls, missing)
-        return Candidates(~silent, np.zeros_like(controls))
-    lookup = Lookup(adata, symbols)
-    excluded, not_excluded = _mask(lookup, exclude, "exclude")
-    included, not_included = _mask(lookup, include, "include")
-    absent = [*not_included, *not_excluded]
-    _report_items("include" if not_included else "exclude", absent, lookup, missing)
+    controls, nameless = read.controls(adata), read.nameless(adata)
+    silent = controls | adata.var_names.isin(ignore or ())
+    included = excluded = np.zeros_like(controls)
+    absent: list[Item] = []
+    if include is not None or exclude is not None or symbols is not None:
+        lookup = Lookup(adata, symbols)
+        excluded, not_excluded = _mask(lookup, exclude, "exclude", missing)
+        included, not_included = _mask(lookup, include, "include", missing)
+        absent = [*not_included, *not_excluded]
+        _report_items("include" if not_included else "exclude", absent, lookup, missing)
+    elif adata.var.shape[1]:
+        check_names(adata)
     if (included & excluded).any():
         raise InvalidValue(
             "include",
@@ -400,11 +422,19 @@ def choose(
             f"{listed(adata.var_names[included & excluded])}",
             remedy="remove them from one of the two",
         )
-    _tell_of(adata, controls & ~included & ~excluded, missing)
-    allowed = ~excluded & (included | ~silent)
-    if not allowed.any():
+    allowed = ~excluded & (included | ~(silent | nameless))
+    if adata.n_vars and not allowed.any():
         out = "exclude" if ignore is None else "ignore"
         raise InvalidValue(out, problem="leaves no candidate gene", remedy="name fewer genes")
+    if missing != "ignore":
+        names = adata.var_names[controls & ~included & ~excluded]
+        if len(names):
+            text = f"{len(names)} controls count as no structure and are not selected"
+            note(f"{text}: {listed(names, 3)}.")
+        names = adata.var_names[nameless & ~included & ~excluded]
+        if len(names):
+            text = f"{len(names)} names of clones and loci are not selected unless included"
+            log.info(Message(f"{text}: {listed(names, 3)}."))
     without = included & silent & ~controls
     if without.any():
         note(
@@ -422,25 +452,18 @@ def not_to_choose(
     symbols: str | None = None,
     missing: Missing = "warn",
 ) -> NDArray[np.bool_]:
-    """Genes that cannot come into a panel: controls, those of an argument, and those to ignore, by
-    their names.
+    """Genes that cannot come into a panel: controls, clones, those of an argument, and those to
+    ignore, by their names.
     """
     checks.one_of("missing", missing, MISSING)
-    silent = _silent(adata, ignore)
+    out: NDArray[np.bool_] = read.controls(adata) | read.nameless(adata)
+    out |= adata.var_names.isin(ignore or ())
     if exclude is None:
-        return silent
+        return out
     lookup = Lookup(adata, symbols)
-    excluded, absent = _mask(lookup, exclude, "exclude")
+    excluded, absent = _mask(lookup, exclude, "exclude", "ignore")
     _report_items("exclude", absent, lookup, missing)
-    return silent | excluded
-
-
-def _tell_of(adata: AnnData, controls: NDArray[np.bool_], missing: Missing) -> None:
-    if controls.any() and missing != "ignore":
-        note(
-            f"{int(controls.sum())} controls count as no structure and are not selected: "
-            f"{listed(adata.var_names[controls], 3)}."
-        )
+    return out | excluded
 
 
 def panel(
@@ -459,12 +482,12 @@ def panel(
     first.  A selection is in the order of its ranks, included genes first.
     """
     checks.one_of("missing", missing, MISSING)
-    named_panel = named(adata, panel, symbols=symbols, argument=argument)
-    if not len(named_panel.genes):
-        raise Lookup(adata, symbols).refusal(argument, named_panel.names)
-    if named_panel.absent:
-        report_missing(argument, named_panel.absent, Lookup(adata, symbols), missing)
-    return named_panel
+    genes = named(adata, panel, symbols=symbols, argument=argument)
+    if not len(genes.genes):
+        raise Lookup(adata, symbols).refusal(argument, genes.names)
+    if genes.absent:
+        report_missing(argument, genes.absent, Lookup(adata, symbols), missing)
+    return genes
 
 
 def named(
@@ -480,8 +503,11 @@ def named(
         panel = stored
     names = names_in(panel, argument)
     if isinstance(names, PanelFile):
-        return Named(dict(zip(names, lookup.of_file(names.table), strict=True)), file=names)
-    return Named({name: lookup.of(name) for name in names})
+        rows = dict(zip(names, lookup.of_file(names.table), strict=True))
+    else:
+        rows = {name: lookup.of(name) for name in names}
+    lookup.note_renamed(argument)
+    return Named(rows, file=names if isinstance(names, PanelFile) else None)
 
 
 def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> Any:
@@ -513,28 +539,29 @@ def is_several(names: Any) -> bool:
 
 
 def _mask(
-    lookup: Lookup, genes: Genes | None, argument: str
+    lookup: Lookup, genes: Genes | None, argument: str, missing: Missing
 ) -> tuple[NDArray[np.bool_], list[Item]]:
     """Return which genes are asked for, and what is missing."""
     mask = np.zeros(lookup.n_genes, dtype=bool)
-    if genes is None:
-        return mask, []
-    absent: dict[Item, None] = {}
-    items = _items(genes, argument)
-    of_file = lookup.of_file(items.table) if isinstance(items, PanelFile) else None
-    for number, item in enumerate(items):
-        if not isinstance(item, str | re.Pattern):
-            raise InvalidType(
-                argument,
-                problem=f"has {shown(item)}, which is neither a gene name nor a pattern "
-                f"({PATTERN})",
-            )
-        rows = lookup.rows(item) if of_file is None else of_file[number] or None
-        if rows is not None:
-            mask[rows] = True
+    absent: list[Item] = []
+    items = [] if genes is None else _items(genes, argument)
+    strange = [item for item in items if not isinstance(item, str | re.Pattern)]
+    if strange:
+        problem = f"has {shown(strange[0])}, which is neither a gene name nor a pattern ({PATTERN})"
+        raise InvalidType(argument, problem=problem)
+    if isinstance(items, PanelFile):
+        rows_of_items: Iterable[Any] = [rows or None for rows in lookup.of_file(items.table)]
+    else:
+        rows_of_items = map(lookup.rows, items)
+    for item, rows in zip(items, rows_of_items, strict=True):
+        if rows is None:
+            absent.append(item)
         else:
-            absent[item] = None
-    return mask, list(absent)
+            mask[rows] = True
+    if missing != "ignore":
+        lookup.note_renamed(argument)
+    lookup.renamed.clear()
+    return mask, list(dict.fromkeys(absent))
 
 
 def _report_items(argument: str, absent: list[Item], lookup: Lookup, missing: Missing) -> None:
@@ -639,23 +666,7 @@ def _ranked_by_scanpy(adata: AnnData, key: str) -> list[str] | None:
     return list(dict.fromkeys(str(name) for name in first if isinstance(name, str)))
 
 
-def _plain(name: str) -> str:
-    """A name without case, separators and the version of an Ensembl id."""
-    return re.sub(r"[-_. ]", "", versionless(name) or name).casefold()
-
-
-def by_spelling(names: Iterable[str]) -> dict[str, list[str]]:
-    """Names by what they are without case and separators."""
-    plain: dict[str, list[str]] = {}
-    for name in names:
-        plain.setdefault(_plain(name), []).append(name)
-    return plain
-
-
-def spelled_alike(name: str, plain: Mapping[str, list[str]]) -> list[str]:
-    """Names spelled nearly as one, the most alike first, of those in :func:`by_spelling`."""
-    key = _plain(name)
-    pool = [other for other in plain if other[:1] == key[:1]]
-    close = difflib.get_close_matches(key, pool, n=_MOST_CLOSE, cutoff=_SIMILARITY)
-    close.sort(key=lambda other: -len(commonprefix([key, other])))  # noqa: RUF071 -- letters
-    return [match for other in close for match in plain[other]]
+def similar(name: str, names: Iterable[str]) -> list[str]:
+    """Return the two names of the same first letter that are spelled most nearly as one."""
+    pool = [other for other in names if other[:1] == name[:1]]
+    return difflib.get_close_matches(name, pool, MOST_HINTS, _SIMILARITY)

@@ -33,7 +33,7 @@ from ..errors import (
     short,
     subject,
 )
-from ..vendors.names import is_control
+from ..vendors.names import NAMELESS, is_control
 from .lean import Lean
 
 if TYPE_CHECKING:
@@ -309,6 +309,12 @@ def controls(adata: AnnData) -> NDArray[np.bool_]:
         kinds = [kind for kind in of_kind.unique() if _CONTROL_TYPE.search(kind)]
         mask |= of_kind.isin(kinds).to_numpy()
     return mask
+
+
+def nameless(adata: AnnData) -> NDArray[np.bool_]:
+    """Whether each gene is called by a clone or a locus; nowhere where most genes are."""
+    mask = np.asarray(adata.var_names.str.fullmatch(NAMELESS), dtype=bool)
+    return mask if 2 * mask.sum() < len(mask) else np.zeros_like(mask)
 
 
 def heard(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> RowMatrix:

@@ -21,7 +21,7 @@ from .._progress import with_bar
 from ..data.matrix import RowMatrix, no_rows
 from ..errors import OBS_NAMES, InvalidValue, listed, naming, note, short, subject
 from ..tl import order_panel
-from ..tl._order import ORDERS
+from ..tl._order import ORDERS, check_size
 from ..vendors import sheets
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def write_order(
     table: Any = order_panel(adata, key, name, inplace=False) if is_selection else order["table"]
     if name != "sheet":
         table = table[table["source"] != "backup"]
+        check_size(len(table), name)
     without_id = table["gene"][table["id"] == ""]
     if form.needs_ids and len(without_id):
         raise InvalidValue(

@@ -16,7 +16,7 @@ from .._anndata.tool import Result, tool
 from ..errors import NO_VALUE, InvalidValue, arg, listed, note, shown
 from ..options import Platform
 from ..selection import best_panel
-from ..vendors.names import NOT_FOUND
+from ..vendors.names import NOT_FOUND, versionless
 from ._panel import (
     Found,
     absent,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from ..data.matrix import RowMatrix
     from ..labels import Labels
     from ..options import Limits, Request
+    from ..vendors.names import Resolver
     from ._panel import Basis
-    from ._resolve import Resolution
 
 #: How files of orders mark a gene that is to be designed whatever the checks of the vendor say.
 _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
@@ -62,7 +62,10 @@ _CHECKS = {
     "abundance": f"with more than {_ABUNDANT:.0%} of the counts of the order",
 }
 #: Ways not to be found that say nothing of probes, and what a platform says of genes it lacks.
-_DOUBTFUL, _NOT_OF_PLATFORM = ("ambiguous", "double", "date"), "is no gene of the platform"
+_DOUBTFUL, _NOT_OF_PLATFORM = (
+    ("ambiguous", "double", "date", "foreign"),
+    "is no gene of the platform",
+)
 
 
 class OrderForm(NamedTuple):
@@ -75,13 +78,17 @@ class OrderForm(NamedTuple):
     needs_ids: bool = False
     #: Most probe sets of a gene; 0: they cannot be asked for, nor can a gene be forced.
     most_probe_sets: int = 0
+    #: Most genes of a panel, and of an addition to one; 0: no maximum is public.
+    most_genes: int = 0
+    most_added: int = 0
 
 
-#: By the names of platforms.
+#: By the names of platforms.  Numbers of genes: UC Davis Bioinformatics Core, Spatial
+#: Transcriptomics, March 2025; of probe sets: 10x Genomics, Xenium Panel Design Concepts and Terms.
 ORDERS = {
-    "xenium_v1": OrderForm("10x custom gene list (Xenium v1)", (".csv",), True, 8),
-    "xenium_prime": OrderForm("10x custom gene list (Xenium Prime)", (".csv",), True, 6),
-    "merscope": OrderForm("MERSCOPE gene table"),
+    "xenium_v1": OrderForm("10x custom gene list (Xenium v1)", (".csv",), True, 8, 480, 100),
+    "xenium_prime": OrderForm("10x custom gene list (Xenium Prime)", (".csv",), True, 6, 0, 100),
+    "merscope": OrderForm("MERSCOPE gene table", most_genes=1000),
     "cosmx": OrderForm("CosMx gene list", (".xlsx",)),
     "sheet": OrderForm("order sheet", (".csv", ".tsv", ".xlsx")),
 }
@@ -238,6 +245,7 @@ def order_panel(
         items = draft.with_replacements(basis)
     if items.empty:
         raise InvalidValue("panel", NO_VALUE, "has no gene to order", "name other genes")
+    check_size(len(items), platform_name, adds=catalogue is not None)
     replaced = _replaced(bad, items)
     if backups:
         items = pd.concat([items, draft.backups(items, basis, backups)])
@@ -257,10 +265,9 @@ def order_panel(
         checks=_checks(table, notes, draft, catalogue=catalogue is not None),
         replaced=replaced,
         platform=platform_name,
-        species=draft.resolution.resolver.species,
+        species=draft.resolver.species,
     )
-    frame = draft.resolution.frame
-    of_genes = {f"{key_added}_{name}": frame[name].to_numpy() for name in ("symbol", "id")}
+    of_genes = {f"{key_added}_{name}": draft.genes[name].to_numpy() for name in ("symbol", "id")}
     return Result(order, var=of_genes | {f"{key_added}_orderable": draft.orderable})
 
 
@@ -276,6 +283,15 @@ def _platform(
         if listed_name not in (None, name):
             note(f"{shown(listed_name)} has no form: this is the order sheet.")
     return str(name), listing if listed_name in (None, name) else None
+
+
+def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:
+    """Refuse an order of more genes than a platform takes, alone or beside a catalogue."""
+    form = ORDERS[platform]
+    most = form.most_added if adds else form.most_genes
+    if n_genes > most > 0:
+        problem = f"has {n_genes} genes, and a {form.title} takes {most} at most (March 2025)"
+        raise InvalidValue("panel", NO_VALUE, problem, "order fewer genes")
 
 
 class Draft:
@@ -310,15 +326,15 @@ class Draft:
             symbols=symbols,
         )
         listed_genes = platforms.of_genes(adata, listing, layer, symbols).orderable
-        self.resolution = resolved(
+        self.resolver, looked_up = resolved(
             adata, genes, symbols=symbols, ids=ids, ids_of_rows=panel.ids_of_rows
         )
         #: Whether a list says which genes have probes
-        self.probes_checked = self.resolution.listed or listed_genes is not None
+        self.probes_checked = self.resolver.is_list or listed_genes is not None
         missing = absent(adata, panel)
-        table = _look_up(adata, panel, missing, self.resolution)
-        table["fault"] = _faults(table, self.resolution, needs_ids, listed_genes)
-        has_list = self.resolution.listed & ~table["found"].isin(_DOUBTFUL)
+        table = _look_up(adata, panel, missing, self.resolver, looked_up)
+        table["fault"] = _faults(table, self.resolver, needs_ids, listed_genes)
+        has_list = self.resolver.is_list & ~table["found"].isin(_DOUBTFUL)
         table["unlisted"] = (has_list & (table["fault"] != "")) | (
             table["fault"] == _NOT_OF_PLATFORM
         )
@@ -339,7 +355,7 @@ class Draft:
     def _leave_out(self, catalogue: Named) -> None:
         """Leave the genes of a catalogue out of the order."""
         missing = catalogue.absent
-        of_missing = self.resolution.resolver.resolve(missing, catalogue.ids(missing))
+        of_missing = self.resolver.resolve(missing, catalogue.ids(missing))
         rows, items = _rows_of(of_missing, self.genes), self.items
         #: Rows of ``.var`` on the catalogue, and genes of the panel that are
         self.catalogue = np.union1d(catalogue.genes, rows[rows >= 0]).astype(np.intp)
@@ -448,45 +464,47 @@ def _rows_of(frame: pd.DataFrame, genes: pd.DataFrame) -> pd.Series:
 
 
 def _look_up(
-    adata: AnnData, panel: Named, missing: list[str], resolution: Resolution
+    adata: AnnData, panel: Named, missing: list[str], resolver: Resolver, of_data: pd.DataFrame
 ) -> pd.DataFrame:
     """Return what the genes of the data are, then names that are missing there.
 
-    ``other_id`` is the id that a file has for a name, where it is not that of the table.
+    ``other_id`` is the id that a file has for a name, where it is not that of the table.  Ids are
+    those of Ensembl for the species, or such as the table has; any other text is none.
     """
-    of_data = resolution.frame.assign(row=np.arange(adata.n_vars), name=adata.var_names)
-    of_missing = resolution.resolver.resolve(missing, panel.ids(missing))
+    of_data = of_data.assign(row=np.arange(adata.n_vars), name=adata.var_names)
+    of_missing = resolver.resolve(missing, panel.ids(missing))
     of_missing["row"] = _rows_of(of_missing, of_data)
     row = of_missing["row"][of_missing["row"] >= 0]
     of_missing.loc[row.index, "name"] = adata.var_names[row].astype(object)
     table = pd.concat([of_data, of_missing], ignore_index=True)
     ids = [panel.ids_of_rows.get(row, "") for row in range(adata.n_vars)] + panel.ids(missing)
+    ids = [gene_id if versionless(gene_id) else "" for gene_id in ids]
     table["other_id"] = np.where(table["id"] == ids, "", np.array(ids, dtype=object))
-    if not resolution.listed:
-        has_other = table["other_id"] != ""
-        table["id"] = table["id"].mask(has_other, table["other_id"])
-        table["found"] = table["found"].mask(has_other, "id")
+    if not resolver.is_list:
+        is_other = (table["other_id"] != "") & ~table["other_id"].map(resolver.is_of_other_species)
+        table["id"] = table["id"].mask(is_other, table["other_id"])
+        table["found"] = table["found"].mask(is_other, "id")
     return table
 
 
 def _faults(
     table: pd.DataFrame,
-    resolution: Resolution,
+    resolver: Resolver,
     needs_ids: bool,
     listed_genes: NDArray[np.bool_] | None,
 ) -> NDArray[Any]:
     """Return why names that were looked up cannot be ordered, ``""`` where they can."""
     n_probes = orderable = np.full(len(table), True)
-    if resolution.n_probes is not None:
-        n_probes = np.append(resolution.n_probes, [np.inf])[table["place"]]  # −1: in no table
+    if resolver.n_probes is not None:
+        n_probes = np.append(resolver.n_probes, [np.inf])[table["place"]]  # −1: in no table
     if listed_genes is not None:
         orderable = np.append(listed_genes, [True])[table["row"]]  # −1: not in the data
     hints = table["candidates"].where(table["candidates"] != table["name"], "")
     meaning = table["found"].map(NOT_FOUND) + (" (" + hints + ")").where(hints != "", "")
-    counts = resolution.listed or needs_ids
+    counts = resolver.is_list or needs_ids
     reasons: list[tuple[Any, Any]] = [
         (
-            resolution.listed & (table["other_id"] != ""),
+            resolver.is_list & (table["other_id"] != ""),
             "has the id " + table["other_id"] + ", which is not on the list",
         ),
         (meaning.notna() & (counts | (table["found"] == "date")), meaning),
@@ -601,7 +619,7 @@ def _notes(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.DataFra
 def _families(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.Series:
     """Return which genes of the order share a family of the list, or nearly a sequence."""
     is_ordered = table["source"] != "backup"
-    of_list = draft.resolution.resolver.genes.get("family", pd.Series(dtype=object))
+    of_list = draft.resolver.genes.get("family", pd.Series(dtype=object))
     sets = table["gene"].map(nearly.set_of)
     groups = {
         "the family ": items["place"].map(of_list).replace("", None),

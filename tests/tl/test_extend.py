@@ -69,7 +69,7 @@ def test_an_extended_panel_is_a_selection(cells, tmp_path):
     again = ad.read_h5ad(tmp_path / "x.h5ad")
     assert len(tl.explain_panel(again, "glfs_extended", inplace=False)) == 7
     pp.select_genes(again, **(pp.recorded_parameters(again, "glfs_extended") | {"key_added": "b"}))
-    assert (again.var["b_rank"] == again.var["glfs_extended_rank"]).all()
+    assert again.var["b_rank"].equals(again.var["glfs_extended_rank"])
 
 
 def test_extending_until_enough_is_kept(cells):

@@ -222,6 +222,16 @@ def test_an_id_that_the_list_does_not_have_is_refused(cells, tmp_path, listed):
     assert "ENSG00000000001" in str(caught.value)
 
 
+def test_an_order_is_no_larger_than_the_platform_takes(cells):
+    names = [*tl.resolve_genes(cells, inplace=False)["symbol"].replace("", None).dropna()]
+    with refused(InvalidValue, "panel") as caught:
+        order_panel(cells, names[:101], "xenium_v1", catalogue=["KRT1"], refused="drop")
+    assert "100 at most" in str(caught.value)
+    orders.check_size(480, "xenium_v1")
+    with refused(InvalidValue, "panel"):
+        orders.check_size(481, "xenium_v1")
+
+
 def test_add_ons_to_a_catalogue(cells, tmp_path):
     path = tmp_path / "catalogue.csv"
     path.write_text("gene\nCD3D\nMS4A1\nNKG7\n")

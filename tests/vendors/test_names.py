@@ -20,12 +20,15 @@ def resolved(asked, genes, *, nomenclature=None, **options):
 WAYS = {
     "CD3D": ("symbol", "CD3D"),
     "CPSF3L": ("retired", "INTS11"),  # the data are older than the list
-    "MARCHF1": ("retired", "MARCH1"),  # the list is older than the data
+    "MARCHF1": ("present", "MARCH1"),  # the list is older than the data
     "SEP15": ("alias", "SELENOF"),
     "ENSG00000167286": ("id", "CD3D"),
     "ENSG00000167286.12": ("version", "CD3D"),
     "C2ORF15": ("case", "C2orf15"),
-    "cd3d": ("case", "CD3D"),
+    "cd3-d": ("case", "CD3D"),
+    "Cd20": ("absent", ""),
+    "Ly6g": ("foreign", ""),
+    "CD3": ("ambiguous", ""),
     "TBCE": ("ambiguous", ""),
     "MS4A1": ("absent", ""),
     "1-Mar": ("date", ""),
@@ -100,14 +103,64 @@ def test_names_in_a_text():
     assert {text: names.several(text) for text in expected} == expected
 
 
-def test_what_a_name_is_today():
-    today = {
-        **{"CD20": "MS4A1", "Cd20": "Ms4a1", "cd20": "MS4A1", "CPSF3L": "INTS11"},
-        **{"p53": "TP53", "C1orf112": "FIRRM", "CD3D": "CD3D"},
-    }
-    for name, symbol in today.items():
-        assert [gene.symbol for gene in names.known_as(name)] == [symbol]
-    assert not names.known_as("no gene")
+#: Names that people write, and the genes they mean.
+HUMAN = """
+CD20=MS4A1 cd20=MS4A1 CD-20=MS4A1 CD31=PECAM1 CD45=PTPRC CD45RA=PTPRC CD56=NCAM1 CD11b=ITGAM
+CD11c=ITGAX CD16=FCGR3A CD16a=FCGR3A CD25=IL2RA CD62L=SELL CD64=FCGR1A CD90=THY1 CD103=ITGAE
+CD117=KIT c-Kit=KIT CD123=IL3RA CD127=IL7R CD137=TNFRSF9 CD152=CTLA4 CD279=PDCD1 CD49f=ITGA6
+CD73=NT5E CD105=ENG CD146=MCAM CD134=TNFRSF4 CD10=MME CD23=FCER2 CD15=FUT4 CD41=ITGA2B CD71=TFRC
+CD133=PROM1 CD161=KLRB1 PD1=PDCD1 PDL1=CD274 CTLA-4=CTLA4 TIM3=HAVCR2 4-1BB=TNFRSF9 GITR=TNFRSF18
+FoxP3=FOXP3 Tbet=TBX21 TNF-alpha=TNF IFN-γ=IFNG IFN-gamma=IFNG IL1b=IL1B IL-2=IL2 IL-6=IL6
+IL-8=CXCL8 IL8=CXCL8 IL-10=IL10 IL-7R=IL7R IL-17A=IL17A IL-2Rα=IL2RA TGF-β1=TGFB1 TGFb1=TGFB1
+TGF-beta1=TGFB1 MCP-1=CCL2 MCP1=CCL2 RANTES=CCL5 SDF-1=CXCL12 SDF1=CXCL12 IP-10=CXCL10 MIP-1α=CCL3
+G-CSF=CSF3 GM-CSF=CSF2 M-CSF=CSF1 VEGF=VEGFA VEGF-A=VEGFA VEGFR2=KDR FLK1=KDR HER2=ERBB2 HER-2=ERBB2
+EGF-R=EGFR p53=TP53 P53=TP53 p63=TP63 P63=TP63 p21=CDKN1A p16=CDKN2A Ki-67=MKI67 Ki67=MKI67
+KI67=MKI67 PCNA=PCNA SPC=SFTPC SP-C=SFTPC SPA=SFTPA1 CC10=SCGB1A1 CCSP=SCGB1A1 AQP-5=AQP5 T1α=PDPN
+Podoplanin=PDPN E-cadherin=CDH1 N-cadherin=CDH2 VE-cadherin=CDH5 ZO-1=TJP1 ZO1=TJP1 CK5=KRT5
+CK14=KRT14 CK-19=KRT19 K8=KRT8 NeuN=RBFOX3 VGLUT1=SLC17A7 VGLUT2=SLC17A6 VGAT=SLC32A1 GAD67=GAD1
+GAD65=GAD2 IBA1=AIF1 Iba-1=AIF1 GLAST=SLC1A3 GLT-1=SLC1A2 NG2=CSPG4 OSP=CLDN11 TrkB=NTRK2
+BRN2=POU3F2 OCT4=POU5F1 Oct-4=POU5F1 NKX2.1=NKX2-1 HIF-1α=HIF1A PPARγ=PPARG PPAR-gamma=PPARG
+NF-κB=NFKB1 NFkB=NFKB1 IκBα=NFKBIA c-Myc=MYC cMyc=MYC c-Fos=FOS c-Jun=JUN BLIMP1=PRDM1 Blimp-1=PRDM1
+Eomes=EOMES ROR-γt=RORC RORgt=RORC CRTH2=PTGDR2 EMR1=ADGRE1 HLADR=HLA-DRA HLA-DR-A=HLA-DRA
+HLADRA=HLA-DRA IGJ=JCHAIN J-chain=JCHAIN IGHG-1=IGHG1 MLL2=KMT2D TAZ=TAFAZZIN SEPT7=SEPTIN7
+MARCH1=MARCHF1 ERα=ESR1 PGC-1α=PPARGC1A
+"""
+MOUSE = """
+CD20=Ms4a1 Cd20=Ms4a1 Cd31=Pecam1 CD31=Pecam1 CD45=Ptprc B220=Ptprc F4/80=Adgre1 F480=Adgre1
+Emr1=Adgre1 Drd1a=Drd1 CD11b=Itgam Mac-1=Itgam CD11c=Itgax Gr-1=Ly6g Gr1=Ly6g Sca-1=Ly6a Sca1=Ly6a
+c-kit=Kit CD117=Kit CD16=Fcgr3 CD25=Il2ra PD-1=Pdcd1 PD-L1=Cd274 Tim-3=Havcr2 TIM3=Havcr2
+Foxp-3=Foxp3 T-bet=Tbx21 TNFa=Tnf TNF-α=Tnf IFN-γ=Ifng Ifn-gamma=Ifng IL-1β=Il1b IL1B=Il1b Il-6=Il6
+TGF-β1=Tgfb1 MCP-1=Ccl2 KC=Cxcl1 p53=Trp53 Tp53=Trp53 p63=Trp63 p21=Cdkn1a Ki-67=Mki67 Ki67=Mki67
+SPC=Sftpc SP-C=Sftpc CC10=Scgb1a1 NeuN=Rbfox3 VGLUT1=Slc17a7 Vglut2=Slc17a6 VGAT=Slc32a1 GAD67=Gad1
+Iba1=Aif1 IBA-1=Aif1 GLAST=Slc1a3 NG2=Cspg4 PV=Pvalb Oct4=Pou5f1 OCT-4=Pou5f1 Nkx2.1=Nkx2-1
+α-SMA=Acta2 E-cadherin=Cdh1 CD3D=Cd3d CD8=Cd8a CD4=Cd4 GFAP=Gfap DCX=Dcx MBP=Mbp Thy-1=Thy1
+March1=Marchf1 Sept7=Septin7 CD3=Cd3e NFkB=Nfkb1 Blimp-1=Prdm1
+"""
+
+
+def test_names_that_people_write():
+    """Resolved to what they mean, or ambiguous, or not resolved: never to another gene."""
+    n, n_open = 0, 0
+    for names_of_species, species in ((HUMAN, "human"), (MOUSE, "mouse")):
+        meant = dict(pair.split("=") for pair in names_of_species.split())
+        resolver = Resolver.of(list(meant), species=species)
+        for name, symbol in meant.items():
+            row = resolver.resolve([name]).iloc[0]
+            if row["found"] == "ambiguous":
+                assert f"{symbol} (" in row["candidates"], name
+            else:
+                assert row["symbol"] in ("", symbol), name
+            n, n_open = n + 1, n_open + (row["found"] in names.NOT_FOUND)
+    assert n >= 200
+    assert n_open < 0.25 * n
+
+
+def test_lists_of_another_species():
+    human = Resolver.of((), pd.DataFrame({"symbol": ["NKG7", "ITGAM", "CD8B", "NR2F6"], "id": ""}))
+    asked = ["Nkg7", "Itgam", "Cd8b1", "Ear2"]
+    assert list(human.resolve(asked)["symbol"]) == ["NKG7", "ITGAM", "CD8B", ""]
+    assert "3 of them" in human.of_other_species(asked)
+    assert not human.of_other_species(["NKG7", "CD20", "Cd20"])
 
 
 def test_controls():
@@ -115,6 +168,7 @@ def test_controls():
         *("X__no_feature", "X__ambiguous", "X__alignment_not_unique", "SIRV501"),
         *("Sequential_Blank-1", "Blank_Codeword_1", "BlankCodeword_0001"),
         *("GenomicControlProbe_00001", "Genomic Control", "Custom_NegPrb", "NegPrb_Custom"),
+        *("CD3:SK7|CD3E|AHS0033|pAbO", "IgG1_isotype", "DEPRECATED_ENSG00000139618|ab12cd3"),
     ]
     assert [name for name in controls if names.is_control(name)] == controls
     assert not [name for name in names.nomenclature()["symbol"] if names.is_control(name)]
