@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import checks
-from .errors import InvalidValue, arg
+from .errors import InvalidValue, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,8 +106,10 @@ class Registry(UserDict[str, Any]):
         method = self.resolve(argument, name)
         options = {option: value for option, value in options.items() if value is not None}
         for option in options.keys() - {field.name for field in fields(method)}:
-            remedy = f"leave it out, or choose another {arg('objective')}"
-            raise InvalidValue(option, options[option], f"is no option of {method.name}", remedy)
+            raise InvalidValue(
+                f"`{option}={short(options[option])}` is no option of {method.name}: leave it out, "
+                "or choose another `objective`"
+            )
         return replace(method, **options)
 
     def restored(self, argument: str, record: str | Mapping[str, Any]) -> str | Method:

@@ -25,23 +25,17 @@ import pandas as pd
 
 from .. import checks
 from ..errors import (
-    ADATA,
-    BOOLEAN,
-    FALSE,
-    PATTERN,
-    VAR,
     VAR_NAMES,
     InvalidType,
     InvalidValue,
-    Message,
     NotFound,
     Refusal,
-    arg,
     caution,
     listed,
     naming,
     note,
-    shown,
+    quoted,
+    short,
 )
 from ..options import MISSING
 from ..selection import Candidates
@@ -229,7 +223,7 @@ class Lookup:
         if symbols is None:
             check_names(adata)
         else:
-            self.where = f"{VAR_NAMES} or column {symbols!r} of {VAR}"
+            self.where = f"`adata.var_names` or column {symbols!r} of `adata.var`"
         for column in dict.fromkeys((None, symbols)):
             for row, name in enumerate(read.symbols(adata, column)):
                 if isinstance(name, str):
@@ -315,16 +309,15 @@ class Lookup:
         texts = [f"{name} is {gene}" for name, gene in self.renamed.items()]
         if texts:
             clause = self.resolver.of_other_species(self.renamed)
-            note(f"{arg(argument)}: {listed(texts)}{clause and '; '}{clause}.")
+            note(f"`{argument}`: {listed(texts)}{clause and '; '}{clause}.")
 
     def refusal(
         self, argument: str, names: Sequence[str], kind: type[Refusal] = InvalidValue
     ) -> Refusal:
         """Return the refusal of names of which no gene is in the data."""
         return kind(
-            argument,
-            problem=f"has no gene of {self.where}, but {listed(names)}",
-            remedy=f"use the names in {self.where}{self.hints(names)}",
+            f"`{argument}` has no gene of {self.where}, but {listed(names)}: use the names in "
+            f"{self.where}{self.hints(names)}"
         )
 
     def hints(self, absent: Collection[Item]) -> str:
@@ -334,17 +327,17 @@ class Lookup:
         only_in_raw = [name for name in unknown if name in in_raw]
         clauses = []
         if only_in_raw:
-            clauses.append(f"{ADATA}.raw has genes that {ADATA} lacks: {listed(only_in_raw)}")
+            clauses.append(f"`adata.raw` has genes that `adata` lacks: {listed(only_in_raw)}")
         names = [name for name in unknown if name not in in_raw]
         clauses += [self._hint(name) for name in names[:MOST_COMPARED]]
         clauses += [self.resolver.of_other_species(names)] if names else []
         if any(name[:1] == "^" or name[-1:] == "$" or ".*" in name for name in names):
-            clauses.append(f"write a pattern as {PATTERN}")
+            clauses.append("write a pattern as `re.compile(...)`")
         n_ids = sum(versionless(name) != "" for name in self.by_name)
         are_ids = all(isinstance(item, str) and versionless(item) for item in absent)
         if self._symbols is None and not are_ids and 2 * n_ids > len(self.by_name):
-            column = f"so name the column of {VAR} with symbols in {arg('symbols')}"
-            clauses.append(f"{VAR_NAMES} has Ensembl ids, {column}")
+            column = "so name the column of `adata.var` with symbols in `symbols`"
+            clauses.append(f"`adata.var_names` has Ensembl ids, {column}")
         return "".join(f"; {clause}" for clause in clauses if clause)
 
     def _hint(self, name: str) -> str:
@@ -366,15 +359,19 @@ def check_names(adata: AnnData) -> None:
     """Refuse genes called by numbers where a column of the data has names, and probes."""
     first = adata.var_names[:_SAMPLE].astype(str)
     if len(first) and first.str.fullmatch(_PROBE).all():
-        advice = "read the matrix of genes, filtered_feature_bc_matrix.h5"
-        raise InvalidValue("adata", problem=f"has probes in {VAR_NAMES}, not genes", remedy=advice)
+        raise InvalidValue(
+            "`adata` has probes in `adata.var_names`, not genes: read the matrix of genes, "
+            "filtered_feature_bc_matrix.h5"
+        )
     if len(first) and first.str.isdecimal().all():
         texts = adata.var.select_dtypes(exclude=["number", "bool"])
         columns = [name for name in texts if are_names(list(texts[name][:_SAMPLE].astype(str)))]
         if columns:
-            problem = f"has numbers in {VAR_NAMES}, and names in column {columns[0]!r} of {VAR}"
-            advice = f"pass {arg('symbols', columns[0])}, or make these its {VAR_NAMES}"
-            raise InvalidValue("adata", problem=problem, remedy=advice)
+            raise InvalidValue(
+                f"`adata` has numbers in `adata.var_names`, and names in column {columns[0]!r} of "
+                f"`adata.var`: pass `symbols={short(columns[0])}`, or make these its "
+                "`adata.var_names`"
+            )
 
 
 def settled(adata: AnnData, request: Request, missing: Missing | None = None) -> Request:
@@ -417,15 +414,13 @@ def choose(
         check_names(adata)
     if (included & excluded).any():
         raise InvalidValue(
-            "include",
-            problem=f"has genes that {arg('exclude')} has too: "
-            f"{listed(adata.var_names[included & excluded])}",
-            remedy="remove them from one of the two",
+            "`include` has genes that `exclude` has too: "
+            f"{listed(adata.var_names[included & excluded])}: remove them from one of the two"
         )
     allowed = ~excluded & (included | ~(silent | nameless))
     if adata.n_vars and not allowed.any():
         out = "exclude" if ignore is None else "ignore"
-        raise InvalidValue(out, problem="leaves no candidate gene", remedy="name fewer genes")
+        raise InvalidValue(f"`{out}` leaves no candidate gene: name fewer genes")
     if missing != "ignore":
         names = adata.var_names[controls & ~included & ~excluded]
         if len(names):
@@ -434,12 +429,12 @@ def choose(
         names = adata.var_names[nameless & ~included & ~excluded]
         if len(names):
             text = f"{len(names)} names of clones and loci are not selected unless included"
-            log.info(Message(f"{text}: {listed(names, 3)}."))
+            log.info(f"{text}: {listed(names, 3)}.")
     without = included & silent & ~controls
     if without.any():
         note(
-            f"{arg('include')}: {listed(adata.var_names[without])} add nothing to what is "
-            f"preserved, since {arg('ignore')} has them too."
+            f"`include`: {listed(adata.var_names[without])} add nothing to what is preserved, "
+            "since `ignore` has them too."
         )
     return Candidates(allowed, included, missing=tuple(absent))
 
@@ -547,8 +542,10 @@ def _mask(
     items = [] if genes is None else _items(genes, argument)
     strange = [item for item in items if not isinstance(item, str | re.Pattern)]
     if strange:
-        problem = f"has {shown(strange[0])}, which is neither a gene name nor a pattern ({PATTERN})"
-        raise InvalidType(argument, problem=problem)
+        raise InvalidType(
+            f"`{argument}` has {quoted(strange[0])}, which is neither a gene name nor a pattern "
+            "(`re.compile(...)`)"
+        )
     if isinstance(items, PanelFile):
         rows_of_items: Iterable[Any] = [rows or None for rows in lookup.of_file(items.table)]
     else:
@@ -569,7 +566,7 @@ def _report_items(argument: str, absent: list[Item], lookup: Lookup, missing: Mi
     families = [item for item in absent if item in FAMILIES]
     if families and missing != "ignore":
         note(
-            f"{arg(argument)}: {lookup.where} has no gene of these families: "
+            f"`{argument}`: {lookup.where} has no gene of these families: "
             f"{listed(families)}{lookup.hints(families)}."
         )
     report_missing(argument, [item for item in absent if item not in families], lookup, missing)
@@ -581,7 +578,8 @@ def _items(genes: Any, argument: str) -> list[Any]:
         return names_in(genes, argument)
     if not (isinstance(genes, str | re.Pattern) or is_several(genes)):
         raise InvalidType(
-            argument, genes, f"must be gene names, patterns ({PATTERN}), a file, or a list of names"
+            f"`{argument}={short(genes)}` must be gene names, patterns (`re.compile(...)`), a "
+            "file, or a list of names"
         )
     return [genes] if isinstance(genes, str | re.Pattern) else list(genes)
 
@@ -594,13 +592,13 @@ def report_missing(argument: str, absent: Sequence[Item], lookup: Lookup, missin
     names, hints = listed(texts), lookup.hints(absent)
     if missing == "warn":
         caution(
-            f"{arg(argument)} has names that are missing in {lookup.where} and are ignored: "
+            f"`{argument}` has names that are missing in {lookup.where} and are ignored: "
             f"{names}{hints}."
         )
         return
     unknown = any(isinstance(item, str) for item in absent)
     of_selections = argument in {"include", "exclude", "preserve"}
-    ignore = f", or ignore them with {arg('missing', 'warn')}" if of_selections else ""
+    ignore = ", or ignore them with `missing='warn'`" if of_selections else ""
     raise (NotFound if unknown else InvalidValue)(
         argument,
         problem=f"has names that are missing in {lookup.where}: {names}",
@@ -617,16 +615,14 @@ def names_in(panel: Any, argument: str) -> list[str] | PanelFile:
         return panel
     if isinstance(panel, Mapping) or not is_several(panel):
         raise InvalidType(
-            argument,
-            panel,
-            "must be a list of gene names, one name, a file, or a key",
+            f"`{argument}={short(panel)}` must be a list of gene names, one name, a file, or a key"
         )
     names = list(panel)
     for name in names:
         if not isinstance(name, str):
-            raise InvalidType(argument, problem=f"has {shown(name)}, which is not a gene name")
+            raise InvalidType(f"`{argument}` has {quoted(name)}, which is not a gene name")
     if not names:
-        raise InvalidValue(argument, problem="is empty", remedy="give gene names")
+        raise InvalidValue(f"`{argument}` is empty: give gene names")
     return list(dict.fromkeys(map(str, names)))
 
 
@@ -639,7 +635,9 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         column = read.find(adata, "var", panel, argument)
         genes = np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
         if not len(genes):
-            raise InvalidValue(argument, panel, f"has no gene: the column is {FALSE} everywhere")
+            raise InvalidValue(
+                f"`{argument}={short(panel)}` has no gene: the column is `False` everywhere"
+            )
         return Named.of(adata, genes)
     ranked = _ranked_by_scanpy(adata, panel)
     if ranked is not None:
@@ -648,11 +646,9 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         return [panel]
     keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
     raise NotFound(
-        argument,
-        panel,
-        f"is not a file, a key of a selection ({listed(keys)}) or of ranked genes, a "
-        f"{BOOLEAN} column of {VAR} ({listed(lookup.flags)}), or a gene of {lookup.where}",
-        f"choose one of these, or give gene names as a list{lookup.hints([panel])}",
+        f"`{argument}={short(panel)}` is not a file, a key of a selection ({listed(keys)}) or of "
+        f"ranked genes, a `boolean` column of `adata.var` ({listed(lookup.flags)}), or a gene of "
+        f"{lookup.where}: choose one of these, or give gene names as a list{lookup.hints([panel])}"
     )
 
 

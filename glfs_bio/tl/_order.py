@@ -13,7 +13,7 @@ from .._anndata import columns, constraints, expression, names, read, results, s
 from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
-from ..errors import NO_VALUE, InvalidValue, arg, listed, note, shown
+from ..errors import InvalidValue, listed, note, quoted
 from ..options import Platform
 from ..selection import best_panel
 from ..vendors.names import NOT_FOUND, versionless
@@ -232,10 +232,8 @@ def order_panel(
     if len(bad) and refused == "raise":
         faults = bad["name"] + " " + bad["fault"]
         raise InvalidValue(
-            "panel",
-            NO_VALUE,
-            f"has {len(bad)} genes that cannot be ordered ({form.title}): {listed(faults)}",
-            f"correct them, or pass {arg('refused', 'replace')} or {arg('refused', 'drop')}",
+            f"`panel` has {len(bad)} genes that cannot be ordered ({form.title}): "
+            f"{listed(faults)}: correct them, or pass `refused='replace'` or `refused='drop'`"
         )
     to_replace = len(bad) > 0 and refused == "replace"
     if backups or to_replace:
@@ -244,7 +242,7 @@ def order_panel(
     if to_replace:
         items = draft.with_replacements(basis)
     if items.empty:
-        raise InvalidValue("panel", NO_VALUE, "has no gene to order", "name other genes")
+        raise InvalidValue("`panel` has no gene to order: name other genes")
     check_size(len(items), platform_name, adds=catalogue is not None)
     replaced = _replaced(bad, items)
     if backups:
@@ -255,8 +253,10 @@ def order_panel(
     table["note"] = ["; ".join(filter(None, row)) for row in notes.to_numpy()]
     say_overridden(adata, panel.key, request)
     if not draft.probes_checked:
-        text = "No list of genes with probes was given, and it was not checked which there are"
-        note(f"{text} ({form.title}): name it with {arg('genes')}.")
+        note(
+            "No list of genes with probes was given, and it was not checked which there are "
+            f"({form.title}): name it with `genes`."
+        )
     order = results.envelope(
         "order",
         {"refused": refused, "backups": backups, "limits": request.limits},
@@ -281,7 +281,7 @@ def _platform(
     if platform is None:
         name = listed_name if listed_name in ORDERS else "sheet"
         if listed_name not in (None, name):
-            note(f"{shown(listed_name)} has no form: this is the order sheet.")
+            note(f"{quoted(listed_name)} has no form: this is the order sheet.")
     return str(name), listing if listed_name in (None, name) else None
 
 
@@ -290,8 +290,10 @@ def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:
     form = ORDERS[platform]
     most = form.most_added if adds else form.most_genes
     if n_genes > most > 0:
-        problem = f"has {n_genes} genes, and a {form.title} takes {most} at most (March 2025)"
-        raise InvalidValue("panel", NO_VALUE, problem, "order fewer genes")
+        raise InvalidValue(
+            f"`panel` has {n_genes} genes, and a {form.title} takes {most} at most (March 2025): "
+            "order fewer genes"
+        )
 
 
 class Draft:
@@ -413,10 +415,8 @@ class Draft:
         may[_rows(bad)] = False
         if may.sum() < len(bad):
             raise InvalidValue(
-                "refused",
-                "replace",
-                f"finds {may.sum()} other genes that could be ordered, and {len(bad)} are needed",
-                f"pass {arg('refused', 'drop')}",
+                f"`refused='replace'` finds {may.sum()} other genes that could be ordered, and "
+                f"{len(bad)} are needed: pass `refused='drop'`"
             )
         candidates = nearly.apart(self.adata, joining(stay, may, self.rows), self.request)
         panel = best_panel(basis.criterion, len(stay) + len(bad), candidates)

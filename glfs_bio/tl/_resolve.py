@@ -14,7 +14,7 @@ from .. import checks
 from .._anndata import names as names_of
 from .._anndata import read, results
 from .._docs import documented
-from ..errors import Message, listed, naming, note
+from ..errors import listed, naming, note
 from ..vendors import names
 from ..vendors.forms import PanelFile
 from ..vendors.genes import as_genes
@@ -217,4 +217,4 @@ def _log(frame: pd.DataFrame) -> None:
         else:
             meaning = f"of which each {meaning}"
         if len(rows):
-            log.info(Message(f"{len(rows)} names {meaning}: {listed(text)}."))
+            log.info(f"{len(rows)} names {meaning}: {listed(text)}.")

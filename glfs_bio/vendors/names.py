@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from ..errors import InvalidValue, listed
+from ..errors import InvalidValue, listed, short
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -117,10 +117,8 @@ def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> 
     if mine is None or not mine.any():
         present = "" if mine is None else genes["species"].unique()
         raise InvalidValue(
-            argument,
-            species,
-            "has no genes in the table",
-            f"it has {listed(present) if len(present) else 'no column of species'}",
+            f"`{argument}={short(species)}` has no genes in the table: it has "
+            f"{listed(present) if len(present) else 'no column of species'}"
         )
     return genes[mine].reset_index(drop=True)
 
