@@ -87,10 +87,10 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     read.check(adata)
     checks.texts(X_name=X_name)
     register()
-    parts, left = objects.take_apart(adata, X_name)
-    if left:
-        warnings.warn(Caution(f"Not carried to R: {', '.join(left)}."), stacklevel=2)
-    return session.r_function("build_sce")(values.for_rpy2(values.write(parts)))
+    plain, dropped = objects.take_apart(adata, X_name)
+    if dropped:
+        warnings.warn(Caution(f"Not carried to R: {', '.join(dropped)}."), stacklevel=2)
+    return session.r_function("build_sce")(values.for_rpy2(values.write(plain)))
 
 
 def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
@@ -131,8 +131,8 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     checks.texts(or_none=True, X_name=X_name)
     register()
     plain = session.r_function("plain_sce")(sce, values.for_rpy2(X_name))
-    parts = values.read(values.from_rpy2(plain))
-    left = parts.pop("left")
-    if len(left):
-        warnings.warn(Caution(f"Not carried from R: {', '.join(left)}."), stacklevel=2)
-    return objects.put_together(parts)
+    content = values.read(values.from_rpy2(plain))
+    dropped = content.pop("left")
+    if len(dropped):
+        warnings.warn(Caution(f"Not carried from R: {', '.join(dropped)}."), stacklevel=2)
+    return objects.put_together(content)

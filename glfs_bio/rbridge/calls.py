@@ -79,24 +79,24 @@ def answer(target: str, arguments: Any) -> Any:
     ``ok``, ``warnings`` and ``messages``, and ``value`` or the fields of a condition.  Nothing is
     ever raised: rpy2 would print it and give R a NULL.
     """
-    said: dict[str, list[str]] = {"warnings": [], "messages": []}
+    conditions: dict[str, list[str]] = {"warnings": [], "messages": []}
     door, tables = words.R, []
 
     def plain(ok: bool, **fields: Any) -> Any:
-        texts = {name: values.strings(one) for name, one in said.items()}
+        texts = {name: values.strings(lines) for name, lines in conditions.items()}
         return values.write({"ok": ok, **fields, **texts})
 
     try:
-        given = values.read(arguments)
-        tables = [parts[name] for parts in _objects(given) for name in ("obs", "var")]
-        door = words.door(next((parts["of"][0] for parts in _objects(given)), ""))
+        options = values.read(arguments)
+        tables = [cells[name] for cells in _objects(options) for name in ("obs", "var")]
+        door = words.door(next((cells["of"][0] for cells in _objects(options)), ""))
         # R's objects are what they print, so that a summary would only be printed beside them
         with (
             session.interruptible(),
-            _caught(said["warnings"], said["messages"], door),
+            _caught(conditions["warnings"], conditions["messages"], door),
             collected(),
         ):
-            value = TARGETS[target](**given)
+            value = TARGETS[target](**options)
         # Here, so that what has no plain form is an error as any other.
         return plain(True, value=value)
     except BaseException as error:  # noqa: BLE001 — an exception that gets out aborts the process
@@ -114,14 +114,14 @@ def answer_reticulate(target: str, arguments: Any) -> Any:
     return values.for_reticulate(answer(target, values.from_reticulate(arguments)))
 
 
-def _objects(given: Any) -> Iterator[dict[str, Any]]:
+def _objects(arguments: Any) -> Iterator[dict[str, Any]]:
     """Objects of R among arguments."""
-    if not isinstance(given, dict):
+    if not isinstance(arguments, dict):
         return
-    if "of" in given and "obs" in given:
-        yield given
-    for one in given.values():
-        yield from _objects(one)
+    if "of" in arguments and "obs" in arguments:
+        yield arguments
+    for value in arguments.values():
+        yield from _objects(value)
 
 
 def _explain(error: BaseException, tables: list[pd.DataFrame]) -> None:
@@ -172,11 +172,11 @@ def _caught(warned: list[str], messages: list[str], door: Door) -> Iterator[None
         finally:
             root.removeHandler(handler)
             warned += [
-                door.show(str(one.message))
-                if isinstance(one.message, Caution)
-                else str(one.message)
-                for one in caught
-                if not issubclass(one.category, _FOR_DEVELOPERS)
+                door.show(str(warning.message))
+                if isinstance(warning.message, Caution)
+                else str(warning.message)
+                for warning in caught
+                if not issubclass(warning.category, _FOR_DEVELOPERS)
             ]
 
 
@@ -196,20 +196,22 @@ class _Handler(logging.Handler):
 def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
     """Options of a function as Python has them."""
     function = (formals.FUNCTIONS | formals.RECORDS)[target]
-    every = inspect.signature(function).parameters
+    parameters = inspect.signature(function).parameters
     name = words.name_of(function)
-    known = {formals.RENAMED.get(one, one) for one in {*every, *formals.more(target)}}
-    if not any(one.kind is one.VAR_KEYWORD for one in every.values()):
+    arguments = {*parameters, *formals.more(target)}
+    names = {formals.RENAMED.get(argument, argument) for argument in arguments} - formals.NOT_IN_R
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         for option in options:
-            if option not in known - formals.NOT_IN_R:
+            if option not in names:
                 takes = f"it takes {', '.join(formals.argument_names(target))}"
                 remedy = formals.meant(target, option) or takes
                 raise InvalidType(f"`{option}` is no argument of `glfs_bio.{name}`: {remedy}")
-    for option, one in every.items():
-        needed = one.default is one.empty and one.kind is not one.VAR_KEYWORD
+    for option, parameter in parameters.items():
+        is_named = parameter.kind is not parameter.VAR_KEYWORD
+        needed = parameter.default is parameter.empty and is_named
         if needed and option not in {*options, "adata"}:
             raise InvalidType(f"`{option}` is missing: `glfs_bio.{name}` needs it")
-    of_python = {called: one for one, called in formals.RENAMED.items()}
+    of_python = {called: argument for argument, called in formals.RENAMED.items()}
     return {
         of_python.get(option, option): _argument(option, value) for option, value in options.items()
     }
@@ -220,7 +222,7 @@ def _argument(name: str, value: Any) -> Any:
     if name in {"use_rep", "preserve", "spatial"} and isinstance(value, str):
         return REDUCED.get(value, value)
     if name == "preserve" and isinstance(value, dict):
-        return {REDUCED.get(part, part): weight for part, weight in value.items()}
+        return {REDUCED.get(key, key): weight for key, weight in value.items()}
     if name in formals.RECORDS and isinstance(value, dict):
         fields = _arguments(name, value)
         return objects.platform(fields) if name == "platform" else Limits(**fields)
@@ -247,17 +249,17 @@ def _keep_computed(adata: ad.AnnData) -> None:
     """Keep what was computed for an object, in place of what was kept before."""
     for key in _COMPUTED:
         if key in adata.obsm and not adata.uns[key].get("asked_for", False):
-            parts = {name: getattr(adata, name) for name in ("uns", "obsm", "varm")}
-            _computed[key] = {name: part[key] for name, part in parts.items() if key in part}
+            tables = {name: getattr(adata, name) for name in ("uns", "obsm", "varm")}
+            _computed[key] = {name: table[key] for name, table in tables.items() if key in table}
 
 
 def _restore_computed(adata: ad.AnnData) -> None:
     """Put it into an object of the same size that has none."""
-    for key, parts in _computed.items():
+    for key, tables in _computed.items():
         sizes = {"obsm": adata.n_obs, "varm": adata.n_vars}
-        fits = all(len(parts[name]) == size for name, size in sizes.items() if name in parts)
+        fits = all(len(tables[name]) == size for name, size in sizes.items() if name in tables)
         if fits and key not in adata.uns:
-            for name, value in parts.items():
+            for name, value in tables.items():
                 getattr(adata, name)[key] = value
 
 
@@ -265,22 +267,22 @@ def _written_to(
     sets: dict[str, ad.AnnData], call: Callable[[dict[str, ad.AnnData]], None]
 ) -> dict[str, dict[str, Any]]:
     """Call a function that writes to data sets, and tell of each what it wrote."""
-    before = {}
+    entries = {}
     for name, adata in sets.items():
-        before[name] = {"var": adata.var.copy(), "obs": adata.obs.copy(), "uns": {**adata.uns}}
+        entries[name] = {"var": adata.var.copy(), "obs": adata.obs.copy(), "uns": {**adata.uns}}
     call(sets)
-    return {name: _changes(adata, before[name]) for name, adata in sets.items()}
+    return {name: _changes(adata, entries[name]) for name, adata in sets.items()}
 
 
-def _revised(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _revised(adata: ad.AnnData, entries: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Parts of records of R, which handed over some of these, that are others now."""
     return {
         key: {
-            part: value
-            for part, value in adata.uns[key].items()
-            if content_of(old.get(part)) != content_of(value)  # a subset copies them all
+            name: value
+            for name, value in adata.uns[key].items()
+            if content_of(old.get(name)) != content_of(value)  # a subset copies them all
         }
-        for key, old in before.items()
+        for key, old in entries.items()
         if adata.uns.get(key, old) is not old and "versions" not in adata.uns[key]
     }
 
@@ -297,45 +299,49 @@ def _last_written(uns: Mapping[str, Any]) -> int:
     )
 
 
-def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
-    rows = before["var"].index.get_indexer(adata.var_names)
-    gone = {name: list(set(table) - {*getattr(adata, name)}) for name, table in before.items()}
+def _changes(adata: ad.AnnData, entries: dict[str, Any]) -> dict[str, Any]:
+    rows = entries["var"].index.get_indexer(adata.var_names)
+    gone = {name: list(set(table) - {*getattr(adata, name)}) for name, table in entries.items()}
     # The records that R handed over have no versions; R keeps structures on request alone.
     new = [k for k, entry in adata.uns.items() if "versions" in entry and k not in _BY_THE_WAY]
     new.sort(key=lambda key: int(adata.uns[key]["written"]))
-    first = _last_written(before["uns"]) + 1
+    first = _last_written(entries["uns"]) + 1
     return {
         "rows": rows + 1,
-        "var": _new_columns(adata.var, before["var"].iloc[rows]),
-        "obs": _new_columns(adata.obs, before["obs"]),
+        "var": _new_columns(adata.var, entries["var"].iloc[rows]),
+        "obs": _new_columns(adata.obs, entries["obs"]),
         "gone": {name: values.strings(names) for name, names in gone.items()},
-        "revised": _revised(adata, before["uns"]),
+        "revised": _revised(adata, entries["uns"]),
         "records": {
-            key: objects.record_for_r(adata.uns[key]) | {"written": first + place}
-            for place, key in enumerate(new)
+            key: objects.record_for_r(adata.uns[key]) | {"written": first + position}
+            for position, key in enumerate(new)
         },
     }
 
 
-def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    new = [name for name in table if name not in before or not table[name].equals(before[name])]
+def _new_columns(table: pd.DataFrame, former: pd.DataFrame) -> pd.DataFrame:
+    new = [name for name in table if name not in former or not table[name].equals(former[name])]
     return table[new]
 
 
-def _evaluate(target: str, adata: ad.AnnData, **given: Any) -> None:
+def _evaluate(target: str, adata: ad.AnnData, **options: Any) -> None:
     """Evaluate panels by a structure that R may name.
 
     What Python has in one argument R has in several: `preserve`, `cell_weights`, `use_rep`, and the
     parameters of a structure.
     """
     function = formals.FUNCTIONS[target]
-    every = inspect.signature(function).parameters
-    own = {name: given.pop(name) for name in formals.more(target) & set(given)}
-    own = {name: one for name, one in own.items() if one is not None or name not in _MAY_BE_NONE}
-    if own:
-        panel = given.get("panel", every["panel"].default) if "panel" in every else None
-        given["preserve"] = _preserve(adata, panel, given.get("preserve"), **own)
-    function(adata, **given)
+    parameters = inspect.signature(function).parameters
+    extra = {name: options.pop(name) for name in formals.more(target) & set(options)}
+    extra = {
+        name: value
+        for name, value in extra.items()
+        if value is not None or name not in _MAY_BE_NONE
+    }
+    if extra:
+        panel = options.get("panel", parameters["panel"].default) if "panel" in parameters else None
+        options["preserve"] = _preserve(adata, panel, options.get("preserve"), **extra)
+    function(adata, **options)
     for entry in adata.uns.values():  # the structure given here is gone afterwards
         if entry.get("params", {}).get("use_rep") == _GIVEN:
             entry["params"]["use_rep"] = entry["structure"]["use_rep"]
@@ -357,16 +363,16 @@ def _preserve(
         target = recorded.get("preserve", "structure")
         cell_weights = recorded.get("cell_weights") if cell_weights is None else cell_weights
     if structure:
-        named = Preserve(use_rep=use_rep) if use_rep is not None else None
-        spec = request_for(adata, panel if selection else None, preserve=named).structure
+        by_name = Preserve(use_rep=use_rep) if use_rep is not None else None
+        spec = request_for(adata, panel if selection else None, preserve=by_name).structure
         if use_rep is not None and spec.stored_key is not None:
             raise InvalidValue(
                 f"`use_rep={short(use_rep)}` names a structure that is there: leave "
                 f"{', '.join(sorted(structure))} out"
             )
-        own = {one.name: getattr(spec, one.name) for one in fields(spec)}
-        del own["stored_key"]
-        pp.structure(adata, **own | structure, key_added=_GIVEN)
+        settings = {field.name: getattr(spec, field.name) for field in fields(spec)}
+        del settings["stored_key"]
+        pp.structure(adata, **settings | structure, key_added=_GIVEN)
         use_rep = _GIVEN
     return Preserve(target, cell_weights, use_rep)
 
@@ -379,28 +385,28 @@ def _select_from(sets: dict[str, Any], options: dict[str, Any]) -> dict[str, Any
     """The genes of several data sets."""
     arguments = _arguments("select_genes", options)
     return _written_to(
-        {name: put_together(parts) for name, parts in sets.items()},
+        {name: put_together(plain) for name, plain in sets.items()},
         lambda objects: _select(objects, **arguments),
     )
 
 
 def _with_penalty(options: dict[str, Any]) -> dict[str, Any]:
     """Options with λ where Python has it: in the objective."""
-    found = dict(options)
-    if (lam := found.pop("lam", None)) is not None:
+    arguments = dict(options)
+    if (lam := arguments.pop("lam", None)) is not None:
         name = options.get("objective", "error")
-        found["objective"] = OBJECTIVES.made("objective", name, lam=lam)
-    return found
+        arguments["objective"] = OBJECTIVES.made("objective", name, lam=lam)
+    return arguments
 
 
 def _keep_structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The structure of the cells, for R to keep."""
     records = {}
 
-    def keep(adata: ad.AnnData, key_added: str = structures.KEY, **given: Any) -> None:
-        before = _last_written(adata.uns)
-        pp.structure(adata, key_added=key_added, **given)
-        records[key_added] = objects.structure(adata, key_added) | {"written": before + 1}
+    def keep(adata: ad.AnnData, key_added: str = structures.KEY, **arguments: Any) -> None:
+        written = _last_written(adata.uns)
+        pp.structure(adata, key_added=key_added, **arguments)
+        records[key_added] = objects.structure(adata, key_added) | {"written": written + 1}
 
     return _written_by("structure", keep, parts, options) | {"records": records}
 
@@ -453,8 +459,8 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     panel = io.read_panel(path, **options)
     words = panel.table.select_dtypes(object).columns  # of a workbook also numbers
     table = panel.table.astype(dict.fromkeys(words, str))
-    left = ("controls", "repeated", "backups")
-    names = {name: values.strings(getattr(panel, name)) for name in left}
+    lists = ("controls", "repeated", "backups")
+    names = {name: values.strings(getattr(panel, name)) for name in lists}
     about = {"form": panel.form, **names, "codebook": panel.codebook, "about": panel.about}
     return {"table": table, "about": about}
 
@@ -483,21 +489,21 @@ def _read_h5ad(
     checks.flags(raw=raw)
     with naming(backed="raw"):  # of which the other matrices are not read
         adata = io.read_cells(path, modality=modality, backed=raw)
-    left = []
+    dropped = []
     if raw:
         if adata.raw is None:
             raise InvalidValue(f"`raw=True` is not in {path}: leave it out")
-        left = [f"layers[{name!r}]" for name in read.layers(adata)]
-        left += [f"varm[{name!r}]" for name in adata.varm]
+        dropped = [f"layers[{name!r}]" for name in read.layers(adata)]
+        dropped += [f"varm[{name!r}]" for name in adata.varm]
         adata = ad.AnnData(
             RowMatrix(adata.raw.X).loaded(),
             obs=adata.obs,
             var=adata.raw.var,
-            **{part: dict(getattr(adata, part)) for part in ("obsm", "obsp", "uns")},
+            **{name: dict(getattr(adata, name)) for name in ("obsm", "obsp", "uns")},
         )
         make_unique(adata, Path(path))
-    parts, more = take_apart(adata, X_name)
-    return parts | {"left": values.strings(left + more)}
+    plain, more = take_apart(adata, X_name)
+    return plain | {"left": values.strings(dropped + more)}
 
 
 def _estimated(reference: dict[str, Any], spatial: dict[str, Any], labels: Any) -> pd.DataFrame:

@@ -88,39 +88,37 @@ def formals(name: str) -> dict[str, str]:
 
     Without a default: an empty text, as for ``...``.
     """
-    every = [
-        one for one in parameters(FUNCTIONS[name]).values() if one.name not in {*NOT_IN_R, "n_jobs"}
-    ]
-    first = [one for one in every if _is_positional(name, one)]
-    later = [one for one in every if not _is_positional(name, one)]
-    found = {"x": ""} | ({"labels": ""} if name == "laprls" else {})
-    found |= {RENAMED.get(one.name, one.name): _default(name, one) for one in first}
-    found |= {"...": ""}
-    found |= {RENAMED.get(one.name, one.name): _default(name, one) for one in later}
-    found |= {one: "NULL" for one in _MORE.get(name, ()) if one not in found}
+    before_dots, after_dots = {}, {}
+    for parameter in parameters(FUNCTIONS[name]).values():
+        if parameter.name not in {*NOT_IN_R, "n_jobs"}:
+            arguments = before_dots if _is_positional(name, parameter) else after_dots
+            arguments[RENAMED.get(parameter.name, parameter.name)] = _default(name, parameter)
+    arguments = {"x": ""} | ({"labels": ""} if name == "laprls" else {})
+    arguments |= before_dots | {"...": ""} | after_dots
+    arguments |= {option: "NULL" for option in _MORE.get(name, ()) if option not in arguments}
     if name in EVALUATING:
-        found |= {"cell_weights": "NULL", "use_rep": "NULL"}
-    if "use_rep" in found:
-        found |= {"dimred": "NULL"}
+        arguments |= {"cell_weights": "NULL", "use_rep": "NULL"}
+    if "use_rep" in arguments:
+        arguments |= {"dimred": "NULL"}
     if name == "stability":
-        found |= {"BPPARAM": "NULL"}
-    return found | _PLACE
+        arguments |= {"BPPARAM": "NULL"}
+    return arguments | _PLACE
 
 
 def more(name: str) -> frozenset[str]:
     """Return options that R hands over and Python's function does not have itself."""
     of_structure = frozenset(parameters(pp.structure)) - {"key_added"}
     evaluating = of_structure | {"cell_weights"}
-    own = evaluating if name in EVALUATING else frozenset(_MORE.get(name, ()))
-    return own - set(parameters((FUNCTIONS | RECORDS)[name])) - NOT_IN_R
+    extra = evaluating if name in EVALUATING else frozenset(_MORE.get(name, ()))
+    return extra - set(parameters((FUNCTIONS | RECORDS)[name])) - NOT_IN_R
 
 
 def argument_names(name: str) -> list[str]:
     """Return the arguments of a function of R, as R calls them."""
     if name in RECORDS:
         return list(parameters(RECORDS[name]))
-    own = [RENAMED.get(one, one) for one in sorted(more(name))]
-    return [one for one in dict.fromkeys([*formals(name), *own]) if one not in {"x", "..."}]
+    extra = [RENAMED.get(argument, argument) for argument in sorted(more(name))]
+    return [name for name in dict.fromkeys([*formals(name), *extra]) if name not in {"x", "..."}]
 
 
 def meant(name: str, tried: str) -> str | None:
@@ -128,23 +126,25 @@ def meant(name: str, tried: str) -> str | None:
     known.
     """
     taken = argument_names(name)
-    known = [one for one, words in _TRIED.items() if one in taken and tried in words.split()]
-    if not known and tried in _INSTEAD:
+    meanings = [name for name, words in _TRIED.items() if name in taken and tried in words.split()]
+    if not meanings and tried in _INSTEAD:
         return _INSTEAD[tried]
-    known = known or get_close_matches(tried, taken, 1)
-    return f"did you mean {' or '.join(known)}?" if known else None
+    meanings = meanings or get_close_matches(tried, taken, 1)
+    return f"did you mean {' or '.join(meanings)}?" if meanings else None
 
 
-def _is_positional(name: str, one: Parameter) -> bool:
-    return one.name in _POSITIONAL.get(name, ()) or (name != "laprls" and one.is_positional)
+def _is_positional(name: str, parameter: Parameter) -> bool:
+    return parameter.name in _POSITIONAL.get(name, ()) or (
+        name != "laprls" and parameter.is_positional
+    )
 
 
-def _default(name: str, one: Parameter) -> str:
-    if one.name == "random_state" and name in _SEEDED:
+def _default(name: str, parameter: Parameter) -> str:
+    if parameter.name == "random_state" and name in _SEEDED:
         return "NULL"
-    if one.default in (REQUIRED, _RECORDED):
+    if parameter.default in (REQUIRED, _RECORDED):
         return ""
-    return _in_r(one.default)
+    return _in_r(parameter.default)
 
 
 def _in_r(value: Any) -> str:
@@ -170,7 +170,8 @@ def generics() -> str:
             "})"
         )
     for name, record in RECORDS.items():
-        fields = {"...": ""} | {one.name: _in_r(one.default) for one in parameters(record).values()}
+        fields = {"...": ""}
+        fields |= {field.name: _in_r(field.default) for field in parameters(record).values()}
         blocks.append(
             f"#' @rdname glfs_limits\n#' @export\nglfs_{name} <- function(\n"
             f"{_wrapped(_listed(fields), first=' ' * 8)}\n"
@@ -183,9 +184,9 @@ def generics() -> str:
 def _vectors() -> list[str]:
     """Return what R has to know of functions and arguments, a vector each."""
     types = [
-        (name, one.type)
+        (name, argument.type)
         for function in (FUNCTIONS | RECORDS).values()
-        for name, one in parameters(function).items()
+        for name, argument in parameters(function).items()
     ]
 
     def typed(pattern: str) -> set[str]:
@@ -197,14 +198,15 @@ def _vectors() -> list[str]:
         "genes_by_name": sorted(typed(r"Mapping\[str, Collection\[str\]\]")),
         "sequences": sorted(_SEVERAL | typed(r"^Sequence\[int\]")),
     }
-    items = {name: [json.dumps(one) for one in vector] for name, vector in vectors.items()}
+    items = {name: [json.dumps(text) for text in vector] for name, vector in vectors.items()}
     called = RENAMED | {"n_jobs": "BPPARAM"}
     functions = [(kind, name.partition(".")[2]) for kind, name in KINDS.items()]
     writers = {kind: f"glfs_{name}" for kind, name in functions if name in FUNCTIONS}
-    for name, named in (("renamed", called), ("writers", writers)):
-        items[name] = [f'{one}\0=\0"{text}"' for one, text in named.items()]
+    for name, mapping in (("renamed", called), ("writers", writers)):
+        items[name] = [f'{argument}\0=\0"{text}"' for argument, text in mapping.items()]
     return [
-        f"{name} <- c(\n{_wrapped(', '.join(one), first=' ' * 4)}\n)" for name, one in items.items()
+        f"{name} <- c(\n{_wrapped(', '.join(texts), first=' ' * 4)}\n)"
+        for name, texts in items.items()
     ]
 
 

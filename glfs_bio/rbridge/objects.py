@@ -76,27 +76,27 @@ def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str
         raise InvalidValue(f"`X_name={short(X_name)}` is the name of a layer: choose another")
     assays = {} if adata.X is None else {X_name: read.matrix(adata)}
     assays |= {name: read.matrix(adata, name) for name in read.layers(adata)}
-    pairs, left = _graphs(adata)
-    left += [f"{name}[{key!r}]" for name in ("varm", "varp") for key in getattr(adata, name)]
-    left += ["raw"] if adata.raw is not None else []
+    pairs, dropped = _graphs(adata)
+    dropped += [f"{name}[{key!r}]" for name in ("varm", "varp") for key in getattr(adata, name)]
+    dropped += ["raw"] if adata.raw is not None else []
     reduced = {}
     for key, array in adata.obsm.items():
         if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub":
             reduced[IN_OBSM.get(key, key)] = array
         else:
-            left.append(f"obsm[{key!r}]")
+            dropped.append(f"obsm[{key!r}]")
     tables = {}
     for name in ("obs", "var"):
         table = getattr(adata, name)
-        dropped = [column for column in table if not is_plain(table[column])]
-        tables[name] = table.drop(columns=dropped)
-        left += [f"{name}[{str(column)!r}]" for column in dropped]
+        no_form = [column for column in table if not is_plain(table[column])]
+        tables[name] = table.drop(columns=no_form)
+        dropped += [f"{name}[{str(column)!r}]" for column in no_form]
     return {
         "assays": {name: matrix.T for name, matrix in assays.items()},
         "reduced": reduced,
         "pairs": pairs,
         **tables,
-    }, left
+    }, dropped
 
 
 def _graphs(adata: ad.AnnData) -> tuple[dict[str, Any], list[str]]:
@@ -107,15 +107,15 @@ def _graphs(adata: ad.AnnData) -> tuple[dict[str, Any], list[str]]:
         if isinstance(entry, Mapping) and (key == _KEY or "connectivities_key" in entry)
     }
     names = {matrix: name for matrix, name in names.items() if matrix in adata.obsp}
-    pairs, left = {}, []
+    pairs, dropped = {}, []
     for key, matrix in adata.obsp.items():
         # A graph that no entry of `.uns` names is none that Python would use.
         if matrix.dtype.kind not in "fiub" or (key not in names and _is_graph(key)):
-            left.append(f"obsp[{key!r}]")
+            dropped.append(f"obsp[{key!r}]")
         else:
             pairs[names.get(key, key)] = sparse.csc_matrix(matrix)
-    known = {_key(name) for name in names.values()}
-    return pairs, [f"uns[{key!r}]" for key in adata.uns if key not in known] + left
+    keys = {_key(name) for name in names.values()}
+    return pairs, [f"uns[{key!r}]" for key in adata.uns if key not in keys] + dropped
 
 
 def _is_graph(name: str) -> bool:
@@ -141,13 +141,13 @@ def record_from_r(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _params_from_r(params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters, of which the platform is a record."""
-    found = {}
+    in_python = {}
     for name, value in params.items():
         if name == "platform" and isinstance(value, dict):
-            found[name] = platform(value).record()
+            in_python[name] = platform(value).record()
         else:
-            found[name] = storable(value) if value is None or name == "preserve" else value
-    return found
+            in_python[name] = storable(value) if value is None or name == "preserve" else value
+    return in_python
 
 
 def platform(fields: Mapping[str, Any]) -> Platform:
@@ -161,7 +161,7 @@ def platform(fields: Mapping[str, Any]) -> Platform:
 def panel(value: Any) -> Any:
     """Return a panel, or several by name, of which each may be a table that R read from a file."""
     if isinstance(value, dict):
-        return {name: panel(one) for name, one in value.items()}
+        return {name: panel(genes) for name, genes in value.items()}
     return PanelFile(value, "") if isinstance(value, pd.DataFrame) else value
 
 
@@ -178,12 +178,12 @@ def structure(adata: ad.AnnData, key: str) -> dict[str, Any]:
     """What ``pp.structure`` wrote, with its parameters to read."""
     buffer = io.BytesIO()
     with h5py.File(buffer, "w") as file:
-        for name, part in (
+        for name, field in (
             ("record", adata.uns[key]),
             ("cells", adata.obsm[key]),
             ("projections", adata.varm[key]),
         ):
-            write_elem(file, name, part)
+            write_elem(file, name, field)
     record = adata.uns[key]
     return record_for_r({name: record[name] for name in ("kind", "params", "written")}) | {
         "n_samples": adata.n_obs,

@@ -77,8 +77,9 @@ def read(value: Any) -> Any:
         case {"kind": "named", "names": names, "values": numbers}:
             return dict(zip(read(names), read(numbers).tolist(), strict=True))
         case {"kind": "factor", "codes": codes, "levels": levels, "ordered": ordered}:
-            places = np.where(codes == _NA, -1, codes.astype(np.int64) - 1)
-            return pd.Categorical.from_codes(places, read(levels), ordered=bool(read(ordered)[0]))
+            positions = np.where(codes == _NA, -1, codes.astype(np.int64) - 1)
+            is_ordered = bool(read(ordered)[0])
+            return pd.Categorical.from_codes(positions, read(levels), ordered=is_ordered)
         case {"kind": "dense", "values": numbers, "shape": shape}:
             # One copy, in an order that makes the transpose contiguous.
             matrix = np.asarray(read(numbers)).reshape(shape, order="F")
@@ -88,18 +89,18 @@ def read(value: Any) -> Any:
         case {"kind": "file", "path": path, "name": name}:
             return InFile(h5py.File(path)[name])
         case {"kind": "sparse_file", "path": path, "shape": shape, "by": form}:
-            return _in_sparse_file(path, {part: value[part] for part in _PARTS}, form, shape)
+            return _in_sparse_file(path, {name: value[name] for name in _PARTS}, form, shape)
         case {"kind": "parts", "folder": folder, "p": p, "shape": shape}:
             return _in_parts(Path(folder), p, shape)
         case {"kind": "list", "items": items, "names": names}:
-            found = [read(item) for item in items]
-            return found if names is None else dict(zip(read(names), found, strict=True))
+            items = [read(item) for item in items]
+            return items if names is None else dict(zip(read(names), items, strict=True))
         case {"kind": "table", "columns": columns, "names": names, "rows": rows, "length": n}:
             index = pd.RangeIndex(n[0]) if rows is None else pd.Index(read(rows), dtype=object)
             table = dict(zip(read(names), map(read, columns), strict=True))
             frame = pd.DataFrame(table, index=index)
-            left = read(value.get(LEFT)) or {}
-            frame.attrs[LEFT] = {name: kind[0] for name, kind in left.items()}
+            unreadable = read(value.get(LEFT)) or {}
+            frame.attrs[LEFT] = {name: kind[0] for name, kind in unreadable.items()}
             return frame
         case {"kind": kind}:
             raise KeyError(kind)
@@ -112,18 +113,18 @@ def _own(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _in_sparse_file(
-    path: str, parts: dict[str, str], form: str, shape: NDArray[np.integer]
+    path: str, datasets: dict[str, str], form: str, shape: NDArray[np.integer]
 ) -> InFile:
     """A matrix in a file of 10x, which lacks the attributes by which anndata knows one."""
     # They stand beside links to its parts in another file: links in memory would have all of this
     # one read there.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        place = Path(folder) / "links.h5"
-        with h5py.File(place, "w") as links:
-            for name, part in parts.items():
-                links[name] = h5py.ExternalLink(path, part)
+        linking = Path(folder) / "links.h5"
+        with h5py.File(linking, "w") as links:
+            for name, dataset in datasets.items():
+                links[name] = h5py.ExternalLink(path, dataset)
             _mark_sparse(links, form, shape)
-        return InFile(sparse_dataset(h5py.File(place)))
+        return InFile(sparse_dataset(h5py.File(linking)))
 
 
 def _mark_sparse(group: Any, form: str, shape: NDArray[np.integer]) -> None:
@@ -135,18 +136,18 @@ def _mark_sparse(group: Any, form: str, shape: NDArray[np.integer]) -> None:
 
 def _in_parts(folder: Path, p: NDArray[np.float64] | None, shape: NDArray[np.integer]) -> InFile:
     """A matrix that R wrote sample by sample to binary files of this folder, which it removes."""
-    place, dense = folder / "parts.h5", p is None
-    with h5py.File(place, "w") as file:
+    path, dense = folder / "parts.h5", p is None
+    with h5py.File(path, "w") as file:
         for name, kind in (("data", "f8"), ("indices", "i4"))[: 1 if dense else 2]:
             binary = folder / name
             size = binary.stat().st_size
             extent = tuple(shape[::-1]) if dense else (size // np.dtype(kind).itemsize,)
-            whole = [(str(binary), 0, size)] if size else None
-            file.create_dataset(name, extent, kind, external=whole)
+            extents = [(str(binary), 0, size)] if size else None
+            file.create_dataset(name, extent, kind, external=extents)
         if p is not None:
             file["indptr"] = p.astype(np.int64)
             _mark_sparse(file, "csr", shape)
-    file = h5py.File(place)
+    file = h5py.File(path)
     return InFile(file["data"] if dense else sparse_dataset(file))
 
 
@@ -246,8 +247,8 @@ def from_reticulate(value: Any) -> Any:
     if value.get("kind") != "numbers":
         return {name: from_reticulate(item) for name, item in value.items()}
     dtype = _TYPES[value["type"]]
-    parts = [np.frombuffer(block, dtype=dtype) for block in value["blocks"]]
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype), *parts])
+    vectors = [np.frombuffer(block, dtype=dtype) for block in value["blocks"]]
+    return vectors[0] if len(vectors) == 1 else np.concatenate([np.empty(0, dtype), *vectors])
 
 
 def for_reticulate(value: Any) -> Any:

@@ -51,12 +51,12 @@ _CLASSES = {"b": "logical", "i": "integer", "u": "integer", "f": "numeric"}
 def argument(name: str, value: str | None = None, *, called: Mapping[str, str] = _ARGUMENTS) -> str:
     """Return an argument of Python as R has it, with its value as R writes it."""
     name, item, key = name.partition("[")
-    here = called.get(name, name)
+    text = called.get(name, name)
     if item:
-        here = f"{here}[{_key(key.removesuffix(']'))}]"
-    if value == json.dumps(f"glfs_{here}"):  # a vector that R put into a column
-        return here
-    return here if value is None else f"{here} = {value}"
+        text = f"{text}[{_key(key.removesuffix(']'))}]"
+    if value == json.dumps(f"glfs_{text}"):  # a vector that R put into a column
+        return text
+    return text if value is None else f"{text} = {value}"
 
 
 def call(name: str) -> str:
@@ -88,7 +88,7 @@ def _written(value: object) -> str:
         special = "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}Inf"
         return repr(value) if math.isfinite(value) else special
     if isinstance(value, Mapping):
-        return f"c({', '.join(f'{name} = {_written(one)}' for name, one in value.items())})"
+        return f"c({', '.join(f'{name} = {_written(item)}' for name, item in value.items())})"
     if isinstance(value, list | tuple | Set):
         return f"c({', '.join(map(_written, value))})"
     if isinstance(value, np.ndarray) and value.ndim == 1:
