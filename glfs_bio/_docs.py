@@ -160,19 +160,19 @@ def documented(function: Function) -> Function:
     """
     function.__doc__ = filled(function.__doc__ or "") or None
     parameters = inspect.signature(function).parameters
-    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return function
 
     @wraps(function)
-    def called(*args: Any, **given: Any) -> Any:
-        for name in given.keys() - parameters.keys():
+    def called(*args: Any, **options: Any) -> Any:
+        for name in options.keys() - parameters.keys():
             from .options import place_of
 
             raise InvalidType(
                 f"`{name}` is no argument of {function.__name__}: "
-                f"{place_of(name, given[name], parameters)}"
+                f"{place_of(name, options[name], parameters)}"
             )
-        return function(*args, **given)
+        return function(*args, **options)
 
     return cast("Function", called)
 

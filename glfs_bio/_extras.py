@@ -18,9 +18,9 @@ _EXTRAS = {
 }
 
 
-def needs(what: str, *packages: str) -> None:
+def needs(task: str, *packages: str) -> None:
     """Refuse, before any work, what `packages` are missing for."""
     for package in packages:
         if find_spec(package) is None:
             remedy = f"pip install 'glfs-bio[{_EXTRAS[package]}]'"
-            raise PackageMissing(f"{what} needs the package `{package}`: {remedy}")
+            raise PackageMissing(f"{task} needs the package `{package}`: {remedy}")

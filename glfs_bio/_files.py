@@ -142,10 +142,10 @@ def _here() -> str:
 
 def _remove_abandoned(folder: Path) -> None:
     """Remove temporary folders of processes of this machine that have ended."""
-    for left in folder.glob(f"{_TEMPORARY}{_here()}-*-*"):
-        process = left.name.removeprefix(f"{_TEMPORARY}{_here()}-").partition("-")[0]
+    for temporary in folder.glob(f"{_TEMPORARY}{_here()}-*-*"):
+        process = temporary.name.removeprefix(f"{_TEMPORARY}{_here()}-").partition("-")[0]
         if process.isdecimal() and not _runs(int(process)):
-            shutil.rmtree(left, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _runs(process: int) -> bool:

@@ -123,12 +123,12 @@ def _parse(file: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
     return values.T, calls.T, descriptions
 
 
-def _assemble(parts: list[tuple[pd.DataFrame, pd.DataFrame, pd.Series]]) -> AnnData:
-    values = pd.concat([part[0] for part in parts])
-    calls = pd.concat([part[1] for part in parts])
+def _assemble(samples: list[tuple[pd.DataFrame, pd.DataFrame, pd.Series]]) -> AnnData:
+    values = pd.concat([sample[0] for sample in samples])
+    calls = pd.concat([sample[1] for sample in samples])
     numbers = values.index.astype(int)
     order = np.argsort(numbers)
-    descriptions = parts[0][2]
+    descriptions = samples[0][2]
     adata = AnnData(
         values.to_numpy(dtype=np.float32)[order],
         obs=pd.DataFrame(index=[f"S{number}" for number in numbers[order]]),

@@ -146,9 +146,9 @@ class Refusal(Exception):
         subject = _ARGUMENT.fullmatch(code[1]) if code else None
         return subject[group] if subject else None
 
-    def within(self, place: str) -> Self:
+    def within(self, subset: str) -> Self:
         """Say which of several objects the refusal is about, and return it."""
-        self.args = (f"In {printable(place)}: {self.text}",)
+        self.args = (f"In {printable(subset)}: {self.text}",)
         return self
 
     def __str__(self) -> str:
@@ -229,12 +229,12 @@ def warn(caution: Warning) -> None:
 def without_notes() -> Iterator[None]:
     """Silence notes of repetitions, which a call on all cells shows."""
     logger = logging.getLogger(__name__.partition(".")[0])
-    before = logger.level
+    level = logger.level
     logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        logger.setLevel(level)
 
 
 class _NoValue:

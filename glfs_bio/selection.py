@@ -82,8 +82,8 @@ class Candidates:
         return np.flatnonzero(self.included)
 
 
-def _indices(given: ArrayLike, n_features: int, argument: str = "include") -> Index:
-    genes = np.unique(given)
+def _indices(genes: ArrayLike, n_features: int, argument: str = "include") -> Index:
+    genes = np.unique(genes)
     if not len(genes):
         return np.empty(0, dtype=np.intp)
     if genes.dtype.kind not in "iu":
@@ -127,7 +127,7 @@ def rank_genes(
             batch=batch,
             whole_space=ranker.whole_space,
         )
-    targets = None if target is None else [target.rows(own) for _, own in split(batch, n_cells)]
+    targets = None if target is None else [target.rows(rows) for _, rows in split(batch, n_cells)]
     instrument = candidates.detection.instrument(request.resolved_structure.standardize)
     criterion = criterion_of(cells, targets, worst=request.across == "worst", instrument=instrument)
     with few_threads(criterion.rank):
@@ -138,9 +138,9 @@ def rank_genes(
     about: dict[str, Any] = {
         "method": ranker.name if request.method != "glfs" else "glfs",
         **({"objective": ranker.name} if request.method == "glfs" else {}),
-        "n_axes": _of_sets([one.n_axes for one in cells]),
-        "graph_components": max(one.graph_components for one in cells),
-        "assay_noise": float(np.mean([one.assay_noise for one in cells])),
+        "n_axes": _of_sets([of_batch.n_axes for of_batch in cells]),
+        "graph_components": max(of_batch.graph_components for of_batch in cells),
+        "assay_noise": float(np.mean([of_batch.assay_noise for of_batch in cells])),
     }
     if batch is not None:
         chosen = candidates.genes[panel.order[: panel.n_selected]]
@@ -158,7 +158,7 @@ def strongest_out(criterion: Criterion, ruled_out: Mapping[int, str]) -> dict[st
     genes = np.array(list(ruled_out))
     gains = Greedy(criterion.on(genes), across=criterion.across()).waiting
     genes = genes[np.argsort(-gains, kind="stable")[:_STRONGEST]]
-    alone = [float(criterion.preserved(genes[[place]])[0]) for place in range(len(genes))]
+    alone = [float(criterion.preserved(genes[[position]])[0]) for position in range(len(genes))]
     limits = [ruled_out[gene] for gene in genes.tolist()]
     return {"ruled_out": pd.DataFrame({"gene": genes, "limit": limits, "preserved": alone})}
 
@@ -167,7 +167,7 @@ def _ranked(
     method: Method, request: Request, criterion: Criterion, candidates: Candidates
 ) -> Panel:
     """Rank candidates by a method that sees the cells alone, and measure the panel."""
-    problems: Any = [one.only(candidates.genes) for one in criterion.sets]
+    problems: Any = [block.only(candidates.genes) for block in criterion.sets]
     include = np.searchsorted(candidates.genes, candidates.include)
     n_genes: Any = request.n_genes
     panel = method.rank(problems, n_genes, include=include, spec=request.resolved_structure)
@@ -245,7 +245,7 @@ def answerable(
     }
     if any(of_criterion.values()) and not method.by_criterion:
         raise InvalidValue(
-            f"`{next(name for name, asked in of_criterion.items() if asked)}` needs "
+            f"`{next(name for name, is_asked in of_criterion.items() if is_asked)}` needs "
             f"`objective='error'`, the default, but the selection is by {method.name}: remove one "
             "of the two"
         )
@@ -314,7 +314,7 @@ def warn_of_noise(criterion: Criterion) -> None:
     """Warn where no structure of any set of cells stands above the noise."""
     if criterion.has_anything:
         return
-    first = max(criterion.sets, key=lambda one: one.axes.strengths[0])
+    first = max(criterion.sets, key=lambda block: block.axes.strengths[0])
     warn(
         Caution(
             "`adata.X` has no structure above the noise: its leading axis is "

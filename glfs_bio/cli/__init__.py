@@ -24,7 +24,7 @@ def with_options(name: str) -> Any:
     """Return a command with its options, which are read from the source of its function."""
     command, options = COMMANDS[name], COMMANDS[name].options()
     by_name = {option.name: option for option in options}
-    commands = {row.function: f"glfs-bio {other}" for other, row in reversed(COMMANDS.items())}
+    commands = {row.function: f"glfs-bio {name}" for name, row in reversed(COMMANDS.items())}
 
     def run(*, json: bool, debug: bool, **line: Any) -> None:
         messages = Messages(name, door(by_name, commands), as_json=json)

@@ -40,9 +40,9 @@ def door(options: Mapping[str, Option], commands: Mapping[str, str]) -> Door:
     Its options have the names of Python's arguments, and commands those of Python's functions.
     """
     normalise = "make logarithms of normalised counts of them first"
-    parts = ("X", "raw", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var", "var_names")
+    names = ("X", "raw", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var", "var_names")
     return Door(
-        words={f"adata.{part}": part for part in parts}
+        words={f"adata.{name}": name for name in names}
         | {
             "adata": "IN",
             "graph of adata.uns": "graph of uns",

@@ -150,23 +150,23 @@ def signature(options: Iterable[Option]) -> inspect.Signature:
 
 def arguments(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the function of a command, with the records that options are of."""
-    parts: dict[str, dict[str, Any]] = {}
+    groups: dict[str, dict[str, Any]] = {}
     for option in options:
         if option.name in values:
-            parts.setdefault(option.part, {})[option.name] = values[option.name]
-    given = parts.pop("function", {})
-    parts.pop("", None)
-    for argument, content in parts.items():
+            groups.setdefault(option.part, {})[option.name] = values[option.name]
+    settings = groups.pop("function", {})
+    groups.pop("", None)
+    for argument, content in groups.items():
         record: Any = getattr(glfs_bio, argument.capitalize())
         content = content.pop(argument, {}) | content
-        names = [one.name for one in fields(record)]
+        names = [field.name for field in fields(record)]
         unknown = [name for name in content if name not in names]
         if unknown:
             raise InvalidValue(
                 f"`{argument}={short(unknown[0])}` is no field: choose from {quoted(*names)}"
             )
-        given[argument] = record(**content)
-    return given
+        settings[argument] = record(**content)
+    return settings
 
 
 def _of_parameter(parameter: Parameter) -> Option:
@@ -228,9 +228,9 @@ def _of_target() -> list[Option]:
     """Return the options of a target, as a selection describes them."""
     described = parameters_in_source("pp.select_genes")
     names = ("preserve", "cell_weights", "use_rep")
-    first, *others = [_of_parameter(described[name]) for name in names]
+    first, *more = [_of_parameter(described[name]) for name in names]
     first = replace(first, read=lambda words, name: {"target": preserve(words, name)})
-    return [replace(option, part="preserve", heading="Target") for option in (first, *others)]
+    return [replace(option, part="preserve", heading="Target") for option in (first, *more)]
 
 
 def panels(words: list[str], argument: str) -> Any:
@@ -238,12 +238,12 @@ def panels(words: list[str], argument: str) -> Any:
     if len(words) == 1 and "=" not in words[0]:
         return panel(words[0], argument)
     pairs = [word.rpartition("=") for word in words]
-    named = {name or Path(text).stem: panel(text, argument) for name, _, text in pairs}
-    if len(named) < len(words):
+    by_name = {name or Path(text).stem: panel(text, argument) for name, _, text in pairs}
+    if len(by_name) < len(words):
         raise InvalidValue(
             f"`{argument}={short(words)}` has two panels of one name: write NAME=PANEL"
         )
-    return named
+    return by_name
 
 
 def panel(text: str, argument: str) -> str | list[str | re.Pattern[str]]:
@@ -263,15 +263,15 @@ def names_of(text: str, _: str = "") -> list[str]:
 def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
     """Return names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names."""
     items: list[str | re.Pattern[str]] = []
-    for part in [part.strip() for word in words for part in _PART.findall(word)]:
+    for text in [text.strip() for word in words for text in _PART.findall(word)]:
         try:
-            is_pattern = len(part) > 2 and part[0] == part[-1] == "/"
-            item = re.compile(part[1:-1]) if is_pattern else part
+            is_pattern = len(text) > 2 and text[0] == text[-1] == "/"
+            item = re.compile(text[1:-1]) if is_pattern else text
         except re.error as error:
             raise InvalidValue(
-                f"`{argument}={short(part)}` is not a regular expression: {error}"
+                f"`{argument}={short(text)}` is not a regular expression: {error}"
             ) from error
-        items += names_of(part) if part[0] == "@" else [item]
+        items += names_of(text) if text[0] == "@" else [item]
     return items
 
 

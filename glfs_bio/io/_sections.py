@@ -322,7 +322,7 @@ def stability(subject: Subject) -> Section | None:
     out = subject.names.loc[subject.genes.index.difference(consensus, sort=False)]
     instead = subject.names.loc[consensus.difference(subject.genes.index, sort=False)]
     changes = {"Only in the panel": out, "Only among the genes selected most often": instead}
-    texts = [f"{what}: {', '.join(names)}." for what, names in changes.items() if len(names)]
+    texts = [f"{change}: {', '.join(names)}." for change, names in changes.items() if len(names)]
     size, figures = min(_BARS, results.n_chosen(entry)), {}
     if size:
         caption = "Selection frequencies, and the Jaccard index of every two selections."

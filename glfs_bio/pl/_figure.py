@@ -82,9 +82,9 @@ def name_rows(ax: Axes, names: Sequence[str], texts: Sequence[str] = ()) -> None
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right"]].set_visible(False)
-    beside = ax.get_yaxis_transform()
+    transform = ax.get_yaxis_transform()
     for row, text in enumerate(texts):
-        ax.text(1.01, row, text, transform=beside, va="center", size=SMALL, parse_math=False)
+        ax.text(1.01, row, text, transform=transform, va="center", size=SMALL, parse_math=False)
 
 
 def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object], **options: Any) -> None:

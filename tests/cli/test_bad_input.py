@@ -19,7 +19,7 @@ DATA = [
     ("select cells.h5ad --transpose", "--transpose"),
     ("select cells.h5ad --var-names gene_ids", "--var-names"),
     ("select cells.h5ad --n-genes 0", "--n-genes 0"),
-    ("select cells.h5ad --include CD8a", "CD8A"),
+    ("select cells.h5ad --include CD8AA", "CD8A"),
     ("select cells.h5ad --exclude /[/", "/[/"),
     ("select cells.h5ad --preserve louvain --preserve louvain=2", "--preserve"),
     ("select cells.h5ad --cost 2", "--cost"),
