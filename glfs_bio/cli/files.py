@@ -194,19 +194,14 @@ def stdout() -> Any:
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     """Write the annotated cells to a file, or as h5ad to stdout."""
-    from ..io import _read
-
-    room, needed = shutil.disk_usage(target.parent).free, _read.n_bytes(adata)
+    room, needed = shutil.disk_usage(target.parent).free, adata.__sizeof__(with_disk=True)
     if room < needed:
         problem = f"needs {needed:.3g} bytes, and there is room for {room:.3g}"
         raise FileRefused("output", target, problem)
     with replacing(target, ".h5ad", overwrite=overwrite) as name:
         write = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
         try:
-            if _read.are_in_memory(adata):
-                write(name)
-            else:
-                _read.write_in_parts(adata, name)
+            write(name)
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
             raise FileRefused("output", target, "cannot be written", reason(error)) from error
 

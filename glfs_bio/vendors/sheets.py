@@ -84,6 +84,11 @@ def is_antibody(name: str) -> bool:
     return name.endswith("|pAbO")
 
 
+def is_no_gene(kind: str) -> bool:
+    """Whether a kind of features of 10x Genomics is none of genes."""
+    return _NO_GENES.fullmatch(kind) is not None
+
+
 def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
     """Return what a column holds: the one question that is asked before a column is taken.
 
@@ -230,7 +235,7 @@ def genes(
     """
     of_10x = any(EXPRESSION in row for row in rows)
     if of_10x:
-        rows = [row for row in rows if not any(map(_NO_GENES.fullmatch, row[2:]))]
+        rows = [row for row in rows if not any(map(is_no_gene, row[2:]))]
     sheet = headed(rows, column)
     if column is not None:
         return sheet, _alone(source, sheet, sheet.named(source, "column", column)), None
