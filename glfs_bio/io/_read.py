@@ -43,7 +43,7 @@ _NAMES = {
 #: Matrices that have cells in their rows: of kallisto, and of alevin.
 _CELLS_IN_ROWS = re.compile(r"cells_x_|quants_mat")
 #: Of files with names, which begin without a header where instruments wrote them, and R's.
-_HEADS = {*sheets.ID_HEADS, "genename", "genesymbol", "featurename", "barcode", "cell", "x", "v1"}
+_HEADS = (*sheets.GENE_HEADS, "barcode|cell|x|v1")
 #: What is read into memory.
 _IN_MEMORY = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")
 #: How 10x Genomics names a probe.
@@ -359,7 +359,7 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
     frame = frame.map(sheets.stripped)
     if any(column.str.contains('"').any() for _, column in frame.iloc[:, :2].items()):
         raise bad_file(path, "has quotes within names", "separate its columns by tabs")
-    is_headed = len(frame) - 1 in shape and sheets.plain(frame.iat[0, 0]) in _HEADS
+    is_headed = len(frame) - 1 in shape and sheets.is_head(frame.iat[0, 0], _HEADS)
     return frame[1:].reset_index(drop=True) if is_headed else frame
 
 

@@ -134,8 +134,8 @@ def _head(path: Path, ending: str) -> _Head:
     if broken := [number for number, line in lines if line.count('"') % 2]:
         problem = f"has quotes in line {broken[0]} that are not closed there"
         raise bad_file(path, problem, "remove the line break between them, or the quote")
-    heads = [_header(path, comments + lines, mark, encoding) for mark in SEPARATORS[ending]]
-    heads = [head for head in heads if head is not None]
+    by_mark = [_header(path, comments + lines, mark, encoding) for mark in SEPARATORS[ending]]
+    heads = [head for head in by_mark if head is not None]
     if not heads:
         advice = "separate columns of .csv by commas or semicolons, and of .tsv by tabs"
         raise bad_file(path, "has no columns of numbers", advice)

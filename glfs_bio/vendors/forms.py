@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._files import as_path, bad_file, existing, reason
-from ..errors import InvalidValue, Message, NotFound, listed, shown
+from .._files import as_path, bad_file, reason
+from ..errors import Message, NotFound, listed
 from . import genes, names, sheets
 
 if TYPE_CHECKING:
@@ -25,14 +25,15 @@ log = logging.getLogger(__name__)
 #: Endings of files of panels; texts may be packed.
 ENDINGS = (*sheets.LISTS, *genes.SETS)
 #: Further columns of tables, and what they are headed.
+_FORCE = ("force(d)?(design)?",)
 _FURTHER = {
     "n_probe_sets": sheets.PROBE_HEADS,
-    "codewords": ("codeword", "numcodeword", "barcode"),
+    "codewords": ("(num)?codeword|barcode",),
     "annotation": ("annotation",),
-    "force": ("force", "forced", "forcedesign", "forceddesign"),
+    "force": _FORCE,
     "group": ("group",),
     "must_have": ("musthave",),
-    "backup": ("isbackup", "backup"),
+    "backup": ("(is)?backup",),
     "priority": ("priority",),
     "source": ("source",),
     "name": ("name",),
@@ -52,7 +53,7 @@ _CHOSEN = (
 )
 _YES, _NO = ("true", "t", "yes", "1"), ("false", "f", "no", "0", "")
 #: Heads of codewords as texts, and of single bits, and fewest bits of a codebook.
-_WORDS = ("barcode", "binarybarcode", "codeword", "binarycode", "code", "sequence")
+_WORDS = (r"(binary)?(barcode|code)|codeword|sequence",)
 _BIT, _FEWEST_BITS = re.compile(r"(bit|b|rs|r|hyb|round|readout|ch)?\d+(ch\d+)?"), 3
 
 
@@ -184,17 +185,13 @@ def read_panel(
     """
     path = as_path(path)
     checks.texts(column=column, sheet=sheet, set_name=set_name, or_none=True)
-    ending = sheets.ending(path)
-    if ending not in ENDINGS:
-        raise bad_file(path, "has an unknown ending", f"use one of {shown(*ENDINGS)}")
-    existing(path)
-    for argument, value, endings in (
-        ("column", column, sheets.LISTS),
-        ("sheet", sheet, sheets.WORKBOOKS),
-        ("set_name", set_name, genes.SETS),
-    ):
-        if value is not None and ending not in endings:
-            raise InvalidValue(argument, value, f"is for files {endings}, and not for {path}")
+    ending = sheets.checked_ending(
+        path,
+        ENDINGS,
+        column=(column, sheets.LISTS),
+        sheet=(sheet, sheets.WORKBOOKS),
+        set_name=(set_name, genes.SETS),
+    )
     if ending in genes.SETS:
         return _of_sets(path, set_name)
     return _of_rows(path, sheets.table(path, sheet, column), column)
@@ -279,7 +276,10 @@ def _of_sets(path: Path, set_name: str | None) -> PanelFile:
 
 
 def _of_document(
-    path: Path, form: str, content: dict[str, Any], read: Callable[[dict[str, Any]], list[dict]]
+    path: Path,
+    form: str,
+    content: dict[str, Any],
+    read: Callable[[dict[str, Any]], list[dict[str, Any]]],
 ) -> PanelFile:
     """Return the panel of a document of JSON, as a vendor writes it."""
     try:
@@ -358,16 +358,16 @@ def _of_rows(path: Path, rows: list[list[str]], column: str | None) -> PanelFile
 
 def _form(path: Path, sheet: sheets.Sheet, *, is_codebook: bool) -> str:
     """Return what a table is called."""
-    heads = set(sheet.plain)
-    is_workbook = sheets.ending(path) in sheets.WORKBOOKS
+    heads, suffix = set(sheet.plain), sheets.ending(path)
+    has_probes, has_force = (bool(sheet.headed(of)) for of in (sheets.PROBE_HEADS, _FORCE))
     forms = {
         "MERSCOPE codebook": is_codebook and "barcodetype" in heads,
         "codebook": is_codebook,
         "panel sheet": "group" in heads and heads & {"priority", "musthave", "isbackup", "source"},
-        "10x custom gene list": heads & {*sheets.PROBE_HEADS} and heads & {*_FURTHER["force"]},
-        "10x predesigned panel": {"numprobeset", "annotation"} <= heads,
-        "CosMx gene list": "displayname" in heads and is_workbook,
-        "list": sheets.ending(path) == ".txt" and len(sheet.heads) < 2,
+        "10x custom gene list": has_probes and has_force,
+        "10x predesigned panel": has_probes and "annotation" in heads,
+        "CosMx gene list": "displayname" in heads and suffix in sheets.WORKBOOKS,
+        "list": suffix == ".txt" and len(sheet.heads) < 2,
     }
     return next((form for form, holds in forms.items() if holds), "table")
 

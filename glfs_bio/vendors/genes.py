@@ -15,7 +15,7 @@ import pandas as pd
 
 from .. import checks
 from .._extras import needs
-from .._files import as_path, bad_file, existing, reading, reason
+from .._files import as_path, bad_file, reading, reason
 from ..errors import (
     MAPPING,
     NO_VALUE,
@@ -27,7 +27,6 @@ from ..errors import (
     arg,
     listed,
     naming,
-    shown,
 )
 from . import names, sheets
 
@@ -39,11 +38,11 @@ log = logging.getLogger(__name__)
 #: Columns of a table of genes beside symbol and id, and what they are headed in files, as
 #: :func:`.sheets.plain` has it.
 COLUMNS = {
-    "species": ("specie", "organism"),
+    "species": ("specie|organism",),
     "n_probes": sheets.PROBE_HEADS,
-    "previous": ("previou", "prevsymbol", "previoussymbol"),
-    "aliases": ("aliase", "alia", "aliassymbol", "synonym", "markersynonym"),
-    "family": ("family", "genefamily", "genegroup", "paralog"),
+    "previous": ("previou|prev(ious)?symbol",),
+    "aliases": ("aliase|alia|aliassymbol|(marker)?synonym",),
+    "family": ("(gene)?family|genegroup|paralog",),
 }
 _GTF = (".gtf", ".gff", ".gff3")
 #: Attributes of a gene in a GTF or GFF3 file.
@@ -82,16 +81,12 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     >>> list(genes.columns), list(genes["symbol"])
     (['symbol', 'id'], ['CD3D'])
     """
-    path = existing(path)
     checks.texts(species=species, or_none=True)
-    ending = sheets.ending(path)
-    if ending in _GTF:
+    path = as_path(path)
+    if sheets.checked_ending(path, (*sheets.LISTS, *_GTF)) in _GTF:
         frame = pd.DataFrame(_of_annotation(path), columns=["symbol", "id"])
-    elif ending in sheets.LISTS:
-        frame = _of_rows(str(path), sheets.table(path))
     else:
-        endings = shown(*sheets.LISTS, *_GTF)
-        raise bad_file(path, "has an unknown ending", f"use one of {endings}")
+        frame = _of_rows(str(path), sheets.table(path))
     if frame.empty:
         raise bad_file(path, "holds no genes")
     if wrong := sheets.damaged(list(frame["symbol"])):
@@ -160,7 +155,7 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
         for line in lines:
             fields = line.split("\t")
             if len(fields) > 8 and fields[2].endswith("gene") and line[0] != "#":
-                attributes = dict(reversed(_ATTRIBUTE.findall(fields[8])))
+                attributes: dict[str, str] = dict(reversed(_ATTRIBUTE.findall(fields[8])))
                 gene_id = attributes.get("gene_id", attributes.get("ID", ""))
                 symbol = attributes.get("gene_name", attributes.get("Name", ""))
                 yield symbol, names.versionless(gene_id)
@@ -173,6 +168,15 @@ SETS = (".gmt", *JSON)
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 #: What columns of types and families are headed: those first that say more.
 TYPE_HEADS = (
+    "cellname",
+    r"celltype(name)?|(sub)?type|cluster(id)?|ct|cell|group|label|population|annotation",
+    r"ident(ity)?|clas|lineage|(gene)?family|gene(group|set)(name)?|gsname|set(name)?|term|pathway",
+)
+_HEADS = (
+    r"cell(name|type)(name)?|(sub)?type|cluster(id)?|ct|cell|group|label|population|annotation",
+    r"ident(ity)?|clas|lineage|(gene)?family|gene(group|set)(name)?|gsname|set(name)?|term|pathway",
+)
+_HEADS = (
     *("cellname", "celltype", "celltypename", "type", "subtype", "cluster", "clusterid", "ct"),
     *("cell", "group", "label", "population", "annotation", "ident", "identity", "clas", "lineage"),
     *("family", "genefamily", "genegroup", "geneset", "genesetname", "gsname", "set", "setname"),
@@ -250,18 +254,9 @@ def read_markers(
             raise InvalidValue("sheet", sheet, "is for a workbook")
         return _lists(NO_VALUE, _pairs(NO_VALUE, sheets.of_frame(path), type, gene))
     path = as_path(path)
-    ending = sheets.ending(path)
-    if ending not in (*SETS, *sheets.LISTS):
-        endings = shown(*SETS, *sheets.LISTS)
-        raise bad_file(path, "has an unknown ending", f"use one of {endings}")
-    existing(path)
-    for argument, value, endings in (
-        ("sheet", sheet, sheets.WORKBOOKS),
-        ("type", type, sheets.LISTS),
-        ("gene", gene, sheets.LISTS),
-    ):
-        if value is not None and ending not in endings:
-            raise InvalidValue(argument, value, f"is for files {endings}, and not for {path}")
+    tables = sheets.LISTS
+    options = {"sheet": (sheet, sheets.WORKBOOKS), "type": (type, tables), "gene": (gene, tables)}
+    ending = sheets.checked_ending(path, (*SETS, *tables), **options)
     if ending == ".gmt":
         return _of_gmt(path)
     if ending in JSON:
@@ -275,15 +270,13 @@ def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
     if sheets.ending(path := as_path(path)) not in sheets.LISTS:
         return {}
     table = sheets.headed(sheets.table(path), heads=_HEADS)
-    heads = (sheets.SYMBOL_HEADS, sheets.ID_HEADS, ("name",))
-    gene, of_id, alias = (table.headed(heads_of)[:1] for heads_of in heads)
-    if not gene:
-        return {}
-    columns = [table.column(*at) if at else [""] * len(table.rows) for at in (gene, of_id, alias)]
-    return {
-        name: (names.as_id(gene_id), called if alias != gene else "")
-        for name, gene_id, called in zip(*columns, strict=True)
-    }
+    gene, *others = (
+        table.headed(of)[:1] for of in (sheets.SYMBOL_HEADS, sheets.ID_HEADS, ("name",))
+    )
+    blank = [""] * len(table.rows)
+    ids, called = (table.column(*at) if at and at != gene else blank for at in others)
+    genes = table.column(*gene) if gene else []
+    return {name: (names.as_id(ids[n]), called[n]) for n, name in enumerate(genes)}
 
 
 def content(path: Path) -> Any:
@@ -343,8 +336,8 @@ def _lists(source: object, pairs: Iterable[tuple[str, list[str]]]) -> dict[str, 
             members.setdefault(name, {}).update(dict.fromkeys(genes))
     if not members:
         raise bad_file(source, "holds no genes of a type")
-    sheets.check_read(source, [gene for genes in members.values() for gene in genes])
-    return {name: list(genes) for name, genes in members.items()}
+    sheets.check_read(source, [gene for of_type in members.values() for gene in of_type])
+    return {name: list(of_type) for name, of_type in members.items()}
 
 
 def _pairs(
@@ -371,6 +364,7 @@ def _pairs(
     if not of_type and len(texts) == 1:
         of_type = texts
     flags = [at for at, kind in enumerate(kinds) if kind == "flags" and table.heads[at]]
+    has_heads = any(sheets.is_head(head, _HEADS) for head in table.heads)
     if of_type and of_genes:
         label = ""
         for row in table.rows:
@@ -380,7 +374,7 @@ def _pairs(
         for at in flags:
             is_of_type = [cell.casefold() in ("1", "true", "yes") for cell in table.column(at)]
             yield table.heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
-    elif of_genes and not texts and any(table.heads) and not {*table.plain} & {*_HEADS}:
+    elif of_genes and not texts and any(table.heads) and not has_heads:
         matches = [_OF_SCANPY.fullmatch(table.heads[at]) for at in of_genes]
         is_gmx = {cell for cell in table.rows[0] if cell} == {"na"}  # GSEA's have descriptions
         for at, match in zip(of_genes, matches, strict=True):
@@ -398,15 +392,18 @@ def _names_in(source: object, cells: Iterable[str]) -> list[str]:
 
 def _gene_columns(table: sheets.Sheet, kinds: list[str], of_type: list[int]) -> list[int]:
     """Return the columns of genes: by a known head, by numbers, or all that hold genes."""
-    for accepted in (("symbols", "ids"), ("names",) if of_type else ()):
-        columns = [at for at, kind in enumerate(kinds) if kind in accepted and at not in of_type]
+    accepted = ["symbols ids", "names"] if of_type else ["symbols ids"]
+    for some in accepted:
+        columns = [
+            at for at, kind in enumerate(kinds) if kind in some.split() and at not in of_type
+        ]
         if with_head := [at for at in table.headed(sheets.GENE_HEADS) if at in columns]:
             head = table.plain[with_head[0]]
             return [at for at in with_head if table.plain[at] == head]
         if numbered := [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]:
             return numbered
         genes = [at for at in columns if not _LACKING.match(table.heads[at])]
-        if genes and "symbols" in accepted:
+        if genes and some != "names":
             return genes
     return []
 

@@ -22,45 +22,40 @@ import numpy as np
 import pandas as pd
 
 from .._extras import needs
-from .._files import bad_file, reading, replacing
-from ..errors import NO_VALUE, VAR, Message, NotFound, Refusal, arg, listed
+from .._files import bad_file, existing, reading, replacing
+from ..errors import NO_VALUE, VAR, InvalidValue, Message, NotFound, Refusal, arg, listed, shown
 from . import names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 
 log = logging.getLogger(__name__)
 
-#: What columns of genes are headed, as :func:`plain` has it: names before ids.
+#: What columns of genes are headed, as :func:`plain` has it: names before ids; and those of
+#: numbers of NCBI, and of probes.
 SYMBOL_HEADS = (
-    *("genesymbol", "symbol", "approvedsymbol", "hgncsymbol", "mgisymbol", "markersymbol"),
-    *("officialgenesymbol", "officialsymbol", "hugosymbol", "vizgengene", "genesymbolmore1"),
-    *("genename", "externalgenename", "associatedgenename", "geneshortname", "gene", "name"),
-    *("displayname", "feature", "featurename", "target", "targetgene", "targetname"),
-    *("markergene", "marker", "cellmarker"),
+    r"(approved|hgnc|mgi|hugo|marker|official(gene)?|gene)?symbol|genesymbolmore1",
+    r"(external|associated|target)?gene(short)?name|(vizgen)?gene",
+    r"(display|feature|target)?name|feature|target(gene)?|(cell)?marker|markergene|hgnc",
 )
-#: Heads of numbers that are ids, and of all ids.
-NUMBER_HEADS = ("geneid", "entrezgeneid", "entrezid", "entrez", "ncbigeneid")
+NUMBER_HEADS = (r"(ncbi)?geneid|entrez(gene)?(id)?",)
 ID_HEADS = (
-    *("ensemblgeneid", "geneensemblid", "ensemblid", "ensembleid", "ensembl", "genestableid"),
-    *("genestableidversion", "flybaseid", "wormbaseid", "tairid", "locu", "zfinid", "mgiid"),
-    *("geneaccession", "accession", *NUMBER_HEADS, "id"),
+    r"(gene)?ensemble?(gene)?(id)?|genestableid(version)?",
+    r"(flybase|wormbase|tair|zfin|mgi)id|locu|(gene)?accession",
+    *NUMBER_HEADS,
+    "id",
 )
 GENE_HEADS = (*SYMBOL_HEADS, *ID_HEADS)
-PROBE_HEADS = (
-    *("numprobeset", "probeset", "nprobeset", "probecount", "numprobe", "nprobe", "probe"),
-    *("probesetcount", "ofprobeset", "noofprobeset", "numberofprobeset", "numberofprobe"),
-    "targetregion",
-)
+PROBE_HEADS = (r"(n|num|of|noof|numberof)?probe(set)?(count)?|targetregion",)
 #: What R and pandas head a list.
 _LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
-#: Cells of a column that are looked at, rows that a header is looked for in, and the share of cells
-#: that says what a column holds.
-_SAMPLE, _TOP, _MOSTLY = 60, 25, 0.8
+#: Cells of a column, and rows for a header, that are looked at; characters of a text that show what
+#: separates its columns; and the share of cells that says what a column holds.
+_SAMPLE, _TOP, _SNIFFED, _MOSTLY = 100, 25, 20_000, 0.8
 #: What a column holds if nearly all of its cells are like this.
-_PATTERNS = {
+_KINDS = {
     "flags": r"true|false|yes|no|0|1",
     "bits": r"[01](\s?[01]){2,}",
     "numbers": r"[-+]?(\d+[.,]?\d*|[.,]\d+)(e[-+]?\d+)?%?",
@@ -71,8 +66,7 @@ _PATTERNS = {
     "transcripts": r"ENS[A-Z]*[TP]\d{11}(\.\d+)?|[NX][MR]_\d+(\.\d+)?",
     "probes": r"(AFFX-)?\w+_at|ILMN_\d+",
 }
-_KINDS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _PATTERNS.items()}
-#: Kinds of features of 10x Genomics that are no genes.
+#: Kinds of features of 10x Genomics: of genes, and others.
 EXPRESSION, _NO_GENES = "Gene Expression", re.compile(r".+ Capture|Custom|Peaks")
 _FORMULA = re.compile(r"=.*|#(N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!)")
 #: What stands between a name and what people note beside it.
@@ -105,7 +99,7 @@ def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
             return "row numbers"
     texts = texts[:: -(-len(texts) // _SAMPLE)]
     for kind, pattern in _KINDS.items():
-        if sum(pattern.fullmatch(text) is not None for text in texts) >= share * len(texts):
+        if sum(bool(re.fullmatch(pattern, text, re.I)) for text in texts) >= share * len(texts):
             return kind
     words = [word for text in texts for word in names.several(text) or [text]]
     if np.mean(list(map(names.is_id, words))) >= share:
@@ -141,15 +135,26 @@ class Sheet(NamedTuple):
         return [row[at] for row in self.rows]
 
     def headed(self, heads: Iterable[str]) -> list[int]:
-        """Return the columns with one of some heads, in the order of these."""
-        return [
-            at for head in heads for at, plain_head in enumerate(self.plain) if plain_head == head
-        ]
+        """Return the columns with one of some heads, which are patterns, in the order of these."""
+        columns = list(enumerate(self.plain))
+        return [at for head in heads for at, text in columns if re.fullmatch(head, text)]
+
+    def has_gene_for_head(self, at: int) -> bool:
+        """Whether a column of known genes, in any case, is headed by one, and has no header."""
+        is_known = [names.is_known(text) or names.is_id(text) for text in self.column(at)]
+        head = self.heads[at]
+        return (
+            (names.is_known(head) or names.is_id(head))
+            and not is_head(head)
+            and sum(is_known) >= _MOSTLY * len(is_known)
+        )
 
     def named(self, source: object, argument: str, head: str) -> int:
         """Return the column that the caller names."""
         if head not in self.heads:
             raise NotFound(argument, head, f"is not in {source}", f"it has {listed(self.heads)}")
+        if self.heads.count(head) > 1:
+            raise bad_file(source, f"has several columns headed {head!r}", "rename one of them")
         return self.heads.index(head)
 
     def summary(self) -> str:
@@ -171,9 +176,9 @@ def plain(head: str) -> str:
     return re.sub(r"[\W_]", "", head).casefold().removesuffix("s")
 
 
-def is_head(name: str) -> bool:
-    """Whether a text is what columns of genes are headed."""
-    return plain(name) in GENE_HEADS
+def is_head(name: str, heads: Iterable[str] = GENE_HEADS) -> bool:
+    """Whether a text is what columns are headed, those of genes by default."""
+    return any(re.fullmatch(head, plain(name)) for head in heads)
 
 
 def _is_body(row: Sequence[str]) -> bool:
@@ -184,7 +189,7 @@ def _is_body(row: Sequence[str]) -> bool:
 
 
 def headed(
-    rows: list[list[str]], column: str | None = None, heads: Collection[str] = GENE_HEADS
+    rows: list[list[str]], column: str | None = None, heads: Sequence[str] = GENE_HEADS
 ) -> Sheet:
     """Return a table by its header: the first row that has `column`, or else one of the `heads`.
 
@@ -204,7 +209,7 @@ def headed(
     return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
 
 
-def _header(rows: list[list[str]], column: str | None, heads: Collection[str]) -> int | None:
+def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
     """Return the place of the header; None: no row is one."""
     n_filled: list[int] = []
     first = None
@@ -213,7 +218,7 @@ def _header(rows: list[list[str]], column: str | None, heads: Collection[str]) -
             if column in row:
                 return at
             continue
-        columns = [number for number, cell in enumerate(row) if plain(cell) in heads]
+        columns = [number for number, cell in enumerate(row) if is_head(cell, heads)]
         if columns and not _is_body(row):
             below = [kind_of([other[number] for other in rows[at + 1 :]]) for number in columns]
             if {*below} & {"symbols", "ids"}:
@@ -238,7 +243,7 @@ def genes(
         rows = [row for row in rows if not any(map(is_no_gene, row[2:]))]
     sheet = headed(rows, column)
     if column is not None:
-        return sheet, _alone(source, sheet, sheet.named(source, "column", column)), None
+        return sheet, sheet.named(source, "column", column), None
     if len(sheet.heads) < 2 and not any(sheet.heads):
         return _list(source, [row[0] for row in sheet.rows]), 0, None
     if of_10x and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
@@ -248,59 +253,52 @@ def genes(
     if "ids" not in kinds and not any(sheet.heads) and names.are_present(texts):
         return Sheet([""], [[text] for text in texts]), 0, None
     gene = _gene_column(sheet, kinds)
-    if gene is None:
+    if gene is None or any(map(sheet.has_gene_for_head, range(len(kinds)))):
         problem = f"has no one column that holds genes ({sheet.summary()})"
         raise bad_file(source, problem, f"head it gene, or name it with {arg('column')}")
     headed_ids = [at for at in sheet.headed(ID_HEADS) if kinds[at] not in ("row numbers", "flags")]
     ids = headed_ids or [at for at, kind in enumerate(kinds) if kind == "ids"]
-    return sheet, _alone(source, sheet, gene), ids[0] if ids else None
+    return sheet, gene, ids[0] if ids else None
 
 
 def _gene_column(sheet: Sheet, kinds: list[str]) -> int | None:
     """Return the column of genes; None: there is none, or no reason to take one of several."""
-    symbols, ids = (
-        [at for at, of in enumerate(kinds) if of == kind] for kind in ("symbols", "ids")
-    )
+    columns = {kind: [at for at, of in enumerate(kinds) if of == kind] for kind in kinds}
+    symbols, ids, of_names = (columns.get(kind, []) for kind in ("symbols", "ids", "names"))
+    of_names = [at for at in of_names if 2 * len({*sheet.column(at)}) > len(sheet.rows)]
     with_head = sheet.headed(GENE_HEADS)
     if symbols:
         candidates = [at for at in with_head if at in symbols] or symbols[: len(symbols) == 1]
-        return candidates[0] if candidates and (any(sheet.heads) or ids) else None
-    candidates = [at for at in with_head if kinds[at] in ("ids", "names")]
-    candidates += [at for at in sheet.headed(NUMBER_HEADS) if kinds[at] == "numbers"]
-    candidates += ids[: len(ids) == 1]
-    filled = [at for at, kind in enumerate(kinds) if kind not in ("row numbers", "nothing")]
-    if not candidates and len(filled) == 1 and kinds[filled[0]] == "names":
-        return filled[0]
-    return candidates[0] if candidates else None
-
-
-def _alone(source: object, sheet: Sheet, gene: int) -> int:
-    """Return a column, but refuse another one with its head that holds other cells."""
-    same = [at for at, head in enumerate(sheet.plain) if head and head == sheet.plain[gene]]
-    if any(sheet.column(at) != sheet.column(gene) for at in same):
-        problem = f"has {len(same)} columns headed {sheet.heads[gene]!r}, which differ"
-        raise bad_file(source, problem, "head one of them otherwise")
-    return gene
+        candidates = candidates if any(sheet.heads) or ids else []
+    else:
+        candidates = [at for at in with_head if at in (*ids, *of_names)]
+        candidates += [at for at in sheet.headed(NUMBER_HEADS) if kinds[at] == "numbers"]
+        candidates += ids[: len(ids) == 1]
+        candidates += of_names if {*kinds} <= {"names", "row numbers", "nothing"} else []
+        candidates = candidates[: len(of_names) < 2 or bool(with_head)]
+    same = [
+        at for at in candidates if sheet.heads[at] and sheet.plain[at] == sheet.plain[candidates[0]]
+    ]
+    return candidates[0] if candidates and len({*same}) < 2 else None
 
 
 def _list(source: object, cells: list[str]) -> Sheet:
-    """Return a list without its header: a known head, or prose above known names."""
-    has_head = bool(cells) and is_list_head(cells[0], cells[1:])
-    if has_head and not is_head(cells[0]):
-        log.warning(Message(f"{cells[0]} in the first line of {source} is taken for a title."))
+    """Return a list without its header."""
+    has_head = bool(cells) and is_list_head(cells[0])
     kind = kind_of(cells[has_head:])
-    is_numbered = has_head and plain(cells[0]) in NUMBER_HEADS
-    if kind not in ("symbols", "ids", "names", "nothing", *["numbers"] * is_numbered):
+    is_numbered = has_head and kind == "numbers" and is_head(cells[0], NUMBER_HEADS)
+    if kind not in ("symbols", "ids", "names", "nothing") and not is_numbered:
         problem = f"holds {kind} where names of genes are expected"
         raise bad_file(source, problem, "write names; above numbers of NCBI, the head entrez_id")
+    if kind == "symbols" and not has_head and not names.is_known(cells[0]):
+        text = "is no name that is known, and is read as a gene: remove it if it is a head"
+        log.warning(Message(f"{cells[0]} in the first line of {source} {text}."))
     return Sheet([""], [[cell] for cell in cells[has_head:]])
 
 
-def is_list_head(first: str, below: Sequence[str]) -> bool:
-    """Whether the first line of a list is no name: a head, or prose above known names."""
-    if is_head(first) or (first.casefold() in _LIST_HEADS and below):
-        return True
-    return " " in first and not names.several(first) and kind_of(below) == "symbols"
+def is_list_head(first: str) -> bool:
+    """Whether the first line of a list is no name."""
+    return is_head(first) or first.casefold() in _LIST_HEADS
 
 
 def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[str]:
@@ -353,11 +351,7 @@ def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = Fal
 
 
 #: What the name of a packed file ends in, and what opens it.
-PACKED: dict[str, Callable[[Path], Any]] = {
-    ".gz": gzip.GzipFile,
-    ".bz2": bz2.BZ2File,
-    ".xz": lzma.LZMAFile,
-}
+PACKED: dict[str, Any] = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File, ".xz": lzma.LZMAFile}
 #: Endings of tables in texts, and what separates their columns.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 WORKBOOKS = (".xlsx", ".xlsm")
@@ -375,14 +369,29 @@ _BLANK = re.compile(r"[^\S \t\r\n]")
 _COMMENT = re.compile(r"(?m)^#(?!N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!).*$")
 _IN_LINE = re.compile(r"(?m)[ \t]+#.*$")
 _ABOVE = re.compile(r"\A(sep=.\n|\S+\n> .*\n)")
-#: Separates nothing; and characters of a text that show what separates its columns.
-_NOTHING, _SNIFFED = "\x1f", 20_000
+#: Separates nothing.
+_NOTHING = "\x1f"
 
 
 def ending(path: Path) -> str:
     """Return the ending that says what a file holds, packed or not, in lower case."""
     inner = path.with_suffix("") if path.suffix.lower() in PACKED else path
     return inner.suffix.lower()
+
+
+def checked_ending(
+    path: Path, endings: Sequence[str], **options: tuple[str | None, Sequence[str]]
+) -> str:
+    """Return the ending of a file, or refuse it, or an option that is for other endings."""
+    suffix = ending(path)
+    if suffix not in endings:
+        raise bad_file(path, "has an unknown ending", f"use one of {shown(*endings)}")
+    existing(path)
+    for argument, (value, accepted) in options.items():
+        if value is not None and suffix not in accepted:
+            problem = f"is for files {shown(*accepted)}, and not for {path}"
+            raise InvalidValue(argument, value, problem)
+    return suffix
 
 
 def opened(path: Path) -> IO[str]:
@@ -431,9 +440,12 @@ def _rows_of_text(path: Path) -> list[list[str]]:
 
 def _split(content: str, separator: str) -> list[list[str]]:
     """Return the cells of a text; quotes that are not in pairs are characters."""
-    quoting = csv.QUOTE_NONE if content.count('"') % 2 else csv.QUOTE_MINIMAL
-    lines = io.StringIO(content, newline="")
-    rows = csv.reader(lines, delimiter=separator, skipinitialspace=True, quoting=quoting)
+    rows = csv.reader(
+        io.StringIO(content, newline=""),
+        delimiter=separator,
+        skipinitialspace=True,
+        quoting=csv.QUOTE_NONE if content.count('"') % 2 else csv.QUOTE_MINIMAL,
+    )
     cleaned = ([clean(cell) for cell in row] for row in rows)
     return [row for row in cleaned if any(row)]
 
@@ -546,7 +558,7 @@ def check_names(genes: Iterable[str], path: Path) -> None:
     """Refuse names of genes that would not be the same once they are read again."""
     genes = list(genes)
     changed = [name for name in genes if not comes_back(name)]
-    if path.suffix.lower() == ".txt" and is_list_head(genes[0], genes[1:]):
+    if path.suffix.lower() == ".txt" and is_list_head(genes[0]):
         changed += genes[:1]
     if changed:
         problem = f"cannot hold the name {changed[0]!r}, which would change when it is read again"
