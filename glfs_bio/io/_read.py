@@ -104,8 +104,8 @@ def read_cells(
     -----
     Names are text: ``001`` and ``NA`` stay what they are, without blanks around them.  A table has
     cells in its rows if its first cell says so (``cell``, ``barcode``; not ``gene``, ``symbol``),
-    or if more of its columns than of its rows are ids of genes, and fewer are barcodes, or else
-    more are symbols of human or mouse.  It is refused if these disagree.
+    or if its columns are symbols or ids of genes, or its rows barcodes or samples.  It is refused
+    if these disagree, or say nothing.
 
     Examples
     --------

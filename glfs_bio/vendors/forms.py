@@ -65,10 +65,11 @@ class PanelFile(list[str]):
     Parameters
     ----------
     table : DataFrame
-        One row per gene: ``gene``, ``id`` (one of Ensembl without its version, others as they are,
-        ``""`` where the file has none), and what the file has of ``n_probe_sets``, ``codewords``,
-        ``annotation``, ``force``, ``group``, ``must_have``, ``backup``, ``source``, ``transcript``
-        and ``name``, by which a gene is found whose ``id`` and ``gene`` are not in the data.
+        One row per gene: ``gene``, ``id`` (of Ensembl without its version, FlyBase, WormBase or
+        TAIR, ``""`` where the file has none), and what the file has of ``n_probe_sets``,
+        ``codewords``, ``annotation``, ``force``, ``group``, ``must_have``, ``backup``, ``source``
+        and ``name``, such as an accession, by which a gene is found whose ``id`` and ``gene`` are
+        not in the data.
     form : str
         Form of the file, such as ``"10x predesigned panel"``.
     controls : list of str, default ()
@@ -127,14 +128,14 @@ def read_panel(
 
         - ``.txt``, ``.csv``, ``.tsv``, ``.xlsx``: a table with a header, or a list of names, with
           or without one; in texts ``#`` begins a comment
-        - ``.gmt``, ``.json``: gene sets, see :func:`read_markers`; or a list
-          of names, or a ``gene_panel.json``
+        - ``.grp``, ``.rcc`` of nCounter, ``.fasta`` of BD Rhapsody
+        - ``.gmt``, ``.json``: gene sets, see :func:`read_markers`; or a list of names, records with
+          a gene each, a ``gene_panel.json`` or a ``.pkc`` of GeoMx
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     column : str, default None
-        Column of a table.  None: one with a header such as symbol, gene or name, which holds
-        symbols if any of these does; else the row names, or the only column, that holds symbols;
-        else a column of ids.
+        Column of a table.  None: one with a head such as symbol, gene or name that holds symbols;
+        else the only column that does; else one with a head, of other names or of ids.
     sheet : str, default None
         Sheet of a workbook.  None: the first that has genes.
     set_name : str, default None
@@ -162,11 +163,10 @@ def read_panel(
     Notes
     -----
     The header of a table is the first row with a known head that has genes below it, or with
-    `column`; rows above it are titles.  A list may have a known head, or a title in words.  What a
-    column holds is asked before it is taken: numbers of rows, flags, sequences, samples and
-    descriptions are no genes.  In a table with a column ``selected``, ``selection``,
-    ``included``, ``include``, ``in_panel`` or ``keep`` of flags, the panel is the rows where that
-    is true.
+    `column`; rows above it are titles.  A list may have a known head.  What a column holds is asked
+    before it is taken: numbers of rows, flags, sequences, samples and descriptions are no genes.
+    In a table with a column ``selected``, ``selection``, ``included``, ``in_panel``, ``keep``,
+    ``use`` or ``highly_variable`` of flags, the panel is the rows where that is true.
 
     A cell may hold several names: ``CD3D, CD3E``.  Commas, semicolons, bars, line breaks and
     ``///`` separate them where every part can be a name, and the whole is no name of the

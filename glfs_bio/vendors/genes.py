@@ -163,7 +163,7 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
 
 #: Endings of files of JSON, and of gene sets; further ones are those of tables.
 JSON = (".json", ".pkc")
-SETS = (".gmt", *JSON)
+SETS: tuple[str, ...] = (".gmt", *JSON)
 #: Where the libraries of gseapy are, and seconds to wait for them.
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 #: What columns of types and families are headed: those first that say more.
@@ -171,16 +171,6 @@ TYPE_HEADS = (
     "cellname",
     r"celltype(name)?|(sub)?type|cluster(id)?|ct|cell|group|label|population|annotation",
     r"ident(ity)?|clas|lineage|(gene)?family|gene(group|set)(name)?|gsname|set(name)?|term|pathway",
-)
-_HEADS = (
-    r"cell(name|type)(name)?|(sub)?type|cluster(id)?|ct|cell|group|label|population|annotation",
-    r"ident(ity)?|clas|lineage|(gene)?family|gene(group|set)(name)?|gsname|set(name)?|term|pathway",
-)
-_HEADS = (
-    *("cellname", "celltype", "celltypename", "type", "subtype", "cluster", "clusterid", "ct"),
-    *("cell", "group", "label", "population", "annotation", "ident", "identity", "clas", "lineage"),
-    *("family", "genefamily", "genegroup", "geneset", "genesetname", "gsname", "set", "setname"),
-    *("term", "pathway"),
 )
 _HEADS = (*TYPE_HEADS, *sheets.GENE_HEADS)
 #: A head of genes that a type lacks; one of several columns of genes, such as ``marker 1``; a line
@@ -255,8 +245,13 @@ def read_markers(
         return _lists(NO_VALUE, _pairs(NO_VALUE, sheets.of_frame(path), type, gene))
     path = as_path(path)
     tables = sheets.LISTS
-    options = {"sheet": (sheet, sheets.WORKBOOKS), "type": (type, tables), "gene": (gene, tables)}
-    ending = sheets.checked_ending(path, (*SETS, *tables), **options)
+    ending = sheets.checked_ending(
+        path,
+        (*SETS, *tables),
+        sheet=(sheet, sheets.WORKBOOKS),
+        type=(type, tables),
+        gene=(gene, tables),
+    )
     if ending == ".gmt":
         return _of_gmt(path)
     if ending in JSON:

@@ -141,13 +141,11 @@ class Sheet(NamedTuple):
 
     def has_gene_for_head(self, at: int) -> bool:
         """Whether a column of known genes, in any case, is headed by one, and has no header."""
-        is_known = [names.is_known(text) or names.is_id(text) for text in self.column(at)]
-        head = self.heads[at]
-        return (
-            (names.is_known(head) or names.is_id(head))
-            and not is_head(head)
-            and sum(is_known) >= _MOSTLY * len(is_known)
-        )
+        head, below = self.heads[at], [text for text in self.column(at) if len(text) > 2]
+        if is_head(head) or not (names.is_known(head) or names.is_id(head)):
+            return False
+        known = [text for text in below if names.is_known(text) or names.is_id(text)]
+        return bool(known) and len(known) >= _MOSTLY * len(below)
 
     def named(self, source: object, argument: str, head: str) -> int:
         """Return the column that the caller names."""
@@ -197,12 +195,13 @@ def headed(
     has genes or numbers itself, or there is one column.  Columns without anything are left out.
     """
     width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
+    n_cells = [len(row) for row in rows]
     rows = [(row + [""] * width)[:width] for row in rows]
     at = _header(rows, column, heads)
     if at is None:
         return Sheet([""] * width, rows)
     sheet = Sheet(rows[at], [row for row in rows[at + 1 :] if row != rows[at]])
-    if sheet.heads[-1] or not sheet.rows or not all(row[-1] for row in sheet.rows):
+    if n_cells[at] >= width or not all(row[-1] for row in sheet.rows):
         return sheet
     if "symbols" in [sheet.kinds[gene] for gene in sheet.headed(SYMBOL_HEADS)]:
         return sheet  # which lacks the head of its last column
@@ -274,8 +273,7 @@ def _gene_column(sheet: Sheet, kinds: list[str]) -> int | None:
         candidates = [at for at in with_head if at in (*ids, *of_names)]
         candidates += [at for at in sheet.headed(NUMBER_HEADS) if kinds[at] == "numbers"]
         candidates += ids[: len(ids) == 1]
-        candidates += of_names if {*kinds} <= {"names", "row numbers", "nothing"} else []
-        candidates = candidates[: len(of_names) < 2 or bool(with_head)]
+        candidates += [at for at in of_names if sheet.heads[at].casefold() in _LIST_HEADS]
     same = [
         at for at in candidates if sheet.heads[at] and sheet.plain[at] == sheet.plain[candidates[0]]
     ]
@@ -285,12 +283,13 @@ def _gene_column(sheet: Sheet, kinds: list[str]) -> int | None:
 def _list(source: object, cells: list[str]) -> Sheet:
     """Return a list without its header."""
     has_head = bool(cells) and is_list_head(cells[0])
+    first = names.several(cells[0]) if cells else []
     kind = kind_of(cells[has_head:])
     is_numbered = has_head and kind == "numbers" and is_head(cells[0], NUMBER_HEADS)
     if kind not in ("symbols", "ids", "names", "nothing") and not is_numbered:
         problem = f"holds {kind} where names of genes are expected"
         raise bad_file(source, problem, "write names; above numbers of NCBI, the head entrez_id")
-    if kind == "symbols" and not has_head and not names.is_known(cells[0]):
+    if kind == "symbols" and not has_head and not any(map(names.is_known, first)):
         text = "is no name that is known, and is read as a gene: remove it if it is a head"
         log.warning(Message(f"{cells[0]} in the first line of {source} {text}."))
     return Sheet([""], [[cell] for cell in cells[has_head:]])
