@@ -200,9 +200,7 @@ def stdout() -> Any:
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     """Write the annotated cells to a file, or as h5ad to stdout."""
-    from ..io import _read
-
-    room, needed = shutil.disk_usage(target.parent).free, _read.n_bytes(adata)
+    room, needed = shutil.disk_usage(target.parent).free, adata.__sizeof__(with_disk=True)
     if room < needed:
         raise FileRefused(
             f"`output={short(target)}` needs {needed:.3g} bytes, and there is room for {room:.3g}"
@@ -210,10 +208,7 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     with replacing(target, ".h5ad", overwrite=overwrite) as name:
         write = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
         try:
-            if _read.are_in_memory(adata):
-                write(name)
-            else:
-                _read.write_in_parts(adata, name)
+            write(name)
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
             raise FileRefused(
                 f"`output={short(target)}` cannot be written: {reason(error)}"

@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any
 import anndata as ad
 import numpy as np
 import pandas as pd
-from anndata.io import read_elem, sparse_dataset, write_elem
+from anndata.io import read_elem, sparse_dataset
 
 from .. import checks
 from .._anndata import read
 from .._extras import needs
 from .._files import as_path, bad_file, is_zarr, reading
-from ..data.matrix import DENSE_BLOCK, check_indices, is_here
+from ..data.matrix import check_indices
 from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
 from ..vendors import sheets
 from ..vendors.names import is_id
 from . import _tables
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -44,10 +43,11 @@ _NAMES = {
 #: Matrices that have cells in their rows: of kallisto, and of alevin.
 _CELLS_IN_ROWS = re.compile(r"cells_x_|quants_mat")
 #: Of files with names, which begin without a header where instruments wrote them, and R's.
-_HEADS = {*sheets.ID_HEADS, "genename", "genesymbol", "featurename", "barcode", "cell", "x", "v1"}
-_EXPRESSION = "Gene Expression"
-#: What else features are, in files without genes.
-_OTHERS = {"Antibody Capture", "CRISPR Guide Capture", "Custom", "Multiplexing Capture", "Peaks"}
+_HEADS = (*sheets.GENE_HEADS, "barcode|cell|x|v1")
+#: What is read into memory.
+_IN_MEMORY = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")
+#: How 10x Genomics names a probe.
+_PROBE = re.compile(r".+\|[0-9a-f]{7}")
 
 
 def read_cells(
@@ -104,8 +104,8 @@ def read_cells(
     -----
     Names are text: ``001`` and ``NA`` stay what they are, without blanks around them.  A table has
     cells in its rows if its first cell says so (``cell``, ``barcode``; not ``gene``, ``symbol``),
-    or if more of its columns than of its rows are ids of genes, and fewer are barcodes, or else
-    more are symbols of human or mouse.  It is refused if these disagree.
+    or if its columns are symbols or ids of genes, or its rows barcodes or samples.  It is refused
+    if these disagree, or say nothing.
 
     Examples
     --------
@@ -122,30 +122,29 @@ def read_cells(
     checks.texts(modality=modality, or_none=True)
     checks.one_of("var_names", var_names, (_SYMBOLS, _IDS))
     if not path.exists():
-        raise FileMissing(
-            "path", str(path), "does not exist", "give the file or folder with the cells"
-        )
-    packed = path.suffix.lower() in sheets.PACKED
-    ending = (path.with_suffix("").suffix if packed else path.suffix).lower()
+        raise FileMissing("path", str(path), "does not exist", "give the file or folder")
+    ending = sheets.ending(path)
     if path.is_dir() and ending != ".zarr":
         ending = ".zarr" if is_zarr(path) else _MTX
-    for argument, value, default, of in (
+    for argument, value, default, endings in (
         ("transpose", transpose, False, _tables.SEPARATORS),
         ("backed", backed, False, (".h5ad", ".h5mu", ".zarr")),
         ("modality", modality, None, (".zarr", *_HDF5)),
         ("var_names", var_names, _SYMBOLS, (".h5", _MTX)),
     ):
-        if value not in (None, default) and ending not in of:
-            raise InvalidValue(argument, value, f"is for {shown(*of)}, and {path} is none")
+        if value not in (None, default) and ending not in endings:
+            raise InvalidValue(argument, value, f"is for {shown(*endings)}, and {path} is none")
     with reading(path, ending or "cells"), warnings.catch_warnings():
-        for ours in ("(Variable|Observation) names are not unique", "Suffix used"):
-            warnings.filterwarnings("ignore", ours, UserWarning)
+        for message in ("(Variable|Observation) names are not unique", "Suffix used"):
+            warnings.filterwarnings("ignore", message, UserWarning)
         warnings.filterwarnings("ignore", "The default value for `spmatrix`")  # of mmread
         adata = _read(path, ending, transpose, backed, modality, var_names)
     for matrix in (None if backed else adata.X, *map(adata.layers.get, read.layers(adata))):
         check_indices(matrix, "path", str(path))
     if 0 in adata.shape:
         raise bad_file(path, "holds no cells, or no genes")
+    if all(map(_PROBE.fullmatch, adata.var_names)):
+        raise bad_file(path, "holds probes, not genes", "give filtered_feature_bc_matrix.h5")
     make_unique(adata, path)
     twice = adata.obs_names[adata.obs_names.duplicated()].unique()
     if len(twice):
@@ -166,19 +165,15 @@ def _read(
     if ending == _MTX:
         return _mtx(_matrix_of(path) if path.is_dir() else path, var_names)
     if ending == ".zarr":
-        return _zarr(path, backed, modality)
-    if ending == ".loom":
+        import zarr
+
+        return _store(path, zarr.open_group(path, mode="r"), _SEVERAL, backed, modality)
+    if ending in (*_HDF5, ".loom"):
         _refuse_external_links(path)
-        return _loom(path)
-    if ending in _HDF5:
-        _refuse_external_links(path)
-        return _hdf5(path, backed, modality, var_names)
-    raise bad_file(
-        path,
-        "has an unknown ending",
-        f"give a file {shown(*_HDF5, '.zarr', '.loom', _MTX, *_tables.SEPARATORS)}, or a folder "
-        "of 10x Genomics",
-    )
+        return _loom(path) if ending == ".loom" else _hdf5(path, backed, modality, var_names)
+    endings = shown(*_HDF5, ".zarr", ".loom", _MTX, *_tables.SEPARATORS)
+    advice = f"give a file {endings}, or a folder of 10x Genomics"
+    raise bad_file(path, "has an unknown ending", advice)
 
 
 def make_unique(adata: ad.AnnData, path: Path) -> None:
@@ -189,26 +184,29 @@ def make_unique(adata: ad.AnnData, path: Path) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Suffix used", UserWarning)
         adata.var_names_make_unique()
-    log.warning(
-        Message(
-            f"{path} has several genes of one name, which are made unique by numbers behind them, "
-            f"such as -1: {listed(doubled)}."
-        )
-    )
+    text = "several genes of one name, which are made unique by numbers behind them, such as -1"
+    log.warning(Message(f"{path} has {text}: {listed(doubled)}."))
 
 
-def _zarr(path: Path, backed: bool, modality: str | None) -> ad.AnnData:
-    import zarr
-
-    group: Any = zarr.open_group(path, mode="r")
-    where = _group_of(
-        path, {name: set(group[name]) for name in _SEVERAL if name in group}, modality
-    )
-    if where is not None:
-        return open_backed(group[where]) if backed else _element(group[where])
-    if "obs" not in group or "var" not in group:
-        raise bad_file(path, "holds no AnnData, MuData or SpatialData")
-    return open_backed(group) if backed else ad.read_zarr(path)
+def _store(
+    path: Path, root: Any, several: tuple[str, ...], backed: bool, modality: str | None
+) -> ad.AnnData:
+    """Return the AnnData that a store is, or the one of several that is asked for."""
+    parts = [f"{group}/{name}" for group in several if group in root for name in root[group]]
+    matching = [part for part in parts if modality in (None, part.partition("/")[2])]
+    names = listed(sorted(parts))
+    if modality is not None and not matching:
+        advice = f"choose from {names}" if parts else "leave it out"
+        raise NotFound("modality", modality, f"is not in {path}", advice)
+    if len(matching) > 1:
+        first = min(matching).partition("/")[2]
+        advice = f"choose one, such as {arg('modality', first)}"
+        raise bad_file(path, f"holds several matrices ({names})", advice)
+    if not matching and (not {"obs", "var"} <= set(root) or {*several} & set(root)):
+        raise bad_file(path, "holds no AnnData, MuData or SpatialData with a matrix")
+    if backed:
+        return open_backed(root[matching[0]] if matching else root)
+    return read_elem(root[matching[0]]) if matching else ad.read_zarr(path)
 
 
 def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.AnnData:
@@ -217,62 +215,30 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
 
     if not h5py.is_hdf5(path):
         raise bad_file(path, "is no HDF5 file, whatever its ending", "give it the ending it needs")
-    with h5py.File(path, "r") as file:
-        of_mudata = {name: set(file[name]) for name in _SEVERAL[:1] if name in file}
-        where = _group_of(path, of_mudata, modality)
-        if where is not None:
-            return open_backed(h5py.File(path)[where]) if backed else _element(file[where])
-        is_anndata = "obs" in file and "var" in file
+    with h5py.File(path) as file:
+        is_anndata = {"obs", "var"} <= set(file)
+        genomes = [name for name in file if "barcodes" in getattr(file[name], "keys", set)()]
+        if "mod" in file or modality is not None:
+            return _store(path, h5py.File(path) if backed else file, ("mod",), backed, modality)
         if is_anndata and backed and "encoding-type" in file.attrs and var_names == _SYMBOLS:
             return open_backed(h5py.File(path), path)
-        genomes = [
-            name for name, member in file.items() if "barcodes" in getattr(member, "keys", set)()
-        ]
+    if is_anndata and var_names != _SYMBOLS:
+        raise InvalidValue("var_names", var_names, f"is for 10x Genomics, and {path} is AnnData")
     if is_anndata:
-        if var_names != _SYMBOLS:
-            raise InvalidValue(
-                "var_names", var_names, f"is for 10x Genomics, and {path} is AnnData"
-            )
         return ad.read_h5ad(path, backed="r" if backed else None)
-    if len(genomes) > 1:
-        raise bad_file(
-            path,
-            f"holds several genomes ({listed(genomes)})",
-            "write one of them, read with scanpy.read_10x_h5(..., genome=...), to an .h5ad",
-        )
-    if not genomes:
-        raise bad_file(path, "holds no AnnData, MuData or matrix of 10x Genomics")
-    return _tenx_h5(path, var_names)
+    if len(genomes) != 1:
+        problem = f"holds several genomes ({listed(genomes)})" if genomes else "holds no cells"
+        advice = "write one of them, read with scanpy.read_10x_h5(..., genome=...), to an .h5ad"
+        raise bad_file(path, problem, advice)
+    needs("A file of 10x Genomics", "scanpy")
+    import scanpy as sc
 
-
-def _group_of(
-    path: Path, several: Mapping[str, Collection[str]], modality: str | None
-) -> str | None:
-    """Return the group of the one AnnData that is asked for; None: the file is one itself."""
-    groups = {name: f"{group}/{name}" for group, names in several.items() for name in names}
-    if modality is not None and modality not in groups:
-        raise NotFound(
-            "modality",
-            modality,
-            f"is not in {path}",
-            f"choose from {listed(sorted(groups))}" if groups else "leave it out",
-        )
-    if len(groups) > 1 and modality is None:
-        first, *_ = sorted(groups)
-        raise bad_file(
-            path,
-            f"holds several matrices ({listed(sorted(groups))})",
-            f"choose one, such as {arg('modality', first)}",
-        )
-    if several and not groups:
-        raise bad_file(path, "holds no matrix of cells × genes")
-    return groups[modality or next(iter(groups))] if groups else None
-
-
-def _element(group: Any) -> ad.AnnData:
-    adata = ad.io.read_elem(group)
-    if not isinstance(adata, ad.AnnData):
-        raise TypeError(f"{group.name} is no AnnData")
+    adata = sc.read_10x_h5(path)
+    symbols = adata.var_names.to_numpy()
+    adata.var_names = np.where(symbols == "", adata.var[_IDS], symbols)
+    if var_names == _IDS:
+        adata.var.insert(0, _SYMBOLS, adata.var_names.to_numpy())
+        adata.var_names = adata.var.pop(_IDS).to_numpy()
     return adata
 
 
@@ -282,11 +248,8 @@ def _refuse_external_links(path: Path) -> None:
 
     def look(name: str, link: Any) -> None:
         if isinstance(link, h5py.ExternalLink):
-            raise bad_file(
-                path,
-                f"has a link to another file ({name} to {link.filename})",
-                "copy what is meant into the file",
-            )
+            problem = f"has a link to another file ({name} to {link.filename})"
+            raise bad_file(path, problem, "copy what is meant into the file")
 
     if h5py.is_hdf5(path):
         with h5py.File(path, "r") as file:
@@ -301,41 +264,23 @@ def _loom(path: Path) -> ad.AnnData:
     names = {}
     with loompy.connect(path, "r") as file:
         for argument, kind, present in (
-            ("var_names", _GENE, file.ra),
-            ("obs_names", _CELL, file.ca),
+            ("var_names", _GENE, file.ra.keys()),
+            ("obs_names", _CELL, file.ca.keys()),
         ):
-            attributes = [name for name in kind if name in present.keys()]  # noqa: SIM118 - no mapping
-            if not attributes:
+            names[argument] = next((name for name in kind if name in present), None)
+            if names[argument] is None:
                 raise bad_file(path, "has no names", f"add one of the attributes {shown(*kind)}")
-            names[argument] = attributes[0]
     return sc.read_loom(path, **names)
-
-
-def _tenx_h5(path: Path, var_names: str) -> ad.AnnData:
-    needs("A file of 10x Genomics", "scanpy")
-    import scanpy as sc
-
-    adata = sc.read_10x_h5(path)
-    symbols = adata.var_names.to_numpy()
-    adata.var_names = np.where(symbols == "", adata.var[_IDS], symbols)
-    if var_names == _IDS:
-        adata.var.insert(0, _SYMBOLS, adata.var_names.to_numpy())
-        adata.var_names = adata.var.pop(_IDS).to_numpy()
-    return adata
 
 
 def _matrix_of(folder: Path) -> Path:
     """Return the one matrix in a folder; of several, that which is named so."""
     matrices = sorted(file for file in folder.iterdir() if _stem(file) is not None)
-    called_matrix = [file for file in matrices if "matrix" in file.name]
-    candidates = called_matrix or matrices
+    candidates = [file for file in matrices if "matrix" in file.name] or matrices
     if len(candidates) != 1:
-        raise bad_file(
-            folder,
-            f"must hold one matrix ({shown(_MTX, f'{_MTX}.gz')}) or be a store of zarr, and holds "
-            f"{listed([file.name for file in candidates]) if candidates else 'neither'}",
-            "give the path of a file",
-        )
+        names = listed([file.name for file in candidates]) if candidates else "none"
+        problem = f"must hold one matrix of {_MTX} or {_MTX}.gz, or be a store of zarr, and holds"
+        raise bad_file(folder, f"{problem} {names}", "give the path of a file")
     return candidates[0]
 
 
@@ -352,41 +297,39 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     matrix = io.mmread(path)
     texts = {kind: _texts(file, matrix.shape) for kind, file in files.items()}
     genes, cells = texts["genes"], texts["cells"]
-    numbers = [str(number) for number in range(len(cells) + 1)]
-    if cells.shape[1] > 1 and list(cells.iloc[:, 0]) in (numbers[:-1], numbers[1:]):
+    if cells.shape[1] > 1 and sheets.kind_of([*cells[0], ""]) in ("row numbers", "flags"):
         cells = cells.iloc[:, 1:]
     if "symbols" in texts:
         genes = pd.concat([genes.iloc[:, :1], texts["symbols"]], axis=1, ignore_index=True)
-    n_genes, n_cells = len(genes), len(cells)
-    in_rows = matrix.shape == (n_cells, n_genes) and (
-        n_cells != n_genes or _CELLS_IN_ROWS.match(str(_stem(path))) is not None
-    )
-    if not in_rows and matrix.shape != (n_genes, n_cells):
-        raise bad_file(
-            path,
-            f"is a matrix of {matrix.shape[0]} × {matrix.shape[1]}, with {n_genes} genes in "
-            f"{files['genes'].name} and {n_cells} cells in {files['cells'].name}",
-            "give files that belong together, and are whole",
+    shape = len(cells), len(genes)
+    has_cells_in_rows = _CELLS_IN_ROWS.match(str(_stem(path))) is not None
+    if matrix.shape == shape[::-1] and not (has_cells_in_rows and shape[0] == shape[1]):
+        matrix = matrix.T
+    elif matrix.shape != shape:
+        problem = (
+            f"is a matrix of {matrix.shape[0]} × {matrix.shape[1]}, with {shape[1]} genes in "
+            f"{files['genes'].name} and {shape[0]} cells in {files['cells'].name}"
         )
-    matrix = sparse.csr_matrix(matrix if in_rows else matrix.T, dtype=np.float32)
+        raise bad_file(path, problem, "give files that belong together, and are whole")
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
     if all(map(is_id, symbols)) and not all(map(is_id, ids)):
         ids, symbols = symbols, ids
     symbols = symbols.where(symbols != "", ids)
-    index, further = (ids, (_SYMBOLS, symbols)) if var_names == _IDS else (symbols, (_IDS, ids))
+    index, name, further = (ids, _SYMBOLS, symbols) if var_names == _IDS else (symbols, _IDS, ids)
     var = pd.DataFrame(index=index.to_numpy())
     if genes.shape[1] > 1:
-        var[further[0]] = further[1].to_numpy()
+        var[name] = further.to_numpy()
     for side, kind in ((var.index, "genes"), (cells.iloc[:, 0], "cells")):
         if "" in set(side):
             raise bad_file(path, f"has a line without a name in {files[kind].name}")
-    adata = ad.AnnData(matrix, obs=pd.DataFrame(index=cells.iloc[:, 0].to_numpy()), var=var)
-    if genes.shape[1] > 2:
-        kinds = genes.iloc[:, 2].to_numpy()
-        if (kinds == _EXPRESSION).any() or set(kinds) & _OTHERS:
-            adata.var["feature_types"] = kinds
-            adata = adata if (kinds == _EXPRESSION).all() else adata[:, kinds == _EXPRESSION].copy()
-    return adata
+    obs = pd.DataFrame(index=cells.iloc[:, 0].to_numpy())
+    adata = ad.AnnData(sparse.csr_matrix(matrix, dtype=np.float32), obs=obs, var=var)
+    if genes.shape[1] < 3 or not genes[2].isin([sheets.EXPRESSION]).any():
+        others = genes.shape[1] > 2 and genes[2].map(sheets.is_no_gene).any()
+        return adata[:, :0] if others else adata
+    adata.var["feature_types"] = genes[2].to_numpy()
+    is_gene = genes[2].to_numpy() == sheets.EXPRESSION
+    return adata if is_gene.all() else adata[:, is_gene].copy()
 
 
 def _files_of_names(path: Path) -> dict[str, Path]:
@@ -402,11 +345,9 @@ def _files_of_names(path: Path) -> dict[str, Path]:
             if matching:
                 paths.setdefault(kind, matching[0])
     if missing := {"genes", "cells"} - paths.keys():
-        raise bad_file(
-            path,
-            f"has no file with the names of its {' and '.join(sorted(missing))} beside it",
-            "put features.tsv, or genes.tsv, and barcodes.tsv there, named as it is",
-        )
+        problem = f"has no file with the names of its {' and '.join(sorted(missing))} beside it"
+        advice = "put features.tsv, or genes.tsv, and barcodes.tsv there, named as it is"
+        raise bad_file(path, problem, advice)
     return paths
 
 
@@ -418,15 +359,8 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
     frame = frame.map(sheets.stripped)
     if any(column.str.contains('"').any() for _, column in frame.iloc[:, :2].items()):
         raise bad_file(path, "has quotes within names", "separate its columns by tabs")
-    is_headed = len(frame) - 1 in shape and sheets.plain(frame.iat[0, 0]) in _HEADS
+    is_headed = len(frame) - 1 in shape and sheets.is_head(frame.iat[0, 0], _HEADS)
     return frame[1:].reset_index(drop=True) if is_headed else frame
-
-
-#: Stored values of a part of a sparse matrix.
-_PART = 2**24
-#: What is read into memory.
-_IN_MEMORY = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")
-_SPARSE = ("csr_matrix", "csc_matrix")
 
 
 def open_backed(group: Any, path: Path | None = None) -> ad.AnnData:
@@ -447,121 +381,8 @@ def open_backed(group: Any, path: Path | None = None) -> ad.AnnData:
 
 
 def _stored(element: Any) -> Any:
-    """A matrix where it is."""
+    """Return a matrix that stays where it is."""
     kind = element.attrs.get("encoding-type")
-    if kind in _SPARSE:
+    if kind in ("csr_matrix", "csc_matrix"):
         return sparse_dataset(element)
     return element if kind == "array" else read_elem(element)
-
-
-def n_bytes(adata: ad.AnnData) -> int:
-    """Bytes of the cells with what is not in memory, before a file packs it."""
-    return int(adata.__sizeof__()) + sum(map(_size, _matrices(adata).values()))
-
-
-def are_in_memory(adata: ad.AnnData) -> bool:
-    """Whether all matrices are, so that anndata writes them."""
-    return all(map(is_here, _matrices(adata).values()))
-
-
-def write_in_parts(adata: ad.AnnData, path: Path) -> None:
-    """Write cells to ``.h5ad`` or ``.zarr``, with matrices that are not in memory part by part."""
-    adata.strings_to_categoricals()  # as anndata does
-    if path.suffix.lower() == ".zarr":
-        import zarr
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the setting goes with anndata 0.14
-            version: Any = getattr(ad.settings, "zarr_write_format", 3)
-        _fill(zarr.open_group(path, mode="w", zarr_format=version), adata)
-        return
-    import h5py
-
-    with h5py.File(path, "w") as file:
-        _fill(file, adata)
-
-
-def _matrices(adata: ad.AnnData) -> dict[str, Any]:
-    """Matrices of all cells by their places in a file."""
-    matrices = {f"layers/{name}": adata.layers[name] for name in read.layers(adata)}
-    if adata.X is not None:
-        matrices["X"] = adata.X
-    if adata.raw is not None:
-        matrices["raw/X"] = adata.raw.X
-    return matrices
-
-
-def _size(matrix: Any) -> int:
-    if is_here(matrix):
-        return 0
-    group = getattr(matrix, "group", None)
-    if group is None:
-        return int(np.prod(matrix.shape, dtype=np.int64) * matrix.dtype.itemsize)
-    arrays = (group[name] for name in ("data", "indices", "indptr"))
-    return sum(int(name.shape[0]) * int(name.dtype.itemsize) for name in arrays)
-
-
-def _fill(root: Any, adata: ad.AnnData) -> None:
-    """Write all parts to an empty file."""
-    root.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
-    for name in _IN_MEMORY:
-        content = getattr(adata, name)
-        write_elem(root, name, content if name in ("obs", "var") else dict(content))
-    write_elem(root, "layers", {})
-    if adata.raw is not None:
-        write_elem(root, "raw", {"var": adata.raw.var, "varm": dict(adata.raw.varm)})
-        root["raw"].attrs.update({"encoding-type": "raw", "encoding-version": "0.1.0"})
-    for location, matrix in _matrices(adata).items():
-        folder, _, name = location.rpartition("/")
-        _put(root[folder] if folder else root, name, matrix)
-
-
-def _put(root: Any, name: str, matrix: Any) -> None:
-    """Write a matrix: HDF5 copies its own, anndata what is in memory or of dask."""
-    stored = getattr(matrix, "group", matrix)
-    if _is_hdf5(stored) and _is_hdf5(root):
-        root.copy(stored, root, name)
-    elif is_here(matrix) or hasattr(matrix, "dask"):
-        write_elem(root, name, matrix)
-    elif hasattr(matrix, "format"):
-        blocks = _blocks(matrix)
-        write_elem(root, name, next(blocks), dataset_kwargs={"indptr_dtype": np.int64})
-        for block in blocks:
-            sparse_dataset(root[name]).append(block)
-    else:
-        _put_dense(root, name, matrix)
-
-
-def _is_hdf5(element: Any) -> bool:
-    return type(element).__module__.partition(".")[0] == "h5py"
-
-
-def _blocks(matrix: Any) -> Iterator[Any]:
-    """A sparse matrix in a file, some rows or columns at a time."""
-    by_rows = matrix.format == "csr"
-    n_all = matrix.shape[0 if by_rows else 1]
-    for begin, end in _pieces(matrix):
-        yield matrix[begin:end] if by_rows else matrix[:, begin:end]
-        progress = {"stage": "writing cells", "n_done": end, "n_all": n_all}
-        log.info("%d of %d written", end, n_all, extra=progress)
-
-
-def _pieces(stored: Any) -> Iterator[tuple[int, int]]:
-    """Successive rows of a CSR in a file, or columns of a CSC: one, or many with few values."""
-    pointers = np.asarray(stored.group["indptr"][:])
-    begin, end = 0, len(pointers) - 1
-    while begin < end:
-        full = int(np.searchsorted(pointers, pointers[begin] + _PART, side="right")) - 1
-        last = min(max(begin + 1, full), end)
-        yield begin, last
-        begin = last
-
-
-def _put_dense(root: Any, name: str, matrix: Any) -> None:
-    rows = max(1, DENSE_BLOCK // max(1, matrix.shape[1]))
-    chunks = (min(rows, matrix.shape[0]), matrix.shape[1])
-    create = root.create_array if hasattr(root, "create_array") else root.create_dataset
-    array = create(name, shape=matrix.shape, dtype=matrix.dtype, chunks=chunks)
-    array.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
-    for begin in range(0, matrix.shape[0], rows):
-        array[begin : begin + rows] = matrix[begin : begin + rows]

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Collection, Iterable, Mapping
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import pandas as pd
 
 from .. import checks
 from .._extras import needs
-from .._files import as_path, bad_file, existing, reading, reason
+from .._files import as_path, bad_file, reading, reason
 from ..errors import (
     MAPPING,
     NO_VALUE,
@@ -22,12 +23,10 @@ from ..errors import (
     InvalidType,
     InvalidValue,
     Message,
-    NotFound,
     Unreachable,
     arg,
     listed,
     naming,
-    shown,
 )
 from . import names, sheets
 
@@ -39,11 +38,11 @@ log = logging.getLogger(__name__)
 #: Columns of a table of genes beside symbol and id, and what they are headed in files, as
 #: :func:`.sheets.plain` has it.
 COLUMNS = {
-    "species": ("specie", "organism"),
+    "species": ("specie|organism",),
     "n_probes": sheets.PROBE_HEADS,
-    "previous": ("previou", "prevsymbol", "previoussymbol"),
-    "aliases": ("aliase", "alia", "aliassymbol", "synonym", "markersynonym"),
-    "family": ("family", "genefamily", "genegroup", "paralog"),
+    "previous": ("previou|prev(ious)?symbol",),
+    "aliases": ("aliase|alia|aliassymbol|(marker)?synonym",),
+    "family": ("(gene)?family|genegroup|paralog",),
 }
 _GTF = (".gtf", ".gff", ".gff3")
 #: Attributes of a gene in a GTF or GFF3 file.
@@ -82,119 +81,96 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     >>> list(genes.columns), list(genes["symbol"])
     (['symbol', 'id'], ['CD3D'])
     """
-    path = existing(path)
     checks.texts(species=species, or_none=True)
-    ending = sheets.ending(path)
-    if ending not in (*_GTF, *sheets.LISTS):
-        endings = shown(*sheets.LISTS, *_GTF)
-        raise bad_file(path, "has an unknown ending", f"use one of {endings}")
-    if ending in _GTF:
+    path = as_path(path)
+    if sheets.checked_ending(path, (*sheets.LISTS, *_GTF)) in _GTF:
         frame = pd.DataFrame(_of_annotation(path), columns=["symbol", "id"])
     else:
         frame = _of_rows(str(path), sheets.table(path))
     if frame.empty:
         raise bad_file(path, "holds no genes")
-    dates = [name for name in frame["symbol"] if names.dates(name)]
-    if dates:
-        log.warning(
-            Message(
-                f"{path} has among the genes dates, as spreadsheets make of names, which no gene "
-                f"is found by: {listed(dates)}."
-            )
-        )
+    if wrong := sheets.damaged(list(frame["symbol"])):
+        problem = "dates or numbers, as spreadsheets make of names, which no gene is found by"
+        log.warning(Message(f"{path} has among the genes {problem}: {listed(wrong)}."))
     return frame if species is None else names.of_species(frame, species, argument="species")
 
 
 def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
     """Return a table of genes out of what an argument holds: a file, a table, or names."""
-    if isinstance(source, str | Path):
-        with naming(path=argument):
+    with naming(path=argument):
+        if isinstance(source, str | Path):
             return read_genes(source)
-    if isinstance(source, pd.DataFrame):
-        with naming(path=argument):
+        if isinstance(source, pd.DataFrame):
             frame = _of_rows(NO_VALUE, sheets.of_frame(source))
-    elif isinstance(source, Collection) and not isinstance(source, bytes):
-        frame = _genes(pd.DataFrame({"symbol": list(map(str, source)), "id": ""}, dtype=object))
-    else:
-        raise InvalidType(argument, source, "must be a file, a table or names of genes")
+        elif isinstance(source, Collection) and not isinstance(source, bytes):
+            frame = _genes(pd.DataFrame({"symbol": list(map(str, source)), "id": ""}, dtype=object))
+        else:
+            raise InvalidType(argument, source, "must be a file, a table or names of genes")
     if frame.empty:
         raise InvalidValue(argument, NO_VALUE, "holds no genes")
     return frame
 
 
 def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
-    """A table of genes out of rows, with a header or without one."""
-    columns = sheets.genes(source, rows)
-    table = columns.sheet
-    frame = pd.DataFrame({"symbol": pd.Series(table.column(columns.gene), dtype=object)})
-    frame["id"] = "" if columns.id is None else table.column(columns.id)
-    for name, heads in COLUMNS.items():
-        at = sheets.column_headed(table.heads, heads)
-        if at is not None and at != columns.gene:
-            frame[name] = table.column(at)
+    """Return a table of genes out of rows, with a header or without one."""
+    sheet, gene, of_id = sheets.genes(source, rows)
+    columns = {"symbol": gene, "id": gene if of_id is None else of_id}
+    columns |= {name: at for name, heads in COLUMNS.items() for at in sheet.headed(heads)[:1]}
+    frame = pd.DataFrame({name: sheet.column(at) for name, at in columns.items()}, dtype=object)
     if "n_probes" in frame:
-        frame = _numbered(source, frame)
+        numbers = sheets.numbers_of(frame["n_probes"])
+        strange = frame["n_probes"][numbers.isna() & ~frame["n_probes"].isin(names.NO_NAME)]
+        if len(strange) and numbers.isna().all():  # names of probes
+            frame = frame.drop(columns="n_probes")
+        elif len(strange):
+            problem = f"has among the numbers of probes {listed(strange)}"
+            raise bad_file(source, problem, "write numbers")
+        else:
+            frame["n_probes"] = numbers.fillna(0.0)
+    if of_id is None:
+        frame["id"] = ""
     return _genes(sheets.one_name_a_row(source, frame, "symbol"))
 
 
-def _numbered(source: object, frame: pd.DataFrame) -> pd.DataFrame:
-    """The same with numbers of probes, 0 where a cell is empty; texts alone are none, as names."""
-    cells = frame["n_probes"]
-    numbers = sheets.numbers_of(cells)
-    strange = cells[numbers.isna() & ~cells.isin(names.NO_NAME)]
-    if len(strange) and numbers.isna().all():
-        return frame.drop(columns="n_probes")
-    if len(strange):
-        raise bad_file(
-            source, f"has among the numbers of probes {listed(strange)}", "write numbers"
-        )
-    return frame.assign(n_probes=numbers.fillna(0.0))
-
-
 def _genes(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same with ids in one spelling, numbers of probes, and each gene once."""
+    """Return the same with ids in one spelling, and each gene once."""
     ids = frame["id"].map(names.as_id)
-    ids = ids.mask(ids.map(names.is_number), "")
-    alone = frame["symbol"][ids == ""]
-    ids[ids == ""] = [names.as_id(name) if names.is_id(name) else "" for name in alone]
-    frame = frame.assign(id=ids)
-    for name in ("previous", "aliases"):
-        if name in frame:
-            frame[name] = frame[name].str.replace(", ", "|", regex=False)
-    has_name = (frame["symbol"] != "") | (frame["id"] != "")
-    genes = frame[has_name & ~frame["symbol"].map(names.is_control)]
+    ids = ids.mask(ids.map(names.is_number).astype(bool), "")
+    is_id = frame["symbol"].map(names.is_id).astype(bool)
+    frame = frame.assign(id=ids.mask((ids == "") & is_id, frame["symbol"].map(names.as_id)))
+    for name in {"previous", "aliases"} & set(frame):
+        frame[name] = frame[name].str.replace(", ", "|", regex=False)
+    named = (frame["symbol"] != "") | (frame["id"] != "")
+    genes = frame[named & ~frame["symbol"].map(names.is_control).astype(bool)]
     genes = genes[[name for name in ("symbol", "id", *COLUMNS) if name in genes]]
     if "n_probes" in genes:  # of a gene that is in several places, such as haplotypes, the most
-        genes = genes.sort_values("n_probes", ascending=False, kind="stable")
-        genes = genes.drop_duplicates([name for name in genes if name != "n_probes"]).sort_index()
+        most = genes.groupby(list(genes.columns.drop("n_probes")), sort=False)["n_probes"]
+        genes = genes.assign(n_probes=most.transform("max"))
     return genes.drop_duplicates(ignore_index=True)
 
 
 def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
-    """Symbol and id of each gene of a GTF or GFF3 file."""
+    """Yield symbol and id of each gene of a GTF or GFF3 file."""
     with reading(path, sheets.ending(path)), sheets.opened(path) as lines:
         for line in lines:
             fields = line.split("\t")
             if len(fields) > 8 and fields[2].endswith("gene") and line[0] != "#":
-                pairs: list[tuple[str, str]] = _ATTRIBUTE.findall(fields[8])
-                attributes = dict(reversed(pairs))
-                name = attributes.get("gene_id", attributes.get("ID", ""))
-                yield (
-                    attributes.get("gene_name", attributes.get("Name", "")),
-                    names.versionless(name),
-                )
+                attributes: dict[str, str] = dict(reversed(_ATTRIBUTE.findall(fields[8])))
+                gene_id = attributes.get("gene_id", attributes.get("ID", ""))
+                symbol = attributes.get("gene_name", attributes.get("Name", ""))
+                yield symbol, names.versionless(gene_id)
 
 
-#: Endings of files of gene sets; further ones are those of tables.
-SETS = (".gmt", ".json")
+#: Endings of files of JSON, and of gene sets; further ones are those of tables.
+JSON = (".json", ".pkc")
+SETS: tuple[str, ...] = (".gmt", *JSON)
 #: Where the libraries of gseapy are, and seconds to wait for them.
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 #: What columns of types and families are headed: those first that say more.
 TYPE_HEADS = (
-    *("cellname", "celltype", "celltypename", "type", "subtype", "cluster", "clusterid", "ct"),
-    *("cell", "group", "label", "population", "annotation", "ident", "identity", "clas", "lineage"),
-    *("family", "genefamily", "genegroup", "geneset", "genesetname", "gsname", "set", "setname"),
-    *("term", "pathway"),
+    "cellname",
+    r"celltype(name)?|(sub)?type|cluster(id)?|ct|cell|group|label|population|annotation",
+    r"ident(ity)?|clas|lineage|(gene)?family|gene(group|set)(name)?|gsname|set(name)?|term|pathway",
 )
 _HEADS = (*TYPE_HEADS, *sheets.GENE_HEADS)
 #: A head of genes that a type lacks; one of several columns of genes, such as ``marker 1``; a line
@@ -268,22 +244,20 @@ def read_markers(
             raise InvalidValue("sheet", sheet, "is for a workbook")
         return _lists(NO_VALUE, _pairs(NO_VALUE, sheets.of_frame(path), type, gene))
     path = as_path(path)
-    ending = sheets.ending(path)
-    if ending not in (*SETS, *sheets.LISTS):
-        endings = shown(*SETS, *sheets.LISTS)
-        raise bad_file(path, "has an unknown ending", f"use one of {endings}")
-    existing(path)
-    if sheet is not None and ending not in sheets.WORKBOOKS:
-        raise InvalidValue("sheet", sheet, f"is for a workbook, and not for {path}")
-    for argument, head in (("type", type), ("gene", gene)):
-        if head is not None and ending in SETS:
-            raise InvalidValue(argument, head, f"is for a table, and not for {path}")
+    tables = sheets.LISTS
+    ending = sheets.checked_ending(
+        path,
+        (*SETS, *tables),
+        sheet=(sheet, sheets.WORKBOOKS),
+        type=(type, tables),
+        gene=(gene, tables),
+    )
     if ending == ".gmt":
         return _of_gmt(path)
-    source = str(path)
-    if ending == ".json":
-        return _lists(source, _of_json(path))
-    return _lists(source, _pairs(source, sheets.table(path, sheet, type or gene), type, gene))
+    if ending in JSON:
+        return _lists(str(path), _of_json(path))
+    rows = sheets.table(path, sheet, type or gene)
+    return _lists(str(path), _pairs(str(path), rows, type, gene))
 
 
 def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
@@ -291,17 +265,13 @@ def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
     if sheets.ending(path := as_path(path)) not in sheets.LISTS:
         return {}
     table = sheets.headed(sheets.table(path), heads=_HEADS)
-    heads = (sheets.SYMBOL_HEADS, sheets.ID_HEADS, ("name",))
-    gene, of_id, alias = (sheets.column_headed(table.heads, heads_of) for heads_of in heads)
-    if gene is None:
-        return {}
-    columns = [
-        [""] * len(table.rows) if at is None else table.column(at)
-        for at in (gene, of_id, None if alias == gene else alias)
-    ]
-    return {
-        name: (names.as_id(gene_id), called) for name, gene_id, called in zip(*columns, strict=True)
-    }
+    gene, *others = (
+        table.headed(of)[:1] for of in (sheets.SYMBOL_HEADS, sheets.ID_HEADS, ("name",))
+    )
+    blank = [""] * len(table.rows)
+    ids, called = (table.column(*at) if at and at != gene else blank for at in others)
+    genes = table.column(*gene) if gene else []
+    return {name: (names.as_id(ids[n]), called[n]) for n, name in enumerate(genes)}
 
 
 def content(path: Path) -> Any:
@@ -314,11 +284,9 @@ def listed_in(path: Path, cells: Any) -> list[str]:
     """Return the names of a list in a JSON file."""
     cells = [cells] if isinstance(cells, str) else cells
     if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
-        raise bad_file(
-            path,
-            "holds something else than a list of names or lists by name",
-            "give one of these, or the gene_panel.json that lies beside a run of 10x Genomics",
-        )
+        problem = "holds something else than a list of names or lists by name"
+        advice = "give one of these, or the gene_panel.json that lies beside a run of 10x Genomics"
+        raise bad_file(path, problem, advice)
     return [name for cell in cells for name in sheets.names_of(str(path), cell)]
 
 
@@ -335,15 +303,10 @@ def _of_gmt(path: Path) -> dict[str, list[str]]:
             for field in without_weights
             for gene in sheets.names_of(str(path), field, may_be_prose=True)
         ]
-        if not name or not genes:
-            raise bad_file(
-                path,
-                "is not a GMT file",
-                f"line {number} must hold a name, a description and genes, separated by tabs; it "
-                f"starts {line[:40]!r}",
-            )
-        if name in sets:
-            raise bad_file(path, f"has two gene sets {name!r}, the second in line {number}")
+        if not name or not genes or name in sets:
+            problem = f"is not a GMT file, or has a set twice: line {number} starts {line[:40]!r}"
+            advice = "write a name, a description and genes on a line, separated by tabs"
+            raise bad_file(path, problem, advice)
         sets[name] = list(dict.fromkeys(genes))
     if not sets:
         raise bad_file(path, "holds no gene set")
@@ -351,25 +314,25 @@ def _of_gmt(path: Path) -> dict[str, list[str]]:
 
 
 def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the lists of a JSON file, or gene sets of MSigDB, by name."""
     lists = content(path)
     if not isinstance(lists, dict):
         listed_in(path, None)
     for name, cells in lists.items():
-        if isinstance(cells, dict):  # of MSigDB
-            cells = cells.get("geneSymbols")
+        cells = cells.get("geneSymbols") if isinstance(cells, dict) else cells
         yield str(name), listed_in(path, cells)
 
 
 def _lists(source: object, pairs: Iterable[tuple[str, list[str]]]) -> dict[str, list[str]]:
-    """Genes by type, each once."""
+    """Return genes by type, each once."""
     members: dict[str, dict[str, None]] = {}
     for name, genes in pairs:
         if name not in names.NO_NAME and genes:
             members.setdefault(name, {}).update(dict.fromkeys(genes))
     if not members:
         raise bad_file(source, "holds no genes of a type")
-    sheets.check_read(source, [gene for genes in members.values() for gene in genes])
-    return {name: list(genes) for name, genes in members.items()}
+    sheets.check_read(source, [gene for of_type in members.values() for gene in of_type])
+    return {name: list(of_type) for name, of_type in members.items()}
 
 
 def _pairs(
@@ -384,79 +347,60 @@ def _pairs(
     if rows and len(lines) == len(rows) and all(lines):
         rows = [[line[1], line[2]] for line in lines if line]
     table = sheets.headed(rows, type or gene, heads=_HEADS)
-    for argument, head in (("type", type), ("gene", gene)):
-        if head is not None and head not in table.heads:
-            advice = f"it has {listed(table.heads)}"
-            raise NotFound(argument, head, f"is not in {source}", advice)
     kinds = table.kinds
-    of_type = sheets.column_headed(table.heads, TYPE_HEADS)
+    of_type = table.headed(TYPE_HEADS)[:1]
     if type is not None:
-        of_type = table.heads.index(type)
+        of_type = [table.named(source, "type", type)]
     of_genes = _gene_columns(table, kinds, of_type)
     if gene is not None:
-        of_genes = [table.heads.index(gene)]
+        of_genes = [table.named(source, "gene", gene)]
     texts = [at for at, kind in enumerate(kinds) if kind in ("names", "prose")]
     texts = [at for at in texts if at not in of_genes]
-    if of_type is None and len(texts) == 1:
-        of_type = texts[0]
-    flags = [at for at, kind in enumerate(kinds) if kind == "flags" and table.heads]
-    has_heads = any(sheets.plain(head) in _HEADS for head in table.heads)
-    if of_type is not None and of_genes:
-        yield from _by_row(source, table, of_type, of_genes)
-    elif len(of_genes) == 1 and len(flags) == table.width - 1 > 0:
-        genes = table.column(of_genes[0])
+    if not of_type and len(texts) == 1:
+        of_type = texts
+    flags = [at for at, kind in enumerate(kinds) if kind == "flags" and table.heads[at]]
+    has_heads = any(sheets.is_head(head, _HEADS) for head in table.heads)
+    if of_type and of_genes:
+        label = ""
+        for row in table.rows:
+            label = row[of_type[0]] or label  # merged cells have the last one
+            yield label, _names_in(source, [row[at] for at in of_genes])
+    elif len(of_genes) == 1 and len(flags) == len(kinds) - 1 > 0:
         for at in flags:
-            flagged = zip(genes, table.column(at), strict=True)
-            marked = [name for name, flag in flagged if flag.casefold() in ("1", "true", "yes")]
-            yield (
-                table.heads[at],
-                [name for cell in marked for name in sheets.names_of(source, cell)],
-            )
-    elif of_genes and table.heads and not texts and not has_heads:
-        yield from _by_column(source, table, of_genes)
+            is_of_type = [cell.casefold() in ("1", "true", "yes") for cell in table.column(at)]
+            yield table.heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
+    elif of_genes and not texts and any(table.heads) and not has_heads:
+        matches = [_OF_SCANPY.fullmatch(table.heads[at]) for at in of_genes]
+        is_gmx = {cell for cell in table.rows[0] if cell} == {"na"}  # GSEA's have descriptions
+        for at, match in zip(of_genes, matches, strict=True):
+            label = match[1] if match and all(matches) else table.heads[at]
+            yield label, _names_in(source, table.column(at)[is_gmx:])
     else:
-        raise bad_file(
-            source,
-            f"has no column of types and one of genes, nor a column per type ({table.summary()})",
-            f"head them 'type' and 'gene', or name them with {arg('type')} and {arg('gene')}",
-        )
+        problem = "has no column of types and one of genes, nor a column per type"
+        advice = f"head them type and gene, or name them with {arg('type')} and {arg('gene')}"
+        raise bad_file(source, f"{problem} ({table.summary()})", advice)
 
 
-def _gene_columns(table: sheets.Sheet, kinds: list[str], of_type: int | None) -> list[int]:
+def _names_in(source: object, cells: Iterable[str]) -> list[str]:
+    return [name for cell in cells for name in sheets.names_of(source, cell)]
+
+
+def _gene_columns(table: sheets.Sheet, kinds: list[str], of_type: list[int]) -> list[int]:
     """Return the columns of genes: by a known head, by numbers, or all that hold genes."""
-    heads = [*table.plain, *[""] * table.width]
-    for accepted in (("symbols", "ids"), ("names",) if of_type is not None else ()):
-        columns = [at for at, kind in enumerate(kinds) if kind in accepted and at != of_type]
-        for head in sheets.GENE_HEADS:
-            if headed := [at for at in columns if heads[at] == head]:
-                return headed
-        if numbered := [at for at in columns if _NUMBERED.fullmatch(heads[at])]:
+    accepted = ["symbols ids", "names"] if of_type else ["symbols ids"]
+    for some in accepted:
+        columns = [
+            at for at, kind in enumerate(kinds) if kind in some.split() and at not in of_type
+        ]
+        if with_head := [at for at in table.headed(sheets.GENE_HEADS) if at in columns]:
+            head = table.plain[with_head[0]]
+            return [at for at in with_head if table.plain[at] == head]
+        if numbered := [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]:
             return numbered
-        genes = [at for at in columns if not table.heads or not _LACKING.match(table.heads[at])]
-        if genes and "symbols" in accepted:
+        genes = [at for at in columns if not _LACKING.match(table.heads[at])]
+        if genes and some != "names":
             return genes
     return []
-
-
-def _by_row(
-    source: object, table: sheets.Sheet, of_type: int, of_genes: list[int]
-) -> Iterator[tuple[str, list[str]]]:
-    """Yield the type in a cell of each row, or in the last filled one, as merged cells have it."""
-    label = ""
-    for row in table.rows:
-        label = (row[of_type] if of_type < len(row) else "") or label
-        cells = [row[at] for at in of_genes if at < len(row)]
-        yield label, [name for cell in cells for name in sheets.names_of(source, cell)]
-
-
-def _by_column(
-    source: object, table: sheets.Sheet, of_genes: list[int]
-) -> Iterator[tuple[str, list[str]]]:
-    """Yield the type at the head of each column of genes; numbers are left out."""
-    matches = [_OF_SCANPY.fullmatch(table.heads[at]) for at in of_genes]
-    for at, match in zip(of_genes, matches, strict=True):
-        label = match[1] if match and all(matches) else table.heads[at]
-        yield label, [name for cell in table.column(at) for name in sheets.names_of(source, cell)]
 
 
 def said_of(gene_sets: object) -> str | None:

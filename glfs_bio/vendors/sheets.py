@@ -1,4 +1,4 @@
-"""Names in tables of people and spreadsheets: how cells are read, and what each column holds.
+"""Lists and tables of names, as people, spreadsheets and programs write them.
 
 One question is asked of every column before any is taken: what do its cells hold?  A column of
 genes is one with a known head that can hold names of genes, or the only one that holds symbols or
@@ -16,71 +16,109 @@ import lzma
 import re
 from contextlib import closing
 from datetime import date
-from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .._extras import needs
-from .._files import bad_file, reading, replacing
-from ..errors import NO_VALUE, VAR, InvalidValue, Message, NotFound, Refusal, arg, listed
+from .._files import bad_file, existing, reading, replacing
+from ..errors import NO_VALUE, VAR, InvalidValue, Message, NotFound, Refusal, arg, listed, shown
 from . import names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 
 log = logging.getLogger(__name__)
 
-#: What columns of genes are headed, as :func:`plain` has it: names before ids.
+#: What columns of genes are headed, as :func:`plain` has it: names before ids; and those of
+#: numbers of NCBI, and of probes.
 SYMBOL_HEADS = (
-    *("genesymbol", "symbol", "approvedsymbol", "hgncsymbol", "mgisymbol", "markersymbol"),
-    *("officialgenesymbol", "officialsymbol", "hugosymbol", "vizgengene", "genesymbolmore1"),
-    *("genename", "externalgenename", "associatedgenename", "geneshortname", "gene", "name"),
-    *("displayname", "feature", "featurename", "target", "targetgene", "targetname"),
-    *("markergene", "marker", "cellmarker"),
+    r"(approved|hgnc|mgi|hugo|marker|official(gene)?|gene)?symbol|genesymbolmore1",
+    r"(external|associated|target)?gene(short)?name|(vizgen)?gene",
+    r"(display|feature|target)?name|feature|target(gene)?|(cell)?marker|markergene|hgnc",
 )
+NUMBER_HEADS = (r"(ncbi)?geneid|entrez(gene)?(id)?",)
 ID_HEADS = (
-    *("ensemblgeneid", "geneensemblid", "ensemblid", "ensembleid", "ensembl", "genestableid"),
-    *("genestableidversion", "flybaseid", "wormbaseid", "tairid", "locu", "zfinid", "mgiid"),
-    *("geneid", "geneaccession", "accession", "entrezgeneid", "entrezid", "entrez", "ncbigeneid"),
+    r"(gene)?ensemble?(gene)?(id)?|genestableid(version)?",
+    r"(flybase|wormbase|tair|zfin|mgi)id|locu|(gene)?accession",
+    *NUMBER_HEADS,
     "id",
 )
 GENE_HEADS = (*SYMBOL_HEADS, *ID_HEADS)
-PROBE_HEADS = (
-    *("numprobeset", "probeset", "nprobeset", "probecount", "nprobe", "numprobe", "probe"),
-    *("probesetcount", "ofprobeset", "noofprobeset", "numberofprobeset", "numberofprobe"),
-    "targetregion",
-)
-#: What a column of row names is headed, or one of row numbers, and a list by R and pandas.
-_ROW_HEADS = ("", "index", "unnamed0", "row", "rowname")
+PROBE_HEADS = (r"(n|num|of|noof|numberof)?probe(set)?(count)?|targetregion",)
+#: What R and pandas head a list.
 _LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
-#: Cells of a column that say what it holds, rows that a header is looked for in, and the share of
-#: cells that are of one kind.
-SAMPLE, TOP, _MOSTLY = 60, 25, 0.8
-#: Kinds of features of 10x Genomics that are no genes.
-_EXPRESSION, _NO_GENES = "Gene Expression", re.compile(r".+ Capture|Custom|Peaks")
-#: Cells that are no names of genes.
-_FLAG = re.compile(r"true|false|yes|no|0|1", re.IGNORECASE)
-_NUMBER = re.compile(r"[-+]?\d*[.,]?\d+(e[-+]?\d+)?", re.IGNORECASE)
-_SEQUENCE = re.compile(r"(.*[^A-Z])?[ACGTUN]{10,}([^A-Z].*)?|(GSM|SRR|ERR|SAMN)\d+.*")
+#: Cells of a column, and rows for a header, that are looked at; characters of a text that show what
+#: separates its columns; and the share of cells that says what a column holds.
+_SAMPLE, _TOP, _SNIFFED, _MOSTLY = 100, 25, 20_000, 0.8
+#: What a column holds if nearly all of its cells are like this.
+_KINDS = {
+    "flags": r"true|false|yes|no|0|1",
+    "bits": r"[01](\s?[01]){2,}",
+    "numbers": r"[-+]?(\d+[.,]?\d*|[.,]\d+)(e[-+]?\d+)?%?",
+    "sequences": r"[ACGTUN]{10,}",
+    "barcodes": r"(.*[^A-Z])?[ACGT]{10,}([^A-Z].*)?|[a-p]{8}-\d+|\d{12,}|(c_\d+_)?\d+_\d+",
+    "samples": r"(GSM|SRR|ERR|SAMN)\d+.*|TCGA-.+"
+    r"|(cell|sample|barcode|patient|donor|spot|well)[-_. ]?\d+(_\d+)?",
+    "transcripts": r"ENS[A-Z]*[TP]\d{11}(\.\d+)?|[NX][MR]_\d+(\.\d+)?",
+    "probes": r"(AFFX-)?\w+_at|ILMN_\d+",
+}
+#: Kinds of features of 10x Genomics: of genes, and others.
+EXPRESSION, _NO_GENES = "Gene Expression", re.compile(r".+ Capture|Custom|Peaks")
 _FORMULA = re.compile(r"=.*|#(N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!)")
-#: What stands between a name and what people note beside it; and between ids.
-_BESIDE = re.compile(r'[\s,"]|\w\[')
-_BETWEEN_IDS = re.compile(r"[,;|\s/]+")
+#: What stands between a name and what people note beside it.
+_BESIDE = re.compile(r'[\s,">]|\w\[')
+
+
+def is_antibody(name: str) -> bool:
+    """Whether a name is that of an antibody, as BD names them beside genes."""
+    return name.endswith("|pAbO")
+
+
+def is_no_gene(kind: str) -> bool:
+    """Whether a kind of features of 10x Genomics is none of genes."""
+    return _NO_GENES.fullmatch(kind) is not None
+
+
+def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
+    """Return what a column holds: the one question that is asked before a column is taken.
+
+    It is what this share of its cells hold: a key of ``_PATTERNS``; ``"ids"`` or ``"symbols"`` of
+    genes that are known; ``"names"``, which may be of any; ``"prose"``; ``"row numbers"``; or
+    ``"nothing"``.  Names of one or two letters alone, such as T and B, are not known for genes.
+    """
+    texts = [text for text in cells if text not in names.NO_NAME]
+    if not texts:
+        return "nothing"
+    if len(texts) > 2 and texts[0] in ("0", "1"):
+        numbered = range(int(texts[0]), int(texts[0]) + len(texts))
+        if texts == list(map(str, numbered)):
+            return "row numbers"
+    texts = texts[:: -(-len(texts) // _SAMPLE)]
+    for kind, pattern in _KINDS.items():
+        if sum(bool(re.fullmatch(pattern, text, re.I)) for text in texts) >= share * len(texts):
+            return kind
+    words = [word for text in texts for word in names.several(text) or [text]]
+    if np.mean(list(map(names.is_id, words))) >= share:
+        return "ids"
+    long_words = [word for word in words if len(word) > 2]
+    if long_words and np.mean([names.are_names([word]) for word in long_words]) >= share:
+        return "symbols"
+    one_word = [" " not in word or bool(names.dates(word)) for word in words]
+    return "names" if np.mean(one_word) >= share else "prose"
 
 
 class Sheet(NamedTuple):
-    """A table: what its columns are headed, its rows, and the rows above the header.
+    """A table: what its columns are headed, and its rows.
 
-    A column without a head has ``""``; a table that has no header has heads of no column.
+    A column without a head has ``""``, as have all of a table that has no header.
     """
 
     heads: list[str]
     rows: list[list[str]]
-    above: list[list[str]]
 
     @property
     def plain(self) -> list[str]:
@@ -88,90 +126,45 @@ class Sheet(NamedTuple):
         return [plain(head) for head in self.heads]
 
     @property
-    def width(self) -> int:
-        """Number of columns."""
-        return max(map(len, [self.heads, *self.rows]))
-
-    @property
     def kinds(self) -> list[str]:
-        """What each column holds: a kind of :func:`kind_of`, or row numbers."""
-        columns = [self.column(at) for at in range(self.width)]
-        heads = [*self.plain, *[""] * self.width]
-        return [
-            "row numbers"
-            if counts(column) and (head in (*_ROW_HEADS, "no", "nr", *ID_HEADS))
-            else kind_of(column)
-            for column, head in zip(columns, heads, strict=False)
-        ]
+        """What each column holds."""
+        return [kind_of(self.column(at)) for at in range(len(self.heads))]
 
     def column(self, at: int) -> list[str]:
-        """Return the cells of a column, ``""`` where a row is too short."""
-        return [row[at] if at < len(row) else "" for row in self.rows]
+        """Return the cells of a column."""
+        return [row[at] for row in self.rows]
+
+    def headed(self, heads: Iterable[str]) -> list[int]:
+        """Return the columns with one of some heads, which are patterns, in the order of these."""
+        columns = list(enumerate(self.plain))
+        return [at for head in heads for at, text in columns if re.fullmatch(head, text)]
+
+    def has_gene_for_head(self, at: int) -> bool:
+        """Whether a column of known genes, in any case, is headed by one, and has no header."""
+        head, below = self.heads[at], [text for text in self.column(at) if len(text) > 2]
+        if is_head(head) or not (names.is_known(head) or names.is_id(head)):
+            return False
+        known = [text for text in below if names.is_known(text) or names.is_id(text)]
+        return bool(known) and len(known) >= _MOSTLY * len(below)
+
+    def named(self, source: object, argument: str, head: str) -> int:
+        """Return the column that the caller names."""
+        if head not in self.heads:
+            raise NotFound(argument, head, f"is not in {source}", f"it has {listed(self.heads)}")
+        if self.heads.count(head) > 1:
+            raise bad_file(source, f"has several columns headed {head!r}", "rename one of them")
+        return self.heads.index(head)
 
     def summary(self) -> str:
         """Return the columns and what each holds, for a message."""
-        heads = self.heads or [f"column {at + 1}" for at in range(self.width)]
-        return listed(
-            f"{head or 'without a head'}: {kind}"
-            for head, kind in zip(heads, self.kinds, strict=False)
-        )
-
-
-class Genes(NamedTuple):
-    """A table, and which columns of it hold the names of the genes, and ids; None: none does."""
-
-    sheet: Sheet
-    gene: int
-    id: int | None
-
-
-def kind_of(cells: Sequence[str]) -> str:
-    """Return what nearly all cells of a column hold.
-
-    ``"symbols"`` and ``"ids"`` are of genes that are known; ``"names"`` may be of any; names of one
-    or two letters alone, such as T and B, are not known for genes.
-    """
-    texts = list(islice((text for text in cells if text not in names.NO_NAME), SAMPLE))
-    if not texts:
-        return "nothing"
-    patterns = {"flags": _FLAG, "numbers": _NUMBER, "sequences or samples": _SEQUENCE}
-    for kind, pattern in patterns.items():
-        if _mostly(pattern.fullmatch(text) is not None for text in texts):
-            return kind
-    words = [word for text in texts for word in names.several(text) or [text]]
-    if _mostly(map(names.is_id, words)):
-        return "ids"
-    if names.are_names([word for word in words if len(word) > 2]):
-        return "symbols"
-    one_word = _mostly(" " not in word or bool(names.dates(word)) for word in words)
-    return "names" if one_word else "prose"
-
-
-def _mostly(flags: Iterable[bool]) -> bool:
-    return bool(np.mean(list(flags)) >= _MOSTLY)
-
-
-def is_shifted(header: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether R wrote a header, which has no head of the row names.
-
-    Where that leaves one head, the row names are numbers, or else it is a header of lists.
-    """
-    shifted = any(row[-1] for row in below)  # and not a separator behind the last column
-    shifted = shifted and all(len(row) == len(header) + 1 for row in below)
-    return shifted and (len(header) > 1 or counts([row[0] for row in below]))
-
-
-def counts(cells: Sequence[str]) -> bool:
-    """Whether a column has the numbers of its rows, from 0 or 1."""
-    if not cells or cells[0] not in ("0", "1"):
-        return False
-    return list(cells) == [str(int(cells[0]) + row) for row in range(len(cells))]
+        pairs = zip(self.heads, self.kinds, strict=True)
+        return listed(f"{head or f'column {n}'}: {kind}" for n, (head, kind) in enumerate(pairs, 1))
 
 
 def clean(cell: str) -> str:
     """Return a cell without blanks and quotes around it."""
     cell = cell.strip()
-    if cell[:1] in QUOTES and len(cell) > 1 and QUOTES[cell[0]] == cell[-1]:
+    if len(cell) > 1 and QUOTES.get(cell[0]) == cell[-1]:
         return cell[1:-1].strip()
     return cell
 
@@ -181,267 +174,200 @@ def plain(head: str) -> str:
     return re.sub(r"[\W_]", "", head).casefold().removesuffix("s")
 
 
-def is_head(name: str) -> bool:
-    """Whether a text is what columns of genes are headed."""
-    return plain(name) in GENE_HEADS
-
-
-def is_real(text: str) -> bool:
-    """Whether a text is a real number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def column_headed(heads: Sequence[str], heads_wanted: Iterable[str]) -> int | None:
-    """Return the column with the first of `heads_wanted` that heads one; None: none does."""
-    plain_heads = [plain(head) for head in heads]
-    return next((plain_heads.index(head) for head in heads_wanted if head in plain_heads), None)
+def is_head(name: str, heads: Iterable[str] = GENE_HEADS) -> bool:
+    """Whether a text is what columns are headed, those of genes by default."""
+    return any(re.fullmatch(head, plain(name)) for head in heads)
 
 
 def _is_body(row: Sequence[str]) -> bool:
     """Whether a row is none of heads: half of its cells or more are numbers or known genes."""
-    texts = [text for text in row if text]
-    n_values = sum(_NUMBER.fullmatch(text) is not None for text in texts)
-    n_values += sum(kind_of([text]) in ("symbols", "ids") for text in texts)
-    return 2 * n_values >= len(texts) or _EXPRESSION in row
+    values = ("symbols", "ids", "numbers", "flags", "bits")
+    is_value = [kind_of([text]) in values for text in row if text]
+    return EXPRESSION in row or 2 * sum(is_value) >= len(is_value)
 
 
 def headed(
-    rows: list[list[str]], column: str | None = None, heads: Collection[str] = GENE_HEADS
+    rows: list[list[str]], column: str | None = None, heads: Sequence[str] = GENE_HEADS
 ) -> Sheet:
     """Return a table by its header: the first row that has `column`, or else one of the `heads`.
 
-    Of several the first with genes below it.  Without such a row it is the first, unless it has
-    genes or numbers itself, or there is one column.
+    Of several it is the first with genes below it.  Without such a row it is the first, unless that
+    has genes or numbers itself, or there is one column.  Columns without anything are left out.
     """
+    width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
+    n_cells = [len(row) for row in rows]
+    rows = [(row + [""] * width)[:width] for row in rows]
     at = _header(rows, column, heads)
-    if at is None and (len(filled_columns(rows)) < 2 or _is_body(rows[0])):
-        shifted = bool(rows) and is_shifted(rows[0], rows[1:])
-        if not shifted:
-            return Sheet([], rows, [])
-    first, body = rows[at or 0], rows[(at or 0) + 1 :]
-    sheet = Sheet(first, [row for row in body if row != first], rows[: at or 0])
-    gene = column_headed(first, SYMBOL_HEADS)
-    if not is_shifted(first, body) or (gene is not None and sheet.kinds[gene] == "symbols"):
+    if at is None:
+        return Sheet([""] * width, rows)
+    sheet = Sheet(rows[at], [row for row in rows[at + 1 :] if row != rows[at]])
+    if n_cells[at] >= width or not all(row[-1] for row in sheet.rows):
         return sheet
-    return sheet._replace(heads=["", *first])
+    if "symbols" in [sheet.kinds[gene] for gene in sheet.headed(SYMBOL_HEADS)]:
+        return sheet  # which lacks the head of its last column
+    return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
 
 
-def _header(
-    rows: list[list[str]], column: str | None, heads: Collection[str] = GENE_HEADS
-) -> int | None:
+def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
     """Return the place of the header; None: no row is one."""
-    if column is not None:
-        return next((at for at, row in enumerate(rows[:TOP]) if column in row), None)
-    with_heads = [
-        at
-        for at, row in enumerate(rows[:TOP])
-        if any(plain(cell) in heads for cell in row)
-        and not _is_body(row)
-        and (at + 1 == len(rows) or len(row) + 1 >= len(rows[at + 1]))
-    ]
-    for at in with_heads:
-        below = Sheet([], rows[at + 1 :], [])
-        columns = [number for number, cell in enumerate(rows[at]) if plain(cell) in heads]
-        if {kind_of(below.column(number)) for number in columns} & {"symbols", "ids"}:
-            return at
-    return next(iter(with_heads), None)
+    n_filled: list[int] = []
+    first = None
+    for at, row in enumerate(rows[:_TOP]):
+        if column is not None:
+            if column in row:
+                return at
+            continue
+        columns = [number for number, cell in enumerate(row) if is_head(cell, heads)]
+        if columns and not _is_body(row):
+            below = [kind_of([other[number] for other in rows[at + 1 :]]) for number in columns]
+            if {*below} & {"symbols", "ids"}:
+                return at
+            if first is None and max(n_filled, default=0) < sum(map(bool, row)):
+                first = at  # below titles
+        n_filled.append(sum(map(bool, row)))
+    if first is None and column is None and rows and len(rows[0]) > 1 and not _is_body(rows[0]):
+        return 0
+    return first
 
 
-def filled_columns(rows: list[list[str]]) -> list[int]:
-    """Return the columns that hold anything."""
-    width = max(map(len, rows), default=0)
-    return [at for at in range(width) if any(at < len(row) and row[at] for row in rows)]
+def genes(
+    source: object, rows: list[list[str]], column: str | None = None
+) -> tuple[Sheet, int, int | None]:
+    """Return a table with the column of its genes, and that of ids; None: none holds ids.
 
-
-def genes(source: object, rows: list[list[str]], column: str | None = None) -> Genes:
-    """Return where a table has its genes, or refuse it with what its columns hold.
-
-    They are in the `column`; else in one with a head of names, which holds symbols if any does;
-    else in the row names, or the only column that holds symbols; else in one with a head of ids.
+    A table without such a column is refused with what its columns hold.
     """
-    if any(_EXPRESSION in row for row in rows):
-        rows = [row for row in rows if not any(map(_NO_GENES.fullmatch, row[2:]))]
+    of_10x = any(EXPRESSION in row for row in rows)
+    if of_10x:
+        rows = [row for row in rows if not any(map(is_no_gene, row[2:]))]
     sheet = headed(rows, column)
     if column is not None:
-        if column not in sheet.heads:
-            raise NotFound("column", column, f"is not in {source}", f"it has {listed(sheet.heads)}")
-        _check_alone(source, sheet, sheet.heads.index(column))
-        return Genes(sheet, sheet.heads.index(column), None)
-    filled = filled_columns(rows)
-    if not sheet.heads and len(filled) < 2:
-        return _list(source, sheet, filled[0] if filled else 0)
+        return sheet, sheet.named(source, "column", column), None
+    if len(sheet.heads) < 2 and not any(sheet.heads):
+        return _list(source, [row[0] for row in sheet.rows]), 0, None
+    if of_10x and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
+        return sheet, 1, 0
+    texts = [text for row in sheet.rows for text in row if text]
     kinds = sheet.kinds
-    if not sheet.heads:
-        if kinds[0] == "ids" or _EXPRESSION in sheet.rows[0]:
-            return Genes(sheet, 1, 0)  # features of 10x Genomics
-        texts = [text for row in rows for text in row if text]
-        if names.are_present(texts):
-            return Genes(Sheet([], [[text] for text in texts], []), 0, None)
-        raise _unclear(source, sheet)
+    if "ids" not in kinds and not any(sheet.heads) and names.are_present(texts):
+        return Sheet([""], [[text] for text in texts]), 0, None
     gene = _gene_column(sheet, kinds)
-    if gene is None or names.are_present([sheet.heads[gene]]):
-        raise _unclear(source, sheet)
-    _check_alone(source, sheet, gene)
-    ids = [at for at in _headed_by(sheet, ID_HEADS) if kinds[at] in ("ids", "names", "numbers")]
-    ids = ids or [at for at, kind in enumerate(kinds) if kind == "ids"]
-    return Genes(sheet, gene, ids[0] if ids else None)
-
-
-def _headed_by(sheet: Sheet, heads: Sequence[str]) -> list[int]:
-    """Return the columns with one of some heads, in the order of these."""
-    return [at for head in heads for at, of_column in enumerate(sheet.plain) if head == of_column]
+    if gene is None or any(map(sheet.has_gene_for_head, range(len(kinds)))):
+        problem = f"has no one column that holds genes ({sheet.summary()})"
+        raise bad_file(source, problem, f"head it gene, or name it with {arg('column')}")
+    headed_ids = [at for at in sheet.headed(ID_HEADS) if kinds[at] not in ("row numbers", "flags")]
+    ids = headed_ids or [at for at, kind in enumerate(kinds) if kind == "ids"]
+    return sheet, gene, ids[0] if ids else None
 
 
 def _gene_column(sheet: Sheet, kinds: list[str]) -> int | None:
     """Return the column of genes; None: there is none, or no reason to take one of several."""
-    by_symbol, by_id = _headed_by(sheet, SYMBOL_HEADS), _headed_by(sheet, ID_HEADS)
-    row_names = [0] if sheet.plain[0] in _ROW_HEADS else []
-    filled = [at for at, kind in enumerate(kinds) if kind not in ("row numbers", "nothing")]
-    candidates = (
-        [at for at in (*by_symbol, *by_id) if kinds[at] == "symbols"][:1],
-        [at for at in by_symbol if kinds[at] in ("ids", "names")][:1],
-        [at for at in row_names if kinds[at] == "symbols" or (by_id and kinds[at] == "names")],
-        [at for at in filled if kinds[at] == "symbols"],
-        [at for at in by_id if kinds[at] in ("ids", "names", "numbers")][:1],
-        [at for at in filled if kinds[at] == "ids"],
-        [at for at in filled if kinds[at] == "names"] if len(filled) == 1 else [],
-    )
-    columns = next(filter(None, candidates), [])
-    return columns[0] if len(columns) == 1 else None
+    columns = {kind: [at for at, of in enumerate(kinds) if of == kind] for kind in kinds}
+    symbols, ids, of_names = (columns.get(kind, []) for kind in ("symbols", "ids", "names"))
+    of_names = [at for at in of_names if 2 * len({*sheet.column(at)}) > len(sheet.rows)]
+    with_head = sheet.headed(GENE_HEADS)
+    if symbols:
+        candidates = [at for at in with_head if at in symbols] or symbols[: len(symbols) == 1]
+        candidates = candidates if any(sheet.heads) or ids else []
+    else:
+        candidates = [at for at in with_head if at in (*ids, *of_names)]
+        candidates += [at for at in sheet.headed(NUMBER_HEADS) if kinds[at] == "numbers"]
+        candidates += ids[: len(ids) == 1]
+        candidates += [at for at in of_names if sheet.heads[at].casefold() in _LIST_HEADS]
+    same = [
+        at for at in candidates if sheet.heads[at] and sheet.plain[at] == sheet.plain[candidates[0]]
+    ]
+    return candidates[0] if candidates and len({*same}) < 2 else None
 
 
-def _list(source: object, sheet: Sheet, at: int) -> Genes:
-    """Return a list without its header: a known head, or prose above known names."""
-    cells = sheet.column(at)
-    has_head = bool(cells) and is_list_head(cells[0], cells[1:])
-    if has_head and not is_head(cells[0]):
-        log.warning(Message(f"{cells[0]} in the first line of {source} is taken for a title."))
-    rows = sheet.rows[has_head:]
-    kind = kind_of(Sheet([], rows, []).column(at))
-    if kind in ("sequences or samples", "prose", "flags"):
-        raise bad_file(source, f"holds {kind} where names of genes are expected")
-    return Genes(Sheet([], rows, []), at, None)
+def _list(source: object, cells: list[str]) -> Sheet:
+    """Return a list without its header."""
+    has_head = bool(cells) and is_list_head(cells[0])
+    first = names.several(cells[0]) if cells else []
+    kind = kind_of(cells[has_head:])
+    is_numbered = has_head and kind == "numbers" and is_head(cells[0], NUMBER_HEADS)
+    if kind not in ("symbols", "ids", "names", "nothing") and not is_numbered:
+        problem = f"holds {kind} where names of genes are expected"
+        raise bad_file(source, problem, "write names; above numbers of NCBI, the head entrez_id")
+    if kind == "symbols" and not has_head and not any(map(names.is_known, first)):
+        text = "is no name that is known, and is read as a gene: remove it if it is a head"
+        log.warning(Message(f"{cells[0]} in the first line of {source} {text}."))
+    return Sheet([""], [[cell] for cell in cells[has_head:]])
 
 
-def is_list_head(first: str, below: Sequence[str]) -> bool:
-    """Whether the first line of a list is no name: a head, or prose above known names."""
-    if is_head(first):
-        return True
-    if first.casefold() in _LIST_HEADS:
-        return bool(below) and not (names.is_number(first) and names.is_number(below[0]))
-    return " " in first and not names.several(first) and kind_of(below) == "symbols"
-
-
-def _unclear(source: object, sheet: Sheet) -> InvalidValue:
-    return bad_file(
-        source,
-        f"has no one column that holds genes ({sheet.summary()})",
-        f"head it gene, or name it with {arg('column')}",
-    )
-
-
-def _check_alone(source: object, sheet: Sheet, at: int) -> None:
-    """Refuse another column with the same head that holds other cells."""
-    same = [column for column, head in enumerate(sheet.plain) if head == sheet.plain[at]]
-    if any(sheet.column(column) != sheet.column(at) for column in same):
-        raise bad_file(
-            source,
-            f"has {len(same)} columns headed {sheet.heads[at]!r}, which differ",
-            "head one of them otherwise",
-        )
+def is_list_head(first: str) -> bool:
+    """Whether the first line of a list is no name."""
+    return is_head(first) or first.casefold() in _LIST_HEADS
 
 
 def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[str]:
     """Return the names that a cell holds, as :func:`.names.several` says; none: it is empty."""
-    if not cell:
-        return []
+    if not cell or is_antibody(cell):
+        return [cell] if cell else []
     several = [clean(name) for name in names.several(cell)]
     if not several and may_be_prose and "/" not in cell:
         return [cell]
     if not several:
-        raise bad_file(
-            source,
-            f"has {' '.join(cell.split())[:60]!r} in a cell, which may be one name or several",
-            "write one name in a cell, or commas between them",
-        )
+        problem = f"has {' '.join(cell.split())[:60]!r} in a cell, which may be one name or several"
+        raise bad_file(source, problem, "write one name in a cell, or commas between them")
     return several
 
 
 def one_name_a_row(source: object, table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return a table with a row per name of a cell, which has an id of its own if there are."""
+    """Return a table with a row per name of a cell; the id of a cell is that of one name."""
     lists = [names_of(source, cell) or [""] for cell in table[column]]
-    columns = {column: lists}
     if "id" in table:
-        columns["id"] = [
-            [text] if len(genes) == 1 else _ids_of(text, len(genes))
-            for text, genes in zip(table["id"], lists, strict=True)
-        ]
-    return table.assign(**columns).explode(list(columns), ignore_index=True)
+        table = table.assign(id=table["id"].where([len(several) == 1 for several in lists], ""))
+    return table.assign(**{column: lists}).explode(column, ignore_index=True)
 
 
-def _ids_of(text: str, n_genes: int) -> list[str]:
-    """Return the ids in a cell, ``""`` each where there are not as many as genes."""
-    ids = _BETWEEN_IDS.split(text)
-    return ids if len(ids) == n_genes else [""] * n_genes
-
-
-def numbers_of(cells: Iterable[str]) -> pd.Series:
+def numbers_of(cells: pd.Series) -> pd.Series:
     """Return numbers, which may have commas between thousands; nan: a cell is none."""
-    plainly = [re.sub(r"(?<=\d),(?=\d{3}(\D|$))", "", cell) for cell in cells]
-    return pd.to_numeric(pd.Series(plainly, dtype=object), errors="coerce")
+    plainly = cells.str.replace(r"(?<=\d),(?=\d{3}(\D|$))", "", regex=True)
+    return pd.to_numeric(plainly, errors="coerce")
+
+
+def damaged(genes: Sequence[str]) -> list[str]:
+    """Return dates, and numbers among names, as spreadsheets make of names."""
+    numbers = [name for name in genes if names.is_number(name)]
+    dates = [name for name in genes if names.dates(name)]
+    return dates + (numbers if 2 * len(numbers) < len(genes) else [])  # or all are ids of NCBI
 
 
 def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = False) -> None:
     """Refuse formulas, dates, numbers among names, and names with notes beside."""
-    formulas = [name for name in genes if _FORMULA.fullmatch(name)]
-    if formulas:
-        raise bad_file(
-            source,
-            f"has among the genes formulas, or errors of them ({listed(formulas)})",
-            "copy the names, and paste their values",
-        )
+    if formulas := [name for name in genes if _FORMULA.fullmatch(name)]:
+        problem = f"has among the genes formulas, or errors of them ({listed(formulas)})"
+        raise bad_file(source, problem, "copy the names, and paste their values")
     noted = [name for name in genes if _BESIDE.search(name) and not names.is_known(name)]
     if noted and not may_be_prose:
         raise bad_file(source, f"has {listed(noted)} among the genes", "write one name a line")
-    damaged = [name for name in genes if names.dates(name)]
-    numbers = [name for name in genes if names.is_number(name)]
-    if 2 * len(numbers) < len(genes):  # else the names are numbers, as those of NCBI
-        damaged += numbers
-    if not damaged:
-        return
-    meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged}
-    raise bad_file(
-        source,
-        "has among the genes dates or numbers, as spreadsheets make of names: "
-        f"{listed(f'{name} for {was}' if was else name for name, was in meant.items())}",
-        "write the names again, in cells formatted as text",
-    )
+    if wrong := damaged(genes):
+        meant = {name: " or ".join(names.meant_by_date(name)) for name in wrong}
+        texts = listed(f"{name} for {was}" if was else name for name, was in meant.items())
+        problem = f"has among the genes dates or numbers, as spreadsheets make of names: {texts}"
+        raise bad_file(source, problem, "write the names again, in cells formatted as text")
 
 
 #: What the name of a packed file ends in, and what opens it.
-PACKED: dict[str, Callable[[Path], Any]] = {
-    ".gz": gzip.GzipFile,
-    ".bz2": bz2.BZ2File,
-    ".xz": lzma.LZMAFile,
-}
+PACKED: dict[str, Any] = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File, ".xz": lzma.LZMAFile}
 #: Endings of tables in texts, and what separates their columns.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 WORKBOOKS = (".xlsx", ".xlsm")
-#: Endings of lists and tables of names.
-LISTS = (".txt", *SEPARATORS, *WORKBOOKS)
+#: Endings of lists and tables of names: of GSEA's lists, of nCounter, and of BD's panels, too.
+_FASTA = (".fasta", ".fa")
+LISTS = (".txt", *SEPARATORS, *WORKBOOKS, ".grp", ".rcc", *_FASTA)
 #: What begins a formula in a spreadsheet, and quotes.
 FORMULA = ("=", "+", "-", "@")
 QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»"}
 #: Characters that are not seen, and blanks that are none of a keyboard.
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _BLANK = re.compile(r"[^\S \t\r\n]")
-#: A comment, which is no error of a formula, and one behind a name of a list.
+#: Comments, which are no errors of a formula; one behind a name of a list; and what is above a
+#: list: a separator of Excel, or the name and the description of a set of MSigDB.
 _COMMENT = re.compile(r"(?m)^#(?!N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!).*$")
-_IN_LINE = re.compile(r"[ \t]+#.*")
+_IN_LINE = re.compile(r"(?m)[ \t]+#.*$")
+_ABOVE = re.compile(r"\A(sep=.\n|\S+\n> .*\n)")
 #: Separates nothing.
 _NOTHING = "\x1f"
 
@@ -450,6 +376,21 @@ def ending(path: Path) -> str:
     """Return the ending that says what a file holds, packed or not, in lower case."""
     inner = path.with_suffix("") if path.suffix.lower() in PACKED else path
     return inner.suffix.lower()
+
+
+def checked_ending(
+    path: Path, endings: Sequence[str], **options: tuple[str | None, Sequence[str]]
+) -> str:
+    """Return the ending of a file, or refuse it, or an option that is for other endings."""
+    suffix = ending(path)
+    if suffix not in endings:
+        raise bad_file(path, "has an unknown ending", f"use one of {shown(*endings)}")
+    existing(path)
+    for argument, (value, accepted) in options.items():
+        if value is not None and suffix not in accepted:
+            problem = f"is for files {shown(*accepted)}, and not for {path}"
+            raise InvalidValue(argument, value, problem)
+    return suffix
 
 
 def opened(path: Path) -> IO[str]:
@@ -483,65 +424,52 @@ def stripped(name: str) -> str:
 
 
 def _rows_of_text(path: Path) -> list[list[str]]:
-    """Return the rows of a list or table in a text, without comments and empty rows.
-
-    The last comment above a table is its header where it has heads of as many columns.
-    """
-    content = re.sub(r"\Asep=.\n", "", text(path))
-    above = re.match(r"(?:#.*\n|\s+)*", content)
-    comments = _COMMENT.findall(above[0]) if above else []
+    """Return the rows of a list or table in a text, without comments and empty rows."""
+    content, suffix = _ABOVE.sub("", text(path)), ending(path)
+    if suffix in _FASTA:
+        return [[line[1:].split("|")[0].strip()] for line in content.split("\n") if line[:1] == ">"]
+    header = re.match(r"(?:#.*\n)*#(.*[,;\t].*\n)(?=[^#])", content)
+    if header and is_head(re.split("[,;\t]", header[1])[0]):
+        content = header[1] + content[header.end() :]
     content = _COMMENT.sub("", content)
-    separator = _separator(content, ending(path))
-    if separator == _NOTHING:
-        content = _IN_LINE.sub("", content)
-    with reading(path, ending(path)):
-        rows = _split(content, separator)
-        header = _split(comments[-1][1:], separator) if comments else []
-    if rows and header and len(header[0]) == len(rows[0]) > 1 and any(map(is_head, header[0])):
-        return header + rows
-    return rows
+    with reading(path, suffix):
+        separator = _separator(content, suffix)
+        return _split(_IN_LINE.sub("", content) if separator == _NOTHING else content, separator)
 
 
 def _split(content: str, separator: str) -> list[list[str]]:
     """Return the cells of a text; quotes that are not in pairs are characters."""
-    in_pairs = content.count('"') % 2 == 0
-    lines = csv.reader(
+    rows = csv.reader(
         io.StringIO(content, newline=""),
         delimiter=separator,
         skipinitialspace=True,
-        quoting=csv.QUOTE_MINIMAL if in_pairs else csv.QUOTE_NONE,
+        quoting=csv.QUOTE_NONE if content.count('"') % 2 else csv.QUOTE_MINIMAL,
     )
-    rows = ([clean(cell) for cell in row] for row in lines)
-    return [row for row in rows if any(row)]
+    cleaned = ([clean(cell) for cell in row] for row in rows)
+    return [row for row in cleaned if any(row)]
 
 
 def _separator(content: str, suffix: str) -> str:
-    """Return what separates the columns of a text: a head beside others, or most lines, say so."""
-    sample = "\n".join(content.split("\n", SAMPLE)[:SAMPLE])
+    """Return what separates columns: a known head has it beside it, or most lines of a table."""
     if suffix == ".tsv":
         return "\t"
-    if suffix == ".txt":
-        sample = _IN_LINE.sub("", sample)
-    splits = {mark: _split(sample, mark) for mark in "\t,;" if mark in sample}
+    if re.match(r'".*"( |\n(".*" ))', content):
+        return " "  # write.table of R
+    splits = {mark: _split(content[:_SNIFFED], mark) for mark in "\t,;" if mark in content}
     n_wide = {mark: sum(len(row) > 1 for row in rows) for mark, rows in splits.items()}
     for mark in sorted(splits, key=lambda mark: -n_wide[mark]):
-        first, *below = splits[mark] or [[""]]
-        shifted = is_shifted(first, below)
-        if len(first) == 1 and is_head(first[0]) and not shifted:
+        rows = splits[mark]
+        if not rows or (len(rows[0]) == 1 and is_head(rows[0][0])):
             return _NOTHING  # one column, of lists
-        with_heads = any(len(row) > 1 and any(map(is_head, row)) for row in splits[mark][:TOP])
-        mostly = 2 * n_wide[mark] > len(below) and (suffix != ".txt" or mark == "\t")
-        if with_heads or shifted or mostly:
+        with_heads = any(len(row) > 1 and any(map(is_head, row)) for row in rows[:_TOP])
+        mostly = 2 * n_wide[mark] > len(rows) - 1 and (suffix == ".csv" or mark == "\t")
+        if with_heads or mostly:
             return mark
-    if re.fullmatch(r'(\s*".*"?\s*\n?)+', sample) and '" ' in sample:  # write.table of R
-        rows = _split(sample, " ")
-        if len({len(row) for row in rows[1:]}) == 1 and len(rows[-1]) - len(rows[0]) in (0, 1):
-            return " "
     return _NOTHING
 
 
-def _sheets(path: Path) -> tuple[dict[str, list[list[str]]], set[str]]:
-    """Return the rows of every sheet of a workbook, and which sheets are hidden."""
+def _sheets(path: Path) -> dict[str, list[list[str]]]:
+    """Return the rows of every sheet of a workbook that is seen, or of all if none has any."""
     needs("An .xlsx file", "openpyxl")
     import openpyxl  # type: ignore[import-untyped]
 
@@ -550,16 +478,13 @@ def _sheets(path: Path) -> tuple[dict[str, list[list[str]]], set[str]]:
         path.open("rb") as file,  # which openpyxl leaves open where it cannot read it
         closing(openpyxl.load_workbook(file, read_only=True)) as book,
     ):
-        rows_of_sheets = {}
+        pages = {}
         for page in book.worksheets:
             page.reset_dimensions()  # which other programs state wrongly
             rows = [[clean(_seen(written(cell))) for cell in row] for row in page.values]
-            width = max(map(len, rows), default=0)
-            rows_of_sheets[page.title] = [
-                row + [""] * (width - len(row)) for row in rows if any(row)
-            ]
+            pages[page.title] = [row for row in rows if any(row)]
         hidden = {page.title for page in book.worksheets if page.sheet_state != "visible"}
-    return rows_of_sheets, hidden
+    return {name: rows for name, rows in pages.items() if rows and name not in hidden} or pages
 
 
 def written(value: Any) -> str:
@@ -584,36 +509,25 @@ def of_frame(frame: pd.DataFrame) -> list[list[str]]:
 
 
 def table(path: Path, sheet: str | None = None, column: str | None = None) -> list[list[str]]:
-    """Return the rows of a list or table; of a workbook those of a sheet.
-
-    Without a name it is the first that has genes.  Hidden sheets are looked at where no other holds
-    anything.
-    """
+    """Return the rows of a list or table; of a workbook those of a sheet: the first with genes."""
     if ending(path) not in WORKBOOKS:
         return _rows_of_text(path)
-    book, hidden = _sheets(path)
-    if sheet is not None:
-        if sheet not in book:
-            raise NotFound("sheet", sheet, f"is not in {path}", f"it has {listed(book)}")
-        return book[sheet]
-    filled = {name: rows for name, rows in book.items() if rows}
-    seen = {name: rows for name, rows in filled.items() if name not in hidden} or filled
-    with_genes = [rows for rows in seen.values() if len(seen) < 2 or _has_genes(rows, column)]
-    if with_genes or not seen:
-        return next(iter(with_genes), [])
+    book = _sheets(path)
+    if sheet is not None and sheet not in book:
+        raise NotFound("sheet", sheet, f"is not in {path}", f"it has {listed(book)}")
+    if sheet is not None or len(book) == 1:
+        return book[sheet or next(iter(book))]
+    for rows in book.values():
+        try:
+            genes(NO_VALUE, rows, column)
+        except Refusal:
+            continue
+        return rows
     raise bad_file(
         path,
         "has several sheets, and none has a column of genes",
-        f"name one of {listed(seen)} with {arg('sheet')}",
+        f"name one of {listed(book)} with {arg('sheet')}",
     )
-
-
-def _has_genes(rows: list[list[str]], column: str | None) -> bool:
-    try:
-        genes(NO_VALUE, rows, column)
-    except Refusal:
-        return False
-    return True
 
 
 def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "Sheet1") -> None:
@@ -641,32 +555,22 @@ def without_formula(value: Any) -> Any:
 
 def check_names(genes: Iterable[str], path: Path) -> None:
     """Refuse names of genes that would not be the same once they are read again."""
-    all_names = list(genes)
-    in_table = path.suffix.lower() in (*SEPARATORS, ".xlsx")
-    changed = [
-        name
-        for name in all_names
-        if not comes_back(name)
-        or (in_table and name.startswith(FORMULA))
-        or name.startswith("#")
-        or " #" in name
-    ]
-    if path.suffix.lower() == ".txt" and is_list_head(all_names[0], all_names[1:]):
-        changed += all_names[:1]
+    genes = list(genes)
+    changed = [name for name in genes if not comes_back(name)]
+    if path.suffix.lower() == ".txt" and is_list_head(genes[0]):
+        changed += genes[:1]
     if changed:
-        raise bad_file(
-            path,
-            f"cannot hold the name {changed[0]!r}, which would change when it is read again",
-            f"rename the gene, or name a column of {VAR} with {arg('symbols')}",
-        )
+        problem = f"cannot hold the name {changed[0]!r}, which would change when it is read again"
+        advice = f"rename the gene, or name a column of {VAR} with {arg('symbols')}"
+        raise bad_file(path, problem, advice)
 
 
 def comes_back(name: str) -> bool:
     """Whether a name is the same once it is read again, or refused.
 
-    It is not empty or quoted, no formula, not several, and has no blanks around it and nothing in
-    it that is not printed.
+    It is not empty or quoted, no formula, comment or several names, and has no blanks around it and
+    nothing in it that is not printed.
     """
-    is_name = bool(name) and name.isprintable() and clean(name) == name and name[0] not in QUOTES
-    is_name = is_name and not _FORMULA.fullmatch(name)
+    is_text = bool(name) and name.isprintable() and clean(name) == name and " #" not in name
+    is_name = is_text and not name.startswith((*FORMULA, *QUOTES, "#"))
     return is_name and names.several(name) in ([name], [])

@@ -48,9 +48,9 @@ def check(read, genes=GENES):
 
 def test_wide_tables(tmp_path):
     """Semicolons are looked for in the first line, which is not made a table of."""
-    genes = [f"gene{i}" for i in range(3000)]
+    genes = [f"gene{i}" for i in range(20_000)]
     for separator in ",;":
-        lines = [separator.join(["cell", *genes]), separator.join(["a", *(["1"] * 3000)])]
+        lines = [separator.join(["cell", *genes]), separator.join(["a", *(["1"] * 20_000)])]
         for ending, pack in {"": bytes, **PACKED}.items():
             path = tmp_path / f"cells.csv{ending}"
             path.write_bytes(pack("\n".join(lines).encode()))

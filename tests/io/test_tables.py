@@ -246,13 +246,13 @@ ASKED = [
     ("gene", BARCODES, SYMBOLS),
     ("cell", SYMBOLS, BARCODES),
     ("", ["0", "1", "2"], ["0", "1"]),
+    ("", ["a", "b", "c"], ["g1", "g2"]),
     ("gene/cell", ["one", "two"], ["three", "four"]),
 ]
 #: Of tables with cells in their rows.
 CLEAR = [
     ("", BARCODES, SYMBOLS),
     ("", ["sample1", "sample2"], ["gene1", "gene2"]),
-    ("", ["a", "b", "c"], ["g1", "g2"]),
     ("", ["CD4 T", "CD8 T", "NK"], PANEL),
     ("barcode", ["one", "two"], ["three", "four"]),
     ("", ["0", "1", "2"], PANEL),

@@ -185,7 +185,7 @@ def test_dates_and_numbers_are_no_names(write):
         if name == "1-Mar":
             assert "MARCHF1 (MARCH1)" in str(caught.value)
             assert "MTARC1 (MARC1)" in str(caught.value)
-    for genes in (["914", "931", "4818"], ["dec-1", "sep-1", "mar-2"], ["1700001C02Rik", "H2-K1"]):
+    for genes in (["dec-1", "sep-1", "mar-2"], ["1700001C02Rik", "H2-K1"]):
         assert read_panel(write("a.txt", "\n".join(genes))) == genes
 
 
@@ -247,7 +247,6 @@ OF_FOUR = {
     "breaks.csv": 'type,genes\nT,"CD3D\nCD3E"\nB,"MS4A1\r\nCD79A"\n',
     "cells.gmt": "T\tx\tCD3D,CD3E\nB\tx\tMS4A1,1.0\tCD79A,0.5\n",
     "wrapped.txt": "CD3D, CD3E,\nMS4A1, CD79A\n",
-    "own_head.txt": "Lung panel, version 2\nCD3D\nCD3E\nMS4A1\nCD79A\n",
     "no_last_head.csv": "gene,n\nCD3D,1,x\nCD3E,2,y\nMS4A1,3,z\nCD79A,4,z\n",
     "r_markers.txt": '"p_val" "fc"\n"CD3D" 0 2\n"CD3E" 0 2\n"MS4A1" 0 2\n"CD79A" 0 2\n',
     "left_out.csv": ",mine\n3,CD3D\n17,CD3E\n21,MS4A1\n40,CD79A\n",
@@ -280,6 +279,8 @@ UNCLEAR = {
     "two_columns.csv": "index,one,two\n1,CD3D,CD4\n2,LYZ,CD8A\n",
     "ranked.csv": ",0_names,0_scores,1_names,1_scores\n0,HBA2,5.0,FZD3,5.5\n1,HBA1,4.8,CD4,5.4\n",
     "numbered.txt": "1,CD3D\n2,LYZ\n",
+    "titled.txt": "Lung panel, version 2\nCD3D\nCD3E\nMS4A1\nCD79A\n",
+    "ncbi.txt": "914\n931\n4818\n",
     "counts.csv": "Sample,#Genes\ns1,2289\ns2,1311\n",
     "barcodes.csv": ",ident,n\nAAACATACAACCAC-1,a,1\nAAACATTGAGCTAC-1,a,2\n",
     "two_genes.csv": "Gene,n,Gene\nCD3D,1,LYZ\nCD4,2,NKG7\n",
@@ -309,17 +310,20 @@ def test_what_may_be_several_things_is_refused(write):
     assert not accepted(lambda line: read_panel(write("line.txt", f"{line}\nLYZ\n")), lines)
 
 
-def test_ids_of_any_kind_come_along(write):
-    for head, gene_id in {
-        "Ensemble ID": "ENSG00000167286",
-        "gene_ids": "WBGene00000001",
-        "Locus": "AT1G01010",
-        "Accession": "NM_000732.6",
-        "Entrez Gene ID": "00915",
-    }.items():
+def test_ids_of_genes_alone_are_ids(write):
+    """What else a column of ids has is a name of the gene elsewhere."""
+    for head, gene_id, column in (
+        ("Ensemble ID", "ENSG00000167286", "id"),
+        ("gene_ids", "WBGene00000001", "id"),
+        ("Locus", "AT1G01010", "id"),
+        ("Accession", "NM_000732.6", "name"),
+        ("Entrez Gene ID", "00915", "name"),
+        ("ID", "A01", "name"),
+    ):
         panel = read_panel(write("a.csv", f"{head},Gene name\n{gene_id},x1\n,x2\n{gene_id}9,\n"))
         assert panel[:2] == ["x1", "x2"]
-        assert list(panel.table["id"])[:2] == [gene_id, ""]
+        assert list(panel.table[column])[:2] == [gene_id, ""]
+        assert column == "id" or set(panel.table["id"]) == {""}
         # a gene that has an id alone is called by it, but by no number
         assert len(panel) == 2 + (not gene_id.isdecimal())
 
@@ -392,8 +396,6 @@ def test_codebooks(write, form):
         assert len(panel.controls) == 1, name
         np.testing.assert_array_equal(panel.codebook, [[1, 1, 0, 0], [0, 1, 1, 0]], name)
         assert list(panel.codebook.index) == panel
-        if name == "Zhuang":
-            assert list(panel.codebook) == ["R1", "R2", "R3", "R4"]
     path = form("codebook.csv")
     np.testing.assert_array_equal(read_panel(path).codebook, [[1, 1, 0], [1, 0, 1], [0, 1, 1]])
     assert read_panel(path, column="id")[0].startswith("ENST")

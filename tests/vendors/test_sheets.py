@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import os
+
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from refusals import accepted, refused
 
 from glfs_bio import io, pp
-from glfs_bio.errors import FileMissing, InvalidValue
-from glfs_bio.io import read_markers
+from glfs_bio.errors import FileMissing, InvalidValue, Refusal
+from glfs_bio.io import read_genes, read_markers, read_panel
+from glfs_bio.vendors.names import nomenclature
 
 NAMES = ["a\nb", "a\rb", "a\tb", "a\x0bb", "a\x1cb", "a\x85b", "a\u2028b", " a", "a ", "", "#a"]
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)"]
@@ -75,3 +81,61 @@ def test_gmt_as_others_write_it(tmp_path):
     assert read_markers(path) == {"A": ["CD3D", "CD3E", "CD4", "CD8A"]}
     with refused(FileMissing, "path"):
         read_markers(tmp_path / "no.gmt")
+
+
+SPECIES = {name: list(genes["symbol"]) for name, genes in nomenclature().groupby("species")}
+IDS = dict(zip(nomenclature()["symbol"], nomenclature()["id"], strict=True))
+#: Columns that stand beside genes: what they are headed, and a cell by the number of its row.
+BESIDE = {
+    "note": lambda row: f"a note, with {row}",
+    "n": str,
+    "score": lambda row: f"{row / 7:.3f}",
+    "cluster": lambda row: "TBNK"[row % 4],
+    "cell type": lambda row: ("T cell", "B cell")[row % 2],
+    "barcode": lambda row: "ACGTACGTAC" + "ACGT"[row % 4] + "-1",
+    "sequence": lambda row: "ACGTACGTACGT" + "ACGT"[row % 4],
+    "role": lambda row: ("gene", "control")[row % 2],
+    "is_tf": lambda row: ("TRUE", "FALSE")[row % 2],
+    "description": lambda row: f"receptor {row} of something",
+}
+HEADS = ("gene", "Gene Symbol", "gene_name", "Name", "ID", "hgnc", "assay", "")
+EXAMPLES = int(os.environ.get("GLFS_BIO_EXAMPLES", "25"))
+
+
+@settings(max_examples=EXAMPLES, deadline=None, database=None, derandomize=True)
+@given(st.data())
+def test_nothing_is_misread_in_silence(tmp_path_factory, data):
+    """What is read of a generated list or table are its genes; else it is refused."""
+    species = data.draw(st.sampled_from([*SPECIES, "unknown"]))
+    several = st.lists(st.integers(0, 30_000), min_size=2, max_size=12, unique=True)
+    numbers = data.draw(several)
+    genes = [
+        f"zf{number}a" if species == "unknown" else SPECIES[species][number] for number in numbers
+    ]
+    written = [data.draw(st.sampled_from([str, str, str.lower, str.upper]))(gene) for gene in genes]
+    columns = {data.draw(st.sampled_from(HEADS)): written}
+    if data.draw(st.booleans()):
+        columns["Ensembl ID"] = [IDS.get(gene, "") for gene in genes]
+    for head in data.draw(st.lists(st.sampled_from([*BESIDE]), max_size=3, unique=True)):
+        columns[head] = [BESIDE[head](row) for row in range(len(genes))]
+    order = data.draw(st.permutations([*columns]))
+    rows = [list(row) for row in zip(*(columns[head] for head in order), strict=True)]
+    if data.draw(st.booleans()) or (species == "unknown" and "role" in order):
+        rows.insert(0, list(order))
+    name, mark = data.draw(
+        st.sampled_from([("a.csv", ","), ("a.csv", ";"), ("a.tsv", "\t"), ("a.txt", "\t")])
+    )
+    quoting = data.draw(st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
+    path = tmp_path_factory.mktemp("sweep") / name
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(data.draw(st.sampled_from(["", "", "# made here\n", "My genes, version 2\n"])))
+        csv.writer(file, delimiter=mark, quoting=quoting).writerows(rows)
+    expected = list(dict.fromkeys(written))
+    ids = [IDS.get(gene, "") for gene in dict(zip(written, genes, strict=True)).values()]
+    for read in (read_panel, lambda path: list(read_genes(path)["symbol"])):
+        try:
+            panel = list(read(path))
+        except Refusal:
+            continue
+        with_head = [*order, *expected]  # of a list, of which a warning tells
+        assert panel in (expected, ids, with_head), path.read_text()
