@@ -101,12 +101,7 @@ def walk(
             "lam", last, f"leaves no gene: none is left at λ = {lam:.6g}", "choose a smaller one"
         )
     if not solutions:
-        raise Collapse(
-            "X",
-            NO_VALUE,
-            f"shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}, "
-            "where the path starts",
-        )
+        raise _no_structure(lam)
     return solutions
 
 
@@ -137,13 +132,13 @@ def line_search(objective: Variance, *, tol: float = TOLERANCE) -> list[Solution
             break
         lam = lam * _LINE_SEARCH_CONSTANT / 2.0**t if solution.n_genes else lam / 2.0
     if not survivors:
-        raise Collapse(
-            "X",
-            NO_VALUE,
-            "shows no structure on the graph of its cells: the line search found no λ that leaves "
-            "a gene",
-        )
+        raise _no_structure(lam)
     return survivors
+
+
+def _no_structure(lam: float) -> Collapse:
+    problem = f"shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}"
+    return Collapse("X", NO_VALUE, problem)
 
 
 def at_least(solutions: list[Solution], n_genes: int) -> Solution:
