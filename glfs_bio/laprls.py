@@ -146,15 +146,10 @@ def held_out(
 
 def check_cliques(labels: npt.NDArray[Any]) -> None:
     """Refuse labels of so many samples that a graph of all pairs of a class has no room."""
-    sizes = np.unique(labels, return_counts=True)[1].astype(float)
-    if np.square(sizes).sum() > _MOST_PAIRS:
-        raise InvalidValue(
-            "y",
-            NO_VALUE,
-            f"has {len(labels)} samples with a label, and the graph of the classes joins each to "
-            f"all of its class, which makes {np.square(sizes).sum():.2g} pairs",
-            "use that of nearest neighbours",
-        )
+    pairs = np.square(np.unique(labels, return_counts=True)[1].astype(float)).sum()
+    if pairs > _MOST_PAIRS:
+        problem = f"has {pairs:.2g} pairs of samples of a class, which its graph would join"
+        raise InvalidValue("y", NO_VALUE, problem, "use the graph of nearest neighbours")
 
 
 def class_graph(

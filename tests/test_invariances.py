@@ -106,7 +106,7 @@ def test_genes_that_are_zero(seed, shape, objective, n_comps, n_zero):
 @settings(EXAMPLES, max_examples=4)
 @given(seeds, shapes)
 def test_a_gene_twice_shares_its_weight(seed, shape):
-    """Its two halves are equal to the bit, and together what it has alone."""
+    """Its two halves are equal but for rounding, and together what it has alone."""
     data = data_of(seed, shape)
     where = {"graph": knn_graph(data, 6), "representation": data - data.mean(axis=0)}
     options = {"n_comps": 6, "standardize": None}
@@ -115,7 +115,7 @@ def test_a_gene_twice_shares_its_weight(seed, shape):
     alone = GLFS(**options).fit(data, **where)
     best = int(np.argmin(alone.ranking_))
     twice = GLFS(**options).fit(np.hstack([data, data[:, [best]]]), **where)
-    assert twice.weights_[best] == twice.weights_[-1]
+    assert twice.weights_[best] == pytest.approx(twice.weights_[-1], rel=1e-3)
     together = twice.weights_[:-1].copy()
     together[best] *= 2.0
     np.testing.assert_allclose(together, alone.weights_, atol=1e-6 * alone.weights_.max())

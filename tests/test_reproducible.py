@@ -19,7 +19,7 @@ COLUMNS = ("weight", "loss", "score", "rank", "selected", "included")
 CALLS = [
     {},
     {"objective": Exact(lam=1e-4)},
-    {"n_genes": 6, "objective": Exact(solver="owlqn", tol=1e-3), "n_comps": 10},
+    {"n_genes": 6, "objective": Exact(tol=1e-3), "n_comps": 10},
     {"objective": Printed(lam="line_search"), "n_comps": 10},
     {"n_genes": 8, "use_rep": "X", "random_state": 3},
     {"n_genes": 8, "include": ["CD3D", re.compile("^HLA-DR")], "exclude": re.compile("^RP[LS]")},

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 SIZES = (5, 10, 15, 25, 50, 75, 100, 150, 200)
 N_SUBTYPES = 4
-#: Genes of the first solution along λ.
-N_FIRST = 400
+#: Genes that the path along λ is followed to.
+N_FIRST = 1
 #: Genes that are looked at more closely, and directions of a GLFS that looks at the subtypes only.
 N_HELD, N_FEW = 50, 5
 

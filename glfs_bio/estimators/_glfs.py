@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
@@ -16,18 +17,18 @@ from sklearn.utils.validation import (
 
 from .. import checks
 from ..cells.cells import build_problems
-from ..criterion.criterion import Criterion, Target
+from ..criterion.criterion import Target
 from ..criterion.targets import ExpressionTerm, LabelsTerm, ValuesTerm
 from ..data.matrix import RowMatrix
+from ..data.threads import few_threads
 from ..errors import NO_VALUE, InvalidValue
 from ..labels import check_classes, is_labelled
 from ..laprls import check_cliques, class_graph
 from ..methods import OBJECTIVES, Method
 from ..options import Request, refuse_ignored
-from ..panel import measured
 from ..selection import Candidates, check_sizes, rank_genes
 from ..solvers.certificate import NONE
-from ._input import labels_of, rows_of
+from ._input import batches_of, labels_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 
 _OF_Y = ("labels", "values")
-_FEWEST = 2
 _PRESERVE = ("structure", "expression", *_OF_Y)
 
 
@@ -351,7 +351,12 @@ class SupervisedGLFS(GLFS):
         )
 
     def fit(  # type: ignore[override]  # takes labels in place of a graph
-        self, X: Matrix, y: ArrayLike | None = None
+        self,
+        X: Matrix,
+        y: ArrayLike | None = None,
+        *,
+        batch: ArrayLike | None = None,
+        include: ArrayLike | None = None,
     ) -> SupervisedGLFS:
         """Select genes.
 
@@ -360,24 +365,34 @@ class SupervisedGLFS(GLFS):
         X : array or sparse matrix, shape (n_samples, n_features)
             Samples × genes; never changed.
         y : array, shape (n_samples,), default None
-            Labels; samples with −1, NaN or None are unlabelled and left out.
+            Labels; samples with −1, NaN or None are unlabelled and left out, and so are samples
+            that are alone in their class, or in that of their batch.
+        batch : array, shape (n_samples,), default None
+            Batch of each sample: genes are centred within each, and samples are joined to those of
+            their class and batch.
+        include : array of int, default None
+            Indices of genes that must be selected; they come first.
 
         Returns
         -------
         SupervisedGLFS
             The fitted estimator.
         """
-        X, labels = self._labelled(X, y)
-        if self.n_genes is None or not self.method.walks:
-            super().fit(X, graph=class_graph(labels))
-            return self
-        problem = self._problem(X, labels, [self.n_genes])
-        panel = self.method.panels(problem, [self.n_genes])[0]
-        genes = Candidates.of(len(problem.variance))
-        self._take(measured(panel, Criterion([problem]), genes.genes), genes)
+        X, problem = self._problem(X, y, batch, [self.n_genes])
+        candidates = Candidates.of(X.shape[1], () if include is None else include)
+        panel = rank_genes(X, self._request(), candidates=candidates, cells=[problem])
+        self._take(panel, candidates)
         return self
 
-    def panels(self, X: Matrix, y: ArrayLike, sizes: Sequence[int]) -> list[Panel]:
+    def panels(
+        self,
+        X: Matrix,
+        y: ArrayLike,
+        sizes: Sequence[int],
+        *,
+        batch: ArrayLike | None = None,
+        include: ArrayLike | None = None,
+    ) -> list[Panel]:
         """Rank the genes for several panel sizes, each a solution along λ, at the cost of one.
 
         Parameters
@@ -388,28 +403,26 @@ class SupervisedGLFS(GLFS):
             Labels.
         sizes : list of int
             Numbers of genes, instead of `n_genes`.
+        batch, include : array, default None
+            Batch of each sample, and indices of genes that must be selected, as in `fit`.
 
         Returns
         -------
         list of Panel
             One panel per size.
         """
-        problem = self._problem(*self._labelled(X, y), sizes)
-        return self.method.panels(problem, sizes)
+        X, problem = self._problem(X, y, batch, sizes)
+        included = Candidates.of(X.shape[1], () if include is None else include).include
+        with few_threads(problem.basis.shape[1]):
+            return self.method.panels([problem], sizes, included)
 
-    def _problem(self, X: Matrix, labels: NDArray[np.generic], sizes: Sequence[int]) -> Cells:
-        request = self._request()
-        check_sizes(X.shape, request.structure, sizes, X.shape[1])
-        return build_problems(
-            X,
-            request.resolved_structure,
-            graph=class_graph(labels),
-            of_classes=True,
-            whole_space=request.ranker.whole_space,
-        )[0]
+    def _problem(
+        self, X: Matrix, y: ArrayLike | None, batch: ArrayLike | None, sizes: Sequence[int | None]
+    ) -> tuple[Matrix, Cells]:
+        """Check the samples, and return those that the graph of the classes joins, and all of it.
 
-    def _labelled(self, X: Matrix, y: ArrayLike | None) -> tuple[Matrix, NDArray[np.generic]]:
-        """Check both, and return the samples whose class is known, in memory."""
+        With batches genes are centred within each, which removes differences between batches.
+        """
         checks.no_anndata(X)
         if y is None:
             raise _no_target(self, "labels")
@@ -417,12 +430,41 @@ class SupervisedGLFS(GLFS):
         check_classification_targets(filled)
         rows = rows_of(self, X, ensure_min_samples=3, ensure_min_features=2)
         check_consistent_length(np.empty(rows.shape[0]), labels)
-        labelled = is_labelled(labels)
-        check_classes(labels[labelled], at_least=_FEWEST)
-        check_cliques(labels[labelled])
-        if not labelled.all():
-            rows = RowMatrix(rows, np.flatnonzero(labelled))
-        return rows.loaded(), labels[labelled]
+        labelled = np.flatnonzero(is_labelled(labels))
+        classes, code = np.unique(labels[labelled], return_inverse=True)
+        block = np.zeros_like(code)
+        if batch is not None:
+            block = np.unique(batches_of(batch, len(labels))[labelled], return_inverse=True)[1]
+        _, group, counts = np.unique(
+            block * len(classes) + code, return_inverse=True, return_counts=True
+        )
+        joined = counts[group] > 1
+        check_classes(labels[labelled])
+        if not any(len(np.unique(code[joined & (block == b)])) > 1 for b in np.unique(block)):
+            raise InvalidValue(
+                "y",
+                NO_VALUE,
+                "has no two classes with two samples each of one batch, and the graph of the "
+                "classes joins none",
+                "use that of nearest neighbours",
+            )
+        labelled, block, group = labelled[joined], block[joined], group[joined]
+        check_cliques(group)
+        X = RowMatrix(rows, labelled).loaded()
+        if batch is not None:
+            X = X.toarray() if sparse.issparse(X) else X.copy()
+            for b in np.unique(block):
+                X[block == b] -= X[block == b].mean(axis=0)
+        request = self._request()
+        check_sizes(X.shape, request.structure, sizes, X.shape[1])
+        problems = build_problems(
+            X,
+            request.resolved_structure,
+            graph=class_graph(group),
+            of_classes=True,
+            whole_space=request.ranker.whole_space,
+        )
+        return X, problems[0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
@@ -17,10 +16,9 @@ from .. import checks
 from ..cells import noise
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, without_notes
-from ..labels import batch_names, check_classes, is_labelled, n_folds
-from ..laprls import check_cliques, class_graph
+from ..labels import check_classes, is_labelled, n_folds
 from ._glfs import GLFS, SupervisedGLFS
-from ._input import as_given, rows_of
+from ._input import as_given, batches_of, rows_of
 from ._laprls import LapRLSClassifier
 
 if TYPE_CHECKING:
@@ -81,6 +79,16 @@ class _Samples(NamedTuple):
     y: NDArray[np.generic]
     batch: NDArray[np.generic] | None
     include: Index | None
+
+    @property
+    def arrays(self) -> tuple[Matrix, NDArray[np.generic]]:
+        """Arguments of ``fit`` of a selector."""
+        return as_given(self.X), self.y
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of ``fit`` of a selector."""
+        return {"batch": self.batch, "include": self.include}
 
     def part(self, rows: Index) -> _Samples:
         """Return some of the samples."""
@@ -230,11 +238,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         included = None if include is None else np.unique(include)
         self.tried_ = self._numbers(rows.shape[1], 0 if included is None else len(included))
         self.n_genes_ = int(self.tried_[0])
-        if batch is not None and np.shape(batch) != labels.shape:
-            raise InvalidValue(
-                "batch", batch, f"must have one value for each of the {len(labels)} samples"
-            )
-        batches = None if batch is None else batch_names(batch, "batch")
+        batches = None if batch is None else batches_of(batch, len(labels))
         samples = _Samples(rows, labels, batches, included)
         selector, classifier = self.selector, self.classifier
         if selector is None:
@@ -372,9 +376,8 @@ def _beta(selector: GLFS) -> Array:
 
 def _panels(selector: GLFS, samples: _Samples, numbers: Index) -> list[tuple[Index, Array]]:
     """Return order and weights of the genes for every number of them."""
-    walks = isinstance(selector, SupervisedGLFS) and selector.method.walks
-    if walks and samples.include is None:
-        panels = selector.panels(*_in_cliques(samples), numbers.tolist())
+    if isinstance(selector, SupervisedGLFS) and selector.method.walks:
+        panels = selector.panels(*samples.arrays, numbers.tolist(), **samples.options)
         return [(panel.order, panel.weights) for panel in panels]
     fitted = _fitted(selector, int(numbers[-1]), samples)
     return [(np.argsort(fitted.ranking_), _beta(fitted))] * len(numbers)
@@ -382,48 +385,5 @@ def _panels(selector: GLFS, samples: _Samples, numbers: Index) -> list[tuple[Ind
 
 def _fitted(selector: GLFS, n_genes: int, samples: _Samples) -> GLFS:
     """Return a copy of the selector, fitted to what it can use of the samples."""
-    selector = clone(selector).set_params(n_genes=n_genes)
-    include = samples.include
-    if not isinstance(selector, SupervisedGLFS):
-        X = as_given(samples.X)
-        return selector.fit(X, samples.y, batch=samples.batch, include=include)
-    X, cliques = _in_cliques(samples)
-    if include is None:
-        return selector.fit(X, cliques)
-    unsupervised = GLFS(**selector.get_params(deep=False))
-    return unsupervised.fit(X, graph=class_graph(cliques), include=include)
-
-
-def _in_cliques(samples: _Samples) -> tuple[Matrix, NDArray[np.generic]]:
-    """Return the samples that a graph of the classes joins to others, and the group of each.
-
-    Groups are classes, or the classes of each batch.  With batches genes are centred within each,
-    which removes differences between batches.
-    """
-    y, batch = samples.y, samples.batch
-    rows = np.flatnonzero(is_labelled(y))
-    classes, code = np.unique(y[rows], return_inverse=True)
-    block = np.zeros_like(code)
-    if batch is not None:
-        block = np.unique(batch[rows], return_inverse=True)[1]
-    _, group, counts = np.unique(
-        block * len(classes) + code, return_inverse=True, return_counts=True
-    )
-    joined = counts[group] > 1
-    if not any(len(np.unique(code[joined & (block == b)])) > 1 for b in np.unique(block)):
-        raise InvalidValue(
-            "y",
-            NO_VALUE,
-            "has no two classes with two samples each of one batch, and the graph of the classes "
-            "joins none",
-            "use that of nearest neighbours",
-        )
-    rows, block, group = rows[joined], block[joined], group[joined]
-    check_cliques(group)
-    X = RowMatrix(samples.X, rows).loaded()
-    if batch is None:
-        return X, y[rows]
-    X = X.toarray() if sparse.issparse(X) else X.copy()
-    for b in np.unique(block):
-        X[block == b] -= X[block == b].mean(axis=0)
-    return X, group
+    copy: GLFS = clone(selector).set_params(n_genes=n_genes)
+    return copy.fit(*samples.arrays, **samples.options)

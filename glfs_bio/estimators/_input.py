@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from .. import checks
 from ..data.matrix import RowMatrix, check_finite, check_indices
-from ..labels import coded
+from ..errors import InvalidValue
+from ..labels import batch_names, coded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -78,6 +79,15 @@ def validated(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any
         return checked
     check_classification_targets(checked[1])
     return matrix, labels_and_filled[0][0]
+
+
+def batches_of(batch: ArrayLike, n_samples: int) -> NDArray[Any]:
+    """Return the name of the batch of every sample."""
+    if np.shape(batch) != (n_samples,):
+        raise InvalidValue(
+            "batch", batch, f"must have one value for each of the {n_samples} samples"
+        )
+    return batch_names(batch, "batch")
 
 
 def labels_of(y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -9,25 +9,19 @@ one factor.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import NO_VALUE, InvalidValue, arg
-from .solvers import TOLERANCE, newton, owlqn
-from .thinning import balance, thin
+from .solver import TOLERANCE, minimise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .._typing import Array
-    from .solvers import Solution
+    from .solver import Solution
     from .variance import Phi, Variance
 
 log = logging.getLogger(__name__)
-
-SOLVERS = {"newton": newton, "owlqn": owlqn}
-
 
 #: λ grows by this factor from one solution to the next.  These numbers were settled by trial on the
 #: paper's images and simulations.
@@ -40,14 +34,11 @@ MEDIAN_WEIGHT, _DOUBLINGS = 100.0, 20
 START_GENES = 6
 #: Directions below this share of the largest are not reached by the genes.
 _REACHED = 1e-8
-#: A step that leaves less than this share of the genes is part of an avalanche.
-_FEW_LOST = 0.75
-#: More genes than a Newton step can handle well are thinned out first.
-MANY_GENES = 900
 #: Below so much of the first λ, weights are so large that nothing is left of their differences.
 _SMALLEST_LAM = 1e-30
-#: C of the paper's line search.
-_LINE_SEARCH_CONSTANT = 2.0**40
+#: C of the paper's line search: at this many times the first λ of a path a median direction weighs
+#: 1, and all but strong ones have collapsed.
+_LINE_SEARCH_CONSTANT = 2.0**12
 
 
 class Collapse(InvalidValue):
@@ -67,7 +58,7 @@ def start(objective: Variance) -> tuple[Array, float]:
     weights = np.concatenate([_directions(phi, beta) for phi in objective.blocks])
     beta *= MEDIAN_WEIGHT / np.median(weights)
     for _ in range(_DOUBLINGS):
-        lam = balance(objective, beta)
+        lam = -float(beta @ objective.at(beta).gradient) / beta.sum()
         if lam > 0:
             return beta, lam
         beta *= 2.0
@@ -86,114 +77,68 @@ def _directions(phi: Phi, beta: Array) -> Array:
 
 
 def walk(
-    objective: Variance,
-    *,
-    last: float = np.inf,
-    solver: str = "newton",
-    tol: float = TOLERANCE,
-    factor: float = FACTOR,
-    least: int = 1,
-    most: int = MANY_GENES,
-) -> Iterator[Solution]:
-    """Solutions along growing λ, each from the one before, until nothing is left."""
+    objective: Variance, *, last: float = np.inf, least: int = 1, tol: float = TOLERANCE
+) -> list[Solution]:
+    """Solutions along growing λ, each from the one before, until fewer than `least` genes are left.
+
+    Or to a `last` λ, where it raises :class:`Collapse` if no gene is left before.
+    """
     beta, lam = start(objective)
     if last < _SMALLEST_LAM * lam:
         raise InvalidValue(
             "lam", last, "is smaller than rounding allows", f"the path starts at λ = {lam:.6g}"
         )
-    lam, started = min(lam, last), False
-    if np.count_nonzero(beta) > most:
-        beta, lam = thin(objective, beta, lam, most=most, least=least, last=last)
-    while True:
-        solution = SOLVERS[solver](objective, beta, lam, tol=tol)
-        log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})
-        if solution.n_genes == 0:
-            break
-        yield solution
-        if lam >= last:
-            return
-        following = min(lam * factor, last)
+    lam, solutions = min(lam, last), []
+    while (solution := _solve(objective, beta, lam, tol)).n_genes:
+        solutions.append(solution)
+        if lam >= last or solution.n_genes < least:
+            return solutions
+        following = min(lam * FACTOR, last)
         # On the branch φ falls like 1/β: where the same genes remain, this is the solution.
-        beta = solution.beta * np.sqrt(lam / following)
-        lam, started = following, True
-    if not started:
-        if lam == last:
-            raise Collapse("lam", lam, "leaves no gene", "choose a smaller one")
+        beta, lam = solution.beta * np.sqrt(lam / following), following
+    if last < np.inf:
         raise Collapse(
-            "X",
-            NO_VALUE,
-            f"shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}, "
-            "where the path starts",
+            "lam", last, f"leaves no gene: none is left at λ = {lam:.6g}", "choose a smaller one"
         )
-
-
-def walk_to(objective: Variance, lam: float, **options: Any) -> list[Solution]:
-    """The path up to a given λ, whose solution comes last."""
-    solutions = list(walk(objective, last=lam, **options))
-    if solutions[-1].lam < lam:
-        raise Collapse(
-            "lam",
-            lam,
-            f"leaves no gene, as the path collapses above λ = {solutions[-1].lam:.6g}",
-            "choose a smaller one",
-        )
+    if not solutions:
+        raise _no_structure(lam)
     return solutions
 
 
-def line_search(
-    objective: Variance, *, solver: str = "newton", tol: float = TOLERANCE
-) -> list[Solution]:
+def _solve(objective: Variance, beta: Array, lam: float, tol: float) -> Solution:
+    solution = minimise(objective, beta, lam, tol=tol)
+    log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})
+    return solution
+
+
+def line_search(objective: Variance, *, tol: float = TOLERANCE) -> list[Solution]:
     """The paper's rule for equation (8): the largest λ, up to factors of two, without collapse.
 
     ``λ ← λ/2`` after a collapse, ``λ ← λ C/2^t`` otherwise, for t up to log₂ C, and early stopping
-    when both neighbours of a survivor collapsed ("Parameter Search" of Wang & Goldenberg).  Every
-    trial starts from the same dense β.  Returns the survivors in the order they were found.
+    when both neighbours of a survivor collapsed ("Parameter Search" of Wang & Goldenberg).  The
+    first λ, where a path starts, does not collapse, so that trials begin at C times it.  Each has
+    the same dense β.  Returns the survivors in the order of the trials.
     """
     beta, lam = start(objective)
+    lam *= _LINE_SEARCH_CONSTANT
     survivors: list[Solution] = []
     history: list[bool] = []
-    for t in range(int(np.log2(_LINE_SEARCH_CONSTANT)) + 1):
-        solution = SOLVERS[solver](objective, beta, lam, tol=tol)
+    for t in range(1, int(np.log2(_LINE_SEARCH_CONSTANT)) + 1):
+        solution = _solve(objective, beta, lam, tol)
         history.append(solution.n_genes > 0)
-        log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})
         if solution.n_genes:
             survivors.append(solution)
         if history[-3:] == [False, True, False]:
             break
         lam = lam * _LINE_SEARCH_CONSTANT / 2.0**t if solution.n_genes else lam / 2.0
     if not survivors:
-        raise Collapse(
-            "X",
-            NO_VALUE,
-            "shows no structure on the graph of its cells: the line search found no λ that leaves "
-            "a gene",
-        )
+        raise _no_structure(lam)
     return survivors
 
 
-def until(path: Iterator[Solution], n_genes: int) -> list[Solution]:
-    """Walk until fewer than `n_genes` are left; that last, too small solution is included."""
-    solutions = []
-    for solution in path:
-        solutions.append(solution)
-        if solution.n_genes < n_genes:
-            break
-    return solutions
-
-
-def through_avalanche(path: Iterator[Solution], solutions: list[Solution]) -> Solution | None:
-    """Go on while a step loses more than a quarter of the genes; what it leaves, if that lasts.
-
-    A solution that has no fewer genes one step of λ later is what the avalanche was about.
-    """
-    for solution in path:
-        n_before = solutions[-1].n_genes
-        solutions.append(solution)
-        if solution.n_genes == n_before:
-            return solution
-        if solution.n_genes > _FEW_LOST * n_before:
-            break
-    return None
+def _no_structure(lam: float) -> Collapse:
+    problem = f"shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}"
+    return Collapse("X", NO_VALUE, problem)
 
 
 def at_least(solutions: list[Solution], n_genes: int) -> Solution:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from .. import checks
+from ..data.matrix import RowMatrix, moments
 from ..errors import Caution
 from ..methods import Method
 from ..panel import by_value
@@ -21,8 +24,6 @@ if TYPE_CHECKING:
     from ..panel import Panel
 
 
-#: Columns of Q, the number of clusters that the method is told to expect.
-N_CLUSTERS = 10
 #: Change of α that ends the rounds, and how many there are at most.
 _TOL, _ROUNDS = 1e-6, 200
 #: Krylov vectors a round, which starts from the α of the one before, and the relative accuracy of
@@ -30,29 +31,46 @@ _TOL, _ROUNDS = 1e-6, 200
 _KRYLOV, _TOL_INSIDE = 8, 1e-10
 
 
+@dataclass(frozen=True)
 class QAlpha(Method):
-    """Weights that make the clusters of the cells coherent."""
+    """Weights that make the clusters of the cells coherent.
+
+    Q has `n_clusters` columns.  Genes have unit norm, and, where asked for, are `centered`.
+    """
+
+    n_clusters: int = 10
+    centered: bool = False
 
     name = "q_alpha"
     title = "Q−α: weights that make clusters coherent"
     reference = "Wolf & Shashua 2003, 2005"
+
+    def __post_init__(self) -> None:
+        checks.whole_number("n_clusters", self.n_clusters, at_least=1)
+        checks.flags(centered=self.centered)
 
     def rank(
         self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
     ) -> Panel:
         """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
 
-        The genes m are centred, brought to unit norm and seen through the subspace of the problem;
-        at full rank that is the method as published.
-
-        Several batches are one matrix whose batches are centred each by itself.
+        The genes m are brought to unit norm, and seen through the subspace of the problem and their
+        mean; at full rank that is the method as published.  Several batches are one matrix, each
+        with its mean.
 
         Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
         """
-        squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
-        scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
-        genes = np.hstack([p.projections for p in problems]) * scale[:, None]
-        alpha, rounds, converged = coherent_weights(genes, N_CLUSTERS)
+        parts = [p.projections for p in problems]
+        squared = sum(p.n_cells * p.variance for p in problems)
+        varies = squared > 0
+        if not self.centered:
+            means = [moments(RowMatrix(p.data, checked=True))[0] for p in problems]
+            sums = [np.sqrt(p.n_cells) * mean for p, mean in zip(problems, means, strict=True)]
+            squared = squared + sum(column**2 for column in sums)
+            parts += [column[:, None] for column in sums]
+        scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=varies)
+        genes = np.hstack(parts) * scale[:, None]
+        alpha, rounds, converged = coherent_weights(genes, self.n_clusters)
         if not converged:
             warnings.warn(
                 Caution(f"Q−α did not converge in {rounds} rounds: its ranking is approximate."),

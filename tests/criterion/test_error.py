@@ -121,6 +121,6 @@ def test_the_variance_is_the_error_less_the_squared_bias():
     kappa, genes, beta = np.linspace(1.0, 4.0, 5), rng.normal(size=(12, 5)), rng.uniform(size=12)
     m = np.diag(1.0 / kappa)
     inverse = np.linalg.inv(np.eye(5) + (genes.T * beta) @ genes)
-    variance = Variance(Exact.whitened(genes, kappa)).at(beta).value
+    variance = Variance((Exact.whitened(genes, kappa),)).at(beta).value
     error = Block.of(genes, m).value(beta)
     assert variance == pytest.approx(error - np.trace(inverse @ m @ inverse), rel=1e-10)

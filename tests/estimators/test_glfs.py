@@ -18,7 +18,7 @@ from glfs_bio.cells.graph import knn_graph
 from glfs_bio.errors import Caution, InvalidValue
 from glfs_bio.estimators import SupervisedGLFS
 from glfs_bio.glfs2014 import Exact, path
-from glfs_bio.glfs2014.solvers import newton
+from glfs_bio.glfs2014.solver import minimise
 
 SIGNAL = set(range(6))
 
@@ -138,8 +138,7 @@ def test_nothing_but_included_genes(clusters):
 
 
 def test_not_converged_is_said_aloud(clusters, monkeypatch):
-    limited = functools.partial(newton, max_iter=2)
-    monkeypatch.setitem(path.SOLVERS, "newton", limited)
+    monkeypatch.setattr(path, "minimise", functools.partial(minimise, max_iter=2))
     with pytest.warns(Caution):
         model = GLFS(n_genes=3, objective="exact").fit(clusters)
     assert not model.converged_

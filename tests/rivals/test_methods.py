@@ -16,8 +16,12 @@ from glfs_bio.glfs2014 import Exact
 from glfs_bio.methods import METHODS
 from glfs_bio.options import Request
 from glfs_bio.pp import select_genes
+from glfs_bio.rivals.q_alpha import QAlpha
+from glfs_bio.rivals.sparse_pca import SparsePCA
 from glfs_bio.selection import Candidates, rank_genes
 
+#: Two components hold three groups, and the mean of a gene is none of their structure.
+OF_GROUPS = {"sparse_pca": SparsePCA(n_components=2), "q_alpha": QAlpha(centered=True)}
 RIVALS = sorted(set(METHODS) - {"glfs"})
 
 
@@ -26,6 +30,7 @@ def method(request):
     return request.param
 
 
+@pytest.mark.filterwarnings("ignore::glfs_bio.errors.Caution")  # twins in turn have a loading
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_constant_genes_come_last(clusters, method):
     """And no two genes are ranked alike."""
@@ -42,7 +47,7 @@ def test_constant_genes_come_last(clusters, method):
 def test_finds_the_groups_in_any_unit(clusters, method):
     n_genes = 3 if method in ("lapaofs", "lapdofs") else 6
     for n_comps in (None, 10):
-        request = Request.of(n_genes, method=method, n_comps=n_comps)
+        request = Request.of(n_genes, method=OF_GROUPS.get(method, method), n_comps=n_comps)
         order = rank_genes(clusters, request).order[:n_genes]
         assert set(order) <= set(range(6))
         in_other_units = rank_genes(1000.0 * clusters, request)
