@@ -59,10 +59,8 @@ def reason(error: BaseException) -> str:
     return " ".join(str(error).split())[:LONGEST_VALUE]
 
 
-def bad_file(path: object, text: str, advice: str = "") -> InvalidValue:
+def bad_file(path: object, text: str) -> InvalidValue:
     """Return the refusal of a file, or of a table, which has no path."""
-    text = f"{text}: {advice}" if advice else text
-    path = None if repr(path) == "NO_VALUE" else path
     return InvalidValue(f"{subject('path', path)} {text}")
 
 

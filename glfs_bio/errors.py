@@ -134,14 +134,14 @@ class Refusal(Exception):
     @property
     def argument(self) -> str:
         """Name of the argument that is refused, with its item, such as ``limits['families']``."""
-        return self._part("name")
+        return self._subject("name") or ""
 
     @property
     def value(self) -> str | None:
         """The value that is refused, as Python writes it; None where the message has none."""
-        return self._part("value")
+        return self._subject("value")
 
-    def _part(self, group: str) -> str | None:
+    def _subject(self, group: str) -> str | None:
         code = _CODE.search(self.text)
         subject = _ARGUMENT.fullmatch(code[1]) if code else None
         return subject[group] if subject else None
@@ -235,62 +235,3 @@ def without_notes() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
-
-
-class _NoValue:
-    def __repr__(self):
-        return "NO_VALUE"
-
-    def __reduce__(self):
-        return "NO_VALUE"
-
-
-NO_VALUE = _NoValue()
-ADATA, MATRIX, LAYERS, OBS, OBS_NAMES, OBSM, OBSP, UNS, GRAPHS, VAR, VAR_NAMES = (
-    "`adata`",
-    "`adata.X`",
-    "`adata.layers`",
-    "`adata.obs`",
-    "`adata.obs_names`",
-    "`adata.obsm`",
-    "`adata.obsp`",
-    "`adata.uns`",
-    "`adata.uns`",
-    "`adata.var`",
-    "`adata.var_names`",
-)
-NONE, TRUE, FALSE, BOOLEAN, MAPPING, CATEGORICAL, PATTERN, SPAWN = (
-    "`None`",
-    "`True`",
-    "`False`",
-    "`boolean`",
-    "`dict`",
-    "`.astype('category')`",
-    "`re.compile(...)`",
-    "`multiprocessing.get_context('spawn')`",
-)
-
-
-def arg(name, value=NO_VALUE):
-    return f"`{name}`" if value is NO_VALUE else f"`{name}={short(value)}`"
-
-
-def call(name):
-    return (
-        f"`glfs_bio.{name}(adata)`" if name[:3] in {"pp.", "tl.", "pl."} else f"`glfs_bio.{name}`"
-    )
-
-
-shown = quoted
-shortened = short
-Message = str
-
-
-def _init(self, argument, value=NO_VALUE, problem=None, remedy=""):
-    text = argument
-    if problem is not None:
-        text = f"{arg(argument, value)} {problem}" + (f": {remedy}" if remedy else "")
-    Exception.__init__(self, printable(text if text.endswith((".", "?")) else f"{text}."))
-
-
-Refusal.__init__ = _init

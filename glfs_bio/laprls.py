@@ -20,7 +20,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from .data.threads import few_threads
-from .errors import NO_VALUE, InvalidValue
+from .errors import InvalidValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,8 +148,10 @@ def check_cliques(labels: npt.NDArray[Any]) -> None:
     """Refuse labels of so many samples that a graph of all pairs of a class has no room."""
     pairs = np.square(np.unique(labels, return_counts=True)[1].astype(float)).sum()
     if pairs > _MOST_PAIRS:
-        problem = f"has {pairs:.2g} pairs of samples of a class, which its graph would join"
-        raise InvalidValue("y", NO_VALUE, problem, "use the graph of nearest neighbours")
+        raise InvalidValue(
+            f"`y` has {pairs:.2g} pairs of samples of a class, which its graph would join: use the "
+            "graph of nearest neighbours"
+        )
 
 
 def class_graph(

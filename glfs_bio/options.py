@@ -14,7 +14,7 @@ from os import PathLike
 from typing import Any, Literal, NoReturn
 
 from . import checks, codec
-from .errors import InvalidType, InvalidValue, call, short, subject
+from .errors import InvalidType, InvalidValue, short, subject
 from .methods import METHODS, OBJECTIVES, Method
 
 STANDARDIZE = ("noise", "unit", None)
@@ -557,8 +557,10 @@ class Request:
         for name, record in _RECORDS.items():
             value = getattr(self, name)
             if value is not None and not isinstance(value, record):
-                made_by = call(record.__name__)
-                raise InvalidType(f"`{name}={short(value)}` must be made by {made_by}, or `None`")
+                raise InvalidType(
+                    f"`{name}={short(value)}` must be made by `glfs_bio.{record.__name__}`, or "
+                    "`None`"
+                )
         objective = OBJECTIVES.resolve("objective", self.objective)
         METHODS.resolve("method", self.method)
         if self.method != "glfs" and objective != OBJECTIVES["error"]:

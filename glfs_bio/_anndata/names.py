@@ -25,7 +25,6 @@ import pandas as pd
 
 from .. import checks
 from ..errors import (
-    VAR_NAMES,
     InvalidType,
     InvalidValue,
     NotFound,
@@ -219,7 +218,7 @@ class Lookup:
         self.adata, self._symbols = adata, symbols
         #: Rows of each name; several rows may have one symbol
         self.by_name: dict[str, list[int]] = {}
-        self.where = VAR_NAMES
+        self.where = "`adata.var_names`"
         if symbols is None:
             check_names(adata)
         else:
@@ -600,9 +599,8 @@ def report_missing(argument: str, absent: Sequence[Item], lookup: Lookup, missin
     of_selections = argument in {"include", "exclude", "preserve"}
     ignore = ", or ignore them with `missing='warn'`" if of_selections else ""
     raise (NotFound if unknown else InvalidValue)(
-        argument,
-        problem=f"has names that are missing in {lookup.where}: {names}",
-        remedy=f"correct them{ignore}{hints}",
+        f"`{argument}` has names that are missing in {lookup.where}: {names}: correct them{ignore}"
+        f"{hints}"
     )
 
 

@@ -17,12 +17,8 @@ from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
 from ..data.matrix import RowMatrix, check_finite, check_indices, is_here, native, no_rows
 from ..errors import (
-    LAYERS,
     LOG_NORMALISE,
-    OBS,
-    OBSM,
-    VAR,
-    VAR_NAMES,
+    MOST_NAMES,
     InvalidType,
     InvalidValue,
     NotFound,
@@ -30,6 +26,7 @@ from ..errors import (
     caution,
     listed,
     naming,
+    quoted,
     short,
     subject,
 )
@@ -55,10 +52,10 @@ _CONTROL_TYPE = re.compile(r"control|codeword|blank", re.IGNORECASE)
 #: Classes of objects that hold several, the attribute that does, and how they are written.
 _SEVERAL = {"MuData": ("mod", "mdata"), "SpatialData": ("tables", "sdata.tables")}
 _PARTS = {
-    "layers": LAYERS,
-    "obs": OBS,
-    "obsm": OBSM,
-    "var": VAR,
+    "layers": "`adata.layers`",
+    "obs": "`adata.obs`",
+    "obsm": "`adata.obsm`",
+    "var": "`adata.var`",
 }
 
 
@@ -138,7 +135,7 @@ def check(adata: object) -> None:
             f"{f'pass one of {listed(items)}, such as {called}[{items[0]!r}]' if items else ''}"
         )
     _load_annotations(adata)
-    text_names(adata.var_names, VAR_NAMES)
+    text_names(adata.var_names, "`adata.var_names`")
 
 
 def _load_annotations(adata: Any) -> None:
@@ -199,9 +196,9 @@ def find(
         where = f"is not in {_PARTS[part]}"
         if not len(names):
             raise NotFound(f"`{argument}={short(name)}` {where}, which is empty: add it first")
-        raise NotFound(
-            f"`{argument}={short(name)}` {where}: choose from {listed(own_names(adata, part))}"
-        )
+        names = own_names(adata, part)
+        choices = quoted(*names[:MOST_NAMES]) if part == "obsm" else listed(names)
+        raise NotFound(f"`{argument}={short(name)}` {where}: choose from {choices}")
     value = getattr(adata, part)[name]
     return value if part in ("layers", "obsm") else _column(value, getattr(adata, f"{part}_names"))
 

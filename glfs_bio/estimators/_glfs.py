@@ -21,7 +21,7 @@ from ..criterion.criterion import Target
 from ..criterion.targets import ExpressionTerm, LabelsTerm, ValuesTerm
 from ..data.matrix import RowMatrix
 from ..data.threads import few_threads
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import InvalidValue
 from ..labels import check_classes, is_labelled
 from ..laprls import check_cliques, class_graph
 from ..methods import OBJECTIVES, Method
@@ -255,7 +255,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return Target(((LabelsTerm(_codes(column_or_1d(values, warn=True))), 1.0),))
         numbers = values.reshape(n_cells, -1).astype(float)
         if np.isinf(numbers).any():
-            raise InvalidValue("y", NO_VALUE, "has infinite values", "make them NaN, or finite")
+            raise InvalidValue("`y` has infinite values: make them NaN, or finite")
         return Target(((ValuesTerm(numbers), 1.0),))
 
     @property
@@ -442,11 +442,8 @@ class SupervisedGLFS(GLFS):
         check_classes(labels[labelled])
         if not any(len(np.unique(code[joined & (block == b)])) > 1 for b in np.unique(block)):
             raise InvalidValue(
-                "y",
-                NO_VALUE,
-                "has no two classes with two samples each of one batch, and the graph of the "
-                "classes joins none",
-                "use that of nearest neighbours",
+                "`y` has no two classes with two samples each of one batch, and the graph of the "
+                "classes joins none: use that of nearest neighbours"
             )
         labelled, block, group = labelled[joined], block[joined], group[joined]
         check_cliques(group)
@@ -475,10 +472,8 @@ class SupervisedGLFS(GLFS):
 def _no_target(estimator: GLFS, values: str) -> InvalidValue:
     """The refusal of a fit without `y`, with the words that scikit-learn's checks look for."""
     return InvalidValue(
-        "y",
-        NO_VALUE,
-        f"is missing: {type(estimator).__name__} requires y to be passed, but the target y is None",
-        f"pass the {values}",
+        f"`y` is missing: {type(estimator).__name__} requires y to be passed, but the target y is "
+        f"None: pass the {values}"
     )
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..cells import noise
 from ..data.matrix import RowMatrix
-from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, without_notes
+from ..errors import InvalidType, InvalidValue, short, without_notes
 from ..labels import check_classes, is_labelled, n_folds
 from ._glfs import GLFS, SupervisedGLFS
 from ._input import as_given, batches_of, rows_of
@@ -224,14 +224,12 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         rows, labels = rows_of(self, X, y, ensure_min_samples=3)
         if rows.shape[1] == 1:
-            raise InvalidValue(
-                "X", NO_VALUE, "has 1 gene (n_features = 1): there is nothing to choose from"
-            )
+            raise InvalidValue("`X` has 1 gene (n_features = 1): there is nothing to choose from")
         checks.flags(weighted=self.weighted)
         checks.seed(self.random_state, state_too=True)
         for name, estimator in (("selector", self.selector), ("classifier", self.classifier)):
             if estimator is not None and not isinstance(estimator, BaseEstimator):
-                raise InvalidType(name, estimator, f"must be an estimator, or {NONE}")
+                raise InvalidType(f"`{name}={short(estimator)}` must be an estimator, or `None`")
         labelled = is_labelled(labels)
         self.classes_ = check_classes(labels[labelled])
         self.n_samples_, self.n_labelled_ = len(labels), int(labelled.sum())
@@ -273,11 +271,9 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         drawn = self._drawn(samples.y)
         if drawn is not None:
             log.warning(
-                Message(
-                    f"The number of genes is chosen by cross-validation of {len(drawn)} of "
-                    f"{len(samples.y)} samples, drawn at random of each class; genes and "
-                    "coefficients are those of all."
-                )
+                f"The number of genes is chosen by cross-validation of {len(drawn)} of "
+                f"{len(samples.y)} samples, drawn at random of each class; genes and "
+                "coefficients are those of all."
             )
             samples = samples.part(drawn)
             samples = samples._replace(X=RowMatrix(samples.X.loaded(), checked=True))
@@ -317,10 +313,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         numbers = np.unique(checks.whole_numbers("n_genes", self.n_genes, at_most=n_features))
         if numbers[0] < n_included:
             raise InvalidValue(
-                "include",
-                NO_VALUE,
-                f"has {n_included} genes, more than {arg('n_genes')} allows",
-                f"ask for {n_included} genes or more",
+                f"`include` has {n_included} genes, more than `n_genes` allows: ask for "
+                f"{n_included} genes or more"
             )
         return numbers
 

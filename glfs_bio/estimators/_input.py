@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from .. import checks
 from ..data.matrix import RowMatrix, check_finite, check_indices
-from ..errors import InvalidValue
+from ..errors import InvalidValue, short
 from ..labels import batch_names, coded
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def batches_of(batch: ArrayLike, n_samples: int) -> NDArray[Any]:
     """Return the name of the batch of every sample."""
     if np.shape(batch) != (n_samples,):
         raise InvalidValue(
-            "batch", batch, f"must have one value for each of the {n_samples} samples"
+            f"`batch={short(batch)}` must have one value for each of the {n_samples} samples"
         )
     return batch_names(batch, "batch")
 

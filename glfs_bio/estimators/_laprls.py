@@ -14,7 +14,7 @@ from .. import checks, laprls
 from ..cells import graph as graphs
 from ..cells import noise
 from ..data.threads import one_thread_of_blas
-from ..errors import InvalidValue
+from ..errors import InvalidValue, short
 from ..labels import check_classes, is_labelled
 from ._input import validated
 
@@ -189,9 +189,8 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = checks.real("feature_weight", feature_weight)
         if weight.shape != scale.shape or weight.min() < 0:
             raise InvalidValue(
-                "feature_weight",
-                weight,
-                f"must hold one number ≥ 0 for each of {len(scale)} features",
+                f"`feature_weight={short(weight)}` must hold one number ≥ 0 for each of "
+                f"{len(scale)} features"
             )
         return scale * np.sqrt(weight)
 
@@ -202,7 +201,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight[labelled] = compute_sample_weight(self.class_weight, y[labelled])
         if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.any()):
             raise InvalidValue(
-                "class_weight", self.class_weight, "must give numbers ≥ 0, and not only 0"
+                f"`class_weight={short(self.class_weight)}` must give numbers ≥ 0, and not only 0"
             )
         return weight
 

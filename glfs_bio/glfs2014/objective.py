@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import checks
 from ..data.threads import few_threads
-from ..errors import NO_VALUE, Caution, InvalidValue, Message, arg
+from ..errors import Caution, InvalidValue
 from ..methods import Method
 from ..panel import Panel, without_ties
 from . import path
@@ -98,9 +98,7 @@ class Original(Method):
         fixed = _INCLUDED_WEIGHT / np.where(norms > 0, norms, np.inf)
         objective = Variance(tuple(block.cover(include, fixed) for block in blocks))
         if not objective.squared_norms.any():
-            raise InvalidValue(
-                "include", NO_VALUE, "has all genes that vary", "include fewer genes"
-            )
+            raise InvalidValue("`include` has all genes that vary: include fewer genes")
         with few_threads(objective.rank):
             solutions = self._solutions(objective, sizes, len(include))
         panels = []
@@ -134,16 +132,14 @@ class Original(Method):
             warnings.warn(
                 Caution(
                     "The solver stopped with a violation of the optimality conditions of "
-                    f"{chosen.kkt:.2g}, above {arg('tol')} {self.tol:g}: raise it."
+                    f"{chosen.kkt:.2g}, above `tol` {self.tol:g}: raise it."
                 ),
                 stacklevel=2,
             )
         if size is not None and chosen.n_genes + n_included < size:
             log.warning(
-                Message(
-                    f"Only {chosen.n_genes} genes have a weight at λ = {chosen.lam:.4g}, where "
-                    f"{size - n_included} are asked for. The others are those nearest to one."
-                )
+                f"Only {chosen.n_genes} genes have a weight at λ = {chosen.lam:.4g}, where "
+                f"{size - n_included} are asked for. The others are those nearest to one."
             )
 
 

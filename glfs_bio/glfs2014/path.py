@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import NO_VALUE, InvalidValue, arg
+from ..errors import InvalidValue, short
 from .solver import TOLERANCE, minimise
 
 if TYPE_CHECKING:
@@ -63,10 +63,8 @@ def start(objective: Variance) -> tuple[Array, float]:
             return beta, lam
         beta *= 2.0
     raise Collapse(
-        "X",
-        NO_VALUE,
-        "has genes of sizes so unlike that no λ balances them",
-        f"standardise them, or choose another {arg('objective')}",
+        "`X` has genes of sizes so unlike that no λ balances them: standardise them, or choose "
+        "another `objective`"
     )
 
 
@@ -86,7 +84,7 @@ def walk(
     beta, lam = start(objective)
     if last < _SMALLEST_LAM * lam:
         raise InvalidValue(
-            "lam", last, "is smaller than rounding allows", f"the path starts at λ = {lam:.6g}"
+            f"`lam={short(last)}` is smaller than rounding allows: the path starts at λ = {lam:.6g}"
         )
     lam, solutions = min(lam, last), []
     while (solution := _solve(objective, beta, lam, tol)).n_genes:
@@ -98,7 +96,7 @@ def walk(
         beta, lam = solution.beta * np.sqrt(lam / following), following
     if last < np.inf:
         raise Collapse(
-            "lam", last, f"leaves no gene: none is left at λ = {lam:.6g}", "choose a smaller one"
+            f"`lam={short(last)}` leaves no gene: none is left at λ = {lam:.6g}: choose a smaller one"
         )
     if not solutions:
         raise _no_structure(lam)
@@ -137,8 +135,7 @@ def line_search(objective: Variance, *, tol: float = TOLERANCE) -> list[Solution
 
 
 def _no_structure(lam: float) -> Collapse:
-    problem = f"shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}"
-    return Collapse("X", NO_VALUE, problem)
+    return Collapse(f"`X` shows no structure on the graph: no gene is left at λ = {lam:.6g}")
 
 
 def at_least(solutions: list[Solution], n_genes: int) -> Solution:

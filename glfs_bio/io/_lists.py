@@ -14,7 +14,7 @@ from .._anndata import read, results
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, bad_file, check_target, replacing
-from ..errors import VAR, InvalidType, InvalidValue, NotFound, arg, listed, shown
+from ..errors import InvalidType, InvalidValue, NotFound, listed, quoted, short
 from ..vendors import sheets
 
 if TYPE_CHECKING:
@@ -93,16 +93,16 @@ def write_genes(
     checks.flags(selected_only=selected_only)
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        raise bad_file(path, f"must end with one of {shown(*ENDINGS)}")
+        raise bad_file(path, f"must end with one of {quoted(*ENDINGS)}")
     for argument, value in (("key", key), ("columns", columns)):
         if not isinstance(value, Iterable):
-            raise InvalidType(argument, value, "must be a name, or a list of names")
+            raise InvalidType(f"`{argument}={short(value)}` must be a name, or a list of names")
     keys = [key] if isinstance(key, str) else list(key)
     further = [columns] if isinstance(columns, str) else list(columns)
     if further and ending not in _TABLES:
-        raise InvalidValue("columns", further, f"are for a table {shown(*_TABLES)}")
+        raise InvalidValue(f"`columns={short(further)}` are for a table {quoted(*_TABLES)}")
     if len(keys) != 1 and (ending != ".gmt" or not keys):
-        raise InvalidValue("key", keys, "must be one key, or several for a .gmt")
+        raise InvalidValue(f"`key={short(keys)}` must be one key, or several for a .gmt")
     if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")
     if ending == ".gmt":
@@ -126,7 +126,9 @@ def _table(
     """Return one row per gene, names that are missing in the data last."""
     for name in further:
         if name not in adata.var:
-            raise NotFound("columns", name, f"is not in {VAR}", f"choose from {listed(adata.var)}")
+            raise NotFound(
+                f"`columns={short(name)}` is not in `adata.var`: choose from {listed(adata.var)}"
+            )
     frame = results.ranked(adata, key, only="selected" if selected_only else "tested")
     names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     frame.insert(0, "gene", names.loc[frame.index])
@@ -145,7 +147,9 @@ def _scores(adata: AnnData, key: str, symbols: str | None, path: Path) -> list[s
     """Return lines of names and scores."""
     scores = results.scores(adata, key, symbols)
     if not scores.is_unique:
-        raise InvalidValue("key", key, "has genes of the same score, and a ranked list must not")
+        raise InvalidValue(
+            f"`key={short(key)}` has genes of the same score, and a ranked list must not"
+        )
     sheets.check_names(scores.index, path)
     return [f"{gene}\t{score!r}" for gene, score in scores.items()]
 
@@ -157,12 +161,16 @@ def _gene_sets(adata: AnnData, keys: list[str], symbols: str | None) -> list[str
     for key in keys:
         genes = list(dict.fromkeys(names.loc[results.ranked(adata, key).index].dropna()))
         if not genes:
-            raise InvalidValue("symbols", symbols, f"has no name for a gene of {arg('key', key)}")
+            raise InvalidValue(
+                f"`symbols={short(symbols)}` has no name for a gene of `key={short(key)}`"
+            )
         changed = [name for name in (key, *genes) if not sheets.comes_back(name)]
         if changed:
-            problem = f"has the name {changed[0]!r}, which would change when it is read again"
-            raise InvalidValue("key", key, problem, "rename it")
+            raise InvalidValue(
+                f"`key={short(key)}` has the name {changed[0]!r}, which would change when it is "
+                "read again: rename it"
+            )
         lines.append("\t".join([key, f"selected by glfs-bio {version('glfs-bio')}", *genes]))
     if len({*keys}) < len(keys):
-        raise InvalidValue("key", keys, "has a key twice", "name each selection once")
+        raise InvalidValue(f"`key={short(keys)}` has a key twice: name each selection once")
     return lines

@@ -19,7 +19,7 @@ from .._extras import needs
 from .._files import as_path, bad_file, check_target, replacing
 from .._progress import with_bar
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import OBS_NAMES, InvalidValue, listed, naming, note, short, subject
+from ..errors import InvalidValue, listed, naming, note, short, subject
 from ..tl import order_panel
 from ..tl._order import ORDERS, check_size
 from ..vendors import sheets
@@ -226,7 +226,7 @@ def write_reference(
     names = adata.var_names if symbols is None else read.find(adata, "var", symbols, "symbols")
     counts = read.counts(adata, counts_layer)
     genes, cells = np.flatnonzero(gene_ids != ""), np.flatnonzero(codes >= 0)
-    read.text_names(adata.obs_names, OBS_NAMES)
+    read.text_names(adata.obs_names, "`adata.obs_names`")
     about_cells = pd.DataFrame(
         {
             "barcode": adata.obs_names[cells].astype(str),

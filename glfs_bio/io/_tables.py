@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from .._files import bad_file
-from ..errors import NO_VALUE, InvalidValue, Message, arg, listed
+from ..errors import InvalidValue, listed
 from ..vendors import sheets
 
 if TYPE_CHECKING:
@@ -92,8 +92,10 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
         if "" in texts:
             at = texts.index("")
             where = f"behind {listed([texts[at - 1]])}" if at else "the first"
-            problem = f"has no name for {side} {at + 1} of its values, {where}"
-            raise bad_file(path, problem, "name it, or remove it")
+            raise bad_file(
+                path,
+                f"has no name for {side} {at + 1} of its values, {where}: name it, or remove it",
+            )
     if transpose is None:
         check_way_round(path, corner, rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
@@ -103,15 +105,18 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     antibodies = np.array([sheets.is_antibody(gene) for gene in genes])
     obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
     if len(twice := obs.index[obs.index.duplicated() & ~outside].unique()):
-        advice = f"give every cell its own, in the first {'row' if transpose else 'column'}"
-        raise bad_file(path, f"has several cells of one name ({listed(twice)})", advice)
+        raise bad_file(
+            path,
+            f"has several cells of one name ({listed(twice)}): give every cell its own, in the "
+            f"first {'row' if transpose else 'column'}",
+        )
     for n_lines, text in (
         (head.n_above, f"lines above its header in line {head.n_lines}"),
         (outside.sum(), "rows of cell_ID 0, which is what is outside of cells"),
         (antibodies.sum(), "antibodies"),
     ):
         if n_lines:
-            log.warning(Message(f"{path} has {n_lines} {text}, which are left out."))
+            log.warning(f"{path} has {n_lines} {text}, which are left out.")
     adata = ad.AnnData(matrix, obs=obs, var=var)
     return adata[~outside, ~antibodies].copy() if (outside.any() or antibodies.any()) else adata
 
@@ -130,15 +135,21 @@ def _head(path: Path, ending: str) -> _Head:
                 if len(lines) == _SNIFFED:
                     break
     if any("\0" in line for _, line in lines):
-        raise bad_file(path, "is no text in UTF-8", "save it as UTF-8")
+        raise bad_file(path, "is no text in UTF-8: save it as UTF-8")
     if broken := [number for number, line in lines if line.count('"') % 2]:
-        problem = f"has quotes in line {broken[0]} that are not closed there"
-        raise bad_file(path, problem, "remove the line break between them, or the quote")
+        raise bad_file(
+            path,
+            f"has quotes in line {broken[0]} that are not closed there: remove the line break "
+            "between them, or the quote",
+        )
     by_mark = [_header(path, comments + lines, mark, encoding) for mark in SEPARATORS[ending]]
     heads = [head for head in by_mark if head is not None]
     if not heads:
-        advice = "separate columns of .csv by commas or semicolons, and of .tsv by tabs"
-        raise bad_file(path, "has no columns of numbers", advice)
+        raise bad_file(
+            path,
+            "has no columns of numbers: separate columns of .csv by commas or semicolons, and of "
+            ".tsv by tabs",
+        )
     return min(heads, key=lambda head: head.n_lines)
 
 
@@ -191,8 +202,11 @@ def _decimal(path: Path, rows: list[list[str]]) -> str:
     with_comma = [field for row in rows for field in row if "," in field]
     if not with_comma or any(map(_DECIMAL.fullmatch, with_comma)):
         return "," if with_comma else "."
-    problem = f"has commas that may separate thousands ({listed(with_comma[:1])})"
-    raise bad_file(path, problem, "remove them, or write decimals with points")
+    raise bad_file(
+        path,
+        f"has commas that may separate thousands ({listed(with_comma[:1])}): remove them, or write "
+        "decimals with points",
+    )
 
 
 def _values(path: Path, head: _Head) -> tuple[list[str], Array]:
@@ -216,8 +230,10 @@ def _values(path: Path, head: _Head) -> tuple[list[str], Array]:
                 low_memory=False,  # blocks are small already
             )
         except pd.errors.EmptyDataError as error:
-            problem = f"has no rows below its header in line {head.n_lines}"
-            raise bad_file(path, problem, "look whether it is whole") from error
+            raise bad_file(
+                path,
+                f"has no rows below its header in line {head.n_lines}: look whether it is whole",
+            ) from error
         for chunk in chunks:
             keys = [chunk.pop(column) for column in range(head.n_keys)]
             if sheets.plain(head.names[0]) == "cellid":
@@ -245,7 +261,7 @@ def _refuse_texts(path: Path, head: _Head, texts: pd.DataFrame, rows: list[str])
     raise bad_file(
         path,
         f"has columns that are not numeric ({listed(names[column] for column in texts)}), such as "
-        f"{first.iloc[at]!r} in column {listed([names[first.name]])} of row {listed([row])}",
+        f"{first.iloc[at]!r} in column {listed([names[first.name]])} of row {listed([row])}: "
         "correct the numbers, or remove what describes cells or genes",
     )
 
@@ -258,12 +274,18 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
     corner, columns = names[0], names[head.n_keys :]
     columns += [""] * (width - len(columns))
     if len(columns) > width:
-        problem = f"has {len(columns)} names in line {head.n_lines}, and {width} values in the next"
-        raise bad_file(path, problem, "give each column a name")
+        raise bad_file(
+            path,
+            f"has {len(columns)} names in line {head.n_lines}, and {width} values in the next: "
+            "give each column a name",
+        )
     is_head = not corner or _CELL_HEAD.fullmatch(sheets.plain(corner)) or says_genes(corner)
     if not is_head and (_side([corner]) > 0 or all(map(_is_number, columns))):
-        problem = f"has no head above names of its rows in line {head.n_lines}, but {corner}"
-        raise bad_file(path, problem, "give it a header with a name for each column, such as cell")
+        raise bad_file(
+            path,
+            f"has no head above names of its rows in line {head.n_lines}, but {corner}: give it a "
+            "header with a name for each column, such as cell",
+        )
     return corner, columns
 
 
@@ -278,8 +300,11 @@ def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) 
         rising = [at for at in np.flatnonzero(ends) if (np.diff(matrix[:, at]) == 1).all()]
         wrong += [genes[at] for at in rising]
     if wrong:
-        problem = f"holds something else than expression ({listed(dict.fromkeys(wrong))})"
-        raise bad_file(path, problem, "remove what numbers, places or describes cells or genes")
+        raise bad_file(
+            path,
+            f"holds something else than expression ({listed(dict.fromkeys(wrong))}): remove what "
+            "numbers, places or describes cells or genes",
+        )
 
 
 def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
@@ -291,21 +316,19 @@ def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]
     raise bad_file(
         path,
         f"does not show that its rows ({listed(rows[:4], 3)}) are cells and its columns "
-        f"({listed(columns[:4], 3)}) genes, or shows the opposite",
-        f"pass {arg('transpose', True)} if its rows are genes, or {arg('transpose', False)} if "
-        "they are cells",
+        f"({listed(columns[:4], 3)}) genes, or shows the opposite: pass `transpose=True` if its "
+        "rows are genes, or `transpose=False` if they are cells",
     )
 
 
 def check_genes_in_rows(rows: list[str], columns: list[str]) -> None:
     """Refuse a matrix whose names say that its rows are cells: one of R has genes there."""
     if _side(columns) > _side(rows):
-        problem = (
-            f"seems to have cells in its rows ({listed(rows[:4], 3)}) and genes in its columns "
-            f"({listed(columns[:4], 3)})"
+        raise InvalidValue(
+            f"`adata` seems to have cells in its rows ({listed(rows[:4], 3)}) and genes in its "
+            f"columns ({listed(columns[:4], 3)}): transpose its matrix, or name the columns "
+            "otherwise if they are cells"
         )
-        advice = "transpose its matrix, or name the columns otherwise if they are cells"
-        raise InvalidValue("adata", NO_VALUE, problem, advice)
 
 
 def says_genes(corner: str) -> bool:

@@ -88,7 +88,8 @@ def formals(name: str) -> dict[str, str]:
 
     Without a default: an empty text, as for ``...``.
     """
-    before_dots, after_dots = {}, {}
+    before_dots: dict[str, str] = {}
+    after_dots: dict[str, str] = {}
     for parameter in parameters(FUNCTIONS[name]).values():
         if parameter.name not in {*NOT_IN_R, "n_jobs"}:
             arguments = before_dots if _is_positional(name, parameter) else after_dots

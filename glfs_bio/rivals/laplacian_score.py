@@ -10,7 +10,7 @@ from scipy import sparse
 from ..cells.graph import laplacian
 from ..cells.noise import graph_residuals
 from ..data.matrix import doubled
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import InvalidValue
 from ..methods import Method
 from ..panel import by_value
 
@@ -46,9 +46,7 @@ class LaplacianScore(Method):
         along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
         alive = spread > smallest
         if not alive.any():
-            raise InvalidValue(
-                "X", NO_VALUE, "has no gene that varies over the cells that the graph joins"
-            )
+            raise InvalidValue("`X` has no gene that varies over the cells that the graph joins")
         values = -np.divide(along, spread, out=np.zeros_like(along), where=alive)
         return by_value(_below_all(values, alive), n_genes, include)
 

@@ -385,8 +385,10 @@ class _Search:
             choices.append(anew)
         if size < n_genes:
             blamed = self._blamed(n_genes, most)
-            larger = f"no panel of {size + 1} is" if most == size else "no larger panel was found"
-            log.warning(f"{size} of {n_genes} genes are selected: {larger} within {blamed}.")
+            no_larger = (
+                f"no panel of {size + 1} is" if most == size else "no larger panel was found"
+            )
+            log.warning(f"{size} of {n_genes} genes are selected: {no_larger} within {blamed}.")
         return [way.picked for way in choices if len(way.picked) == size]
 
     def _largest(self, rows: Rows, n_genes: int) -> tuple[list[int], int]:

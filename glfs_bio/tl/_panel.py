@@ -17,7 +17,7 @@ from .._anndata.tool import Result
 from ..criterion.panel import MeasuredPanel
 from ..criterion.platform import Detection
 from ..data.threads import few_threads
-from ..errors import InvalidValue, arg, caution, listed, note, quoted, short
+from ..errors import InvalidValue, caution, listed, note, quoted, short, subject
 from ..options import Preserve, Request, StructureSpec
 from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
@@ -186,7 +186,7 @@ def _warn_of_other_target(adata: AnnData) -> None:
     for key, request in results.requests(adata).items():
         target = {"preserve": request.preserve, "cell_weights": request.cell_weights}
         if str(request.preserve) != "structure" or request.cell_weights is not None:
-            texts = [arg(name, value) for name, value in target.items() if value is not None]
+            texts = [subject(name, value) for name, value in target.items() if value is not None]
             note(
                 f"The target is `preserve='structure'`, and not that of {quoted(key)}: "
                 f"{', '.join(texts)}."
@@ -200,7 +200,7 @@ def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
         return
     recorded = results.request_of(adata, key)
     values = recorded.arguments()
-    replaced = [arg(name) for name in overridden(recorded, request) if values[name] is not None]
+    replaced = [subject(name) for name in overridden(recorded, request) if values[name] is not None]
     if replaced:
         note(f"{', '.join(replaced)}: this call replaces what {quoted(key)} was selected with.")
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .. import checks
 from .._files import as_path, bad_file, reason
-from ..errors import Message, NotFound, listed
+from ..errors import NotFound, listed, short
 from . import genes, names, sheets
 
 if TYPE_CHECKING:
@@ -238,16 +238,16 @@ def _panel(
     backups = [name for name in spare if name not in {*rows["gene"]}]
     again = list(dict.fromkeys(panel["gene"][repeated]))
     file = PanelFile(rows, form, controls, again, codebook, about, backups)
-    log.info(Message(f"{path} is a file of the form {form}: {len(file)} genes."))
+    log.info(f"{path} is a file of the form {form}: {len(file)} genes.")
     if controls:
         text = f"{len(controls)} controls ({listed(controls, 3)})"
-        log.warning(Message(f"{path} has {text}, which are left out."))
+        log.warning(f"{path} has {text}, which are left out.")
     if backups:
         text = f"{len(backups)} backups ({listed(backups, 3)})"
-        log.info(Message(f"{path} has {text}, which are not in the panel."))
+        log.info(f"{path} has {text}, which are not in the panel.")
     stated = file.about.get("num_gene_targets", "")
     if stated.isdecimal() and int(stated) != len(file):
-        log.warning(Message(f"{path} states {stated} genes, and has {len(file)}."))
+        log.warning(f"{path} states {stated} genes, and has {len(file)}.")
     return file
 
 
@@ -270,7 +270,7 @@ def _of_sets(path: Path, set_name: str | None) -> PanelFile:
         return _panel(path, "list", pd.DataFrame({"gene": members}, dtype=object))
     sets = genes.read_markers(path)
     if set_name is not None and set_name not in sets:
-        raise NotFound("set_name", set_name, f"is not in {path}", f"it has {listed(sets)}")
+        raise NotFound(f"`set_name={short(set_name)}` is not in {path}: it has {listed(sets)}")
     members = [gene for name in (sets if set_name is None else [set_name]) for gene in sets[name]]
     return _panel(path, "gene sets", pd.DataFrame({"gene": members}, dtype=object))
 
@@ -288,8 +288,11 @@ def _of_document(
         about = {name: panel.get(name) for name in ("species", "tissue", "num_gene_targets")}
         about["name"] = panel.get("identity", {}).get("name")
     except (KeyError, TypeError, AttributeError) as error:
-        advice = "give the file that lies beside a run, or a list or table of genes"
-        raise bad_file(path, f"is no {form} ({reason(error)})", advice) from error
+        raise bad_file(
+            path,
+            f"is no {form} ({reason(error)}): give the file that lies beside a run, or a list or "
+            "table of genes",
+        ) from error
     stated = {name: str(value) for name, value in about.items() if isinstance(value, str | int)}
     return _panel(path, form, table, about=stated)
 
@@ -382,12 +385,15 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
         return np.ones(len(sheet.rows), dtype=bool)
     heads = [sheet.heads[at] for at in columns]
     if len(columns) > 1:
-        problem = f"has several columns that say which genes are selected ({listed(heads)})"
-        raise bad_file(path, problem, "leave one of them in the file")
+        raise bad_file(
+            path,
+            f"has several columns that say which genes are selected ({listed(heads)}): leave one "
+            "of them in the file",
+        )
     is_chosen = np.array([is_yes(cell) for cell in sheet.column(columns[0])], dtype=bool)
     if not is_chosen.any():
         raise bad_file(path, f"has no gene whose {heads[0]!r} is true")
-    log.info(Message(f"The panel of {path} is the {is_chosen.sum()} rows of {heads[0]!r}."))
+    log.info(f"The panel of {path} is the {is_chosen.sum()} rows of {heads[0]!r}.")
     return is_chosen
 
 
@@ -408,9 +414,9 @@ def _codebook(
         return None
     is_bits = [set(row) <= {"0", "1"} and len(row) == len(heads) for row in rows]
     if not all(is_bits):
-        problem = (
-            f"has bits that are not {len(heads)} times 0 or 1 in row {is_bits.index(False) + 1}"
+        raise bad_file(
+            path,
+            f"has bits that are not {len(heads)} times 0 or 1 in row {is_bits.index(False) + 1}: "
+            "get the codebook again, with codewords as texts, or name the genes with column",
         )
-        advice = "get the codebook again, with codewords as texts, or name the genes with column"
-        raise bad_file(path, problem, advice)
     return pd.DataFrame(np.array(rows, dtype=np.int8), columns=heads)

@@ -16,18 +16,7 @@ import pandas as pd
 from .. import checks
 from .._extras import needs
 from .._files import as_path, bad_file, reading, reason
-from ..errors import (
-    MAPPING,
-    NO_VALUE,
-    VAR,
-    InvalidType,
-    InvalidValue,
-    Message,
-    Unreachable,
-    arg,
-    listed,
-    naming,
-)
+from ..errors import InvalidType, InvalidValue, Unreachable, listed, naming, short
 from . import names, sheets
 
 if TYPE_CHECKING:
@@ -90,8 +79,10 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     if frame.empty:
         raise bad_file(path, "holds no genes")
     if wrong := sheets.damaged(list(frame["symbol"])):
-        problem = "dates or numbers, as spreadsheets make of names, which no gene is found by"
-        log.warning(Message(f"{path} has among the genes {problem}: {listed(wrong)}."))
+        log.warning(
+            f"{path} has among the genes dates or numbers, as spreadsheets make of names, which no "
+            f"gene is found by: {listed(wrong)}."
+        )
     return frame if species is None else names.of_species(frame, species, argument="species")
 
 
@@ -101,13 +92,15 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
         if isinstance(source, str | Path):
             return read_genes(source)
         if isinstance(source, pd.DataFrame):
-            frame = _of_rows(NO_VALUE, sheets.of_frame(source))
+            frame = _of_rows(None, sheets.of_frame(source))
         elif isinstance(source, Collection) and not isinstance(source, bytes):
             frame = _genes(pd.DataFrame({"symbol": list(map(str, source)), "id": ""}, dtype=object))
         else:
-            raise InvalidType(argument, source, "must be a file, a table or names of genes")
+            raise InvalidType(
+                f"`{argument}={short(source)}` must be a file, a table or names of genes"
+            )
     if frame.empty:
-        raise InvalidValue(argument, NO_VALUE, "holds no genes")
+        raise InvalidValue(f"`{argument}` holds no genes")
     return frame
 
 
@@ -123,8 +116,9 @@ def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
         if len(strange) and numbers.isna().all():  # names of probes
             frame = frame.drop(columns="n_probes")
         elif len(strange):
-            problem = f"has among the numbers of probes {listed(strange)}"
-            raise bad_file(source, problem, "write numbers")
+            raise bad_file(
+                source, f"has among the numbers of probes {listed(strange)}: write numbers"
+            )
         else:
             frame["n_probes"] = numbers.fillna(0.0)
     if of_id is None:
@@ -241,8 +235,8 @@ def read_markers(
     checks.texts(sheet=sheet, type=type, gene=gene, or_none=True)
     if isinstance(path, pd.DataFrame):
         if sheet is not None:
-            raise InvalidValue("sheet", sheet, "is for a workbook")
-        return _lists(NO_VALUE, _pairs(NO_VALUE, sheets.of_frame(path), type, gene))
+            raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
+        return _lists(None, _pairs(None, sheets.of_frame(path), type, gene))
     path = as_path(path)
     tables = sheets.LISTS
     ending = sheets.checked_ending(
@@ -284,9 +278,11 @@ def listed_in(path: Path, cells: Any) -> list[str]:
     """Return the names of a list in a JSON file."""
     cells = [cells] if isinstance(cells, str) else cells
     if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
-        problem = "holds something else than a list of names or lists by name"
-        advice = "give one of these, or the gene_panel.json that lies beside a run of 10x Genomics"
-        raise bad_file(path, problem, advice)
+        raise bad_file(
+            path,
+            "holds something else than a list of names or lists by name: give one of these, or the "
+            "gene_panel.json that lies beside a run of 10x Genomics",
+        )
     return [name for cell in cells for name in sheets.names_of(str(path), cell)]
 
 
@@ -304,9 +300,11 @@ def _of_gmt(path: Path) -> dict[str, list[str]]:
             for gene in sheets.names_of(str(path), field, may_be_prose=True)
         ]
         if not name or not genes or name in sets:
-            problem = f"is not a GMT file, or has a set twice: line {number} starts {line[:40]!r}"
-            advice = "write a name, a description and genes on a line, separated by tabs"
-            raise bad_file(path, problem, advice)
+            raise bad_file(
+                path,
+                f"is not a GMT file, or has a set twice: line {number} starts {line[:40]!r}: write "
+                "a name, a description and genes on a line, separated by tabs",
+            )
         sets[name] = list(dict.fromkeys(genes))
     if not sets:
         raise bad_file(path, "holds no gene set")
@@ -376,9 +374,11 @@ def _pairs(
             label = match[1] if match and all(matches) else table.heads[at]
             yield label, _names_in(source, table.column(at)[is_gmx:])
     else:
-        problem = "has no column of types and one of genes, nor a column per type"
-        advice = f"head them type and gene, or name them with {arg('type')} and {arg('gene')}"
-        raise bad_file(source, f"{problem} ({table.summary()})", advice)
+        raise bad_file(
+            source,
+            f"has no column of types and one of genes, nor a column per type ({table.summary()}): "
+            "head them type and gene, or name them with `type` and `gene`",
+        )
 
 
 def _names_in(source: object, cells: Iterable[str]) -> list[str]:
@@ -418,13 +418,17 @@ def sets_of(source: str | Path | Mapping[str, Collection[str]]) -> dict[str, lis
             return read_markers(path)
         source = _library(source)
     if not isinstance(source, Mapping):
-        advice = f"give a GMT file, a {MAPPING} of names and genes, or the name of a gseapy library"
-        raise InvalidType("gene_sets", source, "holds no gene sets", advice)
+        raise InvalidType(
+            f"`gene_sets={short(source)}` holds no gene sets: give a GMT file, a `dict` of names "
+            "and genes, or the name of a gseapy library"
+        )
     if not source:
-        raise InvalidValue("gene_sets", NO_VALUE, "is empty", "give at least one gene set")
+        raise InvalidValue("`gene_sets` is empty: give at least one gene set")
     for name, genes in source.items():
         if isinstance(genes, str) or not isinstance(genes, Iterable):
-            raise InvalidType("gene_sets", genes, f"must be a list of gene names for {str(name)!r}")
+            raise InvalidType(
+                f"`gene_sets={short(genes)}` must be a list of gene names for {str(name)!r}"
+            )
     return {str(name): list(dict.fromkeys(map(str, genes))) for name, genes in source.items()}
 
 
@@ -438,9 +442,11 @@ def _library(name: str) -> Any:
         requests.head(_LIBRARIES, timeout=_PATIENCE)  # gseapy itself waits for half a minute
         return gseapy.parser.download_library(name, organism="human")
     except Exception as error:  # gseapy raises a plain one for a name that it does not know
-        problem = f"is no file, and no library that gseapy can reach ({reason(error)})"
-        advice = f"choose one of gseapy.get_library_name(), or give a GMT file or a {MAPPING}"
-        raise Unreachable("gene_sets", name, problem, advice) from error
+        raise Unreachable(
+            f"`gene_sets={short(name)}` is no file, and no library that gseapy can reach "
+            f"({reason(error)}): choose one of gseapy.get_library_name(), or give a GMT file or a "
+            "`dict`"
+        ) from error
 
 
 def within(
@@ -453,13 +459,15 @@ def within(
         members = [gene for genes in sets.values() for gene in genes]
         spelt = {name.upper() for name in universe} & {name.upper() for name in members}
         but_case = " but for upper and lower case" if spelt else ""
-        examples = f"{listed(members[:3])} against {listed(universe[:3])}"
-        problem = f"have no name in common with the genes{but_case}: {examples}"
-        advice = f"name the column of {VAR} that is spelt as the gene sets with {arg('symbols')}"
-        raise InvalidValue("gene_sets", NO_VALUE, problem, advice)
+        raise InvalidValue(
+            f"`gene_sets` have no name in common with the genes{but_case}: {listed(members[:3])} "
+            f"against {listed(universe[:3])}: name the column of `adata.var` that is spelt as the "
+            "gene sets with `symbols`"
+        )
     fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= largest}
     if not fitting:
-        sizes = f"{smallest} to {largest:g} genes in the background"
-        problem = f"have no set of {sizes}, and up to {max(map(len, inside.values()))}"
-        raise InvalidValue("gene_sets", NO_VALUE, problem, f"change {arg('min_size')}")
+        raise InvalidValue(
+            f"`gene_sets` have no set of {smallest} to {largest:g} genes in the background, and up "
+            f"to {max(map(len, inside.values()))}: change `min_size`"
+        )
     return fitting

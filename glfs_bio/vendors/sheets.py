@@ -23,7 +23,7 @@ import pandas as pd
 
 from .._extras import needs
 from .._files import bad_file, existing, reading, replacing
-from ..errors import NO_VALUE, VAR, InvalidValue, Message, NotFound, Refusal, arg, listed, shown
+from ..errors import InvalidValue, NotFound, Refusal, listed, quoted, short
 from . import names
 
 if TYPE_CHECKING:
@@ -150,9 +150,11 @@ class Sheet(NamedTuple):
     def named(self, source: object, argument: str, head: str) -> int:
         """Return the column that the caller names."""
         if head not in self.heads:
-            raise NotFound(argument, head, f"is not in {source}", f"it has {listed(self.heads)}")
+            raise NotFound(
+                f"`{argument}={short(head)}` is not in {source}: it has {listed(self.heads)}"
+            )
         if self.heads.count(head) > 1:
-            raise bad_file(source, f"has several columns headed {head!r}", "rename one of them")
+            raise bad_file(source, f"has several columns headed {head!r}: rename one of them")
         return self.heads.index(head)
 
     def summary(self) -> str:
@@ -253,8 +255,11 @@ def genes(
         return Sheet([""], [[text] for text in texts]), 0, None
     gene = _gene_column(sheet, kinds)
     if gene is None or any(map(sheet.has_gene_for_head, range(len(kinds)))):
-        problem = f"has no one column that holds genes ({sheet.summary()})"
-        raise bad_file(source, problem, f"head it gene, or name it with {arg('column')}")
+        raise bad_file(
+            source,
+            f"has no one column that holds genes ({sheet.summary()}): head it gene, or name it "
+            "with `column`",
+        )
     headed_ids = [at for at in sheet.headed(ID_HEADS) if kinds[at] not in ("row numbers", "flags")]
     ids = headed_ids or [at for at, kind in enumerate(kinds) if kind == "ids"]
     return sheet, gene, ids[0] if ids else None
@@ -287,11 +292,16 @@ def _list(source: object, cells: list[str]) -> Sheet:
     kind = kind_of(cells[has_head:])
     is_numbered = has_head and kind == "numbers" and is_head(cells[0], NUMBER_HEADS)
     if kind not in ("symbols", "ids", "names", "nothing") and not is_numbered:
-        problem = f"holds {kind} where names of genes are expected"
-        raise bad_file(source, problem, "write names; above numbers of NCBI, the head entrez_id")
+        raise bad_file(
+            source,
+            f"holds {kind} where names of genes are expected: write names; above numbers of NCBI, "
+            "the head entrez_id",
+        )
     if kind == "symbols" and not has_head and not any(map(names.is_known, first)):
-        text = "is no name that is known, and is read as a gene: remove it if it is a head"
-        log.warning(Message(f"{cells[0]} in the first line of {source} {text}."))
+        log.warning(
+            f"{cells[0]} in the first line of {source} is no name that is known, and is read as a "
+            "gene: remove it if it is a head."
+        )
     return Sheet([""], [[cell] for cell in cells[has_head:]])
 
 
@@ -308,8 +318,11 @@ def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[s
     if not several and may_be_prose and "/" not in cell:
         return [cell]
     if not several:
-        problem = f"has {' '.join(cell.split())[:60]!r} in a cell, which may be one name or several"
-        raise bad_file(source, problem, "write one name in a cell, or commas between them")
+        raise bad_file(
+            source,
+            f"has {' '.join(cell.split())[:60]!r} in a cell, which may be one name or several: "
+            "write one name in a cell, or commas between them",
+        )
     return several
 
 
@@ -337,16 +350,22 @@ def damaged(genes: Sequence[str]) -> list[str]:
 def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = False) -> None:
     """Refuse formulas, dates, numbers among names, and names with notes beside."""
     if formulas := [name for name in genes if _FORMULA.fullmatch(name)]:
-        problem = f"has among the genes formulas, or errors of them ({listed(formulas)})"
-        raise bad_file(source, problem, "copy the names, and paste their values")
+        raise bad_file(
+            source,
+            f"has among the genes formulas, or errors of them ({listed(formulas)}): copy the "
+            "names, and paste their values",
+        )
     noted = [name for name in genes if _BESIDE.search(name) and not names.is_known(name)]
     if noted and not may_be_prose:
-        raise bad_file(source, f"has {listed(noted)} among the genes", "write one name a line")
+        raise bad_file(source, f"has {listed(noted)} among the genes: write one name a line")
     if wrong := damaged(genes):
         meant = {name: " or ".join(names.meant_by_date(name)) for name in wrong}
         texts = listed(f"{name} for {was}" if was else name for name, was in meant.items())
-        problem = f"has among the genes dates or numbers, as spreadsheets make of names: {texts}"
-        raise bad_file(source, problem, "write the names again, in cells formatted as text")
+        raise bad_file(
+            source,
+            f"has among the genes dates or numbers, as spreadsheets make of names: {texts}: write "
+            "the names again, in cells formatted as text",
+        )
 
 
 #: What the name of a packed file ends in, and what opens it.
@@ -384,12 +403,13 @@ def checked_ending(
     """Return the ending of a file, or refuse it, or an option that is for other endings."""
     suffix = ending(path)
     if suffix not in endings:
-        raise bad_file(path, "has an unknown ending", f"use one of {shown(*endings)}")
+        raise bad_file(path, f"has an unknown ending: use one of {quoted(*endings)}")
     existing(path)
     for argument, (value, accepted) in options.items():
         if value is not None and suffix not in accepted:
-            problem = f"is for files {shown(*accepted)}, and not for {path}"
-            raise InvalidValue(argument, value, problem)
+            raise InvalidValue(
+                f"`{argument}={short(value)}` is for files {quoted(*accepted)}, and not for {path}"
+            )
     return suffix
 
 
@@ -514,19 +534,19 @@ def table(path: Path, sheet: str | None = None, column: str | None = None) -> li
         return _rows_of_text(path)
     book = _sheets(path)
     if sheet is not None and sheet not in book:
-        raise NotFound("sheet", sheet, f"is not in {path}", f"it has {listed(book)}")
+        raise NotFound(f"`sheet={short(sheet)}` is not in {path}: it has {listed(book)}")
     if sheet is not None or len(book) == 1:
         return book[sheet or next(iter(book))]
     for rows in book.values():
         try:
-            genes(NO_VALUE, rows, column)
+            genes(None, rows, column)
         except Refusal:
             continue
         return rows
     raise bad_file(
         path,
-        "has several sheets, and none has a column of genes",
-        f"name one of {listed(book)} with {arg('sheet')}",
+        f"has several sheets, and none has a column of genes: name one of {listed(book)} with "
+        "`sheet`",
     )
 
 
@@ -560,9 +580,11 @@ def check_names(genes: Iterable[str], path: Path) -> None:
     if path.suffix.lower() == ".txt" and is_list_head(genes[0]):
         changed += genes[:1]
     if changed:
-        problem = f"cannot hold the name {changed[0]!r}, which would change when it is read again"
-        advice = f"rename the gene, or name a column of {VAR} with {arg('symbols')}"
-        raise bad_file(path, problem, advice)
+        raise bad_file(
+            path,
+            f"cannot hold the name {changed[0]!r}, which would change when it is read again: "
+            "rename the gene, or name a column of `adata.var` with `symbols`",
+        )
 
 
 def comes_back(name: str) -> bool:
