@@ -67,8 +67,10 @@ class Method:
         """Whether :meth:`panels` gives selections of all sizes at the cost of one."""
         return False
 
-    def panels(self, problem: Cells, numbers: Sequence[int]) -> list[Panel]:
-        """Selections of several sizes, each another solution."""
+    def panels(
+        self, problems: Sequence[Cells], sizes: Sequence[int], include: Index
+    ) -> list[Panel]:
+        """Return selections of several sizes, each another solution."""
         raise NotImplementedError
 
     def record(self) -> str | dict[str, Any]:

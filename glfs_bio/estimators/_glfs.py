@@ -61,7 +61,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         preserve; with the original GLFS, all genes of the solution at λ.
     objective : str or instance, default "error"
         Objective, or an instance of :class:`~glfs_bio.glfs2014.Exact` or
-        :class:`~glfs_bio.glfs2014.Printed` with λ, solver and tolerance:
+        :class:`~glfs_bio.glfs2014.Printed` with λ and tolerance:
 
         - ``"error"``: F, the default criterion
         - ``"exact"``: the variance ``Tr Cov(w)``, the original GLFS

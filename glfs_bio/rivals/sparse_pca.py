@@ -78,8 +78,9 @@ def components(
         left, _, right = np.linalg.svd(genes @ (genes.T @ loadings), full_matrices=False)
         change, rounds = np.abs(left @ right - directions).max(), rounds + 1
         directions = left @ right
-    tiny = np.finfo(float).tiny
-    largest = (np.abs(loadings) / np.maximum(np.linalg.norm(loadings, axis=0), tiny)).max(axis=1)
-    nearness = np.minimum(np.abs(sizes) / np.maximum(threshold, tiny), 1.0).max(axis=1)
-    scores = np.where(largest > 0, largest, nearness - 1.0)
+    lengths = np.maximum(np.linalg.norm(loadings, axis=0), np.finfo(float).tiny)
+    largest = (np.abs(loadings) / lengths).max(axis=1)
+    shares = np.minimum(np.abs(sizes), threshold)
+    nearness = np.divide(shares, threshold, out=np.zeros_like(shares), where=threshold > 0)
+    scores = np.where(largest > 0, largest, nearness.max(axis=1) - 1.0)
     return largest, scores, {"n_iter": rounds, "converged": bool(change <= _TOL)}
