@@ -96,7 +96,8 @@ def walk(
         beta, lam = solution.beta * np.sqrt(lam / following), following
     if last < np.inf:
         raise Collapse(
-            f"`lam={short(last)}` leaves no gene: none is left at λ = {lam:.6g}: choose a smaller one"
+            f"`lam={short(last)}` leaves no gene, and none is left at λ = {lam:.6g}: choose a "
+            "smaller one"
         )
     if not solutions:
         raise _no_structure(lam)
