@@ -222,7 +222,7 @@ def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> 
             below = [kind_of([other[number] for other in rows[at + 1 :]]) for number in columns]
             if {*below} & {"symbols", "ids"}:
                 return at
-            if first is None and max(n_filled, default=0) < sum(map(bool, row)):
+            if first is None and 2 * max(n_filled, default=0) <= sum(map(bool, row)):
                 first = at  # below titles
         n_filled.append(sum(map(bool, row)))
     if first is None and column is None and rows and len(rows[0]) > 1 and not _is_body(rows[0]):
