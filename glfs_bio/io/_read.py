@@ -192,11 +192,11 @@ def _store(
     path: Path, root: Any, several: tuple[str, ...], backed: bool, modality: str | None
 ) -> ad.AnnData:
     """Return the AnnData that a store is, or the one of several that is asked for."""
-    parts = [f"{group}/{name}" for group in several if group in root for name in root[group]]
-    matching = [part for part in parts if modality in (None, part.partition("/")[2])]
-    names = listed(sorted(parts))
+    members = [f"{group}/{name}" for group in several if group in root for name in root[group]]
+    matching = [member for member in members if modality in (None, member.partition("/")[2])]
+    names = listed(sorted(members))
     if modality is not None and not matching:
-        advice = f"choose from {names}" if parts else "leave it out"
+        advice = f"choose from {names}" if members else "leave it out"
         raise NotFound("modality", modality, f"is not in {path}", advice)
     if len(matching) > 1:
         first = min(matching).partition("/")[2]

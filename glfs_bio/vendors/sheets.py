@@ -147,7 +147,7 @@ class Sheet(NamedTuple):
         known = [text for text in below if names.is_known(text) or names.is_id(text)]
         return bool(known) and len(known) >= _MOSTLY * len(below)
 
-    def named(self, source: object, argument: str, head: str) -> int:
+    def index_of(self, source: object, argument: str, head: str) -> int:
         """Return the column that the caller names."""
         if head not in self.heads:
             raise NotFound(argument, head, f"is not in {source}", f"it has {listed(self.heads)}")
@@ -242,7 +242,7 @@ def genes(
         rows = [row for row in rows if not any(map(is_no_gene, row[2:]))]
     sheet = headed(rows, column)
     if column is not None:
-        return sheet, sheet.named(source, "column", column), None
+        return sheet, sheet.index_of(source, "column", column), None
     if len(sheet.heads) < 2 and not any(sheet.heads):
         return _list(source, [row[0] for row in sheet.rows]), 0, None
     if of_10x and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
