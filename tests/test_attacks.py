@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from every_call import held, same
-from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from refusals import refused
 from scipy import sparse
@@ -259,24 +259,6 @@ def test_broken_files(tmp_path, seed, ending, change):
 
 def write_panel(adata, path):
     io.write_genes(adata, path, overwrite=True)
-
-
-LETTERS = st.sampled_from([*"abcXYZ019" * 4, *"-_.:/ =+@#'\"$,;|\\\n\r\t\v\x00\x85\u2028"])
-
-
-@example(0, [f"={i}" for i in range(12)], "csv")  # a formula, where a table is read as one
-@attack(
-    SEEDS,
-    several(st.text(LETTERS, min_size=1, max_size=5), 12),
-    st.sampled_from(["txt", "csv", "tsv", "xlsx", "gmt"]),
-)
-def test_names_in_files(tmp_path, seed, names, ending):
-    adata = tiny(seed, 30, 12)
-    adata.var_names = names
-    pp.select_genes(adata, 3, n_comps=5)
-    ranked = adata.var[adata.var["glfs_selected"]].sort_values("glfs_rank").index
-    write_panel(adata, tmp_path / f"panel.{ending}")
-    assert io.read_panel(tmp_path / f"panel.{ending}") == list(ranked)
 
 
 #: Names that are taken for something else where a table is read as one.

@@ -220,10 +220,14 @@ def _panel(
     """
     by_name = table["gene"].map(lambda name: names.is_control(name) or sheets.is_antibody(name))
     control = by_name.astype(bool) | (table.pop("control") if "control" in table else False)
-    named = table[(table["gene"] != "") & ~control]
-    sheets.check_read(str(path), list(named["gene"]), may_be_prose=sheets.ending(path) == ".gmt")
-    is_backup = named["backup"].map(is_yes) if "backup" in named else named["gene"] == ""
-    panel = named[~is_backup.astype(bool)]
+    with_name = table[(table["gene"] != "") & ~control]
+    sheets.check_read(
+        str(path), list(with_name["gene"]), may_be_prose=sheets.ending(path) == ".gmt"
+    )
+    is_backup = (
+        with_name["backup"].map(is_yes) if "backup" in with_name else with_name["gene"] == ""
+    )
+    panel = with_name[~is_backup.astype(bool)]
     if panel.empty:
         raise bad_file(path, "has no gene names, or none that is no backup")
     repeated = panel["gene"].duplicated()
@@ -234,7 +238,7 @@ def _panel(
     if codebook is not None:
         codebook = codebook.loc[panel.index[~repeated]].set_axis(list(rows["gene"]), axis=0)
     controls = list(dict.fromkeys(table["gene"][control]))
-    spare = dict.fromkeys(named["gene"].drop(panel.index))
+    spare = dict.fromkeys(with_name["gene"].drop(panel.index))
     backups = [name for name in spare if name not in {*rows["gene"]}]
     again = list(dict.fromkeys(panel["gene"][repeated]))
     file = PanelFile(rows, form, controls, again, codebook, about, backups)
@@ -343,11 +347,11 @@ def _of_rows(path: Path, rows: list[list[str]], column: str | None) -> PanelFile
         table = sheets.one_name_a_row(str(path), table[_chosen(str(path), sheet)], "gene")
     if "id" in table:
         is_gene = table["id"].map(names.is_id).astype(bool)
-        others = table["id"].mask(is_gene, "")
+        other_ids = table["id"].mask(is_gene, "")
         nameless = (table["gene"] == "") & ~table["id"].map(names.is_number)
         table["gene"] = table["gene"].mask(nameless, table["id"].map(names.as_id))
         table["id"] = table["id"].map(names.as_id).where(is_gene, "")
-        table = table.assign(**{"name": others} if "name" not in table else {})
+        table = table.assign(**{"name": other_ids} if "name" not in table else {})
     for name, words in _ROLES.items():
         if name in table and table[name].str.casefold().isin([*words, ""]).all():
             for flag, saying in (("must_have", _MUST_HAVE), ("backup", _BACKUP)):

@@ -134,8 +134,8 @@ def _genes(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.assign(id=ids.mask((ids == "") & is_id, frame["symbol"].map(names.as_id)))
     for name in {"previous", "aliases"} & set(frame):
         frame[name] = frame[name].str.replace(", ", "|", regex=False)
-    named = (frame["symbol"] != "") | (frame["id"] != "")
-    genes = frame[named & ~frame["symbol"].map(names.is_control).astype(bool)]
+    has_name = (frame["symbol"] != "") | (frame["id"] != "")
+    genes = frame[has_name & ~frame["symbol"].map(names.is_control).astype(bool)]
     genes = genes[[name for name in ("symbol", "id", *COLUMNS) if name in genes]]
     if "n_probes" in genes:  # of a gene that is in several places, such as haplotypes, the most
         most = genes.groupby(list(genes.columns.drop("n_probes")), sort=False)["n_probes"]
@@ -348,10 +348,10 @@ def _pairs(
     kinds = table.kinds
     of_type = table.headed(TYPE_HEADS)[:1]
     if type is not None:
-        of_type = [table.named(source, "type", type)]
+        of_type = [table.index_of(source, "type", type)]
     of_genes = _gene_columns(table, kinds, of_type)
     if gene is not None:
-        of_genes = [table.named(source, "gene", gene)]
+        of_genes = [table.index_of(source, "gene", gene)]
     texts = [at for at, kind in enumerate(kinds) if kind in ("names", "prose")]
     texts = [at for at in texts if at not in of_genes]
     if not of_type and len(texts) == 1:
@@ -388,9 +388,11 @@ def _names_in(source: object, cells: Iterable[str]) -> list[str]:
 def _gene_columns(table: sheets.Sheet, kinds: list[str], of_type: list[int]) -> list[int]:
     """Return the columns of genes: by a known head, by numbers, or all that hold genes."""
     accepted = ["symbols ids", "names"] if of_type else ["symbols ids"]
-    for some in accepted:
+    for kinds_of_genes in accepted:
         columns = [
-            at for at, kind in enumerate(kinds) if kind in some.split() and at not in of_type
+            at
+            for at, kind in enumerate(kinds)
+            if kind in kinds_of_genes.split() and at not in of_type
         ]
         if with_head := [at for at in table.headed(sheets.GENE_HEADS) if at in columns]:
             head = table.plain[with_head[0]]
@@ -398,7 +400,7 @@ def _gene_columns(table: sheets.Sheet, kinds: list[str], of_type: list[int]) -> 
         if numbered := [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]:
             return numbered
         genes = [at for at in columns if not _LACKING.match(table.heads[at])]
-        if genes and some != "names":
+        if genes and kinds_of_genes != "names":
             return genes
     return []
 

@@ -147,7 +147,7 @@ class Sheet(NamedTuple):
         known = [text for text in below if names.is_known(text) or names.is_id(text)]
         return bool(known) and len(known) >= _MOSTLY * len(below)
 
-    def named(self, source: object, argument: str, head: str) -> int:
+    def index_of(self, source: object, argument: str, head: str) -> int:
         """Return the column that the caller names."""
         if head not in self.heads:
             raise NotFound(
@@ -224,7 +224,7 @@ def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> 
             below = [kind_of([other[number] for other in rows[at + 1 :]]) for number in columns]
             if {*below} & {"symbols", "ids"}:
                 return at
-            if first is None and max(n_filled, default=0) < sum(map(bool, row)):
+            if first is None and 2 * max(n_filled, default=0) <= sum(map(bool, row)):
                 first = at  # below titles
         n_filled.append(sum(map(bool, row)))
     if first is None and column is None and rows and len(rows[0]) > 1 and not _is_body(rows[0]):
@@ -244,7 +244,7 @@ def genes(
         rows = [row for row in rows if not any(map(is_no_gene, row[2:]))]
     sheet = headed(rows, column)
     if column is not None:
-        return sheet, sheet.named(source, "column", column), None
+        return sheet, sheet.index_of(source, "column", column), None
     if len(sheet.heads) < 2 and not any(sheet.heads):
         return _list(source, [row[0] for row in sheet.rows]), 0, None
     if of_10x and EXPRESSION in sheet.rows[0] and not any(sheet.heads):

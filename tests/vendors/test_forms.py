@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
 import copy
 import datetime
 import gzip
 import json
-import lzma
 import pickle
 import re
 import sys
@@ -93,6 +91,19 @@ COSMX = [
     *([name, "x"] for name in [*GENES, "Negative1", "SystemControl3", "NegPrb07"]),
 ]
 TABLE = "\n".join(["gene", *GENES])
+KIT = {
+    "Targets": [
+        *({"DisplayName": gene, "CodeClass": "Endogenous"} for gene in GENES),
+        {"DisplayName": "NegProbe-WTX", "CodeClass": "Negative"},
+    ]
+}
+LANE = (
+    "<Header>\nFileVersion,1.6\n</Header>\n\n<Code_Summary>\nCodeClass,Name,Accession,Count\n"
+    + (
+        "Endogenous,CD3D,NM_1,120\nEndogenous,MS4A1,NM_2,3\nEndogenous,NKG7,NM_3,9\n"
+        "Positive,POS_A(128),ERCC_1,50\nNegative,NEG_A(0),ERCC_2,5\n</Code_Summary>\n"
+    )
+)
 
 #: Of each: content, form, and controls.
 FORMS = {
@@ -106,6 +117,10 @@ FORMS = {
     "gene_panel.json": (document(), "10x gene_panel.json", 2),
     "codebook.csv": (CODEBOOK, "MERSCOPE codebook", 2),
     "cosmx.xlsx": ({"Sheet": [["About this list"]], "Genes": COSMX}, "CosMx gene list", 3),
+    "kit.pkc": (KIT, "GeoMx probe kit", 1),
+    "lane.RCC": (LANE, "table", 2),
+    "bd.fasta": (">CD3D|NM_000732.4|PolyA_1\nACGT\n>MS4A1|x\nACGT\n>NKG7|x\nAC\n", "table", 0),
+    "msigdb.grp": ("A_SET\n> Genes of a test.\nCD3D\nMS4A1\nNKG7\n", "table", 0),
     "list.txt": ("\n".join(GENES), "list", 0),
     "sets.gmt": ("\t".join(["T", "x", *GENES]), "gene sets", 0),
     "packed.csv.gz": (gzip.compress(TABLE.encode()), "table", 0),
@@ -153,9 +168,8 @@ def test_controls_are_no_genes_anywhere(write, caplog):
 
 def test_a_panel_is_a_list(write, form):
     panel = read_panel(form("order.csv"))
-    for other in (copy.copy(panel), copy.deepcopy(panel), pickle.loads(pickle.dumps(panel))):
-        assert other == panel
-        assert other.form == panel.form
+    for other in (copy.deepcopy(panel), pickle.loads(pickle.dumps(panel))):
+        assert (other, other.form) == (panel, panel.form)
     panel = read_panel(write("a.csv", "gene\nCD3D\nLYZ\nCD3D\n"))
     assert (panel, panel.repeated) == (["CD3D", "LYZ"], ["CD3D"])
 
@@ -189,56 +203,27 @@ def test_dates_and_numbers_are_no_names(write):
         assert read_panel(write("a.txt", "\n".join(genes))) == genes
 
 
-BAD_DOCUMENTS = {
-    "no payload": {},
-    "no targets": {"payload": {"panel": document()["payload"]["panel"]}},
-    "a target that is none": {"payload": {"targets": [3]}},
-    "no type": {"payload": {"targets": [{"codewords": [1]}]}},
-    "no name": {"payload": {"targets": [{"type": {"descriptor": "gene", "data": {}}}]}},
-    "a number for a name": {"payload": {"targets": [target(3)]}},
-    "only controls": {"payload": {"targets": [target("x", descriptor="control")]}},
-    "no text": "",
-    "deep": "[" * 100_000,
-    "no JSON": '{"payload": NaN',
-}
-
-
-def test_bad_documents(write):
-    def read(what):
-        return read_panel(write("gene_panel.json", BAD_DOCUMENTS[what]))
-
-    assert not accepted(read, BAD_DOCUMENTS)
-
-
 #: Files of CD3D, MS4A1, and NA, which looks like a missing value.
 WITH_NA = {
-    "other_quotes.txt": "'CD3D'\n“MS4A1”\nNA\n",
     "unseen.txt": "\ufeffCD3D\u200b\n\u00a0MS4A1\u00a0\n\u2060NA\n",
     "r_vector.txt": '"x"\n"1" "CD3D"\n"2" "MS4A1"\n"3" "NA"\n',
     "r_blanks.txt": '"gene" "type"\n"a" "CD3D" "T"\n"b" "MS4A1" "B"\n"c" "NA" "x y"\n',
     "r_shift.csv": '"Gene","n"\n"1","CD3D",3\n"2","MS4A1",4\n"3","NA",5\n',
     "r_shift.tsv": "n\tgene\na\t1\tCD3D\nb\t2\tMS4A1\nc\t3\tNA\n",
-    "behind.csv": "gene,n\nCD3D,1,\nMS4A1,2,\nNA,3,\n",
-    "padded.csv": "CD3D,,\nMS4A1,,\nNA,,\n",
     "names_first.csv": "Ensembl ID,gene_name\nENSG1,CD3D\nENSG2,MS4A1\nENSG3,NA\n",
-    "row_names.csv": ",score\nCD3D,1\nMS4A1,2\nNA,3\n",
     "unnamed_ids.csv": ",gene_ids,mine\n5,CD3D,x\n9,MS4A1,y\n12,NA,z\n",
-    "numbered.csv": "ID,Gene name\n1,CD3D\n2,MS4A1\n3,NA\n",
     "titles.csv": "Name,My panel\nSpecies,Human\nGene,Origin\nCD3D,a\nMS4A1,b\nNA,c\n",
     "of_comment.tsv": "#made by X\n#gene\tscore\nCD3D\t1\nMS4A1\t2\nNA\t3\n",
     "separator.csv": "sep=;\ngene;n\nCD3D;1\nMS4A1;2\nNA;3\n",
     "old_mac.csv": "gene,n\rCD3D,1\rMS4A1,2\rNA,3\r",
     "chosen.csv": ",selection,rank\nCD3D,True,1\nLYZ,False,\nMS4A1,True,2\nNA,True,3\n",
     "names.json": '["CD3D", "MS4A1", "NA"]',
+    "described.json": '{"panel": "x", "genes": ["CD3D", "MS4A1", "NA"]}',
+    "records.json": '[{"gene": "CD3D", "n": 1}, {"gene": "MS4A1"}, {"gene": "NA"}]',
     "sets.json": '{"T": ["CD3D"], "B": "MS4A1", "x": ["MS4A1", "NA"]}',
     "comments.txt": "# T and B\nCD3D  # T\n\n  MS4A1\nCD3D\n\nNA",
-    "two.csv": "type,Gene\nT,CD3D\nB,MS4A1\nT,CD3D\nx,NA\n",
-    "semicolon.csv": "\ufeffSymbol;weight\nCD3D;0,5\nMS4A1;0,3\nNA;0\n",
-    "quoted.csv": '"NAMES","note"\n"CD3D","a, b"\n"MS4A1",""\n"NA",""\n',
     "comments.csv": "#file_format=1.0\ngene,n\nCD3D,1\nMS4A1,1\n,1\nNA,1\n",
-    "described.csv": "gene,gene_name\nCD3D,delta chain\nMS4A1,an antigen\nNA,not known\n",
     "roles.csv": "assay,kind\nCD3D,gene\nMS4A1,gene\nNA,control\n",
-    "UPPER.TSV": "target_gene\tn\nCD3D\t1\nMS4A1\t1\nNA\t1\n",
 }
 #: Of four genes, several in a cell or on a line, or below a head that says nothing.
 OF_FOUR = {
@@ -254,8 +239,6 @@ OF_FOUR = {
 OTHERS = {
     "reactome.gmt": ("T\tx\tCSF2 gene\tCD3D\n", ["CSF2 gene", "CD3D"]),
     "unicode_of_excel.txt": ("gene\tn\r\nCD3D\t1\r\n".encode("utf-16"), ["CD3D"]),
-    "packed.csv.bz2": (bz2.compress(TABLE.encode()), GENES),
-    "packed.csv.xz": (lzma.compress(TABLE.encode()), GENES),
 }
 
 
@@ -274,23 +257,22 @@ UNCLEAR = {
     "slash.txt": "CD3D\nNKG7/GNLY\n",
     "chosen_twice.csv": ",one_selected,two_selected\nCD3D,True,False\nLYZ,False,True\n",
     "prose.csv": 'gene,n\n"CD3D, a T cell marker",1\n',
-    "scores.txt": "CD3D 0.5\nLYZ 0.3\n",
     # row numbers are no genes
-    "two_columns.csv": "index,one,two\n1,CD3D,CD4\n2,LYZ,CD8A\n",
     "ranked.csv": ",0_names,0_scores,1_names,1_scores\n0,HBA2,5.0,FZD3,5.5\n1,HBA1,4.8,CD4,5.4\n",
     "numbered.txt": "1,CD3D\n2,LYZ\n",
+    "no_targets.json": '{"payload": {"panel": {}}}',
+    "no_name.json": '{"payload": {"targets": [{"type": {"descriptor": "gene", "data": {}}}]}}',
+    "only_controls.json": {"payload": {"targets": [target("x", descriptor="control")]}},
+    "nested.json": "[" * 100_000,
+    "broken.json": '{"payload": NaN',
     "titled.txt": "Lung panel, version 2\nCD3D\nCD3E\nMS4A1\nCD79A\n",
     "ncbi.txt": "914\n931\n4818\n",
-    "counts.csv": "Sample,#Genes\ns1,2289\ns2,1311\n",
-    "barcodes.csv": ",ident,n\nAAACATACAACCAC-1,a,1\nAAACATTGAGCTAC-1,a,2\n",
     "two_genes.csv": "Gene,n,Gene\nCD3D,1,LYZ\nCD4,2,NKG7\n",
     "none_chosen.csv": "gene,selected\nCD3D,FALSE\n",
     "latin.csv": b"gene,n\nCD3D,\xe9\n",
     "deep.json": '{"T": {"CD3D": 1}}',
     "comments.txt": "# nothing\n\n",
     "panel.doc": "CD3D",
-    "no_head.csv": "CD3D,T\nCD4,T\n",
-    "binary.txt": b"\xff\xfe\x00C",
     "backups.csv": "Gene,Group,Must have,Is backup\nCD3E,T,,TRUE\n",
     "bits.csv": f"{CODEBOOK}LYZ,ENST1,merfish,1,2,0\n",
     "fewer_bits.csv": f"{CODEBOOK}LYZ,E,merfish,1,0\n",
@@ -340,7 +322,6 @@ COLUMNS = {
     "gene,gene_id,num_codewords,num_probesets\nCD3D,E1,3,2\n": {
         **{"n_probe_sets": 2, "codewords": "3"}
     },
-    OF_10X.format("# probe sets"): {"n_probe_sets": 3, "force": "forced"},
     OF_10X.format("Number of probe sets"): {"n_probe_sets": 3, "force": "forced"},
     "Gene,Group,Must have,Is backup\nCD3D,T,TRUE,FALSE\n": {
         **{"group": "T", "must_have": "TRUE", "backup": "FALSE"}
@@ -498,6 +479,7 @@ def test_workbooks_whose_dimensions_are_wrong(write, tmp_path):
 
 
 def test_numbers_of_workbooks(write):
-    rows = [["GeneID", "is backup"], [109979.0, True], [914, False]]
-    panel = read_panel(write("a.xlsx", {"Genes": rows}))
+    panel = read_panel(
+        write("a.xlsx", {"A": [["GeneID", "is backup"], [109979.0, True], [914, False]]})
+    )
     assert (panel, panel.backups) == (["914"], ["109979"])

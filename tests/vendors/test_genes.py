@@ -61,19 +61,9 @@ def test_tables_of_genes(tmp_path):
         assert len(genes) == 1 + (name == "a.gtf"), name
         assert first["symbol"] == "CD3D" or name == "ids.txt", name
         assert first["id"] == "ENSG00000167286" or name in ("probes.csv", "list.txt"), name
-        if name == "probes.csv":
-            assert list(genes["n_probes"]) == [9]
         if name.startswith("hgnc"):
             assert (first["previous"], first["aliases"]) == ("T3D", "T3|LEU")
             assert first["family"] == "CD molecules"
-
-
-def test_packed_tables_and_workbooks(tmp_path):
-    (tmp_path / "a.gtf.gz").write_bytes(gzip.compress(GTF.encode()))
-    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(TABLES["vendor.csv"].encode()))
-    pd.DataFrame({"symbol": ["CD3D"]}).to_excel(tmp_path / "a.xlsx", index=False)
-    for path in tmp_path.iterdir():
-        assert read_genes(path)["symbol"][0] == "CD3D", path.name
 
 
 BAD = [
@@ -101,9 +91,6 @@ def test_bad_tables(tmp_path):
 def test_row_numbers_are_no_genes_and_ids_of_yeast_are(tmp_path):
     (tmp_path / "a.csv").write_text('"","x"\n"1","CD3D"\n"2","LYZ"\n')
     assert list(read_genes(tmp_path / "a.csv")["symbol"]) == ["CD3D", "LYZ"]
-    (tmp_path / "a.csv").write_text(",one,two\n0,CD3D,CD4\n1,LYZ,CD8A\n")
-    with refused(InvalidValue, "path"):
-        read_genes(tmp_path / "a.csv")
     (tmp_path / "features.tsv").write_text("YAL001C\tTFC3\tGene Expression\n")
     assert read_genes(tmp_path / "features.tsv").loc[0].tolist() == ["TFC3", "YAL001C"]
 
@@ -139,6 +126,10 @@ OF_MARKERS = {
     "no_header.csv": "CD3D,T\nCD3E,T\nMS4A1,B\nLYZ,NA\n",
     "matrix.csv": ",T,B\nCD3D,1,0\nCD3E,1,0\nMS4A1,0,1\n",
     "titled.csv": "Markers of X,\ntype,gene\nT,CD3D\n,CD3E\nB,MS4A1\n",
+    "flags.csv": "index,T,B\nCD3D,TRUE,FALSE\nCD3E,TRUE,FALSE\nMS4A1,FALSE,TRUE\n",
+    "unknown_heads.csv": 'Subclass,Signature\nT,"CD3D,CD3E"\nB,MS4A1\n',
+    "several_columns.csv": "Compartment,Marker 1,Marker 2\nT,CD3D,CD3E\nB,MS4A1,\n",
+    "gsea.tsv": "T\tB\nna\tna\nCD3D\tMS4A1\nCD3E\t\n",
     "lines.txt": "T: CD3D, CD3E\nB: MS4A1\n",
     "sets.gmt": "T\tx\tCD3D\tCD3E\nB\tx\tMS4A1\n",
     "lists.json": json.dumps(MARKERS),
@@ -156,19 +147,6 @@ def test_tables_of_markers(tmp_path):
     assert not wrong
     (tmp_path / "packed.csv.gz").write_bytes(gzip.compress(OF_MARKERS["long.csv"].encode()))
     assert read_markers(str(tmp_path / "packed.csv.gz")) == MARKERS
-
-
-HEADLESS = {
-    "CD3D,T cell\nCD19,B cell\n": {"T cell": ["CD3D"], "B cell": ["CD19"]},
-    "CD3D,T\nMS4A1,B\n": {"T": ["CD3D"], "B": ["MS4A1"]},
-    "T,B\nCd3d,Ms4a1\nCd3e,Cd20\n": {"T": ["Cd3d", "Cd3e"], "B": ["Ms4a1", "Cd20"]},
-}
-
-
-def test_names_of_types_with_and_without_a_header(tmp_path):
-    for text, markers in HEADLESS.items():
-        (tmp_path / "a.csv").write_text(text)
-        assert read_markers(tmp_path / "a.csv") == markers
 
 
 def test_columns_by_name(tmp_path):
@@ -202,6 +180,8 @@ def test_workbooks(tmp_path):
 
 WITHOUT_TYPES = {
     "list.txt": "CD3D\nCD3E\n",
+    "cells.csv": "index,cluster\nAAACATACAACCAC-1,four\nAAACATTGAGCTAC-1,three\n",
+    "counts.csv": "cluster,count\nT,300\nB,200\n",
     "gene.csv": "gene\nCD3D\n",
     "undecided.csv": "CD3D,CD3E\nMS4A1,CD79A\n",
     "no_header.csv": "CD3D,T cell,Smith\nMS4A1,B cell,Jones\n",
