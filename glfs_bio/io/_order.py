@@ -110,7 +110,7 @@ def write_order(
     form, ending = ORDERS[name], path.suffix.lower()
     if ending not in form.endings:
         raise InvalidValue(
-            f"`path={short(str(path))}` must end with {' or '.join(form.endings)} for a "
+            f"`path={short(path)}` must end with {' or '.join(form.endings)} for a "
             f"{form.title}"
         )
     if ending == ".xlsx":

@@ -17,7 +17,7 @@ from .._anndata import read
 from .._extras import needs
 from .._files import as_path, bad_file, is_zarr, reading
 from ..data.matrix import check_indices
-from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
+from ..errors import FileMissing, InvalidValue, NotFound, listed, quoted, short
 from ..vendors import sheets
 from ..vendors.names import is_id
 from . import _tables
@@ -122,7 +122,7 @@ def read_cells(
     checks.texts(modality=modality, or_none=True)
     checks.one_of("var_names", var_names, (_SYMBOLS, _IDS))
     if not path.exists():
-        raise FileMissing("path", str(path), "does not exist", "give the file or folder")
+        raise FileMissing(f"`path={short(path)}` does not exist: give the file or folder")
     ending = sheets.ending(path)
     if path.is_dir() and ending != ".zarr":
         ending = ".zarr" if is_zarr(path) else _MTX
@@ -133,7 +133,9 @@ def read_cells(
         ("var_names", var_names, _SYMBOLS, (".h5", _MTX)),
     ):
         if value not in (None, default) and ending not in endings:
-            raise InvalidValue(argument, value, f"is for {shown(*endings)}, and {path} is none")
+            raise InvalidValue(
+                f"`{argument}={short(value)}` is for {quoted(*endings)}, and {path} is none"
+            )
     with reading(path, ending or "cells"), warnings.catch_warnings():
         for message in ("(Variable|Observation) names are not unique", "Suffix used"):
             warnings.filterwarnings("ignore", message, UserWarning)
@@ -144,11 +146,11 @@ def read_cells(
     if 0 in adata.shape:
         raise bad_file(path, "holds no cells, or no genes")
     if all(map(_PROBE.fullmatch, adata.var_names)):
-        raise bad_file(path, "holds probes, not genes", "give filtered_feature_bc_matrix.h5")
+        raise bad_file(path, "holds probes, not genes: give filtered_feature_bc_matrix.h5")
     make_unique(adata, path)
     twice = adata.obs_names[adata.obs_names.duplicated()].unique()
     if len(twice):
-        log.warning(Message(f"{path} has several cells of one name: {listed(twice)}."))
+        log.warning(f"{path} has several cells of one name: {listed(twice)}.")
     return adata
 
 
@@ -171,9 +173,10 @@ def _read(
     if ending in (*_HDF5, ".loom"):
         _refuse_external_links(path)
         return _loom(path) if ending == ".loom" else _hdf5(path, backed, modality, var_names)
-    endings = shown(*_HDF5, ".zarr", ".loom", _MTX, *_tables.SEPARATORS)
-    advice = f"give a file {endings}, or a folder of 10x Genomics"
-    raise bad_file(path, "has an unknown ending", advice)
+    endings = quoted(*_HDF5, ".zarr", ".loom", _MTX, *_tables.SEPARATORS)
+    raise bad_file(
+        path, f"has an unknown ending: give a file {endings}, or a folder of 10x Genomics"
+    )
 
 
 def make_unique(adata: ad.AnnData, path: Path) -> None:
@@ -184,8 +187,10 @@ def make_unique(adata: ad.AnnData, path: Path) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Suffix used", UserWarning)
         adata.var_names_make_unique()
-    text = "several genes of one name, which are made unique by numbers behind them, such as -1"
-    log.warning(Message(f"{path} has {text}: {listed(doubled)}."))
+    log.warning(
+        f"{path} has several genes of one name, which are made unique by numbers behind them, such "
+        f"as -1: {listed(doubled)}."
+    )
 
 
 def _store(
@@ -197,11 +202,12 @@ def _store(
     names = listed(sorted(members))
     if modality is not None and not matching:
         advice = f"choose from {names}" if members else "leave it out"
-        raise NotFound("modality", modality, f"is not in {path}", advice)
+        raise NotFound(f"`modality={short(modality)}` is not in {path}: {advice}")
     if len(matching) > 1:
         first = min(matching).partition("/")[2]
-        advice = f"choose one, such as {arg('modality', first)}"
-        raise bad_file(path, f"holds several matrices ({names})", advice)
+        raise bad_file(
+            path, f"holds several matrices ({names}): choose one, such as `modality={short(first)}`"
+        )
     if not matching and (not {"obs", "var"} <= set(root) or {*several} & set(root)):
         raise bad_file(path, "holds no AnnData, MuData or SpatialData with a matrix")
     if backed:
@@ -214,7 +220,7 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
     import h5py  # type: ignore[import-untyped]
 
     if not h5py.is_hdf5(path):
-        raise bad_file(path, "is no HDF5 file, whatever its ending", "give it the ending it needs")
+        raise bad_file(path, "is no HDF5 file, whatever its ending: give it the ending it needs")
     with h5py.File(path) as file:
         is_anndata = {"obs", "var"} <= set(file)
         genomes = [name for name in file if "barcodes" in getattr(file[name], "keys", set)()]
@@ -223,13 +229,18 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
         if is_anndata and backed and "encoding-type" in file.attrs and var_names == _SYMBOLS:
             return open_backed(h5py.File(path), path)
     if is_anndata and var_names != _SYMBOLS:
-        raise InvalidValue("var_names", var_names, f"is for 10x Genomics, and {path} is AnnData")
+        raise InvalidValue(
+            f"`var_names={short(var_names)}` is for 10x Genomics, and {path} is AnnData"
+        )
     if is_anndata:
         return ad.read_h5ad(path, backed="r" if backed else None)
     if len(genomes) != 1:
         problem = f"holds several genomes ({listed(genomes)})" if genomes else "holds no cells"
-        advice = "write one of them, read with scanpy.read_10x_h5(..., genome=...), to an .h5ad"
-        raise bad_file(path, problem, advice)
+        raise bad_file(
+            path,
+            f"{problem}: write one of them, read with scanpy.read_10x_h5(..., genome=...), to an "
+            ".h5ad",
+        )
     needs("A file of 10x Genomics", "scanpy")
     import scanpy as sc
 
@@ -248,8 +259,11 @@ def _refuse_external_links(path: Path) -> None:
 
     def look(name: str, link: Any) -> None:
         if isinstance(link, h5py.ExternalLink):
-            problem = f"has a link to another file ({name} to {link.filename})"
-            raise bad_file(path, problem, "copy what is meant into the file")
+            raise bad_file(
+                path,
+                f"has a link to another file ({name} to {link.filename}): copy what is meant into "
+                "the file",
+            )
 
     if h5py.is_hdf5(path):
         with h5py.File(path, "r") as file:
@@ -269,7 +283,7 @@ def _loom(path: Path) -> ad.AnnData:
         ):
             names[argument] = next((name for name in kind if name in present), None)
             if names[argument] is None:
-                raise bad_file(path, "has no names", f"add one of the attributes {shown(*kind)}")
+                raise bad_file(path, f"has no names: add one of the attributes {quoted(*kind)}")
     return sc.read_loom(path, **names)
 
 
@@ -279,8 +293,11 @@ def _matrix_of(folder: Path) -> Path:
     candidates = [file for file in matrices if "matrix" in file.name] or matrices
     if len(candidates) != 1:
         names = listed([file.name for file in candidates]) if candidates else "none"
-        problem = f"must hold one matrix of {_MTX} or {_MTX}.gz, or be a store of zarr, and holds"
-        raise bad_file(folder, f"{problem} {names}", "give the path of a file")
+        raise bad_file(
+            folder,
+            f"must hold one matrix of {_MTX} or {_MTX}.gz, or be a store of zarr, and holds "
+            f"{names}: give the path of a file",
+        )
     return candidates[0]
 
 
@@ -306,11 +323,12 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     if matrix.shape == shape[::-1] and not (has_cells_in_rows and shape[0] == shape[1]):
         matrix = matrix.T
     elif matrix.shape != shape:
-        problem = (
+        raise bad_file(
+            path,
             f"is a matrix of {matrix.shape[0]} × {matrix.shape[1]}, with {shape[1]} genes in "
-            f"{files['genes'].name} and {shape[0]} cells in {files['cells'].name}"
+            f"{files['genes'].name} and {shape[0]} cells in {files['cells'].name}: give files that "
+            "belong together, and are whole",
         )
-        raise bad_file(path, problem, "give files that belong together, and are whole")
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
     if all(map(is_id, symbols)) and not all(map(is_id, ids)):
         ids, symbols = symbols, ids
@@ -345,9 +363,11 @@ def _files_of_names(path: Path) -> dict[str, Path]:
             if matching:
                 paths.setdefault(kind, matching[0])
     if missing := {"genes", "cells"} - paths.keys():
-        problem = f"has no file with the names of its {' and '.join(sorted(missing))} beside it"
-        advice = "put features.tsv, or genes.tsv, and barcodes.tsv there, named as it is"
-        raise bad_file(path, problem, advice)
+        raise bad_file(
+            path,
+            f"has no file with the names of its {' and '.join(sorted(missing))} beside it: put "
+            "features.tsv, or genes.tsv, and barcodes.tsv there, named as it is",
+        )
     return paths
 
 
@@ -358,7 +378,7 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
         frame = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
     frame = frame.map(sheets.stripped)
     if any(column.str.contains('"').any() for _, column in frame.iloc[:, :2].items()):
-        raise bad_file(path, "has quotes within names", "separate its columns by tabs")
+        raise bad_file(path, "has quotes within names: separate its columns by tabs")
     is_headed = len(frame) - 1 in shape and sheets.is_head(frame.iat[0, 0], _HEADS)
     return frame[1:].reset_index(drop=True) if is_headed else frame
 

@@ -90,7 +90,7 @@ def write_report(
     path = as_path(path)
     check_target(path, overwrite=overwrite)
     if path.suffix.lower() not in {".html", ".htm"}:
-        raise InvalidValue(f"`path={short(str(path))}` must end with .html")
+        raise InvalidValue(f"`path={short(path)}` must end with .html")
     checks.texts(title=title)
     checks.texts(labels=labels, or_none=True)
     read.check(adata)
