@@ -369,7 +369,7 @@ def best_panel(
     with few_threads(criterion.rank):
         minimised = minimised_of(criterion, detection, random_state)
         within = Rows.of((), criterion.n_genes) if rows is None else rows
-        within = within.apart(candidates.alike, candidates.include)
+        within = within.one_of_each(candidates.alike, candidates.include)
         choose: Callable[..., Panel] = partial(select, alike=list(candidates.alike.values()))
         if rows is not None:
             choose = partial(select_within, rows=within)

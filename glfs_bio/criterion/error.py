@@ -58,9 +58,9 @@ class Block:
             return self
         rest = self.genes.copy()
         rest[include] = 0.0
-        return replace(self, genes=rest).beside(self.genes[include])
+        return replace(self, genes=rest).measuring(self.genes[include])
 
-    def beside(self, fixed: Array) -> Block:
+    def measuring(self, fixed: Array) -> Block:
         """Measure other genes too, shape (n, r): A' holds them."""
         return replace(self, covered=self.covered + fixed.T @ fixed) if len(fixed) else self
 
