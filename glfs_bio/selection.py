@@ -255,7 +255,7 @@ def answerable(
         raise InvalidValue(
             "`platform` lets every gene to choose from fail: correct its failure, a probability"
         )
-    if detection.told and request.resolved_structure.standardize != "noise":
+    if detection.has_efficiency and request.resolved_structure.standardize != "noise":
         raise InvalidValue(
             "`platform` changes the noise of genes, and with this `standardize` genes have none: "
             "remove one of the two"

@@ -43,11 +43,6 @@ class Block:
     covered: Array
 
     @classmethod
-    def of(cls, genes: Array, matrix: Array) -> Block:
-        """From whitened genes and W, shape (r, r)."""
-        return cls.turned(genes, *eigen(matrix))
-
-    @classmethod
     def turned(cls, genes: Array, weights: Array, basis: Array) -> Block:
         """From whitened genes, and the :func:`eigen` of W."""
         return cls(genes @ basis, weights, np.zeros_like(basis))

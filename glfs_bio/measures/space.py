@@ -125,10 +125,10 @@ class Domains:
             random_state=random_state,
         )
 
-    def said(self, readings: Sequence[str]) -> dict[str, str]:
+    def describe_reading(self, reading: str) -> str:
         """Return how domains are read, in words."""
         folds = f"{len(np.unique(self.fold))} folds of blocks of tissue"
-        return readers.said(readings, self.codes, validated=folds)
+        return readers.describe_reading(reading, self.codes, validated=folds)
 
 
 def blocks(graph: sparse.csr_array, random_state: int | None) -> Index:
@@ -207,7 +207,7 @@ class Autocorrelation:
         values = self._morans_i(panel[:, varying]) if varying.any() else np.empty(0)
         return float(values.mean()) if len(values) else float("nan")
 
-    def kept(self, panel: Matrix) -> float:
+    def preserved(self, panel: Matrix) -> float:
         """Share of the Moran's I of all genes that a panel explains; NaN where there is none.
 
         With B an orthonormal basis of the centred panel P, fits are XᵀB of genes X, and ``XᵀWB`` is

@@ -67,21 +67,7 @@ class Limited(Greedy):
         self.thrift = thrift
         #: What gains less gains nothing
         self.nothing = _NOTHING * sum(float(block.weights.sum()) for block in blocks)
-        waiting = list(include)
-        while waiting:
-            gains = self.unlimited
-            self._pick(waiting.pop(int(np.argmax(gains[waiting]))), gains)
-
-    @property
-    def unlimited(self) -> Array:
-        """What each gene would gain next, whatever the limits, shape (n_genes,)."""
-        return super().waiting
-
-    @property
-    def waiting(self) -> Array:
-        """What each gene that leaves no limit broken counts next; −∞ for others."""
-        fits = self._rows.within(self._used) & self._rows.enough(self._used)
-        return np.where(fits, self.unlimited * self._rows.priority, -np.inf)
+        self.grow(len(include), among=include)
 
     def enter(self, gene: int) -> None:
         """Measure a gene."""
@@ -112,7 +98,7 @@ class Limited(Greedy):
         while len(self.picked) < n_genes:
             if self.complete:
                 rest = []
-            gains = self.unlimited
+            gains = self.waiting
             may = self.can_enter & ~barred & self._rows.within(self._used)
             if worthwhile and not rest:
                 may &= gains > self.nothing
@@ -128,7 +114,7 @@ class Limited(Greedy):
                 barred[rest] = False
                 continue
             rest = following
-            self._pick(gene, gains)
+            self.pick(gene, gains)
 
     def arrange(self, panel: Sequence[int]) -> None:
         """Let the genes of a panel within the limits enter, each the best of those left."""
@@ -148,11 +134,6 @@ class Limited(Greedy):
             return None
         refused = self._rows.only(np.flatnonzero(out)).refused(self._used)
         return self._rows.names[int(np.argmax(refused))]
-
-    def _pick(self, gene: int, gains: Array) -> None:
-        self.picked.append(int(gene))
-        self.gains.append(float(gains[gene]))
-        self.enter(int(gene))
 
     def _completion(self, n_more: int) -> list[int]:
         """Return the fewest genes that meet all lower limits beside those that are in."""
@@ -231,16 +212,7 @@ def select_within(
     def relax_choice(bounding: list[Block], chosen: Index) -> tuple[Index, Relaxation]:
         return relax_beside(bounding, rows, chosen, len(fixed), size)
 
-    return certified(
-        criterion,
-        candidates,
-        greedy.picked,
-        greedy.unlimited,
-        preserved,
-        n_selected,
-        fixed,
-        relax_choice,
-    )
+    return certified(criterion, candidates, greedy, preserved, n_selected, fixed, relax_choice)
 
 
 class _Search:

@@ -101,10 +101,14 @@ class Greedy:
             first = allowed & ~self.barred if among is None else allowed
             gains = np.where(first if first.any() else allowed, self.waiting, -np.inf)
             gene = int(np.argmax(gains))
-            self.picked.append(gene)
-            self.gains.append(float(gains[gene]))
             allowed[gene] = False
-            self.enter(gene)
+            self.pick(gene, gains)
+
+    def pick(self, gene: int, gains: Array) -> None:
+        """Let a gene enter the panel, and record what it gains."""
+        self.picked.append(gene)
+        self.gains.append(float(gains[gene]))
+        self.enter(gene)
 
     def enter(self, gene: int) -> None:
         """Measure a gene."""
@@ -191,28 +195,24 @@ def select(
         )
         return relax_beside(bounding, rows, chosen, len(fixed), n_selected, relaxation)
 
-    gains = np.where(greedy.barred, 0.0, greedy.waiting)
-    return certified(
-        criterion, candidates, greedy.picked, gains, preserved, n_selected, fixed, relax_choice
-    )
+    return certified(criterion, candidates, greedy, preserved, n_selected, fixed, relax_choice)
 
 
 def certified(
     criterion: Criterion,
     candidates: Index,
-    order: Sequence[int],
-    gains: Array,
+    greedy: Greedy,
     preserved: Array,
     n_selected: int,
     fixed: Index,
     relax_choice: Callable[[list[Block], Index], tuple[Index, Relaxation]],
 ) -> Panel:
-    """Return the panel of the first genes of an order, with bounds on all panels of its size.
+    """Return the panel of the first genes of a choice, with bounds on all panels of its size.
 
     Genes are counted among the candidates.  `fixed` must be in; `relax_choice` returns the genes
     that may be in besides, and their relaxed choice, from blocks over the candidates and the panel.
     """
-    chosen = np.asarray(order[:n_selected], dtype=np.intp)
+    chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)
     errors = criterion.errors(candidates[chosen])
     share = np.full(n_selected, np.nan)
     beta = np.zeros(len(candidates))
@@ -226,8 +226,8 @@ def certified(
         holding[genes], lacking[genes] = relaxation.holding - excess, relaxation.lacking - excess
     beta[fixed], holding[fixed], lacking[fixed] = 1.0, -np.inf, np.inf
     return picked(
-        order,
-        gains,
+        greedy.picked,
+        np.where(greedy.barred, 0.0, greedy.waiting),
         weights=beta,
         n_selected=n_selected,
         preserved=preserved,

@@ -56,7 +56,7 @@ def test_knn_preservation_are_intersections(pbmc, values):
     expected = [len(np.intersect1d(a, b)) / 15 for a, b in zip(full, near, strict=True)]
     np.testing.assert_allclose(measures.knn_preservation(near, full), expected)
     assert (measures.knn_preservation(full, full) == 1).all()
-    with refused(InvalidValue, "near"):
+    with refused(InvalidValue, "neighbors"):
         measures.knn_preservation(full, full[:, :10])
 
 
