@@ -370,7 +370,7 @@ def best_panel(
         minimised = minimised_of(criterion, detection, random_state)
         within = Rows.of((), criterion.n_genes) if rows is None else rows
         within = within.one_of_each(candidates.alike, candidates.include)
-        choose: Callable[..., Panel] = partial(select, alike=list(candidates.alike.values()))
+        choose: Callable[..., Panel] = partial(select, alike=candidates.alike)
         if rows is not None:
             choose = partial(select_within, rows=within)
         if search == "best" and criterion.has_anything:

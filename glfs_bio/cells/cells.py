@@ -362,14 +362,13 @@ def _build(
     residuals = noise.measure(sample.data, sample.variance, sample_graph, sample.variance_in_sample)
     if graph is None:
         graph = sample_graph if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
-    if spread is not None:
-        basis, projections = spread
-    else:
+    if spread is None:
         if n_comps is None:
             basis = pca.full_rank(sample.data, whole_space=whole_space)
         else:
             basis = pca.orthonormal(where)
-        projections = pca.project(sample.products if all_at_hand else data, basis)
+        spread = basis, pca.project(sample.products if all_at_hand else data, basis)
+    basis, projections = spread
     if basis.shape[1] == 0:
         raise InvalidValue(
             "`representation` is the same for all cells, or for those of a batch: recompute it, or "
@@ -420,14 +419,14 @@ def _components(
         used, sample_graph, first = sample, graph, None
         if sample_graph is None or sample.chosen is not None:
             used = sample.subsample(FIRST_LOOK, seed)
-            first = _coordinates(used, scale, n_comps, seed, pca.LEADING)
+            first = _coordinates(used, scale, spec, pca.LEADING)
             sample_graph = graphs.knn_graph(first, spec.n_neighbors, seed)
         residuals = noise.measure(used.data, used.variance, sample_graph, used.variance_in_sample)
         scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:
             start = ScaledGenes(used.products, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
-        return _coordinates(sample, scale, n_comps, seed, pca.EVERY, start), None
+        return _coordinates(sample, scale, spec, pca.EVERY, start), None
     genes = ScaledGenes(sample.products, scale)
     start = pca.loadings(genes, n_comps + pca.SPARE, seed, start)
     where, basis, projections = pca.spread(
@@ -437,18 +436,12 @@ def _components(
 
 
 def _coordinates(
-    sample: Sample,
-    scale: Array,
-    n_comps: int | None,
-    random_state: int | None,
-    tolerance: float,
-    start: Array | None = None,
+    sample: Sample, scale: Array, spec: StructureSpec, tolerance: float, start: Array | None = None
 ) -> Matrix:
-    """Where the sampled cells are, for genes in given units."""
-    if n_comps is not None:
-        return pca.principal_components(
-            sample.products, n_comps, random_state, scale=scale, tolerance=tolerance, start=start
-        )
-    if sparse.issparse(sample.data):
-        return sample.data @ sparse.diags_array(scale)
-    return sample.data * scale
+    """Return where the sampled cells are, for genes in given units."""
+    n_comps, seed, data = spec.n_comps, spec.random_state, sample.data
+    if n_comps is None:
+        return data @ sparse.diags_array(scale) if sparse.issparse(data) else data * scale
+    return pca.principal_components(
+        sample.products, n_comps, seed, scale=scale, tolerance=tolerance, start=start
+    )

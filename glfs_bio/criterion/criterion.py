@@ -150,19 +150,15 @@ class Criterion:
     @property
     def has_anything(self) -> bool:
         """Whether any set of cells has what is to be preserved, above the noise."""
-        return any(
-            cells.has_structure or not target.of_structure
-            for cells, target in zip(self.sets, self.targets, strict=True)
-        )
+        has_structure = any(cells.has_structure for cells in self.sets)
+        return has_structure or not all(target.of_structure for target in self.targets)
 
     @cached_property
     def _reach(self) -> Array:
         """What all genes keep of each set: ``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, (n_sets,)."""
         if self.instrument is None:
-            grams = [
-                cells.whitened_form(cells.scatter) / length**2
-                for cells, length in zip(self.sets, self._lengths, strict=True)
-            ]
+            of_sets = zip(self.sets, self._lengths, strict=True)
+            grams = [cells.whitened_form(cells.scatter) / length**2 for cells, length in of_sets]
         else:
             grams = [genes.T @ genes for genes in self._measured(slice(None))]
         fallen = []

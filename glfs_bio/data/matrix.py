@@ -109,12 +109,10 @@ class RowMatrix:
         self.genes: Index | None = genes
         #: Columns of the source that count as zero; None: there are none
         self.silent: Index | None = silent
-        n_cells, n_genes = source.shape
+        n_cells = source.shape[0] if cells is None else len(cells)
+        n_genes = source.shape[1] if genes is None else len(genes)
         #: Numbers of cells and genes.
-        self.shape: tuple[int, int] = (
-            n_cells if cells is None else len(cells),
-            n_genes if genes is None else len(genes),
-        )
+        self.shape: tuple[int, int] = (n_cells, n_genes)
 
     def sweep(self, work: Work, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
         """Return the sums over all blocks, and their rows below one another, in one pass.
@@ -223,17 +221,16 @@ class RowMatrix:
         source = self.source
         if len(source.chunks[1]) > 1:
             source = source.rechunk({1: -1})
-        ends = np.cumsum(source.chunks[0])
+        ends = np.cumsum(source.chunks[0]).tolist()
         everywhere = [dask.delayed(item) for item in shared]
-        genes, silent = (
-            None if axis is None else dask.delayed(axis) for axis in (self.genes, self.silent)
-        )
+        genes = None if self.genes is None else dask.delayed(self.genes)
+        silent = None if self.silent is None else dask.delayed(self.silent)
         on_block = dask.delayed(_work_on, nout=2)
         results = []
-        for block, end, size in zip(source.to_delayed()[:, 0], ends, source.chunks[0], strict=True):
-            begin, rows = int(end - size), self._rows_in_use(int(end - size), int(end))
+        for block, begin, end in zip(source.to_delayed()[:, 0], [0, *ends[:-1]], ends, strict=True):
+            rows = self._rows_in_use(begin, end)
             if rows.start < rows.stop:
-                cells = self._cells_in_use(begin, int(end))
+                cells = self._cells_in_use(begin, end)
                 results.append(on_block(work, block, cells, genes, silent, rows, *everywhere))
         sums = [sums_of_block for sums_of_block, _ in results]
         both = dask.delayed(merge)

@@ -15,7 +15,6 @@ from ..cells import graph as graphs
 from ..cells.graph import MOST_EXACT, approximate_neighbors
 from ..data import threads as pools
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import InvalidValue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,11 +165,6 @@ def knn_preservation(neighbors: Index, neighbors_in_all: Index) -> Array:
     Both are of shape (n_cells, n_neighbors).  The mean is that of the panel; by chance it is
     ``n_neighbors / (n_cells − 1)``.
     """
-    if neighbors.shape != neighbors_in_all.shape:
-        raise InvalidValue(
-            f"`neighbors` has the shape {neighbors.shape}, and the nearest cells in all genes "
-            f"{neighbors_in_all.shape}: find as many for the same cells"
-        )
     both = np.sort(np.hstack([neighbors, neighbors_in_all]), axis=1)
     in_common = np.sum(both[:, 1:] == both[:, :-1], axis=1)
     return np.asarray(in_common / neighbors.shape[1])

@@ -130,7 +130,8 @@ def _sums(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
 
 def _shares(values: Array, totals: Array) -> Array:
     """Return shares of totals, NaN of nothing."""
-    return np.divide(values, totals, out=np.full(len(totals), np.nan), where=totals > 0)
+    shares = np.full(len(totals), np.nan)
+    return np.asarray(np.divide(values, totals, out=shares, where=totals > 0))
 
 
 def _follow(taken: Array, everything: Array) -> float:

@@ -272,8 +272,8 @@ def silhouette(where: Array, codes: Index) -> float:
 def standardised(panel: Matrix) -> Array:
     """Values of genes of variance 1, and 0 for a gene that is the same in all cells."""
     values = dense(panel)
-    deviation, centred = values.std(axis=0), values - values.mean(axis=0)
-    return np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > 0)
+    scale, centred = values.std(axis=0), values - values.mean(axis=0)
+    return np.asarray(np.divide(centred, scale, out=np.zeros_like(centred), where=scale > 0))
 
 
 def _features(values: Array, fold: Index, draw: np.random.Generator) -> Array:
@@ -309,17 +309,37 @@ def _scores(
     predicted = np.full(len(codes), -1, dtype=np.intp)
     predicted[labelled] = votes
     present = np.unique(labels)
-    per_label, confusion = _tables(labels, votes, present, [names[code] for code in present])
-    per_label["too_few"] = per_label["n_cells"] < few
+    label_names = [names[code] for code in present]
+    counts = confusion_matrix(labels, votes, labels=present)
+    precision, recall, f1, n_cells = precision_recall_fscore_support(
+        labels, votes, labels=present, zero_division=0.0
+    )
+    missed = counts - np.diag(np.diag(counts))
+    n_most = missed.max(axis=1)
+    most = np.array(label_names, dtype=object)[missed.argmax(axis=1)]
+    per_label = pd.DataFrame(
+        {
+            "n_cells": n_cells,
+            "recall": recall,
+            "precision": precision,
+            "f1": f1,
+            "confused_with": np.where(n_most > 0, most, ""),
+            "confused_share": n_most / n_cells,
+            "rare": n_cells <= RARE * len(labels),
+            "too_few": n_cells < few,
+        },
+        index=pd.Index(label_names, name="label"),
+    )
     rare = per_label.loc[per_label["rare"], "f1"]
     can_be = 1.0 if possible else np.nan  # predicted
+    predictions = pd.Index(label_names, name="predicted")
     return LabelScores(
         predicted=predicted,
         accuracy=float(np.mean(votes == labels)) * can_be,
         macro_f1=float(per_label["f1"].mean()) * can_be,
         rare_f1=float(rare.mean()) * can_be if len(rare) else float("nan"),
         per_label=per_label,
-        confusion=confusion,
+        confusion=pd.DataFrame(counts, index=per_label.index, columns=predictions),
     )
 
 
@@ -330,31 +350,3 @@ def _majority(around: Index) -> Index:
         votes += around == around[:, column, None]
     winner = votes.argmax(axis=1)
     return np.asarray(np.take_along_axis(around, winner[:, None], axis=1)[:, 0])
-
-
-def _tables(
-    labels: Index, votes: Index, present: Index, names: list[str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    counts = confusion_matrix(labels, votes, labels=present)
-    precision, recall, f1, n_cells = precision_recall_fscore_support(
-        labels, votes, labels=present, zero_division=0.0
-    )
-    missed = counts - np.diag(np.diag(counts))
-    most = missed.argmax(axis=1)
-    n_most = missed.max(axis=1)
-    per_label = pd.DataFrame(
-        {
-            "n_cells": n_cells,
-            "recall": recall,
-            "precision": precision,
-            "f1": f1,
-            "confused_with": np.where(n_most > 0, np.array(names, dtype=object)[most], ""),
-            "confused_share": n_most / n_cells,
-            "rare": n_cells <= RARE * len(labels),
-        },
-        index=pd.Index(names, name="label"),
-    )
-    confusion = pd.DataFrame(
-        counts, index=per_label.index, columns=pd.Index(names, name="predicted")
-    )
-    return per_label, confusion

@@ -152,9 +152,7 @@ def relax_beside(
     """
     fixed, n_more = chosen[:n_fixed], len(chosen) - n_fixed
     remaining = rows.remaining(rows.sums(fixed))
-    can_enter = remaining.allowed
-    can_enter[fixed] = False
-    genes = np.flatnonzero(can_enter)
+    genes = np.setdiff1d(np.flatnonzero(remaining.allowed), fixed)
     blocks = [block.cover(fixed).only(genes) for block in blocks]
     relaxation = relax(blocks, n_more) if start is None else replace(start, beta=start.beta[genes])
     if rows.names:

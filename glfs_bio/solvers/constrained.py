@@ -206,8 +206,7 @@ def select_within(
     n_selected = len(preserved)
     if n_genes is None and not rows.budget:
         n_selected = max(enough(preserved, len(fixed), greedy.exhausted), rows.met(greedy.picked))
-    any_size = n_genes is None and rows.budget
-    size = len(candidates) if any_size else n_genes or n_selected
+    size = len(candidates) if n_genes is None and rows.budget else n_genes or n_selected
 
     def relax_choice(bounding: list[Block], chosen: Index) -> tuple[Index, Relaxation]:
         return relax_beside(bounding, rows, chosen, len(fixed), size)
@@ -316,22 +315,22 @@ class _Search:
             larger, most = self._largest(self.rows, n_genes)
             largest = max(largest, larger, key=len)
         size = len(largest)
-        choices = list(ways)
-        for way in (way for way in ways if len(way.picked) < size):
-            anew = self.start(self.rows.of_size(size), thrift=way.thrift)
-            anew.fill(size, rest=[gene for gene in largest if anew.can_enter[gene]])
-            choices.append(anew)
+        panels = [way.picked for way in ways]
+        for way in ways:
+            if len(way.picked) < size:
+                anew = self.start(self.rows.of_size(size), thrift=way.thrift)
+                anew.fill(size, rest=[gene for gene in largest if anew.can_enter[gene]])
+                panels.append(anew.picked)
         if size < n_genes:
             blamed = self._blamed(n_genes, most)
-            larger = f"no panel of {size + 1} is" if most == size else "no larger panel was found"
-            log.warning(f"{size} of {n_genes} genes are selected: {larger} within {blamed}.")
-        return [way.picked for way in choices if len(way.picked) == size]
+            reason = f"no panel of {size + 1} is" if most == size else "no larger panel was found"
+            log.warning(f"{size} of {n_genes} genes are selected: {reason} within {blamed}.")
+        return [panel for panel in panels if len(panel) == size]
 
     def _largest(self, rows: Rows, n_genes: int) -> tuple[list[int], int]:
         """The largest panel that is found of at most `n_genes`, and how large one could be."""
         fixed = self.fixed
-        can_enter = np.ones(rows.n_genes, dtype=bool)
-        can_enter[fixed] = False
+        can_enter = ~np.isin(np.arange(rows.n_genes), fixed)
         genes, most = rows.largest(rows.sums(fixed), can_enter, n_genes - len(fixed))
         return [*fixed.tolist(), *genes], most + len(fixed)
 

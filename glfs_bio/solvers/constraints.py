@@ -256,7 +256,7 @@ class Rows:
             if chosen is None or needed > n_more:
                 return None
             if self._fit(used, chosen):
-                return chosen.tolist()
+                return list(map(int, chosen))
         shares = self._shares_of_room(used, genes)  # of as many genes those that leave most room
         costs = np.ones(len(genes)) + shares / (1.0 + shares.max()) / (2.0 * len(genes))
         for share in (1.0, _TIGHTER):
@@ -265,7 +265,7 @@ class Rows:
                 return None
             chosen = genes[solution.x > 0.5]
             if self._fit(used, chosen):
-                return chosen.tolist()
+                return list(map(int, chosen))
         return None
 
     def cheapest(self, used: Array, can_enter: Mask, n_more: int) -> list[int] | None:

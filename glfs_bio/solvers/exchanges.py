@@ -47,8 +47,7 @@ class Exchanges:
         self, start: Callable[[], Greedy], rows: Rows, fixed: Index, size: int, nothing: float
     ) -> None:
         self._start, self._rows, self._size, self._nothing = start, rows, size, nothing
-        self._may_leave = np.ones(rows.n_genes, dtype=bool)
-        self._may_leave[fixed] = False
+        self._may_leave = ~np.isin(np.arange(rows.n_genes), fixed)
         bounded = np.flatnonzero(np.isfinite(rows.upper) & (rows.upper > 0))
         #: What each gene takes of all upper limits, as shares of them
         self._taken = np.asarray((1.0 / rows.upper[bounded]) @ rows.matrix[bounded])

@@ -30,7 +30,7 @@ from .certificate import Certificates
 from .constraints import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from .._typing import Array, Index
     from ..criterion.across import Largest
@@ -41,12 +41,36 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-CRITERIA = ("trace", "determinant")
+
+class _Gains:
+    """E of one set of cells, and what each gene would gain there."""
+
+    def __init__(self, block: Block) -> None:
+        self.genes = block.genes
+        #: E and E W E
+        self.inverse = block.inverse(np.zeros(len(block.genes)))
+        self.curved_inverse = (self.inverse * block.weights) @ self.inverse
+        #: g_iᵀ E g_i and g_iᵀ E W E g_i of every gene
+        self.lengths = np.einsum("ij,ij->i", self.genes @ self.inverse, self.genes)
+        self.curved = np.einsum("ij,ij->i", self.genes @ self.curved_inverse, self.genes)
+
+    def update(self, gene: int, sign: float) -> float:
+        """Measure a gene, or no more for the sign −1, and return by how much Tr(W E) changes."""
+        g = self.genes[gene]
+        u, v = self.inverse @ g, self.curved_inverse @ g
+        s, a = 1.0 + sign * (g @ u), g @ v
+        gu, gv = (self.genes @ np.column_stack([u, v])).T
+        self.lengths -= gu**2 / (sign * s)
+        self.curved += gu * (a / s * gu - 2.0 * sign * gv) / s
+        uu, uv = np.outer(u, u), sign * np.outer(u, v)
+        self.inverse -= uu / (sign * s)
+        self.curved_inverse += (a / s * uu - uv - uv.T) / s
+        return float(-sign * a / s)
 
 
 class Greedy:
-    """Genes one by one, each the one that gains most beside those before it, by one of
-    :data:`CRITERIA`.
+    """Genes one by one, each the one that gains most beside those before it, by the
+    criterion "trace" or "determinant".
 
     Gains on several sets of cells add up, or are joined by `across`.  Of genes that are `alike` one
     enters, and others after all the rest.
@@ -58,23 +82,9 @@ class Greedy:
         criterion: str = "trace",
         *,
         across: Largest | None = None,
-        alike: Sequence[Index] = (),
+        alike: Iterable[Index] = (),
     ) -> None:
-        self._genes = [block.genes for block in blocks]
-        # E and E W E of each set of cells
-        self._inverse = [block.inverse(np.zeros(len(block.genes))) for block in blocks]
-        self._curved_inverse = [
-            (inverse * block.weights) @ inverse
-            for block, inverse in zip(blocks, self._inverse, strict=True)
-        ]
-        # g_iᵀ E g_i and g_iᵀ E W E g_i of every gene
-        self._lengths, self._curved = (
-            [
-                np.einsum("ij,ij->i", genes @ form, genes)
-                for genes, form in zip(self._genes, forms, strict=True)
-            ]
-            for forms in (self._inverse, self._curved_inverse)
-        )
+        self._sets = [_Gains(block) for block in blocks]
         self._criterion = criterion
         self._across = across
         #: Whether each gene could still enter, shape (n_genes,)
@@ -123,22 +133,7 @@ class Greedy:
         self._update(gene, -1.0)
 
     def _update(self, gene: int, sign: float) -> None:
-        changes = []  # of Tr(W E)
-        covariances = zip(self._genes, self._inverse, self._curved_inverse, strict=True)
-        of_genes = zip(self._lengths, self._curved, strict=True)
-        for (genes, inverse, curved_inverse), (lengths, curved) in zip(
-            covariances, of_genes, strict=True
-        ):
-            g = genes[gene]
-            u, v = inverse @ g, curved_inverse @ g
-            s, a = 1.0 + sign * (g @ u), g @ v
-            gu, gv = (genes @ np.column_stack([u, v])).T
-            lengths -= gu**2 / (sign * s)
-            curved += gu * (a / s * gu - 2.0 * sign * gv) / s
-            uu, uv = np.outer(u, u), sign * np.outer(u, v)
-            inverse -= uu / (sign * s)
-            curved_inverse += (a / s * uu - uv - uv.T) / s
-            changes.append(float(-sign * a / s))
+        changes = [of_set.update(gene, sign) for of_set in self._sets]
         if self._across is not None:
             self._across.move(np.array(changes))
 
@@ -146,9 +141,8 @@ class Greedy:
     def waiting(self) -> Array:
         """What each gene would gain next, shape (n_genes,)."""
         if self._criterion == "determinant":
-            return np.asarray(sum(np.log1p(lengths) for lengths in self._lengths))
-        of_sets = zip(self._curved, self._lengths, strict=True)
-        gains = np.array([curved / (1.0 + lengths) for curved, lengths in of_sets])
+            return np.asarray(sum(np.log1p(of_set.lengths) for of_set in self._sets))
+        gains = np.array([of_set.curved / (1.0 + of_set.lengths) for of_set in self._sets])
         return np.asarray(
             gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
         )
@@ -167,7 +161,7 @@ def select(
     *,
     include: Index,
     candidates: Index,
-    alike: Sequence[Index] = (),
+    alike: Mapping[str, Index] | None = None,
 ) -> Panel:
     """Choose genes one by one, each the one that lowers F most beside those before it, among sorted
     candidates with those of `include` among them, and one of each set that is `alike`.
@@ -177,8 +171,8 @@ def select(
     """
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed = np.searchsorted(candidates, include)
-    sets = [np.searchsorted(candidates, genes) for genes in alike]
-    greedy = Greedy(blocks, across=criterion.across(), alike=sets)
+    sets = {name: np.searchsorted(candidates, genes) for name, genes in (alike or {}).items()}
+    greedy = Greedy(blocks, across=criterion.across(), alike=sets.values())
     greedy.grow(len(fixed), among=fixed)
     greedy.grow(max(min(LARGEST, len(candidates)), len(fixed)) if n_genes is None else n_genes)
     preserved = criterion.preserved(candidates[greedy.picked])
@@ -187,12 +181,10 @@ def select(
     def relax_choice(bounding: list[Block], chosen: Index) -> tuple[Index, Relaxation]:
         n_more = n_selected - len(fixed)
         relaxation = relax([block.cover(fixed) for block in bounding], n_more)
-        several = [genes for genes in sets if relaxation.beta[genes].sum() > 1.0]
+        several = {name: g for name, g in sets.items() if relaxation.beta[g].sum() > 1.0}
         if not several:
             return np.arange(len(candidates)), relaxation
-        rows = Rows.of((), len(candidates)).one_of_each(
-            {str(number): genes for number, genes in enumerate(several)}, fixed
-        )
+        rows = Rows.of((), len(candidates)).one_of_each(several, fixed)
         return relax_beside(bounding, rows, chosen, len(fixed), n_selected, relaxation)
 
     return certified(criterion, candidates, greedy, preserved, n_selected, fixed, relax_choice)

@@ -127,8 +127,7 @@ class Search:
         self._waiting: list[_Node] = []
         #: Nodes before the proof; improvements in vain, and nodes at which another one is tried
         self._spent = self._in_vain = self._next = 0
-        is_open = np.ones(self.n_genes, dtype=bool)
-        is_open[fixed] = False
+        is_open = ~np.isin(np.arange(self.n_genes), fixed)
         self._push(-np.inf, fixed, is_open, self.beta)
 
     @property
@@ -217,8 +216,7 @@ class Search:
         inside, rest = np.concatenate([inside, genes[into]]), ~into & ~out
         if node.number == 0:  # what binds none of the genes that are left binds none later
             self.polytope = self.polytope.binding(np.concatenate([inside, genes[rest]]))
-        is_open = np.zeros(self.n_genes, dtype=bool)
-        is_open[genes[rest]] = True
+        is_open = np.isin(np.arange(self.n_genes), genes[rest])
         beta[genes] = point.beta
         if not rest.any() or len(inside) >= self.size:
             self._push(bound, inside, is_open, beta)
