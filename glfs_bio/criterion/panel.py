@@ -147,13 +147,12 @@ class MeasuredPanel:
                     axes.append((float(mu), number, along))
         total = float(sum(errors_along(block)[-1] for block in self.criterion.on(self.genes)))
         axes.sort(key=lambda axis: -axis[0])
-        return [self._axis(number, mu / total, along) for mu, number, along in axes[:n_axes]]
-
-    def _axis(self, number: int, share: float, along: Array) -> Axis:
-        """Signed so that the gene that varies most along it is on the positive side."""
-        genes = self.criterion.blocks[number].genes @ along
-        sign = 1.0 if genes[np.argmax(np.abs(genes))] >= 0 else -1.0
-        return Axis(number, share, sign * genes, sign * (self.criterion.cells(number) @ along))
+        largest = []
+        for mu, number, along in axes[:n_axes]:
+            genes, cells = self.criterion.blocks[number].genes @ along, self.criterion.cells(number)
+            sign = 1.0 if genes[np.argmax(np.abs(genes))] >= 0 else -1.0
+            largest.append(Axis(number, mu / total, sign * genes, sign * (cells @ along)))
+        return largest
 
     def unexplained_cells(self) -> list[Array]:
         """Return the error that the panel leaves at each cell, ``diag(Z E Zᵀ)``, one array per set

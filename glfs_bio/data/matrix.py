@@ -153,18 +153,14 @@ class RowMatrix:
         """What is in use of the matrix, in memory, dense or CSR, of finite values: in one pass."""
         if self.in_memory:
             matrix = self.source
-        elif isinstance(self.source, _ByGenes) and self.genes is not None:
-            matrix = self._columns(self.genes)
+        elif isinstance(self.source, _ByGenes) and self.genes is not None:  # and no others
+            genes, columns = np.unique(self.genes, return_inverse=True)
+            silent = None if self.silent is None else np.flatnonzero(np.isin(genes, self.silent))
+            matrix = _as_read(self.source.stored[:, genes], self.cells, columns, silent)
         else:
             _, matrix = self.sweep(_as_it_is)
         check_finite(matrix.data if sparse.issparse(matrix) else matrix)
         return matrix
-
-    def _columns(self, genes: Index) -> Matrix:
-        """Return some genes of a matrix that is stored by genes, and read no others."""
-        sorted_genes, columns = np.unique(genes, return_inverse=True)
-        silent = None if self.silent is None else np.flatnonzero(np.isin(sorted_genes, self.silent))
-        return _as_read(self.source.stored[:, sorted_genes], self.cells, columns, silent)
 
     def first(self, n_cells: int) -> Matrix:
         """Return the first rows of the source, in memory, and read no others, unless it is stored

@@ -253,9 +253,7 @@ class _Search:
         ways = self._ways(size, worthwhile=n_genes is None)
         if not ways[0].held_back:
             return ways[0]
-        panels = [way.picked for way in ways]
-        if n_genes is not None:
-            panels = self._as_large(ways, size)
+        panels = [way.picked for way in ways] if n_genes is None else self._as_large(ways, size)
         nothing = ways[0].nothing if n_genes is None else -np.inf
         exchanges = Exchanges(self._unlimited, self.rows, self.fixed, size, nothing)
         start = min(panels, key=self._error)
