@@ -175,7 +175,7 @@ class Part:
             found[f"macro-F1, {called}"] = np.array([mean])
         codes, names = pd.factorize(self.measured.obs[LABEL], sort=True)
         found["types"] = np.array([readers.label_scores(where, codes, list(names)).accuracy])
-        found["kept"] = np.array([self.genes.kept(places_of)])
+        found["kept"] = np.array([self.genes.preserved(places_of)])
         return found
 
 

@@ -60,10 +60,9 @@ class Panel:
         return ranks
 
 
-def picked(order: Index, waiting: Array, candidates: Index, **fields: Any) -> Panel:
+def picked(order: Sequence[int], gains: Array, **fields: Any) -> Panel:
     """Return the panel of genes that were picked one by one, from what the others would gain."""
-    scores = in_order(np.searchsorted(candidates, order), waiting[candidates])
-    return Panel(scores=without_ties(scores), **fields)
+    return Panel(scores=without_ties(in_order(order, gains)), **fields)
 
 
 def measured(panel: Panel, criterion: Criterion, candidates: Index) -> Panel:

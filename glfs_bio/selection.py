@@ -255,7 +255,7 @@ def answerable(
         raise InvalidValue(
             "`platform` lets every gene to choose from fail: correct its failure, a probability"
         )
-    if detection.told and request.resolved_structure.standardize != "noise":
+    if detection.has_efficiency and request.resolved_structure.standardize != "noise":
         raise InvalidValue(
             "`platform` changes the noise of genes, and with this `standardize` genes have none: "
             "remove one of the two"
@@ -369,8 +369,8 @@ def best_panel(
     with few_threads(criterion.rank):
         minimised = minimised_of(criterion, detection, random_state)
         within = Rows.of((), criterion.n_genes) if rows is None else rows
-        within = within.apart(candidates.alike, candidates.include)
-        choose: Callable[..., Panel] = partial(select, alike=list(candidates.alike.values()))
+        within = within.one_of_each(candidates.alike, candidates.include)
+        choose: Callable[..., Panel] = partial(select, alike=candidates.alike)
         if rows is not None:
             choose = partial(select_within, rows=within)
         if search == "best" and criterion.has_anything:

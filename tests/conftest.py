@@ -24,7 +24,7 @@ from scipy import sparse
 import glfs_bio
 from glfs_bio.cells.cells import build_problems
 from glfs_bio.criterion.criterion import NOISE, Criterion
-from glfs_bio.criterion.error import Block
+from glfs_bio.criterion.error import Block, eigen
 from glfs_bio.data import matrix as rows
 from glfs_bio.errors import Caution, Refusal
 from glfs_bio.options import StructureSpec
@@ -250,7 +250,7 @@ def random_errors():
             genes = rng.uniform(0.2, 1.5, size=(n_genes, 1)) * rng.normal(size=(n_genes, rank))
             root = rng.normal(size=(rank, rank))
             wanted = root @ root.T / np.sum(root**2) / n_blocks
-            block = Block.of(genes, wanted)
+            block = Block.turned(genes, *eigen(wanted))
             blocks.append(block.cover(np.array(include)) if len(include) else block)
         return blocks
 

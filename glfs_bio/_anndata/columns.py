@@ -138,8 +138,8 @@ def log_few(known: Labels, readings: Sequence[str]) -> None:
             f"instead of {N_NEIGHBORS}."
         )
     few = {
-        called: names[sizes < by_panel.fewest(reading, codes)]
-        for reading, called in by_panel.said(readings, codes).items()
+        by_panel.describe_reading(reading, codes): names[sizes < by_panel.fewest(reading, codes)]
+        for reading in readings
     }
     texts = [f"{called}: {listed(group)}" for called, group in few.items() if len(group)]
     if texts:

@@ -21,7 +21,7 @@ from . import graph as graphs
 from . import noise, pca
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from .._typing import Array, Index, Matrix
     from ..data.products import Products
@@ -198,86 +198,78 @@ class Sample:
     data: Matrix
     #: Which of all cells, sorted; None: all.
     chosen: Index | None = None
-    #: Variance of every gene over the sample; None where that is all cells.
-    own_variance: Array | None = None
+
+    @cached_property
+    def variance_in_sample(self) -> Array | None:
+        """Variance of every gene over the sample; None where that is all cells."""
+        return None if self.chosen is None else noise.variances(self.data)
 
     @cached_property
     def products(self) -> Products:
         """Products with the data, for whose transpose there is one place."""
         return products(self.data)
 
-    def part(self, n_cells: int, random_state: int | None) -> Sample:
+    def subsample(self, n_cells: int, random_state: int | None) -> Sample:
         """Return so many of these cells, drawn at random; all, where they are no more."""
         if self.data.shape[0] <= n_cells:
             return self
         drawn = _drawn(self.data.shape[0], n_cells, random_state)
-        data, chosen = self.data[drawn], drawn if self.chosen is None else self.chosen[drawn]
-        return Sample(self.mean, self.variance, data, chosen, noise.variances(data))
+        chosen = drawn if self.chosen is None else self.chosen[drawn]
+        return replace(self, data=self.data[drawn], chosen=chosen)
 
     def rows(self, of_all: Array) -> Array:
         """Return what belongs to the sampled cells."""
         return of_all if self.chosen is None else of_all[self.chosen]
 
 
-def look(cells: RowMatrix, *, whole: bool, random_state: int | None) -> Sample:
-    """Return a sample of the cells, all of them if `whole`, and moments of all, in one pass."""
+def look(cells: RowMatrix, *, all_cells: bool, random_state: int | None) -> Sample:
+    """Return a sample of the cells, or `all_cells`, and moments of all, in one pass."""
     n_cells = cells.shape[0]
     chosen = None
-    if n_cells > MANY_CELLS and not whole:
+    if n_cells > MANY_CELLS and not all_cells:
         chosen = _drawn(n_cells, min(SAMPLED, MANY_CELLS), random_state)
     mean, variance, data = moments(cells, chosen)
     if data.dtype.kind != "f":
         data = doubled(data)
-    if not whole and is_sparse(data):
+    if not all_cells and is_sparse(data):
         data = sparse.csr_array(data)
-    sample_variance = None if chosen is None else noise.variances(data)
-    return Sample(mean, variance, data, chosen, sample_variance)
+    return Sample(mean, variance, data, chosen)
 
 
 def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
     return np.sort(np.random.default_rng(random_state).choice(n_cells, n_drawn, replace=False))
 
 
-def split(batch: ArrayLike | None, n_cells: int) -> list[tuple[str | None, Index | None]]:
-    """Label and cells of every batch, in the order of their labels; None and None: all cells.
+def split(
+    batch: ArrayLike | None, n_cells: int, *, log_few: bool = False
+) -> list[tuple[str | None, Index | None]]:
+    """Return label and cells of every batch, in the order of their labels; None and None: all
+    cells.
 
-    Batches of one or two cells have no structure, and are left out.
+    Batches of one or two cells have no structure, and are left out.  `log_few` names these, and
+    those that say little.
     """
     if batch is None:
         return [(None, None)]
-    names, codes, sizes = _counted(batch, n_cells)
-    large = np.flatnonzero(sizes >= _FEWEST_CELLS)
-    if not len(large):
-        raise InvalidValue(f"`batch` has no batch of {_FEWEST_CELLS} cells: merge batches")
-    return [(str(names[code]), np.flatnonzero(codes == code)) for code in large]
-
-
-def warn_of_few(batch: ArrayLike, n_cells: int) -> None:
-    """Name batches that are left out, and those that say little."""
-    names, _, sizes = _counted(batch, n_cells)
-    none = sizes < _FEWEST_CELLS
-    few = (sizes < _FEW_CELLS) & ~none
-    if none.any():
-        log.warning(
-            f"Batches of one or two cells are left out: {_with_sizes(names[none], sizes[none])}."
-        )
-    if few.any():
-        log.warning(
-            "Batches with few cells count as much as others: "
-            f"{_with_sizes(names[few], sizes[few])}. Merge or remove them."
-        )
-
-
-def _with_sizes(names: NDArray[np.str_], sizes: Index) -> str:
-    return listed(f"{name} ({size})" for name, size in zip(names, sizes, strict=True))
-
-
-def _counted(batch: ArrayLike, n_cells: int) -> tuple[NDArray[np.str_], Index, Index]:
-    """Names of the batches, which of them each cell is in, and how many cells each has."""
     labels = np.asarray(batch)
     if labels.shape != (n_cells,):
         raise InvalidValue(f"`batch` has shape {labels.shape}, but there are {n_cells} cells")
-    return np.unique(batch_names(labels, "batch"), return_inverse=True, return_counts=True)
+    names, codes, sizes = np.unique(
+        batch_names(labels, "batch"), return_inverse=True, return_counts=True
+    )
+    is_large = sizes >= _FEWEST_CELLS
+    if not is_large.any():
+        raise InvalidValue(f"`batch` has no batch of {_FEWEST_CELLS} cells: merge batches")
+    with_sizes = np.array([f"{name} ({size})" for name, size in zip(names, sizes, strict=True)])
+    is_few = (sizes < _FEW_CELLS) & is_large
+    if log_few and not is_large.all():
+        log.warning(f"Batches of one or two cells are left out: {listed(with_sizes[~is_large])}.")
+    if log_few and is_few.any():
+        log.warning(
+            f"Batches with few cells count as much as others: {listed(with_sizes[is_few])}. Merge "
+            "or remove them."
+        )
+    return [(str(names[code]), np.flatnonzero(codes == code)) for code in np.flatnonzero(is_large)]
 
 
 @one_thread_if_forked
@@ -306,11 +298,8 @@ def build_problems(
         raise InvalidValue(
             "`graph` is a graph of all cells, but each batch has its own: remove one of the two"
         )
-    batches = split(batch, data.shape[0])
-    if batch is not None:
-        warn_of_few(batch, data.shape[0])
     sets = []
-    for label, cells in batches:
+    for label, cells in split(batch, data.shape[0], log_few=True):
         cells_of_batch, where, name = all_cells, representation, "the cells"
         if cells is not None:
             cells_of_batch, name = RowMatrix(all_cells, cells), f"the cells of batch {label!r}"
@@ -334,7 +323,7 @@ def _reduced(
     whole_space: bool,
 ) -> Cells:
     """One set of cells, which messages call `cells_are`."""
-    sample = look(data, whole=spec.n_comps is None, random_state=spec.random_state)
+    sample = look(data, all_cells=spec.n_comps is None, random_state=spec.random_state)
     if not sample.variance.any():
         raise InvalidValue(f"`X` has no gene that varies over {cells_are}")
     with few_threads(spec.n_comps or min(data.shape)):
@@ -347,7 +336,7 @@ def _reduced(
         chance = 0.0
         for permuted in noise.permutations(sample.data, spec.random_state):
             rows = RowMatrix(permuted, checked=True)
-            cells = look(rows, whole=True, random_state=spec.random_state)
+            cells = look(rows, all_cells=True, random_state=spec.random_state)
             by_chance = _build(rows, cells, spec, where, near_graph, whole_space)
             chance = max(chance, float(by_chance.axes.strengths[0]))
         return replace(problem, chance=chance)
@@ -370,17 +359,16 @@ def _build(
     sample_graph = graph  # among the sampled cells
     if graph is None or not all_at_hand:
         sample_graph = graphs.knn_graph(sample.rows(where), n_neighbors, seed)
-    residuals = noise.measure(sample.data, sample.variance, sample_graph, sample.own_variance)
+    residuals = noise.measure(sample.data, sample.variance, sample_graph, sample.variance_in_sample)
     if graph is None:
         graph = sample_graph if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
-    if spread is not None:
-        basis, projections = spread
-    else:
+    if spread is None:
         if n_comps is None:
             basis = pca.full_rank(sample.data, whole_space=whole_space)
         else:
             basis = pca.orthonormal(where)
-        projections = pca.project(sample.products if all_at_hand else data, basis)
+        spread = basis, pca.project(sample.products if all_at_hand else data, basis)
+    basis, projections = spread
     if basis.shape[1] == 0:
         raise InvalidValue(
             "`representation` is the same for all cells, or for those of a batch: recompute it, or "
@@ -415,10 +403,7 @@ def _build(
 
 
 def _components(
-    data: RowMatrix,
-    sample: Sample,
-    graph: sparse.csr_array | None,
-    spec: StructureSpec,
+    data: RowMatrix, sample: Sample, graph: sparse.csr_array | None, spec: StructureSpec
 ) -> tuple[Matrix, tuple[Array, Array] | None]:
     """Principal components of the genes in the units asked for: of noise, these are ``1/σ_i``.
 
@@ -433,15 +418,15 @@ def _components(
     if spec.standardize in ("auto", "noise"):
         used, sample_graph, first = sample, graph, None
         if sample_graph is None or sample.chosen is not None:
-            used = sample.part(FIRST_LOOK, seed)
-            first = _coordinates(used, scale, n_comps, seed, pca.LEADING)
+            used = sample.subsample(FIRST_LOOK, seed)
+            first = _coordinates(used, scale, spec, pca.LEADING)
             sample_graph = graphs.knn_graph(first, spec.n_neighbors, seed)
-        residuals = noise.measure(used.data, used.variance, sample_graph, used.own_variance)
+        residuals = noise.measure(used.data, used.variance, sample_graph, used.variance_in_sample)
         scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:
             start = ScaledGenes(used.products, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
-        return _coordinates(sample, scale, n_comps, seed, pca.EVERY, start), None
+        return _coordinates(sample, scale, spec, pca.EVERY, start), None
     genes = ScaledGenes(sample.products, scale)
     start = pca.loadings(genes, n_comps + pca.SPARE, seed, start)
     where, basis, projections = pca.spread(
@@ -451,18 +436,12 @@ def _components(
 
 
 def _coordinates(
-    sample: Sample,
-    scale: Array,
-    n_comps: int | None,
-    random_state: int | None,
-    tolerance: float,
-    start: Array | None = None,
+    sample: Sample, scale: Array, spec: StructureSpec, tolerance: float, start: Array | None = None
 ) -> Matrix:
-    """Where the sampled cells are, for genes in given units."""
-    if n_comps is not None:
-        return pca.principal_components(
-            sample.products, n_comps, random_state, scale=scale, tolerance=tolerance, start=start
-        )
-    if sparse.issparse(sample.data):
-        return sample.data @ sparse.diags_array(scale)
-    return sample.data * scale
+    """Return where the sampled cells are, for genes in given units."""
+    n_comps, seed, data = spec.n_comps, spec.random_state, sample.data
+    if n_comps is None:
+        return data @ sparse.diags_array(scale) if sparse.issparse(data) else data * scale
+    return pca.principal_components(
+        sample.products, n_comps, seed, scale=scale, tolerance=tolerance, start=start
+    )

@@ -79,9 +79,10 @@ def knn_graph(
         n_neighbors = min(_USUAL, max(_FEWEST, int(_SHARE * n_cells)))
     n_neighbors = min(n_neighbors, n_cells - 1)
     if n_cells > MOST_EXACT:
-        distances = approximate_distances(representation, n_neighbors, random_state)
+        neighbors = approximate_neighbors(representation, n_neighbors, random_state)
     else:
-        distances = _to_others(*nearest(representation, representation, n_neighbors + 1))
+        neighbors = nearest(representation, representation, n_neighbors + 1)
+    distances = distances_to_others(*neighbors)
     squared = np.square(distances.data, out=distances.data)
     bandwidth = squared.mean(dtype=np.float64)
     if bandwidth > 0:
@@ -91,46 +92,40 @@ def knn_graph(
     return sparse.csr_array(distances.maximum(distances.T))
 
 
-def joined(near: Index) -> sparse.csr_array:
-    """Graph of cells, joined alike when either is among the nearest of the other.
+def joined(neighbors: Index) -> sparse.csr_array:
+    """Return the graph of cells that are joined alike when either is among the nearest of the
+    other.
 
-    Shapes: `near` (n_cells, n_neighbors), nearest other cells.
+    Shapes: `neighbors` (n_cells, n_neighbors), nearest other cells.
     """
-    n_cells, n_neighbors = near.shape
-    ends = np.arange(0, near.size + 1, n_neighbors)
-    graph = sparse.csr_array((np.ones(near.size), near.ravel(), ends), shape=(n_cells, n_cells))
+    n_cells, n_neighbors = neighbors.shape
+    ends = np.arange(0, neighbors.size + 1, n_neighbors)
+    stored = np.ones(neighbors.size), neighbors.ravel(), ends
+    graph = sparse.csr_array(stored, shape=(n_cells, n_cells))
     return sparse.csr_array(graph.maximum(graph.T))
 
 
-def approximate_distances(
-    cells: Array, n_neighbors: int, random_state: int | None
-) -> sparse.csr_array:
-    """Distances to nearly the nearest cells, shape (n_cells, n_cells), in single precision.
-
-    Parameters as of :func:`approximate_neighbors`.
-    """
-    near, far = approximate_neighbors(cells, n_neighbors, random_state)
-    return _to_others(far, near)
-
-
-def _to_others(far: Array, near: Index) -> sparse.csr_array:
-    """Distances to all of the nearest but the cell itself, or but the first of many in its place.
+def distances_to_others(distances: Array, neighbors: Index) -> sparse.csr_array:
+    """Return distances to all neighbours but the cell itself, or but the first of many in its
+    place, shape (n_cells, n_cells).
 
     Shapes: both (n_cells, n_neighbors + 1).
     """
-    n_cells, n_found = near.shape
-    is_other = near != np.arange(n_cells, dtype=near.dtype)[:, None]
+    n_cells, n_columns = neighbors.shape
+    is_other = neighbors != np.arange(n_cells, dtype=neighbors.dtype)[:, None]
     is_other[is_other.all(axis=1), 0] = False
-    ends = np.arange(0, is_other.size - n_cells + 1, n_found - 1)
-    graph = sparse.csr_array((far[is_other], near[is_other], ends), shape=(n_cells, n_cells))
+    ends = np.arange(0, is_other.size - n_cells + 1, n_columns - 1)
+    stored = distances[is_other], neighbors[is_other], ends
+    graph = sparse.csr_array(stored, shape=(n_cells, n_cells))
     graph.sort_indices()
     return graph
 
 
 def approximate_neighbors(
     cells: Array, n_neighbors: int, random_state: int | None
-) -> tuple[Index, Array]:
-    """Nearly the nearest cells of every cell and their distances, the nearest first.
+) -> tuple[Array, Index]:
+    """Return distances to nearly the nearest cells of every cell, and which these are, the nearest
+    first.
 
     Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
     the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
@@ -141,8 +136,8 @@ def approximate_neighbors(
     cells = np.asarray(cells, dtype=np.float32)
     n_candidates = max(_CANDIDATES, _PER_NEIGHBOR * n_neighbors)
     shape = len(cells), n_neighbors + 1
-    near: Index = np.empty(shape, dtype=np.int32)
-    far: Array = np.empty(shape, dtype=np.float32)
+    neighbors: Index = np.empty(shape, dtype=np.int32)
+    distances: Array = np.empty(shape, dtype=np.float32)
     members, centers = _clusters(cells, random_state)
     sizes = np.array([len(of_cluster) for of_cluster in members])
 
@@ -154,12 +149,12 @@ def approximate_neighbors(
         return rows, lengths, candidates[columns]
 
     done = 0
-    for rows, lengths, cells_near in threads.in_order(look, members, pairwise_distances(centers)):
-        far[rows], near[rows] = lengths, cells_near
+    for rows, *nearest_cells in threads.in_order(look, members, pairwise_distances(centers)):
+        distances[rows], neighbors[rows] = nearest_cells
         done += len(rows)
         progress = {"stage": "finding neighbours", "n_done": done, "n_all": len(cells)}
         log.info("neighbours of %d of %d cells found", done, len(cells), extra=progress)
-    return near, far
+    return distances, neighbors
 
 
 def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Array]:

@@ -65,17 +65,17 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
 
 
 def measure(
-    data: Matrix, variance: Array, graph: sparse.csr_array, own: Array | None = None
+    data: Matrix, variance: Array, graph: sparse.csr_array, in_sample: Array | None = None
 ) -> Array:
     """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance.
 
-    With `own`, the variance in a sample, the residual is measured as a share of it; a gene that no
-    cell of the sample expresses is all noise.
+    With `in_sample`, the variance in a sample, the residual is measured as a share of it; a gene
+    that no cell of the sample expresses is all noise.
     """
     residuals = graph_residuals(data, laplacian(graph))
-    if own is not None:
-        share = np.divide(residuals, own, out=np.ones_like(own), where=own > 0)
-        residuals = share * variance
+    if in_sample is not None:
+        share = np.ones_like(in_sample)
+        residuals = np.divide(residuals, in_sample, out=share, where=in_sample > 0) * variance
     residuals[variance == 0] = 0.0  # where rounding left some
     return np.maximum(residuals, SMALLEST_SHARE * variance)
 

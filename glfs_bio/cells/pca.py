@@ -161,13 +161,13 @@ def full_rank(data: Matrix, *, whole_space: bool = False) -> Array:
 
 def full_rank_fits(n_cells: int, n_genes: int) -> None:
     """Refuse the problem at full rank where it would need more memory than there is."""
-    there_is = _installed()
+    available = _installed()
     rank = min(n_cells, n_genes)
     needed = 8 * rank * (_OF_GENES * n_genes + _OF_CELLS * n_cells)
-    if there_is is not None and needed > there_is:
+    if available is not None and needed > available:
         raise InvalidValue(
             f"`n_comps=None` needs about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} "
-            f"genes, but {there_is / 1e9:.0f} GB are available: give it a number, such as 50"
+            f"genes, but {available / 1e9:.0f} GB are available: give it a number, such as 50"
         )
 
 
@@ -204,14 +204,13 @@ def principal_components(
     if n_cells > n_genes:
         weights = loadings(genes, n_comps, random_state, start, tolerance)
         return genes.unit * genes.scores(weights)
+
+    def times(scores: Array) -> Array:
+        return genes.scores(genes.weights(scores - scores.mean(axis=0)))
+
+    start = None if start is None else genes.scores(start)
     values, vectors = leading_eigenvectors(
-        lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
-        n_cells,
-        n_comps,
-        random_state,
-        tolerance,
-        genes.rounding,
-        None if start is None else genes.scores(start),
+        times, n_cells, n_comps, random_state, tolerance, genes.rounding, start
     )
     return genes.unit * np.sqrt(values) * vectors
 
@@ -224,16 +223,14 @@ def loadings(
     tolerance: float = LEADING,
 ) -> Array:
     """Leading eigenvectors of ``X̃ᵀX̃``, one a column, as closely as `tolerance` says."""
-    _, vectors = leading_eigenvectors(
-        lambda weights: genes.weights(genes.scores(weights)).astype(np.float64, copy=False),
-        genes.shape[1],
-        n_comps,
-        random_state,
-        tolerance,
-        genes.rounding,
-        start,
-    )
-    return vectors
+
+    def times(weights: Array) -> Array:
+        return genes.weights(genes.scores(weights)).astype(np.float64, copy=False)
+
+    n_genes = genes.shape[1]
+    return leading_eigenvectors(
+        times, n_genes, n_comps, random_state, tolerance, genes.rounding, start
+    )[1]
 
 
 def spread(
@@ -254,18 +251,16 @@ def spread(
     if mostly_zero:
         weights, unit = single(weights)
     centre = unit * (mean @ weights.astype(np.float64))
-    (product, gram, total), scores = cells.sweep(
-        _there_and_back, weights, unit, centre, mostly_zero
-    )
+    sums, scores = cells.sweep(_there_and_back, weights, unit, centre, mostly_zero)
+    product, gram, total = sums
     centre = total / len(scores)  # what rounding left of it
     gram -= np.outer(total, centre)
     product -= np.outer(mean, total)
     values, vectors = np.linalg.eigh(gram)
     independent = values > _RANK_TOLERANCE * values[-1]
     orthonormal_scores = vectors[:, independent] / np.sqrt(values[independent])
-    _, length, turn = np.linalg.svd(
-        scale[:, None] * (product @ orthonormal_scores), full_matrices=False
-    )
+    scaled = scale[:, None] * (product @ orthonormal_scores)
+    _, length, turn = np.linalg.svd(scaled, full_matrices=False)
     length = length[:n_comps]
     turn = orthonormal_scores @ turn[:n_comps].T
     basis = np.empty((len(scores), len(length)))

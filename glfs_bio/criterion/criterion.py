@@ -138,12 +138,10 @@ class Criterion:
         self.n_genes = len(self.sets[0].variance)
         #: Number of directions over all sets of cells.
         self.rank = sum(len(cells.stiffness) for cells in self.sets)
+        of_sets = list(zip(self.sets, self.targets, strict=True))
         # of a whitened gene that stands for one measurement: the unit of g_i
-        self._lengths = [
-            np.sqrt(what.noise * units_of_noise(cells))
-            for cells, what in zip(self.sets, self.targets, strict=True)
-        ]
-        matrices = [what.matrix(cells) for cells, what in zip(self.sets, self.targets, strict=True)]
+        self._lengths = [np.sqrt(target.noise * units_of_noise(cells)) for cells, target in of_sets]
+        matrices = [target.matrix(cells) for cells, target in of_sets]
         n_filled = sum(bool(matrix.any()) for matrix in matrices)
         if not n_filled:
             raise InvalidValue("`preserve` does not vary over the cells, or not with their genes")
@@ -152,19 +150,15 @@ class Criterion:
     @property
     def has_anything(self) -> bool:
         """Whether any set of cells has what is to be preserved, above the noise."""
-        return any(
-            problem.has_structure or not what.of_structure
-            for problem, what in zip(self.sets, self.targets, strict=True)
-        )
+        has_structure = any(cells.has_structure for cells in self.sets)
+        return has_structure or not all(target.of_structure for target in self.targets)
 
     @cached_property
     def _reach(self) -> Array:
         """What all genes keep of each set: ``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, (n_sets,)."""
         if self.instrument is None:
-            grams = [
-                cells.whitened_form(cells.scatter) / length**2
-                for cells, length in zip(self.sets, self._lengths, strict=True)
-            ]
+            of_sets = zip(self.sets, self._lengths, strict=True)
+            grams = [cells.whitened_form(cells.scatter) / length**2 for cells, length in of_sets]
         else:
             grams = [genes.T @ genes for genes in self._measured(slice(None))]
         fallen = []
@@ -175,22 +169,21 @@ class Criterion:
 
     def _measured(self, genes: Index | slice) -> list[Array]:
         """Genes of each set as the panel's assay sees them, in units of noise."""
-        found = [
-            np.asarray(cells.whitened.genes[genes] / length)
-            for cells, length in zip(self.sets, self._lengths, strict=True)
-        ]
-        if self.instrument is None:
-            return found
-        return [own * longer[genes, None] for own, longer in zip(found, self._longer, strict=True)]
+        of_sets = zip(self.sets, self._lengths, strict=True)
+        measured = [np.asarray(cells.whitened.genes[genes] / length) for cells, length in of_sets]
+        if self.instrument is not None:
+            for vectors, gain in zip(measured, self._gains, strict=True):
+                vectors *= gain[genes, None]
+        return measured
 
     @cached_property
-    def _longer(self) -> list[Array]:
+    def _gains(self) -> list[Array]:
         """How much longer genes of each set are on the instrument, shape (n_genes,)."""
         if self.instrument is None:
             return []
         return [
-            self.instrument.longer(cells.whitened.genes / length, cells, what.noise)
-            for cells, what, length in zip(self.sets, self.targets, self._lengths, strict=True)
+            self.instrument.gain(cells.whitened.genes / length, cells, target.noise)
+            for cells, target, length in zip(self.sets, self.targets, self._lengths, strict=True)
         ]
 
     @cached_property
@@ -205,8 +198,8 @@ class Criterion:
     @cached_property
     def floors_of_sets(self) -> Array:
         """What the error of each set would be above its share that is missing, shape (n_sets,)."""
-        whole = np.array([weights.sum() for weights, _ in self._eigen]) * self._shares
-        return np.asarray(whole - (self._shares > 0))
+        starts = np.array([weights.sum() for weights, _ in self._eigen]) * self._shares
+        return np.asarray(starts - (self._shares > 0))
 
     @property
     def floors(self) -> Array:
@@ -225,18 +218,17 @@ class Criterion:
 
     def on(self, genes: Index | slice) -> list[Block]:
         """The same of some genes, without turning the others into the eigenbasis of W."""
+        of_sets = zip(self._measured(genes), self._eigen, self._shares, strict=True)
         return [
             Block.turned(measured, weights * share, basis)
-            for measured, (weights, basis), share in zip(
-                self._measured(genes), self._eigen, self._shares, strict=True
-            )
+            for measured, (weights, basis), share in of_sets
         ]
 
     @property
     def reach(self) -> float:
         """Share of what should be preserved that all genes preserve, of all sets together."""
-        whole = sum(weights.sum() for weights, _ in self._eigen)
-        return float(self._reach.sum() / whole) if whole > 0 else 0.0
+        start = sum(weights.sum() for weights, _ in self._eigen)
+        return float(self._reach.sum() / start) if start > 0 else 0.0
 
     @cached_property
     def scale(self) -> float:
@@ -281,11 +273,8 @@ class Criterion:
             return self.blocks, 0.0
         errors = self._of_levels(panel)[:, -1] - self.floors
         weights = Largest(errors, SHARPNESS).weights
-        of_blocks = np.resize(weights, len(self.blocks))
-        blocks = [
-            replace(block, weights=block.weights * weight)
-            for block, weight in zip(self.blocks, of_blocks, strict=True)
-        ]
+        of_blocks = zip(self.blocks, np.resize(weights, len(self.blocks)), strict=True)
+        blocks = [replace(block, weights=block.weights * weight) for block, weight in of_blocks]
         return blocks, float(weights @ self.floors)
 
     def cells(self, block: int) -> Array:
@@ -318,10 +307,10 @@ def along(block: Block) -> Array:
     covariance = np.eye(len(block.weights))
     errors = np.empty(len(block.genes) + 1)
     errors[0] = block.weights.sum()
-    for place, g in enumerate(block.genes, start=1):
+    for size, g in enumerate(block.genes, start=1):
         u = covariance @ g
         s = 1.0 + g @ u
-        errors[place] = errors[place - 1] - block.weights @ u**2 / s
+        errors[size] = errors[size - 1] - block.weights @ u**2 / s
         covariance -= np.outer(u, u) / s
     return errors
 

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from .._typing import Array, Index
 
@@ -43,11 +43,6 @@ class Block:
     covered: Array
 
     @classmethod
-    def of(cls, genes: Array, matrix: Array) -> Block:
-        """From whitened genes and W, shape (r, r)."""
-        return cls.turned(genes, *eigen(matrix))
-
-    @classmethod
     def turned(cls, genes: Array, weights: Array, basis: Array) -> Block:
         """From whitened genes, and the :func:`eigen` of W."""
         return cls(genes @ basis, weights, np.zeros_like(basis))
@@ -58,9 +53,9 @@ class Block:
             return self
         rest = self.genes.copy()
         rest[include] = 0.0
-        return replace(self, genes=rest).beside(self.genes[include])
+        return replace(self, genes=rest).measuring(self.genes[include])
 
-    def beside(self, fixed: Array) -> Block:
+    def measuring(self, fixed: Array) -> Block:
         """Measure other genes too, shape (n, r): A' holds them."""
         return replace(self, covered=self.covered + fixed.T @ fixed) if len(fixed) else self
 
@@ -157,16 +152,6 @@ def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array]:
     """``F(β)`` and its gradient, over all sets of cells."""
     values, gradients = zip(*(block.value_and_gradient(beta) for block in blocks), strict=True)
     return sum(values), np.sum(gradients, axis=0)
-
-
-def penalised(blocks: Sequence[Block], lam: float) -> Callable[[Array], tuple[float, Array]]:
-    """Return ``F(β)/λ + Σ β`` and its gradient as a function of β."""
-
-    def value_and_gradient(beta: Array) -> tuple[float, Array]:
-        value, gradient = evaluate(blocks, beta)
-        return value / lam + beta.sum(), gradient / lam + 1.0
-
-    return value_and_gradient
 
 
 def inverse(matrix: Array) -> Array:

@@ -45,14 +45,14 @@ class Instrument:
         """Return ``a_i`` of some efficiencies."""
         return np.asarray(np.log1p(efficiency / self.middle) / np.log(2.0))
 
-    def longer(self, genes: Array, cells: Cells, tau: float) -> Array:
+    def gain(self, genes: Array, cells: Cells, tau: float) -> Array:
         """How much longer each gene is than the ``g_i`` of the reference, shape (n_genes,)."""
         if self.signal is not None:
-            lengths = np.linalg.norm(genes, axis=1)
-            longer: Array = np.zeros(len(lengths))
-            np.divide(np.sqrt(self.signal / tau), lengths, out=longer, where=lengths > 0)
-            return longer
+            lengths, gain = np.linalg.norm(genes, axis=1), np.zeros(len(genes))
+            np.divide(np.sqrt(self.signal / tau), lengths, out=gain, where=lengths > 0)
+            return gain
         variance, residuals = cells.variance, cells.residuals
         assay = noise.of_assay(variance, residuals)
-        there = noise.mean(variance, residuals) / min(self.middle, 1.0) + assay
-        return np.asarray(self.amplitude(self.efficiency) * np.sqrt((residuals + assay) / there))
+        on_instrument = noise.mean(variance, residuals) / min(self.middle, 1.0) + assay
+        ratio = np.sqrt((residuals + assay) / on_instrument)
+        return np.asarray(self.amplitude(self.efficiency) * ratio)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -68,20 +68,6 @@ class Pairs:
     work: Array
 
 
-class Substitutions(NamedTuple):
-    """What comes of replacing genes i of a panel S (rows) by genes j (columns)."""
-
-    #: ``F(S − i + j) − F(S)``, as a share of what all genes preserve: below zero j is better than
-    #: i; infinite where j is in the panel
-    lost: Array
-    #: How much of what i does for the panel j does as well, where 1 is a second measurement of i:
-    #: by how much less the panel needs i beside j,
-    #: ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, over the same for a second measurement of
-    #: i itself.  A gene that is merely good to have loses little too, but has no score.  Zero where
-    #: j is in the panel.
-    score: Array
-
-
 class MeasuredPanel:
     """The genes of a panel, and E once they are measured."""
 
@@ -109,11 +95,11 @@ class MeasuredPanel:
         for number, (posterior, labels) in enumerate(zip(self.posteriors, codes, strict=True)):
             cells = self.criterion.cells(number)
             for begin in range(0, len(cells), _ROWS):
-                some = slice(begin, begin + _ROWS)
-                at_cells = posterior.contributions(cells[some])
+                rows = slice(begin, begin + _ROWS)
+                at_cells = posterior.contributions(cells[rows])
                 total += at_cells.sum(axis=0)
                 for label in range(n_labels):
-                    work[:, label] += at_cells[labels[some] == label].sum(axis=0)
+                    work[:, label] += at_cells[labels[rows] == label].sum(axis=0)
         return np.asarray(np.divide(work.T, total, out=np.zeros_like(work.T), where=total > 0).T)
 
     def pairs(self, codes: Sequence[Index], n_labels: int) -> Pairs:
@@ -123,21 +109,21 @@ class MeasuredPanel:
         :meth:`supports`.
         """
         first, second = np.triu_indices(n_labels, 1)
-        whole, left = np.zeros(len(first)), np.zeros(len(first))
+        distance, unexplained = np.zeros((2, len(first)))
         work = np.zeros((len(first), len(self.genes)))
         for number, (posterior, labels) in enumerate(zip(self.posteriors, codes, strict=True)):
-            there = np.unique(labels[labels >= 0])
+            present = np.unique(labels[labels >= 0])
             cells = self.criterion.cells(number)
             means = np.zeros((n_labels, cells.shape[1]))
-            for label in there:
+            for label in present:
                 means[label] = cells[labels == label].mean(axis=0)
-            apart = np.where(np.isin(first, there) & np.isin(second, there), 1.0, 0.0)[:, None]
-            apart = apart * (means[first] - means[second])
-            whole += np.sum(apart**2, axis=1)
-            left += np.sum((apart @ posterior.covariance) * apart, axis=1)
-            work += posterior.contributions(apart)
-        safe = np.where(whole > 0, whole, np.nan)
-        return Pairs(first, second, 1.0 - left / safe, work / safe[:, None])
+            both = np.isin(first, present) & np.isin(second, present)
+            difference = both.astype(float)[:, None] * (means[first] - means[second])
+            distance += np.sum(difference**2, axis=1)
+            unexplained += np.sum((difference @ posterior.covariance) * difference, axis=1)
+            work += posterior.contributions(difference)
+        distance = np.where(distance > 0, distance, np.nan)
+        return Pairs(first, second, 1.0 - unexplained / distance, work / distance[:, None])
 
     def losses_by_axis(self) -> list[Array]:
         """Return shares of each gene's loss along the axes, the eigenvectors of W.
@@ -145,30 +131,28 @@ class MeasuredPanel:
         One array per set of cells, shape (len(panel), r), in the order of ``Block.weights``.  The
         shares of a gene sum to 1 over all sets.
         """
-        parts = [posterior.losses_by_axis() for posterior in self.posteriors]
-        total = sum(part.sum(axis=1) for part in parts)
-        safe = np.where(total > 0, total, 1.0)
-        return [part / safe[:, None] for part in parts]
+        losses = [posterior.losses_by_axis() for posterior in self.posteriors]
+        total = sum(of_set.sum(axis=1) for of_set in losses)
+        return [of_set / np.where(total > 0, total, 1.0)[:, None] for of_set in losses]
 
     def unexplained_axes(self, n_axes: int) -> list[Axis]:
         """Return the axes of largest error, the largest first."""
-        found = []
+        axes = []
         for number, posterior in enumerate(self.posteriors):
             root = np.sqrt(posterior.weights)
             values, vectors = np.linalg.eigh(root[:, None] * posterior.covariance * root)
             for mu, v in zip(values[::-1][:n_axes], vectors.T[::-1], strict=False):
                 if mu > _ROUNDING * values[-1]:  # W of labels has few axes
                     along = posterior.covariance @ (root * v) / np.sqrt(mu)
-                    found.append((float(mu), number, along))
+                    axes.append((float(mu), number, along))
         total = float(sum(errors_along(block)[-1] for block in self.criterion.on(self.genes)))
-        found.sort(key=lambda one: -one[0])
-        return [self._axis(number, mu / total, along) for mu, number, along in found[:n_axes]]
-
-    def _axis(self, number: int, share: float, along: Array) -> Axis:
-        """Signed so that the gene that varies most along it is on the positive side."""
-        genes = self.criterion.blocks[number].genes @ along
-        sign = 1.0 if genes[np.argmax(np.abs(genes))] >= 0 else -1.0
-        return Axis(number, share, sign * genes, sign * (self.criterion.cells(number) @ along))
+        axes.sort(key=lambda axis: -axis[0])
+        largest = []
+        for mu, number, along in axes[:n_axes]:
+            genes, cells = self.criterion.blocks[number].genes @ along, self.criterion.cells(number)
+            sign = 1.0 if genes[np.argmax(np.abs(genes))] >= 0 else -1.0
+            largest.append(Axis(number, mu / total, sign * genes, sign * (cells @ along)))
+        return largest
 
     def unexplained_cells(self) -> list[Array]:
         """Return the error that the panel leaves at each cell, ``diag(Z E Zᵀ)``, one array per set
@@ -181,11 +165,12 @@ class MeasuredPanel:
         shares = []
         for number, posterior in enumerate(self.posteriors):
             cells = self.criterion.cells(number)
-            left = np.empty(len(cells))
+            error = np.empty(len(cells))
             for begin in range(0, len(cells), _ROWS):
-                some = slice(begin, begin + _ROWS)
-                left[some] = np.einsum("ij,ij->i", cells[some] @ posterior.covariance, cells[some])
-            shares.append(left / np.mean(np.einsum("ij,ij->i", cells, cells)))
+                block = cells[begin : begin + _ROWS]
+                of_block = np.einsum("ij,ij->i", block @ posterior.covariance, block)
+                error[begin : begin + _ROWS] = of_block
+            shares.append(error / np.mean(np.einsum("ij,ij->i", cells, cells)))
         return shares
 
     def gains(self) -> Array:
@@ -195,10 +180,16 @@ class MeasuredPanel:
         _, gains, _ = self._joined(np.empty(0, dtype=np.intp))
         return np.asarray(gains / self.criterion.scale)
 
-    def substitutions(self, leaving: Index | None = None) -> Substitutions:
-        """Replace genes i of the panel (None: all), one at a time, by every other gene j.
+    def substitutions(self, leaving: Index | None = None) -> tuple[Array, Array]:
+        """Return what is lost by, and the substitution scores of, replacing genes i of the panel S
+        (None: all), one at a time, by every other gene j: two of shape (len(leaving), n_genes).
 
-        Arrays have shape (len(leaving), n_genes).
+        What is lost is ``F(S − i + j) − F(S)``, as a share of what all genes preserve: below zero j
+        is better than i; infinite where j is in the panel.  The score is how much of what i does
+        for the panel j does as well, where 1 is a second measurement of i: by how much less the
+        panel needs i beside j, ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, over the same for
+        a second measurement of i itself.  A gene that is merely good to have loses little too, but
+        has no score.  It is zero where j is in the panel.
         """
         leaving = self.genes if leaving is None else leaving
         losses, gains, instead = self._joined(leaving)
@@ -209,17 +200,14 @@ class MeasuredPanel:
         )
         lost[:, self.genes] = np.inf
         score[:, self.genes] = 0.0
-        return Substitutions(lost, score)
+        return lost, score
 
     def _joined(self, leaving: Index) -> tuple[Array, Array, Array]:
         """Return by how much F grows without genes i, shape (len(leaving), 1); by how much it falls
         with every gene j, shape (n_genes,); and by how much it falls again with j once i left.
         """
-        shapes = (
-            (len(leaving), 1),
-            (self.criterion.n_genes,),
-            (len(leaving), self.criterion.n_genes),
-        )
+        n, n_genes = len(leaving), self.criterion.n_genes
+        shapes = (n, 1), (n_genes,), (n, n_genes)
         blocks = zip(self.criterion.blocks, self.posteriors, strict=True)
         if not self.criterion.largest:
             losses, gains, instead = map(np.zeros, shapes)
@@ -245,9 +233,10 @@ class MeasuredPanel:
 
         Boolean, shape (n_genes, n_genes).
         """
-        row, other = np.nonzero(self.substitutions().score >= min_score)
+        _, score = self.substitutions()
+        row, substitute = np.nonzero(score >= min_score)
         shape = (self.criterion.n_genes, self.criterion.n_genes)
-        stored = np.ones(len(row), dtype=bool), (self.genes[row], other)
+        stored = np.ones(len(row), dtype=bool), (self.genes[row], substitute)
         return sparse.csr_array(stored, shape=shape)
 
 

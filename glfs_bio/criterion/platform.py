@@ -6,7 +6,7 @@ F at the mean of each would be a lower bound of its mean over draws (F is convex
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,33 +49,33 @@ class Detection:
     named: bool = False
 
     @property
-    def told(self) -> bool:
-        """Whether anything is known of what is detected of each gene."""
-        known = self.efficiency, self.off_target, self.signal
-        return any(of_genes is not None for of_genes in known)
+    def has_efficiency(self) -> bool:
+        """Whether anything says what is detected of each gene."""
+        of_genes = self.efficiency, self.off_target, self.signal
+        return any(values is not None for values in of_genes)
 
     def instrument(self, standardize: str | None) -> Instrument | None:
         """Return what measures a panel of genes in some units; None: the reference's assay."""
-        if standardize != "noise" or not (self.told or self.named):
+        if standardize != "noise" or not (self.has_efficiency or self.named):
             return None
         efficiency = np.ones(1) if self.efficiency is None else self.efficiency
-        return Instrument(np.asarray(efficiency * self.right), self.signal)
+        return Instrument(np.asarray(efficiency * self.on_target_rate), self.signal)
 
     @property
-    def right(self) -> Array | float:
+    def on_target_rate(self) -> Array | float:
         """Share of what is detected of each gene that is its own."""
         return 1.0 if self.off_target is None else 1.0 - self.off_target
 
     def only(self, genes: Index) -> Detection:
         """The same of some genes."""
-        found: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
-        arrays = {name: value[genes] for name, value in found.items() if np.ndim(value)}
+        fields: dict[str, Any] = vars(self)
+        arrays = {name: value[genes] for name, value in fields.items() if np.ndim(value)}
         return replace(self, **arrays)
 
     @property
     def differs(self) -> bool:
         """Whether anything is detected otherwise than in the reference."""
-        return self.told or self.varies
+        return self.has_efficiency or self.varies
 
     @property
     def varies(self) -> bool:
@@ -97,8 +97,8 @@ class Detection:
 
 def _even(n_draws: int, n_genes: int, rng: np.random.Generator) -> Array:
     """Draws from 0 to 1, of a gene one in each n-th part, so that none is chosen for its luck."""
-    parts = rng.permuted(np.tile(np.arange(n_draws), (n_genes, 1)), axis=1).T
-    return np.asarray((parts + rng.random((n_draws, n_genes))) / n_draws)
+    strata = rng.permuted(np.tile(np.arange(n_draws), (n_genes, 1)), axis=1).T
+    return np.asarray((strata + rng.random((n_draws, n_genes))) / n_draws)
 
 
 class OnPlatform(Criterion):
@@ -118,34 +118,25 @@ class OnPlatform(Criterion):
         n_draws: int = N_DRAWS,
         random_state: int | None = 0,
     ) -> None:
-        super().__init__(
-            criterion.sets,
-            criterion.targets,
-            worst=criterion.worst,
-            instrument=criterion.instrument,
-        )
+        worst, instrument = criterion.worst, criterion.instrument
+        super().__init__(criterion.sets, criterion.targets, worst=worst, instrument=instrument)
         self.worst_draw = detection.worst
         self.largest = self.worst or self.worst_draw
         works, drawn = detection.draws(criterion.n_genes, n_draws, random_state)
-        longer = works.astype(float)
+        gains = works.astype(float)
         if self.instrument is not None and detection.spread is not None:
             seen = self.instrument.amplitude(self.instrument.efficiency)
-            of_draws = self.instrument.amplitude(drawn * detection.right)
-            longer *= np.divide(of_draws, seen, out=np.zeros_like(longer), where=seen > 0)
-        places = [(draw, number) for draw in range(n_draws) for number in range(len(self.sets))]
+            of_draws = self.instrument.amplitude(drawn * detection.on_target_rate)
+            gains *= np.divide(of_draws, seen, out=np.zeros_like(gains), where=seen > 0)
+        draws = [(draw, block) for draw in range(n_draws) for block in criterion.blocks]
         if self.worst_draw and not self.worst:  # the errors of a draw add up over sets
-            places.sort(key=lambda place: place[::-1])
+            draws = [(draw, block) for block in criterion.blocks for draw in range(n_draws)]
         shared = 1 if self.worst_draw else n_draws
-        blocks = criterion.blocks
         self.blocks = [
-            replace(
-                blocks[number],
-                genes=blocks[number].genes * longer[draw][:, None],
-                weights=blocks[number].weights / shared,
-            )
-            for draw, number in places
+            replace(block, genes=block.genes * gains[draw][:, None], weights=block.weights / shared)
+            for draw, block in draws
         ]
-        self._draw_of_block = np.array([draw for draw, _ in places])
+        self._draw_of_block = np.array([draw for draw, _ in draws])
         #: Number of draws
         self.n_draws = n_draws
 

@@ -61,15 +61,15 @@ class LabelsTerm(Term):
     def matrix(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
         counts = np.ones(len(self.codes)) if weights is None else weights
-        known = (self.codes >= 0) & (counts > 0)
-        classes, codes = np.unique(self.codes[known], return_inverse=True)
+        labelled = (self.codes >= 0) & (counts > 0)
+        classes, codes = np.unique(self.codes[labelled], return_inverse=True)
         members = np.zeros((len(self.codes), len(classes)))
-        members[known] = np.eye(len(classes))[codes] * counts[known, None]
+        members[labelled] = np.eye(len(classes))[codes] * counts[labelled, None]
         means = cells.coordinates(members / members.sum(axis=0))
         first, second = np.triu_indices(len(classes), 1)
-        apart = means[:, first] - means[:, second]
-        apart = _divided(apart, np.linalg.norm(apart, axis=0))
-        return rooted(apart @ apart.T)
+        differences = means[:, first] - means[:, second]
+        differences = _divided(differences, np.linalg.norm(differences, axis=0))
+        return rooted(differences @ differences.T)
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,10 @@ class ValuesTerm(Term):
 
     def matrix(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        known = np.asarray(np.isfinite(self.values).all(axis=1))
-        counts = known * (1.0 if weights is None else weights)
-        values = np.where(known[:, None], self.values, 0.0)
-        values = (values - counts @ values / max(counts.sum(), 1.0)) * known[:, None]
+        measured = np.asarray(np.isfinite(self.values).all(axis=1))
+        counts = measured * (1.0 if weights is None else weights)
+        values = np.where(measured[:, None], self.values, 0.0)
+        values = (values - counts @ values / max(counts.sum(), 1.0)) * measured[:, None]
         values = _divided(values, np.sqrt(counts @ values**2))
         coordinates = cells.coordinates(values * counts[:, None])
         return rooted(coordinates @ coordinates.T)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
 
     Sums: TypeAlias = tuple[Array, ...]
-    #: ``part(block, rows, *shared)``: sums to add up, and a row for each row of the block.
-    Part: TypeAlias = Callable[..., tuple[Sums, Matrix]]
+    #: ``work(block, rows, *shared)``: sums to add up, and a row for each row of the block.
+    Work: TypeAlias = Callable[..., tuple[Sums, Matrix]]
     Merge: TypeAlias = Callable[[Sums, Sums], Sums]
 
 log = logging.getLogger(__name__)
@@ -37,13 +37,13 @@ DENSE_BLOCK, SPARSE_READ = 2**24, 2**26
 #: Stored values of a block of a sparse matrix.  Arrays of few more are not reused when freed: the
 #: system's time for new ones was a third of a pass.
 SPARSE_BLOCK = 2**20
-#: Entries of a place for the rows of many parts.
-PLACE = 2**24
+#: Entries of a buffer for the rows of many blocks.
+_BUFFER = 2**24
 
 
-def add_up(left: Sums, right: Sums) -> Sums:
-    """The sums of both."""
-    return tuple(map(add, left, right))
+def add_up(first: Sums, second: Sums) -> Sums:
+    """Return the sums of both."""
+    return tuple(map(add, first, second))
 
 
 def is_here(matrix: Any) -> bool:
@@ -52,7 +52,7 @@ def is_here(matrix: Any) -> bool:
 
 
 def no_rows(block: Matrix) -> Matrix:
-    """What a part returns that has nothing to say of single cells."""
+    """Return what work returns that has nothing to say of single cells."""
     return np.empty((block.shape[0], 0))
 
 
@@ -109,32 +109,30 @@ class RowMatrix:
         self.genes: Index | None = genes
         #: Columns of the source that count as zero; None: there are none
         self.silent: Index | None = silent
-        n_cells, n_genes = source.shape
+        n_cells = source.shape[0] if cells is None else len(cells)
+        n_genes = source.shape[1] if genes is None else len(genes)
         #: Numbers of cells and genes.
-        self.shape: tuple[int, int] = (
-            n_cells if cells is None else len(cells),
-            n_genes if genes is None else len(genes),
-        )
+        self.shape: tuple[int, int] = (n_cells, n_genes)
 
-    def sweep(self, part: Part, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
-        """One pass: the sums of all parts, and their rows below one another.
+    def sweep(self, work: Work, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
+        """Return the sums over all blocks, and their rows below one another, in one pass.
 
-        ``part(block, rows, *shared)`` gets some rows, as a NumPy array or as CSR, and their place
+        ``work(block, rows, *shared)`` gets some rows, as a NumPy array or as CSR, and their place
         among all.  It returns a tuple of arrays, which `merge` adds up over successive blocks, and
         a matrix with one row for each of some of the block's cells, in their order.  Threads work
         on blocks while the next is read.  Sums are merged in the order of the blocks, so that they
         do not depend on the threads.
         """
         if self.is_dask:
-            return self._sweep_dask(part, shared, merge)
+            return self._sweep_dask(work, shared, merge)
         total: Sums = ()
         n_cells = self.shape[0]
 
         def of_block(read: tuple[Matrix, slice]) -> tuple[Sums, Matrix, slice]:
             block, rows = read
-            return *part(block, rows, *shared), rows
+            return *work(block, rows, *shared), rows
 
-        def every() -> Iterator[Matrix]:
+        def rows_of_blocks() -> Iterator[Matrix]:
             nonlocal total
             for sums, of_cells, rows in threads.in_order(of_block, self._blocks()):
                 total = merge(total, sums) if total else sums
@@ -143,7 +141,7 @@ class RowMatrix:
                     progress = {"stage": "reading cells", "n_done": rows.stop, "n_all": n_cells}
                     log.info("%d of %d cells read", rows.stop, n_cells, extra=progress)
 
-        of_all = stacked(_in_places(every()))
+        of_all = stacked(_buffered(rows_of_blocks()))
         return total, of_all
 
     def weighted_sums(self, weights: Array) -> Array:
@@ -155,28 +153,22 @@ class RowMatrix:
         """What is in use of the matrix, in memory, dense or CSR, of finite values: in one pass."""
         if self.in_memory:
             matrix = self.source
-        elif isinstance(self.source, _ByGenes) and self.genes is not None:
-            matrix = self._columns(self.genes)
+        elif isinstance(self.source, _ByGenes) and self.genes is not None:  # and no others
+            genes, columns = np.unique(self.genes, return_inverse=True)
+            silent = None if self.silent is None else np.flatnonzero(np.isin(genes, self.silent))
+            matrix = _as_read(self.source.stored[:, genes], self.cells, columns, silent)
         else:
             _, matrix = self.sweep(_as_it_is)
         check_finite(matrix.data if sparse.issparse(matrix) else matrix)
         return matrix
 
-    def _columns(self, genes: Index) -> Matrix:
-        """Return some genes of a matrix that is stored by genes, and read no others."""
-        sorted_genes, columns = np.unique(genes, return_inverse=True)
-        silent = None if self.silent is None else np.flatnonzero(np.isin(sorted_genes, self.silent))
-        return _as_read(self.source.stored[:, sorted_genes], self.cells, columns, silent)
-
     def first(self, n_cells: int) -> Matrix:
-        """The first rows, in memory; nothing else is read, unless it is stored by genes."""
-        return self.rows(0, n_cells)
-
-    def rows(self, begin: int, end: int) -> Matrix:
-        """Some rows that follow one another, of all of the source, in memory."""
+        """Return the first rows of the source, in memory, and read no others, unless it is stored
+        by genes.
+        """
         if self.in_memory:
-            return self.source[begin:end]
-        block = self._read(slice(begin, end))
+            return self.source[:n_cells]
+        block = self._read(slice(0, n_cells))
         return _as_read(block.compute() if self.is_dask else block, None, self.genes, self.silent)
 
     def _blocks(self) -> Iterator[tuple[Matrix, slice]]:
@@ -185,15 +177,15 @@ class RowMatrix:
             yield from _cut(self.source, 0)
             return
         for begin, end in self._reads():
-            rows = self._place(begin, end)
+            rows = self._rows_in_use(begin, end)
             if rows.start < rows.stop:
-                cells = self._within(begin, end)
+                cells = self._cells_in_use(begin, end)
                 block = _as_read(self._read(slice(begin, end)), cells, self.genes, self.silent)
                 yield from _cut(block, rows.start)
 
-    def _read(self, part: Any) -> Any:
+    def _read(self, rows: slice) -> Any:
         try:
-            return self.source[part]
+            return self.source[rows]
         except (ValueError, IndexError) as error:  # indices that a library takes on trust
             raise InvalidValue(
                 f"`X` is damaged, and cannot be read ({error}): read or create it again"
@@ -209,44 +201,44 @@ class RowMatrix:
         for begin in range(0, n_cells, rows):
             yield begin, min(begin + rows, n_cells)
 
-    def _place(self, begin: int, end: int) -> slice:
+    def _rows_in_use(self, begin: int, end: int) -> slice:
+        """Return where some rows of the source are among those in use."""
         if self.cells is None:
             return slice(begin, end)
         return slice(*np.searchsorted(self.cells, [begin, end]).tolist())
 
-    def _within(self, begin: int, end: int) -> Index | None:
-        """Rows in use among those of a block, counted from its first."""
-        return None if self.cells is None else self.cells[self._place(begin, end)] - begin
+    def _cells_in_use(self, begin: int, end: int) -> Index | None:
+        """Return the rows in use among those of a block, counted from its first; None: all."""
+        return None if self.cells is None else self.cells[self._rows_in_use(begin, end)] - begin
 
-    def _sweep_dask(self, part: Part, shared: Sequence[Any], merge: Merge) -> tuple[Sums, Matrix]:
+    def _sweep_dask(self, work: Work, shared: Sequence[Any], merge: Merge) -> tuple[Sums, Matrix]:
         import dask
 
         source = self.source
         if len(source.chunks[1]) > 1:
             source = source.rechunk({1: -1})
-        ends = np.cumsum(source.chunks[0])
+        ends = np.cumsum(source.chunks[0]).tolist()
         everywhere = [dask.delayed(item) for item in shared]
-        genes, silent = (
-            None if axis is None else dask.delayed(axis) for axis in (self.genes, self.silent)
-        )
-        work = dask.delayed(_work, nout=2)
-        parts = []
-        for block, end, size in zip(source.to_delayed()[:, 0], ends, source.chunks[0], strict=True):
-            begin, rows = int(end - size), self._place(int(end - size), int(end))
+        genes = None if self.genes is None else dask.delayed(self.genes)
+        silent = None if self.silent is None else dask.delayed(self.silent)
+        on_block = dask.delayed(_work_on, nout=2)
+        results = []
+        for block, begin, end in zip(source.to_delayed()[:, 0], [0, *ends[:-1]], ends, strict=True):
+            rows = self._rows_in_use(begin, end)
             if rows.start < rows.stop:
-                cells = self._within(begin, int(end))
-                parts.append(work(part, block, cells, genes, silent, rows, *everywhere))
-        sums = [part_sums for part_sums, _ in parts]
+                cells = self._cells_in_use(begin, end)
+                results.append(on_block(work, block, cells, genes, silent, rows, *everywhere))
+        sums = [sums_of_block for sums_of_block, _ in results]
         both = dask.delayed(merge)
         while len(sums) > 1:
             pairs = [both(*sums[k : k + 2]) for k in range(0, len(sums) - 1, 2)]
             sums = pairs + sums[2 * len(pairs) :]
-        total, of_all = dask.compute(sums[0], [of_cells for _, of_cells in parts])
+        total, of_all = dask.compute(sums[0], [of_cells for _, of_cells in results])
         return total, stacked(of_all)
 
 
-def _work(
-    part: Part,
+def _work_on(
+    work: Work,
     block: Any,
     cells: Index | None,
     genes: Index | None,
@@ -254,9 +246,9 @@ def _work(
     rows: slice,
     *shared: Any,
 ) -> tuple[Sums, Matrix]:
-    """One part of a sweep, wherever it is done."""
+    """Do the work of a sweep on one block, wherever that is done."""
     with threads.alone():
-        return part(_as_read(block, cells, genes, silent), rows, *shared)
+        return work(_as_read(block, cells, genes, silent), rows, *shared)
 
 
 def _as_it_is(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
@@ -314,8 +306,8 @@ def _silenced(block: Matrix, genes: Index) -> Matrix:
     return block
 
 
-def _cut(source: Matrix, place: int) -> Iterator[tuple[Matrix, slice]]:
-    """Blocks of a matrix in memory, and where they are if its first row is at a place."""
+def _cut(source: Matrix, start: int) -> Iterator[tuple[Matrix, slice]]:
+    """Yield blocks of a matrix in memory, and their rows if its first row is row `start`."""
     n_rows, n_genes = source.shape
     is_csr = sparse.issparse(source)
     block, per_row = (SPARSE_BLOCK, source.nnz // n_rows) if is_csr else (DENSE_BLOCK, n_genes)
@@ -329,23 +321,23 @@ def _cut(source: Matrix, place: int) -> Iterator[tuple[Matrix, slice]]:
             rows_of_block = sparse.csr_array(stored, shape=(end - begin, n_genes))
         else:
             rows_of_block = source[begin:end]
-        yield rows_of_block, slice(place + begin, place + end)
+        yield rows_of_block, slice(start + begin, start + end)
 
 
-def _in_places(parts: Iterable[Matrix]) -> list[Matrix]:
-    """Rows of parts, dense ones copied to a place for many.
+def _buffered(blocks: Iterable[Matrix]) -> list[Matrix]:
+    """Return rows of blocks, dense ones copied to buffers for many.
 
     Small arrays that stay would keep the memory between them from being used again.
     """
     buffers: list[Matrix] = []
     room = 0
-    for rows in parts:
+    for rows in blocks:
         if sparse.issparse(rows) or not buffers:
             buffers.append(rows)
             continue
         if len(rows) > room:
             buffers[-1] = buffers[-1][: len(buffers[-1]) - room]
-            room = max(len(rows), PLACE // max(1, rows.shape[1]))
+            room = max(len(rows), _BUFFER // max(1, rows.shape[1]))
             buffers.append(np.empty((room, rows.shape[1]), dtype=rows.dtype))
         begin = len(buffers[-1]) - room
         buffers[-1][begin : begin + len(rows)] = rows
@@ -355,17 +347,17 @@ def _in_places(parts: Iterable[Matrix]) -> list[Matrix]:
     return buffers
 
 
-def stacked(parts: Sequence[Matrix]) -> Matrix:
-    """Matrices below one another, sparse where one is."""
-    if len(parts) == 1:
-        return parts[0]
-    if any(map(sparse.issparse, parts)):
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.concatenate(parts)
+def stacked(blocks: Sequence[Matrix]) -> Matrix:
+    """Return matrices below one another, sparse where one is."""
+    if len(blocks) == 1:
+        return blocks[0]
+    if any(map(sparse.issparse, blocks)):
+        return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+    return np.concatenate(blocks)
 
 
-def _chosen(before: Index, chosen: Index | None) -> Index:
-    return before if chosen is None else before[chosen]
+def _chosen(axis: Index, chosen: Index | None) -> Index:
+    return axis if chosen is None else axis[chosen]
 
 
 def check_indices(matrix: Any, argument: str, value: object = None) -> None:
@@ -499,7 +491,7 @@ def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Array, Array,
     if not data.in_memory:
         in_sample = np.zeros(data.shape[0], dtype=bool)
         in_sample[slice(None) if sample is None else sample] = True
-    (count, mean, squares, rounding), cells = data.sweep(_part, in_sample, merge=_merge)
+    (count, mean, squares, rounding), cells = data.sweep(_moments, in_sample, merge=_merge)
     if data.in_memory:
         cells = data.source if sample is None else data.source[sample]
     variance = squares / count
@@ -508,7 +500,7 @@ def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Array, Array,
     return mean, np.where(variance > rounding / count, variance, 0.0), cells
 
 
-def _part(block: Matrix, rows: slice, in_sample: Array | None) -> tuple[Sums, Matrix]:
+def _moments(block: Matrix, rows: slice, in_sample: Array | None) -> tuple[Sums, Matrix]:
     """Number of cells, mean, squared distances from it, and what of these may be rounding."""
     n = block.shape[0]
     rounding: Array
@@ -528,15 +520,12 @@ def _part(block: Matrix, rows: slice, in_sample: Array | None) -> tuple[Sums, Ma
     return (np.array(float(n)), mean, squares, rounding), cells
 
 
-def _merge(left: Sums, right: Sums) -> Sums:
-    """Of two sets of cells together (Chan, Golub & LeVeque 1983)."""
-    (n, mean, squares, rounding), (m, other_mean, more, also) = left, right
+def _merge(first: Sums, second: Sums) -> Sums:
+    """Return the moments of two sets of cells together (Chan, Golub & LeVeque 1983)."""
+    (n, mean, squares, rounding), (m, mean_of_second, more, more_rounding) = first, second
     total = n + m
     with np.errstate(invalid="ignore", over="ignore"):
-        difference = other_mean - mean
-        return (
-            np.asarray(total),
-            mean + difference * (m / total),
-            squares + more + difference**2 * (n * m / total),
-            rounding + also,
-        )
+        difference = mean_of_second - mean
+        squares = squares + more + difference**2 * (n * m / total)
+        mean = mean + difference * (m / total)
+    return np.asarray(total), mean, squares, rounding + more_rounding

@@ -81,11 +81,11 @@ class Sparse:
     @property
     def in_single(self) -> tuple[Sparse, float]:
         """The same in single precision and in its range, and what it is to be multiplied with."""
-        other, unit = self._other
-        return other or self, unit
+        copy, unit = self._single_copy
+        return copy or self, unit
 
     @cached_property
-    def _other(self) -> tuple[Sparse | None, float]:  # who keeps itself is freed late
+    def _single_copy(self) -> tuple[Sparse | None, float]:  # who keeps itself is freed late
         values, unit = single(self.matrix.data)
         if values is self.matrix.data:
             return None, unit
@@ -194,18 +194,12 @@ def csr_product(
 def _in_parts(rows: Callable[[int, int], None], ends: list[int]) -> None:
     """Call `rows` with the begin and end of every part of a product, by all threads."""
     with threads.one_thread_of_blas():
-        threads.work(lambda part: rows(*ends[part : part + 2]), range(len(ends) - 1))
+        threads.work(lambda number: rows(*ends[number : number + 2]), range(len(ends) - 1))
 
 
 @compiled(fastmath={"contract"})
 def _rows(
-    indptr: Index,
-    indices: Index,
-    values: Array,
-    block: Array,
-    product: Array,
-    begin: int,
-    end: int,
+    indptr: Index, indices: Index, values: Array, block: Array, product: Array, begin: int, end: int
 ) -> None:
     """Some rows of the product of CSR with a block; four of its rows at a time fill registers."""
     to = product.dtype.type

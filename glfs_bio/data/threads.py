@@ -111,9 +111,7 @@ def few_threads(rank: int) -> AbstractContextManager[object]:
     return one_thread_of_blas() if rank <= SMALL_RANK or forked() else nullcontext()
 
 
-def one_thread_if_forked(
-    function: Callable[_Arguments, _Result],
-) -> Callable[_Arguments, _Result]:
+def one_thread_if_forked(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Let a function run with one thread of BLAS and OpenMP in a forked process."""
 
     @wraps(function)
@@ -159,14 +157,10 @@ def n_threads() -> int:
     return min((library.num_threads for library in openmp), default=1)
 
 
-def work(part: Callable[[int], object], parts: Iterable[int]) -> None:
-    """Call `part` for each of several parts, by as many threads as there may be."""
+def work(function: Callable[[int], object], numbers: Iterable[int]) -> None:
+    """Call a function for each of several numbers, by as many threads as there may be."""
     threads = n_threads()
-    if threads == 1:
-        for one in parts:
-            part(one)
-        return
-    list(_workers(threads).map(part, parts))
+    list(map(function, numbers) if threads == 1 else _workers(threads).map(function, numbers))
 
 
 @cache
@@ -186,19 +180,19 @@ def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Itera
         yield from starmap(function, ahead)
         return
 
-    def every() -> Iterator[tuple[Any, ...]]:
+    def all_items() -> Iterator[tuple[Any, ...]]:
         while ahead:
             yield ahead.popleft()
         yield from items
 
     threads = n_threads()
     if threads == 1:
-        yield from starmap(function, every())
+        yield from starmap(function, all_items())
         return
     waiting: deque[Future[_Result]] = deque()
     with one_thread_of_blas(), ThreadPoolExecutor(threads) as pool:
         try:
-            for item in every():
+            for item in all_items():
                 waiting.append(pool.submit(_alone, function, *item))
                 del item  # the next is read while this one is worked on, and no longer kept
                 if len(waiting) > threads:

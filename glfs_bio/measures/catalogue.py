@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,17 +16,6 @@ if TYPE_CHECKING:
     from .._typing import Array
 
 
-class Group(NamedTuple):
-    """Measures that are computed together."""
-
-    #: Description of each measure.
-    measures: dict[str, str]
-    #: Arguments that it needs.
-    needs: tuple[str, ...] = ()
-    #: Whether it is computed wherever its arguments are given.
-    is_default: bool = True
-
-
 _LABELS = {
     "accuracy": "share of the cells whose label the panel predicts",
     "macro_f1": "mean F1 of the labels",
@@ -36,77 +25,66 @@ _DOMAINS = {
     "domain_accuracy": "share of the cells whose domain the panel predicts",
     "domain_macro_f1": "mean F1 of the domains",
 }
+#: Description of each measure, by groups that are computed together.
 GROUPS = {
-    "preserved": Group(
-        {
-            "preserved": "share of the target that the panel preserves: 0 no gene, 1 all genes",
-            "optimality": "at least this share of what the best panel of this size preserves",
-            "best_preserved": "share that the selection of select_genes of this size preserves",
-            "preserved_in_batch": "share that the panel preserves of one batch",
-            "preserved_on_platform": "preserved share over draws of efficiencies and failures",
-        }
-    ),
-    "neighbors": Group(
-        {"knn_preservation": "share of the nearest cells in all genes that are nearest here"}
-    ),
-    "labels": Group(_LABELS, ("labels",)),
-    "genes": Group(
-        {
-            "imputed": "median R² of the structure of unmeasured genes, predicted from the panel",
-            "mean_correlation": "mean absolute correlation of the genes: high if redundant",
-            "n_effective": "number of uncorrelated genes that would be as diverse",
-        }
-    ),
-    "space": Group(
-        _DOMAINS
-        | {
-            "morans_i": "mean Moran's I of the genes",
-            "morans_i_kept": "share of the Moran's I of all genes that the panel explains",
-        },
-        ("domains",),
-    ),
-    "counts": Group(
-        {
-            "counts_share": "share of the panel in all counts",
-            "counts_spearman": "rank correlation of the total counts of the panel and of all genes",
-            "counts_on_platform": "mean counts of the panel in a cell on the platform",
-        },
-        ("counts_layer",),
-    ),
-    "gene_sets": Group(
-        {"gene_set_coverage": "share of the gene sets with a gene of the panel"}, ("gene_sets",)
-    ),
-    "laprls": Group(
-        {f"{name}_laprls": text for name, text in _LABELS.items()}, ("labels",), is_default=False
-    ),
-    "space_laprls": Group(
-        {f"{name}_laprls": text for name, text in _DOMAINS.items()}, ("domains",), is_default=False
-    ),
-    "silhouette": Group(
-        {"silhouette": "how much nearer cells are to their own label than to others, −1 to 1"},
-        ("labels",),
-        is_default=False,
-    ),
-    "clusters": Group(
-        {
-            "cluster_preservation_coarse": "NMI of 5 to 10 clusters in the panel and in all genes",
-            "cluster_preservation_fine": "NMI of 20 to 40 clusters in the panel and in all genes",
-            "cluster_ari": "adjusted Rand index of 10 clusters in both, mean of five splits",
-        },
-        is_default=False,
-    ),
-    "forecast": Group(
-        {
-            "accuracy_on_platform": "forecast accuracy of the labels on the platform",
-            "accuracy_without_spillover": "the same without spillover",
-            "mecr_reference": "cells with both of two exclusive markers, of those with either",
-            "mecr_on_platform": "the same on the platform",
-        },
-        ("labels", "counts_layer", "platform"),
-        is_default=False,
-    ),
+    "preserved": {
+        "preserved": "share of the target that the panel preserves: 0 no gene, 1 all genes",
+        "optimality": "at least this share of what the best panel of this size preserves",
+        "best_preserved": "share that the selection of select_genes of this size preserves",
+        "preserved_in_batch": "share that the panel preserves of one batch",
+        "preserved_on_platform": "preserved share over draws of efficiencies and failures",
+    },
+    "neighbors": {
+        "knn_preservation": "share of the nearest cells in all genes that are nearest here"
+    },
+    "labels": _LABELS,
+    "genes": {
+        "imputed": "median R² of the structure of unmeasured genes, predicted from the panel",
+        "mean_correlation": "mean absolute correlation of the genes: high if redundant",
+        "n_effective": "number of uncorrelated genes that would be as diverse",
+    },
+    "space": {
+        **_DOMAINS,
+        "morans_i": "mean Moran's I of the genes",
+        "morans_i_kept": "share of the Moran's I of all genes that the panel explains",
+    },
+    "counts": {
+        "counts_share": "share of the panel in all counts",
+        "counts_spearman": "rank correlation of the total counts of the panel and of all genes",
+        "counts_on_platform": "mean counts of the panel in a cell on the platform",
+    },
+    "gene_sets": {"gene_set_coverage": "share of the gene sets with a gene of the panel"},
+    "laprls": {f"{name}_laprls": text for name, text in _LABELS.items()},
+    "space_laprls": {f"{name}_laprls": text for name, text in _DOMAINS.items()},
+    "silhouette": {
+        "silhouette": "how much nearer cells are to their own label than to others, −1 to 1"
+    },
+    "clusters": {
+        "cluster_preservation_coarse": "NMI of 5 to 10 clusters in the panel and in all genes",
+        "cluster_preservation_fine": "NMI of 20 to 40 clusters in the panel and in all genes",
+        "cluster_ari": "adjusted Rand index of 10 clusters in both, mean of five splits",
+    },
+    "forecast": {
+        "accuracy_on_platform": "forecast accuracy of the labels on the platform",
+        "accuracy_without_spillover": "the same without spillover",
+        "mecr_reference": "cells with both of two exclusive markers, of those with either",
+        "mecr_on_platform": "the same on the platform",
+    },
 }
-DESCRIPTIONS = {name: text for group in GROUPS.values() for name, text in group.measures.items()}
+#: Arguments that a group needs.
+NEEDS = {
+    "labels": ("labels",),
+    "space": ("domains",),
+    "counts": ("counts_layer",),
+    "gene_sets": ("gene_sets",),
+    "laprls": ("labels",),
+    "space_laprls": ("domains",),
+    "silhouette": ("labels",),
+    "forecast": ("labels", "counts_layer", "platform"),
+}
+#: Groups that are computed only where they are named.
+ON_DEMAND = frozenset(("laprls", "space_laprls", "silhouette", "clusters", "forecast"))
+DESCRIPTIONS = {name: text for texts in GROUPS.values() for name, text in texts.items()}
 #: Measures that are no share of which more is better.
 NUMBERS = frozenset(
     ("mean_correlation", "n_effective", "counts_share", "counts_on_platform", "morans_i")
@@ -145,27 +123,25 @@ def asked_for(
     names = [names] if isinstance(names, str) else list(names)
     groups: dict[str, set[str]] = {}
     for name in names:
-        matching = [key for key, group in GROUPS.items() if name in (key, *group.measures)]
         if name in ("all", "default"):
-            matching = [
-                key
-                for key, group in GROUPS.items()
-                if set(group.needs) <= set(arguments) and (group.is_default or name == "all")
-            ]
+            computable = [group for group in GROUPS if set(NEEDS.get(group, ())) <= set(arguments)]
+            matching = [group for group in computable if name == "all" or group not in ON_DEMAND]
+        else:
+            matching = [group for group, texts in GROUPS.items() if name in (group, *texts)]
         if not matching:
             raise InvalidValue(
                 f"`measures={short(name)}` is neither a measure nor a group of them: choose from "
                 f"default, all, {', '.join(GROUPS)}, or from their measures"
             )
         for group in matching:
-            of_group = set(GROUPS[group].measures)
-            is_whole = name in (group, "all", "default")
-            groups.setdefault(group, set()).update(of_group if is_whole else {name})
+            is_all_of_group = name in (group, "all", "default")
+            groups.setdefault(group, set()).update(GROUPS[group] if is_all_of_group else {name})
     for group in groups:
-        missing = ", ".join(f"`{name}`" for name in GROUPS[group].needs if name not in arguments)
+        missing = [f"`{name}`" for name in NEEDS.get(group, ()) if name not in arguments]
         if missing:
             raise InvalidValue(
-                f"`measures={short(group)}` needs {missing}: pass it, or leave the measure out"
+                f"`measures={short(group)}` needs {', '.join(missing)}: pass it, or leave the "
+                "measure out"
             )
     if not groups:
         raise InvalidValue("`measures` is empty: leave it out, or name a measure")

@@ -15,7 +15,6 @@ from ..cells import graph as graphs
 from ..cells.graph import MOST_EXACT, approximate_neighbors
 from ..data import threads as pools
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import InvalidValue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,10 +123,10 @@ def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int |
     n_neighbors = min(n_neighbors, len(where) - 1)
     if len(where) <= MOST_EXACT:
         return graphs.nearest(None, where, n_neighbors, "brute")[1]
-    near, _ = approximate_neighbors(where, n_neighbors, random_state)
-    itself = near == np.arange(len(where))[:, None]
+    _, neighbors = approximate_neighbors(where, n_neighbors, random_state)
+    itself = neighbors == np.arange(len(where))[:, None]
     last = np.argsort(itself, axis=1, kind="stable")
-    return np.asarray(np.take_along_axis(near, last, axis=1)[:, :n_neighbors])
+    return np.asarray(np.take_along_axis(neighbors, last, axis=1)[:, :n_neighbors])
 
 
 @pools.one_thread_if_forked
@@ -137,12 +136,14 @@ def nearest_of_others(where: Array, fold: Index, n_neighbors: int) -> Index:
     Shapes: `where` (n_cells, r), `fold` (n_cells,).  Shape (n_cells, n_neighbors), or as many as
     there are beside the largest fold.
     """
-    near = np.empty((len(where), min(n_neighbors, len(where) - np.bincount(fold).max())), np.intp)
+    n_neighbors = min(n_neighbors, len(where) - np.bincount(fold).max())
+    neighbors = np.empty((len(where), n_neighbors), np.intp)
     for number in np.unique(fold):
-        tested, others = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-        _, places = graphs.nearest(where[tested], where[others], near.shape[1], "brute")
-        near[tested] = others[places]
-    return near
+        tested, rest = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+        neighbors[tested] = rest[
+            graphs.nearest(where[tested], where[rest], n_neighbors, "brute")[1]
+        ]
+    return neighbors
 
 
 def evenly(n_cells: int, most: int) -> Index:
@@ -158,20 +159,15 @@ def n_neighbors_of(n_cells: int) -> int:
     return min(N_NEIGHBORS, (n_cells - 1) // 2)
 
 
-def knn_preservation(near: Index, near_in_all: Index) -> Array:
+def knn_preservation(neighbors: Index, neighbors_in_all: Index) -> Array:
     """Share of each cell's nearest cells in all genes that are nearest cells in the panel.
 
     Both are of shape (n_cells, n_neighbors).  The mean is that of the panel; by chance it is
     ``n_neighbors / (n_cells − 1)``.
     """
-    if near.shape != near_in_all.shape:
-        raise InvalidValue(
-            f"`near` has the shape {near.shape}, and the nearest cells in all genes "
-            f"{near_in_all.shape}: find as many for the same cells"
-        )
-    both = np.sort(np.hstack([near, near_in_all]), axis=1)
+    both = np.sort(np.hstack([neighbors, neighbors_in_all]), axis=1)
     in_common = np.sum(both[:, 1:] == both[:, :-1], axis=1)
-    return np.asarray(in_common / near.shape[1])
+    return np.asarray(in_common / neighbors.shape[1])
 
 
 @pools.one_thread_if_forked
@@ -230,12 +226,9 @@ def cluster_preservation(
     """Return the normalised mutual information of :func:`clusterings` in the panel and in all
     genes, the mean over coarse and over fine numbers; NaN where the cells are too few for any.
     """
-    nmi = {
-        k: float(normalized_mutual_info_score(clusters_in_all[k], clusters[k])) for k in clusters
-    }
-    coarse, fine = ([nmi[k] for k in numbers if k in nmi] for numbers in (COARSE, FINE))
-    return _mean(coarse), _mean(fine)
-
-
-def _mean(values: list[float]) -> float:
-    return float(np.mean(values)) if values else float("nan")
+    means = []
+    for numbers in (COARSE, FINE):
+        pairs = [(clusters_in_all[k], clusters[k]) for k in numbers if k in clusters]
+        nmi = [float(normalized_mutual_info_score(*pair)) for pair in pairs]
+        means.append(float(np.mean(nmi)) if nmi else float("nan"))
+    return means[0], means[1]

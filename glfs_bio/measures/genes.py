@@ -13,7 +13,7 @@ from ..errors import InvalidValue
 from .cells import scatter_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from .._typing import Array, Index, Matrix
     from ..cells.cells import Cells
@@ -30,13 +30,12 @@ def redundancy(panel: Matrix) -> tuple[float, float]:
     correlation = _correlations(RowMatrix(panel, checked=True))
     varying = np.diag(correlation) > 0
     n_varying = int(varying.sum())
-    correlations = np.where(np.outer(varying, varying), np.abs(correlation), -1.0)
-    np.fill_diagonal(correlations, -1.0)
-    pairs = correlations[correlations >= 0]
-    return (
-        float(pairs.mean()) if len(pairs) else float("nan"),
-        float(n_varying**2 / np.sum(correlation**2)) if n_varying else 0.0,
-    )
+    if not n_varying:
+        return float("nan"), 0.0
+    is_pair = np.outer(varying, varying) & ~np.eye(len(varying), dtype=bool)
+    pairs = np.abs(correlation)[is_pair]
+    mean = float(pairs.mean()) if len(pairs) else float("nan")
+    return mean, float(n_varying**2 / np.sum(correlation**2))
 
 
 def totals(everything: Array, taken: Array) -> tuple[float, float]:
@@ -63,20 +62,15 @@ def totals_by_label(
     """
     present = np.unique(codes[codes >= 0])
     cells = [codes == code for code in present]
-    shares = _shares(
-        np.array([taken[members].sum() for members in cells]),
-        np.array([everything[members].sum() for members in cells]),
-    )
-    return pd.DataFrame(
-        {
-            "counts_share": shares,
-            "counts_ratio": _shares(
-                shares, np.full(len(shares), taken.sum() / everything.sum(), dtype=float)
-            ),
-            "counts_spearman": [_follow(taken[members], everything[members]) for members in cells],
-        },
-        index=pd.Index([names[code] for code in present], name="label"),
-    )
+    taken_by_label = np.array([taken[members].sum() for members in cells])
+    shares = _shares(taken_by_label, np.array([everything[members].sum() for members in cells]))
+    share_of_all = np.full(len(shares), taken.sum() / everything.sum(), dtype=float)
+    table = {
+        "counts_share": shares,
+        "counts_ratio": _shares(shares, share_of_all),
+        "counts_spearman": [_follow(taken[members], everything[members]) for members in cells],
+    }
+    return pd.DataFrame(table, index=pd.Index([names[code] for code in present], name="label"))
 
 
 def imputed(sets: Sequence[Cells], panel: Index) -> Array:
@@ -89,8 +83,8 @@ def imputed(sets: Sequence[Cells], panel: Index) -> Array:
 
     Shape (n_genes,), NaN for genes of the panel and for constant ones.
     """
-    unexplained = _total(_left(cells, panel) for cells in sets)
-    structured = _total(np.sum(cells.projections**2, axis=1) for cells in sets)
+    unexplained = np.sum([_unexplained(cells, panel) for cells in sets], axis=0)
+    structured = np.sum([np.sum(cells.projections**2, axis=1) for cells in sets], axis=0)
     of_structure = 1.0 - _shares(unexplained, structured)
     of_structure[panel] = np.nan
     return of_structure
@@ -105,14 +99,13 @@ def predictors(sets: Sequence[Cells], panel: Index, genes: Index) -> Array:
     explained = np.zeros((len(genes), len(panel)))
     structured = np.zeros(len(genes))
     for cells in sets:
-        places, measured, precision = _precision(cells, panel)
+        varying, measured, precision = _precision(cells, panel)
         projections = cells.projections[genes]
         weights = np.linalg.solve(precision, measured.T).T @ projections.T
-        explained[:, places] += (weights * (measured @ projections.T)).T
+        explained[:, varying] += (weights * (measured @ projections.T)).T
         structured += np.sum(projections**2, axis=1)
-    return np.asarray(
-        np.divide(explained.T, structured, out=np.zeros_like(explained.T), where=structured > 0).T
-    )
+    shares = np.zeros_like(explained.T)
+    return np.divide(explained.T, structured, out=shares, where=structured > 0).T
 
 
 def _correlations(genes: RowMatrix) -> Array:
@@ -135,9 +128,10 @@ def _sums(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
     return (), np.asarray(block.sum(axis=1, dtype=np.float64)).reshape(-1, 1)
 
 
-def _shares(part: Array, whole: Array) -> Array:
-    """NaN where the whole is nothing."""
-    return np.asarray(np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0))
+def _shares(values: Array, totals: Array) -> Array:
+    """Return shares of totals, NaN of nothing."""
+    shares = np.full(len(totals), np.nan)
+    return np.asarray(np.divide(values, totals, out=shares, where=totals > 0))
 
 
 def _follow(taken: Array, everything: Array) -> float:
@@ -147,20 +141,16 @@ def _follow(taken: Array, everything: Array) -> float:
     return float(spearmanr(taken, everything).statistic)
 
 
-def _left(cells: Cells, panel: Index) -> Array:
-    """``c_jᵀ Ẽ c_j`` of every gene."""
+def _unexplained(cells: Cells, panel: Index) -> Array:
+    """Return ``c_jᵀ Ẽ c_j`` of every gene."""
     _, _, precision = _precision(cells, panel)
     half = np.linalg.solve(np.linalg.cholesky(precision), cells.projections.T)
     return np.asarray(np.sum(half**2, axis=0))
 
 
 def _precision(cells: Cells, panel: Index) -> tuple[Index, Array, Array]:
-    """Places of the genes of the panel that are not constant, ``c_i / √(n σ_i²)``, and ``Ẽ⁻¹``."""
-    places = np.flatnonzero(cells.residuals[panel] > 0)
-    noisy = panel[places]
+    """Return where genes of the panel are not constant, ``c_i / √(n σ_i²)``, and ``Ẽ⁻¹``."""
+    varying = np.flatnonzero(cells.residuals[panel] > 0)
+    noisy = panel[varying]
     measured = cells.projections[noisy] / np.sqrt(cells.n_cells * cells.residuals[noisy])[:, None]
-    return places, measured, np.eye(cells.projections.shape[1]) + measured.T @ measured
-
-
-def _total(of_sets: Iterable[Array]) -> Array:
-    return np.asarray(np.sum(list(of_sets), axis=0))
+    return varying, measured, np.eye(cells.projections.shape[1]) + measured.T @ measured

@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from sklearn.kernel_approximation import Nystroem
-from sklearn.metrics import (
-    confusion_matrix,
-    precision_recall_fscore_support,
-    silhouette_score,
-)
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, silhouette_score
 
 from .. import laprls
 from ..cells.graph import joined, laplacian
@@ -118,18 +114,13 @@ def fewest(reading: str, codes: Index) -> int:
     return max(n_folds_of(codes), 2)
 
 
-def said(readings: Sequence[str], codes: Index, *, validated: str | None = None) -> dict[str, str]:
+def describe_reading(reading: str, codes: Index, *, validated: str | None = None) -> str:
     """Return how cells are read, in words: what it is called, a comma, and how it is validated."""
-    words = {
-        "knn": (f"{n_neighbors_of(codes)}-NN", "leave-one-out"),
-        "laprls": ("LapRLS", f"{n_folds_of(codes)}-fold cross-validation"),
-    }
+    if reading == "knn":
+        return f"{n_neighbors_of(codes)}-NN, {validated or 'leave-one-out'}"
+    validated = validated or f"{n_folds_of(codes)}-fold cross-validation"
     sample = f" of {len(cells_read(codes)):,} cells" if len(codes) > READ else ""
-    return {
-        reading: f"{words[reading][0]}, {validated or words[reading][1]}"
-        + (sample if reading == "laprls" else "")
-        for reading in readings
-    }
+    return f"LapRLS, {validated}{sample}"
 
 
 def suffixed(name: str, reading: str) -> str:
@@ -159,46 +150,41 @@ def scores_by(
     codes: Index,
     names: Sequence[str],
     *,
-    near: Index | None = None,
+    neighbors: Index | None = None,
     fold: Index | None = None,
     random_state: int | None = 0,
 ) -> dict[str, LabelScores]:
     """Return the scores of some readings: nearest cells in `where`, LapRLS of `values`.
 
-    Shapes: `where` (n_cells, r), `values` of the :func:`cells_read` and n_values columns,
-    None for nearest cells alone; `fold`
-    (n_cells,): cells are predicted from those of other folds, which are numbered from 0.  None: as
-    each reading has it.
+    Neighbours for LapRLS are found among the cells that it reads.
+
+    Shapes: `where` (n_cells, r), `values` of the :func:`cells_read` and n_values columns, None for
+    nearest cells alone; `fold` (n_cells,): cells are predicted from those of other folds, which are
+    numbered from 0.  None: as each reading has it.
     """
-    near = nearest(where, random_state=random_state) if near is None else near
+    if neighbors is None:
+        neighbors = nearest(where, random_state=random_state)
     values = where if values is None else values
     scores = {}
     for reading in readings:
         if reading == "knn":
-            scores[reading] = label_scores(where, codes, names, near=near, fold=fold)
-        else:
-            scores[reading] = _of_cells_read(where, values, codes, names, near, fold, random_state)
+            scores[reading] = label_scores(where, codes, names, neighbors=neighbors, fold=fold)
+            continue
+        cells, among_cells = cells_read(codes), neighbors
+        if len(cells) < len(codes):
+            among_cells = nearest(where[cells], random_state=random_state)
+        of_cells = laprls_scores(
+            values,
+            codes[cells],
+            names,
+            among_cells,
+            fold=None if fold is None else fold[cells],
+            random_state=random_state,
+        )
+        predicted = np.full(len(codes), -1, dtype=np.intp)
+        predicted[cells] = of_cells.predicted
+        scores[reading] = replace(of_cells, predicted=predicted)
     return scores
-
-
-def _of_cells_read(
-    where: Array,
-    values: Array,
-    codes: Index,
-    names: Sequence[str],
-    near: Index,
-    fold: Index | None,
-    random_state: int | None,
-) -> LabelScores:
-    """Return what LapRLS says of the cells that it reads, among which neighbours are found."""
-    cells = cells_read(codes)
-    if len(cells) < len(codes):
-        near = nearest(where[cells], random_state=random_state)
-    folds = None if fold is None else fold[cells]
-    scores = laprls_scores(values, codes[cells], names, near, fold=folds, random_state=random_state)
-    predicted = np.full(len(codes), -1, dtype=np.intp)
-    predicted[cells] = scores.predicted
-    return replace(scores, predicted=predicted)
 
 
 def label_scores(
@@ -206,23 +192,23 @@ def label_scores(
     codes: Index,
     names: Sequence[str],
     *,
-    near: Index | None = None,
+    neighbors: Index | None = None,
     fold: Index | None = None,
 ) -> LabelScores:
     """Predict the label of every cell from its nearest labelled cells, itself or its fold left out.
 
     `where` has shape (n_cells, r); a code is −1 for no label.  Of labels with equally
     many votes that of the nearer cell wins.
-    `near`, from :func:`~glfs_bio.measures.cells.nearest`, is used where all cells have labels.
+    `neighbors`, from :func:`~glfs_bio.measures.cells.nearest`, is used where all cells have labels.
     """
     labelled = _labelled(codes, len(where))
     used = n_neighbors_of(codes)
     if fold is not None:
-        near = nearest_of_others(where[labelled], fold[labelled], max(used, 1))
-    elif near is None or len(labelled) < len(codes):
-        near = nearest(where[labelled], max(used, 1))
+        neighbors = nearest_of_others(where[labelled], fold[labelled], max(used, 1))
+    elif neighbors is None or len(labelled) < len(codes):
+        neighbors = nearest(where[labelled], max(used, 1))
     labels = codes[labelled]
-    votes = _majority(labels[near[:, : max(used, 1)]])
+    votes = _majority(labels[neighbors[:, : max(used, 1)]])
     return _scores(codes, labelled, votes, names, used // 2 + 2, possible=used > 0)
 
 
@@ -231,7 +217,7 @@ def laprls_scores(
     values: Array,
     codes: Index,
     names: Sequence[str],
-    near: Index,
+    neighbors: Index,
     *,
     fold: Index | None = None,
     random_state: int | None = 0,
@@ -241,7 +227,7 @@ def laprls_scores(
     Cells whose label is held out, or missing, are in the graph alone.  Folds, if none are given,
     are stratified, and the largest value of one label against the rest predicts.
 
-    Shapes: `values` (n_cells, n_values), in units that count alike; `near` as of
+    Shapes: `values` (n_cells, n_values), in units that count alike; `neighbors` as of
     :func:`~glfs_bio.measures.cells.nearest`.
     """
     labelled = _labelled(codes, len(values))
@@ -259,7 +245,7 @@ def laprls_scores(
     values_of_labels = laprls.held_out(
         features,
         np.asarray(codes[:, None] == np.unique(labels), dtype=float),
-        laplacian(joined(near)).astype(features.dtype),
+        laplacian(joined(neighbors)).astype(features.dtype),
         fold,
         lambda1=_LAMBDA1,
         lambda2=_LAMBDA2,
@@ -286,10 +272,8 @@ def silhouette(where: Array, codes: Index) -> float:
 def standardised(panel: Matrix) -> Array:
     """Values of genes of variance 1, and 0 for a gene that is the same in all cells."""
     values = dense(panel)
-    deviation = values.std(axis=0)
-    centred = values - values.mean(axis=0)
-    zeros = np.zeros_like(centred)
-    return np.asarray(np.divide(centred, deviation, out=zeros, where=deviation > 0))
+    scale, centred = values.std(axis=0), values - values.mean(axis=0)
+    return np.asarray(np.divide(centred, scale, out=np.zeros_like(centred), where=scale > 0))
 
 
 def _features(values: Array, fold: Index, draw: np.random.Generator) -> Array:
@@ -325,17 +309,37 @@ def _scores(
     predicted = np.full(len(codes), -1, dtype=np.intp)
     predicted[labelled] = votes
     present = np.unique(labels)
-    per_label, confusion = _tables(labels, votes, present, [names[code] for code in present])
-    per_label["too_few"] = per_label["n_cells"] < few
+    label_names = [names[code] for code in present]
+    counts = confusion_matrix(labels, votes, labels=present)
+    precision, recall, f1, n_cells = precision_recall_fscore_support(
+        labels, votes, labels=present, zero_division=0.0
+    )
+    missed = counts - np.diag(np.diag(counts))
+    n_most = missed.max(axis=1)
+    most = np.array(label_names, dtype=object)[missed.argmax(axis=1)]
+    per_label = pd.DataFrame(
+        {
+            "n_cells": n_cells,
+            "recall": recall,
+            "precision": precision,
+            "f1": f1,
+            "confused_with": np.where(n_most > 0, most, ""),
+            "confused_share": n_most / n_cells,
+            "rare": n_cells <= RARE * len(labels),
+            "too_few": n_cells < few,
+        },
+        index=pd.Index(label_names, name="label"),
+    )
     rare = per_label.loc[per_label["rare"], "f1"]
     can_be = 1.0 if possible else np.nan  # predicted
+    predictions = pd.Index(label_names, name="predicted")
     return LabelScores(
         predicted=predicted,
         accuracy=float(np.mean(votes == labels)) * can_be,
         macro_f1=float(per_label["f1"].mean()) * can_be,
         rare_f1=float(rare.mean()) * can_be if len(rare) else float("nan"),
         per_label=per_label,
-        confusion=confusion,
+        confusion=pd.DataFrame(counts, index=per_label.index, columns=predictions),
     )
 
 
@@ -346,31 +350,3 @@ def _majority(around: Index) -> Index:
         votes += around == around[:, column, None]
     winner = votes.argmax(axis=1)
     return np.asarray(np.take_along_axis(around, winner[:, None], axis=1)[:, 0])
-
-
-def _tables(
-    labels: Index, votes: Index, present: Index, names: list[str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    counts = confusion_matrix(labels, votes, labels=present)
-    precision, recall, f1, n_cells = precision_recall_fscore_support(
-        labels, votes, labels=present, zero_division=0.0
-    )
-    missed = counts - np.diag(np.diag(counts))
-    most = missed.argmax(axis=1)
-    n_most = missed.max(axis=1)
-    per_label = pd.DataFrame(
-        {
-            "n_cells": n_cells,
-            "recall": recall,
-            "precision": precision,
-            "f1": f1,
-            "confused_with": np.where(n_most > 0, np.array(names, dtype=object)[most], ""),
-            "confused_share": n_most / n_cells,
-            "rare": n_cells <= RARE * len(labels),
-        },
-        index=pd.Index(names, name="label"),
-    )
-    confusion = pd.DataFrame(
-        counts, index=per_label.index, columns=pd.Index(names, name="predicted")
-    )
-    return per_label, confusion

@@ -115,20 +115,16 @@ class Domains:
 
         Shapes: `where` (n_cells, r), `values` (n_cells, n_values).
         """
+        where, values = (self.averages @ where)[self.cells], (self.averages @ values)[self.cells]
+        codes, names, fold = self.codes, self.names, self.fold
         return readers.scores_by(
-            readings,
-            (self.averages @ where)[self.cells],
-            (self.averages @ values)[self.cells],
-            self.codes,
-            self.names,
-            fold=self.fold,
-            random_state=random_state,
+            readings, where, values, codes, names, fold=fold, random_state=random_state
         )
 
-    def said(self, readings: Sequence[str]) -> dict[str, str]:
+    def describe_reading(self, reading: str) -> str:
         """Return how domains are read, in words."""
         folds = f"{len(np.unique(self.fold))} folds of blocks of tissue"
-        return readers.said(readings, self.codes, validated=folds)
+        return readers.describe_reading(reading, self.codes, validated=folds)
 
 
 def blocks(graph: sparse.csr_array, random_state: int | None) -> Index:
@@ -138,14 +134,9 @@ def blocks(graph: sparse.csr_array, random_state: int | None) -> Index:
     draw = np.random.default_rng(random_state)
     seeds = draw.choice(n_cells, min(n_blocks, n_cells), replace=False)
     short = (graph.indices.astype(np.int32), graph.indptr.astype(np.int32))  # all that scipy takes
-    _, _, nearest_seed = csgraph.dijkstra(
-        sparse.csr_array((graph.data, *short), graph.shape),
-        directed=False,
-        indices=seeds,
-        unweighted=True,
-        min_only=True,
-        return_predecessors=True,
-    )
+    edges = sparse.csr_array((graph.data, *short), graph.shape)
+    how = {"directed": False, "unweighted": True, "min_only": True, "return_predecessors": True}
+    _, _, nearest_seed = csgraph.dijkstra(edges, indices=seeds, **how)
     _, component = csgraph.connected_components(graph, directed=False)
     block = np.where(nearest_seed < 0, n_cells + component, nearest_seed)  # a part without a seed
     return np.asarray(np.unique(block, return_inverse=True)[1])
@@ -207,7 +198,7 @@ class Autocorrelation:
         values = self._morans_i(panel[:, varying]) if varying.any() else np.empty(0)
         return float(values.mean()) if len(values) else float("nan")
 
-    def kept(self, panel: Matrix) -> float:
+    def preserved(self, panel: Matrix) -> float:
         """Share of the Moran's I of all genes that a panel explains; NaN where there is none.
 
         With B an orthonormal basis of the centred panel P, fits are XᵀB of genes X, and ``XᵀWB`` is

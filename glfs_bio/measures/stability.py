@@ -23,9 +23,7 @@ def jaccard(chosen: NDArray[np.bool_]) -> Array:
 
     `chosen`, shape (parts, genes), says which genes each part selects.
     """
-    shared = chosen.astype(float) @ chosen.T.astype(float)
-    sizes = np.diag(shared)
-    return _over(shared, sizes[:, None] + sizes - shared)
+    return _over_either(chosen.astype(float) @ chosen.T.astype(float))
 
 
 def jaccard_with_substitutes(
@@ -42,8 +40,7 @@ def jaccard_with_substitutes(
     for i, j in combinations(range(len(panels)), 2):
         both = stands_in[i] + stands_in[j]
         shared[i, j] = shared[j, i] = n_matched(counted[i], counted[j], both)
-    sizes = np.diag(shared)
-    return _over(shared, sizes[:, None] + sizes - shared)
+    return _over_either(shared)
 
 
 def mean_of_pairs(jaccard: Array) -> float:
@@ -51,8 +48,10 @@ def mean_of_pairs(jaccard: Array) -> float:
     return float(jaccard[np.triu_indices(len(jaccard), 1)].mean())
 
 
-def _over(shared: Array, either: Array) -> Array:
-    """Shares, NaN of nothing."""
+def _over_either(shared: Array) -> Array:
+    """Return what pairs share over what is in either, NaN of nothing; sizes are on the diagonal."""
+    sizes = np.diag(shared)
+    either = sizes[:, None] + sizes - shared
     return np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from ..criterion.error import evaluate, penalised
+from ..criterion.error import evaluate
 from .certificate import Linear
 from .relaxation import Polytope, relaxed
 
@@ -32,34 +32,17 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Rules:
-    """How closely the relaxation is solved; the bounds hold however that is.
-
-    Attributes
-    ----------
-    factor
-        λ falls by this factor from one β to the next; above ½, or the strong rule of
-        :func:`_minimiser` would leave no gene out.
-    smallest
-        Below this share of the first λ all genes that vary are in.
-    halvings
-        Of the interval of λ in which the weights sum to the genes asked for.
-    steps, tolerance
-        Steps of L-BFGS-B at one λ, and the violation of its optimality conditions, in units of λ.
-    gap
-        Under limits: F above its bound, as a share of F without genes.
-    """
-
-    factor: float = 0.65
-    smallest: float = 1e-12
-    halvings: int = 2
-    steps: int = 60
-    tolerance: float = 1e-2
-    gap: float = 1e-5
-
-
-RULES = Rules()
+#: λ falls by this factor from one β to the next; above ½, or the strong rule of
+#: :func:`_minimiser` would leave no gene out.
+_FACTOR = 0.65
+#: Below this share of the first λ all genes that vary are in.
+_SMALLEST = 1e-12
+#: Halvings of the interval of λ in which the weights sum to the genes asked for.
+_HALVINGS = 2
+#: Steps of L-BFGS-B at one λ, and the violation of its optimality conditions, in units of λ.
+_STEPS, _TOLERANCE = 60, 1e-2
+#: Under limits: F above its bound, as a share of F without genes.
+_GAP = 1e-5
 
 
 @dataclass(frozen=True)
@@ -83,18 +66,12 @@ class Relaxation:
     lacking: Array
 
 
-class _At(NamedTuple):
-    """F, its gradient and β at one λ."""
+class _Weights(NamedTuple):
+    """β at one λ, and the bound of F that its tangent is."""
 
-    value: float
-    gradient: Array
+    bound: Linear
     beta: Array
     lam: float
-
-    @property
-    def bound(self) -> Linear:
-        """What F is nowhere below."""
-        return Linear(float(self.value - self.gradient @ self.beta), self.gradient)
 
 
 def relax(blocks: Sequence[Block], n_genes: int) -> Relaxation:
@@ -108,29 +85,29 @@ def relax(blocks: Sequence[Block], n_genes: int) -> Relaxation:
         Largest number of genes, at most as many as there are.
     """
     squares = [np.einsum("ij,ij->i", block.genes, block.genes) for block in blocks]
-    nothing = np.zeros(len(blocks[0].genes))
-    value, gradient = evaluate(blocks, nothing)
+    no_weights = np.zeros(len(blocks[0].genes))
+    value, gradient = evaluate(blocks, no_weights)
     first = -float(gradient.min())
-    below, above = _At(value, gradient, nothing, first), None
+    below, above = _Weights(Linear(float(value), gradient), no_weights, first), None
     lower = below.bound.along(n_genes)
     enough = min(n_genes, int(np.count_nonzero(gradient)))
     halvings = 0
-    while halvings < RULES.halvings and below.lam > RULES.smallest * first:
-        lam = below.lam * RULES.factor
+    while halvings < _HALVINGS and below.lam > _SMALLEST * first:
+        lam = below.lam * _FACTOR
         if above is not None:
             lam, halvings = float(np.sqrt(below.lam * above.lam)), halvings + 1
-        found = _minimiser(blocks, squares, below, lam)
-        lower = np.maximum(lower, found.bound.along(n_genes))
-        total = found.beta.sum()
+        weights = _minimiser(blocks, squares, below, lam)
+        lower = np.maximum(lower, weights.bound.along(n_genes))
+        total = weights.beta.sum()
         log.info("bound at λ = %.4g: %.1f genes", lam, total, extra={"n_genes": int(total)})
         if total >= enough:
-            above = found
+            above = weights
         else:
-            below = found
+            below = weights
     beta = _mixed(below.beta, (above or below).beta, n_genes)
-    last = _At(*_evaluate_steep(blocks, squares, beta, RULES.factor * below.lam), beta, below.lam)
-    lower = np.maximum(lower, last.bound.along(n_genes))
-    return Relaxation(lower, beta, *last.bound.of_genes(n_genes))
+    bound = _steep_bound(blocks, squares, beta, _FACTOR * below.lam)
+    lower = np.maximum(lower, bound.along(n_genes))
+    return Relaxation(lower, beta, *bound.of_genes(n_genes))
 
 
 def relax_within(blocks: Sequence[Block], rows: Rows, size: int, start: Relaxation) -> Relaxation:
@@ -154,12 +131,12 @@ def relax_within(blocks: Sequence[Block], rows: Rows, size: int, start: Relaxati
         panels of at most `size` genes within all limits.
     """
     polytope, n_sizes = Polytope.of(rows, size), len(start.lower)
-    gap = RULES.gap * sum(block.value(np.zeros(len(start.beta))) for block in blocks)
-    found = relaxed(blocks, polytope, start.beta, gap=gap)
-    lower = np.maximum(start.lower, found.within_upper(polytope).along(n_sizes))
-    least = found.bound.least(size)
+    gap = _GAP * sum(block.value(np.zeros(len(start.beta))) for block in blocks)
+    point = relaxed(blocks, polytope, start.beta, gap=gap)
+    lower = np.maximum(start.lower, point.within_upper(polytope).along(n_sizes))
+    least = point.bound.least(size)
     lower[-1] = least if size > n_sizes else max(lower[-1], least)
-    return Relaxation(lower, found.weights, *found.bound.of_genes(size))
+    return Relaxation(lower, point.weights, *point.bound.of_genes(size))
 
 
 def relax_beside(
@@ -170,46 +147,53 @@ def relax_beside(
     size: int,
     start: Relaxation | None = None,
 ) -> tuple[Index, Relaxation]:
-    """Genes that may join the first of a panel, which had to be in, and their relaxed choice, of
-    `size` genes with these; `start` is that of all genes without limits, if it is known.
+    """Return the genes that may join the first of a panel, which had to be in, and their relaxed
+    choice, of `size` genes with these; `start` is that of all genes without limits, or None.
     """
-    fixed, more = chosen[:n_fixed], chosen[n_fixed:]
-    left = rows.remaining(rows.sums(fixed))
-    may = left.allowed
-    may[fixed] = False
-    free = np.flatnonzero(may)
-    blocks = [block.cover(fixed).only(free) for block in blocks]
-    found = relax(blocks, len(more)) if start is None else replace(start, beta=start.beta[free])
-    if len(rows.names):
-        found = relax_within(blocks, left.only(free), min(size - n_fixed, len(free)), found)
-    return free, found
+    fixed, n_more = chosen[:n_fixed], len(chosen) - n_fixed
+    remaining = rows.remaining(rows.sums(fixed))
+    genes = np.setdiff1d(np.flatnonzero(remaining.allowed), fixed)
+    blocks = [block.cover(fixed).only(genes) for block in blocks]
+    relaxation = relax(blocks, n_more) if start is None else replace(start, beta=start.beta[genes])
+    if rows.names:
+        most = min(size - n_fixed, len(genes))
+        relaxation = relax_within(blocks, remaining.only(genes), most, relaxation)
+    return genes, relaxation
 
 
-def _minimiser(blocks: Sequence[Block], squares: Sequence[Array], start: _At, lam: float) -> _At:
-    """Nearly the minimiser at λ, from that at a larger λ.
+def _minimiser(
+    blocks: Sequence[Block], squares: Sequence[Array], start: _Weights, lam: float
+) -> _Weights:
+    """Return nearly the minimiser at λ, from that at a larger λ.
 
     Only genes that may enter are looked at, by the sequential strong rule (Tibshirani et al. 2012).
     It can leave one out, which makes a bound less close and no less valid.
     """
-    near = np.flatnonzero((start.beta > 0) | (-start.gradient >= 2.0 * lam - start.lam))
+    may_enter = -start.bound.slopes >= 2.0 * lam - start.lam
+    genes = np.flatnonzero((start.beta > 0) | may_enter)
+    blocks_of_genes = [block.only(genes) for block in blocks]
+
+    def penalised(beta: Array) -> tuple[float, Array]:
+        value, gradient = evaluate(blocks_of_genes, beta)
+        return value / lam + beta.sum(), gradient / lam + 1.0
+
     solved = minimize(
-        penalised([block.only(near) for block in blocks], lam),
-        start.beta[near],
+        penalised,
+        start.beta[genes],
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, 1.0)] * len(near),
-        options={"maxiter": RULES.steps, "gtol": RULES.tolerance},
+        bounds=[(0.0, 1.0)] * len(genes),
+        options={"maxiter": _STEPS, "gtol": _TOLERANCE},
     )
     beta = np.zeros_like(start.beta)
-    beta[near] = solved.x
-    above = (2.0 * RULES.factor - 1.0) * lam
-    return _At(*_evaluate_steep(blocks, squares, beta, above), beta, lam)
+    beta[genes] = solved.x
+    return _Weights(_steep_bound(blocks, squares, beta, (2.0 * _FACTOR - 1.0) * lam), beta, lam)
 
 
-def _evaluate_steep(
+def _steep_bound(
     blocks: Sequence[Block], squares: Sequence[Array], beta: Array, above: float
-) -> tuple[float, Array]:
-    """``F(β)`` and its gradient, which is exact where it may be steeper than `above`.
+) -> Linear:
+    """Return the tangent of F at β, with a gradient that is exact where it may be above `above`.
 
     Elsewhere it is ``−‖E W E‖ ‖g_i‖²``, which is steeper than the gradient and keeps every bound
     valid where β = 0.  These are nearly all genes, and are not multiplied with anything.
@@ -218,14 +202,14 @@ def _evaluate_steep(
     reach = np.zeros(len(beta))
     for block, inverse, square in zip(blocks, inverses, squares, strict=True):
         reach += block.steepest(inverse) * square
-    some = np.flatnonzero((beta > 0) | (reach >= above))
+    steep = np.flatnonzero((beta > 0) | (reach >= above))
     gradient = -reach
-    gradient[some] = 0.0
+    gradient[steep] = 0.0
     value = 0.0
     for block, inverse in zip(blocks, inverses, strict=True):
         value += float(block.weights @ np.diag(inverse))
-        gradient[some] += block.only(some).gradient(inverse)
-    return value, gradient
+        gradient[steep] += block.only(steep).gradient(inverse)
+    return Linear(float(value - gradient @ beta), gradient)
 
 
 def _mixed(below: Array, above: Array, total: float) -> Array:

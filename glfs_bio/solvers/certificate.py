@@ -60,12 +60,11 @@ class Linear(NamedTuple):
         of these and the next one.
         """
         slopes, n_genes = self.slopes, len(self.slopes)
-        ends = [place for place in (size - 1, size) if 0 <= place < n_genes]
-        sorted_there = np.partition(slopes, ends) if ends else slopes
-        holding = np.full(n_genes, -np.inf)
-        lacking = holding.copy()
-        for place in (size - 1, size):
-            price = max(-sorted_there[place], 0.0) if 0 <= place < n_genes else 0.0
+        ranks = [rank for rank in (size - 1, size) if 0 <= rank < n_genes]
+        by_rank = np.partition(slopes, ranks) if ranks else slopes
+        holding, lacking = np.full((2, n_genes), -np.inf)
+        for rank in (size - 1, size):
+            price = max(-by_rank[rank], 0.0) if rank in ranks else 0.0
             reduced = slopes + price
             level = self.level - price * size + np.minimum(reduced, 0.0).sum()
             np.maximum(holding, level + np.maximum(reduced, 0.0), out=holding)
@@ -84,26 +83,17 @@ class Certificates:
     error: float
     start: float
 
-    @classmethod
-    def of_panel(cls, errors: Array) -> Self:
-        """Of no genes yet, from F of no gene, of the first, …, of the whole panel."""
-        return cls(np.empty(0), np.empty(0), float(errors[-1]), float(errors[0]))
+    def over(self, earlier: Certificates, genes: Index) -> Self:
+        """Return these certificates of some genes, with earlier ones of these and all others.
 
-    def but(self, holding: Array, lacking: Array) -> Self:
-        """With other bounds."""
-        return replace(self, holding=holding, lacking=lacking)
-
-    def over(self, others: Certificates, places: Index) -> Self:
-        """With what was known before of these genes and others, of which these are at `places`.
-
-        Bounds here are of panels of these genes alone: a panel that holds another one is known by
-        that one's bound.
+        Bounds here are of panels of these genes alone: a panel that holds another one has that
+        one's bound.
         """
-        holding, lacking = others.holding.copy(), others.lacking.copy()
-        beyond = np.delete(holding, places).min(initial=np.inf)
-        holding[places] = np.maximum(holding[places], np.minimum(self.holding, beyond))
-        lacking[places] = np.maximum(lacking[places], np.minimum(self.lacking, beyond))
-        return self.but(holding, lacking)
+        holding, lacking = earlier.holding.copy(), earlier.lacking.copy()
+        beyond = np.delete(holding, genes).min(initial=np.inf)
+        holding[genes] = np.maximum(holding[genes], np.minimum(self.holding, beyond))
+        lacking[genes] = np.maximum(lacking[genes], np.minimum(self.lacking, beyond))
+        return replace(self, holding=holding, lacking=lacking)
 
     def of(self, tolerance: float = 0.0) -> NDArray[np.str_]:
         """Return one of :data:`STATES` for each gene, for panels that lose at most `tolerance` of
@@ -112,20 +102,9 @@ class Certificates:
         return np.array(STATES)[self.codes(tolerance)]
 
     def codes(self, tolerance: float) -> NDArray[np.int8]:
-        """The same as places in :data:`STATES`."""
+        """Return the index of each gene's state in :data:`STATES`."""
         above = self.error + tolerance * (self.start - self.error) + ROUNDING * self.start
-        found = np.full(len(self.holding), STATES.index(OPEN), dtype=np.int8)
-        found[self.holding > above] = STATES.index(NONE)
-        found[self.lacking > above] = STATES.index(EVERY)
-        return found
-
-    def among(self, every: Index, genes: Index, include: Index) -> Self:
-        """The same of more genes, of which these are some: those of `include` are in every panel,
-        others in none.  All are sorted.
-        """
-        holding, lacking = np.full(len(every), np.inf), np.full(len(every), -np.inf)
-        places = np.searchsorted(every, genes)
-        holding[places], lacking[places] = self.holding, self.lacking
-        places = np.searchsorted(every, include)
-        holding[places], lacking[places] = -np.inf, np.inf
-        return replace(self, holding=holding, lacking=lacking)
+        codes = np.full(len(self.holding), STATES.index(OPEN), dtype=np.int8)
+        codes[self.holding > above] = STATES.index(NONE)
+        codes[self.lacking > above] = STATES.index(EVERY)
+        return codes

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InvalidValue
-from ..panel import picked
 from .bound import relax_beside
-from .certificate import Certificates
-from .constraints import check
+from .constraints import check, smallest_conflict
 from .exchanges import Exchanges
-from .greedy import LARGEST, SHARE, Greedy, enough, optimality
+from .greedy import LARGEST, SHARE, Greedy, certified, enough
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,12 +26,13 @@ if TYPE_CHECKING:
     from ..criterion.criterion import Criterion
     from ..criterion.error import Block
     from ..panel import Panel
+    from .bound import Relaxation
     from .constraints import Mask, Rows
 
 log = logging.getLogger(__name__)
 
 #: A gene that uses nothing counts as if it used this share of what the least other one uses.
-_FREE = 1e-9
+_LEAST_USE = 1e-9
 #: Where fewer genes preserve more than those that were asked for by this share, it is said.
 _NOTABLE = 0.01
 #: A gene that gains less than this share of the error gains nothing.
@@ -61,28 +60,14 @@ class Limited(Greedy):
         self._used = np.zeros(len(rows.upper))
         self._value = rows.priority
         if thrift and rows.use.any():
-            free = _FREE * rows.use[rows.use > 0].min()
-            self._value = rows.priority / np.maximum(rows.use, free) ** thrift
+            least = _LEAST_USE * rows.use[rows.use > 0].min()
+            self._value = rows.priority / np.maximum(rows.use, least) ** thrift
         #: Whether a limit has kept out a gene that would have entered
         self.held_back = False
         self.thrift = thrift
         #: What gains less gains nothing
         self.nothing = _NOTHING * sum(float(block.weights.sum()) for block in blocks)
-        waiting = list(include)
-        while waiting:
-            gains = self.unlimited
-            self._pick(waiting.pop(int(np.argmax(gains[waiting]))), gains)
-
-    @property
-    def unlimited(self) -> Array:
-        """What each gene would gain next, whatever the limits, shape (n_genes,)."""
-        return super().waiting
-
-    @property
-    def waiting(self) -> Array:
-        """What each gene that leaves no limit broken counts next; −∞ for others."""
-        fits = self._rows.within(self._used) & self._rows.enough(self._used)
-        return np.where(fits, self.unlimited * self._rows.priority, -np.inf)
+        self.grow(len(include), among=include)
 
     def enter(self, gene: int) -> None:
         """Measure a gene."""
@@ -96,7 +81,7 @@ class Limited(Greedy):
 
     def fewest(self) -> int:
         """Least number of genes of a panel that holds these and meets all lower limits."""
-        return len(self.picked) + len(self._completed(self._used, self._open, len(self._open)))
+        return len(self.picked) + len(self._completion(self.n_genes))
 
     def fill(
         self, n_genes: int, *, worthwhile: bool = False, rest: list[int] | None = None
@@ -109,16 +94,16 @@ class Limited(Greedy):
         """
         barred, has_rest = np.zeros(self.n_genes, dtype=bool), rest is not None
         if rest is None:
-            rest = self._completed(self._used, self._open, n_genes - len(self.picked))
+            rest = self._completion(n_genes - len(self.picked))
         while len(self.picked) < n_genes:
             if self.complete:
                 rest = []
-            gains = self.unlimited
-            may = self._open & ~barred & self._rows.within(self._used)
+            gains = self.waiting
+            may = self.can_enter & ~barred & self._rows.within(self._used)
             if worthwhile and not rest:
                 may &= gains > self.nothing
             gene = _best(gains, self._value, may)
-            self.held_back |= gene is None or gene != _best(gains, self._value, self._open)
+            self.held_back |= gene is None or gene != _best(gains, self._value, self.can_enter)
             if gene is None:
                 break
             following = self._rest_with(gene, rest, n_genes)
@@ -129,48 +114,43 @@ class Limited(Greedy):
                 barred[rest] = False
                 continue
             rest = following
-            self._pick(gene, gains)
+            self.pick(gene, gains)
 
     def arrange(self, panel: Sequence[int]) -> None:
         """Let the genes of a panel within the limits enter, each the best of those left."""
-        outside = self._open.copy()
+        outside = self.can_enter.copy()
         outside[np.asarray(panel, dtype=np.intp)] = False
-        self._open &= ~outside
+        self.can_enter &= ~outside
         self.fill(len(panel))
-        self._open |= outside
+        self.can_enter |= outside
 
     @property
     def exhausted(self) -> str | None:
         """The limit that keeps out most of the other genes; None where it is no limit."""
-        out = self._open & self._rows.allowed
+        out = self.can_enter & self._rows.allowed
         if not out.any():
-            out = self._open
+            out = self.can_enter
         if not out.any() or (out & self._rows.within(self._used)).any():
             return None
         refused = self._rows.only(np.flatnonzero(out)).refused(self._used)
         return self._rows.names[int(np.argmax(refused))]
 
-    def _pick(self, gene: int, gains: Array) -> None:
-        self.picked.append(int(gene))
-        self.gains.append(float(gains[gene]))
-        self.enter(int(gene))
-
-    def _completed(self, used: Array, open_: Mask, places: int) -> list[int]:
-        rest = self._rows.completion(used, open_, places)
+    def _completion(self, n_more: int) -> list[int]:
+        """Return the fewest genes that meet all lower limits beside those that are in."""
+        rest = self._rows.completion(self._used, self.can_enter, n_more)
         if rest is None:
             raise InvalidValue("`limits` cannot be met by a panel of this size: ask for more genes")
         return rest
 
     def _rest_with(self, gene: int, rest: list[int], n_genes: int) -> list[int] | None:
-        """Those of `rest` that complete the panel beside a gene, but for one at most."""
-        remaining = [other for other in rest if other != gene]
-        if len(remaining) < len(rest):
-            return remaining
-        places = n_genes - len(self.picked) - 1
+        """Return those of `rest` that complete the panel beside a gene, but for one at most."""
+        if gene in rest:
+            return [needed for needed in rest if needed != gene]
+        n_more = n_genes - len(self.picked) - 1
         used = self._used + self._rows.sums([gene]) + self._rows.sums(rest)
-        if len(rest) <= places and (used <= self._rows.most).all():
+        if len(rest) <= n_more and (used <= self._rows.most).all():
             return rest
-        if not rest or len(rest) > places + 1:
+        if not rest or len(rest) > n_more + 1:
             return None
         without = used[:, None] - self._rows.columns(rest)
         fine = (without <= self._rows.most[:, None]).all(axis=0)
@@ -181,14 +161,14 @@ class Limited(Greedy):
         return [*rest[:out], *rest[out + 1 :]]
 
     def _rest_after(self, gene: int, n_genes: int, *, cheapest: bool) -> list[int] | None:
-        """Genes that complete the panel once one has entered; None where none do, or not the
+        """Return genes that complete the panel once one has entered; None where none do, or not the
         `cheapest`.
         """
-        places = n_genes - len(self.picked) - 1
-        open_ = self._open.copy()
-        open_[gene] = False
+        can_enter = self.can_enter.copy()
+        can_enter[gene] = False
         used = self._used + self._rows.sums([gene])
-        return (self._rows.cheapest if cheapest else self._rows.completion)(used, open_, places)
+        complete = self._rows.cheapest if cheapest else self._rows.completion
+        return complete(used, can_enter, n_genes - len(self.picked) - 1)
 
 
 def _best(gains: Array, value: Array, may: Mask) -> int | None:
@@ -207,12 +187,7 @@ THRIFTS = 5
 
 
 def select_within(
-    criterion: Criterion,
-    n_genes: int | None,
-    *,
-    include: Index,
-    candidates: Index,
-    rows: Rows,
+    criterion: Criterion, n_genes: int | None, *, include: Index, candidates: Index, rows: Rows
 ) -> Panel:
     """Choose genes one by one within limits, each the one that lowers F most, among sorted
     candidates with those of `include` among them.
@@ -225,82 +200,44 @@ def select_within(
     exchanged (:mod:`.exchanges`), where the worst set counts by Ψ of :mod:`..criterion.across`.
     """
     check(rows, n_genes, include=include, candidates=candidates)
-    blocks = [block.only(candidates) for block in criterion.blocks]
     fixed, rows = np.searchsorted(candidates, include), rows.only(candidates)
-    greedy = _grown(criterion, candidates, blocks, rows, fixed, n_genes)
-    order = candidates[greedy.picked]
-    preserved = criterion.preserved(order)
-    n_selected = len(order)
+    greedy = _Search(criterion, candidates, rows, fixed).grown(n_genes)
+    preserved = criterion.preserved(candidates[greedy.picked])
+    n_selected = len(preserved)
     if n_genes is None and not rows.budget:
         n_selected = max(enough(preserved, len(fixed), greedy.exhausted), rows.met(greedy.picked))
-    chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)
-    waiting = np.zeros(criterion.n_genes)
-    waiting[candidates] = greedy.unlimited
-    beta = np.zeros(criterion.n_genes)
-    beta[candidates[fixed]] = 1.0
-    share = np.full(n_selected, np.nan)
-    errors, free = criterion.errors(candidates[chosen]), fixed[:0]
-    certificates = Certificates.of_panel(errors)
-    if n_selected > len(fixed):
-        any_size = n_genes is None and rows.budget
-        size = len(candidates) if any_size else n_genes or n_selected
-        bounding, above = criterion.bounding(candidates[chosen])
-        bounding = [block.only(candidates) for block in bounding]
-        free, relaxed = relax_beside(bounding, rows, chosen, len(fixed), size)
-        share[len(fixed) :] = optimality(errors[len(fixed) :], relaxed.lower - above)
-        beta[candidates[free]] = relaxed.beta
-        certificates = certificates.but(relaxed.holding - above, relaxed.lacking - above)
-    return picked(
-        order,
-        waiting,
-        candidates,
-        weights=beta[candidates],
-        n_selected=n_selected,
-        preserved=preserved,
-        optimality=share,
-        certificates=certificates.among(candidates, candidates[free], candidates[fixed]),
-    )
+    size = len(candidates) if n_genes is None and rows.budget else n_genes or n_selected
 
+    def relax_choice(bounding: list[Block], chosen: Index) -> tuple[Index, Relaxation]:
+        return relax_beside(bounding, rows, chosen, len(fixed), size)
 
-def _grown(
-    criterion: Criterion,
-    candidates: Index,
-    blocks: Sequence[Block],
-    rows: Rows,
-    fixed: Index,
-    n_genes: int | None,
-) -> Limited:
-    """Genes that entered one by one, more than will be selected where `n_genes` is None."""
-    search = _Search(criterion, candidates, blocks, rows, fixed)
-    if n_genes is not None or rows.budget:
-        return search.best(n_genes)
-    greedy = search.start()
-    most = max(min(LARGEST, len(candidates)), len(greedy.picked))
-    if not greedy.complete:  # lower limits are met within the size that keeps enough without them
-        free = search.start(rows.packing)
-        free.fill(most)
-        enough = np.flatnonzero(criterion.preserved(candidates[free.picked]) >= SHARE)
-        greedy.fill(max(int(enough[0]) + 1 if len(enough) else most, greedy.fewest()))
-    greedy.fill(most)
-    too_few = len(greedy.picked) < most and greedy.held_back
-    if too_few and criterion.preserved(candidates[greedy.picked])[-1] < SHARE:
-        return search.best(None, most)
-    return greedy
+    return certified(criterion, candidates, greedy, preserved, n_selected, fixed, relax_choice)
 
 
 class _Search:
     """Panels of some candidates within limits, of which the best counts."""
 
-    def __init__(
-        self,
-        criterion: Criterion,
-        candidates: Index,
-        blocks: Sequence[Block],
-        rows: Rows,
-        fixed: Index,
-    ) -> None:
-        self.criterion, self.candidates = criterion, candidates
-        self.blocks, self.rows, self.fixed = blocks, rows, fixed
+    def __init__(self, criterion: Criterion, candidates: Index, rows: Rows, fixed: Index) -> None:
+        self.criterion, self.candidates, self.rows, self.fixed = criterion, candidates, rows, fixed
+        self.blocks = [block.only(candidates) for block in criterion.blocks]
+
+    def grown(self, n_genes: int | None) -> Limited:
+        """Return genes that entered one by one, more than will be selected for None."""
+        if n_genes is not None or self.rows.budget:
+            return self.best(n_genes)
+        greedy = self.start()
+        most = max(min(LARGEST, len(self.candidates)), len(greedy.picked))
+        if not greedy.complete:  # lower limits are met within the size that keeps enough without
+            without = self.start(self.rows.packing)
+            without.fill(most)
+            preserved = self.criterion.preserved(self.candidates[without.picked])
+            enough = np.flatnonzero(preserved >= SHARE)
+            greedy.fill(max(int(enough[0]) + 1 if len(enough) else most, greedy.fewest()))
+        greedy.fill(most)
+        too_few = len(greedy.picked) < most and greedy.held_back
+        if too_few and self.criterion.preserved(self.candidates[greedy.picked])[-1] < SHARE:
+            return self.best(None, most)
+        return greedy
 
     def start(self, rows: Rows | None = None, *, thrift: float = 0.0) -> Limited:
         """The genes that must be in, within limits (None: all)."""
@@ -316,11 +253,9 @@ class _Search:
         ways = self._ways(size, worthwhile=n_genes is None)
         if not ways[0].held_back:
             return ways[0]
-        panels = [way.picked for way in ways]
-        if n_genes is not None:
-            panels = self._as_large(ways, size)
+        panels = [way.picked for way in ways] if n_genes is None else self._as_large(ways, size)
         nothing = ways[0].nothing if n_genes is None else -np.inf
-        exchanges = Exchanges(self._free, self.rows, self.fixed, size, nothing)
+        exchanges = Exchanges(self._unlimited, self.rows, self.fixed, size, nothing)
         start = min(panels, key=self._error)
         improved = exchanges.improved(start)
         best = self.start(self.rows.packing)
@@ -333,16 +268,15 @@ class _Search:
         """Say where fewer genes preserve more than as many as were asked for."""
         if len(fewer) == len(panel) or not fewer:
             return
-        of_fewer, of_panel = (
-            self.criterion.preserved(self.candidates[genes])[-1] for genes in (fewer, panel)
-        )
+        of_panel = self.criterion.preserved(self.candidates[panel])[-1]
+        of_fewer = self.criterion.preserved(self.candidates[fewer])[-1]
         if of_fewer - of_panel > _NOTABLE * of_panel:
             log.warning(
                 f"{len(panel)} genes within the limits preserve {of_panel:.1%}, and {len(fewer)} "
                 f"gene{'s' if len(fewer) > 1 else ''} {of_fewer:.1%}: ask for fewer."
             )
 
-    def _free(self) -> Greedy:
+    def _unlimited(self) -> Greedy:
         return Greedy(self.blocks, across=self.criterion.across())
 
     def _error(self, panel: Sequence[int]) -> float:
@@ -362,9 +296,10 @@ class _Search:
             way = self.start(thrift=thrift)
             way.fill(size, worthwhile=worthwhile)
             ways.append(way)
-            least, most = (
-                (thrift, most) if len(way.picked) < size and thrift < most else (least, thrift)
-            )
+            if len(way.picked) < size and thrift < most:
+                least = thrift
+            else:
+                most = thrift
             thrift = (least + most) / 2.0
         return ways
 
@@ -378,32 +313,30 @@ class _Search:
             larger, most = self._largest(self.rows, n_genes)
             largest = max(largest, larger, key=len)
         size = len(largest)
-        choices = list(ways)
-        for way in (way for way in ways if len(way.picked) < size):
-            anew = self.start(self.rows.of_size(size), thrift=way.thrift)
-            anew.fill(size, rest=[gene for gene in largest if anew.left[gene]])
-            choices.append(anew)
+        panels = [way.picked for way in ways]
+        for way in ways:
+            if len(way.picked) < size:
+                anew = self.start(self.rows.of_size(size), thrift=way.thrift)
+                anew.fill(size, rest=[gene for gene in largest if anew.can_enter[gene]])
+                panels.append(anew.picked)
         if size < n_genes:
             blamed = self._blamed(n_genes, most)
-            no_larger = (
-                f"no panel of {size + 1} is" if most == size else "no larger panel was found"
-            )
-            log.warning(f"{size} of {n_genes} genes are selected: {no_larger} within {blamed}.")
-        return [way.picked for way in choices if len(way.picked) == size]
+            reason = f"no panel of {size + 1} is" if most == size else "no larger panel was found"
+            log.warning(f"{size} of {n_genes} genes are selected: {reason} within {blamed}.")
+        return [panel for panel in panels if len(panel) == size]
 
     def _largest(self, rows: Rows, n_genes: int) -> tuple[list[int], int]:
         """The largest panel that is found of at most `n_genes`, and how large one could be."""
         fixed = self.fixed
-        open_ = ~np.isin(np.arange(rows.n_genes), fixed)
-        genes, most = rows.largest(rows.sums(fixed), open_, n_genes - len(fixed))
+        can_enter = ~np.isin(np.arange(rows.n_genes), fixed)
+        genes, most = rows.largest(rows.sums(fixed), can_enter, n_genes - len(fixed))
         return [*fixed.tolist(), *genes], most + len(fixed)
 
     def _blamed(self, n_genes: int, most: int) -> str:
-        """Limits without any of which a larger panel than of `most` genes might be."""
-        blamed = list(dict.fromkeys(self.rows.limits))
-        for limit in tuple(blamed):
-            fewer = [name for name in blamed if name != limit]
-            some = [row for row, name in enumerate(self.rows.limits) if name in fewer]
-            if self._largest(self.rows.some(some), n_genes)[1] <= most:
-                blamed = fewer
-        return " and ".join(blamed)
+        """Return the limits without any of which a larger panel than of `most` genes might be."""
+
+        def conflict(rows: list[int]) -> bool:
+            return self._largest(self.rows.subset(rows), n_genes)[1] <= most
+
+        blamed = smallest_conflict(self.rows.limits, conflict)
+        return " and ".join(dict.fromkeys(self.rows.limits[row] for row in blamed))

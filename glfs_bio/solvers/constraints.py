@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, islice, product
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +18,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from ..errors import InvalidValue, short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +32,8 @@ _ROUNDING = 1e-9
 _TIGHTER = 1.0 - 1e-5
 #: What the number of genes is called where it is a limit too.
 _SIZE = "n_genes"
+#: Rows that are named one by one where they conflict; of more, their limits are.
+_MOST_NAMED = 2
 #: Nodes of the programme that says how large a panel can be.
 _NODES = 500
 
@@ -80,11 +81,11 @@ class Rows:
         """From single rows over `n_genes` genes."""
         all_rows = list(rows)
         shape = (len(all_rows), n_genes)
-        places = np.repeat(np.arange(len(all_rows)), [len(row.genes) for row in all_rows])
+        row_of_value = np.repeat(np.arange(len(all_rows)), [len(row.genes) for row in all_rows])
         genes = np.concatenate([np.empty(0, dtype=np.intp), *(row.genes for row in all_rows)])
         values = np.concatenate([np.empty(0), *(row.values for row in all_rows)])
         return cls(
-            matrix=sparse.csr_array((values, (places, genes)), shape=shape),
+            matrix=sparse.csr_array((values, (row_of_value, genes)), shape=shape),
             lower=np.array([row.lower for row in all_rows]),
             upper=np.array([row.upper for row in all_rows]),
             limits=tuple(row.limit for row in all_rows),
@@ -109,26 +110,31 @@ class Rows:
         return np.asfortranarray(self.matrix.toarray())
 
     @cached_property
-    def _places(self) -> Index:
+    def _row_of_value(self) -> Index:
         """The row of every stored value."""
         return np.repeat(np.arange(len(self.upper)), np.diff(self.matrix.indptr))
 
-    def of_size(self, n_genes: int) -> Rows:
-        """The same limits, and at least so many genes."""
-        ones = sparse.csr_array(np.ones((1, self.n_genes)))
+    def with_rows(self, rows: Iterable[Row]) -> Rows:
+        """Return the same limits and more."""
+        more = Rows.of(rows, self.n_genes)
         return replace(
             self,
-            matrix=sparse.vstack([self.matrix, ones], format="csr"),
-            lower=np.append(self.lower, float(n_genes)),
-            upper=np.append(self.upper, np.inf),
-            limits=(*self.limits, _SIZE),
-            names=(*self.names, _SIZE),
+            matrix=sparse.csr_array(sparse.vstack([self.matrix, more.matrix], format="csr")),
+            lower=np.append(self.lower, more.lower),
+            upper=np.append(self.upper, more.upper),
+            limits=self.limits + more.limits,
+            names=self.names + more.names,
         )
+
+    def of_size(self, n_genes: int) -> Rows:
+        """Return the same limits, and at least so many genes."""
+        genes, ones = np.arange(self.n_genes), np.ones(self.n_genes)
+        return self.with_rows([Row(_SIZE, _SIZE, genes, ones, lower=float(n_genes))])
 
     @property
     def packing(self) -> Rows:
         """The upper limits alone."""
-        return self.some(np.flatnonzero(np.isfinite(self.upper)))
+        return self.subset(np.flatnonzero(np.isfinite(self.upper)))
 
     @property
     def allowed(self) -> Mask:
@@ -156,7 +162,7 @@ class Rows:
 
     def within(self, used: Array) -> Mask:
         """Whether each gene fits beside genes that sum to `used`, shape (n_genes,)."""
-        too_much = self.matrix.data > (self.most - used)[self._places]
+        too_much = self.matrix.data > (self.most - used)[self._row_of_value]
         fits = np.ones(self.n_genes, dtype=bool)
         fits[self.matrix.indices[too_much]] = False
         return fits
@@ -168,11 +174,9 @@ class Rows:
 
     def enough(self, used: Array) -> Mask:
         """Whether each gene meets every lower limit beside genes that sum to `used`."""
-        short = np.flatnonzero(used < self.lower)
-        if not len(short):
-            return np.ones(self.n_genes, dtype=bool)
-        least = (self.lower - used)[short, None]
-        return np.asarray((self._dense[short] >= least).all(axis=0))
+        unmet = np.flatnonzero(used < self.lower)
+        least = (self.lower - used)[unmet, None]
+        return np.asarray((self._dense[unmet] >= least).all(axis=0))
 
     def met(self, order: Sequence[int]) -> int:
         """How many of the first genes meet all lower limits; all of them do together."""
@@ -182,8 +186,8 @@ class Rows:
 
     def refused(self, used: Array) -> Index:
         """How many genes each row keeps out beside genes that sum to `used`, shape (n_rows,)."""
-        too_much = self.matrix.data > (self.most - used)[self._places]
-        return np.bincount(self._places[too_much], minlength=len(self.upper))
+        too_much = self.matrix.data > (self.most - used)[self._row_of_value]
+        return np.bincount(self._row_of_value[too_much], minlength=len(self.upper))
 
     def no_better(self, gene: int, used: Array) -> Mask:
         """Whether each gene serves no lower limit better than one, and no upper limit.
@@ -192,49 +196,32 @@ class Rows:
         less to any upper one.
         """
         uses = (self.sums([gene]) > 0) & np.isfinite(self.upper)
-        short, packed = self._dense[used < self.lower], self._dense[uses]
-        less_met = (short <= short[:, [gene]]).all(axis=0)
+        unmet, packed = self._dense[used < self.lower], self._dense[uses]
+        less_met = (unmet <= unmet[:, [gene]]).all(axis=0)
         return np.asarray(less_met & (packed >= packed[:, [gene]]).all(axis=0))
 
-    def apart(self, alike: Mapping[str, Index], include: Index) -> Rows:
-        """The same limits, with one gene at most of each of some sets, or those of `include`."""
-        if not alike:
-            return self
-        limit = "nearly_identical"
-        more = Rows.of(
-            (
-                Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), upper=max(1.0, n))
-                for name, genes in alike.items()
-                for n in [float(np.isin(genes, include).sum())]
-            ),
-            self.n_genes,
-        )
-        return replace(
-            self,
-            matrix=sparse.csr_array(sparse.vstack([self.matrix, more.matrix], format="csr")),
-            lower=np.append(self.lower, more.lower),
-            upper=np.append(self.upper, more.upper),
-            limits=self.limits + more.limits,
-            names=self.names + more.names,
-        )
+    def one_of_each(self, alike: Mapping[str, Index], include: Index) -> Rows:
+        """Return the same limits, with one gene at most of each of some sets, or those of
+        `include`.
+        """
+        limit, rows = "nearly_identical", []
+        for name, genes in alike.items():
+            upper = max(1.0, float(np.isin(genes, include).sum()))
+            rows.append(Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), upper=upper))
+        return self.with_rows(rows) if rows else self
 
     def only(self, genes: Index) -> Rows:
-        """The same limits on some of the genes."""
-        return replace(
-            self,
-            matrix=self.matrix[:, genes],
-            priority=self.priority[genes],
-        )
+        """Return the same limits on some of the genes."""
+        return replace(self, matrix=self.matrix[:, genes], priority=self.priority[genes])
 
     def sparing(self, genes: Index) -> Rows:
-        """The same limits, without those that rule out one of some genes on its own."""
+        """Return the same limits, without those that rule out one of some genes on its own."""
         matrix = self.matrix.tolil()
-        out = np.flatnonzero(self.upper == 0)
-        matrix[np.ix_(out, genes)] = 0.0
+        matrix[np.ix_(np.flatnonzero(self.upper == 0), genes)] = 0.0
         return replace(self, matrix=sparse.csr_array(matrix))
 
-    def some(self, rows: Sequence[int] | Index) -> Rows:
-        """Some of the limits."""
+    def subset(self, rows: Sequence[int] | Index) -> Rows:
+        """Return some of the limits, by their rows."""
         rows = np.asarray(rows, dtype=np.intp)
         return replace(
             self,
@@ -246,69 +233,64 @@ class Rows:
         )
 
     def remaining(self, used: Array) -> Rows:
-        """What the limits leave beside genes that sum to `used`."""
-        return replace(
-            self,
-            lower=np.maximum(self.lower - used, 0.0),
-            upper=np.maximum(self.most - used, 0.0),
-        )
+        """Return what the limits leave beside genes that sum to `used`."""
+        lower, upper = np.maximum(self.lower - used, 0.0), np.maximum(self.most - used, 0.0)
+        return replace(self, lower=lower, upper=upper)
 
-    def completion(self, used: Array, open_: Mask, places: int) -> list[int] | None:
-        """The fewest more genes that meet all lower limits; None where `places` are too few.
+    def completion(self, used: Array, can_enter: Mask, n_more: int) -> list[int] | None:
+        """Return the fewest more genes that meet all lower limits; None where `n_more` are too few.
 
-        `used` is ``P s`` of the genes that are in, shape (n_rows,), `open_` says which others may
-        be, shape (n_genes,).
+        `used` is ``P s`` of the genes that are in, shape (n_rows,), `can_enter` says which others
+        may be, shape (n_genes,).
         """
-        short = np.flatnonzero(used < self.lower)
-        if not len(short):
+        unmet = np.flatnonzero(used < self.lower)
+        if not len(unmet):
             return []
-        counts = self._dense[short].sum(axis=0) > 0
-        genes = self._that_fit(used, open_, counts)
-        if not len(genes) or places < 1:
+        counts = self._dense[unmet].sum(axis=0) > 0
+        genes = np.flatnonzero(can_enter & self.within(used) & counts)
+        if not len(genes) or n_more < 1:
             return None
-        if (self._dense[np.ix_(short, genes)] == 1.0).all():
-            needed = int(np.ceil((self.lower - used)[short].max()))
+        if (self._dense[np.ix_(unmet, genes)] == 1.0).all():
+            needed = int(np.ceil((self.lower - used)[unmet].max()))
             chosen = self._cheapest(used, genes, needed)
-            if chosen is None or needed > places:
+            if chosen is None or needed > n_more:
                 return None
             if self._fit(used, chosen):
-                return [int(gene) for gene in chosen]
-        ones = np.ones(len(genes))
-        taken = self._taken(used, genes)  # of as many genes those that leave most room for others
-        cheap = ones + taken / (1.0 + taken.max()) / (2.0 * len(genes))
+                return list(map(int, chosen))
+        shares = self._shares_of_room(used, genes)  # of as many genes those that leave most room
+        costs = np.ones(len(genes)) + shares / (1.0 + shares.max()) / (2.0 * len(genes))
         for share in (1.0, _TIGHTER):
-            solution = self._solved(cheap, used, genes, places, share)
+            solution = self._solved(costs, used, genes, n_more, share)
             if solution.x is None:
                 return None
             chosen = genes[solution.x > 0.5]
             if self._fit(used, chosen):
-                return [int(gene) for gene in chosen]
+                return list(map(int, chosen))
         return None
 
-    def cheapest(self, used: Array, open_: Mask, places: int) -> list[int] | None:
-        """So many more genes that take least of the limits; None where they are not within them."""
-        genes = self._that_fit(used, open_, np.ones(self.n_genes, dtype=bool))
-        chosen = self._cheapest(used, genes, places)
+    def cheapest(self, used: Array, can_enter: Mask, n_more: int) -> list[int] | None:
+        """Return so many more genes that take least of the limits; None where they break one."""
+        chosen = self._cheapest(used, np.flatnonzero(can_enter & self.within(used)), n_more)
         return chosen.tolist() if chosen is not None and self._fit(used, chosen) else None
 
-    def largest(self, used: Array, open_: Mask, places: int) -> tuple[list[int], int]:
-        """As many more genes as a panel can hold, at most `places`, and how many could be at most.
+    def largest(self, used: Array, can_enter: Mask, n_more: int) -> tuple[list[int], int]:
+        """Return as many more genes as a panel can hold, at most `n_more`, and how many could be.
 
         Its arguments are those of :meth:`completion`.  There are fewer genes than could be only
         where the programme is not solved within :data:`_NODES`.
         """
-        genes = self._that_fit(used, open_, np.ones(self.n_genes, dtype=bool))
-        if not len(genes) or places < 1:
+        genes = np.flatnonzero(can_enter & self.within(used))
+        if not len(genes) or n_more < 1:
             return [], 0
-        most = min(places, len(genes))
+        most = min(n_more, len(genes))
         while (chosen := self._cheapest(used, genes, most)) is None:
             most -= 1
         if self._fit(used, chosen):
             return chosen.tolist(), most
-        cheap = self._taken(used, genes)
-        cheap = -1.0 + cheap / (1.0 + cheap.max()) / (2.0 * len(genes))
+        shares = self._shares_of_room(used, genes)
+        costs = -1.0 + shares / (1.0 + shares.max()) / (2.0 * len(genes))
         for share in (1.0, _TIGHTER):
-            solution = self._solved(cheap, used, genes, places, share, node_limit=_NODES)
+            solution = self._solved(costs, used, genes, n_more, share, node_limit=_NODES)
             if share == 1.0 and solution.mip_dual_bound is not None:  # costs are below ½
                 most = min(most, int(np.floor(0.5 - solution.mip_dual_bound)))
             if solution.x is None:
@@ -319,61 +301,54 @@ class Rows:
         return [], most
 
     def _fit(self, used: Array, chosen: Index) -> bool:
-        """Whether all limits hold with some genes beside those that sum to `used`."""
-        after = used + self.sums(chosen)
-        return bool((after <= self.most).all() and (after >= self.lower).all())
+        """Return whether all limits hold with some genes beside those that sum to `used`."""
+        sums = used + self.sums(chosen)
+        return bool((sums <= self.most).all() and (sums >= self.lower).all())
 
     def _cheapest(self, used: Array, genes: Index, n: int) -> Index | None:
-        """So many genes that take least of what is left; None where no such panel is possible."""
+        """Return so many genes that take least of the room; None where no such panel can be."""
         if n > len(genes):
             return None
         binding = self._binding(used, genes)
         least = np.sort(self._dense[np.ix_(binding, genes)], axis=1)[:, :n].sum(axis=1)
         if (least > (self.most - used)[binding]).any():
             return None
-        return np.asarray(genes[np.argsort(self._taken(used, genes), kind="stable")[:n]])
-
-    def _that_fit(self, used: Array, open_: Mask, among: Mask) -> Index:
-        """Return some of the genes that fit beside others."""
-        return np.flatnonzero(open_ & self.within(used) & among)
+        shares = self._shares_of_room(used, genes)
+        return np.asarray(genes[np.argsort(shares, kind="stable")[:n]])
 
     def _binding(self, used: Array, genes: Index) -> Index:
-        """The rows that cannot hold all of some genes."""
+        """Return the rows that cannot hold all of some genes."""
         room = self.most - used
         return np.flatnonzero((self._dense[:, genes].sum(axis=1) > room) & np.isfinite(room))
 
-    def _taken(self, used: Array, genes: Index) -> Array:
-        """Largest share of what upper limits leave that each gene takes."""
+    def _shares_of_room(self, used: Array, genes: Index) -> Array:
+        """Return the largest share of what upper limits leave that each gene takes."""
         binding = self._binding(used, genes)
         room = (self.most - used)[binding, None]
         return np.asarray((self._dense[np.ix_(binding, genes)] / room).max(axis=0, initial=0.0))
 
     def _solved(
-        self, costs: Array, used: Array, genes: Index, places: int, share: float, **options: Any
+        self, costs: Array, used: Array, genes: Index, n_more: int, share: float, **options: Any
     ) -> Any:
-        """The programme of some genes whose costs are least, within a share of what is left."""
-        short, binding = np.flatnonzero(used < self.lower), self._binding(used, genes)
+        """Return the solution of least costs among some genes, within a share of the room."""
+        unmet, binding = np.flatnonzero(used < self.lower), self._binding(used, genes)
+        ones = np.ones(len(genes))
         conditions = []
-        if len(short):
-            met = self._dense[np.ix_(short, genes)]
-            conditions.append(LinearConstraint(met, lb=(self.lower - used)[short]))
-        conditions.append(LinearConstraint(np.ones((1, len(genes))), ub=places))
+        if len(unmet):
+            met = self._dense[np.ix_(unmet, genes)]
+            conditions.append(LinearConstraint(met, lb=(self.lower - used)[unmet]))
+        conditions.append(LinearConstraint(ones[None], ub=n_more))
         if len(binding):
             packed = self._dense[np.ix_(binding, genes)] / (self.most - used)[binding, None]
             conditions.append(LinearConstraint(packed, ub=share))
-        ones = np.ones(len(genes))
         bounds = Bounds(0, 1)
         return milp(costs, integrality=ones, bounds=bounds, constraints=conditions, options=options)
 
 
-#: Single rows, and pairs of them, that are tried to say which are to blame.
-_MOST_SETS = 400
-
-
 def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index) -> None:
     """Refuse limits that no panel can meet (`n_genes` None: of any size), and say which of them
-    conflict: genes of `include` over a limit, no gene that fits, or the one limit, the two or more,
-    that no panel meets together.
+    conflict: genes of `include` over a limit, no gene that fits, or the limits that no panel meets
+    together.
     """
     used = rows.sums(include)
     over = np.flatnonzero(used > rows.most)
@@ -383,73 +358,51 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
             f"`include` has genes that sum to {used[row]:g}, above the limit {rows.names[row]}: "
             "include fewer or other genes, or raise the limit"
         )
-    free = np.setdiff1d(candidates, include)
-    if not len(include) and not rows.only(free).allowed.any():
+    others_allowed = np.setdiff1d(candidates, include)
+    rows_of_rest = rows.only(others_allowed)
+    if not len(include) and not rows_of_rest.allowed.any():
         raise InvalidValue(
             f"`limits` leave no candidate gene ({', '.join(dict.fromkeys(rows.limits))}): relax "
             "them"
         )
-    places = len(free) if n_genes is None else n_genes - len(include)
-    remainder = _Left(rows.only(free), used, places)
-    if remainder.fewest(range(len(rows.names)), places) is None:
-        remainder.refuse(n_genes)
+    n_others = len(others_allowed)
+    n_more = n_others if n_genes is None else n_genes - len(include)
 
+    def n_needed(subset: Sequence[int], n_most: int) -> int | None:
+        chosen = np.asarray(subset, dtype=np.intp)
+        can_enter = np.ones(n_others, dtype=bool)
+        genes = rows_of_rest.subset(chosen).completion(used[chosen], can_enter, n_most)
+        return None if genes is None else len(genes)
 
-class _Left:
-    """What limits leave to the genes to choose from, for at most `places` of them beside those that
-    sum to `used`, shape (n_rows,).
-    """
+    def conflict(subset: Sequence[int]) -> bool:
+        return n_needed(subset, n_more) is None
 
-    def __init__(self, rows: Rows, used: Array, places: int) -> None:
-        self.rows, self.used, self.places = rows, used, places
-
-    def fewest(self, rows: Sequence[int] | range, places: int) -> int | None:
-        """The fewest genes that some limits need; None where they cannot hold together."""
-        chosen = np.asarray(rows, dtype=np.intp)
-        all_genes = np.ones(self.rows.n_genes, dtype=bool)
-        rest = self.rows.some(chosen).completion(self.used[chosen], all_genes, places)
-        return None if rest is None else len(rest)
-
-    def refuse(self, n_genes: int | None) -> NoReturn:
-        """Say which limits conflict."""
-        rows, blamed = self._conflict()
-        needed = self.fewest(rows, self.rows.n_genes)
-        if needed is not None and n_genes is not None:
-            raise InvalidValue(
-                f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {_and(blamed)} "
-                f"need at least {needed + n_genes - self.places} genes: relax one of them, or ask "
-                "for more genes"
-            )
+    if not conflict(range(len(rows.names))):
+        return
+    blamed = smallest_conflict(rows.names, conflict)
+    names = [rows.names[row] for row in blamed]
+    if len(blamed) > _MOST_NAMED:
+        blamed = smallest_conflict(rows.limits, conflict)
+        names = list(dict.fromkeys(rows.limits[row] for row in blamed))
+    needed = n_needed(blamed, n_others)
+    if needed is not None and n_genes is not None:
         raise InvalidValue(
-            f"`limits` are infeasible for the candidate genes: {_and(blamed)}: relax one of them"
+            f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {_and(names)} need at "
+            f"least {needed + len(include)} genes: relax one of them, or ask for more genes"
         )
+    raise InvalidValue(
+        f"`limits` are infeasible for the candidate genes: {_and(names)}: relax one of them"
+    )
 
-    def _conflict(self) -> tuple[list[int], list[str]]:
-        """Rows that cannot hold together, as few as are found, and what to call them."""
-        groups: dict[str, list[int]] = {}
-        for row, limit in enumerate(self.rows.limits):
-            groups.setdefault(limit, []).append(row)
-        for limit, rows in groups.items():
-            if self._fails(rows):
-                if self.fewest(rows, self.rows.n_genes) is not None:
-                    return rows, [limit]
-                few = self._few([[row] for row in rows]) or self._few(combinations(rows, 2))
-                return few or (rows, [limit])
-        for first, second in combinations(groups, 2):
-            if self._fails(both := groups[first] + groups[second]):
-                few = self._few(product(groups[first], groups[second]))
-                return few or (both, [first, second])
-        return list(range(len(self.rows.limits))), list(groups)
 
-    def _few(self, sets: Iterable[Sequence[int]]) -> tuple[list[int], list[str]] | None:
-        """The first of some sets of rows that cannot hold."""
-        for rows in islice(sets, _MOST_SETS):
-            if self._fails(rows):
-                return list(rows), [self.rows.names[row] for row in rows]
-        return None
-
-    def _fails(self, rows: Sequence[int]) -> bool:
-        return self.fewest(rows, self.places) is None
+def smallest_conflict(labels: Sequence[str], conflict: Callable[[list[int]], bool]) -> list[int]:
+    """Return the rows that conflict, without each label that no conflict needs."""
+    blamed = list(range(len(labels)))
+    for label in dict.fromkeys(labels):
+        fewer = [row for row in blamed if labels[row] != label]
+        if conflict(fewer):
+            blamed = fewer
+    return blamed
 
 
 def _and(names: Sequence[str]) -> str:

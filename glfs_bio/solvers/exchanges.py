@@ -47,8 +47,7 @@ class Exchanges:
         self, start: Callable[[], Greedy], rows: Rows, fixed: Index, size: int, nothing: float
     ) -> None:
         self._start, self._rows, self._size, self._nothing = start, rows, size, nothing
-        self._free = np.ones(rows.n_genes, dtype=bool)
-        self._free[fixed] = False
+        self._may_leave = ~np.isin(np.arange(rows.n_genes), fixed)
         bounded = np.flatnonzero(np.isfinite(rows.upper) & (rows.upper > 0))
         #: What each gene takes of all upper limits, as shares of them
         self._taken = np.asarray((1.0 / rows.upper[bounded]) @ rows.matrix[bounded])
@@ -71,7 +70,7 @@ class Exchanges:
         gained = 0.0
         while len(self._panel) < self._size and (more := self._attempt([], [self._best])):
             gained += more
-        genes = [gene for gene in self._panel if self._free[gene]]
+        genes = [gene for gene in self._panel if self._may_leave[gene]]
         losses = {gene: self._loss(gene) for gene in genes}
         for gene in sorted(genes, key=losses.__getitem__):
             if gene in self._panel:
@@ -82,8 +81,8 @@ class Exchanges:
         """Exchange a gene for two, and return what that gains."""
         taken, out = self._taken[gene], [gene]
         if len(self._panel) == self._size:
-            others = [one for one in losses if one != gene and one in self._panel]
-            out += sorted(others, key=losses.__getitem__)[:1]
+            may_leave = [second for second in losses if second != gene and second in self._panel]
+            out += sorted(may_leave, key=losses.__getitem__)[:1]
         if not taken or len(self._panel) + 2 - len(out) > self._size:
             return 0.0
         return self._attempt(out, [lambda: self._lighter(taken), self._best])
@@ -100,17 +99,18 @@ class Exchanges:
             lost += self._gain(gene)
             worth -= self._gain(gene) * self._rows.priority[gene]
         for number, choose in enumerate(choices, start=1):
-            other = choose()
-            if other is None or other in out:
+            gene_in = choose()
+            if gene_in is None or gene_in in out:
                 break
-            gained += self._gain(other)
-            worth += self._gain(other) * self._rows.priority[other]
-            if number == len(choices) and gained > lost * (1.0 + _ROUNDING) and worth >= 0:
-                self._enter(other)
+            gained += self._gain(gene_in)
+            worth += self._gain(gene_in) * self._rows.priority[gene_in]
+            is_last = number == len(choices)
+            if is_last and not (gained > lost * (1.0 + _ROUNDING) and worth >= 0):
+                break
+            self._enter(gene_in)
+            if is_last:
                 return gained - lost
-            if number < len(choices):
-                self._enter(other)
-                into.append(other)
+            into.append(gene_in)
         for gene in reversed(into):
             self._leave(gene)
         for gene in reversed(out):
@@ -149,5 +149,6 @@ class Exchanges:
     def _most(self, value: Array, among: Mask) -> int | None:
         """The gene of some that gains most, times its value; None where none gains anything."""
         gains = self._greedy.waiting
-        genes = np.flatnonzero(self._free & self._greedy.left & among & (gains > self._nothing))
+        fits = self._may_leave & self._greedy.can_enter & among
+        genes = np.flatnonzero(fits & (gains > self._nothing))
         return int(genes[np.argmax((gains * value)[genes])]) if len(genes) else None

@@ -30,24 +30,47 @@ from .certificate import Certificates
 from .constraints import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from .._typing import Array, Index
     from ..criterion.across import Largest
     from ..criterion.criterion import Criterion
     from ..criterion.error import Block
     from ..panel import Panel
+    from .bound import Relaxation
 
 log = logging.getLogger(__name__)
 
-CRITERIA = ("trace", "determinant")
+
+class _Gains:
+    """E of one set of cells, and what each gene would gain there."""
+
+    def __init__(self, block: Block) -> None:
+        self.genes = block.genes
+        #: E and E W E
+        self.inverse = block.inverse(np.zeros(len(block.genes)))
+        self.curved_inverse = (self.inverse * block.weights) @ self.inverse
+        #: g_iᵀ E g_i and g_iᵀ E W E g_i of every gene
+        self.lengths = np.einsum("ij,ij->i", self.genes @ self.inverse, self.genes)
+        self.curved = np.einsum("ij,ij->i", self.genes @ self.curved_inverse, self.genes)
+
+    def update(self, gene: int, sign: float) -> float:
+        """Measure a gene, or no more for the sign −1, and return by how much Tr(W E) changes."""
+        g = self.genes[gene]
+        u, v = self.inverse @ g, self.curved_inverse @ g
+        s, a = 1.0 + sign * (g @ u), g @ v
+        gu, gv = (self.genes @ np.column_stack([u, v])).T
+        self.lengths -= gu**2 / (sign * s)
+        self.curved += gu * (a / s * gu - 2.0 * sign * gv) / s
+        uu, uv = np.outer(u, u), sign * np.outer(u, v)
+        self.inverse -= uu / (sign * s)
+        self.curved_inverse += (a / s * uu - uv - uv.T) / s
+        return float(-sign * a / s)
 
 
 class Greedy:
-    """Genes one by one, each the one that gains most beside those before it, by one of
-    :data:`CRITERIA`.
+    """Genes one by one, each the one that gains most beside those before it, by the
+    criterion "trace" or "determinant".
 
     Gains on several sets of cells add up, or are joined by `across`.  Of genes that are `alike` one
     enters, and others after all the rest.
@@ -59,29 +82,16 @@ class Greedy:
         criterion: str = "trace",
         *,
         across: Largest | None = None,
-        alike: Sequence[Index] = (),
+        alike: Iterable[Index] = (),
     ) -> None:
-        self._genes = [block.genes for block in blocks]
-        # E and E W E of each set of cells
-        self._inverse = [block.inverse(np.zeros(len(block.genes))) for block in blocks]
-        self._curved_inverse = [
-            (inverse * block.weights) @ inverse
-            for block, inverse in zip(blocks, self._inverse, strict=True)
-        ]
-        # g_iᵀ E g_i and g_iᵀ E W E g_i of every gene
-        self._lengths, self._curved = (
-            [
-                np.einsum("ij,ij->i", genes @ form, genes)
-                for genes, form in zip(self._genes, forms, strict=True)
-            ]
-            for forms in (self._inverse, self._curved_inverse)
-        )
+        self._sets = [_Gains(block) for block in blocks]
         self._criterion = criterion
         self._across = across
-        self._open = np.ones(len(blocks[0].genes), dtype=bool)
+        #: Whether each gene could still enter, shape (n_genes,)
+        self.can_enter = np.ones(len(blocks[0].genes), dtype=bool)
         self._alike = {int(gene): genes for genes in alike for gene in genes}
         #: Genes like one that is in, which enter last
-        self.barred = np.zeros_like(self._open)
+        self.barred = np.zeros_like(self.can_enter)
         #: Genes in the order in which they entered
         self.picked: list[int] = []
         #: What each of them gained
@@ -90,77 +100,49 @@ class Greedy:
     @property
     def n_genes(self) -> int:
         """Number of genes to choose from."""
-        return len(self._open)
-
-    @property
-    def left(self) -> NDArray[np.bool_]:
-        """Whether each gene could still enter, shape (n_genes,)."""
-        return self._open
+        return len(self.can_enter)
 
     def grow(self, n_genes: int, among: Index | None = None) -> None:
         """Let genes enter, those of `among` only if given, until there are `n_genes` or no more."""
-        allowed = self._open.copy()
+        allowed = self.can_enter.copy()
         if among is not None:
             allowed[np.setdiff1d(np.arange(len(allowed)), among)] = False
         while len(self.picked) < n_genes and allowed.any():
             first = allowed & ~self.barred if among is None else allowed
             gains = np.where(first if first.any() else allowed, self.waiting, -np.inf)
             gene = int(np.argmax(gains))
-            self.picked.append(gene)
-            self.gains.append(float(gains[gene]))
             allowed[gene] = False
-            self.enter(gene)
+            self.pick(gene, gains)
+
+    def pick(self, gene: int, gains: Array) -> None:
+        """Let a gene enter the panel, and record what it gains."""
+        self.picked.append(gene)
+        self.gains.append(float(gains[gene]))
+        self.enter(gene)
 
     def enter(self, gene: int) -> None:
         """Measure a gene."""
-        self._open[gene] = False
+        self.can_enter[gene] = False
         if gene in self._alike:
             self.barred[self._alike[gene]] = True
         self._update(gene, 1.0)
 
     def leave(self, gene: int) -> None:
         """Measure a gene no more, ``E ← E + E g gᵀE/(1 − gᵀE g)``; genes like it stay barred."""
-        self._open[gene] = True
+        self.can_enter[gene] = True
         self._update(gene, -1.0)
 
     def _update(self, gene: int, sign: float) -> None:
-        changes = []  # of Tr(W E)
-        for genes, inverse, curved_inverse, lengths, curved in zip(
-            self._genes,
-            self._inverse,
-            self._curved_inverse,
-            self._lengths,
-            self._curved,
-            strict=True,
-        ):
-            g = genes[gene]
-            u, v = inverse @ g, curved_inverse @ g
-            s, a = 1.0 + sign * (g @ u), g @ v
-            gu, gv = (genes @ np.column_stack([u, v])).T
-            lengths -= gu**2 / (sign * s)
-            curved += gu * (a / s * gu - 2.0 * sign * gv) / s
-            uu, uv = np.outer(u, u), sign * np.outer(u, v)
-            inverse -= uu / (sign * s)
-            curved_inverse += (a / s * uu - uv - uv.T) / s
-            changes.append(float(-sign * a / s))
+        changes = [of_set.update(gene, sign) for of_set in self._sets]
         if self._across is not None:
             self._across.move(np.array(changes))
 
     @property
     def waiting(self) -> Array:
         """What each gene would gain next, shape (n_genes,)."""
-        if self._criterion == "trace":
-            return self._joined(
-                [
-                    curved / (1.0 + lengths)
-                    for curved, lengths in zip(self._curved, self._lengths, strict=True)
-                ]
-            )
-        return np.asarray(sum(np.log1p(lengths) for lengths in self._lengths))
-
-    def _joined(self, of_blocks: Sequence[Array] | Array) -> Array:
-        """What is gained, from how far the error of each block falls."""
-        gains = np.array(of_blocks)
+        if self._criterion == "determinant":
+            return np.asarray(sum(np.log1p(of_set.lengths) for of_set in self._sets))
+        gains = np.array([of_set.curved / (1.0 + of_set.lengths) for of_set in self._sets])
         return np.asarray(
             gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
         )
@@ -179,7 +161,7 @@ def select(
     *,
     include: Index,
     candidates: Index,
-    alike: Sequence[Index] = (),
+    alike: Mapping[str, Index] | None = None,
 ) -> Panel:
     """Choose genes one by one, each the one that lowers F most beside those before it, among sorted
     candidates with those of `include` among them, and one of each set that is `alike`.
@@ -189,42 +171,60 @@ def select(
     """
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed = np.searchsorted(candidates, include)
-    here = [np.searchsorted(candidates, genes) for genes in alike]
-    greedy = Greedy(blocks, across=criterion.across(), alike=here)
+    sets = {name: np.searchsorted(candidates, genes) for name, genes in (alike or {}).items()}
+    greedy = Greedy(blocks, across=criterion.across(), alike=sets.values())
     greedy.grow(len(fixed), among=fixed)
     greedy.grow(max(min(LARGEST, len(candidates)), len(fixed)) if n_genes is None else n_genes)
-    order = candidates[greedy.picked]
-    preserved = criterion.preserved(order)
+    preserved = criterion.preserved(candidates[greedy.picked])
     n_selected = enough(preserved, len(fixed)) if n_genes is None else n_genes
-    chosen = np.asarray(greedy.picked[:n_selected])
-    waiting = np.zeros(criterion.n_genes)
-    waiting[candidates] = np.where(greedy.barred, 0.0, greedy.waiting)
-    beta = np.zeros(criterion.n_genes)
+
+    def relax_choice(bounding: list[Block], chosen: Index) -> tuple[Index, Relaxation]:
+        n_more = n_selected - len(fixed)
+        relaxation = relax([block.cover(fixed) for block in bounding], n_more)
+        several = {name: g for name, g in sets.items() if relaxation.beta[g].sum() > 1.0}
+        if not several:
+            return np.arange(len(candidates)), relaxation
+        rows = Rows.of((), len(candidates)).one_of_each(several, fixed)
+        return relax_beside(bounding, rows, chosen, len(fixed), n_selected, relaxation)
+
+    return certified(criterion, candidates, greedy, preserved, n_selected, fixed, relax_choice)
+
+
+def certified(
+    criterion: Criterion,
+    candidates: Index,
+    greedy: Greedy,
+    preserved: Array,
+    n_selected: int,
+    fixed: Index,
+    relax_choice: Callable[[list[Block], Index], tuple[Index, Relaxation]],
+) -> Panel:
+    """Return the panel of the first genes of a choice, with bounds on all panels of its size.
+
+    Genes are counted among the candidates.  `fixed` must be in; `relax_choice` returns the genes
+    that may be in besides, and their relaxed choice, from blocks over the candidates and the panel.
+    """
+    chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)
+    errors = criterion.errors(candidates[chosen])
     share = np.full(n_selected, np.nan)
-    errors, free = criterion.errors(candidates[chosen]), candidates[:0]
-    known = Certificates.of_panel(errors)
+    beta = np.zeros(len(candidates))
+    holding, lacking = np.full(len(candidates), np.inf), np.full(len(candidates), -np.inf)
     if n_selected > len(fixed):
-        bounding, above = criterion.bounding(candidates[chosen])
-        bounding = [block.only(candidates) for block in bounding]
-        places = np.arange(len(candidates))
-        relaxed = relax([block.cover(fixed) for block in bounding], n_selected - len(fixed))
-        apart = {str(one): some for one, some in enumerate(here) if relaxed.beta[some].sum() > 1.0}
-        if apart:
-            rows = Rows.of((), len(candidates)).apart(apart, fixed)
-            places, relaxed = relax_beside(
-                *(bounding, rows, chosen, len(fixed), n_selected), relaxed
-            )
-        share[len(fixed) :] = optimality(errors[len(fixed) :], relaxed.lower - above)
-        free, beta[candidates[places]] = candidates[places], relaxed.beta
-        known = known.but(relaxed.holding - above, relaxed.lacking - above)
-    beta[include] = 1.0
+        bounding, excess = criterion.bounding(candidates[chosen])
+        blocks = [block.only(candidates) for block in bounding]
+        genes, relaxation = relax_choice(blocks, chosen)
+        share[len(fixed) :] = optimality(errors[len(fixed) :], relaxation.lower - excess)
+        beta[genes] = relaxation.beta
+        holding[genes], lacking[genes] = relaxation.holding - excess, relaxation.lacking - excess
+    beta[fixed], holding[fixed], lacking[fixed] = 1.0, -np.inf, np.inf
     return picked(
-        *(order, waiting, candidates),
-        weights=beta[candidates],
+        greedy.picked,
+        np.where(greedy.barred, 0.0, greedy.waiting),
+        weights=beta,
         n_selected=n_selected,
         preserved=preserved,
         optimality=share,
-        certificates=known.among(candidates, free, include),
+        certificates=Certificates(holding, lacking, float(errors[-1]), float(errors[0])),
     )
 
 
@@ -236,8 +236,7 @@ def optimality(errors: Array, lower: Array) -> Array:
     """
     reach = errors[0] - lower
     share = np.full(len(lower), np.nan)
-    something = reach > _ROUNDING * errors[0]
-    np.divide(errors[0] - errors[1:], reach, out=share, where=something)
+    np.divide(errors[0] - errors[1:], reach, out=share, where=reach > _ROUNDING * errors[0])
     return np.asarray(np.minimum(share, 1.0))  # rounding, where the panel is the best
 
 
@@ -246,13 +245,10 @@ def enough(preserved: Array, at_least: int, exhausted: str | None = None) -> int
     enough = np.flatnonzero(preserved >= SHARE)
     if len(enough):
         return max(int(enough[0]) + 1, at_least)
+    reason = f"no other gene fits beside these within {exhausted}"
     log.warning(
         f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
-        f"structure. Without `n_genes`, {SHARE:.0%} is the target, which none of these panels "
-        "reaches."
-        if exhausted is None
-        else f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
-        f"structure. Without `n_genes`, {SHARE:.0%} is the target, and no other gene fits "
-        f"beside these within {exhausted}."
+        f"structure. Without `n_genes`, {SHARE:.0%} is the target, "
+        f"{'which none of these panels reaches' if exhausted is None else f'and {reason}'}."
     )
     return len(preserved)

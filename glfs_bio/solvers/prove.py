@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..criterion.criterion import Criterion
     from ..criterion.error import Block
     from ..panel import Panel
-    from .constraints import Rows
+    from .constraints import Mask, Rows
 
 log = logging.getLogger(__name__)
 
@@ -127,9 +127,8 @@ class Search:
         self._waiting: list[_Node] = []
         #: Nodes before the proof; improvements in vain, and nodes at which another one is tried
         self._spent = self._in_vain = self._next = 0
-        free = np.ones(self.n_genes, dtype=bool)
-        free[fixed] = False
-        self._push(-np.inf, fixed, free, self.beta)
+        is_open = ~np.isin(np.arange(self.n_genes), fixed)
+        self._push(-np.inf, fixed, is_open, self.beta)
 
     @property
     def lower(self) -> float:
@@ -151,8 +150,7 @@ class Search:
 
     def value(self, panel: Index) -> float:
         """F of a panel."""
-        every = np.ones(len(panel))
-        return sum(block.only(panel).value(every) for block in self.blocks)
+        return sum(block.only(panel).value(np.ones(len(panel))) for block in self.blocks)
 
     def tighten(self, lacking: Array, tolerance: float, until: float) -> None:
         """Look for genes that are in every panel which loses at most `tolerance` of what the best
@@ -165,184 +163,170 @@ class Search:
         for gene in undecided[np.argsort(-self.lacking[undecided], kind="stable")]:
             if time.monotonic() >= until or failures == _FAILURES:
                 break
-            others = np.ones(self.n_genes, dtype=bool)
-            others[self.fixed] = others[gene] = False
-            found = self._relaxed(self.fixed, np.flatnonzero(others), self.beta, above)
-            least = np.inf if found is None else found[1].bound.least(found[0].size)
+            rest = np.setdiff1d(np.arange(self.n_genes), np.append(self.fixed, gene))
+            relaxation = self._relaxed(self.fixed, rest, self.beta, above)
+            least = np.inf if relaxation is None else relaxation[1].bound.least(relaxation[0].size)
             self.lacking[gene] = max(self.lacking[gene], least)
             failures = 0 if least > above else failures + 1
 
     def certificates(self) -> Certificates:
         """What is known of each gene: by bounds, and by the panels that are left."""
-        some, every = np.zeros((2, self.n_genes), dtype=bool)
-        every[:] = True
-        panels = [(panel, panel[:0]) for panel in (self.panel, *(panel for _, panel in self.ties))]
-        nodes = [(node.inside, self._open(node)) for node in self._waiting]
-        for inside, others in (*panels, *nodes):
-            some[inside] = some[others] = True
-            every &= np.isin(np.arange(self.n_genes), inside)
+        in_some, in_every = np.zeros(self.n_genes, dtype=bool), np.ones(self.n_genes, dtype=bool)
+        panels = [self.panel, *(panel for _, panel in self.ties)]
+        nodes = [(node.inside, self._open_genes(node)) for node in self._waiting]
+        for inside, open_genes in (*((panel, panel) for panel in panels), *nodes):
+            in_some[inside] = in_some[open_genes] = True
+            in_every &= np.isin(np.arange(self.n_genes), inside)
         beyond = np.nextafter(self.error + self.safe, np.inf)  # as all that was left out is
         return Certificates(
-            holding=np.where(some, self.holding, np.maximum(self.holding, beyond)),
-            lacking=np.where(every, np.maximum(self.lacking, beyond), self.lacking),
+            holding=np.where(in_some, self.holding, np.maximum(self.holding, beyond)),
+            lacking=np.where(in_every, np.maximum(self.lacking, beyond), self.lacking),
             error=self.error,
             start=self.start,
         )
 
     def _branch(self, node: _Node) -> None:
         """Bound the panels of a node, and part them in two."""
-        self._say()
+        self._log_progress()
         self.n_nodes += 1
-        inside, others = node.inside, self._open(node)
+        inside, genes = node.inside, self._open_genes(node)
         beta = np.zeros(self.n_genes)
         beta[node.heavy] = node.weights
-        if not len(others) or len(inside) == self.size:
-            self._found(inside)
+        if not len(genes) or len(inside) == self.size:
+            self._remember(inside)
             return
-        found = self._relaxed(inside, others, beta, self.error + 2.0 * self.safe, node.bound)
-        if found is None:
+        relaxation = self._relaxed(inside, genes, beta, self.error + 2.0 * self.safe, node.bound)
+        if relaxation is None:
             return
-        left, point = found
-        holding, lacking = point.bound.of_genes(left.size)
+        polytope, point = relaxation
+        holding, lacking = point.bound.of_genes(polytope.size)
         if node.number == 0:
-            self.holding[others], self.lacking[others] = holding, lacking
+            self.holding[genes], self.lacking[genes] = holding, lacking
             self.lacking[inside] = np.inf
-            self.beta[others], self.beta[inside] = point.weights, 1.0
-            self._improve(self.panel, others[point.beta > 0.0])
-        bound = max(node.bound, point.bound.least(left.size))
+            self.beta[genes], self.beta[inside] = point.weights, 1.0
+            self._improve(self.panel, genes[point.beta > 0.0])
+        bound = max(node.bound, point.bound.least(polytope.size))
         if bound > self.error + self.safe:
             return
-        self._round(inside, others, left, point, bound)
+        self._round(inside, genes, polytope, point, bound)
         above = self.error + self.safe
         into, out = lacking > above, holding > above
         if (into & out).any():
             return
-        inside, rest = np.concatenate([inside, others[into]]), ~into & ~out
+        inside, rest = np.concatenate([inside, genes[into]]), ~into & ~out
         if node.number == 0:  # what binds none of the genes that are left binds none later
-            self.polytope = self.polytope.binding(np.concatenate([inside, others[rest]]))
-        open_ = np.zeros(self.n_genes, dtype=bool)
-        open_[others[rest]] = True
-        beta[others] = point.beta
+            self.polytope = self.polytope.binding(np.concatenate([inside, genes[rest]]))
+        is_open = np.isin(np.arange(self.n_genes), genes[rest])
+        beta[genes] = point.beta
         if not rest.any() or len(inside) >= self.size:
-            self._push(bound, inside, open_, beta)
+            self._push(bound, inside, is_open, beta)
             return
-        one = np.flatnonzero(rest)[np.argmin(np.abs(point.beta[rest] - 0.5))]
-        open_[others[one]] = False
-        self._push(max(bound, holding[one]), np.append(inside, others[one]), open_, beta)
-        self._push(max(bound, lacking[one]), inside, open_, beta)
+        nearest = np.flatnonzero(rest)[np.argmin(np.abs(point.beta[rest] - 0.5))]
+        is_open[genes[nearest]] = False
+        with_nearest = np.append(inside, genes[nearest])
+        self._push(max(bound, holding[nearest]), with_nearest, is_open, beta)
+        self._push(max(bound, lacking[nearest]), inside, is_open, beta)
 
-    def _push(self, bound: float, inside: Index, open_: NDArray[np.bool_], beta: Array) -> None:
+    def _push(self, bound: float, inside: Index, is_open: Mask, beta: Array) -> None:
         """Keep the panels that hold some genes, after what limits say of the open ones."""
-        settled = self._settled(inside, open_)
+        settled = self._settled(inside, is_open)
         if settled is None:
             return
-        inside, open_ = settled
-        heavy = np.flatnonzero(open_ & (beta > 0.0))
-        node = _Node(bound, next(self._numbers), inside, np.packbits(open_), heavy, beta[heavy])
+        inside, is_open = settled
+        heavy = np.flatnonzero(is_open & (beta > 0.0))
+        node = _Node(bound, next(self._numbers), inside, np.packbits(is_open), heavy, beta[heavy])
         heapq.heappush(self._waiting, node)
 
-    def _open(self, node: _Node) -> Index:
-        """Genes that may be in or out."""
+    def _open_genes(self, node: _Node) -> Index:
+        """Return the genes that may be in or out."""
         return np.flatnonzero(np.unpackbits(node.bits, count=self.n_genes))
 
-    def _settled(
-        self, inside: Index, open_: NDArray[np.bool_]
-    ) -> tuple[Index, NDArray[np.bool_]] | None:
-        """The genes that are in, and open, after what limits alone say; None: no panel is left."""
+    def _settled(self, inside: Index, is_open: Mask) -> tuple[Index, Mask] | None:
+        """Return the genes that are in, and open, after what limits alone say; None: no panel is
+        within them.
+        """
         if len(self.polytope.most) == 1:
-            return inside, open_
+            return inside, is_open
         while True:
-            genes = np.flatnonzero(open_)
-            left = self.polytope.beside(inside, genes)
-            if left is None:
+            genes = np.flatnonzero(is_open)
+            polytope = self.polytope.remaining(inside, genes)
+            if polytope is None:
                 return None
-            room = left.most - np.minimum(left.matrix, 0.0).sum(axis=1) + _TINY
-            out = (left.matrix > room[:, None]).any(axis=0)
-            into = (-left.matrix > room[:, None]).any(axis=0)
+            room = polytope.most - np.minimum(polytope.matrix, 0.0).sum(axis=1) + _TINY
+            out = (polytope.matrix > room[:, None]).any(axis=0)
+            into = (-polytope.matrix > room[:, None]).any(axis=0)
             if (into & out).any():
                 return None
             if not (into | out).any():
-                return inside, open_
-            open_ = open_.copy()
-            open_[genes[into | out]] = False
+                return inside, is_open
+            is_open = is_open.copy()
+            is_open[genes[into | out]] = False
             inside = np.concatenate([inside, genes[into]])
 
     def _relaxed(
-        self,
-        inside: Index,
-        others: Index,
-        beta: Array,
-        enough: float,
-        bound: float = -np.inf,
+        self, inside: Index, genes: Index, beta: Array, enough: float, bound: float = -np.inf
     ) -> tuple[Polytope, Point] | None:
-        """What limits leave beside some genes, and the relaxation; None: no panel is left."""
-        left = self.polytope.beside(inside, others)
-        if left is None:
+        """Return what limits leave to some genes beside those inside, and the relaxation; None: no
+        panel is within the limits.
+        """
+        polytope = self.polytope.remaining(inside, genes)
+        if polytope is None:
             return None
         gap = _ENOUGH * (self.error - bound) if np.isfinite(bound) else _FIRST * self.error
-        point = relaxed(
-            [block.only(others).beside(block.genes[inside]) for block in self.blocks],
-            left,
-            beta[others],
-            gap=max(gap, 0.5 * self.safe),
-            enough=enough,
-        )
-        return left, point
+        blocks = [block.only(genes).measuring(block.genes[inside]) for block in self.blocks]
+        gap = max(gap, 0.5 * self.safe)
+        return polytope, relaxed(blocks, polytope, beta[genes], gap=gap, enough=enough)
 
     def _round(
-        self, inside: Index, others: Index, left: Polytope, point: Point, bound: float
+        self, inside: Index, genes: Index, polytope: Polytope, point: Point, bound: float
     ) -> None:
         """Look for a better panel near the weights of a relaxation."""
-        room, chosen = left.most.copy(), []
-        some = np.flatnonzero(point.beta > 0.0)
-        for gene in some[np.argsort(-point.beta[some], kind="stable")]:
-            column = left.matrix[:, gene]
+        room, chosen = polytope.most.copy(), []
+        heavy = np.flatnonzero(point.beta > 0.0)
+        for gene in heavy[np.argsort(-point.beta[heavy], kind="stable")]:
+            column = polytope.matrix[:, gene]
             if ((column <= 0) | (column <= room + _TINY)).all():
                 room -= column
                 chosen.append(gene)
-        if (room < -_TINY).any():
-            return
-        panel = np.sort(np.concatenate([inside, others[chosen]]))
+        panel = np.sort(np.concatenate([inside, genes[chosen]]))
         key = panel.tobytes()
-        if key in self._tried:
+        if (room < -_TINY).any() or key in self._tried:
             return
         self._tried.add(key)
-        self._found(panel)
-        near = self.value(panel) < self.error + _NEAR * (self.error - bound)
-        if near and self.n_nodes >= self._next:
-            before = self.error
-            self._improve(panel, others[point.beta > 0.0])
-            self._in_vain = 0 if self.error < before else self._in_vain + 1
+        self._remember(panel)
+        is_near = self.value(panel) < self.error + _NEAR * (self.error - bound)
+        if is_near and self.n_nodes >= self._next:
+            error = self.error
+            self._improve(panel, genes[heavy])
+            self._in_vain = 0 if self.error < error else self._in_vain + 1
             self._next = self.n_nodes + self._in_vain
 
-    def _found(self, panel: Index) -> None:
+    def _remember(self, panel: Index) -> None:
         """Remember a panel if it is the best, or as good."""
         panel = np.sort(panel)
         fits = (self.polytope.matrix[:, panel].sum(axis=1) <= self.polytope.most + _TINY).all()
         value = self.value(panel)
         if not fits or value > self.error + self.safe or np.array_equal(panel, self.panel):
             return
-        known = [*self.ties, (self.error, self.panel), (value, panel)]
-        self.error, self.panel = min(known, key=lambda one: one[0])
-        self.ties = [
-            (value, one)
-            for place, (value, one) in enumerate(known)
-            if value <= self.error + self.safe
-            and not any(np.array_equal(one, other) for _, other in known[:place])
-            and not np.array_equal(one, self.panel)
-        ]
+        panels = [*self.ties, (self.error, self.panel), (value, panel)]
+        self.error, self.panel = min(panels, key=lambda error_and_panel: error_and_panel[0])
+        seen, self.ties = [self.panel], []
+        for value, panel in panels:
+            if value <= self.error + self.safe and not any(np.array_equal(panel, p) for p in seen):
+                self.ties.append((value, panel))
+                seen.append(panel)
 
-    def _improve(self, panel: Index, others: Index) -> None:
-        """Exchange genes of a panel for some others, and for those of the best."""
-        among = np.unique(np.concatenate([panel, others, self.panel]))
-        blocks = [block.only(among) for block in self.blocks]
-        fixed, places = np.searchsorted(among, self.fixed), np.searchsorted(among, panel)
+    def _improve(self, panel: Index, more: Index) -> None:
+        """Exchange genes of a panel for some more, and for those of the best."""
+        genes = np.unique(np.concatenate([panel, more, self.panel]))
+        blocks = [block.only(genes) for block in self.blocks]
+        fixed = np.searchsorted(genes, self.fixed)
         exchanges = Exchanges(
-            lambda: Greedy(blocks), self.rows.only(among), fixed, self.size, -np.inf
+            lambda: Greedy(blocks), self.rows.only(genes), fixed, self.size, -np.inf
         )
-        self._found(among[exchanges.improved(places.tolist())])
+        self._remember(genes[exchanges.improved(np.searchsorted(genes, panel).tolist())])
 
-    def _say(self) -> None:
+    def _log_progress(self) -> None:
         if self.n_nodes % _OFTEN == 0 and self.n_nodes:
             gap = (self.error - self.lower) / (self.start - self.error)
             stage = f"proving the best panel: {self.n_nodes} steps, others at most {gap:.2%} better"
@@ -370,67 +354,57 @@ def best(
     over its blocks.
     """
     until = np.inf if time_limit is None else time.monotonic() + time_limit
-    first = nested(criterion, n_genes, include=include, candidates=candidates)
-    before, known = first.order[: first.n_selected], first.certificates
+    panel = nested(criterion, n_genes, include=include, candidates=candidates)
+    order, certificates = panel.order[: panel.n_selected], panel.certificates
     n_fixed = len(include)
-    if known is None or n_fixed == len(before):
-        return first
-    size = len(candidates) if n_genes is None and rows.budget else n_genes or len(before)
+    if certificates is None or n_fixed == len(order):
+        return panel
+    size = len(candidates) if n_genes is None and rows.budget else n_genes or len(order)
 
-    def among(here: Index, panel: Index) -> Search:
-        genes = candidates[here]
-        places = np.searchsorted(genes, include), np.searchsorted(here, panel)
-        return Search(criterion.on(genes), rows.only(genes), size, *places)
+    def search_among(tested: Index, panel: Index) -> Search:
+        genes = candidates[tested]
+        fixed, start = np.searchsorted(genes, include), np.searchsorted(tested, panel)
+        return Search(criterion.on(genes), rows.only(genes), size, fixed, start)
 
-    here = np.flatnonzero(known.of() != NONE)
-    search = among(here, before)
+    tested = np.flatnonzero(certificates.of() != NONE)
+    search = search_among(tested, order)
     try:
         search.run(until)
-        known = search.certificates().over(known, here)
-        near = np.flatnonzero(known.of(tolerance) != NONE)
-        wide = among(near, here[search.panel])
-        wide.tighten(known.lacking[near], tolerance, until)
-        known = wide.certificates().over(known, near)
+        certificates = search.certificates().over(certificates, tested)
+        nearly = np.flatnonzero(certificates.of(tolerance) != NONE)
+        wide = search_among(nearly, tested[search.panel])
+        wide.tighten(certificates.lacking[nearly], tolerance, until)
+        certificates = wide.certificates().over(certificates, nearly)
     except KeyboardInterrupt:
-        known = search.certificates().over(known, here)
+        certificates = search.certificates().over(certificates, tested)
         log.warning("Interrupted: the best panel so far is kept, with the bound so far.")
-    errors = criterion.errors(candidates[before])[[n_fixed, -1]]
-    bound = float(errors[0] - (errors[0] - errors[1]) / first.optimality[-1])  # of the first panel
+    errors = criterion.errors(candidates[order])
+    gained = errors[n_fixed] - errors[1:]
+    bound = float(errors[n_fixed] - gained[-1] / panel.optimality[-1])  # of the first panel
     lower = min(float(np.fmax(search.lower, bound)), search.error)
-    n_open = int((known.of() == OPEN).sum())
+    n_open = int((certificates.of() == OPEN).sum())
     proof = Proof(search.error, search.start, lower, search.n_nodes, n_open)
-    found = first
-    if not np.array_equal(np.sort(before), here[search.panel]):
+    weights, share = panel.weights.copy(), panel.optimality.copy()
+    if not np.array_equal(np.sort(order), tested[search.panel]):
         greedy = Greedy([block.only(candidates) for block in criterion.blocks])
         greedy.grow(n_fixed, among=np.searchsorted(candidates, include))
-        greedy.grow(len(search.panel), among=here[search.panel])
-        waiting, order = np.zeros(criterion.n_genes), candidates[greedy.picked]
-        waiting[candidates] = greedy.waiting
-        found = picked(
-            *(order, waiting, candidates),
-            weights=first.weights,
-            n_selected=len(order),
-            preserved=criterion.preserved(order),
-            optimality=_optimality(criterion, candidates[before], first.optimality, order, n_fixed),
+        greedy.grow(len(search.panel), among=tested[search.panel])
+        genes = candidates[greedy.picked]
+        n = min(len(order), len(genes))  # panels with the same first genes
+        gains = errors[n_fixed] - criterion.errors(genes)[1 : n + 1]
+        ratio = np.full(len(genes), np.nan)
+        np.divide(gains * share[:n], gained[:n], out=ratio[:n], where=gained[:n] > 0)
+        share = np.minimum(ratio, 1.0)
+        panel = picked(
+            greedy.picked,
+            greedy.waiting,
+            weights=weights,
+            n_selected=len(genes),
+            preserved=criterion.preserved(genes),
+            optimality=share,
         )
-    share = found.optimality.copy()
-    share[-1] = 1.0 if proof.proven else (errors[0] - proof.error) / (errors[0] - proof.lower)
-    weights = found.weights.copy()
+    best_gain, most_gain = errors[n_fixed] - proof.error, errors[n_fixed] - proof.lower
+    share[-1] = 1.0 if proof.proven else best_gain / most_gain
     if search.n_nodes:
-        weights[here] = search.beta
-    return replace(found, weights=weights, optimality=share, certificates=known, proof=proof)
-
-
-def _optimality(
-    criterion: Criterion, before: Index, share: Array, order: Index, n_fixed: int
-) -> Array:
-    """Shares of the best possible that the first genes of a panel are, from those of another one
-    with the same first genes; NaN for more genes than it has.
-    """
-    n = min(len(before), len(order))
-    gained, gains = (
-        errors[n_fixed] - errors[1 : n + 1] for errors in map(criterion.errors, (before, order))
-    )
-    found = np.full(len(order), np.nan)
-    np.divide(gains * share[:n], gained, out=found[:n], where=gained > 0)
-    return np.asarray(np.minimum(found, 1.0))
+        weights[tested] = search.beta
+    return replace(panel, weights=weights, optimality=share, certificates=certificates, proof=proof)

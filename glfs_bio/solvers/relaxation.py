@@ -61,28 +61,23 @@ class Polytope:
         packs = np.flatnonzero((total > rows.upper) & (rows.upper > 0))
         covers = np.flatnonzero(rows.lower > 0)
         upper, lower = rows.upper[packs], rows.lower[covers]
-        parts = [
-            np.ones((1, rows.n_genes)),
-            rows.matrix[packs].toarray() / upper[:, None],
-            -rows.matrix[covers].toarray() / lower[:, None],
-        ]
-        most = (
-            [float(size)],
-            rows.most[packs] / upper,
-            -np.ones(len(covers)),
-        )
-        return cls(np.concatenate(parts), np.concatenate(most))
+        packed = rows.matrix[packs].toarray() / upper[:, None]
+        covered = -rows.matrix[covers].toarray() / lower[:, None]
+        matrix = np.concatenate([np.ones((1, rows.n_genes)), packed, covered])
+        most = np.concatenate([[float(size)], rows.most[packs] / upper, -np.ones(len(covers))])
+        return cls(matrix, most)
 
-    def beside(self, inside: Index, genes: Index) -> Polytope | None:
-        """What is left to some genes where others are in; None where no panel is within the limits.
+    def remaining(self, inside: Index, genes: Index) -> Polytope | None:
+        """Return what limits leave to some genes where others are in; None where no panel is within
+        them.
 
         Rows that all of the genes fit are left out.
         """
-        left = self.most - self.matrix[:, inside].sum(axis=1)
+        room = self.most - self.matrix[:, inside].sum(axis=1)
         matrix = self.matrix[:, genes]
-        if (np.minimum(matrix, 0.0).sum(axis=1) > left + _ROOM).any():
+        if (np.minimum(matrix, 0.0).sum(axis=1) > room + _ROOM).any():
             return None
-        return Polytope(matrix, left).binding(np.arange(len(genes)))
+        return Polytope(matrix, room).binding(np.arange(len(genes)))
 
     def binding(self, genes: Index) -> Polytope:
         """The number of genes, and the rows that some genes do not fit all together."""
@@ -121,18 +116,12 @@ class Point(NamedTuple):
     def within_upper(self, polytope: Polytope) -> Linear:
         """The bound of panels that need to meet no lower limit."""
         prices = np.where(polytope.most > 0, self.prices, 0.0) - self.prices
-        left = prices @ polytope.matrix
         level = self.bound.level - float(prices @ polytope.most)
-        return Linear(level, self.bound.slopes + left)
+        return Linear(level, self.bound.slopes + prices @ polytope.matrix)
 
 
 def relaxed(
-    blocks: Sequence[Block],
-    polytope: Polytope,
-    start: Array,
-    *,
-    gap: float,
-    enough: float = np.inf,
+    blocks: Sequence[Block], polytope: Polytope, start: Array, *, gap: float, enough: float = np.inf
 ) -> Point:
     """Nearly the best β, from a first guess, and the bound it gives.
 
@@ -140,31 +129,31 @@ def relaxed(
     panel is within the limits the bound grows without end.
     """
     size, n_genes = polytope.size, len(start)
-    some = np.arange(n_genes)
+    working = np.arange(n_genes)
     if n_genes > 2 * (size + _MORE):
-        some = _first(blocks, polytope, start)
+        working = _first(blocks, polytope, start)
     for _ in range(_ROUNDS):
-        every = len(some) == n_genes
-        found, prices = _interior(
-            blocks if every else [block.only(some) for block in blocks],
-            polytope if every else polytope.only(some),
-            start[some],
+        is_all = len(working) == n_genes
+        weights, prices = _interior(
+            blocks if is_all else [block.only(working) for block in blocks],
+            polytope if is_all else polytope.only(working),
+            start[working],
             gap=gap,
-            enough=enough if every else np.inf,
+            enough=enough if is_all else np.inf,
         )
         beta = np.zeros(n_genes)
-        beta[some] = found
+        beta[working] = weights
         value, gradient = evaluate(blocks, beta)
         point = Point(beta, value, prices, polytope.bound(value, gradient, beta, prices))
         least = point.bound.least(size)
-        if every or least >= enough or value - least <= 2.0 * gap:
+        if is_all or least >= enough or value - least <= 2.0 * gap:
             break
-        kept = some[found > _ZERO]
-        steep = np.argsort(point.bound.slopes, kind="stable")[: len(kept) + _MORE]
-        before, some = some, np.union1d(kept, steep)
-        if np.isin(some, before).all():
+        heavy = working[weights > _ZERO]
+        steep = np.argsort(point.bound.slopes, kind="stable")[: len(heavy) + _MORE]
+        larger = np.union1d(heavy, steep)
+        if np.isin(larger, working).all():
             break
-        start = beta
+        working, start = larger, beta
     return point
 
 
@@ -193,7 +182,7 @@ def _interior(
     beta = np.clip(start, _INSIDE, 1.0 - _INSIDE)
     beta *= min(1.0, (size - _INSIDE) / beta.sum())
     slack = np.maximum(most - matrix @ beta, _INSIDE)
-    best, found = -np.inf, (beta, np.zeros(len(most)))
+    best, best_point = -np.inf, (beta, np.zeros(len(most)))
     prices = np.zeros(0)
     for _ in range(_STEPS):
         value, gradient, curvature = _second_order(blocks, beta)
@@ -205,7 +194,7 @@ def _interior(
             lower, upper = 0.1 * scale / beta, 0.1 * scale / (1.0 - beta)
         least = polytope.bound(value, gradient, beta, prices).least(size)
         if least > best:
-            best, found = least, (beta, prices)
+            best, best_point = least, (beta, prices)
         over = matrix @ beta + slack - most - _ROOM
         if best >= enough or (value - best <= gap and np.abs(over).max() <= _INSIDE * gap + _ROOM):
             break
@@ -214,9 +203,9 @@ def _interior(
         pull = prices / slack
         system = curvature + (matrix.T * pull) @ matrix
         np.einsum("ii->i", system)[:] += lower / beta + upper / (1.0 - beta)
-        right = measure / beta - measure / (1.0 - beta) - gradient
-        right -= (measure / slack + pull * over) @ matrix
-        _, step, failed = lapack.dposv(system, right, lower=1, overwrite_a=1)
+        residual = measure / beta - measure / (1.0 - beta) - gradient
+        residual -= (measure / slack + pull * over) @ matrix
+        _, step, failed = lapack.dposv(system, residual, lower=1, overwrite_a=1)
         if failed:
             break
         moved = matrix @ step
@@ -228,7 +217,7 @@ def _interior(
         beta, slack = beta + far * step, slack + far * d_slack
         far = _reach((-d_prices / prices, -d_lower / lower, -d_upper / upper))
         prices, lower, upper = prices + far * d_prices, lower + far * d_lower, upper + far * d_upper
-    return found
+    return best_point
 
 
 def _second_order(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, Array]:

@@ -250,7 +250,7 @@ class Evaluation:
                 values(readers.cells_read(codes)) if "laprls" in self.readings else None,
                 codes,
                 names,
-                near=view.nearest,
+                neighbors=view.nearest,
                 random_state=self.random_state,
             )
 
@@ -337,7 +337,6 @@ class Evaluation:
     def _labels(self, prefix: Prefix) -> list[Row]:
         codes, values = self.labels.codes, prefix.expressed.values
         scores = self._scores(prefix.view, lambda cells: readers.standardised(values[cells]))
-        texts = readers.said(self.readings, codes)
         prefix.tables["per_label"] = readers.table(scores, "label")
         prefix.tables["confusion"] = readers.confusions(scores)
         if self.counts is not None:
@@ -350,7 +349,7 @@ class Evaluation:
                 readers.suffixed(name, reading),
                 getattr(of_panel, name),
                 all_genes=getattr(self.scores_of_all_genes[reading], name),
-                reading=f"{texts[reading]}; {np.sum(codes >= 0):,} cells",
+                reading=f"{readers.describe_reading(reading, codes)}; {np.sum(codes >= 0):,} cells",
             )
             for reading, of_panel in scores.items()
             for name in _OF_LABELS
@@ -384,7 +383,7 @@ class Evaluation:
                 readers.suffixed(f"domain_{name}", reading),
                 getattr(of_panel, name),
                 all_genes=getattr(self.domains_of_all_genes[reading], name),
-                reading=f"{domains.said([reading])[reading]}; {len(domains.cells):,} cells",
+                reading=f"{domains.describe_reading(reading)}; {len(domains.cells):,} cells",
                 **by_random([getattr(scores[reading], name) for scores in of_random]),
             )
             for reading, of_panel in scores.items()
@@ -396,7 +395,7 @@ class Evaluation:
             prefix.tables["per_label"] = pd.concat(tables, ignore_index=True)
         for name, measure, of_all, scale in (
             ("morans_i", genes.mean, float(genes.of_genes.mean()), 1.0),
-            ("morans_i_kept", genes.kept, 1.0, prefix.comparable),
+            ("morans_i_kept", genes.preserved, 1.0, prefix.comparable),
         ):
             drawn = by_random([measure(values) for values in random])
             rows.append(row(name, measure(panel) * scale, all_genes=of_all, **drawn))

@@ -351,7 +351,7 @@ def in_place_of(
         for leaving, row in enumerate(gone):
             if row >= 0:
                 measured = MeasuredPanel(criterion, np.append(stay[stay != row], row))
-                score[leaving] = measured.substitutions(np.array([row])).score[0, come]
+                score[leaving] = measured.substitutions(np.array([row]))[1][0, come]
     of, by = linear_sum_assignment(np.clip(np.nan_to_num(score), 0.0, 1.0), maximize=True)
     return of, by, score[of, by]
 

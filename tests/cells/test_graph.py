@@ -49,7 +49,7 @@ def test_approximate_neighbours_of_identical_cells(monkeypatch):
     monkeypatch.setattr(graph, "_CANDIDATES", 30)
     monkeypatch.setattr(graph, "_PER_NEIGHBOR", 1)
     places = np.repeat(np.random.default_rng(0).normal(size=(20, 3)), 10, axis=0)
-    distances = graph.approximate_distances(places, 5, random_state=0)
+    distances = graph.distances_to_others(*graph.approximate_neighbors(places, 5, random_state=0))
     assert (np.diff(distances.indptr) >= 5).all()
     np.testing.assert_allclose(distances.data, 0, atol=1e-3)
     assert not distances.diagonal().any()
@@ -97,23 +97,23 @@ def counts():
 
 
 def test_a_sample_is_drawn_by_the_seed_and_has_parts(counts, monkeypatch):
-    whole = sample.look(RowMatrix(counts), whole=True, random_state=0)
+    whole = sample.look(RowMatrix(counts), all_cells=True, random_state=0)
     assert whole.chosen is None
-    assert whole.part(len(counts), 0) is whole
+    assert whole.subsample(len(counts), 0) is whole
     np.testing.assert_array_equal(whole.data, counts)
     np.testing.assert_allclose(whole.variance, counts.var(axis=0))
     monkeypatch.setattr(sample, "MANY_CELLS", 15)
     drawn, again, other = (
-        sample.look(RowMatrix(counts), whole=False, random_state=seed) for seed in (0, 0, 1)
+        sample.look(RowMatrix(counts), all_cells=False, random_state=seed) for seed in (0, 0, 1)
     )
     np.testing.assert_array_equal(drawn.chosen, again.chosen)
     assert (drawn.chosen != other.chosen).any()
     for of in (whole, drawn):
-        part = of.part(10, 0)
+        part = of.subsample(10, 0)
         assert len(np.unique(part.chosen)) == 10
         np.testing.assert_array_equal(sparse.csr_array(part.data).toarray(), counts[part.chosen])
-        np.testing.assert_allclose(part.own_variance, counts[part.chosen].var(axis=0))
-        np.testing.assert_array_equal(part.chosen, of.part(10, 0).chosen)
+        np.testing.assert_allclose(part.variance_in_sample, counts[part.chosen].var(axis=0))
+        np.testing.assert_array_equal(part.chosen, of.subsample(10, 0).chosen)
     assert set(part.chosen) <= set(drawn.chosen)
 
 

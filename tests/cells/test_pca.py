@@ -152,7 +152,7 @@ def test_components_are_the_same_to_rounding_from_any_container(share):
     with_zeros.data[x.ravel() == 0] = 0.0
     components = []
     for container in (x, sparse.csr_array(x), sparse.csc_matrix(x), shuffled, with_zeros):
-        sample = look(RowMatrix(container), whole=False, random_state=0)
+        sample = look(RowMatrix(container), all_cells=False, random_state=0)
         components.append(subspace.principal_components(sample.products, 20))
     for others in components[1:]:
         np.testing.assert_allclose(others, components[0], atol=1e-9 * np.abs(components[0]).max())

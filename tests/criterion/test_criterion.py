@@ -41,7 +41,7 @@ def test_what_an_instrument_detects(problems, by_definition):
     instrument = Instrument(np.linspace(0.0, 1.0, 12))
     there = Criterion(problems, instrument=instrument)
     lengths = [
-        instrument.longer(np.ones((12, 1)), problem, there.targets[0].noise) for problem in problems
+        instrument.gain(np.ones((12, 1)), problem, there.targets[0].noise) for problem in problems
     ]
     expected = [by_definition(ORDER[:size], lengths) for size in range(len(ORDER) + 1)]
     np.testing.assert_allclose(there.errors(ORDER), expected, rtol=1e-10)

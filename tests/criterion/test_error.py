@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.criterion.error import Block
+from glfs_bio.criterion.error import Block, eigen
 from glfs_bio.glfs2014 import Exact
 from glfs_bio.glfs2014.variance import Variance
 
@@ -39,7 +39,7 @@ def curvature(error, beta, step=1e-5):
 def test_value_is_the_definition(given):
     """Also of some of the genes; E is the error covariance."""
     genes, wanted, beta = given
-    error = Block.of(genes, wanted)
+    error = Block.turned(genes, *eigen(wanted))
     assert error.value(beta) == pytest.approx(by_definition(genes, wanted, beta), rel=1e-12)
     assert error.value_and_gradient(beta)[0] == pytest.approx(error.value(beta), rel=1e-12)
     assert error.value(np.zeros_like(beta)) == pytest.approx(1.0, rel=1e-12)
@@ -59,7 +59,7 @@ def test_gradient_is_finite_differences(given):
         / (2.0 * step)
         for way in np.eye(len(beta)) * step
     ]
-    _, gradient = Block.of(genes, wanted).value_and_gradient(beta)
+    _, gradient = Block.turned(genes, *eigen(wanted)).value_and_gradient(beta)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-9)
     assert (gradient < 0).all()
 
@@ -67,7 +67,7 @@ def test_gradient_is_finite_differences(given):
 def test_no_gradient_is_steeper(given):
     """``−g_iᵀ E W E g_i`` is at most the largest eigenvalue of ``E W E``, times ``‖g_i‖²``."""
     genes, wanted, beta = given
-    error = Block.of(genes, wanted)
+    error = Block.turned(genes, *eigen(wanted))
     inverse = error.inverse(beta)
     steepest = error.steepest(inverse)
     expected = np.linalg.norm(inverse @ np.diag(error.weights) @ inverse, 2)
@@ -91,8 +91,10 @@ def test_it_is_convex(random_errors):
 def test_rotated_coordinates_give_the_same(given):
     genes, wanted, beta = given
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=wanted.shape))[0]
-    value, gradient = Block.of(genes, wanted).value_and_gradient(beta)
-    turned, slopes = Block.of(genes @ turn, turn.T @ wanted @ turn).value_and_gradient(beta)
+    value, gradient = Block.turned(genes, *eigen(wanted)).value_and_gradient(beta)
+    turned, slopes = Block.turned(genes @ turn, *eigen(turn.T @ wanted @ turn)).value_and_gradient(
+        beta
+    )
     assert turned == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(slopes, gradient, rtol=1e-9)
 
@@ -100,7 +102,7 @@ def test_rotated_coordinates_give_the_same(given):
 def test_covered_genes_are_measured_and_weighed_no_more(given):
     genes, wanted, beta = given
     include = np.array([1, 3])
-    error = Block.of(genes, wanted)
+    error = Block.turned(genes, *eigen(wanted))
     whole, rest = beta.copy(), beta.copy()
     whole[include], rest[include] = 1.0, 0.0
     value, gradient = error.cover(include).value_and_gradient(rest)
@@ -122,5 +124,5 @@ def test_the_variance_is_the_error_less_the_squared_bias():
     m = np.diag(1.0 / kappa)
     inverse = np.linalg.inv(np.eye(5) + (genes.T * beta) @ genes)
     variance = Variance((Exact.whitened(genes, kappa),)).at(beta).value
-    error = Block.of(genes, m).value(beta)
+    error = Block.turned(genes, *eigen(m)).value(beta)
     assert variance == pytest.approx(error - np.trace(inverse @ m @ inverse), rel=1e-10)

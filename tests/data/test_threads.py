@@ -80,6 +80,7 @@ def test_passes_and_neighbours_do_not_depend_on_threads(monkeypatch):
     for n_threads in (1, 3):
         monkeypatch.setattr(parallel, "n_threads", lambda n_threads=n_threads: n_threads)
         sums.append(rows.RowMatrix(x).weighted_sums(weights))
-        distances.append(graphs.approximate_distances(cells, 4, 0).toarray())
+        nearest = graphs.approximate_neighbors(cells, 4, 0)
+        distances.append(graphs.distances_to_others(*nearest).toarray())
     np.testing.assert_array_equal(*sums)
     np.testing.assert_array_equal(*distances)

@@ -48,7 +48,7 @@ def test_votes_are_those_of_the_benchmarks(blood):
     where, codes, names = blood
     near = nearest(where, 15)
     predicted = label_scores(where, codes, names).predicted
-    given = label_scores(where, codes, names, near=near).predicted
+    given = label_scores(where, codes, names, neighbors=near).predicted
     np.testing.assert_array_equal(given, predicted)
     votes = np.array([(codes[near] == code).sum(axis=1) for code in range(len(names))])
     clear = np.sum(votes == votes.max(axis=0), axis=0) == 1
@@ -136,7 +136,7 @@ def test_small_groups_have_fewer_neighbors(sizes, used):
         assert scores.accuracy >= 0.9
     else:
         assert np.isnan([scores.accuracy, scores.macro_f1, scores.rare_f1]).all()
-    near = label_scores(where, codes, scores.per_label.index, near=nearest(where))
+    near = label_scores(where, codes, scores.per_label.index, neighbors=nearest(where))
     np.testing.assert_array_equal(near.predicted, scores.predicted)
 
 
@@ -187,7 +187,7 @@ def test_laprls_reads_some_of_many_cells(blood, monkeypatch):
     codes = np.where(np.arange(700) == 5, len(names), codes)
     codes[::10], names = -1, [*names, "rare"]
     every = scores_by(["laprls"], where, where, codes, names)["laprls"]
-    assert " of " not in readers.said(["laprls"], codes)["laprls"]
+    assert " of " not in readers.describe_reading("laprls", codes)
     monkeypatch.setattr(readers, "READ", 400)
     cells = readers.cells_read(codes)
     assert 350 < len(cells) <= 400
@@ -197,9 +197,8 @@ def test_laprls_reads_some_of_many_cells(blood, monkeypatch):
     np.testing.assert_array_equal(np.flatnonzero(some.predicted >= 0), cells)
     assert some.accuracy == pytest.approx(every.accuracy, abs=0.05)
     assert list(some.per_label.index) == list(every.per_label.index)
-    sentences = readers.said(["knn", "laprls"], codes)
-    assert f"of {len(cells)} cells" in sentences["laprls"]
-    assert " of " not in sentences["knn"]
+    assert f"of {len(cells)} cells" in readers.describe_reading("laprls", codes)
+    assert " of " not in readers.describe_reading("knn", codes)
 
 
 def test_laprls_of_few_cells():

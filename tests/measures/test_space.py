@@ -147,8 +147,8 @@ def test_what_is_kept_is_what_the_regression_explains():
         weights = moran.weights.toarray()
         noise = (left**2).sum(axis=0) / (200 - 1 - 3) * np.trace(projection @ weights)
         by_hand = 1 - (np.sum(left * (weights @ left)) + noise.sum()) / np.sum(z * (weights @ z))
-        assert moran.kept(form(data)[:, panel]) == pytest.approx(by_hand)
-        assert moran.kept(form(data)) == pytest.approx(1.0)
+        assert moran.preserved(form(data)[:, panel]) == pytest.approx(by_hand)
+        assert moran.preserved(form(data)) == pytest.approx(1.0)
 
 
 def test_noise_beside_a_smooth_gene_is_not_kept():
@@ -162,7 +162,7 @@ def test_noise_beside_a_smooth_gene_is_not_kept():
         data = np.hstack([smooth, other, noise])
         moran = Autocorrelation.of(path(300), RowMatrix(data), np.arange(45))
         differences.append(
-            moran.kept(data[:, :4]) * moran.of_genes.sum() - moran.of_genes[:4].sum()
+            moran.preserved(data[:, :4]) * moran.of_genes.sum() - moran.of_genes[:4].sum()
         )
     assert abs(np.mean(differences)) < 3 * np.std(differences) / np.sqrt(20) + 0.1
 
@@ -178,11 +178,11 @@ def test_some_genes_stand_for_all_where_there_are_many_cells(monkeypatch):
     some = Autocorrelation.of(path(400), RowMatrix(data), every)
     assert some.values.shape == (400, 40)
     assert some.mean(panel) == moran.mean(panel)
-    assert some.kept(panel) == pytest.approx(moran.kept(panel), abs=0.05)
+    assert some.preserved(panel) == pytest.approx(moran.preserved(panel), abs=0.05)
 
 
 def test_nothing_is_kept_where_nothing_is_in_space():
     values = np.tile([0.0, 1.0], 10)[:, None]
     moran = Autocorrelation.of(path(20), RowMatrix(values), np.array([0]))
     assert moran.of_genes[0] < 0
-    assert np.isnan(moran.kept(values))
+    assert np.isnan(moran.preserved(values))

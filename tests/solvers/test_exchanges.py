@@ -41,7 +41,7 @@ def limited(seed, kind):
 
 
 def search(blocks, rows, include=NONE, *, worst=False):
-    return _Search(OfBlocks(blocks, worst=worst), EVERY, blocks, rows, include)
+    return _Search(OfBlocks(blocks, worst=worst), EVERY, rows, include)
 
 
 def of_all(criterion, rows, size):
@@ -148,4 +148,4 @@ def test_a_gene_that_leaves_leaves_nothing_behind(random_errors):
     for gene in (5, 0):
         other.leave(gene)
     np.testing.assert_allclose(other.waiting, plain.waiting)
-    np.testing.assert_array_equal(other.left, plain.left)
+    np.testing.assert_array_equal(other.can_enter, plain.can_enter)
