@@ -26,7 +26,7 @@ MORE = {
 
 def names_of(name, before, after):
     """Names of everything that a call writes, without the key."""
-    stored = {structure.KEY, structure.BESIDE}  # by other functions on their way
+    stored = {key for key in after["uns"] if structure.is_slot(key)}  # by other functions
     new = {part: set(after[part]) - set(before[part]) - stored for part in before}
     if name == "structure":
         new["uns"] = {structure.KEY}

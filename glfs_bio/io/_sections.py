@@ -79,7 +79,7 @@ class Subject:
         if results.kind_of(entry) != kind:
             return None
         is_stability = kind == "stability"
-        why = stale.stale(self.adata, entry, key=self.key if is_stability else None)
+        why = stale.why_outdated(self.adata, entry, self.key if is_stability else None)
         if is_stability or why is not None:
             return why
         panel = set(stale.panel_of(entry) or [])
@@ -303,7 +303,7 @@ def choice(subject: Subject) -> Section:
         name: value
         for name, value in subject.entry.items()
         if isinstance(value, str | bool | int | float | np.generic)
-        and name not in ("kind", "format", "written")
+        and name not in ("kind", "written", "request")
     }
     figure = subject.figure(pl.curve, key=subject.key)
     return Section("Selection", [], {"": facts(numbers)}, {"Shares by number of genes.": figure})
