@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -115,11 +114,6 @@ def structure_of(
 def slot_of(spec: StructureSpec) -> str:
     """Return the key of a structure that is computed on the way of something else."""
     return f"{KEY}_{zlib.crc32(spec.text().encode()):08x}"
-
-
-def is_slot(key: str) -> bool:
-    """Return whether a key may be one of :func:`slot_of`."""
-    return re.fullmatch(f"{KEY}_[0-9a-f]{{8}}", key) is not None
 
 
 def asked_for(adata: AnnData) -> StructureSpec | None:

@@ -20,7 +20,7 @@ from joblib import hash as content_of
 from joblib import parallel_config
 
 from .. import checks, codec, io, pp, tl
-from .._anndata import all_genes, columns, read, results
+from .._anndata import columns, read, results
 from .._anndata import structure as structures
 from .._progress import collected
 from ..data.matrix import RowMatrix
@@ -246,13 +246,9 @@ def _written_by(
 def _keep_computed(adata: ad.AnnData) -> None:
     """Keep what was computed for an object, in place of what was kept before."""
     _computed.clear()
-    for key in filter(_is_computed, adata.obsm):
+    for key in filter(read.COMPUTED.fullmatch, adata.obsm):
         parts = {name: getattr(adata, name) for name in ("uns", "obsm", "varm")}
         _computed[key] = {name: part[key] for name, part in parts.items() if key in part}
-
-
-def _is_computed(key: str) -> bool:
-    return key == all_genes.KEY or structures.is_slot(key)
 
 
 def _restore_computed(adata: ad.AnnData) -> None:
@@ -295,7 +291,7 @@ def _last_written(uns: Mapping[str, Any]) -> int:
         (
             int(entry["written"])
             for key, entry in uns.items()
-            if "written" in entry and not _is_computed(key)
+            if "written" in entry and not read.COMPUTED.fullmatch(key)
         ),
         default=0,
     )
