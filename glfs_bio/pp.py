@@ -378,7 +378,7 @@ def panel_of(
         candidates = replace(candidates, detection=detection)
     if request.platform is not None or request.limits is not None:
         candidates = constraints.within(adata, candidates, request)
-    candidates = alike.apart(adata, candidates, request)
+    candidates = alike.one_of_each_set(adata, candidates, request)
     target = None if request.is_plain else targets.resolve(adata, request)
     answerable(request, candidates, target, adata.shape, one_set=inputs.batch is None)
     cells = None

@@ -60,11 +60,11 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
     for name, argument in target.sources(request).items():
         _check_all_have(sets, name, argument)
     genes = _common_genes(sets)
-    parts = {}
+    selected = {}
     for name, cells in sets.items():
         with _within(name):
-            parts[name] = _part(name, cells, genes, request)
-    joined = concat(parts, join="outer", merge="first", index_unique="-")
+            selected[name] = _read(name, cells, genes, request)
+    joined = concat(selected, join="outer", merge="first", index_unique="-")
     if limits is not None and limits.counts_layer is not None:
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
     return joined, request.but(layer=None, batch_key=_BATCH, use_rep=None)
@@ -106,18 +106,18 @@ def _common_genes(sets: Mapping[str, AnnData]) -> pd.Index:
     return genes
 
 
-def _part(name: str, cells: AnnData, genes: pd.Index, request: Request) -> AnnData:
+def _read(name: str, cells: AnnData, genes: pd.Index, request: Request) -> AnnData:
     """Return what a selection reads of one dataset, in memory."""
     spec, limits = request.structure, request.limits
     batches = read.batches(cells, spec.batch_key)
     obs = cells.obs.copy()
     obs[_BATCH] = name if batches is None else [f"{name}: {batch}" for batch in batches]
     matrix = _matrix(cells, genes, spec.layer, "layer")
-    part = AnnData(matrix, obs=obs, var=cells.var.loc[genes], obsm=dict(cells.obsm))
+    lean = AnnData(matrix, obs=obs, var=cells.var.loc[genes], obsm=dict(cells.obsm))
     if limits is not None and limits.counts_layer is not None:
         layer = None if limits.counts_layer == "X" else limits.counts_layer
-        part.layers[_COUNTS] = _matrix(cells, genes, layer, "counts_layer")
-    return part
+        lean.layers[_COUNTS] = _matrix(cells, genes, layer, "counts_layer")
+    return lean
 
 
 def _matrix(cells: AnnData, genes: pd.Index, layer: str | None, argument: str) -> Matrix:

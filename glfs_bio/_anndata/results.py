@@ -242,7 +242,7 @@ def store(
     if entry.get("kind") == "selection":
         forget_better(adata, key)
         forget(adata, [f"{key}_{name}" for name in _OF_PLATFORM])
-    _put(adata, {"obs": obs, "var": var, "obsm": obsm, "varm": varm})
+    _put(adata, obs=obs, var=var, obsm=obsm, varm=varm)
     written = [_number(entry) for entry in adata.uns.values() if kind_of(entry) is not None]
     adata.uns[key] = in_files(entry) | {"written": max(written, default=0) + 1}
 
@@ -266,17 +266,18 @@ def revise(
     adata: AnnData, key: str, changed: Mapping[str, Any], var: pd.DataFrame | None = None
 ) -> None:
     """Change parts of a result, which stays in its place among those that were written."""
-    _put(adata, {"var": var})
+    _put(adata, var=var)
     adata.uns[key] = {**adata.uns[key], **in_files(changed)}
 
 
-def _put(adata: AnnData, given: Mapping[str, Any]) -> None:
-    """Put columns and arrays into parts of an object."""
-    for part, named in given.items():
-        for name in () if named is None else named:
-            container = getattr(adata, part)  # of a view another one after each
-            frame = part in ("obs", "var")
-            container[name] = _column(named[name], container.index) if frame else named[name]
+def _put(adata: AnnData, **contents: Any) -> None:
+    """Put columns and arrays into attributes of an object."""
+    for attribute, values in contents.items():
+        for name in () if values is None else values:
+            container = getattr(adata, attribute)  # of a view another one after each
+            is_table = attribute in ("obs", "var")
+            value = _column(values[name], container.index) if is_table else values[name]
+            container[name] = value
 
 
 def in_files(value: Any) -> Any:

@@ -69,13 +69,13 @@ def is_of(entry: Any, checksums: Mapping[str, str]) -> bool:
 def why_outdated(adata: AnnData, entry: Mapping[str, Any], key: str | None = None) -> str | None:
     """Return why a result is not of the matrix and the panels of today, or None.
 
-    `key` is the selection that a stability should be of.
+    `key` is the selection that it should be of; None: those that it names.
     """
     made_of = entry.get("made_of")
     if made_of is None:
         return "its input is not recorded"
     reasons = [] if key is None or "of" not in entry else [difference(adata, key, entry)]
-    reasons += [_change(adata, panel) for panel in made_of.get("panels", {}).values()]
+    reasons += [_change(adata, panel, key) for panel in made_of.get("panels", {}).values()]
     recorded = codec.scalar(made_of["matrix"])
     matrix = _sums(adata, codec.restored(made_of["layer"]))
     if _UNKNOWN not in (recorded, matrix) and recorded != matrix:
@@ -132,12 +132,6 @@ def most_genes(adata: AnnData) -> int:
     return max(n_genes)
 
 
-def panel_of(entry: Mapping[str, Any]) -> list[str] | None:
-    """Return the genes of the one panel that a result is of; None where it is of none or many."""
-    panels = list(entry.get("made_of", {}).get("panels", {}).values())
-    return list(map(str, np.ravel(panels[0]["genes"]))) if len(panels) == 1 else None
-
-
 def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> str:
     """Return what tells the matrix of an object, or its layer, from others.
 
@@ -149,7 +143,7 @@ def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> st
 
 def checksum_of(values: Matrix | None) -> str:
     """Return a checksum of numbers in memory; ``"None"`` where there are none."""
-    return "None" if values is None else _checksum(_parts(values))
+    return "None" if values is None else _checksum(_bytes_of(values))
 
 
 def _recorded(adata: AnnData, panel: Named) -> dict[str, Any]:
@@ -165,10 +159,11 @@ def _request(adata: AnnData, key: Any) -> str:
     return str(codec.scalar(adata.uns.get(key, {}).get("request", "")))
 
 
-def _change(adata: AnnData, panel: Mapping[str, Any]) -> str | None:
-    """Return why a panel that was a selection is another one now, or None."""
-    key, genes = codec.scalar(panel["key"]), set(map(str, np.ravel(panel["genes"])))
-    if f"{key}_selected" not in adata.var or key not in adata.uns:
+def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | None:
+    """Return why a panel is not the selection under `key` (None: its own) of today, or None."""
+    own_key, genes = codec.scalar(panel["key"]), set(map(str, np.ravel(panel["genes"])))
+    key = own_key if key is None else key
+    if f"{key}_selected" not in adata.var:
         return None
     selected = set(adata.var_names[adata.var[f"{key}_selected"].astype(bool)])
     if genes != selected:
@@ -176,7 +171,8 @@ def _change(adata: AnnData, panel: Mapping[str, Any]) -> str | None:
             f"the selection under {key!r} has changed: {len(genes & selected)} of the {len(genes)} "
             f"genes of the panel are among its {len(selected)}"
         )
-    if codec.scalar(panel.get("request")) != _request(adata, key):
+    is_recorded = key == own_key and key in adata.uns
+    if is_recorded and codec.scalar(panel.get("request")) != _request(adata, key):
         return f"the selection under {key!r} has other parameters now"
     return None
 
@@ -196,21 +192,21 @@ def _sums(adata: AnnData, layer: str | None) -> str:
 def _content(adata: AnnData, data: RowMatrix) -> list[Any]:
     source = data.source
     if data.in_memory:
-        return _parts(source)
+        return _bytes_of(source)
     if hasattr(source, "dask"):
         return [str(source.name).encode()]
     if adata.filename is None:
-        return [repr(source).encode(), *_parts(data.first(_FIRST_ROWS))]
+        return [repr(source).encode(), *_bytes_of(data.first(_FIRST_ROWS))]
     about = Path(adata.filename).stat()
     return [repr((str(adata.filename), about.st_mtime_ns, about.st_size)).encode()]
 
 
-def _parts(values: Matrix) -> list[Any]:
+def _bytes_of(values: Matrix) -> list[Any]:
     if sparse.issparse(values):
         arrays = values.data, values.indices, values.indptr
         return [values.format.encode(), *map(np.ascontiguousarray, arrays)]
     return [repr(values.shape).encode(), np.ascontiguousarray(values)]
 
 
-def _checksum(parts: Iterable[Any]) -> str:
-    return "-".join(f"{zlib.crc32(part):08x}" for part in parts)
+def _checksum(contents: Iterable[Any]) -> str:
+    return "-".join(f"{zlib.crc32(content):08x}" for content in contents)

@@ -12,7 +12,7 @@ import numpy as np
 from .. import checks, codec
 from ..cells import noise
 from ..cells.cells import Cells, build_problems, split
-from ..errors import InvalidValue, arg, caution, naming, note, quoted, short
+from ..errors import InvalidValue, caution, naming, note, quoted, short
 from ..options import OF_STORED, StructureSpec
 from ..selection import criterion_of
 from . import names, read, results, stale
@@ -185,8 +185,8 @@ def _differing(spec: StructureSpec) -> list[str]:
 
 def _in_words(spec: StructureSpec) -> str:
     if spec.stored_key is not None:
-        return arg("use_rep", spec.stored_key)
-    arguments = [arg(name, getattr(spec, name)) for name in _differing(spec)]
+        return f"`use_rep={short(spec.stored_key)}`"
+    arguments = [f"`{name}={short(getattr(spec, name))}`" for name in _differing(spec)]
     return ", ".join(arguments) or "that of the matrix"
 
 

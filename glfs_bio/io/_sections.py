@@ -78,12 +78,7 @@ class Subject:
         entry = self.adata.uns.get(f"{self.key}_{kind}")
         if results.kind_of(entry) != kind:
             return None
-        is_stability = kind == "stability"
-        why = stale.why_outdated(self.adata, entry, self.key if is_stability else None)
-        if is_stability or why is not None:
-            return why
-        panel = set(stale.panel_of(entry) or [])
-        return None if panel == set(self.genes.index.astype(str)) else "its panel is another"
+        return stale.why_outdated(self.adata, entry, self.key)
 
     def outdated(self, heading: str, kind: str) -> Section | None:
         """Return the section that says why a result is not shown; None where it is missing."""
