@@ -28,7 +28,7 @@ _FILE = "nearly_identical.tsv"
 
 @cache
 def _sets() -> dict[str, str]:
-    """The set of each symbol and Ensembl id, called by its first gene."""
+    """Return the set of each symbol and Ensembl id, called by its first gene."""
     rows = list(names.members(_FILE))
     set_of_symbol = {row["symbol"]: row["family"] for row in rows}
     return set_of_symbol | {row["ensembl_id"]: row["family"] for row in rows if row["ensembl_id"]}

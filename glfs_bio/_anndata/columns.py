@@ -45,7 +45,7 @@ _MISSING = frozenset(
 def labels(
     adata: AnnData, name: str, argument: str = "labels", *, at_least: Literal[1, 2] = 1
 ) -> Labels:
-    """A column of ``.obs`` as labels, of which there must be one, or two.
+    """Return a column of ``.obs`` as labels, of which there must be one, or two.
 
     `argument` is what messages call the column.
     """
@@ -68,7 +68,7 @@ def labels(
 
 
 def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) -> Labels | Array:
-    """A column of ``.obs`` as labels, or as numbers, NaN where they are missing.
+    """Return a column of ``.obs`` as labels, or as numbers, NaN where they are missing.
 
     Whole numbers may be either, and are refused: `instead` says what to do with numbers.
     """
@@ -159,8 +159,9 @@ def numbers(
     otherwise: float = 0.0,
     unnamed: float = np.nan,
 ) -> Array:
-    """Numbers per gene of an argument, shape (n_vars,), from 0 to `most`: one for all, a column of
-    ``.var``, or a dict by name.
+    """Return numbers per gene of an argument, shape (n_vars,), from 0 to `most`.
+
+    The argument is one for all, a column of ``.var``, or a dict by name.
 
     Each of the genes `needed` (None: all) must have one; `otherwise` is that of the rest, and
     `unnamed` that of genes that a dict does not name.
@@ -215,7 +216,7 @@ def _log_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None
 
 
 def _of_column(values: pd.Series, argument: str, name: str | None = None) -> Array:
-    """Numbers, NaN where it is empty."""
+    """Return a column as numbers, NaN where it is empty."""
     try:
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError):

@@ -93,12 +93,13 @@ def last(
     if key is not None:
         of_panel = f"{key}_{kind}"
         return of_panel if kind_of(adata.uns.get(key)) != kind and of_panel in adata.uns else key
-    of_kind = {
+    kinds = KINDS if kind is None else {kind}
+    numbers = {
         name: _number(entry)
         for name, entry in adata.uns.items()
-        if (written := kind_of(entry)) is not None and kind in (None, written) and holds in entry
+        if kind_of(entry) in kinds and holds in entry
     }
-    return max(of_kind, key=lambda name: of_kind[name], default=f"{KEY}_{kind}")
+    return max(numbers, key=lambda name: numbers[name], default=f"{KEY}_{kind}")
 
 
 def selection_key(adata: AnnData, key: str | None) -> str:
@@ -133,14 +134,9 @@ def envelope(
         **content,
         "kind": kind,
         "params": {name: codec.storable(value) for name, value in params.items()},
-        "versions": versions(*packages),
+        "versions": {package: _version(package) for package in (*_NUMERICAL, *packages)},
     }
     return entry if made_of is None else entry | {"made_of": dict(made_of)}
-
-
-def versions(*packages: str) -> dict[str, str]:
-    """Return those of the packages that all numbers depend on, and of others, by name."""
-    return {package: _version(package) for package in (*_NUMERICAL, *packages)}
 
 
 @cache  # each reading parses the metadata of a package, for some 10 ms
@@ -295,20 +291,20 @@ def in_files(value: Any) -> Any:
 
 
 def _is_plain(values: Any) -> bool:
-    """Whether files keep the dtype: numbers and booleans, nullable ones too."""
+    """Return whether files keep the dtype: numbers and booleans, nullable ones too."""
     kind = values.dtype
     return bool(pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind))
 
 
 def _texts(values: Any) -> pd.Index:
-    """Texts as objects, ``""`` where one is missing."""
+    """Return texts as objects, ``""`` where one is missing."""
     missing = pd.isna(values)
     texts = ["" if no else str(value) for value, no in zip(values, missing, strict=True)]
     return pd.Index(texts, dtype=object)
 
 
 def _column(values: Any, index: pd.Index) -> pd.Series:
-    """A column for an index, whatever its own."""
+    """Return a column as files keep it, for an index, whatever its own."""
     column = pd.Series(values).set_axis(index).infer_objects()
     if isinstance(column.dtype, pd.CategoricalDtype):
         categories = column.cat.categories
@@ -357,8 +353,11 @@ def current(
 
 def requests(adata: AnnData) -> dict[str, Request]:
     """Return what the selections in an object were asked for, by their keys."""
-    keys = [key for key, entry in adata.uns.items() if kind_of(entry) == "selection"]
-    return {key: request_of(adata, key) for key in keys}
+    return {
+        key: request_of(adata, key)
+        for key, entry in adata.uns.items()
+        if kind_of(entry) == "selection" and "request" in entry
+    }
 
 
 def request_of(adata: AnnData, key: str) -> Request:

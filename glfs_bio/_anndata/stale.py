@@ -178,7 +178,7 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
 
 
 def _sums(adata: AnnData, layer: str | None) -> str:
-    """A checksum of the names of the genes and of sums of rows, whatever the container."""
+    """Return a checksum of the names of the genes and of sums of rows, whatever the container."""
     data = read.there(adata, layer)
     if not is_here(data):
         return _UNKNOWN

@@ -107,6 +107,7 @@ def structure_of(
         )
     structure = compute(adata, inputs, spec)
     if keep:
+        _forget_unused(adata)
         store(adata, structure, made_of, slot_of(spec))
     return structure
 
@@ -114,6 +115,14 @@ def structure_of(
 def slot_of(spec: StructureSpec) -> str:
     """Return the key of a structure that is computed on the way of something else."""
     return f"{KEY}_{zlib.crc32(spec.text().encode()):08x}"
+
+
+def _forget_unused(adata: AnnData) -> None:
+    """Remove structures that were computed by the way, but for those of selections."""
+    used = {slot_of(request.structure) for request in results.requests(adata).values()}
+    for key in list(adata.obsm):
+        if read.COMPUTED.fullmatch(key) and key.startswith(KEY) and key not in used:
+            del adata.obsm[key], adata.varm[key], adata.uns[key]
 
 
 def asked_for(adata: AnnData) -> StructureSpec | None:
@@ -166,7 +175,7 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
 
 
 def _is_there(adata: AnnData, request: Request) -> bool:
-    """Whether an object has what the structure of a selection is computed from."""
+    """Return whether an object has what the structure of a selection is computed from."""
     spec = request.structure
     needs = (
         (request.symbols, adata.var),
@@ -179,7 +188,7 @@ def _is_there(adata: AnnData, request: Request) -> bool:
 
 
 def _differing(spec: StructureSpec) -> list[str]:
-    """The parameters of a structure that are no defaults."""
+    """Return the names of the parameters of a structure that are no defaults."""
     return [item.name for item in fields(spec) if getattr(spec, item.name) != item.default]
 
 

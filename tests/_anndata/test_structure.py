@@ -124,6 +124,9 @@ def test_it_is_kept_by_a_selection_and_by_the_workbench(half, computed):
     tables = [tl.explain_panel(other, panel, inplace=False) for _ in range(2)]
     pd.testing.assert_frame_equal(*tables)
     assert len(computed) == 2
+    for n_comps in (10, 20, 30):  # those of other selections go
+        selection(half, n_comps=n_comps)
+    assert len([key for key in half.obsm if key.startswith("glfs_structure")]) == 2
 
 
 def matrix(adata):
@@ -166,14 +169,6 @@ def test_what_is_of_something_else_is_not_taken(half, change, options, computed,
     for key in [key for key in half.uns if key.startswith("glfs_structure")]:
         del half.uns[key]
     assert_same(changed, selection(half, **options))
-
-
-def test_what_is_not_named_may_change(half, computed):
-    once = selection(half)
-    representation(half)
-    graph(half)
-    assert_same(selection(half), once)
-    assert len(computed) == 1
 
 
 def test_other_parameters_compute_their_own(half, computed):
