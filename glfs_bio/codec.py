@@ -1,7 +1,7 @@
-"""Values of Python as ``.uns`` and files keep them, and back: the one codec of records.
+"""Values as ``.uns`` and files keep them: a request is one JSON string, beside what people read.
 
-h5ad and zarr keep no None, no pattern and no list of mixed things.  None is ``"None"``, a dict or a
-list in a record is JSON after ``"json:"``, a pattern follows ``"re:"``, and names are an array.
+h5ad and zarr keep no None, no pattern and no list of mixed things.  :func:`text_of` writes them as
+JSON, exactly.  What :func:`storable` returns is for people.
 """
 
 from __future__ import annotations
@@ -9,19 +9,53 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from math import isfinite
 from numbers import Real
-from pathlib import PurePath
 from typing import Any
 
-_NONE, _JSON, _PATTERN, _CELLS = "None", "json:", "re:", " cells"
-#: Flags that a pattern can have in its text, by their letters.
-_FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+_NONE, _JSON, _PATTERN, _CELLS = "None", "json:", "re.Pattern", " cells"
+
+
+def text_of(value: Any) -> str:
+    """Return a request, or a part of it, as JSON; of cells their number."""
+    return json.dumps(value, default=_in_json)
+
+
+def value_of(text: Any) -> Any:
+    """Return what :func:`text_of` wrote; records are dicts of their fields."""
+    return json.loads(scalar(text), object_hook=_with_pattern)
+
+
+def _in_json(value: Any) -> Any:
+    """Return what JSON has in the place of a value that it cannot hold."""
+    if isinstance(value, re.Pattern):
+        return {_PATTERN: [value.pattern, value.flags]}
+    if hasattr(value, "n_obs"):
+        return f"{value.n_obs}{_CELLS}"
+    if hasattr(value, "record"):
+        return value.record()
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return list(value) if isinstance(value, Collection) else str(value)
+
+
+def _with_pattern(content: dict[str, Any]) -> Any:
+    """Return the pattern that a dict of JSON stands for, or the dict."""
+    return re.compile(*content[_PATTERN]) if content.keys() == {_PATTERN} else content
+
+
+def is_of_cells(value: Any) -> bool:
+    """Return whether a value is cells, or the text that stands for them in a record."""
+    return hasattr(value, "n_obs") or re.fullmatch(rf"\d+{_CELLS}", str(value)) is not None
 
 
 def storable(value: Any) -> Any:
-    """Return a value as ``.uns`` keeps it; of cells their number."""
+    """Return a value as people read it in ``.uns``, of a record the fields that are set."""
     import numpy as np  # options are read where help is shown, which should not wait for it
 
     if value is None:
@@ -30,62 +64,35 @@ def storable(value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         return value
-    if isinstance(value, PurePath):
-        return str(value)
-    if hasattr(value, "n_obs"):
-        return f"{value.n_obs}{_CELLS}"
     if hasattr(value, "record"):
         return value.record()
-    if isinstance(value, Mapping):
-        return _JSON + json.dumps(_plain(value), default=float)
-    if isinstance(value, re.Pattern):
-        letters = "".join(letter for letter, flag in _FLAGS.items() if value.flags & flag)
-        return _PATTERN + (f"(?{letters})" if letters else "") + value.pattern
-    items = list(value)
-    if items and all(isinstance(item, Real) for item in items):
-        return np.array(items)
-    return np.array([str(storable(item)) for item in items], dtype=object)
+    if is_dataclass(value):
+        return {
+            field.name: storable(getattr(value, field.name))
+            for field in fields(value)
+            if field.repr and (getattr(value, field.name) is not None or field.default is not None)
+        }
+    in_json = value if isinstance(value, Mapping) else _in_json(value)
+    if isinstance(in_json, list) and in_json:
+        if all(isinstance(item, Real) for item in in_json):
+            return np.array(in_json)
+        return np.array([str(storable(item)) for item in in_json], dtype=object)
+    return in_json if isinstance(in_json, str) else _JSON + text_of(in_json)
 
 
-def is_of_cells(value: Any) -> bool:
-    """Return whether a value is cells, or the text that stands for them in a record."""
-    return hasattr(value, "n_obs") or re.fullmatch(rf"\d+{_CELLS}", str(value)) is not None
-
-
-def one_text(names: Any) -> str:
-    """Return names and patterns, or one, or None, as one text, which compares as a whole."""
-    if names is None:
-        return _NONE
-    items = [names] if isinstance(names, str | re.Pattern) else list(names)
-    return _JSON + json.dumps([storable(item) for item in items])
-
-
-def record(options: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that are set, as ``.uns`` keeps them."""
-    values = {}
-    for field in fields(options):
-        value = getattr(options, field.name)
-        if isinstance(value, Collection) and not (
-            isinstance(value, str) or hasattr(value, "n_obs")
-        ):
-            value = _JSON + json.dumps(_plain(value), default=float)
-        if value is not None:
-            values[field.name] = value.item() if hasattr(value, "item") else storable(value)
-    return values
+def scalar(value: Any) -> Any:
+    """Return a value that other writers of files may keep as an array of one."""
+    return value.item() if getattr(value, "size", 0) == 1 else value
 
 
 def restored(value: Any) -> Any:
-    """Return what :func:`storable` kept, as Python has it."""
-    if hasattr(value, "item") and not getattr(value, "ndim", 0):
-        value = value.item()
-    if isinstance(value, str):
-        if value == _NONE:
-            return None
-        if value.startswith(_JSON):
-            return json.loads(value.removeprefix(_JSON))
-    if getattr(value, "ndim", 0) == 1:
-        return [str(item) for item in value] if value.dtype.kind in "OUT" else value.tolist()
-    return value
+    """Return a value that :func:`storable` wrote, but for arrays."""
+    value = scalar(value)
+    if not isinstance(value, str):
+        return value
+    if value.startswith(_JSON):
+        return value_of(value.removeprefix(_JSON))
+    return None if value == _NONE else value
 
 
 def plain(value: Any) -> Any:
@@ -118,23 +125,3 @@ def plain(value: Any) -> Any:
     if pd.isna(value):
         return None
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
-
-
-def with_patterns(names: Any) -> Any:
-    """Return names, or one, with the patterns that texts stand for."""
-    if isinstance(names, list):
-        return [with_patterns(name) for name in names]
-    if isinstance(names, str) and names.startswith(_PATTERN):
-        return re.compile(names.removeprefix(_PATTERN))
-    return names
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON can hold of dicts and lists of names and numbers."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if value is None or isinstance(value, str | Real):
-        return value
-    if isinstance(value, Collection):
-        return [_plain(item) for item in value]
-    return str(value)

@@ -118,10 +118,7 @@ class Registry(UserDict[str, Any]):
         """Return the method that :meth:`Method.record` describes, by its name where that is all."""
         if isinstance(record, str):
             return record
-        options = {
-            name: value.item() if hasattr(value, "item") else value
-            for name, value in record.items()
-        }
+        options = dict(record)
         return replace(self.resolve(argument, options.pop("name")), **options)
 
 

@@ -138,8 +138,8 @@ class Limits:
     --------
     >>> from glfs_bio import Limits
     >>> limits = Limits(expression={"mean": (None, 3.0)}, per_type=2, groupby="bulk_labels")
-    >>> limits.record()
-    {'expression': 'json:{"mean": [null, 3.0]}', 'per_type': 2, 'groupby': 'bulk_labels'}
+    >>> limits.expression
+    {'mean': (None, 3.0)}
     """
 
     expression: Mapping[str, Bounds] | None = None
@@ -179,15 +179,6 @@ class Limits:
         if self.budget is not None:
             checks.number("budget", self.budget)
         self._check_needs()
-
-    def record(self) -> dict[str, Any]:
-        """Return the limits that are set, for ``.uns``: dicts and lists as JSON."""
-        return codec.record(self)
-
-    @classmethod
-    def restored(cls, record: Mapping[str, Any]) -> Limits:
-        """Return the limits that :meth:`record` wrote."""
-        return cls(**{name: codec.restored(value) for name, value in record.items()})
 
     def _check_needs(self) -> None:
         """Refuse limits without the fields they need, and fields that no limit needs."""
@@ -337,15 +328,6 @@ class Platform:
         seen = measured or getattr(self.efficiency, "n_obs", 0) >= FEWEST_CELLS
         return self.is_instrument and not seen
 
-    def record(self) -> dict[str, Any]:
-        """Return what is set, for ``.uns``: dicts and lists as JSON, and of cells their number."""
-        return codec.record(self)
-
-    @classmethod
-    def restored(cls, record: Mapping[str, Any]) -> Platform:
-        """Return the platform that :meth:`record` wrote."""
-        return cls(**{name: codec.restored(value) for name, value in record.items()})
-
 
 #: Fewer cells of a platform hardly show the structure of a gene.
 FEWEST_CELLS = 200
@@ -481,7 +463,7 @@ class StructureSpec:
     ignore: Any = None
     random_state: Any = 0
     #: Key of a structure in the object that has these parameters; None: it is computed.
-    stored_key: str | None = None
+    stored_key: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         checks.whole_number("n_comps", self.n_comps, at_least=1, or_none=True)
@@ -498,18 +480,9 @@ class StructureSpec:
             )
         checks.seed(self.random_state, state_too=True)
 
-    def record(self) -> dict[str, Any]:
-        """Return the parameters for ``.uns``."""
-        names = [name for name in _names(StructureSpec) if name not in {"ignore", "stored_key"}]
-        values = {name: codec.storable(getattr(self, name)) for name in names}
-        return values | {"ignore": codec.one_text(self.ignore)}
-
-    @classmethod
-    def restored(cls, record: Mapping[str, Any], stored_key: str | None = None) -> StructureSpec:
-        """Return the parameters that :meth:`record` wrote."""
-        values = {name: codec.restored(value) for name, value in record.items()}
-        values["ignore"] = codec.with_patterns(values.get("ignore"))
-        return cls(**values, stored_key=stored_key)
+    def text(self) -> str:
+        """Return the parameters as one text, wherever the structure is stored."""
+        return codec.text_of(replace(self, stored_key=None))
 
     def arguments(self) -> dict[str, Any]:
         """Return them as :func:`~glfs_bio.pp.select_genes` takes them."""
@@ -625,18 +598,15 @@ class Request:
         return replace(self, **of_request)
 
     @classmethod
-    def restored(cls, record: Mapping[str, Any], structure: StructureSpec) -> Request:
-        """Return the request whose :meth:`arguments` are kept in ``.uns``, with its structure."""
-        values = {name: codec.restored(record[name]) for name in _names(cls) if name in record}
-        for name in ("include", "exclude"):
-            values[name] = codec.with_patterns(values.get(name))
-        for name, options in _RECORDS.items():
-            if values.get(name) is not None:
-                values[name] = options.restored(values[name])
+    def restored(cls, text: Any) -> Request:
+        """Return the request that :func:`.codec.text_of` wrote."""
+        fields = codec.value_of(text)
+        for name, record in (_RECORDS | {"structure": StructureSpec}).items():
+            if fields[name] is not None:
+                fields[name] = record(**fields[name])
         for name, registry in (("method", METHODS), ("objective", OBJECTIVES)):
-            if name in values:
-                values[name] = registry.restored(name, values[name])
-        return cls(**values, structure=structure)
+            fields[name] = registry.restored(name, fields[name])
+        return cls(**fields)
 
 
 #: Records in which the parameters of a function may have fields, by the argument that takes them.

@@ -74,12 +74,12 @@ def measured(panel: Panel, criterion: Criterion, candidates: Index) -> Panel:
 
 
 def adds_nothing(losses: Array) -> NDArray[np.bool_]:
-    """Whether each gene of a panel adds nothing, by the losses of all."""
+    """Return whether each gene of a panel adds nothing, by the losses of all."""
     return np.asarray(losses <= _NOTHING * losses.mean())
 
 
 def by_value(values: Array, n_genes: int, include: Index, **info: Any) -> Panel:
-    """Largest value first, after the genes of `include`, which are in the same order.
+    """Return the panel of the largest values, after `include`, whose genes are in the same order.
 
     Weights are the values, scores too: those of `include` are lifted above all others.
     """
@@ -90,7 +90,7 @@ def by_value(values: Array, n_genes: int, include: Index, **info: Any) -> Panel:
 
 
 def in_order(picked: Sequence[int] | Index, waiting: Array) -> Array:
-    """Scores of genes that were picked one by one: 1 + (place from the end)/n.
+    """Return scores of genes that were picked one by one: 1 + (place from the end)/n.
 
     Those of the others are what they would gain next, relative to the best of these.
     """
@@ -114,7 +114,7 @@ def without_ties(scores: Array) -> Array:
 
 
 def _strictly_falling(values: Array) -> Array:
-    """The nearest numbers below or equal to sorted ones so that no two are alike.
+    """Return the nearest numbers below or equal to sorted ones so that no two are alike.
 
     Bits of floating-point numbers, read as integers, are in the order of the numbers.
     """

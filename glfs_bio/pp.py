@@ -16,7 +16,7 @@ from ._anndata import alike, constraints, names, read, results, summaries
 from ._anndata import platform as platforms
 from ._anndata import target as targets
 from ._anndata.join import data_sets, join
-from ._anndata.stale import made_of_all
+from ._anndata.stale import checksums
 from ._anndata.structure import KEY, compute, say_not_used, specified, store, structure_of
 from ._docs import documented
 from ._progress import tell, with_bar
@@ -251,6 +251,8 @@ def select_genes(
         With the original GLFS: ``lam``, ``n_genes``, ``objective`` and ``kkt`` along λ.
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
+    ``.uns[key_added]["request"]`` : str
+        All of them as JSON, with what files said: what the panel brings along.
 
     See Also
     --------
@@ -376,7 +378,7 @@ def panel_of(
         candidates = replace(candidates, detection=detection)
     if request.platform is not None or request.limits is not None:
         candidates = constraints.within(adata, candidates, request)
-    candidates = alike.apart(adata, candidates, request)
+    candidates = alike.one_of_each_set(adata, candidates, request)
     target = None if request.is_plain else targets.resolve(adata, request)
     answerable(request, candidates, target, adata.shape, one_set=inputs.batch is None)
     cells = None
@@ -448,9 +450,9 @@ def structure(
     """Compute the structure of the cells, and store it in `adata`.
 
     :func:`select_genes` and the functions of :mod:`glfs_bio.tl` compute a missing structure and
-    store it under the default key.  A structure with other parameters needs its own `key_added`;
-    name it with ``use_rep=`` of these functions.  A stored structure is valid while the matrix is
-    the same, also after writing and reading a file.
+    store it under a key for its parameters, ``"glfs_structure_"`` and eight digits, where they find
+    it again.  This function stores one under a name, for ``use_rep=`` of these functions.  A stored
+    structure is valid while the matrix is the same, also after writing and reading a file.
 
     Parameters
     ----------
@@ -501,8 +503,8 @@ def structure(
         Checksums of the matrix, representation, graph and batches.
     ``.uns[key_added]["set_of_cell"]`` : int, shape (n_cells,)
         Batch of each cell.
-    ``.uns[key_added]["asked_for"]`` : bool
-        That this function wrote it: panels that are no selections are evaluated by the one under
+    ``.uns[key_added]["request"]`` : str
+        The same as JSON.  Panels that are no selections are evaluated by the structure under
         ``"glfs_structure"``, where there is no selection.
     ``.uns[key_added]["sets"]`` : dict of dict
         For each batch K, and the variance, noise and unit of each gene.
@@ -539,8 +541,8 @@ def structure(
     read.symbols(adata, symbols)
     spec = names.settled(adata, Request(symbols=symbols, structure=spec)).structure
     inputs = read.inputs(adata, spec)
-    made_of = made_of_all(adata, inputs, spec)
-    store(adata, compute(adata, inputs, spec), made_of, key_added, asked_for=True)
+    made_of = checksums(adata, inputs, spec)
+    store(adata, compute(adata, inputs, spec), made_of, key_added)
 
 
 def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:

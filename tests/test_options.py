@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from glfs_bio import pp, tl
+from glfs_bio import codec, pp, tl
 from glfs_bio.errors import InvalidType, InvalidValue
 from glfs_bio.options import Limits, Platform, Preserve, Request
 
@@ -83,7 +83,7 @@ def test_ranges(given, meant):
     for per_group, ranges in ((given, meant), ({"T": given}, {"T": meant})):
         limits = Limits(expression={"mean": given}, groups="lineage", per_group=per_group)
         assert (limits.expression, limits.per_group) == ({"mean": meant}, ranges)
-        assert Limits.restored(limits.record()) == limits
+        assert Limits(**codec.value_of(codec.text_of(limits))) == limits
 
 
 def test_a_platform_and_what_to_preserve():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from glfs_bio import pp, tl
-from glfs_bio._anndata import structure
+from glfs_bio._anndata import read, structure
 from glfs_bio._docs import section
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "outputs.md"
@@ -26,7 +26,7 @@ MORE = {
 
 def names_of(name, before, after):
     """Names of everything that a call writes, without the key."""
-    stored = {structure.KEY, structure.BESIDE}  # by other functions on their way
+    stored = {key for key in after["uns"] if read.COMPUTED.fullmatch(key)}  # by other functions
     new = {part: set(after[part]) - set(before[part]) - stored for part in before}
     if name == "structure":
         new["uns"] = {structure.KEY}

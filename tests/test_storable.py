@@ -13,7 +13,7 @@ from every_call import CALLS, LINES, cells, held, same, write_inputs
 from typer.testing import CliRunner
 
 from glfs_bio import codec, pl, pp, tl
-from glfs_bio._anndata import all_genes, stale, structure
+from glfs_bio._anndata import results, stale, structure
 from glfs_bio.cli import COMMANDS, app, with_options
 from glfs_bio.errors import Caution
 from glfs_bio.options import Limits
@@ -55,9 +55,9 @@ def test_what_is_written_is_read_and_of_use(tmp_path):
     of_labels = adata.uns["glfs_evaluation"]["per_label"].iloc[:4]  # domains follow
     assert (of_labels["confused_with"] == "").all()
     same(held(other), held(adata), "cells", 0.0)
-    of_all = (structure.KEY, structure.BESIDE, all_genes.KEY)
     for key, entry in other.uns.items():
-        assert key in of_all or "made_of" not in entry or stale.stale(other, entry) is None, key
+        if "made_of" in entry and entry["kind"] not in {"structure", "all_genes"}:
+            assert stale.why_outdated(other, entry) is None, key
     matrix = other.uns[structure.KEY]["made_of"]["matrix"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)
@@ -86,29 +86,49 @@ def test_the_shell_writes_cells(tmp_path, monkeypatch):
         same(ad.read_h5ad(f"{command}.h5ad").uns["glfs"], adata.uns["glfs"], command, 0.0)
 
 
-@pytest.fixture
-def through_a_file(tmp_path):
-    """What a file makes of a value in ``.uns``."""
-
-    def there_and_back(value):
-        path = tmp_path / "with.h5ad"
-        ad.AnnData(np.ones((3, 2)), uns={"values": {"value": value}}).write_h5ad(path)
-        return ad.read_h5ad(path).uns["values"]["value"]
-
-    return there_and_back
-
-
-def test_values_survive_a_file(through_a_file):
-    for value in (None, "name", 5, 0.5, True, ["A", "B"], [3, 1], {"a": 1.0, "b/c": 2.0}):
-        assert codec.restored(through_a_file(codec.storable(value))) == value
+def test_values_survive_as_text():
+    """Of a request; in files an array of one text stands for it, as R's writers have it."""
+    patterns = [re.compile("^mt-", re.IGNORECASE), re.compile("^RP[SL]")]
+    values = {"none": None, "names": ["A", *patterns], "shares": {"a/b": 0.1}, "yes": True, "n": 3}
+    assert codec.value_of(np.array([codec.text_of(values)], dtype=object)) == values
+    numbers = {"rows": np.array([1, 2]), "n": np.int64(3), "share": np.float32(0.5)}
+    assert codec.value_of(codec.text_of(numbers)) == {"rows": [1, 2], "n": 3, "share": 0.5}
     limits = Limits(cost={"g0": 1.5}, budget=3, groups={"a/b": ["g0", "g1"]}, per_group=1)
-    assert Limits.restored(through_a_file(limits.record())) == limits
+    assert Limits(**codec.value_of(codec.text_of(limits))) == limits
+    for value in (None, "name", 5, 0.5, True, {"a": 1.0, "b/c": 2.0}):
+        assert codec.restored(codec.storable(value)) == value
 
 
-def test_patterns_survive_a_file_with_their_flags(through_a_file):
-    given = ["CD3D", re.compile("^mt-", re.IGNORECASE), re.compile("^RP[SL]")]
-    read = codec.restored(through_a_file(codec.storable(given)))
-    name, loose, strict = codec.with_patterns(read)
-    assert (name, strict) == ("CD3D", given[2])
-    assert loose.match("MT-ND1")
-    assert not strict.match("rps3")
+def as_others_write(value):
+    """What writers in R make of a result: doubles, and arrays of one."""
+    if isinstance(value, dict):
+        return {name: as_others_write(item) for name, item in value.items()}
+    if isinstance(value, str):
+        return np.array([value], dtype=object)
+    if isinstance(value, int | float | bool | np.number):
+        return np.array([float(value)])
+    is_whole = isinstance(value, np.ndarray) and value.dtype.kind in "biu"
+    return value.astype(float) if is_whole else value
+
+
+def test_what_other_writers_make_of_it_is_read(pbmc, tmp_path, monkeypatch):
+    adata = pbmc[::2, ::3].copy()
+    pp.structure(adata, n_neighbors=7)
+    options = {"use_rep": structure.KEY, "exclude": re.compile("^HLA", re.IGNORECASE)}
+    pp.select_genes(adata, 6, **options)
+    tl.evaluate_panel(adata, "glfs", "bulk_labels")
+    tl.stability(adata, n_resamples=2)
+    recorded, selected = pp.recorded_parameters(adata), adata.var["glfs_rank"].copy()
+    kinds = {key: entry["kind"] for key, entry in adata.uns.items() if "written" in entry}
+    for key in kinds:
+        adata.uns[key] = as_others_write(adata.uns[key])
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    other = ad.read_h5ad(tmp_path / "cells.h5ad")
+    monkeypatch.setattr("glfs_bio._anndata.structure.compute", None)
+    assert {key: results.kind_of(other.uns[key]) for key in kinds} == kinds
+    for key in ("glfs_evaluation", "glfs_stability"):
+        assert stale.why_outdated(other, other.uns[key], "glfs") is None
+    assert repr(pp.recorded_parameters(other)) == repr(recorded)
+    tl.explain_panel(other)
+    pp.select_genes(other, **recorded)
+    pd.testing.assert_series_equal(other.var["glfs_rank"], selected)

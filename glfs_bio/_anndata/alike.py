@@ -28,7 +28,7 @@ _FILE = "nearly_identical.tsv"
 
 @cache
 def _sets() -> dict[str, str]:
-    """The set of each symbol and Ensembl id, called by its first gene."""
+    """Return the set of each symbol and Ensembl id, called by its first gene."""
     rows = list(names.members(_FILE))
     set_of_symbol = {row["symbol"]: row["family"] for row in rows}
     return set_of_symbol | {row["ensembl_id"]: row["family"] for row in rows if row["ensembl_id"]}
@@ -51,14 +51,14 @@ def sets(adata: AnnData, limits: Limits | None, symbols: str | None) -> dict[str
     return {name: np.unique(rows).astype(np.intp) for name, rows in rows_of_set.items() if name}
 
 
-def apart(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
+def one_of_each_set(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     """Return candidates of which one of each set enters."""
     among = sets(adata, request.limits, request.symbols)
     candidates = {name: rows[genes.allowed[rows]] for name, rows in among.items()}
     return replace(genes, alike={name: rows for name, rows in candidates.items() if len(rows) > 1})
 
 
-def beside(adata: AnnData, panel: Index, request: Request) -> NDArray[np.bool_]:
+def are_like(adata: AnnData, panel: Index, request: Request) -> NDArray[np.bool_]:
     """Return whether each gene is like one of a panel."""
     is_alike = np.zeros(adata.n_vars, dtype=bool)
     for rows in sets(adata, request.limits, request.symbols).values():

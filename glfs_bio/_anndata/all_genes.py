@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import codec
 from ..cells import pca
 from ..cells.graph import MOST_EXACT
 from ..data.matrix import is_sparse, moments
@@ -36,13 +35,13 @@ def view_of_all_genes(
     data = read.heard(adata, read.row_matrix(adata, layer), spec.ignore)
     made_of = {
         "matrix": stale.checksum_of_matrix(adata, data, layer),
-        "random_state": codec.storable(random_state),
+        "random_state": str(random_state),
     }
     entry = adata.uns.get(KEY)
-    if KEY in adata.obsm and entry is not None and not stale.stale(adata, entry, made_of):
+    if KEY in adata.obsm and stale.is_of(entry, made_of):
         view = View(np.asarray(adata.obsm[KEY]), random_state)
         stored = vars(view)  # of its cached properties
-        stored["nearest"] = np.asarray(entry["nearest"])
+        stored["nearest"] = np.asarray(entry["nearest"], dtype=np.intp)
         if "clusters" in entry:
             stored["clusters"] = {int(k): np.asarray(of) for k, of in entry["clusters"].items()}
             stored["by_split"] = np.asarray(entry["by_split"])

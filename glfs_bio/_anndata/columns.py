@@ -45,7 +45,7 @@ _MISSING = frozenset(
 def labels(
     adata: AnnData, name: str, argument: str = "labels", *, at_least: Literal[1, 2] = 1
 ) -> Labels:
-    """A column of ``.obs`` as labels, of which there must be one, or two.
+    """Return a column of ``.obs`` as labels, of which there must be one, or two.
 
     `argument` is what messages call the column.
     """
@@ -68,7 +68,7 @@ def labels(
 
 
 def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) -> Labels | Array:
-    """A column of ``.obs`` as labels, or as numbers, NaN where they are missing.
+    """Return a column of ``.obs`` as labels, or as numbers, NaN where they are missing.
 
     Whole numbers may be either, and are refused: `instead` says what to do with numbers.
     """
@@ -124,9 +124,9 @@ def log_neighbors(n_cells: int) -> None:
         )
 
 
-def log_few(known: Labels, readings: Sequence[str]) -> None:
+def log_few(labels: Labels, readings: Sequence[str]) -> None:
     """Log where labels are predicted by fewer cells than usual, or cannot be."""
-    codes, names = known.codes, np.array(known.names, dtype=object)
+    codes, names = labels.codes, np.array(labels.names, dtype=object)
     sizes = np.bincount(codes[codes >= 0], minlength=len(names))
     if sizes.max() < 2:
         note("`labels` has no label of two cells, and none can be predicted.")
@@ -151,7 +151,7 @@ def log_few(known: Labels, readings: Sequence[str]) -> None:
 
 def numbers(
     genes: Lookup,
-    given: PerGene,
+    per_gene: PerGene,
     argument: str,
     *,
     needed: NDArray[np.bool_] | None = None,
@@ -159,20 +159,21 @@ def numbers(
     otherwise: float = 0.0,
     unnamed: float = np.nan,
 ) -> Array:
-    """Numbers per gene of an argument, shape (n_vars,), from 0 to `most`: one for all, a column of
-    ``.var``, or a dict by name.
+    """Return numbers per gene of an argument, shape (n_vars,), from 0 to `most`.
+
+    The argument is one for all, a column of ``.var``, or a dict by name.
 
     Each of the genes `needed` (None: all) must have one; `otherwise` is that of the rest, and
     `unnamed` that of genes that a dict does not name.
     """
     adata = genes.adata
-    if isinstance(given, str):
-        values = _of_column(find(adata, "var", given, argument), argument, given)
-    elif isinstance(given, Mapping):
-        values = _of_column(_by_row(genes, given, argument, unnamed), argument)
+    if isinstance(per_gene, str):
+        values = _of_column(find(adata, "var", per_gene, argument), argument, per_gene)
+    elif isinstance(per_gene, Mapping):
+        values = _of_column(_by_row(genes, per_gene, argument, unnamed), argument)
     else:
-        checks.number(argument, given)
-        values = np.full(adata.n_vars, float(given))
+        checks.number(argument, per_gene)
+        values = np.full(adata.n_vars, float(per_gene))
     may = np.ones(adata.n_vars, dtype=bool) if needed is None else needed
     bad = np.zeros(adata.n_vars, dtype=bool)
     for wrong, problem in (
@@ -189,12 +190,12 @@ def numbers(
     return np.where(bad, otherwise, values)
 
 
-def _by_row(genes: Lookup, given: Mapping[Any, Any], argument: str, unnamed: float) -> pd.Series:
-    """What is given by name for each row; names that no gene has are refused."""
-    strange = [str(name) for name in given if not genes.of(str(name))]
+def _by_row(genes: Lookup, of_names: Mapping[Any, Any], argument: str, unnamed: float) -> pd.Series:
+    """Return the value of each row, out of those of names; names that no gene has are refused."""
+    strange = [str(name) for name in of_names if not genes.of(str(name))]
     if strange:
         report_missing(argument, strange, genes, "raise")
-    by_row = genes.by_row(given)
+    by_row = genes.by_row(of_names)
     return pd.Series([by_row.get(row, unnamed) for row in range(genes.n_genes)], dtype=object)
 
 
@@ -215,7 +216,7 @@ def _log_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None
 
 
 def _of_column(values: pd.Series, argument: str, name: str | None = None) -> Array:
-    """Numbers, NaN where it is empty."""
+    """Return a column as numbers, NaN where it is empty."""
     try:
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError):

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from anndata import AnnData, concat
 
-from ..data.matrix import RowMatrix, stacked
+from ..data.matrix import RowMatrix
 from ..errors import InvalidValue, Refusal, listed, short
 from . import read, target
 
@@ -20,32 +19,29 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from .._typing import Index, Matrix
+    from .._typing import Matrix
     from ..options import Request
 
 log = logging.getLogger(__name__)
 
-#: What an object of several datasets calls its batches, its raw counts, and what names of cells
-#: end in.
-_BATCH = "glfs_data_set"
-_COUNTS = "counts"
-_BETWEEN = "-"
+#: What an object of several datasets calls its batches and its raw counts.
+_BATCH, _COUNTS = "glfs_data_set", "counts"
 
 
 def data_sets(adata: Any) -> dict[str, AnnData]:
-    """Data sets by name; of a sequence the names are 0, 1, …."""
+    """Return datasets by name; of a sequence the names are 0, 1, …."""
     if not isinstance(adata, Mapping | list | tuple):
         read.check(adata)
-    sets = dict(adata) if isinstance(adata, Mapping) else dict(enumerate(adata))
+    items = adata.items() if isinstance(adata, Mapping) else enumerate(adata)
+    sets = {str(name): cells for name, cells in items}
     if not sets:
         raise InvalidValue("`adata` is empty: give one dataset, or several")
-    found = {str(name): one for name, one in sets.items()}
-    for name, one in found.items():
+    for name, cells in sets.items():
         with _within(name):
-            read.unique_names(one)
-    if len({id(one) for one in found.values()}) < len(sets):
+            read.unique_names(cells)
+    if len({id(cells) for cells in sets.values()}) < len(adata):
         raise InvalidValue("`adata` holds the same object, or the same name, twice: give each once")
-    return found
+    return sets
 
 
 def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Request]:
@@ -61,79 +57,71 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
                 f"`{name}={short(value)}` is not possible with several datasets, whose subspaces "
                 "and graphs are computed here: leave it out"
             )
-    counts = None if limits is None else limits.counts_layer
     for name, argument in target.sources(request).items():
-        _in_all(sets, name, argument)
-    genes = _in_common(sets)
-    parts = {name: _lean(name, one, genes, spec.batch_key) for name, one in sets.items()}
-    layers: dict[str | None, tuple[str | None, str]] = {None: (spec.layer, "layer")}
-    if limits is not None and counts is not None:
-        layers[_COUNTS] = (None if counts == "X" else counts, "counts_layer")
+        _check_all_have(sets, name, argument)
+    genes = _common_genes(sets)
+    selected = {}
+    for name, cells in sets.items():
+        with _within(name):
+            selected[name] = _read(name, cells, genes, request)
+    joined = concat(selected, join="outer", merge="first", index_unique="-")
+    if limits is not None and limits.counts_layer is not None:
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
-    joined = concat(parts, join="outer", merge="first", index_unique=_BETWEEN)
-    for place, of in layers.items():
-        matrix = stacked(_matrices(sets, genes, *of))
-        if place is None:
-            joined.X = matrix
-        else:
-            joined.layers[place] = matrix
     return joined, request.but(layer=None, batch_key=_BATCH, use_rep=None)
 
 
-def _in_all(sets: Mapping[str, AnnData], name: str, argument: str) -> None:
+def _check_all_have(sets: Mapping[str, AnnData], name: str, argument: str) -> None:
     """Refuse what one dataset has of the cells, and another lacks: its cells would not count."""
-    parts: tuple[Literal["obs", "obsm"], ...] = ("obs", "obsm")
-    for part in parts:
-        if any(name in getattr(one, part) for one in sets.values()):
-            for called, one in sets.items():
-                with _within(called):
-                    read.find(one, part, name, argument)
+    containers: tuple[Literal["obs", "obsm"], ...] = ("obs", "obsm")
+    for container in containers:
+        if any(name in getattr(cells, container) for cells in sets.values()):
+            for data_set, cells in sets.items():
+                with _within(data_set):
+                    read.find(cells, container, name, argument)
 
 
 @contextmanager
 def _within(name: str) -> Iterator[None]:
-    """Say of a refusal which dataset it is about."""
+    """Name the dataset that a refusal is about."""
     try:
         yield
     except Refusal as refusal:
         raise refusal.within(f"dataset {name!r}") from None
 
 
-def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
-    first, *others = (one.var_names for one in sets.values())
+def _common_genes(sets: Mapping[str, AnnData]) -> pd.Index:
+    """Return the genes of all datasets, in the order of the first."""
+    first, *further = (cells.var_names for cells in sets.values())
     genes = first
-    for names in others:
+    for names in further:
         genes = genes[genes.isin(names)]
     if not len(genes):
         raise InvalidValue(
             f"`adata` has no gene that is in all datasets ({listed(sets)}): give genes the same "
             "names, such as symbols, in `adata.var_names`"
         )
-    most = max(one.n_vars for one in sets.values())
+    most = max(cells.n_vars for cells in sets.values())
     if len(genes) < most:
         log.info(f"{len(genes)} genes are in all datasets, of at most {most}.")
     return genes
 
 
-def _lean(name: str, one: AnnData, genes: pd.Index, batch_key: str | None) -> AnnData:
-    """What a selection reads of the cells of one data set, but for matrices."""
-    with _within(name):
-        batches = read.batches(one, batch_key)
-    obs = one.obs.copy()
+def _read(name: str, cells: AnnData, genes: pd.Index, request: Request) -> AnnData:
+    """Return what a selection reads of one dataset, in memory."""
+    spec, limits = request.structure, request.limits
+    batches = read.batches(cells, spec.batch_key)
+    obs = cells.obs.copy()
     obs[_BATCH] = name if batches is None else [f"{name}: {batch}" for batch in batches]
-    return AnnData(obs=obs, var=one.var.loc[genes], obsm=dict(one.obsm))
+    matrix = _matrix(cells, genes, spec.layer, "layer")
+    lean = AnnData(matrix, obs=obs, var=cells.var.loc[genes], obsm=dict(cells.obsm))
+    if limits is not None and limits.counts_layer is not None:
+        layer = None if limits.counts_layer == "X" else limits.counts_layer
+        lean.layers[_COUNTS] = _matrix(cells, genes, layer, "counts_layer")
+    return lean
 
 
-def _matrices(
-    sets: Mapping[str, AnnData], genes: pd.Index, layer: str | None, argument: str
-) -> list[Matrix]:
-    """Return the matrix of some genes of each data set, in memory."""
-    matrices = []
-    for name, one in sets.items():
-        with _within(name):
-            places: Index = one.var_names.get_indexer(genes)
-            rows = read.row_matrix(one, layer, argument)
-            if not np.array_equal(places, np.arange(one.n_vars)):
-                rows = RowMatrix(rows, genes=places)
-            matrices.append(rows.loaded())
-    return matrices
+def _matrix(cells: AnnData, genes: pd.Index, layer: str | None, argument: str) -> Matrix:
+    rows = read.row_matrix(cells, layer, argument)
+    if not genes.equals(cells.var_names):
+        rows = RowMatrix(rows, genes=cells.var_names.get_indexer(genes))
+    return rows.loaded()

@@ -22,10 +22,10 @@ class Lean(AnnData):  # type: ignore[misc]
     @classmethod
     def of(cls, cells: AnnData, matrices: Mapping[str | None, RowMatrix]) -> Self:
         """Return the cells of an object, which has no matrix, with some."""
-        parts = {name: dict(getattr(cells, name)) for name in ("uns", "obsm", "obsp")}
-        found = cls(obs=cells.obs, var=cells.var, **parts)
-        found.matrices = dict(matrices)
-        return found
+        contents = {name: dict(getattr(cells, name)) for name in ("uns", "obsm", "obsp")}
+        lean = cls(obs=cells.obs, var=cells.var, **contents)
+        lean.matrices = dict(matrices)
+        return lean
 
 
 class Held:

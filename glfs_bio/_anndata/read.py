@@ -75,6 +75,8 @@ _WHOLE, _NEARLY_ALL = 0.05, 0.95
 #: Scaled values: share of the genes whose zeros became one negative value.
 _MOSTLY = 0.5
 _OR_LAYER = ", or name a log-normalised matrix with `layer`"
+#: Keys of what is computed on the way of something else: structures, and what all genes show.
+COMPUTED = re.compile("glfs_structure_[0-9a-f]{8}|glfs_all_genes")
 #: What is said of a matrix that is not log-normalised, by its state; see :func:`state`.
 STATES = {
     "counts": f"looks like raw counts (whole numbers): `{LOG_NORMALISE}`{_OR_LAYER}",
@@ -204,16 +206,9 @@ def find(
 
 
 def own_names(adata: AnnData, part: Literal["layers", "obs", "obsm", "var"]) -> list[str]:
-    """Return the names in a part of an object, but for what is kept there by the way."""
-    by_the_way = [
-        name
-        for name, entry in adata.uns.items()
-        if isinstance(entry, Mapping)
-        and entry.get("kind") in ("structure", "all_genes")
-        and not entry.get("asked_for", False)
-    ]
+    """Return the names in a part of an object, but for what was computed by the way."""
     names = layers(adata) if part == "layers" else getattr(adata, part)
-    return [name for name in names if name not in by_the_way]
+    return [name for name in names if not COMPUTED.fullmatch(str(name))]
 
 
 def layers(adata: AnnData) -> list[str]:

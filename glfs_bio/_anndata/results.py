@@ -12,7 +12,7 @@ import pandas as pd
 
 from .. import checks, codec
 from ..errors import InvalidValue, NotFound, listed, short
-from ..options import Request, StructureSpec
+from ..options import Request
 from ..solvers.certificate import NONE, OPEN, STATES, TOLERANCE
 from . import read, stale
 
@@ -93,12 +93,13 @@ def last(
     if key is not None:
         of_panel = f"{key}_{kind}"
         return of_panel if kind_of(adata.uns.get(key)) != kind and of_panel in adata.uns else key
-    of_kind = {
-        name: int(entry["written"])
+    kinds = KINDS if kind is None else {kind}
+    numbers = {
+        name: _number(entry)
         for name, entry in adata.uns.items()
-        if (written := kind_of(entry)) is not None and kind in (None, written) and holds in entry
+        if kind_of(entry) in kinds and holds in entry
     }
-    return max(of_kind, key=lambda name: of_kind[name], default=f"{KEY}_{kind}")
+    return max(numbers, key=lambda name: numbers[name], default=f"{KEY}_{kind}")
 
 
 def selection_key(adata: AnnData, key: str | None) -> str:
@@ -110,8 +111,15 @@ def selection_key(adata: AnnData, key: str | None) -> str:
 
 def kind_of(entry: Any) -> str | None:
     """Return the kind of a stored result; None for what others wrote."""
-    is_result = isinstance(entry, Mapping) and "written" in entry and entry.get("kind") in KINDS
-    return str(entry["kind"]) if is_result else None
+    if not isinstance(entry, Mapping) or "written" not in entry:
+        return None
+    kind = str(codec.scalar(entry.get("kind")))
+    return kind if kind in KINDS else None
+
+
+def _number(entry: Mapping[str, Any]) -> int:
+    """Return the number of a result in the order of writing."""
+    return int(codec.scalar(entry["written"]))
 
 
 def envelope(
@@ -126,14 +134,9 @@ def envelope(
         **content,
         "kind": kind,
         "params": {name: codec.storable(value) for name, value in params.items()},
-        "versions": versions(*packages),
+        "versions": {package: _version(package) for package in (*_NUMERICAL, *packages)},
     }
     return entry if made_of is None else entry | {"made_of": dict(made_of)}
-
-
-def versions(*packages: str) -> dict[str, str]:
-    """Return those of the packages that all numbers depend on, and of others, by name."""
-    return {package: _version(package) for package in (*_NUMERICAL, *packages)}
 
 
 @cache  # each reading parses the metadata of a package, for some 10 ms
@@ -206,7 +209,8 @@ def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
     return envelope(
         "selection",
         request.arguments(),
-        structure=request.structure.record(),
+        request=codec.text_of(request),
+        structure=codec.storable(request.structure),
         n_genes=panel.n_selected,
         n_tested=len(panel.scores),
         **panel.info,
@@ -234,9 +238,9 @@ def store(
     if entry.get("kind") == "selection":
         forget_better(adata, key)
         forget(adata, [f"{key}_{name}" for name in _OF_PLATFORM])
-    _put(adata, {"obs": obs, "var": var, "obsm": obsm, "varm": varm})
-    written = [int(item["written"]) for item in adata.uns.values() if kind_of(item) is not None]
-    adata.uns[key] = kept(entry) | {"written": max(written, default=0) + 1}
+    _put(adata, obs=obs, var=var, obsm=obsm, varm=varm)
+    written = [_number(entry) for entry in adata.uns.values() if kind_of(entry) is not None]
+    adata.uns[key] = in_files(entry) | {"written": max(written, default=0) + 1}
 
 
 def forget_better(adata: AnnData, key: str) -> None:
@@ -258,23 +262,24 @@ def revise(
     adata: AnnData, key: str, changed: Mapping[str, Any], var: pd.DataFrame | None = None
 ) -> None:
     """Change parts of a result, which stays in its place among those that were written."""
-    _put(adata, {"var": var})
-    adata.uns[key] = {**adata.uns[key], **kept(changed)}
+    _put(adata, var=var)
+    adata.uns[key] = {**adata.uns[key], **in_files(changed)}
 
 
-def _put(adata: AnnData, given: Mapping[str, Any]) -> None:
-    """Put columns and arrays into parts of an object."""
-    for part, named in given.items():
-        for name in () if named is None else named:
-            container = getattr(adata, part)  # of a view another one after each
-            frame = part in ("obs", "var")
-            container[name] = _column(named[name], container.index) if frame else named[name]
+def _put(adata: AnnData, **contents: Any) -> None:
+    """Put columns and arrays into attributes of an object."""
+    for attribute, values in contents.items():
+        for name in () if values is None else values:
+            container = getattr(adata, attribute)  # of a view another one after each
+            is_table = attribute in ("obs", "var")
+            value = _column(values[name], container.index) if is_table else values[name]
+            container[name] = value
 
 
-def kept(value: Any) -> Any:
+def in_files(value: Any) -> Any:
     """Return an entry, or a part of it, as files keep it."""
     if isinstance(value, Mapping):
-        return {name: kept(item) for name, item in value.items()}
+        return {name: in_files(item) for name, item in value.items()}
     if isinstance(value, pd.DataFrame):
         columns = {str(name): _column(value[name], value.index) for name in value}
         rows = value.index if _is_plain(value.index) else _texts(value.index)
@@ -286,20 +291,20 @@ def kept(value: Any) -> Any:
 
 
 def _is_plain(values: Any) -> bool:
-    """Whether files keep the dtype: numbers and booleans, nullable ones too."""
+    """Return whether files keep the dtype: numbers and booleans, nullable ones too."""
     kind = values.dtype
     return bool(pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind))
 
 
 def _texts(values: Any) -> pd.Index:
-    """Texts as objects, ``""`` where one is missing."""
+    """Return texts as objects, ``""`` where one is missing."""
     missing = pd.isna(values)
     texts = ["" if no else str(value) for value, no in zip(values, missing, strict=True)]
     return pd.Index(texts, dtype=object)
 
 
 def _column(values: Any, index: pd.Index) -> pd.Series:
-    """A column for an index, whatever its own."""
+    """Return a column as files keep it, for an index, whatever its own."""
     column = pd.Series(values).set_axis(index).infer_objects()
     if isinstance(column.dtype, pd.CategoricalDtype):
         categories = column.cat.categories
@@ -338,7 +343,7 @@ def current(
 ) -> dict[str, Any]:
     """Return the result of a kind in ``.uns[key]``, of the selection and matrix that there are."""
     result = entry(adata, key, kind, *needs, argument=argument)
-    why = stale.stale(adata, result)
+    why = stale.why_outdated(adata, result)
     if why is not None:
         raise InvalidValue(
             f"`{argument}={short(key)}` is outdated: {why}: run `glfs_bio.{KINDS[kind]}` again"
@@ -348,17 +353,23 @@ def current(
 
 def requests(adata: AnnData) -> dict[str, Request]:
     """Return what the selections in an object were asked for, by their keys."""
-    keys = [key for key, item in adata.uns.items() if kind_of(item) == "selection"]
-    return {key: request_of(adata, key) for key in keys}
+    return {
+        key: request_of(adata, key)
+        for key, entry in adata.uns.items()
+        if kind_of(entry) == "selection" and "request" in entry
+    }
 
 
 def request_of(adata: AnnData, key: str) -> Request:
-    """Return what the selection under `key` was asked for, with the structure that it was given."""
-    selection = entry(adata, key, "selection")
-    use_rep = codec.restored(selection["params"].get("use_rep"))
-    stored = use_rep in adata.uns and use_rep in adata.varm
-    spec = StructureSpec.restored(selection["structure"], stored_key=use_rep if stored else None)
-    return Request.restored(selection["params"], spec)
+    """Return what the selection under `key` was asked for.
+
+    A stored structure that is gone is computed again, with the same parameters.
+    """
+    request = Request.restored(entry(adata, key, "selection", "request")["request"])
+    stored_key = request.structure.stored_key
+    if stored_key in adata.uns and stored_key in adata.varm:
+        return request
+    return request.but(stored_key=None)
 
 
 def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
@@ -419,21 +430,21 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
     return column.sort_values(ascending=False, kind="stable")
 
 
-def constraints_of(found: Mapping[str, Any]) -> str:
-    """Say among which panels a selection is nearly the best; empty: among all of its size."""
-    params = found.get("params", {})
-    given = (codec.restored(params.get(name, "None")) for name in _CONSTRAINTS)
-    return "" if all(value is None for value in given) else "within its constraints"
+def constraints_of(entry: Mapping[str, Any]) -> str:
+    """Return among which panels a selection is nearly the best; empty: among all of its size."""
+    params = entry.get("params", {})
+    constraints = [codec.restored(params.get(name)) for name in _CONSTRAINTS]
+    return "within its constraints" if any(value is not None for value in constraints) else ""
 
 
-def n_chosen(found: Mapping[str, Any]) -> int:
+def n_chosen(entry: Mapping[str, Any]) -> int:
     """Return how many genes the selections of a ``tl.stability`` chose, in the mean."""
-    return round(float(np.mean(found["n_genes"]))) - int(found.get("n_included", 0))
+    return round(float(np.mean(entry["n_genes"]))) - int(entry.get("n_included", 0))
 
 
-def preserved_of(found: Mapping[str, Any]) -> str:
-    """Say what the shares of a result are shares of."""
-    preserve = codec.restored(found.get("params", {}).get("preserve", "structure"))
+def preserved_of(entry: Mapping[str, Any]) -> str:
+    """Return what the shares of a result are shares of."""
+    preserve = codec.restored(entry.get("params", {}).get("preserve", "structure"))
     if isinstance(preserve, str):
         return f"the {preserve}" if preserve in ("structure", "expression") else preserve
     return " and ".join(preserve) if isinstance(preserve, Mapping) else "the genes to preserve"

@@ -2,13 +2,12 @@
 
 Everything that is computed is kept with the cells, and is used, drawn and reported later.
 Meanwhile the selection may have been made again, or the matrix normalised.  A result keeps
-checksums under ``made_of``, and :func:`stale` compares them with those of today.  Those of a
-structure are of every value; those of other results are the same in every container of the matrix.
+checksums, genes and requests under ``made_of``, which are compared with those of today.  Checksums
+of a structure are of every value; others are the same in every container of the matrix.
 """
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,22 +38,18 @@ _ROWS, _DIGITS = 200, 6
 _FIRST_ROWS = 20
 #: A matrix that is not in memory is not looked at.
 _UNKNOWN = "unknown"
-#: Parameters that do not decide which genes a selection has; the seed of a stability decides on the
-#: subsamples too.
-_WHERE = frozenset({"key_added", "as_highly_variable", "subset"})
-_FREE = _WHERE | {"random_state"}
 
 
 def made_of(adata: AnnData, layer: str | None, panels: Iterable[Named] = ()) -> dict[str, Any]:
-    """Return what a result is of: the matrix, and panels, with the parameters of selections."""
+    """Return what a result is of: the matrix, and panels, with the requests of selections."""
     return {
         "layer": codec.storable(layer),
         "matrix": _sums(adata, layer),
-        "panels": {str(number): _panel(adata, named) for number, named in enumerate(panels)},
+        "panels": {str(number): _recorded(adata, panel) for number, panel in enumerate(panels)},
     }
 
 
-def made_of_all(adata: AnnData, inputs: Inputs, spec: StructureSpec) -> dict[str, str]:
+def checksums(adata: AnnData, inputs: Inputs, spec: StructureSpec) -> dict[str, str]:
     """Return what a structure is of: all values of matrix, representation, graph and batches."""
     batch = inputs.batch
     return {
@@ -65,36 +60,27 @@ def made_of_all(adata: AnnData, inputs: Inputs, spec: StructureSpec) -> dict[str
     }
 
 
-def stale(
-    adata: AnnData,
-    entry: Mapping[str, Any],
-    now: Mapping[str, Any] | None = None,
-    *,
-    key: str | None = None,
-) -> str | None:
-    """Say, in words, why a result is not of what there is now; None where it is.
+def is_of(entry: Any, checksums: Mapping[str, str]) -> bool:
+    """Return whether a stored structure, or what all genes show, is of today's values."""
+    recorded = entry.get("made_of", {}) if isinstance(entry, Mapping) else {}
+    return all(codec.scalar(recorded.get(name)) == value for name, value in checksums.items())
 
-    `now` is what it should be made of; None: the matrix and the panels that it names.  `key` is the
-    selection that a stability should be of.
+
+def why_outdated(adata: AnnData, entry: Mapping[str, Any], key: str | None = None) -> str | None:
+    """Return why a result is not of the matrix and the panels of today, or None.
+
+    `key` is the selection that it should be of; None: those that it names.
     """
     made_of = entry.get("made_of")
     if made_of is None:
         return "its input is not recorded"
-    if key is not None and "of" in entry:
-        reason = difference(adata, key, entry)
-        if reason is not None:
-            return reason
-    for panel in made_of.get("panels", {}).values():
-        reason = _changed(adata, panel)
-        if reason is not None:
-            return reason
-    if now is None:
-        now = {"matrix": _sums(adata, codec.restored(str(made_of["layer"])))}
-    for name, value in now.items():
-        recorded = str(made_of.get(name))
-        if _UNKNOWN not in (recorded, value) and recorded != str(value):
-            return f"the {name} has changed"
-    return None
+    reasons = [] if key is None or "of" not in entry else [difference(adata, key, entry)]
+    reasons += [_change(adata, panel, key) for panel in made_of.get("panels", {}).values()]
+    recorded = codec.scalar(made_of["matrix"])
+    matrix = _sums(adata, codec.restored(made_of["layer"]))
+    if _UNKNOWN not in (recorded, matrix) and recorded != matrix:
+        reasons.append("the matrix has changed")
+    return next(filter(None, reasons), None)
 
 
 def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None:
@@ -103,16 +89,16 @@ def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None
     Their seeds may differ.
     """
     selection = adata.uns[key]
-    params = selection["params"]
-    names = [
-        name
-        for name, value in entry["params"].items()
-        if name in params and name not in _FREE and _canonical(value) != _canonical(params[name])
-    ]
+    if "request" not in entry or "request" not in selection:
+        return "its request is not recorded"
+    request, of_selection = (codec.value_of(record["request"]) for record in (entry, selection))
+    for fields in (request, of_selection):
+        del fields["structure"]["random_state"]
+    names = [name for name in request if request[name] != of_selection.get(name)]
     if names:
         return f"it has another {listed(names)}"
-    limited = _canonical(params.get("limits", "None")) != "None"  # parts admit other genes
-    if not limited and entry["n_tested"] != selection["n_tested"]:
+    is_limited = request["limits"] is not None  # parts admit other genes
+    if not is_limited and entry["n_tested"] != selection["n_tested"]:
         return f"{entry['n_tested']} genes to choose from and not {selection['n_tested']}"
     return None
 
@@ -122,7 +108,7 @@ def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
 
     The others preserve all of the structure that is left, whatever they preserve of the cells.
     """
-    n_tested = int(adata.uns.get(key, {}).get("n_tested", 0))
+    n_tested = int(codec.scalar(adata.uns.get(key, {}).get("n_tested", 0)))
     if key is None or f"{key}_rank" not in adata.var:
         return
     n_left = int(adata.var[f"{key}_rank"].notna().sum())
@@ -140,16 +126,10 @@ def most_genes(adata: AnnData) -> int:
         if not isinstance(entry, Mapping):
             continue
         if "n_tested" in entry and f"{key}_rank" in adata.var:
-            n_genes.append(int(entry["n_tested"]))
+            n_genes.append(int(codec.scalar(entry["n_tested"])))
         elif {"sets", "set_of_cell"} <= entry.keys():
             n_genes.append(np.size(entry["sets"]["0"]["variance"]))
     return max(n_genes)
-
-
-def panel_of(entry: Mapping[str, Any]) -> list[str] | None:
-    """Return the genes of the one panel that a result is of; None where it is of none or many."""
-    panels = list(entry.get("made_of", {}).get("panels", {}).values())
-    return list(map(str, np.ravel(panels[0]["genes"]))) if len(panels) == 1 else None
 
 
 def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> str:
@@ -163,22 +143,27 @@ def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> st
 
 def checksum_of(values: Matrix | None) -> str:
     """Return a checksum of numbers in memory; ``"None"`` where there are none."""
-    return "None" if values is None else _checksum(_parts(values))
+    return "None" if values is None else _checksum(_bytes_of(values))
 
 
-def _panel(adata: AnnData, named: Named) -> dict[str, Any]:
-    key = named.key
+def _recorded(adata: AnnData, panel: Named) -> dict[str, Any]:
     return {
-        "key": codec.storable(key),
-        "genes": np.array(adata.var_names[named.genes], dtype=object),
-        "params": codec.storable(None if key is None else _params(adata, key)),
+        "key": codec.storable(panel.key),
+        "genes": np.array(adata.var_names[panel.genes], dtype=object),
+        "request": _request(adata, panel.key),
     }
 
 
-def _changed(adata: AnnData, panel: Mapping[str, Any]) -> str | None:
-    """Say why a panel that was a selection is another one now."""
-    key, genes = str(panel["key"]), set(map(str, np.ravel(panel["genes"])))
-    if f"{key}_selected" not in adata.var or key not in adata.uns:
+def _request(adata: AnnData, key: Any) -> str:
+    """Return the request of a selection as it is stored, ``""`` for another panel."""
+    return str(codec.scalar(adata.uns.get(key, {}).get("request", "")))
+
+
+def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | None:
+    """Return why a panel is not the selection under `key` (None: its own) of today, or None."""
+    own_key, genes = codec.scalar(panel["key"]), set(map(str, np.ravel(panel["genes"])))
+    key = own_key if key is None else key
+    if f"{key}_selected" not in adata.var:
         return None
     selected = set(adata.var_names[adata.var[f"{key}_selected"].astype(bool)])
     if genes != selected:
@@ -186,38 +171,14 @@ def _changed(adata: AnnData, panel: Mapping[str, Any]) -> str | None:
             f"the selection under {key!r} has changed: {len(genes & selected)} of the {len(genes)} "
             f"genes of the panel are among its {len(selected)}"
         )
-    if str(panel["params"]) != _params(adata, key):
+    is_recorded = key == own_key and key in adata.uns
+    if is_recorded and codec.scalar(panel.get("request")) != _request(adata, key):
         return f"the selection under {key!r} has other parameters now"
     return None
 
 
-def _params(adata: AnnData, key: str) -> str:
-    """A checksum of the parameters of a selection, but for where it is written."""
-    record = adata.uns.get(key, {})
-    recorded = {
-        name: _canonical(value)
-        for name, value in dict(record.get("params", {})).items()
-        if name not in _WHERE
-    }
-    recorded["structure"] = _canonical(record.get("structure", {}))
-    return _checksum([json.dumps(recorded, sort_keys=True).encode()])
-
-
-def _canonical(value: Any) -> Any:
-    """A parameter as it is in Python, after a file, and after R, where one is a list of one."""
-    if isinstance(value, Mapping):
-        return {str(name): _canonical(item) for name, item in value.items()}
-    value = np.asarray(value).tolist()
-    if isinstance(value, list):
-        items = [_canonical(item) for item in value]
-        return items[0] if len(items) == 1 else items
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    return str(value)
-
-
 def _sums(adata: AnnData, layer: str | None) -> str:
-    """A checksum of the names of the genes and of sums of rows, whatever the container."""
+    """Return a checksum of the names of the genes and of sums of rows, whatever the container."""
     data = read.there(adata, layer)
     if not is_here(data):
         return _UNKNOWN
@@ -231,21 +192,21 @@ def _sums(adata: AnnData, layer: str | None) -> str:
 def _content(adata: AnnData, data: RowMatrix) -> list[Any]:
     source = data.source
     if data.in_memory:
-        return _parts(source)
+        return _bytes_of(source)
     if hasattr(source, "dask"):
         return [str(source.name).encode()]
     if adata.filename is None:
-        return [repr(source).encode(), *_parts(data.first(_FIRST_ROWS))]
+        return [repr(source).encode(), *_bytes_of(data.first(_FIRST_ROWS))]
     about = Path(adata.filename).stat()
     return [repr((str(adata.filename), about.st_mtime_ns, about.st_size)).encode()]
 
 
-def _parts(values: Matrix) -> list[Any]:
+def _bytes_of(values: Matrix) -> list[Any]:
     if sparse.issparse(values):
         arrays = values.data, values.indices, values.indptr
         return [values.format.encode(), *map(np.ascontiguousarray, arrays)]
     return [repr(values.shape).encode(), np.ascontiguousarray(values)]
 
 
-def _checksum(parts: Iterable[Any]) -> str:
-    return "-".join(f"{zlib.crc32(part):08x}" for part in parts)
+def _checksum(contents: Iterable[Any]) -> str:
+    return "-".join(f"{zlib.crc32(content):08x}" for content in contents)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import checks
+from .. import checks, codec
 from ..cells import noise
 from ..cells.cells import Cells, build_problems, split
 from ..errors import InvalidValue, caution, naming, note, quoted, short, subject
@@ -26,11 +27,10 @@ if TYPE_CHECKING:
     from ..criterion.instrument import Instrument
     from ..options import Request
 
-#: Where a structure is kept that was computed on the way of something else.
+#: Where ``pp.structure`` stores a structure; others, which were computed by the way, are in a slot
+#: for each spec, see :func:`slot_of`.
 KEY = "glfs_structure"
-#: The same, where ``pp.structure`` wrote another one there.
-BESIDE = "glfs_structure_beside"
-#: What is kept of each set of cells beside its rows of ``.obsm`` and columns of ``.varm``.
+#: What is stored of each set of cells next to its rows of ``.obsm`` and columns of ``.varm``.
 _NUMBERS = {"assay_noise": float, "noise_level": float, "graph_components": int, "chance": float}
 _ARRAYS = ("stiffness", "variance", "residuals", "units")
 #: A gene sets no more than this share of the noise of the platform, where there are so many genes:
@@ -81,25 +81,24 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
                 f"`{name}={short(getattr(spec, name))}` conflicts with the structure of `use_rep`, "
                 "which has its own: remove one of the two"
             )
-    params = adata.uns[spec.use_rep]["params"]
-    return StructureSpec.restored(params, stored_key=spec.use_rep)
+    return replace(_spec_of(adata.uns[spec.use_rep]), stored_key=spec.use_rep)
 
 
 def structure_of(
     adata: AnnData, spec: StructureSpec, inputs: read.Inputs | None = None, *, keep: bool = True
 ) -> Structure:
-    """Return a structure: the one that is kept, where it is of these cells, or a new one.
+    """Return a structure: one that is stored, where it is of these cells, or a new one.
 
-    A new one is kept with the cells, under :data:`KEY`, or :data:`BESIDE` one that was asked for.
+    A new one is stored with the cells, in the slot of its spec.
     """
     if keep:
         read.writable(adata)
     inputs = read.inputs(adata, spec) if inputs is None else inputs
-    made_of = stale.made_of_all(adata, inputs, spec)
-    for key in (KEY, BESIDE) if spec.stored_key is None else (spec.stored_key,):
+    made_of = stale.checksums(adata, inputs, spec)
+    for key in (KEY, slot_of(spec)) if spec.stored_key is None else (spec.stored_key,):
         entry = adata.uns.get(key)
-        fits = _is_structure(entry) and key in adata.obsm and not stale.stale(adata, entry, made_of)
-        if fits and entry["params"] == spec.record():
+        is_there = _is_structure(entry) and key in adata.obsm and stale.is_of(entry, made_of)
+        if is_there and codec.scalar(entry["request"]) == spec.text():
             return _stored(adata, key, spec)
     if spec.stored_key is not None:
         raise InvalidValue(
@@ -108,25 +107,38 @@ def structure_of(
         )
     structure = compute(adata, inputs, spec)
     if keep:
-        asked_spec = asked_for(adata)
-        is_asked = asked_spec is not None and asked_spec.record() == spec.record()
-        key = KEY if asked_spec is None or is_asked else BESIDE
-        store(adata, structure, made_of, key, asked_for=is_asked)
+        _forget_unused(adata)
+        store(adata, structure, made_of, slot_of(spec))
     return structure
 
 
+def slot_of(spec: StructureSpec) -> str:
+    """Return the key of a structure that is computed on the way of something else."""
+    return f"{KEY}_{zlib.crc32(spec.text().encode()):08x}"
+
+
+def _forget_unused(adata: AnnData) -> None:
+    """Remove structures that were computed by the way, but for those of selections."""
+    used = {slot_of(request.structure) for request in results.requests(adata).values()}
+    for key in list(adata.obsm):
+        if read.COMPUTED.fullmatch(key) and key.startswith(KEY) and key not in used:
+            del adata.obsm[key], adata.varm[key], adata.uns[key]
+
+
 def asked_for(adata: AnnData) -> StructureSpec | None:
-    """Return how the structure under :data:`KEY` is computed, if ``pp.structure`` wrote it."""
+    """Return how the structure under :data:`KEY` is computed; None where there is none."""
     entry = adata.uns.get(KEY)
-    if not (_is_structure(entry) and entry.get("asked_for", False)):
-        return None
-    return StructureSpec.restored(entry["params"])
+    return _spec_of(entry) if _is_structure(entry) else None
+
+
+def _spec_of(entry: Mapping[str, Any]) -> StructureSpec:
+    return StructureSpec(**codec.value_of(entry["request"]))
 
 
 def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
     """Say that a selection is by another structure than ``pp.structure`` was asked for."""
     stored = asked_for(adata)
-    if stored is not None and stored.record() != spec.record():
+    if stored is not None and stored.text() != spec.text():
         note(
             f"The structure under {quoted(KEY)} is another one ({_in_words(stored)}), and is "
             f"not used: `use_rep={short(KEY)}` names it."
@@ -145,7 +157,7 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
         for key, request in requests.items()
         if _is_there(adata, request)
     }
-    agree = len({str(other_spec.record()) for other_spec in specs.values()}) == 1
+    agree = len({other_spec.text() for other_spec in specs.values()}) == 1
     if not agree and asked_spec is not None:
         specs = {KEY: asked_spec}
     elif not agree:
@@ -156,14 +168,14 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     key, spec = next(iter(specs.items()))
     if layer is not None:
         spec = StructureSpec() if spec.stored_key is not None else replace(spec, layer=layer)
-    differs = asked_spec is not None and asked_spec.record() != spec.record()
+    differs = asked_spec is not None and asked_spec.text() != spec.text()
     if differs or spec.stored_key is not None or _differing(spec):
         note(f"The structure is that of {quoted(key)}: {_in_words(spec)}.")
     return spec
 
 
 def _is_there(adata: AnnData, request: Request) -> bool:
-    """Whether an object has what the structure of a selection is computed from."""
+    """Return whether an object has what the structure of a selection is computed from."""
     spec = request.structure
     needs = (
         (request.symbols, adata.var),
@@ -176,9 +188,8 @@ def _is_there(adata: AnnData, request: Request) -> bool:
 
 
 def _differing(spec: StructureSpec) -> list[str]:
-    """The parameters of a structure that are no defaults."""
-    usual = StructureSpec().record()
-    return [name for name, value in spec.record().items() if value != usual[name]]
+    """Return the names of the parameters of a structure that are no defaults."""
+    return [item.name for item in fields(spec) if getattr(spec, item.name) != item.default]
 
 
 def _in_words(spec: StructureSpec) -> str:
@@ -236,14 +247,7 @@ def _warn_of_one_gene(adata: AnnData, sets: Sequence[Cells]) -> None:
         )
 
 
-def store(
-    adata: AnnData,
-    structure: Structure,
-    made_of: Mapping[str, str],
-    key: str,
-    *,
-    asked_for: bool = False,
-) -> None:
+def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key: str) -> None:
     """Write a structure to ``.obsm[key]``, ``.varm[key]`` and ``.uns[key]``."""
     sets = structure.sets
     rank = max(subset.basis.shape[1] for subset in sets)
@@ -259,15 +263,18 @@ def store(
         values = {name: getattr(subset, name) for name in (*_ARRAYS, *_NUMBERS)}
         blocks[str(i)] = {**values, "rank": r}
     entry = results.envelope(
-        "structure", structure.spec.record(), made_of, set_of_cell=number, sets=blocks
+        "structure",
+        codec.storable(structure.spec),
+        made_of,
+        request=structure.spec.text(),
+        set_of_cell=number,
+        sets=blocks,
     )
-    if asked_for:
-        entry["asked_for"] = True
     results.store(adata, key, entry, obsm={key: cells}, varm={key: genes})
 
 
 def _is_structure(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and "set_of_cell" in entry and "made_of" in entry
+    return isinstance(entry, Mapping) and {"set_of_cell", "request"} <= entry.keys()
 
 
 def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
@@ -278,10 +285,10 @@ def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
     sets, rows_of_sets = [], []
     for i in range(len(entry["sets"])):
         block, rows = entry["sets"][str(i)], np.flatnonzero(number == i)
-        r = int(block["rank"])
+        r = int(codec.scalar(block["rank"]))
         is_all = len(rows) == len(coordinates) and r == rank
         values: dict[str, Any] = {name: np.asarray(block[name]) for name in _ARRAYS}
-        values |= {name: kind(block[name]) for name, kind in _NUMBERS.items()}
+        values |= {name: kind(codec.scalar(block[name])) for name, kind in _NUMBERS.items()}
         cells = Cells(
             basis=np.ascontiguousarray(coordinates if is_all else coordinates[rows, :r]),
             projections=np.ascontiguousarray(projections[:, i * rank : i * rank + r]),

@@ -45,23 +45,23 @@ def certified(share: float, among: str = "without constraints") -> str:
 
 def selection(entry: Mapping[str, Any]) -> str:
     """Return the result of a selection, as one line."""
-    parts = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
-    parts.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
+    texts = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
+    texts.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
     if "n_axes" in entry:
         import numpy as np
 
         n_axes = [int(n) for n in np.atleast_1d(entry["n_axes"])]  # of each set of cells
         axes = "axis" if n_axes == [1] else "axes"
-        parts.append(f"{', '.join(map(str, n_axes))} {axes} above the noise")
+        texts.append(f"{', '.join(map(str, n_axes))} {axes} above the noise")
     if "optimality" in entry:
         from . import results
 
-        parts[-1] += certified(entry["optimality"][-1], results.constraints_of(entry))
+        texts[-1] += certified(entry["optimality"][-1], results.constraints_of(entry))
     if "lam" in entry:
-        parts.append(f"λ = {entry['lam']:.4g}")
+        texts.append(f"λ = {entry['lam']:.4g}")
     if "converged" in entry:
-        parts.append("converged" if entry["converged"] else "NOT converged")
-    return ", ".join(parts)
+        texts.append("converged" if entry["converged"] else "NOT converged")
+    return ", ".join(texts)
 
 
 def evaluation(entry: Mapping[str, Any]) -> list[str]:
@@ -177,23 +177,22 @@ def _standing(row: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     rank = f", rank {row['rank']:.0f} of {entry['n_candidates']:,}"
     rank = "" if math.isnan(row["rank"]) else rank
     if row["selected"]:
-        parts = [
+        texts = [
             f"{row['gene']} is in the panel{rank}",
             f"{_small(row['loss'])} is lost without it",
         ]
     else:
-        parts = [
+        texts = [
             f"{row['gene']} is not in the panel{rank}, as {row['why_not']}",
             f"it would add {_small(row['gain'])}",
         ]
     if row["replaces"]:
         change = "lose" if row["price"] > 0 else "gain"
-        parts.append(f"{change} {_small(abs(row['price']))} in the place of {row['replaces']}")
+        texts.append(f"{change} {_small(abs(row['price']))} in the place of {row['replaces']}")
     if len(predictors):
-        others = "others, first " if row["selected"] else ""
-        names = " and ".join(predictors)
-        parts.append(f"{_small(row['r2'])} of its structure is predicted by {others}{names}")
-    return f"{'; '.join(parts)}."
+        genes = ("others, first " if row["selected"] else "") + " and ".join(predictors)
+        texts.append(f"{_small(row['r2'])} of its structure is predicted by {genes}")
+    return f"{'; '.join(texts)}."
 
 
 def _small(share: float) -> str:

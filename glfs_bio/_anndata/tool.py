@@ -90,7 +90,7 @@ def tool(
                     of_kind, params | result.params, result.made_of, result.packages, **entry
                 )
             if not inplace:
-                return dict(results.kept(entry))
+                return dict(results.in_files(entry))
             results.store(adata, key_added, entry, obs=result.obs, var=result.var)
             if summary is not None:
                 tell(*summary(entry))

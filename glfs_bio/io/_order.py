@@ -110,8 +110,7 @@ def write_order(
     form, ending = ORDERS[name], path.suffix.lower()
     if ending not in form.endings:
         raise InvalidValue(
-            f"`path={short(path)}` must end with {' or '.join(form.endings)} for a "
-            f"{form.title}"
+            f"`path={short(path)}` must end with {' or '.join(form.endings)} for a {form.title}"
         )
     if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")

@@ -78,12 +78,7 @@ class Subject:
         entry = self.adata.uns.get(f"{self.key}_{kind}")
         if results.kind_of(entry) != kind:
             return None
-        is_stability = kind == "stability"
-        why = stale.stale(self.adata, entry, key=self.key if is_stability else None)
-        if is_stability or why is not None:
-            return why
-        panel = set(stale.panel_of(entry) or [])
-        return None if panel == set(self.genes.index.astype(str)) else "its panel is another"
+        return stale.why_outdated(self.adata, entry, self.key)
 
     def outdated(self, heading: str, kind: str) -> Section | None:
         """Return the section that says why a result is not shown; None where it is missing."""
@@ -303,7 +298,7 @@ def choice(subject: Subject) -> Section:
         name: value
         for name, value in subject.entry.items()
         if isinstance(value, str | bool | int | float | np.generic)
-        and name not in ("kind", "format", "written")
+        and name not in ("kind", "written", "request")
     }
     figure = subject.figure(pl.curve, key=subject.key)
     return Section("Selection", [], {"": facts(numbers)}, {"Shares by number of genes.": figure})

@@ -133,7 +133,7 @@ def _by_size(adata: AnnData, key: str | None) -> tuple[pd.DataFrame, int | None,
         table = pd.DataFrame({"n_genes": sizes, "value": shares, "bound": bound, "random": np.nan})
         table = table.assign(panel=selection, measure="preserved")
         evaluation = adata.uns.get(f"{selection}_evaluation")
-        if results.kind_of(evaluation) and stale.stale(adata, evaluation) is None:
+        if results.kind_of(evaluation) and stale.why_outdated(adata, evaluation) is None:
             evaluated = evaluation["measures"].assign(panel=selection)
             is_known = evaluated["measure"] == "preserved"
             evaluated.loc[is_known, ["value", "bound"]] = np.nan  # the selection has them

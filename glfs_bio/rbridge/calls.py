@@ -19,8 +19,8 @@ import anndata as ad
 from joblib import hash as content_of
 from joblib import parallel_config
 
-from .. import checks, io, pp, tl
-from .._anndata import all_genes, columns, read
+from .. import checks, codec, io, pp, tl
+from .._anndata import columns, read, results
 from .._anndata import structure as structures
 from .._progress import collected
 from ..data.matrix import RowMatrix
@@ -64,10 +64,10 @@ _FOR_DEVELOPERS = (
 _CLASSIFIER = "glfs_class"
 #: Key of the structure of which a function that evaluates panels was given parameters.
 _GIVEN = "glfs_structure_given"
-#: What Python computes on the way of a call, for the next one on the same cells: R's objects get
-#: results, and a structure on request alone.  Checksums say whether it is of the object of a call.
-_COMPUTED = (structures.KEY, structures.BESIDE, all_genes.KEY)
-_BY_THE_WAY = {_GIVEN, *_COMPUTED}
+#: Kinds of what R's objects do not get, or on request alone.
+_BY_THE_WAY = ("structure", "all_genes")
+#: What Python computes on the way of a call, for the next one on the same cells.  Checksums say
+#: whether it is of the object of a call.
 _computed: dict[str, dict[str, Any]] = {}
 #: Arguments of functions that evaluate panels that say nothing where they are None.
 _MAY_BE_NONE = frozenset({"cell_weights", "use_rep"})
@@ -247,10 +247,10 @@ def _written_by(
 
 def _keep_computed(adata: ad.AnnData) -> None:
     """Keep what was computed for an object, in place of what was kept before."""
-    for key in _COMPUTED:
-        if key in adata.obsm and not adata.uns[key].get("asked_for", False):
-            tables = {name: getattr(adata, name) for name in ("uns", "obsm", "varm")}
-            _computed[key] = {name: table[key] for name, table in tables.items() if key in table}
+    _computed.clear()
+    for key in filter(read.COMPUTED.fullmatch, adata.obsm):
+        tables = {name: getattr(adata, name) for name in ("uns", "obsm", "varm")}
+        _computed[key] = {name: table[key] for name, table in tables.items() if key in table}
 
 
 def _restore_computed(adata: ad.AnnData) -> None:
@@ -293,7 +293,7 @@ def _last_written(uns: Mapping[str, Any]) -> int:
         (
             int(entry["written"])
             for key, entry in uns.items()
-            if "written" in entry and (key not in _BY_THE_WAY or entry.get("asked_for", False))
+            if "written" in entry and not read.COMPUTED.fullmatch(key)
         ),
         default=0,
     )
@@ -303,7 +303,11 @@ def _changes(adata: ad.AnnData, entries: dict[str, Any]) -> dict[str, Any]:
     rows = entries["var"].index.get_indexer(adata.var_names)
     gone = {name: list(set(table) - {*getattr(adata, name)}) for name, table in entries.items()}
     # The records that R handed over have no versions; R keeps structures on request alone.
-    new = [k for k, entry in adata.uns.items() if "versions" in entry and k not in _BY_THE_WAY]
+    new = [
+        key
+        for key, entry in adata.uns.items()
+        if "versions" in entry and entry["kind"] not in _BY_THE_WAY
+    ]
     new.sort(key=lambda key: int(adata.uns[key]["written"]))
     first = _last_written(entries["uns"]) + 1
     return {
@@ -342,9 +346,11 @@ def _evaluate(target: str, adata: ad.AnnData, **options: Any) -> None:
         panel = options.get("panel", parameters["panel"].default) if "panel" in parameters else None
         options["preserve"] = _preserve(adata, panel, options.get("preserve"), **extra)
     function(adata, **options)
-    for entry in adata.uns.values():  # the structure given here is gone afterwards
+    for key, entry in adata.uns.items():  # the structure given here is gone afterwards
         if entry.get("params", {}).get("use_rep") == _GIVEN:
-            entry["params"]["use_rep"] = entry["structure"]["use_rep"]
+            request = results.request_of(adata, key).but(stored_key=None)
+            entry["params"]["use_rep"] = entry["structure"].get("use_rep", "None")
+            entry["request"] = codec.text_of(request)
 
 
 def _preserve(
@@ -470,7 +476,7 @@ def _write_order(
 ) -> None:
     """Write an order, of which the object may be gone."""
     adata = ad.AnnData() if parts is None else put_together(parts)
-    adata.uns.update({key: objects.record_from_r(order) for key, order in orders.items()})
+    adata.uns.update({key: dict(order) for key, order in orders.items()})
     io.write_order(adata, path, **options)
 
 

@@ -24,7 +24,7 @@ from scipy import sparse
 
 from .._anndata import read
 from .._anndata.structure import KEY
-from ..codec import restored, storable
+from ..codec import restored
 from ..errors import InvalidValue, quoted, short
 from ..io import _tables as way_round
 from ..options import Platform
@@ -36,8 +36,6 @@ log = logging.getLogger(__name__)
 
 _KEY, _NAME = "neighbors", "connectivities"
 _SUFFIX = f"_{_NAME}"
-#: Of a record, what has parameters.
-_WITH_PARAMETERS = ("params", "structure")
 #: Of the record of a structure, its bytes.
 _BYTES = "kept"
 
@@ -61,7 +59,7 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
         if _BYTES in record:
             _restore(adata, name, record)
         else:
-            adata.uns[name] = record_from_r(record)
+            adata.uns[name] = dict(record)
     return adata
 
 
@@ -129,25 +127,6 @@ def _key(name: str) -> str:
 def record_for_r(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record for R."""
     return {name: _value_for_r(name, value) for name, value in record.items()}
-
-
-def record_from_r(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of R for ``.uns``: the reverse, for parameters."""
-    return {
-        name: _params_from_r(value) if name in _WITH_PARAMETERS else value
-        for name, value in record.items()
-    }
-
-
-def _params_from_r(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters, of which the platform is a record."""
-    in_python = {}
-    for name, value in params.items():
-        if name == "platform" and isinstance(value, dict):
-            in_python[name] = platform(value).record()
-        else:
-            in_python[name] = storable(value) if value is None or name == "preserve" else value
-    return in_python
 
 
 def platform(fields: Mapping[str, Any]) -> Platform:

@@ -333,7 +333,7 @@ def _request(
     replaced: dict[str, Any] = {"across": None, "platform": platform}
     if len({request.across for request in requests.values()}) > 1:
         replaced["across"] = "mean"
-    if len({str(request.structure.record()) for request in requests.values()}) > 1:
+    if len({request.structure.text() for request in requests.values()}) > 1:
         replaced["structure"] = _common_structure(requests, preserve, layer)
     if len(panels) > 1 and preserve is None:
         preserve = "structure"

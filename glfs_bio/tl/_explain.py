@@ -361,7 +361,7 @@ def _standing(adata: AnnData, panel: Found, genes: Index, lost: Array) -> dict[s
     limits = panel.basis.limits(adata)
     reasons = _reasons(adata, panel, limits)
     ranks = _ranks(adata, panel, reasons)
-    for twin in np.flatnonzero(alike.beside(adata, panel.genes, panel.basis.request)).tolist():
+    for twin in np.flatnonzero(alike.are_like(adata, panel.genes, panel.basis.request)).tolist():
         reasons.setdefault(twin, "it is of nearly one sequence with a gene of the panel")
     lost = np.where(must_haves(adata, panel.named)[panel.genes, None], np.inf, lost)
     with panel.few_threads():

@@ -418,7 +418,7 @@ class Draft:
                 f"`refused='replace'` finds {may.sum()} other genes that could be ordered, and "
                 f"{len(bad)} are needed: pass `refused='drop'`"
             )
-        candidates = nearly.apart(self.adata, joining(stay, may, self.rows), self.request)
+        candidates = nearly.one_of_each_set(self.adata, joining(stay, may, self.rows), self.request)
         panel = best_panel(basis.criterion, len(stay) + len(bad), candidates)
         new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
         of, by, score = in_place_of(basis.criterion, stay, list(bad["row"]), new)

@@ -296,7 +296,7 @@ def replacements(adata: AnnData, panel: Found, barred: NDArray[np.bool_]) -> Rep
     if key is not None:
         out |= adata.var[f"{key}_score"].isna().to_numpy()
     out[genes] = True
-    out |= alike.beside(adata, genes, basis.request)
+    out |= alike.are_like(adata, genes, basis.request)
     score[:, out] = -np.inf
     rows = basis.limits(adata, ~out)
     if rows is not None:
@@ -322,7 +322,7 @@ def joining_candidates(
     if leaves is not None:
         out |= leaves
     rows = panel.basis.limits(adata, ~out | np.isin(np.arange(adata.n_vars), stay))
-    return alike.apart(adata, joining(stay, ~out, rows, detection), request)
+    return alike.one_of_each_set(adata, joining(stay, ~out, rows, detection), request)
 
 
 def joining(

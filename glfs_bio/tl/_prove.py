@@ -342,7 +342,7 @@ def _sharpen(
     results.revise(adata, key, changed, states.add_prefix(f"{key}_"))
     explanation = results.last(adata, "explanation", key)
     entry = adata.uns.get(explanation, {})
-    if "certificate" in entry.get("table", ()) and stale.stale(adata, entry) is None:
+    if "certificate" in entry.get("table", ()) and stale.why_outdated(adata, entry) is None:
         rows = adata.var_names.get_indexer(entry["table"]["gene"])
         had_to = must_haves(adata, Named({}, key))
         columns = {name: certified(column, had_to)[rows] for name, column in states.items()}

@@ -14,7 +14,7 @@ import pandas as pd
 from anndata import AnnData
 from joblib import Parallel, delayed
 
-from .. import checks
+from .. import checks, codec
 from .._anndata import read, results, stale, summaries
 from .._anndata import target as targets
 from .._anndata.lean import Held, Lean
@@ -121,6 +121,8 @@ def stability(
         Key of the selection.
     ``.uns[key_added]["params"]``, ``["structure"]`` : dict
         Parameters of the selections, and of their structure.
+    ``.uns[key_added]["request"]`` : str
+        Both as JSON.
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
 
@@ -188,7 +190,8 @@ def stability(
         "n_shared": int((panel & consensus).sum()),
         "n_tested": int(tested.sum()),
         "n_cells": len(subsamples[0]),
-        "structure": spec.record(),
+        "request": codec.text_of(request),
+        "structure": codec.storable(spec),
     }
     columns = {
         f"{key_added}_frequency": np.where(tested & ~included, frequency, np.nan),

@@ -9,7 +9,7 @@ import pytest
 from refusals import not_refused, refused
 from scipy import sparse
 
-from glfs_bio import Platform
+from glfs_bio import Platform, codec
 from glfs_bio._anndata import spillover
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
 from glfs_bio.labels import coded
@@ -73,8 +73,9 @@ def test_cells_and_their_table_say_the_same_and_are_recorded(line):
     table = pd.DataFrame([[1, 3], [1, 1]], index=["a/1", "b"], columns=["a/1", "b"])
     platform = Platform(spillover=0.1, spillover_to=table)
     assert platform.spillover_to == {"a/1": {"a/1": 0.25, "b": 0.75}, "b": {"a/1": 0.5, "b": 0.5}}
-    assert Platform.restored(platform.record()) == platform
-    number = Platform.restored(Platform(spillover=0.1, spillover_to=line).record())
+    assert Platform(**codec.value_of(codec.text_of(platform))) == platform
+    cells = codec.text_of(Platform(spillover=0.1, spillover_to=line))
+    number = Platform(**codec.value_of(cells))
     labels, _ = coded(pd.Series(["a", "b"]))
     with refused(InvalidValue, "spillover_to"):  # of cells their number is recorded
         spillover.of_labels(number, 0.1, "type", labels)

@@ -12,8 +12,10 @@ from sklearn.neighbors import kneighbors_graph
 
 from glfs_bio import pp, tl
 from glfs_bio._anndata import summaries
+from glfs_bio._anndata.structure import slot_of
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 from glfs_bio.measures.catalogue import measured
+from glfs_bio.options import StructureSpec
 from glfs_bio.tl._evaluate import neighbours
 
 PANEL = ["g0", "g1", "g2"]
@@ -182,7 +184,7 @@ def test_a_panel_for_the_structure_of_the_tissue(cells):
     assert set(cells.var_names[cells.var["glfs_selected"]]) == set(PANEL)
     entry = tl.evaluate_panel(cells, domains="layer", measures="space", inplace=False)
     assert values(entry)["domain_accuracy"] > 0.9
-    assert cells.uns["glfs_structure"]["params"]["neighbors_key"] == "spatial_neighbors"
+    assert slot_of(StructureSpec(neighbors_key="spatial_neighbors")) in cells.uns
     # another graph that joins one way is none
     cells.uns["spatial_neighbors"]["params"] = {"n_neighbors": 6}
     with refused(InvalidValue, "neighbors_key"):

@@ -60,7 +60,7 @@ def test_what_is_written(adata):
     assert list(entry["n_genes"]) == [6] * 5
     assert adata.var["glfs_stability_consensus"].sum() == 6
     assert (entry["n_cells"], entry["n_tested"]) == (45, 40)
-    assert entry["structure"]["use_rep"] == "None"
+    assert entry["structure"]["n_comps"] == 50
 
 
 def test_the_seed_decides(adata):
