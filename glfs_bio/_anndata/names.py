@@ -251,7 +251,7 @@ class Lookup:
         called = called.where(called.notna(), self.adata.var_names.to_series())
         ids = zip(self._ids, self.adata.var_names, strict=True)
         table = {"symbol": called, "id": [versionless(a) or versionless(str(b)) for a, b in ids]}
-        return Resolver.of((), pd.DataFrame(table, dtype=object))
+        return Resolver((), pd.DataFrame(table, dtype=object))
 
     def of(self, name: str, gene_id: str = "", elsewhere: str = "") -> Sequence[int]:
         """Rows of a gene, which its id decides where it is there, and what it is called elsewhere
