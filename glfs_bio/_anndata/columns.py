@@ -15,7 +15,6 @@ from ..labels import Labels, as_numbers, coded, is_whole, n_folds
 from ..measures import cells
 from ..measures import labels as by_panel
 from ..measures.cells import N_NEIGHBORS
-from .names import report_missing
 from .read import find
 
 if TYPE_CHECKING:
@@ -193,7 +192,7 @@ def _by_row(genes: Lookup, given: Mapping[Any, Any], argument: str, unnamed: flo
     """What is given by name for each row; names that no gene has are refused."""
     strange = [str(name) for name in given if not genes.of(str(name))]
     if strange:
-        report_missing(argument, strange, genes, "raise")
+        genes.report(argument, strange)
     by_row = genes.by_row(given)
     return pd.Series([by_row.get(row, unnamed) for row in range(genes.n_genes)], dtype=object)
 

@@ -286,7 +286,7 @@ class Nomenclature:
         for column, way in _WAYS.items():
             texts = genes.get(column, pd.Series("", index=genes.index))
             spellings = fold("\n".join(texts)).split("\n")
-            for text, line, symbol in zip(texts, spellings, genes["symbol"], strict=True):
+            for text, line, symbol in zip(texts, spellings, genes["symbol"], strict=False):
                 for name, spelling in zip(text.split("|"), line.split("|"), strict=True):
                     self._by_spelling.setdefault(spelling, []).append((name, symbol, way))
         self._by_spelling.pop("", None)
@@ -395,10 +395,10 @@ class Resolver:
             genes_of_rows = [self._names.gene_of(a) or self._names.gene_of(b) for a, b in pairs]
         ids = zip(table["id"], genes_of_rows, strict=True)
         self._ids = [gene_id or self._names.ids.get(symbol, "") for gene_id, symbol in ids]
-        self._by_id = _rows_by_key(self._ids)
-        self._by_symbol = _rows_by_key(self._symbols)
-        self._by_gene = _rows_by_key(genes_of_rows)
-        self._by_spelling = _rows_by_key(map(fold, self._symbols if self.is_list else ()))
+        self._by_id = rows_by_key(self._ids)
+        self._by_symbol = rows_by_key(self._symbols)
+        self._by_gene = rows_by_key(genes_of_rows)
+        self._by_spelling = rows_by_key(map(fold, self._symbols if self.is_list else ()))
 
     def resolve(
         self, names: Sequence[str], ids: Sequence[str] | None = None, *, annotated: bool = False
@@ -513,7 +513,8 @@ class Resolver:
         ]
 
 
-def _rows_by_key(keys: Iterable[str]) -> dict[str, list[int]]:
+def rows_by_key(keys: Iterable[str]) -> dict[str, list[int]]:
+    """Return the rows of each key, but for ``""``."""
     rows = defaultdict(list)
     for row, key in enumerate(keys):
         rows[key].append(row)
