@@ -311,21 +311,21 @@ class Draft:
             symbols=symbols,
         )
         listed_genes = platforms.of_genes(adata, listing, layer, symbols).orderable
-        id_of_name = panel.in_file("id")
-        ids_of_rows = {
-            row: gene_id for name, gene_id in id_of_name.items() for row in panel.rows[name]
-        }
+        ids_of_file = panel.in_file("id")
+        pairs = [
+            (row, gene_id) for name, gene_id in ids_of_file.items() for row in panel.rows[name]
+        ]
         self.resolver, of_data = resolved(
-            adata, genes, symbols=symbols, ids=ids, ids_of_rows=ids_of_rows
+            adata, genes, symbols=symbols, ids=ids, ids_of_rows=dict(pairs)
         )
         #: Whether a list says which genes have probes
         self.probes_checked = self.resolver.is_list or listed_genes is not None
         of_data = of_data.assign(row=np.arange(adata.n_vars), name=adata.var_names)
+        of_data["file_id"] = of_data["row"].map(dict(pairs))
         missing = absent(adata, panel)
-        ids_of_file = pd.Series(ids_of_rows, dtype=object).reindex(range(adata.n_vars))
-        ids_of_file = [*ids_of_file.fillna(""), *(id_of_name.get(name, "") for name in missing)]
-        table = pd.concat([of_data, self._look_up(missing, panel, of_data)], ignore_index=True)
-        table = _with_ids_of_file(table, ids_of_file, self.resolver)
+        of_missing = self._look_up(missing, panel, of_data)
+        table = pd.concat([of_data, of_missing], ignore_index=True)
+        table = _with_ids_of_file(table, self.resolver)
         table["fault"] = _faults(table, self.resolver, needs_ids, listed_genes)
         has_list = self.resolver.is_list & ~table["found"].isin(_DOUBTFUL)
         is_refused = has_list & (table["fault"] != "")
@@ -333,22 +333,21 @@ class Draft:
         #: One row per gene of the data: its ``row`` of ``.var``, its ``name`` there, what that is
         #: (see :meth:`.Resolver.resolve`), and ``fault``, why it cannot be ordered, or ``""``
         self.genes = table.iloc[: adata.n_vars].copy()
-        rows_of_names = dict(panel.rows)
-        rows_of_names |= {name: [adata.n_vars + k] for k, name in enumerate(missing)}
-        pairs = [(name, row) for name, rows in rows_of_names.items() for row in dict.fromkeys(rows)]
+        rows_of_missing = {name: [adata.n_vars + k] for k, name in enumerate(missing)}
+        asked = pd.Series(dict(panel.rows) | rows_of_missing, dtype=object).explode()
+        asked = asked[~(asked.index + asked.astype(str)).duplicated()]
         #: The same of the panel, with ``asked``, the name that was asked for, and ``unlisted``,
         #: whether the fault is that there are no probes
-        self.items = table.iloc[[row for _, row in pairs]].reset_index(drop=True)
-        self.items["asked"] = [name for name, _ in pairs]
+        self.items = table.iloc[asked.astype(int)].reset_index(drop=True).assign(asked=asked.index)
 
     def _look_up(self, missing: list[str], panel: Named, of_data: pd.DataFrame) -> pd.DataFrame:
         """Return what names are that the data lack, and which of its genes they stand for."""
         ids = panel.in_file("id")
-        table = self.resolver.resolve(missing, [ids.get(name, "") for name in missing])
-        rows = of_data[of_data["place"] >= 0].set_index("place")["row"]
-        table["row"] = table["place"].map(rows).fillna(-1).astype(int)
-        names_in_data = np.array([*self.adata.var_names, ""], dtype=object)[table["row"]]
-        table["name"] = np.where(table["row"] >= 0, names_in_data, table["name"])
+        ids_of_missing = [ids.get(name, "") for name in missing]
+        table = self.resolver.resolve(missing, ids_of_missing).assign(file_id=ids_of_missing)
+        in_table = of_data[of_data["place"] >= 0].set_index("place")
+        table["row"] = table["place"].map(in_table["row"]).fillna(-1).astype(int)
+        table["name"] = table["place"].map(in_table["name"]).fillna(table["name"])
         return table
 
     def leave_out(self, catalogue: Named | None) -> None:
@@ -461,15 +460,15 @@ def _select(conditions: Sequence[tuple[Any, Any]], otherwise: str) -> NDArray[An
     return np.select([np.asarray(mask) for mask in holds], list(texts), otherwise)
 
 
-def _with_ids_of_file(table: pd.DataFrame, ids: list[str], resolver: Resolver) -> pd.DataFrame:
+def _with_ids_of_file(table: pd.DataFrame, resolver: Resolver) -> pd.DataFrame:
     """Return what genes are with the ids of a file, and ``other_id``, where the table has another.
 
     Ids are those of Ensembl for the species, or such as the table has; any other text is none.
     """
-    other = pd.Series(ids, dtype=object).map(lambda text: text if versionless(text) else "")
-    other = other.mask(table["id"] == other, "")
-    is_id = (other != "") & ~other.map(resolver.is_of_other_species)
-    is_id &= ~other.map(versionless).str.fullmatch(_IMPOSSIBLE) & (not resolver.is_list)
+    ids = table["file_id"].fillna("")
+    other = ids.where((ids.map(versionless) != "") & (ids != table["id"]), "")
+    is_id = (other != "") & ~other.str.fullmatch(_IMPOSSIBLE)
+    is_id &= ~other.map(resolver.is_of_other_species) & (not resolver.is_list)
     found = table["found"].mask(is_id, "id")
     return table.assign(other_id=other, id=table["id"].mask(is_id, other), found=found)
 
@@ -481,7 +480,6 @@ def _faults(
     listed_genes: NDArray[np.bool_] | None,
 ) -> NDArray[Any]:
     """Return why names that were looked up cannot be ordered, ``""`` where they can."""
-    other_id = table["other_id"]
     n_probes = orderable = np.full(len(table), True)
     if resolver.n_probes is not None:
         n_probes = np.append(resolver.n_probes, [np.inf])[table["place"]]  # −1: in no table
@@ -489,15 +487,13 @@ def _faults(
         orderable = np.append(listed_genes, [True])[table["row"]]  # −1: not in the data
     hints = table["candidates"].where(table["candidates"] != table["name"], "")
     meaning = table["found"].map(NOT_FOUND) + (" (" + hints + ")").where(hints != "", "")
-    is_meant = meaning.notna() & (resolver.is_list | needs_ids | (table["found"] == "date"))
-    no_id = needs_ids & (table["id"] == "")
+    is_checked = resolver.is_list | needs_ids | (table["found"] == "date")
+    no_id, has_other = needs_ids & (table["id"] == ""), table["other_id"] != ""
+    other_id = "has the id " + table["other_id"]
     conditions = [
-        (
-            resolver.is_list & (other_id != ""),
-            "has the id " + other_id + ", which is not on the list",
-        ),
-        (no_id & (other_id != ""), "has the id " + other_id + ", which Ensembl cannot have"),
-        (is_meant, meaning),
+        (resolver.is_list & has_other, other_id + ", which is not on the list"),
+        (no_id & has_other, other_id + ", which Ensembl cannot have"),
+        (meaning.notna() & is_checked, meaning),
         (no_id, "has no Ensembl id"),
         (n_probes < 1, "has no probes"),
         (~orderable, _NOT_OF_PLATFORM),
@@ -508,43 +504,37 @@ def _faults(
 def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return one row per gene that was refused, with what is ordered in its place; log these."""
     come = items[items["replaces"] != ""].reindex(bad.index)
-    substitute = come["symbol"].where(come["symbol"] != "", come["name"]).fillna("")
+    table = pd.DataFrame({"gene": bad["name"], "reason": bad["fault"]})
+    table["substitute"] = come["symbol"].where(come["symbol"] != "", come["name"]).fillna("")
+    table["substitution_score"] = come["score"]
     if len(bad):
-        texts = bad["name"] + " " + bad["fault"]
-        texts += (", " + substitute + " in its place").where(substitute != "", "")
+        in_place = (", " + table["substitute"] + " in its place").where(come["name"].notna(), "")
+        texts = table["gene"] + " " + table["reason"] + in_place
         note(f"{len(bad)} genes cannot be ordered: {listed(texts, len(bad))}.")
-    columns_of_bad = {
-        "gene": bad["name"],
-        "reason": bad["fault"],
-        "substitute": substitute,
-        "substitution_score": come["score"],
-    }
-    return pd.DataFrame(columns_of_bad).reset_index(drop=True)
+    return table.reset_index(drop=True)
 
 
 def _table(
     draft: Draft, items: pd.DataFrame, types: Labels | None, counts: RowMatrix | None
 ) -> pd.DataFrame:
     """Return the order but for its notes: one row per gene, and below them one per backup."""
-    adata, file = draft.adata, draft.panel.file
+    adata, panel = draft.adata, draft.panel
     mean_count = np.full(adata.n_vars + 1, np.nan)
     if counts is not None:
         mean_count[:-1] = counts.weighted_sums(np.full((adata.n_obs, 1), 1.0 / adata.n_obs))[:, 0]
-    is_order = file is not None and "force" in file.table
-    n_probe_sets, forced = (
-        items["asked"].map(draft.panel.in_file(column) if is_order else {})
-        for column in ("n_probe_sets", "force")
-    )
+    is_order = panel.file is not None and "force" in panel.file.table
+    n_probe_sets = panel.in_file("n_probe_sets") if is_order else {}
+    forced = items["asked"].map(panel.in_file("force")).astype(str)
     return items.assign(
         rank=np.arange(1, len(items) + 1),
         gene=items["symbol"].where(items["symbol"] != "", items["name"]),
         group=_groups(draft, items, types),
         source=_sources(draft, items),
-        n_probe_sets=n_probe_sets.fillna(0).astype(int),
-        forced=forced.astype(str).str.casefold().isin(_FORCED),
+        n_probe_sets=items["asked"].map(n_probe_sets).fillna(0).astype(int),
+        forced=forced.str.casefold().isin(_FORCED),
         mean_count=mean_count[items["row"]],
         note="",
-    )[list(_COLUMNS)]
+    )[_COLUMNS]
 
 
 def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Series:
@@ -552,8 +542,7 @@ def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Serie
 
     A backup is in the group of the first gene that it backs up.
     """
-    in_file = draft.panel.in_file("group")
-    group = items["asked"].map(lambda name: str(in_file.get(name, "")))
+    group = items["asked"].map(draft.panel.in_file("group")).fillna("").astype(str)
     to_name = (items["row"] >= 0) & (group == "")
     if types is not None and to_name.any():
         rows = items["row"][to_name].to_numpy(dtype=np.intp)
@@ -584,26 +573,20 @@ def _sources(draft: Draft, items: pd.DataFrame) -> pd.Series:
 
 def _notes(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.DataFrame:
     """Return what is to be looked at: a row per gene, a column per kind, ``""`` for nothing."""
-    is_backup = table["source"] == "backup"
+    is_backup, gene = table["source"] == "backup", table["gene"]
     share = table["mean_count"] / table["mean_count"][~is_backup].sum()
-    is_in_table, way = items["place"] >= 0, items["found"]
+    way, others, other_id = items["found"], items["candidates"], items["other_id"]
+    had_symbol = (items["place"] >= 0) & (others != "")
+    shares = share.map("{:.0%} of the counts of the order".format)
+    impossible = other_id.str.fullmatch(_IMPOSSIBLE)
     notes: dict[str, tuple[Any, pd.Series | str]] = {
-        "names": (way.isin(CHANGED), items["name"] + " is " + table["gene"]),
-        "symbols": (
-            is_in_table & (items["candidates"] != ""),
-            table["gene"] + " was also a symbol of " + items["candidates"],
-        ),
+        "names": (way.isin(CHANGED), items["name"] + " is " + gene),
+        "symbols": (had_symbol, gene + " was also a symbol of " + others),
         "unknown": (way.isin(NOT_FOUND), items["name"] + " " + way.map(NOT_FOUND)),
-        "ids": (
-            items["other_id"].str.fullmatch(_IMPOSSIBLE),
-            items["other_id"] + " is no id that Ensembl can have",
-        ),
+        "ids": (impossible, other_id + " is no id that Ensembl can have"),
         "data": (items["row"] < 0, "not in the data"),
         "families": (~is_backup, _families(table, items, draft)),
-        "abundance": (
-            ~is_backup & (share > _ABUNDANT),
-            share.map("{:.0%} of the counts of the order".format),
-        ),
+        "abundance": (~is_backup & (share > _ABUNDANT), shares),
         "backups": (is_backup, items["score"].map("substitution score {:.2f}".format)),
     }
     return pd.DataFrame({kind: np.where(holds, text, "") for kind, (holds, text) in notes.items()})
@@ -613,17 +596,14 @@ def _families(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.Seri
     """Return which genes of the order share a family of the list, or nearly a sequence."""
     is_ordered = table["source"] != "backup"
     of_list = draft.resolver.genes.get("family", pd.Series(dtype=object))
-    sets = table["gene"].map(nearly.set_of)
-    groups = {
-        "the family ": items["place"].map(of_list).replace("", None),
-        "nearly the sequence of ": sets.where(sets.notna(), table["id"].map(nearly.set_of)),
-    }
-    notes = pd.Series("", index=table.index)
-    for kind, group in groups.items():
+    family = items["place"].map(of_list).replace("", None)
+    sets = table["gene"].map(nearly.set_of).fillna(table["id"].map(nearly.set_of))
+    texts = []
+    for kind, group in (("the family ", family), ("nearly the sequence of ", sets)):
         n = group.map(group[is_ordered].value_counts())
         text = n.map("{:.0f} genes of ".format) + kind + group.astype(str)
-        notes = (notes + "; ").where(notes != "", "") + text.where(n > 1, "")
-    return notes.str.removesuffix("; ")
+        texts.append(text.where(n > 1, ""))
+    return (texts[0] + "; " + texts[1]).str.strip("; ")
 
 
 def _checks(table: pd.DataFrame, notes: pd.DataFrame, draft: Draft) -> pd.DataFrame:
