@@ -423,7 +423,8 @@ def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: 
     if not request.is_plain:
         fields["preserve"] = targets.out_of_file(adata, request)
     if request.limits is not None:
-        fields["limits"] = constraints.with_lists(adata, request.limits, request.symbols)
+        lookup = names.Lookup(adata, request.symbols)
+        fields["limits"] = constraints.with_lists(lookup, request.limits)
     if request.platform is not None:
         fields["platform"] = platforms.recorded(request.platform, frame, key)
     return request.but(**fields) if fields else request

@@ -15,7 +15,6 @@ from ..labels import Labels, as_numbers, coded, is_whole, n_folds
 from ..measures import cells
 from ..measures import labels as by_panel
 from ..measures.cells import N_NEIGHBORS
-from .names import report_missing
 from .read import find
 
 if TYPE_CHECKING:
@@ -194,7 +193,7 @@ def _by_row(genes: Lookup, of_names: Mapping[Any, Any], argument: str, unnamed: 
     """Return the value of each row, out of those of names; names that no gene has are refused."""
     strange = [str(name) for name in of_names if not genes.of(str(name))]
     if strange:
-        report_missing(argument, strange, genes, "raise")
+        genes.report(argument, strange)
     by_row = genes.by_row(of_names)
     return pd.Series([by_row.get(row, unnamed) for row in range(genes.n_genes)], dtype=object)
 

@@ -117,9 +117,9 @@ def rows(
     """Return limits as rows over all genes of `adata`; None where there are none."""
     if limits is None or limits == Limits():
         return None
-    limits = with_lists(adata, limits, symbols)
-    may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
     genes = Lookup(adata, symbols)
+    limits = with_lists(genes, limits)
+    may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
     priority = _priority(genes, limits, may)
     limit_rows = list(_groups(genes, limits))
     if limits.budget is not None and limits.cost is not None:
@@ -150,14 +150,13 @@ def rows(
     return Rows.of(limit_rows, adata.n_vars, priority, budget=limits.budget is not None)
 
 
-def with_lists(adata: AnnData, limits: Limits, symbols: str | None = None) -> Limits:
+def with_lists(lookup: Lookup, limits: Limits) -> Limits:
     """The same limits with lists of genes in place of the name of their file, by their names in the
     data where the file has several.
     """
-    name = limits.groups
+    name, adata = limits.groups, lookup.adata
     if not isinstance(name, str) or name in adata.var or not Path(name).suffix:
         return limits
-    lookup = Lookup(adata, symbols)
     with naming(path="groups"):
         lists, called = read_markers(name), further_names(name)
     rows = {gene: lookup.of(gene, *more) for gene, more in called.items()}
@@ -367,7 +366,7 @@ def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) 
     names = {str(gene) for members in lists.values() for gene in members}
     absent = sorted(name for name in names if not genes.of(name))
     if len(absent) == len(names):
-        raise genes.refusal(argument, absent, NotFound)
+        raise genes.refusal(argument, absent)
     if absent:
         note(
             f"{len(absent)} genes of `{argument}` are missing in {genes.where}: "

@@ -28,7 +28,6 @@ from ..errors import (
     InvalidType,
     InvalidValue,
     NotFound,
-    Refusal,
     caution,
     listed,
     naming,
@@ -39,7 +38,7 @@ from ..errors import (
 from ..options import MISSING
 from ..selection import Candidates
 from ..vendors.forms import PanelFile, is_panel_file, read_panel
-from ..vendors.names import CONTROL, Resolver, are_names, versionless
+from ..vendors.names import CONTROL, Resolver, are_names, rows_by_key, versionless
 from . import read, results
 
 if TYPE_CHECKING:
@@ -62,72 +61,55 @@ _OF_A_GROUP = 10
 #: Column of ``.var`` in which readers of 10x keep ids beside symbols.
 _IDS = "gene_ids"
 
-#: The family that is neither structure nor to be selected.
-CONTROLS = "controls"
-#: Families, and where their members are from.
-FAMILIES = (
+_PSEUDOGENE = r"(P\d*[A-Z]?|-PS\d*)?"
+#: Families and where their members are from, with patterns of names that annotations give.
+FAMILIES = {
     # genes of the mitochondrial genome: S. Anderson et al., Nature 290, 457 (1981); and their
-    # copies in the nucleus, by the symbols of HGNC
-    "mitochondrial",
+    # copies in the nucleus, to which their reads are mapped, by the symbols of HGNC; not MTCP1
+    "mitochondrial": r"MT-.+|MT(ND\dL?|CO\d|ATP\d|CYB|RNR\d|T[A-Z]\d?)P\d+|MTRNR2L\d+",
     # ribosomal proteins and their pseudogenes: N. Ban et al., Curr. Opin. Struct. Biol. 24, 165
-    # (2014); symbols of the HGNC groups RPS and RPL
-    "ribosomal",
+    # (2014); symbols of the HGNC groups RPS and RPL; not RPS6KA1, a kinase, nor RPS19BP1, which
+    # binds a ribosomal protein
+    "ribosomal": r"(RP[SL]P?\d+[AXYL]*\d*L?\d*|RPSA2?|RP[SL]\d+RT|FAU|UBA52)" + _PSEUDOGENE,
     # chains of haemoglobin and their pseudogenes: HGNC group Hemoglobin subunits
-    "haemoglobin",
+    "haemoglobin": r"HB([AB]|A[12]|D|E1|G[12]|M|Q1[AB]?|Z)(P\d)?|HB[AB]-.+",
     # segments and constant regions of T-cell receptors and of immunoglobulins: M.-P. Lefranc et
-    # al., IMGT, Nucleic Acids Res. 43, D413 (2015)
-    "tcr",
-    "bcr",
+    # al., IMGT, Nucleic Acids Res. 43, D413 (2015); not TRADD, TRAF2, TRDN, ..., nor IGHMBP2 and
+    # the surrogate light chains IGLL1 and IGLL5
+    "tcr": r"TRA[VJ].+|TR[BD][VDJ].+|TRG[VJ].+|TRAC|TRDC|TR[BG]C\d*|TCRG-.+",
+    "bcr": r"IGH[VDJ].+|IGH([ADEM]|[AG]\d?[ABCP]?|EP\d)|IG[KL][VJC].*",
     # XIST, TSIX, and genes of the male-specific region of Y: H. Skaletsky et al., Nature 423, 825
     # (2003); Y. Q. S. Soh et al., Cell 159, 800 (2014) for mouse
-    "sex",
+    "sex": "",
     # genes of S and of G2/M: I. Tirosh et al., Science 352, 189 (2016)
-    "cell_cycle",
+    "cell_cycle": "",
     # HSP70, HSP90, HSP110, chaperonins, small heat shock proteins, DNAJA and DNAJB: H. H. Kampinga
-    # et al., Cell Stress Chaperones 14, 105 (2009)
-    "heat_shock",
+    # et al., Cell Stress Chaperones 14, 105 (2009); not HSPG2, which is perlecan
+    "heat_shock": r"(HSP(A\d+[A-Z]*|B\d+|[DEH]1|90A[AB]\d|90B\d)|DNAJ[AB]\d+)" + _PSEUDOGENE,
     # genes that dissociation of the tissue induces: S. C. van den Brink et al., Nat. Methods 14,
     # 935 (2017), in mouse; the human genes of the same names
-    "dissociation",
+    "dissociation": "",
     # genes that are expressed in all tissues: 2,176 human ones of HRT Atlas, B. W. Hounkpe et al.,
     # Nucleic Acids Res. 49, D947 (2021), whose names mouse shares; and ACTB, B2M, FTH1 and FTL of
     # L.-L. Hsiao et al., Physiol. Genomics 7, 97 (2001), whose amounts vary more
-    "housekeeping",
+    "housekeeping": "",
     # cell_cycle, the genes of both hallmarks E2F targets and G2M checkpoint of A. Liberzon et al.,
     # Cell Syst. 1, 417 (2015) that are neither housekeeping nor MYC, and markers of dividing cells:
     # M. L. Whitfield et al., Nat. Rev. Cancer 6, 99 (2006)
-    "proliferation",
+    "proliferation": "",
     # no genes: blanks and negative controls of imaging (K. H. Chen et al., Science 348, aaa6090
     # (2015)), spike-ins of sequencing (ERCC, BMC Genomics 6, 150 (2005))
-    CONTROLS,
-)
-
-_PSEUDOGENE = r"(P\d*[A-Z]?|-PS\d*)?"
-PATTERNS = {
-    family: re.compile(pattern, re.IGNORECASE)
-    for family, pattern in {
-        # and their copies in the nucleus, to which their reads are mapped; not MTCP1
-        "mitochondrial": r"MT-.+|MT(ND\dL?|CO\d|ATP\d|CYB|RNR\d|T[A-Z]\d?)P\d+|MTRNR2L\d+",
-        # not RPS6KA1, a kinase, nor RPS19BP1, which binds a ribosomal protein
-        "ribosomal": r"(RP[SL]P?\d+[AXYL]*\d*L?\d*|RPSA2?|RP[SL]\d+RT|FAU|UBA52)" + _PSEUDOGENE,
-        "haemoglobin": r"HB([AB]|A[12]|D|E1|G[12]|M|Q1[AB]?|Z)(P\d)?|HB[AB]-.+",
-        # not TRADD, TRAF2, TRDN, ...
-        "tcr": r"TRA[VJ].+|TR[BD][VDJ].+|TRG[VJ].+|TRAC|TRDC|TR[BG]C\d*|TCRG-.+",
-        # not IGHMBP2, and not the surrogate light chains IGLL1 and IGLL5
-        "bcr": r"IGH[VDJ].+|IGH([ADEM]|[AG]\d?[ABCP]?|EP\d)|IG[KL][VJC].*",
-        # not HSPG2, which is perlecan
-        "heat_shock": r"(HSP(A\d+[A-Z]*|B\d+|D1|E1|H1|90A[AB]\d|90B\d)|DNAJ[AB]\d+)" + _PSEUDOGENE,
-    }.items()
-} | {CONTROLS: CONTROL}
+    "controls": CONTROL.pattern,
+}
 
 
+#: Arguments that take families.
+_OF_FAMILIES = ("include", "exclude", "ignore")
 #: Most missing names that are compared with others letter by letter: each takes milliseconds.
 MOST_COMPARED = 20
 #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
 _SIMILARITY = 0.75
 MOST_HINTS = 2
-#: Letters from which the beginning of a family is one.
-_FEWEST_LETTERS = 4
 #: Names of which the first are asked what they are.
 _SAMPLE = 200
 #: Names of single probes: of a gene, and a hash.
@@ -167,17 +149,6 @@ class Named:
         """Names that are not in the data."""
         return [name for name, rows in self.rows.items() if not rows]
 
-    def ids(self, names: Iterable[str]) -> list[str]:
-        """Ids of names in the file, ``""`` where it has none."""
-        id_of_name = self.in_file("id")
-        return [id_of_name.get(name, "") for name in names]
-
-    @property
-    def ids_of_rows(self) -> dict[int, str]:
-        """Ids in the file, by rows of ``.var``."""
-        id_of_name = self.in_file("id").items()
-        return {row: gene_id for name, gene_id in id_of_name for row in self.rows[name]}
-
     def in_file(self, column: str) -> dict[str, Any]:
         """What the file says of each name, where it does."""
         if self.file is None or column not in self.file.table:
@@ -206,7 +177,7 @@ def is_member(gene: str, name: str) -> bool:
     symbols, ids = family(name)
     if gene.upper() in symbols or gene.partition(".")[0] in ids:
         return True
-    return name in PATTERNS and PATTERNS[name].fullmatch(gene) is not None
+    return re.fullmatch(FAMILIES[name], gene, re.IGNORECASE) is not None
 
 
 class Lookup:
@@ -216,41 +187,47 @@ class Lookup:
 
     def __init__(self, adata: AnnData, symbols: str | None = None) -> None:
         self.adata, self._symbols = adata, symbols
-        #: Rows of each name; several rows may have one symbol
-        self.by_name: dict[str, list[int]] = {}
-        self.where = "`adata.var_names`"
+        self.n_genes = int(adata.n_vars)
+        self.where = f"`adata.var_names` or column {symbols!r} of `adata.var`"
         if symbols is None:
+            self.where = "`adata.var_names`"
             check_names(adata)
-        else:
-            self.where = f"`adata.var_names` or column {symbols!r} of `adata.var`"
-        for column in dict.fromkeys((None, symbols)):
-            for row, name in enumerate(read.symbols(adata, column)):
-                if isinstance(name, str):
-                    self.by_name.setdefault(name, []).append(row)
         #: Names in the data of genes that were asked for by others
         self.renamed: dict[str, str] = {}
 
     @cached_property
-    def _by_id(self) -> dict[str, list[int]]:
-        """Rows by ids beside the names, and by ids without their versions."""
-        rows_of_id: dict[str, list[int]] = {}
-        for row, (name, gene_id) in enumerate(zip(self.adata.var_names, self._ids, strict=True)):
-            for text in {gene_id, versionless(gene_id), versionless(str(name))} - {""}:
-                rows_of_id.setdefault(text, []).append(row)
-        return rows_of_id
+    def by_name(self) -> dict[str, list[int]]:
+        """Rows of each name; several rows may have one symbol."""
+        names: dict[str, list[int]] = {}
+        for column in dict.fromkeys((None, self._symbols)):
+            for row, name in enumerate(read.symbols(self.adata, column).fillna("")):
+                names.setdefault(name, []).append(row)
+        names.pop("", None)
+        return names
 
     @cached_property
     def _ids(self) -> list[str]:
-        return [str(gene_id) for gene_id in self.adata.var.get(_IDS, [""] * self.n_genes)]
+        """Ids of the rows, those of Ensembl without their versions."""
+        ids = self.adata.var.get(_IDS, [""] * self.n_genes)
+        pairs = zip(map(str, ids), self.adata.var_names, strict=True)
+        return [versionless(a) or versionless(str(b)) or a for a, b in pairs]
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[int]]:
+        return rows_by_key(self._ids)
+
+    @cached_property
+    def flags(self) -> list[str]:
+        """Boolean columns of ``.var``."""
+        var = self.adata.var
+        return [name for name in var if pd.api.types.is_bool_dtype(var[name])]
 
     @cached_property
     def resolver(self) -> Resolver:
         """What a nomenclature says of the genes of the data, one row per gene."""
         called = read.symbols(self.adata, self._symbols)
         called = called.where(called.notna(), self.adata.var_names.to_series())
-        ids = zip(self._ids, self.adata.var_names, strict=True)
-        table = {"symbol": called, "id": [versionless(a) or versionless(str(b)) for a, b in ids]}
-        return Resolver.of((), pd.DataFrame(table, dtype=object))
+        return Resolver((), pd.DataFrame({"symbol": called, "id": self._ids}, dtype=object))
 
     def of(self, name: str, gene_id: str = "", elsewhere: str = "") -> Sequence[int]:
         """Rows of a gene, which its id decides where it is there, and what it is called elsewhere
@@ -258,7 +235,7 @@ class Lookup:
         """
         for text in (gene_id, versionless(gene_id), name, versionless(name), elsewhere):
             rows = self.by_name.get(text) or self._by_id.get(text)
-            if text and rows:
+            if rows:
                 return rows
         for text in filter(None, (name, elsewhere)):
             rows = self.resolver.match(text, gene_id)[1]
@@ -270,88 +247,89 @@ class Lookup:
     def of_file(self, table: pd.DataFrame) -> list[Sequence[int]]:
         """Rows of each gene of a :class:`PanelFile`, by all that it says of it."""
         columns = [table.get(column, [""] * len(table)) for column in ("gene", "id", "name")]
-        return [self.of(*called) for called in zip(*columns, strict=True)]
+        return [self.of(*texts) for texts in zip(*columns, strict=True)]
 
     def by_row(self, values: Mapping[str, Any]) -> dict[int, Any]:
         """Values by row, of values by name; names that are not in the data are left out."""
         return {row: value for name, value in values.items() for row in self.of(str(name))}
 
-    @property
-    def n_genes(self) -> int:
-        """Number of rows."""
-        return int(self.adata.n_vars)
-
-    def rows(self, item: str | re.Pattern[str]) -> Sequence[int] | NDArray[np.intp] | None:
+    def rows(self, item: Item) -> Sequence[int] | NDArray[np.intp] | None:
         """Rows of a name, pattern, boolean column or family; None where nothing is found."""
         if isinstance(item, re.Pattern):
             return self._where(lambda name: item.search(name) is not None)
         if item in self.flags and item not in self.by_name:
-            column = read.find(self.adata, "var", item, "include")
-            return np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
+            return self.flagged(item, "include")
+        if item == "controls" and item not in self.by_name:
+            return np.flatnonzero(read.controls(self.adata)).tolist() or None
         if item in FAMILIES and item not in self.by_name:
-            if item == CONTROLS:
-                return np.flatnonzero(read.controls(self.adata)).tolist() or None
             return self._where(lambda name: is_member(name, item))
         return self.of(item) or None
 
     def _where(self, holds: Callable[[str], bool]) -> list[int] | None:
         return [row for name, rows in self.by_name.items() if holds(name) for row in rows] or None
 
-    @cached_property
-    def flags(self) -> list[str]:
-        """Boolean columns of ``.var``."""
-        var = self.adata.var
-        return [name for name in var if pd.api.types.is_bool_dtype(var[name])]
+    def flagged(self, name: str, argument: str) -> NDArray[np.intp]:
+        """Rows where a boolean column of ``.var`` is true."""
+        column = read.find(self.adata, "var", name, argument)
+        return np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
 
     def note_renamed(self, argument: str) -> None:
         """Log which genes were asked for by other names than the data have, and what species."""
-        texts = [f"{name} is {gene}" for name, gene in self.renamed.items()]
-        if texts:
+        if self.renamed:
+            texts = [f"{name} is {gene}" for name, gene in self.renamed.items()]
             clause = self.resolver.of_other_species(self.renamed)
             note(f"`{argument}`: {listed(texts)}{clause and '; '}{clause}.")
+        self.renamed.clear()
 
-    def refusal(
-        self, argument: str, names: Sequence[str], kind: type[Refusal] = InvalidValue
-    ) -> Refusal:
-        """Return the refusal of names of which no gene is in the data."""
-        return kind(
-            f"`{argument}` has no gene of {self.where}, but {listed(names)}: use the names in "
-            f"{self.where}{self.hints(names)}"
+    def report(self, argument: str, absent: Collection[Item], missing: Missing = "raise") -> None:
+        """Raise, warn, or say nothing about what is not there; a family need not have a gene."""
+        families = [item for item in absent if item in FAMILIES and argument in _OF_FAMILIES]
+        items = [item for item in absent if item not in families]
+        if missing == "ignore":
+            return
+        if families:
+            note(f"`{argument}`: {self.where} has no gene of these families: {listed(families)}.")
+        if items and missing == "raise":
+            raise self.refusal(argument, items)
+        if items:
+            text = f"{listed(map(_text, items))}{self.hints(items)}"
+            caution(f"`{argument}` has names that are missing in {self.where}, ignored: {text}.")
+
+    def refusal(self, argument: str, absent: Collection[Item]) -> NotFound:
+        """Return the refusal of names that are not in the data."""
+        of_selections = argument in {"include", "exclude", "preserve"}
+        ignore = ", or ignore them with `missing='warn'`" if of_selections else ""
+        return NotFound(
+            f"`{argument}` has names that are missing in {self.where}: "
+            f"{listed(map(_text, absent))}: correct them{ignore}{self.hints(absent)}"
         )
 
     def hints(self, absent: Collection[Item]) -> str:
         """Return what was meant by what is not there: clauses after semicolons, or ``""``."""
-        unknown = [item for item in absent if isinstance(item, str) and item not in FAMILIES]
-        in_raw = pd.Index(()) if self.adata.raw is None else self.adata.raw.var_names
-        only_in_raw = [name for name in unknown if name in in_raw]
-        clauses = []
-        if only_in_raw:
-            clauses.append(f"`adata.raw` has genes that `adata` lacks: {listed(only_in_raw)}")
-        names = [name for name in unknown if name not in in_raw]
-        clauses += [self._hint(name) for name in names[:MOST_COMPARED]]
+        names = [item for item in absent if isinstance(item, str)]
+        clauses = [self._hint(name) for name in names[:MOST_COMPARED]]
         clauses += [self.resolver.of_other_species(names)] if names else []
-        if any(name[:1] == "^" or name[-1:] == "$" or ".*" in name for name in names):
+        if any(re.search(r"^\^|\$$|\.\*", name) for name in names):
             clauses.append("write a pattern as `re.compile(...)`")
         n_ids = sum(versionless(name) != "" for name in self.by_name)
-        are_ids = all(isinstance(item, str) and versionless(item) for item in absent)
+        are_ids = len(names) == len(absent) and all(map(versionless, names))
         if self._symbols is None and not are_ids and 2 * n_ids > len(self.by_name):
-            column = "so name the column of `adata.var` with symbols in `symbols`"
-            clauses.append(f"`adata.var_names` has Ensembl ids, {column}")
+            clauses.append("`adata.var_names` has Ensembl ids: name a column with `symbols`")
         return "".join(f"; {clause}" for clause in clauses if clause)
 
     def _hint(self, name: str) -> str:
         """Return which gene a name is that the data lack, or which of theirs it may be."""
+        if self.adata.raw is not None and name in self.adata.raw.var_names:
+            return f"{name} is in `adata.raw`"
         way, _, genes = self.resolver.match(name)
-        families = [family for family in FAMILIES if family.startswith(name.casefold())]
-        if way == "ambiguous":
-            return f"{name} may be {' or '.join(genes)}"
-        if way != "unknown":
-            today = [gene for gene in genes if gene != name]
-            return f"{name} is {' or '.join(today)}, missing too" if today else ""
-        if families and len(name) >= _FEWEST_LETTERS:
-            return f"{name} may be the family {families[0]}"
-        alike = similar(name, [*self.by_name, *self.flags, *FAMILIES])
-        return f"{name} may be {' or '.join(alike)}" if alike else ""
+        if way == "unknown":
+            genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
+        verb = "is" if way == "absent" else "may be"
+        return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
+
+
+def _text(item: Item) -> str:
+    return item.pattern if isinstance(item, re.Pattern) else item
 
 
 def check_names(adata: AnnData) -> None:
@@ -362,14 +340,13 @@ def check_names(adata: AnnData) -> None:
             "`adata` has probes in `adata.var_names`, not genes: read the matrix of genes, "
             "filtered_feature_bc_matrix.h5"
         )
-    if len(first) and first.str.isdecimal().all():
-        texts = adata.var.select_dtypes(exclude=["number", "bool"])
-        columns = [name for name in texts if are_names(list(texts[name][:_SAMPLE].astype(str)))]
-        if columns:
+    if not (len(first) and first.str.isdecimal().all()):
+        return
+    for name, column in adata.var.select_dtypes(exclude=["number", "bool"]).items():
+        if are_names(list(column[:_SAMPLE].astype(str))):
             raise InvalidValue(
-                f"`adata` has numbers in `adata.var_names`, and names in column {columns[0]!r} of "
-                f"`adata.var`: pass `symbols={short(columns[0])}`, or make these its "
-                "`adata.var_names`"
+                f"`adata` has numbers in `adata.var_names`, and names in a column of `adata.var`: "
+                f"pass `symbols={short(name)}`, or make these its `adata.var_names`"
             )
 
 
@@ -383,7 +360,7 @@ def settled(adata: AnnData, request: Request, missing: Missing | None = None) ->
     lookup = Lookup(adata, request.symbols)
     missing = missing or request.missing
     is_ignored, absent = _mask(lookup, spec.ignore, "ignore", missing)
-    _report_items("ignore", absent, lookup, missing)
+    lookup.report("ignore", absent, missing)
     names = tuple(map(str, adata.var_names[is_ignored]))
     return replace(request, structure=replace(spec, ignore=names or None))
 
@@ -401,16 +378,12 @@ def choose(
     checks.one_of("missing", missing, MISSING)
     controls, nameless = read.controls(adata), read.nameless(adata)
     silent = controls | adata.var_names.isin(ignore or ())
-    included = excluded = np.zeros_like(controls)
-    absent: list[Item] = []
-    if include is not None or exclude is not None or symbols is not None:
-        lookup = Lookup(adata, symbols)
-        excluded, not_excluded = _mask(lookup, exclude, "exclude", missing)
-        included, not_included = _mask(lookup, include, "include", missing)
-        absent = [*not_included, *not_excluded]
-        _report_items("include" if not_included else "exclude", absent, lookup, missing)
-    elif adata.var.shape[1]:
-        check_names(adata)
+    lookup = Lookup(adata, symbols)
+    excluded, not_excluded = _mask(lookup, exclude, "exclude", missing)
+    included, absent = _mask(lookup, include, "include", missing)
+    argument = "include" if absent else "exclude"
+    absent = list(dict.fromkeys([*absent, *not_excluded]))
+    lookup.report(argument, absent, missing)
     if (included & excluded).any():
         raise InvalidValue(
             "`include` has genes that `exclude` has too: "
@@ -420,15 +393,13 @@ def choose(
     if adata.n_vars and not allowed.any():
         out = "exclude" if ignore is None else "ignore"
         raise InvalidValue(f"`{out}` leaves no candidate gene: name fewer genes")
-    if missing != "ignore":
-        names = adata.var_names[controls & ~included & ~excluded]
-        if len(names):
-            text = f"{len(names)} controls count as no structure and are not selected"
-            note(f"{text}: {listed(names, 3)}.")
-        names = adata.var_names[nameless & ~included & ~excluded]
-        if len(names):
-            text = f"{len(names)} names of clones and loci are not selected unless included"
-            log.info(f"{text}: {listed(names, 3)}.")
+    for is_out, text, say in (
+        (controls, "controls count as no structure and are not selected", note),
+        (nameless, "names of clones and loci are not selected unless included", log.info),
+    ):
+        names = adata.var_names[is_out & ~included & ~excluded]
+        if len(names) and missing != "ignore":
+            say(f"{len(names)} {text}: {listed(names, 3)}.")
     without = included & silent & ~controls
     if without.any():
         note(
@@ -444,20 +415,15 @@ def not_to_choose(
     *,
     ignore: Collection[str] | None = None,
     symbols: str | None = None,
-    missing: Missing = "warn",
 ) -> NDArray[np.bool_]:
     """Genes that cannot come into a panel: controls, clones, those of an argument, and those to
     ignore, by their names.
     """
-    checks.one_of("missing", missing, MISSING)
-    out: NDArray[np.bool_] = read.controls(adata) | read.nameless(adata)
-    out |= adata.var_names.isin(ignore or ())
-    if exclude is None:
-        return out
     lookup = Lookup(adata, symbols)
     excluded, absent = _mask(lookup, exclude, "exclude", "ignore")
-    _report_items("exclude", absent, lookup, missing)
-    return out | excluded
+    lookup.report("exclude", absent, "warn")
+    barred = read.controls(adata) | read.nameless(adata) | adata.var_names.isin(ignore or ())
+    return np.asarray(barred | excluded)
 
 
 def panel(
@@ -477,10 +443,11 @@ def panel(
     """
     checks.one_of("missing", missing, MISSING)
     genes = named(adata, panel, symbols=symbols, argument=argument)
+    lookup = Lookup(adata, symbols)
     if not len(genes.genes):
-        raise Lookup(adata, symbols).refusal(argument, genes.names)
+        raise lookup.refusal(argument, genes.names)
     if genes.absent:
-        report_missing(argument, genes.absent, Lookup(adata, symbols), missing)
+        lookup.report(argument, genes.absent, missing)
     return genes
 
 
@@ -491,17 +458,15 @@ def named(
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not is_panel_file(panel):
-        stored = _stored(adata, lookup, panel, argument)
-        if isinstance(stored, Named):
-            return stored
-        panel = stored
+        panel = _stored(adata, lookup, panel, argument)
+        if isinstance(panel, Named):
+            return panel
     names = names_in(panel, argument)
-    if isinstance(names, PanelFile):
-        rows = dict(zip(names, lookup.of_file(names.table), strict=True))
-    else:
-        rows = {name: lookup.of(name) for name in names}
+    file = names if isinstance(names, PanelFile) else None
+    rows = map(lookup.of, names) if file is None else lookup.of_file(file.table)
+    genes = Named(dict(zip(names, rows, strict=True)), file=file)
     lookup.note_renamed(argument)
-    return Named(rows, file=names if isinstance(names, PanelFile) else None)
+    return genes
 
 
 def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> Any:
@@ -511,15 +476,18 @@ def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> An
     """
     if not is_file(genes):
         return genes
-    file_panel = named(adata, genes, symbols=symbols)
-    of_rows = {name: list(adata.var_names[list(rows)]) for name, rows in file_panel.rows.items()}
-    return [item for name, called in of_rows.items() for item in called or [name]]
+    names = names_in(genes, "panel")
+    rows = zip(names, Lookup(adata, symbols).of_file(names.table), strict=True)
+    return [gene for name, some in rows for gene in list(adata.var_names[list(some)]) or [name]]
 
 
-def together(adata: AnnData, *given: Genes | None, symbols: str | None = None) -> list[Item] | None:
+def together(
+    adata: AnnData, *arguments: Genes | None, symbols: str | None = None
+) -> list[Item] | None:
     """Genes of several values of one argument, as one value; None: there are none."""
-    values = [out_of_file(adata, genes, symbols=symbols) for genes in given if genes is not None]
-    return list(dict.fromkeys(item for genes in values for item in _items(genes, ""))) or None
+    values = [out_of_file(adata, genes, symbols=symbols) for genes in arguments]
+    lists = [names_in(genes, "", patterns=True) for genes in values if genes is not None]
+    return list(dict.fromkeys(item for names in lists for item in names)) or None
 
 
 def is_file(genes: Any) -> bool:
@@ -538,17 +506,10 @@ def _mask(
     """Return which genes are asked for, and what is missing."""
     mask = np.zeros(lookup.n_genes, dtype=bool)
     absent: list[Item] = []
-    items = [] if genes is None else _items(genes, argument)
-    strange = [item for item in items if not isinstance(item, str | re.Pattern)]
-    if strange:
-        raise InvalidType(
-            f"`{argument}` has {quoted(strange[0])}, which is neither a gene name nor a pattern "
-            "(`re.compile(...)`)"
-        )
+    items = [] if genes is None else names_in(genes, argument, patterns=True)
+    rows_of_items: Iterable[Any] = map(lookup.rows, items)
     if isinstance(items, PanelFile):
-        rows_of_items: Iterable[Any] = [rows or None for rows in lookup.of_file(items.table)]
-    else:
-        rows_of_items = map(lookup.rows, items)
+        rows_of_items = [rows or None for rows in lookup.of_file(items.table)]
     for item, rows in zip(items, rows_of_items, strict=True):
         if rows is None:
             absent.append(item)
@@ -556,72 +517,28 @@ def _mask(
             mask[rows] = True
     if missing != "ignore":
         lookup.note_renamed(argument)
-    lookup.renamed.clear()
-    return mask, list(dict.fromkeys(absent))
+    return mask, absent
 
 
-def _report_items(argument: str, absent: list[Item], lookup: Lookup, missing: Missing) -> None:
-    """Report what is missing of names, patterns and families: of a family no gene need be there."""
-    families = [item for item in absent if item in FAMILIES]
-    if families and missing != "ignore":
-        note(
-            f"`{argument}`: {lookup.where} has no gene of these families: "
-            f"{listed(families)}{lookup.hints(families)}."
-        )
-    report_missing(argument, [item for item in absent if item not in families], lookup, missing)
-
-
-def _items(genes: Any, argument: str) -> list[Any]:
-    """Names and patterns that are asked for one by one, or those in a file."""
-    if is_file(genes):
-        return names_in(genes, argument)
-    if not (isinstance(genes, str | re.Pattern) or is_several(genes)):
-        raise InvalidType(
-            f"`{argument}={short(genes)}` must be gene names, patterns (`re.compile(...)`), a "
-            "file, or a list of names"
-        )
-    return [genes] if isinstance(genes, str | re.Pattern) else list(genes)
-
-
-def report_missing(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
-    """Raise, warn, or say nothing about what is not there."""
-    if missing == "ignore" or not absent:
-        return
-    texts = [item.pattern if isinstance(item, re.Pattern) else item for item in absent]
-    names, hints = listed(texts), lookup.hints(absent)
-    if missing == "warn":
-        caution(
-            f"`{argument}` has names that are missing in {lookup.where} and are ignored: "
-            f"{names}{hints}."
-        )
-        return
-    unknown = any(isinstance(item, str) for item in absent)
-    of_selections = argument in {"include", "exclude", "preserve"}
-    ignore = ", or ignore them with `missing='warn'`" if of_selections else ""
-    raise (NotFound if unknown else InvalidValue)(
-        f"`{argument}` has names that are missing in {lookup.where}: {names}: correct them{ignore}"
-        f"{hints}"
-    )
-
-
-def names_in(panel: Any, argument: str) -> list[str] | PanelFile:
-    """Names of a list or file, each once."""
-    if isinstance(panel, str | Path):
+def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
+    """Names of a list or file, each once; with `patterns` these too, or one of either."""
+    if isinstance(genes, PanelFile):
+        return genes
+    if is_file(genes) or (isinstance(genes, str) and not patterns):
         with naming(path=argument):
-            return read_panel(panel)
-    if isinstance(panel, PanelFile):
-        return panel
-    if isinstance(panel, Mapping) or not is_several(panel):
-        raise InvalidType(
-            f"`{argument}={short(panel)}` must be a list of gene names, one name, a file, or a key"
-        )
-    names = list(panel)
+            return read_panel(genes)
+    kinds = "gene names, or patterns (`re.compile(...)`)" if patterns else "gene names"
+    if patterns and isinstance(genes, str | re.Pattern):
+        genes = [genes]
+    if isinstance(genes, Mapping) or not is_several(genes):
+        raise InvalidType(f"`{argument}={short(genes)}` must be a file, or a list of {kinds}")
+    names = [str(name) if isinstance(name, str) else name for name in genes]
     for name in names:
-        if not isinstance(name, str):
-            raise InvalidType(f"`{argument}` has {quoted(name)}, which is not a gene name")
-    if not names:
+        if not (isinstance(name, str) or (patterns and isinstance(name, re.Pattern))):
+            raise InvalidType(f"`{argument}` has {quoted(name)}, and must have {kinds}")
+    if not (names or patterns):
         raise InvalidValue(f"`{argument}` is empty: give gene names")
-    return list(dict.fromkeys(map(str, names)))
+    return list(dict.fromkeys(names))
 
 
 def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named | list[str]:
@@ -630,16 +547,18 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         chosen = results.ranked(adata, panel).index
         return Named.of(adata, adata.var_names.get_indexer(chosen), panel)
     if panel in lookup.flags:
-        column = read.find(adata, "var", panel, argument)
-        genes = np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
+        genes = lookup.flagged(panel, argument)
         if not len(genes):
             raise InvalidValue(
                 f"`{argument}={short(panel)}` has no gene: the column is `False` everywhere"
             )
         return Named.of(adata, genes)
-    ranked = _ranked_by_scanpy(adata, panel)
-    if ranked is not None:
-        return ranked
+    entry = adata.uns.get(panel)
+    ranked: Any = entry.get("names") if isinstance(entry, Mapping) else None
+    groups = getattr(getattr(ranked, "dtype", None), "names", None)
+    if groups:  # of sc.tl.rank_genes_groups
+        first = [name for group in groups for name in ranked[group][:_OF_A_GROUP]]
+        return list(dict.fromkeys(name for name in first if isinstance(name, str)))
     if lookup.of(panel):
         return [panel]
     keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
@@ -648,16 +567,6 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         f"ranked genes, a `boolean` column of `adata.var` ({listed(lookup.flags)}), or a gene of "
         f"{lookup.where}: choose one of these, or give gene names as a list{lookup.hints([panel])}"
     )
-
-
-def _ranked_by_scanpy(adata: AnnData, key: str) -> list[str] | None:
-    """The first genes of each group of ``sc.tl.rank_genes_groups``, each once, or None."""
-    entry = adata.uns.get(key)
-    names = entry.get("names") if isinstance(entry, Mapping) else None
-    if names is None or getattr(names, "dtype", np.dtype(object)).names is None:
-        return None
-    first = (name for group in names.dtype.names for name in names[group][:_OF_A_GROUP])
-    return list(dict.fromkeys(str(name) for name in first if isinstance(name, str)))
 
 
 def similar(name: str, names: Iterable[str]) -> list[str]:

@@ -97,6 +97,7 @@ def of_genes(
         orderable=orderable,
         named=platform.is_instrument,
     )
+    lookup.note_renamed("platform")
     if detection.worst and not detection.varies:
         raise InvalidValue(
             f"`case={short(platform.case)}` is of draws, which do not differ: give a spread, or a "

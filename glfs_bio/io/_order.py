@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import logging
 import zipfile
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,16 +136,18 @@ def write_order(
 def _content(table: pd.DataFrame, platform: str) -> pd.DataFrame:
     """Return what a file of a platform holds of an order."""
     n_probe_sets = table["n_probe_sets"].astype(int).astype(str).replace("0", "")
+    forced = table["forced"].astype(bool)
     if platform == "sheet":
-        forced = np.where(table["forced"], "TRUE", "FALSE")
-        table = table.assign(n_probe_sets=n_probe_sets, forced=forced)
+        words = forced.map({True: "TRUE", False: "FALSE"})
+        table = table.assign(n_probe_sets=n_probe_sets, forced=words)
         return table.rename(columns={"id": "ensembl_id"})
     gene = "Display Name" if platform == "cosmx" else "Gene"
     content = pd.DataFrame({gene: table["gene"], "Ensembl ID": table["id"]})
-    if ORDERS[platform].most_probe_sets:
-        content["Probe sets"] = n_probe_sets
-        content["Force"] = np.where(table["forced"], "forced", "")
-    return content
+    if not ORDERS[platform].most_probe_sets:
+        return content
+    return content.assign(
+        **{"Probe sets": n_probe_sets, "Force": forced.map({True: "forced", False: ""})}
+    )
 
 
 @with_bar
@@ -226,46 +227,31 @@ def write_reference(
     counts = read.counts(adata, counts_layer)
     genes, cells = np.flatnonzero(gene_ids != ""), np.flatnonzero(codes >= 0)
     read.text_names(adata.obs_names, "`adata.obs_names`")
-    about_cells = pd.DataFrame(
-        {
-            "barcode": adata.obs_names[cells].astype(str),
-            "annotation": categories[codes[cells]].astype(str),
-        }
-    )
-    about_genes = pd.DataFrame(
-        {"id": gene_ids[genes], "symbol": np.asarray(names, dtype=object)[genes].astype(str)}
-    )
     if not len(genes):
         raise InvalidValue(f"`ids={short(ids)}` has no id of any gene: name another column")
-    for argument, value, called in (
-        ("adata", None, about_cells["barcode"]),
-        ("ids", ids, about_genes["id"]),
+    of_cells = {"barcode": adata.obs_names[cells], "annotation": categories[codes[cells]]}
+    of_genes = {"id": gene_ids[genes], "symbol": np.asarray(names, dtype=object)[genes]}
+    about_cells, about_genes = (pd.DataFrame(of).astype(str) for of in (of_cells, of_genes))
+    for code, called in (
+        ("`adata`", about_cells["barcode"]),
+        (subject("ids", ids), about_genes["id"]),
     ):
         doubled = called[called.duplicated()].unique()
         if len(doubled):
             raise InvalidValue(
-                f"{subject(argument, value)} has names twice ({listed(doubled)}): make them "
-                "unique, or leave some out of `adata`"
+                f"{code} has names twice ({listed(doubled)}): make them unique, or leave some out "
+                "of `adata`"
             )
+    counts = RowMatrix(counts, cells, genes)
+    room: dict[str, Any] = {"max_bytes": max_bytes, "random_state": random_state}
     with replacing(path, overwrite=overwrite) as target:
-        n_cells = _write_cells_that_fit(
-            RowMatrix(counts, cells, genes),
-            about_cells,
-            about_genes,
-            target,
-            max_bytes=max_bytes,
-            random_state=random_state,
-        )
-    for n, text in (
-        (
-            n_cells % len(cells),
-            f"of {len(cells)} cells were drawn by type, to fit {max_bytes:g} bytes",
-        ),
-        (adata.n_obs - len(cells), "cells without a type are not in the reference"),
-        (adata.n_vars - len(genes), "genes without an id are not in the reference"),
-    ):
-        if n:
-            note(f"{n} {text}.")
+        n_cells = _write_cells_that_fit(counts, about_cells, about_genes, target, **room)
+    if n_cells < len(cells):
+        note(f"{n_cells} of {len(cells)} cells were drawn by type, to fit {max_bytes:g} bytes.")
+    if len(cells) < adata.n_obs:
+        note(f"{adata.n_obs - len(cells)} cells without a type are not in the reference.")
+    if len(genes) < adata.n_vars:
+        note(f"{adata.n_vars - len(genes)} genes without an id are not in the reference.")
 
 
 def _write_cells_that_fit(
@@ -311,20 +297,22 @@ def _sampled(labels: pd.Series, n_cells: int, random_state: int | None) -> Index
 
 
 def _write(counts: RowMatrix, cells: pd.DataFrame, genes: pd.DataFrame, target: Path) -> None:
-    """Write a zip file as 10x Genomics takes it."""
-    features = genes.assign(kind="Gene Expression")
-    texts = {
-        "features.tsv.gz": features.to_csv(sep="\t", header=False, index=False),
-        "barcodes.tsv.gz": cells[["barcode"]].to_csv(header=False, index=False),
-        "celltypes.csv": cells.to_csv(index=False),
-    }
+    """Write a zip file as 10x Genomics takes it; the same cells give the same file."""
+    features = genes.assign(kind="Gene Expression").to_csv(sep="\t", header=False, index=False)
+    barcodes = cells[["barcode"]].to_csv(header=False, index=False)
     with zipfile.ZipFile(target, "w") as archive:
-        with _opened_in(archive, "matrix.mtx.gz") as file:
+        entry = zipfile.ZipInfo("matrix.mtx.gz")
+        with (
+            archive.open(entry, "w", force_zip64=True) as member,
+            gzip.GzipFile("", "wb", _COMPRESSION, member, mtime=0) as file,
+        ):
             for lines in _market(counts):
                 file.write(lines.encode())
-        for name, lines in texts.items():
-            with _opened_in(archive, name) as file:
-                file.write(lines.encode())
+        for name, text in (("features.tsv.gz", features), ("barcodes.tsv.gz", barcodes)):
+            packed = gzip.compress(text.encode(), _COMPRESSION, mtime=0)
+            archive.writestr(zipfile.ZipInfo(name), packed)
+        types = zipfile.ZipInfo("celltypes.csv")
+        archive.writestr(types, cells.to_csv(index=False), zipfile.ZIP_DEFLATED)
 
 
 def _market(counts: RowMatrix) -> Iterator[str]:
@@ -346,17 +334,3 @@ def _n_stored(block: Matrix, _: slice) -> tuple[Sums, Matrix]:
     """Return how many values of a block are stored."""
     n_stored = block.nnz if sparse.issparse(block) else np.count_nonzero(block)
     return (np.array(float(n_stored)),), no_rows(block)
-
-
-@contextmanager
-def _opened_in(archive: zipfile.ZipFile, name: str) -> Iterator[Any]:
-    """Yield a file within an archive, packed on its own where its name says so."""
-    entry = zipfile.ZipInfo(name)
-    is_packed = name.endswith(".gz")
-    entry.compress_type = zipfile.ZIP_STORED if is_packed else zipfile.ZIP_DEFLATED
-    with archive.open(entry, "w", force_zip64=True) as member:
-        if not is_packed:
-            yield member
-            return
-        with gzip.GzipFile("", "wb", _COMPRESSION, member, mtime=0) as file:
-            yield file

@@ -31,6 +31,8 @@ from ._panel import (
 from ._resolve import CHANGED, resolved
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anndata import AnnData
     from numpy.typing import NDArray
 
@@ -46,26 +48,14 @@ _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
 #: A gene with a larger share of the counts of an order is noted: alone it fills an image.
 _ABUNDANT = 0.2
 #: The table of an order.
-_COLUMNS = (
-    *("rank", "gene", "id", "name", "group", "source", "replaces", "backup_of"),
-    *("n_probe_sets", "forced", "mean_count", "note"),
-)
-#: What each check names.
-_CHECKS = {
-    "names": "found under another name, past or present",
-    "ids": "without an Ensembl id",
-    "refused": "that cannot be ordered, as the list has no probes for them",
-    "doubtful": "that cannot be ordered, as they are ambiguous, doubled, or out of limits",
-    "catalogue": "on the catalogue, and not ordered",
-    "limits": "limits on the whole panel that are not met",
-    "families": "of nearly one sequence, which no probe tells apart, or of a family of the list",
-    "abundance": f"with more than {_ABUNDANT:.0%} of the counts of the order",
-}
-#: Ways not to be found that say nothing of probes, and what a platform says of genes it lacks.
-_DOUBTFUL, _NOT_OF_PLATFORM = (
-    ("ambiguous", "double", "date", "foreign"),
-    "is no gene of the platform",
-)
+_COLUMNS = ["rank", "gene", "id", "name", "group", "source", "replaces", "backup_of"]
+_COLUMNS += ["n_probe_sets", "forced", "mean_count", "note"]
+#: Ways not to be found that say nothing of probes.
+_DOUBTFUL = ("ambiguous", "double", "date", "foreign")
+#: What a platform says of genes it lacks.
+_NOT_OF_PLATFORM = "is no gene of the platform"
+#: What no gene of human or mouse has for an id: the first digits are zeros.
+_IMPOSSIBLE = r"ENS(MUS)?G(?!00000)\d{11}"
 
 
 class OrderForm(NamedTuple):
@@ -210,7 +200,7 @@ def order_panel(
     checks.one_of("refused", refused, ("raise", "replace", "drop"))
     checks.whole_number("backups", backups, at_least=0)
     panel = names.named(adata, panel, symbols=symbols)
-    on_catalogue = Named({})
+    on_catalogue = None
     if catalogue is not None:
         on_catalogue = names.named(adata, catalogue, symbols=symbols, argument="catalogue")
     request = request_for(adata, panel.key, limits=limits, symbols=symbols)
@@ -218,16 +208,10 @@ def order_panel(
     types = None if labels is None else columns.labels(adata, labels)
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
     form = ORDERS[platform_name]
-    draft = Draft(
-        adata,
-        panel,
-        names.settled(adata, request, "ignore"),
-        genes,
-        ids=ids,
-        needs_ids=form.needs_ids,
-        listing=listing,
-        catalogue=on_catalogue,
-    )
+    plain = names.settled(adata, request, "ignore")
+    draft = Draft(adata, panel, plain, genes, ids=ids, needs_ids=form.needs_ids, listing=listing)
+    draft.leave_out(on_catalogue)
+    draft.find_faults_beside_others()
     bad, items = draft.refused, draft.accepted
     if len(bad) and refused == "raise":
         faults = bad["name"] + " " + bad["fault"]
@@ -262,7 +246,7 @@ def order_panel(
         {"refused": refused, "backups": backups, "limits": request.limits},
         stale.made_of(adata, draft.layer, [panel]),
         table=table,
-        checks=_checks(table, notes, draft, catalogue=catalogue is not None),
+        checks=_checks(table, notes, draft),
         replaced=replaced,
         platform=platform_name,
         species=draft.resolver.species,
@@ -309,7 +293,6 @@ class Draft:
         ids: str | None,
         needs_ids: bool,
         listing: Platform | None,
-        catalogue: Named,
     ) -> None:
         """Look up the names of a panel, and find what keeps each gene off the order."""
         self.adata, self.panel, self.request = adata, panel, request
@@ -328,55 +311,69 @@ class Draft:
             symbols=symbols,
         )
         listed_genes = platforms.of_genes(adata, listing, layer, symbols).orderable
-        self.resolver, looked_up = resolved(
-            adata, genes, symbols=symbols, ids=ids, ids_of_rows=panel.ids_of_rows
+        ids_of_file = panel.in_file("id")
+        pairs = [
+            (row, gene_id) for name, gene_id in ids_of_file.items() for row in panel.rows[name]
+        ]
+        self.resolver, of_data = resolved(
+            adata, genes, symbols=symbols, ids=ids, ids_of_rows=dict(pairs)
         )
         #: Whether a list says which genes have probes
         self.probes_checked = self.resolver.is_list or listed_genes is not None
+        of_data = of_data.assign(row=np.arange(adata.n_vars), name=adata.var_names)
+        of_data["file_id"] = of_data["row"].map(dict(pairs))
         missing = absent(adata, panel)
-        table = _look_up(adata, panel, missing, self.resolver, looked_up)
+        of_missing = self._look_up(missing, panel, of_data)
+        table = pd.concat([of_data, of_missing], ignore_index=True)
+        table = _with_ids_of_file(table, self.resolver)
         table["fault"] = _faults(table, self.resolver, needs_ids, listed_genes)
         has_list = self.resolver.is_list & ~table["found"].isin(_DOUBTFUL)
-        table["unlisted"] = (has_list & (table["fault"] != "")) | (
-            table["fault"] == _NOT_OF_PLATFORM
-        )
+        is_refused = has_list & (table["fault"] != "")
+        table["unlisted"] = is_refused | (table["fault"] == _NOT_OF_PLATFORM)
         #: One row per gene of the data: its ``row`` of ``.var``, its ``name`` there, what that is
         #: (see :meth:`.Resolver.resolve`), and ``fault``, why it cannot be ordered, or ``""``
         self.genes = table.iloc[: adata.n_vars].copy()
-        rows_of_names = {name: list(dict.fromkeys(rows)) for name, rows in panel.rows.items()}
-        rows_of_names |= {name: [adata.n_vars + k] for k, name in enumerate(missing)}
-        items = table.iloc[[row for rows in rows_of_names.values() for row in rows]]
+        rows_of_missing = {name: [adata.n_vars + k] for k, name in enumerate(missing)}
+        asked = pd.Series(dict(panel.rows) | rows_of_missing, dtype=object).explode()
+        asked = asked[~(asked.index + asked.astype(str)).duplicated()]
         #: The same of the panel, with ``asked``, the name that was asked for, and ``unlisted``,
         #: whether the fault is that there are no probes
-        self.items = items.reset_index(drop=True).assign(
-            asked=[name for name, rows in rows_of_names.items() for _ in rows]
-        )
-        self._leave_out(catalogue)
-        self._find_faults_beside_others()
+        self.items = table.iloc[asked.astype(int)].reset_index(drop=True).assign(asked=asked.index)
 
-    def _leave_out(self, catalogue: Named) -> None:
+    def _look_up(self, missing: list[str], panel: Named, of_data: pd.DataFrame) -> pd.DataFrame:
+        """Return what names are that the data lack, and which of its genes they stand for."""
+        ids = panel.in_file("id")
+        ids_of_missing = [ids.get(name, "") for name in missing]
+        table = self.resolver.resolve(missing, ids_of_missing).assign(file_id=ids_of_missing)
+        in_table = of_data[of_data["place"] >= 0].set_index("place")
+        table["row"] = table["place"].map(in_table["row"]).fillna(-1).astype(int)
+        table["name"] = table["place"].map(in_table["name"]).fillna(table["name"])
+        return table
+
+    def leave_out(self, catalogue: Named | None) -> None:
         """Leave the genes of a catalogue out of the order."""
-        missing = catalogue.absent
-        of_missing = self.resolver.resolve(missing, catalogue.ids(missing))
-        rows, items = _rows_of(of_missing, self.genes), self.items
-        #: Rows of ``.var`` on the catalogue, and genes of the panel that are
-        self.catalogue = np.union1d(catalogue.genes, rows[rows >= 0]).astype(np.intp)
+        #: Rows of ``.var`` on the catalogue, and genes of the panel that are; None: there is none
+        self.catalogue, self.not_ordered = np.array([], dtype=np.intp), None
+        if catalogue is None:
+            return
+        missing = self._look_up(catalogue.absent, catalogue, self.genes)
+        rows = missing["row"][missing["row"] >= 0]
+        self.catalogue = np.union1d(catalogue.genes, rows).astype(np.intp)
+        items = self.items
         is_on = (
             items["row"].isin(self.catalogue)
-            | items["place"].isin({*of_missing["place"]} - {-1})
-            | items["name"].isin(missing)
+            | items["place"].isin({*missing["place"]} - {-1})
+            | items["name"].isin(catalogue.absent)
         )
         self.not_ordered = items["name"][is_on]
         self.items = items[~is_on].reset_index(drop=True)
         self.genes.loc[self.genes["row"].isin(self.catalogue), "fault"] = "is on the catalogue"
 
-    def _find_faults_beside_others(self) -> None:
+    def find_faults_beside_others(self) -> None:
         """Find genes that are the same as one before them, or that limits rule out."""
         items, fault = self.items, self.items["fault"].copy()
-        rows_of_table = items["place"][(fault == "") & (items["place"] >= 0)]
-        fault[rows_of_table.index[rows_of_table.duplicated()]] = (
-            "is the gene of another name before it"
-        )
+        places = items["place"].where((fault == "") & (items["place"] >= 0))
+        fault[places.notna() & places.duplicated()] = "is the gene of another name before it"
         of_table = items["symbol"] + " (" + items["id"] + ")"
         doubled = (fault == "") & (items["found"] == "double")
         fault[doubled & items["candidates"].isin(of_table)] = NOT_FOUND["double"]
@@ -457,34 +454,23 @@ def _rows(items: pd.DataFrame) -> Index:
     return np.asarray(items["row"][items["row"] >= 0], dtype=np.intp)
 
 
-def _rows_of(frame: pd.DataFrame, genes: pd.DataFrame) -> pd.Series:
-    """Return rows of the genes of the data that names stand for, −1 for none."""
-    rows = genes[genes["place"] >= 0].set_index("place")["row"]
-    return frame["place"].map(rows).fillna(-1).astype(int)
+def _select(conditions: Sequence[tuple[Any, Any]], otherwise: str) -> NDArray[Any]:
+    """Return the text of the first condition that each gene meets, of (condition, text)."""
+    holds, texts = zip(*conditions, strict=True)
+    return np.select([np.asarray(mask) for mask in holds], list(texts), otherwise)
 
 
-def _look_up(
-    adata: AnnData, panel: Named, missing: list[str], resolver: Resolver, of_data: pd.DataFrame
-) -> pd.DataFrame:
-    """Return what the genes of the data are, then names that are missing there.
+def _with_ids_of_file(table: pd.DataFrame, resolver: Resolver) -> pd.DataFrame:
+    """Return what genes are with the ids of a file, and ``other_id``, where the table has another.
 
-    ``other_id`` is the id that a file has for a name, where it is not that of the table.  Ids are
-    those of Ensembl for the species, or such as the table has; any other text is none.
+    Ids are those of Ensembl for the species, or such as the table has; any other text is none.
     """
-    of_data = of_data.assign(row=np.arange(adata.n_vars), name=adata.var_names)
-    of_missing = resolver.resolve(missing, panel.ids(missing))
-    of_missing["row"] = _rows_of(of_missing, of_data)
-    row = of_missing["row"][of_missing["row"] >= 0]
-    of_missing.loc[row.index, "name"] = adata.var_names[row].astype(object)
-    table = pd.concat([of_data, of_missing], ignore_index=True)
-    ids = [panel.ids_of_rows.get(row, "") for row in range(adata.n_vars)] + panel.ids(missing)
-    ids = [gene_id if versionless(gene_id) else "" for gene_id in ids]
-    table["other_id"] = np.where(table["id"] == ids, "", np.array(ids, dtype=object))
-    if not resolver.is_list:
-        is_other = (table["other_id"] != "") & ~table["other_id"].map(resolver.is_of_other_species)
-        table["id"] = table["id"].mask(is_other, table["other_id"])
-        table["found"] = table["found"].mask(is_other, "id")
-    return table
+    ids = table["file_id"].fillna("")
+    other = ids.where((ids.map(versionless) != "") & (ids != table["id"]), "")
+    is_id = (other != "") & ~other.str.fullmatch(_IMPOSSIBLE)
+    is_id &= ~other.map(resolver.is_of_other_species) & (not resolver.is_list)
+    found = table["found"].mask(is_id, "id")
+    return table.assign(other_id=other, id=table["id"].mask(is_id, other), found=found)
 
 
 def _faults(
@@ -501,61 +487,54 @@ def _faults(
         orderable = np.append(listed_genes, [True])[table["row"]]  # −1: not in the data
     hints = table["candidates"].where(table["candidates"] != table["name"], "")
     meaning = table["found"].map(NOT_FOUND) + (" (" + hints + ")").where(hints != "", "")
-    counts = resolver.is_list or needs_ids
-    reasons: list[tuple[Any, Any]] = [
-        (
-            resolver.is_list & (table["other_id"] != ""),
-            "has the id " + table["other_id"] + ", which is not on the list",
-        ),
-        (meaning.notna() & (counts | (table["found"] == "date")), meaning),
-        (needs_ids & (table["id"] == ""), "has no Ensembl id"),
+    is_checked = resolver.is_list | needs_ids | (table["found"] == "date")
+    no_id, has_other = needs_ids & (table["id"] == ""), table["other_id"] != ""
+    other_id = "has the id " + table["other_id"]
+    conditions = [
+        (resolver.is_list & has_other, other_id + ", which is not on the list"),
+        (no_id & has_other, other_id + ", which Ensembl cannot have"),
+        (meaning.notna() & is_checked, meaning),
+        (no_id, "has no Ensembl id"),
         (n_probes < 1, "has no probes"),
         (~orderable, _NOT_OF_PLATFORM),
     ]
-    holds, texts = zip(*reasons, strict=True)
-    return np.select([np.asarray(mask) for mask in holds], list(texts), "")
+    return _select(conditions, "")
 
 
 def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return one row per gene that was refused, with what is ordered in its place; log these."""
     come = items[items["replaces"] != ""].reindex(bad.index)
-    substitute = come["symbol"].where(come["symbol"] != "", come["name"]).fillna("")
+    table = pd.DataFrame({"gene": bad["name"], "reason": bad["fault"]})
+    table["substitute"] = come["symbol"].where(come["symbol"] != "", come["name"]).fillna("")
+    table["substitution_score"] = come["score"]
     if len(bad):
-        texts = bad["name"] + " " + bad["fault"]
-        texts += (", " + substitute + " in its place").where(substitute != "", "")
+        in_place = (", " + table["substitute"] + " in its place").where(come["name"].notna(), "")
+        texts = table["gene"] + " " + table["reason"] + in_place
         note(f"{len(bad)} genes cannot be ordered: {listed(texts, len(bad))}.")
-    columns_of_bad = {
-        "gene": bad["name"],
-        "reason": bad["fault"],
-        "substitute": substitute,
-        "substitution_score": come["score"],
-    }
-    return pd.DataFrame(columns_of_bad).reset_index(drop=True)
+    return table.reset_index(drop=True)
 
 
 def _table(
     draft: Draft, items: pd.DataFrame, types: Labels | None, counts: RowMatrix | None
 ) -> pd.DataFrame:
     """Return the order but for its notes: one row per gene, and below them one per backup."""
-    adata, file = draft.adata, draft.panel.file
+    adata, panel = draft.adata, draft.panel
     mean_count = np.full(adata.n_vars + 1, np.nan)
     if counts is not None:
         mean_count[:-1] = counts.weighted_sums(np.full((adata.n_obs, 1), 1.0 / adata.n_obs))[:, 0]
-    is_order = file is not None and "force" in file.table
-    n_probe_sets, forced = (
-        items["asked"].map(draft.panel.in_file(column) if is_order else {})
-        for column in ("n_probe_sets", "force")
-    )
+    is_order = panel.file is not None and "force" in panel.file.table
+    n_probe_sets = panel.in_file("n_probe_sets") if is_order else {}
+    forced = items["asked"].map(panel.in_file("force")).astype(str)
     return items.assign(
         rank=np.arange(1, len(items) + 1),
         gene=items["symbol"].where(items["symbol"] != "", items["name"]),
         group=_groups(draft, items, types),
         source=_sources(draft, items),
-        n_probe_sets=n_probe_sets.fillna(0).astype(int),
-        forced=forced.astype(str).str.casefold().isin(_FORCED),
+        n_probe_sets=items["asked"].map(n_probe_sets).fillna(0).astype(int),
+        forced=forced.str.casefold().isin(_FORCED),
         mean_count=mean_count[items["row"]],
         note="",
-    )[list(_COLUMNS)]
+    )[_COLUMNS]
 
 
 def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Series:
@@ -563,8 +542,7 @@ def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Serie
 
     A backup is in the group of the first gene that it backs up.
     """
-    in_file = draft.panel.in_file("group")
-    group = items["asked"].map(lambda name: str(in_file.get(name, "")))
+    group = items["asked"].map(draft.panel.in_file("group")).fillna("").astype(str)
     to_name = (items["row"] >= 0) & (group == "")
     if types is not None and to_name.any():
         rows = items["row"][to_name].to_numpy(dtype=np.intp)
@@ -583,34 +561,32 @@ def _sources(draft: Draft, items: pd.DataFrame) -> pd.Series:
     added = table["gene"] if "adds" in table else ()
     in_place = table["gene"][table["replaces"] != ""] if "replaces" in table else ()
     included = np.append(must_haves(draft.adata, draft.panel), [False])[items["row"]]
-    sources = [
+    conditions = [
         (items["backup_of"] != "", "backup"),
         ((items["replaces"] != "") | items["name"].isin(in_place), "replacement"),
         (included, "included"),
         (items["name"].isin(added), "added"),
     ]
-    holds, words = zip(*sources, strict=True)
-    return pd.Series(np.select(holds, words, "listed" if key is None else "selected"), dtype=object)
+    sources = _select(conditions, "listed" if key is None else "selected")
+    return pd.Series(sources, dtype=object)
 
 
 def _notes(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.DataFrame:
     """Return what is to be looked at: a row per gene, a column per kind, ``""`` for nothing."""
-    is_backup = table["source"] == "backup"
+    is_backup, gene = table["source"] == "backup", table["gene"]
     share = table["mean_count"] / table["mean_count"][~is_backup].sum()
-    is_in_table, way = items["place"] >= 0, items["found"]
+    way, others, other_id = items["found"], items["candidates"], items["other_id"]
+    had_symbol = (items["place"] >= 0) & (others != "")
+    shares = share.map("{:.0%} of the counts of the order".format)
+    impossible = other_id.str.fullmatch(_IMPOSSIBLE)
     notes: dict[str, tuple[Any, pd.Series | str]] = {
-        "names": (way.isin(CHANGED), items["name"] + " is " + table["gene"]),
-        "symbols": (
-            is_in_table & (items["candidates"] != ""),
-            table["gene"] + " was also a symbol of " + items["candidates"],
-        ),
+        "names": (way.isin(CHANGED), items["name"] + " is " + gene),
+        "symbols": (had_symbol, gene + " was also a symbol of " + others),
         "unknown": (way.isin(NOT_FOUND), items["name"] + " " + way.map(NOT_FOUND)),
+        "ids": (impossible, other_id + " is no id that Ensembl can have"),
         "data": (items["row"] < 0, "not in the data"),
         "families": (~is_backup, _families(table, items, draft)),
-        "abundance": (
-            ~is_backup & (share > _ABUNDANT),
-            share.map("{:.0%} of the counts of the order".format),
-        ),
+        "abundance": (~is_backup & (share > _ABUNDANT), shares),
         "backups": (is_backup, items["score"].map("substitution score {:.2f}".format)),
     }
     return pd.DataFrame({kind: np.where(holds, text, "") for kind, (holds, text) in notes.items()})
@@ -620,42 +596,41 @@ def _families(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.Seri
     """Return which genes of the order share a family of the list, or nearly a sequence."""
     is_ordered = table["source"] != "backup"
     of_list = draft.resolver.genes.get("family", pd.Series(dtype=object))
-    sets = table["gene"].map(nearly.set_of)
-    groups = {
-        "the family ": items["place"].map(of_list).replace("", None),
-        "nearly the sequence of ": sets.where(sets.notna(), table["id"].map(nearly.set_of)),
-    }
-    notes = pd.Series("", index=table.index)
-    for kind, group in groups.items():
+    family = items["place"].map(of_list).replace("", None)
+    sets = table["gene"].map(nearly.set_of).fillna(table["id"].map(nearly.set_of))
+    texts = []
+    for kind, group in (("the family ", family), ("nearly the sequence of ", sets)):
         n = group.map(group[is_ordered].value_counts())
         text = n.map("{:.0f} genes of ".format) + kind + group.astype(str)
-        notes = (notes + "; ").where(notes != "", "") + text.where(n > 1, "")
-    return notes.str.removesuffix("; ")
+        texts.append(text.where(n > 1, ""))
+    return (texts[0] + "; " + texts[1]).str.strip("; ")
 
 
-def _checks(
-    table: pd.DataFrame, notes: pd.DataFrame, draft: Draft, *, catalogue: bool
-) -> pd.DataFrame:
+def _checks(table: pd.DataFrame, notes: pd.DataFrame, draft: Draft) -> pd.DataFrame:
     """Return what was checked, and which genes it is about: one row per check."""
-    is_ordered, bad, rows = table["source"] != "backup", draft.refused, draft.rows
-    gene = table["gene"][is_ordered]
-    short = None
-    if rows is not None:
+    gene = table["gene"][table["source"] != "backup"]
+    bad, limits, loud = draft.refused, None, None
+    if draft.rows is not None:
         is_in_panel = draft.genes["name"].isin(gene) | draft.genes["row"].isin(draft.catalogue)
-        lacks = rows.sums(np.flatnonzero(is_in_panel)) < rows.lower
-        short = [name for name, low in zip(rows.names, lacks, strict=True) if low]
-    genes_of_checks = {
-        "names": gene[notes["names"] != ""],
-        "ids": gene[table["id"] == ""],
-        "refused": bad["name"][bad["unlisted"]] if draft.probes_checked else None,
-        "doubtful": bad["name"][~bad["unlisted"]],
-        "catalogue": draft.not_ordered if catalogue else None,
-        "limits": short,
-        "families": gene[notes["families"] != ""],
-        "abundance": gene[notes["abundance"] != ""] if table["mean_count"].notna().any() else None,
-    }
-    lines = []
-    for check, genes in genes_of_checks.items():
-        called = [] if genes is None else list(genes)
-        lines.append((check, _CHECKS[check], genes is not None, len(called), ", ".join(called)))
-    return pd.DataFrame(lines, columns=["check", "about", "checked", "n", "genes"])
+        sums = draft.rows.sums(np.flatnonzero(is_in_panel))
+        limits = np.array(draft.rows.names, dtype=object)[sums < draft.rows.lower]
+    if table["mean_count"].notna().any():
+        loud = gene[notes["abundance"] != ""]
+    alike = "of nearly one sequence, which no probe tells apart, or of a family of the list"
+    doubtful = "that cannot be ordered, as they are ambiguous, doubled, or out of limits"
+    unlisted = bad["name"][bad["unlisted"]] if draft.probes_checked else None
+    checks_made = [
+        ("names", "found under another name, past or present", gene[notes["names"] != ""]),
+        ("ids", "without an Ensembl id", gene[table["id"] == ""]),
+        ("refused", "that cannot be ordered, as the list has no probes for them", unlisted),
+        ("doubtful", doubtful, bad["name"][~bad["unlisted"]]),
+        ("catalogue", "on the catalogue, and not ordered", draft.not_ordered),
+        ("limits", "limits on the whole panel that are not met", limits),
+        ("families", alike, gene[notes["families"] != ""]),
+        ("abundance", f"with more than {_ABUNDANT:.0%} of the counts of the order", loud),
+    ]
+    frame = pd.DataFrame(checks_made, columns=["check", "about", "genes"])
+    frame.insert(2, "checked", [genes is not None for _, _, genes in checks_made])
+    called = [[] if genes is None else list(genes) for _, _, genes in checks_made]
+    frame.insert(3, "n", list(map(len, called)))
+    return frame.assign(genes=list(map(", ".join, called)))

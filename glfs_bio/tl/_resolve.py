@@ -195,7 +195,7 @@ def resolved(
     table = None if genes is None else as_genes(genes, "genes")
     history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
     names_and_ids = [*called, *(gene_ids or ())]
-    resolver = names.Resolver.of(names_and_ids, table, species=species, history=history)
+    resolver = names.Resolver(names_and_ids, table, species=species, history=history)
     return resolver, resolver.resolve(called, gene_ids, annotated=annotated)
 
 

@@ -12,11 +12,12 @@ import lzma
 import re
 import unicodedata
 from collections import defaultdict
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from string import ascii_lowercase, digits
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from ..errors import InvalidValue, listed, short
@@ -32,8 +33,10 @@ _OTHER_ID = re.compile(r"FBgn\d{7}|WBGene\d{8}|AT[1-5CM]G\d{5}(\.\d+)?", re.IGNO
 SPECIES = {"human": "Homo sapiens", "mouse": "Mus musculus"}
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-#: Other spellings of months, by language or length.
-_MONTH = {name: number for number, name in enumerate(_MONTHS, start=1)} | {
+#: Months as numbers, in English, and as others write them.
+_MONTH = {
+    **{str(number): number for number in range(1, 13)},
+    **{name: number for number, name in enumerate(_MONTHS, start=1)},
     **{"mrz": 3, "mär": 3, "mai": 5, "sept": 9, "okt": 10, "dez": 12, "fev": 2, "fév": 2},
     **{"avr": 4, "abr": 4, "ago": 8, "set": 9, "out": 10, "dic": 12, "déc": 12},
 }
@@ -46,16 +49,14 @@ _DATES = (
     re.compile(r"(?P<month>\d{1,2})[/.](?P<day>\d{1,2})[/.]\d{2,4}"),
     re.compile(r"(?P<day>\d{1,2})[/.](?P<month>\d{1,2})[/.]\d{2,4}"),
 )
-#: Blanks and negative probes, which may have a word of a vendor before.
-_NEGATIVE = r"blank[-_. ]?(codeword[-_. ]?)?\d*|neg(ative)?[-_. ]?(control|ctrl|prb|probe)[-_. \w]*"
 #: Controls, blanks and spike-ins of imaging, of panels of probes, and of sequencing, as vendors and
 #: codebooks call them, and as R changes their names.
 CONTROL = re.compile(
-    rf"{_NEGATIVE}|(custom|sequential|add-?on)[-_. ]({_NEGATIVE})"
-    r"|no[-_. ]?target[-_. ]?\d*|genomic[-_. ]?control[-_. \w]*"
-    r"|negative[-_. ]?\d+|(unassigned|deprecated)[-_. ]?codeword[-_. ]?\d+|antisense[-_.].+"
-    r"|intergenic[-_. ]?region[-_. ]?\d+|system[-_. ]?control[-_. ]?\d*|false[-_. ]?code[-_. ]?\d*"
-    r"|pos(itive)?[-_. ]?(control|ctrl)[-_. \w]*|(pos|neg)[-_. ][a-h]([ .]?\(?[\d.]+\)?)?"
+    r"((custom|sequential|add-?on)[-_. ])?(blank[-_. ]?(codeword[-_. ]?)?\d*"
+    r"|(neg|pos)(ative|itive)?[-_. ]?(control|ctrl|prb|probe)[-_. \w]*)"
+    r"|(no[-_. ]?target|system[-_. ]?control|false[-_. ]?code)[-_. ]?\d*"
+    r"|(negative|(unassigned|deprecated)[-_. ]?codeword|intergenic[-_. ]?region)[-_. ]?\d+"
+    r"|genomic[-_. ]?control[-_. \w]*|antisense[-_.].+|(pos|neg)[-_. ][a-h]([ .]?\(?[\d.]+\)?)?"
     # antibodies of BD Rhapsody, isotypes of CITE-seq, probes that 10x gave up
     r"|.+\|pAbO|(.+[-_. ])?isotype([-_. ].*)?|deprecated_\w+\|.*"
     r"|ercc[-_. ]\d{5}|sirv[-_. ]?\d+"
@@ -88,16 +89,8 @@ NO_NAME = frozenset({"", "NA", "NaN", "nan"})
 #: Share of names that are known, at least, of texts that are names.
 _MOSTLY = 0.8
 
-#: How a name was found, or why it was not.
-FOUND = {
-    "symbol": "is a symbol of the table",
-    "id": "has an Ensembl id of the table",
-    "version": "is an Ensembl id of the table, with a version",
-    "present": "is the present symbol of a gene that has a retired one in the table",
-    "retired": "is a retired symbol of one gene of the table",
-    "alias": "is an alias of one gene of the table",
-    "case": "is a symbol of the table but for upper and lower case",
-}
+#: How a name was found, the surest way first, or why it was not.
+FOUND = ("symbol", "id", "version", "present", "retired", "alias", "case")
 NOT_FOUND = {
     "ambiguous": "may be several genes",
     "absent": "is a gene that the table lacks",
@@ -112,20 +105,24 @@ _MADE_UNIQUE = re.compile(r"(.+)[.-]\d+")
 
 def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> pd.DataFrame:
     """Return the genes of one species."""
-    name = full_name(species).casefold()
-    mine = genes["species"].str.casefold() == name if "species" in genes else None
-    if mine is None or not mine.any():
-        present = "" if mine is None else genes["species"].unique()
-        raise InvalidValue(
-            f"`{argument}={short(species)}` has no genes in the table: it has "
-            f"{listed(present) if len(present) else 'no column of species'}"
-        )
-    return genes[mine].reset_index(drop=True)
+    rows = genes[_is_of(genes, species)]
+    if rows.empty:
+        present = "it has no column of species"
+        if "species" in genes:
+            present = f"it has {listed(genes['species'].unique())}"
+        raise InvalidValue(f"`{argument}={short(species)}` has no genes in the table: {present}")
+    return rows.reset_index(drop=True)
 
 
 def full_name(species: str) -> str:
     """Return the name of a species in full."""
     return SPECIES.get(species.casefold(), species)
+
+
+def _is_of(genes: pd.DataFrame, species: str) -> pd.Series:
+    """Return which genes are of a species; none where the table does not say."""
+    blank = pd.Series("", index=genes.index)
+    return genes.get("species", blank).str.casefold() == full_name(species).casefold()
 
 
 @cache
@@ -152,11 +149,6 @@ def as_id(text: str) -> str:
     return versionless(text) or text.strip()
 
 
-def may_be_several(text: str) -> bool:
-    """Whether a text holds what may stand between names."""
-    return _JOINED.search(text) is not None
-
-
 def several(text: str) -> list[str]:
     """Return the names in a text, which is one or a list of them; none: that cannot be said.
 
@@ -164,7 +156,7 @@ def several(text: str) -> list[str]:
     ``///`` separate names where every part can be one, and so do blanks between present symbols or
     ids.  A slash separates nothing: ``CCL3/L1/L3`` is one name, and ``NKG7/GNLY`` cannot be said.
     """
-    if not may_be_several(text) or is_known(text):
+    if not _JOINED.search(text) or is_known(text):
         return [text]
     words = [word.strip(_AROUND) for word in _BETWEEN.split(text)]
     words = [word for word in words if word not in NO_NAME]
@@ -188,29 +180,22 @@ def _are_two(name: str) -> bool:
 
 def are_present(words: Sequence[str]) -> bool:
     """Whether all words are present symbols of one species, or ids."""
-    symbols = [word for word in words if not is_id(word)]
-    return bool(words) and any(
-        symbols_of_species.issuperset(symbols) for symbols_of_species in _present().values()
-    )
+    symbols = {word for word in words if not is_id(word)}
+    return bool(words) and any(symbols <= names for names in _present().values())
 
 
 def is_known(name: str) -> bool:
     """Whether a name is a symbol, past or present, an alias or an id of the nomenclature."""
-    return name.casefold() in _folded_names() or versionless(name).casefold() in _folded_names()
+    return not _names(folded=True).isdisjoint([name.casefold(), versionless(name).casefold()])
 
 
 @cache
-def _written() -> frozenset[str]:
-    """All names of the nomenclature."""
+def _names(*, folded: bool) -> frozenset[str]:
+    """Return all names of the nomenclature, as they are written or in lower case."""
     genes = nomenclature()
     columns = ("|".join(genes[name]) for name in ("symbol", "previous", "aliases", "id"))
-    return frozenset("|".join(columns).split("|")) - {""}
-
-
-@cache
-def _folded_names() -> frozenset[str]:
-    """The same in lower case."""
-    return frozenset(name.casefold() for name in _written())
+    text = "|".join(columns)
+    return frozenset((text.casefold() if folded else text).split("|")) - {""}
 
 
 @cache
@@ -224,24 +209,19 @@ def _present() -> dict[str, frozenset[str]]:
 
 def are_names(texts: Sequence[str]) -> bool:
     """Whether nearly all of some texts are known names, ids or controls."""
-    known_names = _written()
-    n_known = sum(text in known_names or is_id(text) or is_control(text) for text in texts)
-    return bool(texts) and n_known >= _MOSTLY * len(texts)
+    written = _names(folded=False)
+    n_names = sum(text in written or is_id(text) or is_control(text) for text in texts)
+    return bool(texts) and n_names >= _MOSTLY * len(texts)
 
 
 def dates(name: str) -> list[tuple[int, int]]:
     """Return months and days of what a spreadsheet has made of a name; none: it is no date."""
     pairs = []
-    for pattern in _DATES:
-        match = pattern.fullmatch(name)
-        if match is None:
-            continue
-        written, day = match["month"].casefold(), int(match["day"])
-        month = (
-            int(written) if written.isdecimal() else _MONTH.get(written, _MONTH.get(written[:3], 0))
-        )
-        if 1 <= month <= 12:
-            pairs.append((month, day % 100))
+    for match in filter(None, (pattern.fullmatch(name) for pattern in _DATES)):
+        text = match["month"].casefold().lstrip("0")
+        month = _MONTH.get(text, _MONTH.get(text[:3]))
+        if month is not None:
+            pairs.append((month, int(match["day"]) % 100))
     return pairs
 
 
@@ -264,12 +244,10 @@ def meant_by_date(name: str) -> list[str]:
         for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1].upper(),))
     ]
     human = nomenclature_of("Homo sapiens")
-    meanings = [
-        today if today == symbol else f"{today} ({symbol})"
-        for symbol in symbols
-        for today, way in human.genes_of(symbol).items()
-        if way != "alias"
-    ]
+    genes = {symbol: human.gene_of(symbol) for symbol in symbols}
+    meanings = (
+        gene if gene == symbol else f"{gene} ({symbol})" for symbol, gene in genes.items() if gene
+    )
     return list(dict.fromkeys(meanings))
 
 
@@ -295,50 +273,37 @@ def _spellings(name: str) -> list[str]:
     return [fold(text), fold(_GREEK.sub(lambda word: word[0][0], text))]
 
 
+#: Columns of a nomenclature, and how a name in them is one of the gene.
+_WAYS = {"id": "id", "symbol": "symbol", "previous": "retired", "aliases": "alias"}
+
+
 class Nomenclature:
     """Genes of a species, by their symbols of today, their retired symbols, aliases and ids."""
 
     def __init__(self, genes: pd.DataFrame) -> None:
-        blank = pd.Series("", index=genes.index)
-        names = [genes.get(name, blank) for name in ("symbol", "previous", "aliases")]
-        spellings = fold("\n".join(names[0] + "|" + names[1] + "|" + names[2])).splitlines()
-        ids = genes.get("id", blank)
-        self.ids: dict[str, list[str]] = {}
-        self.symbol_of_id: dict[str, str] = dict(zip(ids, names[0], strict=True))
-        self.symbol_of_id.pop("", None)
-        self._retired: dict[str, str] = {}
-        self._aliases: dict[str, str] = {}
-        self._by_spelling: dict[str, list[str]] = {}
-        for *names_of_gene, gene_id, line in zip(*names, ids, spellings, strict=True):
-            symbol, self._retired[symbol], self._aliases[symbol] = names_of_gene
-            self.ids.setdefault(symbol, []).append(gene_id)
-            for spelling in {*line.split("|")} - {""}:
-                self._by_spelling.setdefault(spelling, []).append(symbol)
-
-    def id_of(self, symbol: str) -> str:
-        """Return the id of a gene, ``""`` where it has none or several."""
-        ids = self.ids.get(symbol, ())
-        return ids[0] if len(ids) == 1 else ""
+        #: Names as they are written, with symbols and ways, by their spelling: the surest first
+        self._by_spelling: dict[str, list[tuple[str, str, str]]] = {}
+        for column, way in _WAYS.items():
+            texts = genes.get(column, pd.Series("", index=genes.index))
+            spellings = fold("\n".join(texts)).split("\n")
+            for text, line, symbol in zip(texts, spellings, genes["symbol"], strict=False):
+                for name, spelling in zip(text.split("|"), line.split("|"), strict=True):
+                    self._by_spelling.setdefault(spelling, []).append((name, symbol, way))
+        self._by_spelling.pop("", None)
+        once = genes.drop_duplicates("symbol", keep=False)
+        #: Ids of symbols that one gene has
+        self.ids = dict(zip(once["symbol"], once["id"], strict=True))
 
     def called(self, name: str) -> dict[str, str]:
-        """Return the symbols of genes that have a name just so, as a retired one or an alias."""
-        ways = {}
-        for symbol in self._by_spelling.get(fold(name), ()):
-            if name in self._retired[symbol].split("|"):
-                ways[symbol] = "retired"
-            elif name in self._aliases[symbol].split("|"):
-                ways[symbol] = "alias"
-        return ways
+        """Return the symbols of genes that have a name just so, with its ways, the surest first."""
+        entries = self._by_spelling.get(fold(name), [])
+        return _ways(entry for entry in entries if entry[0] == name)
 
-    def gene_of(self, name: str, gene_id: str = "") -> str:
+    def gene_of(self, name: str) -> str:
         """Return the symbol of the gene of an id, or that an annotation calls so, or ``""``."""
-        if gene_id in self.symbol_of_id:
-            return self.symbol_of_id[gene_id]
-        if name in self.ids:
-            return name
         ways = self.called(name)
-        symbols = [symbol for symbol, way in ways.items() if way == "retired"] or list(ways)
-        return symbols[0] if len(symbols) == 1 else ""
+        surest = [symbol for symbol, way in ways.items() if way == next(iter(ways.values()))]
+        return surest[0] if len(surest) == 1 else ""
 
     def genes_of(self, name: str, *, annotated: bool = False) -> dict[str, str]:
         """Return the symbols of the genes that a name may be of, with the way that it is of each.
@@ -349,96 +314,91 @@ class Nomenclature:
         chains of a complex, as CD3 is CD3D, CD3E and CD3G.  In an annotation it is what an
         annotation calls so.
         """
-        if name in self.ids:
-            return {name: "symbol"}
-        ways, spellings = self.called(name), _spellings(name)
-        in_annotation = self.gene_of(name) if annotated else ""
+        exact, spellings = self.called(name), _spellings(name)
+        is_sure = not {"id", "symbol"}.isdisjoint(exact.values())
+        in_annotation = self.gene_of(name) if annotated or is_sure else ""
         if in_annotation:
-            return {in_annotation: ways[in_annotation]}
-        symbols = next(filter(None, map(self._by_spelling.get, spellings)), [])
-        present = {symbol: "symbol" for symbol in symbols if fold(symbol) in spellings}
-        if present or set(ways.values()) == {"retired"}:
-            return ways | present
+            return {in_annotation: exact[in_annotation]}
+        entries = [self._by_spelling.get(spelling, []) for spelling in spellings]
+        symbols = {symbol for _, symbol, _ in entries[0] or entries[1]}
+        of_symbols = [entry for entry in entries[0] + entries[1] if entry[1] in symbols]
+        alike = _ways(sorted(of_symbols, key=lambda entry: FOUND.index(entry[2])))
+        present = {symbol: way for symbol, way in alike.items() if way == "symbol"}
+        if present or set(exact.values()) == {"retired"}:
+            return exact | present
+        is_complex = spellings[0][-1:].isalpha() and not symbols
+        ends = ascii_lowercase + digits if is_complex else ascii_lowercase
         chains = [
             symbol
-            for end in ascii_lowercase
-            + (digits if spellings[0][-1:].isalpha() and not symbols else "")
-            for symbol in self._by_spelling.get(spellings[0] + end, ())
-            if fold(symbol) == spellings[0] + end
+            for end in ends
+            for _, symbol, way in self._by_spelling.get(spellings[0] + end, ())
+            if way == "symbol"
         ]
-        retired = {symbol: fold(self._retired[symbol]).split("|") for symbol in symbols}
-        ways = {
-            symbol: "alias" if set(names).isdisjoint(spellings) else "retired"
-            for symbol, names in retired.items()
-        }
-        return ways | dict.fromkeys(chains, "alias") if len(chains) > 1 else ways
+        return alike | dict.fromkeys(chains, "alias") if len(chains) > 1 else alike
+
+
+def _ways(entries: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """Return the symbols of names, each with its first way."""
+    ways: dict[str, str] = {}
+    for _, symbol, way in entries:
+        ways.setdefault(symbol, way)
+    return ways
 
 
 @cache
 def nomenclature_of(species: str) -> Nomenclature:
     """Return the shipped names of a species; none where it is another."""
     genes = nomenclature()
-    return Nomenclature(genes[genes["species"] == species])
+    return Nomenclature(genes[_is_of(genes, species)])
 
 
 class Resolver:
     """Finds names in a table of genes of one species, by ids and by a nomenclature.
 
-    Ids that the table lacks are those of the nomenclature.
+    `genes` can be found, or all of the nomenclature; `history` is the nomenclature, a table of
+    genes with ``previous`` or ``aliases``, or the one that is shipped.  With `species` None it is
+    that of most genes of the table, or where the table has several, of the names.  Ids that the
+    table lacks are those of the nomenclature.
     """
 
     def __init__(
-        self, genes: pd.DataFrame, names: Nomenclature, species: str, *, is_list: bool = True
-    ) -> None:
-        self.species = species
-        self.genes = genes
-        #: Whether the table is one that was given, and not all genes of the nomenclature
-        self.is_list = is_list
-        self._names = names
-        self._symbols = genes["symbol"].tolist()
-        ids = zip(genes["id"], self._symbols, strict=True)
-        self._ids = [gene_id or names.id_of(names.gene_of(symbol)) for gene_id, symbol in ids]
-        self._by_symbol = _rows_by_key(self._symbols)
-        self._by_id = _rows_by_key(self._ids)
-
-    @classmethod
-    def of(
-        cls,
+        self,
         names: Collection[str],
         genes: pd.DataFrame | None = None,
         *,
         species: str | None = None,
         history: pd.DataFrame | None = None,
-    ) -> Self:
-        """Return the resolver of names of one species.
-
-        `genes` can be found, or all of the nomenclature; `history` is the nomenclature, a table
-        of genes with ``previous`` or ``aliases``, or the one that is shipped.  With `species` None
-        it is that of most genes of the table, or where the table has several, of the names.
-        """
+    ) -> None:
         past = nomenclature() if history is None else history
         table = past if genes is None else genes
-        has_species = "species" in table
-        if species is None:
-            asked = names if has_species else [*table["symbol"], *table["id"]]
-            species = _most(table if has_species else past, asked)
-        if species is None and has_species:  # common names, written as those of one species are
-            n_like_mouse = sum(name[:1].isupper() and name[1:].islower() for name in names)
-            species = "mouse" if 2 * n_like_mouse > len(names) else "human"
-        name = full_name(species or "")
-        if name and has_species:
-            table = of_species(table, name)
+        if species is None and "species" in table:
+            species = _most(table, names) or _by_case(names)
+        elif species is None and "species" in past:
+            species = _most(past, [*table["symbol"], *table["id"]])
+        self.species = full_name(species or "")
+        if self.species and "species" in table:
+            table = of_species(table, self.species)
         if history is None:
-            return cls(table, nomenclature_of(name), name, is_list=genes is not None)
-        if name and "species" in past:
-            past = past[past["species"].str.casefold() == name.casefold()]
-        return cls(table, Nomenclature(past), name, is_list=genes is not None)
-
-    @property
-    def n_probes(self) -> Any:
-        """How many probes can be made for each row of the table; None where it does not say."""
-        has_numbers = self.is_list and "n_probes" in self.genes
-        return self.genes["n_probes"].to_numpy() if has_numbers else None
+            self._names = nomenclature_of(self.species)
+        else:
+            is_all = not self.species or "species" not in past
+            self._names = Nomenclature(past if is_all else past[_is_of(past, self.species)])
+        #: The table, and whether it is one that was given, not all genes of the nomenclature
+        self.genes, self.is_list = table, genes is not None
+        #: How many probes can be made for each row of the table; None where it does not say
+        self.n_probes: Any = None
+        if self.is_list and "n_probes" in table:
+            self.n_probes = table["n_probes"].to_numpy()
+        self._symbols = genes_of_rows = table["symbol"].tolist()
+        if self.is_list:
+            pairs = zip(table["id"], self._symbols, strict=True)
+            genes_of_rows = [self._names.gene_of(a) or self._names.gene_of(b) for a, b in pairs]
+        ids = zip(table["id"], genes_of_rows, strict=True)
+        self._ids = [gene_id or self._names.ids.get(symbol, "") for gene_id, symbol in ids]
+        self._by_id = rows_by_key(self._ids)
+        self._by_symbol = rows_by_key(self._symbols)
+        self._by_gene = rows_by_key(genes_of_rows)
+        self._by_spelling = rows_by_key(map(fold, self._symbols if self.is_list else ()))
 
     def resolve(
         self, names: Sequence[str], ids: Sequence[str] | None = None, *, annotated: bool = False
@@ -447,34 +407,30 @@ class Resolver:
 
         Names that are `annotated` are of one annotation, whose retired symbols are no aliases.
 
-        A row per name: ``name``; ``found``, a key of :data:`FOUND` or :data:`NOT_FOUND`;
+        A row per name: ``name``; ``found``, one of :data:`FOUND` or a key of :data:`NOT_FOUND`;
         ``place``, the row of the table, −1 where it is not found; ``symbol`` and ``id`` of that
         row, else ``""``; ``candidates``, of a name that is not found, or that was the symbol of
         another gene as well, with commas between them.
         """
-        matches = []
-        for name, gene_id in zip(names, [""] * len(names) if ids is None else ids, strict=True):
-            way, rows, candidates = self.match(name, gene_id, annotated=annotated)
-            if len(rows) > 1:
-                way, rows, candidates = "ambiguous", [], self._listed(rows)
-            matches.append((way, rows[0] if rows else -1, candidates))
-        ways, best = list(FOUND), dict[int, tuple[int, int]]()
-        for at, (way, row, _) in enumerate(matches):
-            if row >= 0:
-                best[row] = min(best.get(row, (len(ways), 0)), (ways.index(way), at))
-        for at, (_, row, _) in enumerate(matches):
-            if row >= 0 and best[row][1] != at:  # another name of the same gene is better
-                matches[at] = "double", -1, self._listed([row])
-        rows = [row for _, row, _ in matches]
-        columns = {
-            "name": list(names),
-            "found": [way for way, _, _ in matches],
-            "place": rows,
-            "symbol": [self._symbols[row] if row >= 0 else "" for row in rows],
-            "id": [self._ids[row] if row >= 0 else "" for row in rows],
-            "candidates": [", ".join(candidates) for _, _, candidates in matches],
-        }
-        return pd.DataFrame(columns, dtype=object).astype({"place": int})
+        matches = [
+            self.match(name, gene_id, annotated=annotated)
+            for name, gene_id in zip(names, ids or [""] * len(names), strict=True)
+        ]
+        frame = pd.DataFrame({"name": list(names)}, dtype=object)
+        frame["found"] = ["ambiguous" if len(rows) > 1 else way for way, rows, _ in matches]
+        frame["place"] = [rows[0] if len(rows) == 1 else -1 for _, rows, _ in matches]
+        candidates = [self._listed(rows) if len(rows) > 1 else genes for _, rows, genes in matches]
+        rank = frame["found"][frame["place"] >= 0].map(FOUND.index)
+        best_first = frame["place"][rank.sort_values(kind="stable").index]
+        doubles = best_first.index[best_first.duplicated()]
+        for row in doubles:
+            candidates[row] = self._listed([frame["place"][row]])
+        frame.loc[doubles, "found"] = "double"  # another name of the same gene is better
+        frame["place"] = frame["place"].mask(frame["found"] == "double", -1).astype(int)
+        frame["symbol"] = np.array([*self._symbols, ""], dtype=object)[frame["place"]]
+        frame["id"] = np.array([*self._ids, ""], dtype=object)[frame["place"]]
+        frame["candidates"] = [", ".join(genes) for genes in candidates]
+        return frame
 
     def match(
         self, name: str, gene_id: str = "", *, annotated: bool = False
@@ -484,8 +440,8 @@ class Resolver:
         Several rows have one symbol or one id; none where the name may be of several genes.
         """
         rows = self._by_id.get(as_id(gene_id), [])
-        same = [row for row in rows if self._symbols[row] == name]
         if rows:
+            same = [row for row in rows if self._symbols[row] == name]
             return "symbol" if same else "id", same or rows, []
         if gene_id and self.is_of_other_species(gene_id):
             return "foreign", [], []
@@ -494,75 +450,61 @@ class Resolver:
             ways = self._names.called(name).items()
             others = [row for gene, way in ways if way == "retired" for row in self._rows(gene)]
             return "symbol", rows, self._listed(row for row in others if row not in rows)
-        gene_id = versionless(name)
-        rows = self._by_id.get(gene_id or name, [])
+        bare = versionless(name) or name
+        rows = self._by_id.get(bare, [])
         if rows:
-            return "id" if gene_id in ("", name) else "version", rows, []
+            return "id" if bare == name else "version", rows, []
         if dates(name):
             return "date", [], meant_by_date(name)
-        if gene_id:
-            symbol = self._names.symbol_of_id.get(gene_id)
-            genes = {} if symbol is None else {symbol: "id"}
-        else:
-            genes = self._names.genes_of(name, annotated=annotated)
-            if self.is_of_other_species(name):
-                genes = {symbol: way for symbol, way in genes.items() if way != "alias"}
-        return self._among(name, genes)
-
-    def _among(self, name: str, genes: dict[str, str]) -> tuple[str, list[int], list[str]]:
-        """Return what a name is that may be of some genes of the nomenclature."""
-        rows_of_genes = {symbol: self._rows(symbol) for symbol in genes}
+        is_foreign = self.is_of_other_species(name)
+        genes = self._names.genes_of(bare, annotated=annotated)
+        rows_of_genes = {
+            gene: self._rows(gene)
+            for gene, way in genes.items()
+            if way != "alias" or not is_foreign
+        }
         rows = [row for rows_of_gene in rows_of_genes.values() for row in rows_of_gene]
-        elsewhere = [symbol for symbol, rows_of_gene in rows_of_genes.items() if not rows_of_gene]
+        absent = [gene for gene, rows_of_gene in rows_of_genes.items() if not rows_of_gene]
         if rows and len(genes) + len(rows) > 2:
-            return "ambiguous", [], [*self._listed(rows), *elsewhere]
+            return "ambiguous", [], [*self._listed(rows), *absent]
         if rows:
-            (way,) = genes.values()
+            way = genes.popitem()[1]
             if way == "symbol":
                 way = "case" if fold(name) == fold(self._symbols[rows[0]]) else "present"
             return way, rows, []
-        if elsewhere:
-            return "absent", [], elsewhere
+        if absent:
+            return "absent", [], absent
         rows = self._by_spelling.get(fold(name), [])
-        if rows:
-            return ("case", rows, []) if len(rows) == 1 else ("ambiguous", [], self._listed(rows))
+        if len(rows) == 1:
+            return "case", rows, []
         stem = _MADE_UNIQUE.fullmatch(name)
-        rows = self._by_symbol.get(stem[1], []) if stem else []
-        way = "ambiguous" if rows else "foreign" if self.is_of_other_species(name) else "unknown"
+        if stem and not rows:
+            rows = self._by_symbol.get(stem[1], [])
+        way = "ambiguous" if rows else "foreign" if is_foreign else "unknown"
         return way, [], self._listed(rows)
 
     def is_of_other_species(self, name: str) -> bool:
         """Whether a name is a present symbol or an id of another species, and none of this one."""
         name = versionless(name) or name
-        theirs = any(
-            name in names for species, names in _present().items() if species != self.species
-        )
-        return theirs and self.species in _present() and name not in _present()[self.species]
+        others = dict(_present())
+        names_here = others.pop(self.species, None)
+        is_there = any(name in names for names in others.values())
+        return is_there and names_here is not None and name not in names_here
 
     def of_other_species(self, names: Collection[str]) -> str:
         """Return a clause about names of which most are of another species, else ``""``."""
         foreign = [name for name in names if self.is_of_other_species(name)]
         if len(foreign) < 2 or 2 * len(foreign) < len(names):
             return ""
-        n_here = sum(len(self.match(name)[1]) > 0 for name in foreign)
         return (
-            f"{len(foreign)} of {len(names)} names are of another species than {self.species}, and "
-            f"{n_here} of them have an orthologue of the same name here: convert the list"
+            f"{len(foreign)} of {len(names)} names are of another species than {self.species}: "
+            "convert the list"
         )
 
     def _rows(self, symbol: str) -> list[int]:
         """Return rows of a gene of the nomenclature: those with its present symbol, else others."""
-        rows = self._rows_of_gene.get(symbol, [])
+        rows = self._by_gene.get(symbol, [])
         return [row for row in rows if self._symbols[row] == symbol] or rows
-
-    @cached_property
-    def _rows_of_gene(self) -> dict[str, list[int]]:
-        genes = zip(self._symbols, self.genes["id"], strict=True)
-        return _rows_by_key(self._names.gene_of(symbol, gene_id) for symbol, gene_id in genes)
-
-    @cached_property
-    def _by_spelling(self) -> dict[str, list[int]]:
-        return _rows_by_key(map(fold, self._symbols if self.is_list else ()))
 
     def _listed(self, rows: Iterable[int]) -> list[str]:
         return [
@@ -571,7 +513,8 @@ class Resolver:
         ]
 
 
-def _rows_by_key(keys: Iterable[str]) -> dict[str, list[int]]:
+def rows_by_key(keys: Iterable[str]) -> dict[str, list[int]]:
+    """Return the rows of each key, but for ``""``."""
     rows = defaultdict(list)
     for row, key in enumerate(keys):
         rows[key].append(row)
@@ -581,9 +524,13 @@ def _rows_by_key(keys: Iterable[str]) -> dict[str, list[int]]:
 
 def _most(genes: pd.DataFrame, names: Collection[str]) -> str | None:
     """Return the species of most of the names, if it is that of a tenth of them."""
-    if "species" not in genes:
-        return None
     asked = {*names, *map(versionless, names)} - {""}
     is_named = genes["symbol"].isin(asked) | genes["id"].isin(asked)
     counts = genes.loc[is_named, "species"].value_counts()
     return None if counts.empty or 10 * counts.iloc[0] < len(names) else str(counts.index[0])
+
+
+def _by_case(names: Collection[str]) -> str:
+    """Return the species whose genes are written as most names are."""
+    n_like_mouse = sum(name[:1].isupper() and name[1:].islower() for name in names)
+    return "mouse" if 2 * n_like_mouse > len(names) else "human"

@@ -12,7 +12,7 @@ from scipy import sparse
 from glfs_bio import pp
 from glfs_bio._anndata import constraints
 from glfs_bio._anndata.expression import Profiles, Types, marked
-from glfs_bio._anndata.names import choose
+from glfs_bio._anndata.names import Lookup, choose
 from glfs_bio.criterion.platform import Detection
 from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound
@@ -165,13 +165,13 @@ def test_lists_out_of_files(adata, tmp_path):
     for path in (table, str(table)):
         asked = Limits(groups=path, per_group=(1, 2))
         meant = Limits(groups=lists, per_group=(1, 2))
-        assert constraints.with_lists(adata, asked) == meant
+        assert constraints.with_lists(Lookup(adata), asked) == meant
         assert constraints.rows(adata, asked).names == constraints.rows(adata, meant).names
     pp.select_genes(adata, 3, n_comps=5, limits=Limits(groups=table, per_group=(1, None)))
     assert pp.recorded_parameters(adata)["limits"].groups == lists
     adata.var[str(table)] = "a column"
     limits = Limits(groups=str(table), per_group=1)
-    assert constraints.with_lists(adata, limits).groups == str(table)
+    assert constraints.with_lists(Lookup(adata), limits).groups == str(table)
 
 
 def test_markers_of_types(adata):

@@ -197,12 +197,18 @@ def test_an_order_is_read_and_ordered_again(cells, tmp_path):
 
 
 def test_the_ids_of_a_file_are_ordered(cells, tmp_path):
-    ids = {"POLR2J3": "ENSG00000285437", "QARS": "ENSG00000172053", "MYGFP": "ENSG99999999999"}
+    ids = {"POLR2J3": "ENSG00000285437", "QARS": "ENSG00000172053"}
     path = tmp_path / "panel.csv"
-    path.write_text("gene,ensembl_id\nCD3D,\n" + "".join(f"{a},{b}\n" for a, b in ids.items()))
+    lines = "".join(f"{a},{b}\n" for a, b in ids.items())
+    path.write_text(f"gene,ensembl_id\nCD3D,\n{lines}LYZ,ENSG99999999999\n")
     table = order_panel(cells, path, "xenium_v1", inplace=False)
-    assert list(table["gene"]) == ["CD3D", "POLR2J3", "QARS1", "MYGFP"]
-    assert list(table["id"]) == ["ENSG00000167286", *ids.values()]
+    assert list(table["gene"]) == ["CD3D", "POLR2J3", "QARS1", "LYZ"]
+    assert list(table["id"]) == ["ENSG00000167286", *ids.values(), "ENSG00000090382"]
+    assert "ENSG99999999999" in table["note"].iloc[-1]  # which is no gene
+    path.write_text("gene,ensembl_id\nCD3D,\nMYGFP,ENSG99999999999\n")
+    with refused(InvalidValue, "panel") as caught:
+        order_panel(cells, path, "xenium_v1")
+    assert "ENSG99999999999" in str(caught.value)
 
 
 def test_a_gene_is_ordered_once_whatever_its_names(cells):
