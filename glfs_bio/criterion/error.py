@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from .._typing import Array, Index
 
@@ -152,6 +152,16 @@ def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array]:
     """``F(β)`` and its gradient, over all sets of cells."""
     values, gradients = zip(*(block.value_and_gradient(beta) for block in blocks), strict=True)
     return sum(values), np.sum(gradients, axis=0)
+
+
+def penalised(blocks: Sequence[Block], lam: float) -> Callable[[Array], tuple[float, Array]]:
+    """Return ``F(β)/λ + Σ β_i`` and its gradient as a function of β."""
+
+    def value_and_gradient(beta: Array) -> tuple[float, Array]:
+        value, gradient = evaluate(blocks, beta)
+        return value / lam + beta.sum(), gradient / lam + 1.0
+
+    return value_and_gradient
 
 
 def inverse(matrix: Array) -> Array:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from ..criterion.error import evaluate
+from ..criterion.error import evaluate, penalised
 from .certificate import Linear
 from .relaxation import Polytope, relaxed
 
@@ -171,14 +171,8 @@ def _minimiser(
     """
     may_enter = -start.bound.slopes >= 2.0 * lam - start.lam
     genes = np.flatnonzero((start.beta > 0) | may_enter)
-    blocks_of_genes = [block.only(genes) for block in blocks]
-
-    def penalised(beta: Array) -> tuple[float, Array]:
-        value, gradient = evaluate(blocks_of_genes, beta)
-        return value / lam + beta.sum(), gradient / lam + 1.0
-
     solved = minimize(
-        penalised,
+        penalised([block.only(genes) for block in blocks], lam),
         start.beta[genes],
         jac=True,
         method="L-BFGS-B",
