@@ -160,9 +160,11 @@ def with_lists(lookup: Lookup, limits: Limits) -> Limits:
     with naming(path="groups"):
         lists, called = read_markers(name), further_names(name)
     rows = {gene: lookup.of(gene, *more) for gene, more in called.items()}
-    here = {gene: list(adata.var_names[list(some)]) for gene, some in rows.items() if some}
+    in_data = {
+        gene: list(adata.var_names[list(of_gene)]) for gene, of_gene in rows.items() if of_gene
+    }
     groups = {
-        group: [name for gene in genes for name in here.get(gene, [gene])]
+        group: [name for gene in genes for name in in_data.get(gene, [gene])]
         for group, genes in lists.items()
     }
     return replace(limits, groups=groups)
@@ -316,15 +318,15 @@ def _lists(genes: Lookup, groups: str | Mapping[str, Collection[str]]) -> dict[s
 def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
     """Say which types have fewer markers than a panel should have of each; refuse none at all."""
     few = [f"{name} ({len(genes)})" for name, genes in markers.items() if len(genes) < per_type]
-    what = f"genes of {FOLD:g} times the mean of every other type that are off in other cells"
+    meaning = f"genes of {FOLD:g} times the mean of each other type that are off in other cells"
     if not any(map(len, markers.values())):
         raise InvalidValue(
-            f"`per_type={short(per_type)}` finds no marker of any type: {what}: merge types that "
-            "are alike, or list their markers in `groups`"
+            f"`per_type={short(per_type)}` finds no marker of any type: {meaning}: merge types "
+            "that are alike, or list their markers in `groups`"
         )
     if few:
         caution(
-            f"`per_type={short(per_type)}`: these types have fewer markers, {what}, and need "
+            f"`per_type={short(per_type)}`: these types have fewer markers, {meaning}, and need "
             f"no more: {listed(few)}. Merge types that are alike, or list their markers in "
             "`groups`."
         )

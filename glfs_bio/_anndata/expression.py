@@ -96,22 +96,22 @@ class Profiles(NamedTuple):
         return _ratio(self.linear[:, 1:], self.rest(self.linear, types))
 
 
-def marked(found: Profiles, types: Types) -> Index:
+def marked(profiles: Profiles, types: Types) -> Index:
     """The type that each gene is a marker of, as :class:`~glfs_bio.Limits` says; −1: of none."""
-    means, rows = found.linear[:, 1:], np.arange(len(found.linear))
+    means, rows = profiles.linear[:, 1:], np.arange(len(profiles.linear))
     highest = means.argmax(axis=1)
-    mean, share = means[rows, highest], found.shares[rows, 1 + highest]
-    others = means.copy()
-    others[rows, highest] = 0.0
-    rest = found.rest(found.shares, types)[rows, highest]
+    mean, share = means[rows, highest], profiles.shares[rows, 1 + highest]
+    rest_of_means = means.copy()
+    rest_of_means[rows, highest] = 0.0
+    rest = profiles.rest(profiles.shares, types)[rows, highest]
     marks = (share >= _SHARE) & (np.round(share * types.sizes[1 + highest]) >= _CELLS)
-    marks &= _ratio(mean, others.max(axis=1)) >= FOLD
-    marks &= (rest <= OFF * share) | (found.folds(types)[rows, highest] * _AMBIENT >= 1.0)
+    marks &= _ratio(mean, rest_of_means.max(axis=1)) >= FOLD
+    marks &= (rest <= OFF * share) | (profiles.folds(types)[rows, highest] * _AMBIENT >= 1.0)
     return np.where(marks, highest, -1)
 
 
-def _ratio(means: Array, others: Array) -> Array:
-    return np.asarray(np.maximum(means, _LEAST_MEAN) / np.maximum(others, _LEAST_MEAN))
+def _ratio(means: Array, references: Array) -> Array:
+    return np.asarray(np.maximum(means, _LEAST_MEAN) / np.maximum(references, _LEAST_MEAN))
 
 
 def are_logarithms(data: Any) -> bool:

@@ -35,29 +35,29 @@ _HALF = 0.5
 _OF_TABLE = ("efficiency", "spread", "off_target", "signal")
 
 
-def recorded(given: Platform, frame: pd.DataFrame, key: str) -> Platform:
+def recorded(platform: Platform, frame: pd.DataFrame, key: str) -> Platform:
     """Return a platform for a record: with columns of ``.var`` for what it has of each gene."""
-    given = with_codewords(given)
+    platform = with_codewords(platform)
     fields: dict[str, Any] = {
         name: f"{key}_{name}" for name in _OF_TABLE if f"{key}_{name}" in frame
     }
-    if given.genes is not None:
+    if platform.genes is not None:
         fields |= {"genes": f"{key}_orderable", "min_probes": None}
-    return replace(given, **fields)
+    return replace(platform, **fields)
 
 
-def with_codewords(given: Platform) -> Platform:
+def with_codewords(platform: Platform) -> Platform:
     """The same platform with the codewords in place of the name of their file."""
-    if not isinstance(given.codebook, str):
-        return given
+    if not isinstance(platform.codebook, str):
+        return platform
     with naming(path="codebook"):
-        panel = read_panel(given.codebook)
+        panel = read_panel(platform.codebook)
     if panel.codebook is None:
         raise InvalidValue(
-            f"`codebook={short(given.codebook)}` has no codewords, being a file of the form "
+            f"`codebook={short(platform.codebook)}` has no codewords, being a file of the form "
             f"{panel.form}: name a codebook, or give a table"
         )
-    return replace(given, codebook=panel.codebook)
+    return replace(platform, codebook=panel.codebook)
 
 
 def of_genes(
@@ -106,9 +106,9 @@ def of_genes(
     return detection
 
 
-def _orderable(lookup: names.Lookup, given: Platform) -> NDArray[np.bool_]:
+def _orderable(lookup: names.Lookup, platform: Platform) -> NDArray[np.bool_]:
     """Whether each gene is listed, or has as many probes as it needs."""
-    genes, least = given.genes, given.min_probes
+    genes, least = platform.genes, platform.min_probes
     var = lookup.adata.var
     if isinstance(genes, str) and genes in var:
         column = var[genes]

@@ -102,25 +102,25 @@ class Inputs:
     state: str | None
 
 
-def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
+def inputs(adata: AnnData, spec: StructureSpec) -> Inputs:
     """Read what parameters name, `ignore` by rows; warns of values that are not log-normalised."""
-    data = heard(adata, row_matrix(adata, named.layer), named.ignore)
+    data = heard(adata, row_matrix(adata, spec.layer), spec.ignore)
     kind = state(data)
     if kind is not None:
         raw = (
             f", such as `layer={short(RAW)}`" if kind == "scaled" and adata.raw is not None else ""
         )
         caution(f"The matrix {STATES[kind]}{raw}.")
-    if named.batch_key is not None and named.neighbors_key is not None:
+    if spec.batch_key is not None and spec.neighbors_key is not None:
         raise InvalidValue(
-            f"`neighbors_key={short(named.neighbors_key)}` is a graph of all cells, but each batch "
+            f"`neighbors_key={short(spec.neighbors_key)}` is a graph of all cells, but each batch "
             "of `batch_key` has its own: remove one of the two"
         )
     return Inputs(
         data,
-        None if named.use_rep is None else representation(adata, named.use_rep),
-        None if named.neighbors_key is None else graph(adata, named.neighbors_key),
-        None if named.batch_key is None else batches(adata, named.batch_key),
+        None if spec.use_rep is None else representation(adata, spec.use_rep),
+        None if spec.neighbors_key is None else graph(adata, spec.neighbors_key),
+        None if spec.batch_key is None else batches(adata, spec.batch_key),
         kind,
     )
 
@@ -143,8 +143,8 @@ def check(adata: object) -> None:
 def _load_annotations(adata: Any) -> None:
     """Load all but the matrices of an object of ``anndata.experimental.read_lazy``."""
     if hasattr(getattr(adata, "obs", None), "to_memory"):
-        for part in ("obs", "var", "obsm", "varm", "obsp", "uns"):
-            setattr(adata, part, _loaded(getattr(adata, part)))
+        for name in ("obs", "var", "obsm", "varm", "obsp", "uns"):
+            setattr(adata, name, _loaded(getattr(adata, name)))
 
 
 def _loaded(value: Any) -> Any:
@@ -189,25 +189,27 @@ def writable(adata: AnnData) -> None:
 
 
 def find(
-    adata: AnnData, part: Literal["layers", "obs", "obsm", "var"], name: str, argument: str
+    adata: AnnData, attribute: Literal["layers", "obs", "obsm", "var"], name: str, argument: str
 ) -> Any:
     """What a part of an object has under a name."""
     checks.texts(or_none=False, **{argument: name})
-    names = layers(adata) if part == "layers" else getattr(adata, part).keys()
+    names = layers(adata) if attribute == "layers" else getattr(adata, attribute).keys()
     if name not in names:
-        where = f"is not in {_PARTS[part]}"
+        where = f"is not in {_PARTS[attribute]}"
         if not len(names):
             raise NotFound(f"`{argument}={short(name)}` {where}, which is empty: add it first")
-        names = own_names(adata, part)
-        choices = quoted(*names[:MOST_NAMES]) if part == "obsm" else listed(names)
+        names = own_names(adata, attribute)
+        choices = quoted(*names[:MOST_NAMES]) if attribute == "obsm" else listed(names)
         raise NotFound(f"`{argument}={short(name)}` {where}: choose from {choices}")
-    value = getattr(adata, part)[name]
-    return value if part in ("layers", "obsm") else _column(value, getattr(adata, f"{part}_names"))
+    value = getattr(adata, attribute)[name]
+    if attribute in ("layers", "obsm"):
+        return value
+    return _column(value, getattr(adata, f"{attribute}_names"))
 
 
-def own_names(adata: AnnData, part: Literal["layers", "obs", "obsm", "var"]) -> list[str]:
+def own_names(adata: AnnData, attribute: Literal["layers", "obs", "obsm", "var"]) -> list[str]:
     """Return the names in a part of an object, but for what was computed by the way."""
-    names = layers(adata) if part == "layers" else getattr(adata, part)
+    names = layers(adata) if attribute == "layers" else getattr(adata, attribute)
     return [name for name in names if not COMPUTED.fullmatch(str(name))]
 
 
@@ -216,15 +218,15 @@ def layers(adata: AnnData) -> list[str]:
     return [name for name in adata.layers if name is not None]
 
 
-def _column(found: Any, names: pd.Index) -> pd.Series:
+def _column(column: Any, names: pd.Index) -> pd.Series:
     """A column as pandas computes with it: in memory, in the byte order of the machine."""
-    if not isinstance(found, pd.Series):  # of anndata's lazy objects
-        values = found.data
+    if not isinstance(column, pd.Series):  # of anndata's lazy objects
+        values = column.data
         extended = isinstance(values, pd.api.extensions.ExtensionArray)
-        found = pd.Series(values if extended else np.asarray(values), index=names)
-    kind = found.dtype
+        column = pd.Series(values if extended else np.asarray(values), index=names)
+    kind = column.dtype
     is_native = not isinstance(kind, np.dtype) or kind.isnative
-    return found if is_native else found.astype(kind.newbyteorder("="))
+    return column if is_native else column.astype(kind.newbyteorder("="))
 
 
 def symbols(adata: AnnData, name: str | None) -> pd.Series:
@@ -344,7 +346,7 @@ def n_cells_with(data: RowMatrix) -> Array:
 
 def least(data: RowMatrix) -> float:
     """The smallest value."""
-    (smallest,), _ = data.sweep(_least, merge=lambda left, right: (np.minimum(left[0], right[0]),))
+    (smallest,), _ = data.sweep(_least, merge=lambda a, b: (np.minimum(a[0], b[0]),))
     return float(smallest)
 
 
@@ -409,9 +411,9 @@ def _first_rows(data: Any) -> Matrix:
     return (data.tocsr() if sparse.issparse(data) else np.asarray(data))[:FIRST_ROWS]
 
 
-def _expressed(some: Matrix) -> list[Array]:
+def _expressed(values: Matrix) -> list[Array]:
     """Positive values of each row that has several."""
-    rows = np.split(some.data, some.indptr[1:-1]) if sparse.issparse(some) else some
+    rows = np.split(values.data, values.indptr[1:-1]) if sparse.issparse(values) else values
     positive = [row[row > 0].astype(np.float64) for row in rows]
     return [row for row in positive if len(row) > 1]
 
@@ -429,11 +431,11 @@ def _multiples(rows: list[Array]) -> bool:
     return bool(len(ratios) >= FIRST_ROWS and are_whole.mean() > _NEARLY_ALL)
 
 
-def _looks_scaled(some: Matrix) -> bool:
+def _looks_scaled(values: Matrix) -> bool:
     """Whether the smallest value of most genes is negative, and that of several cells: what
     ``sc.pp.scale`` makes of zeros.
     """
-    dense = some.toarray() if sparse.issparse(some) else some
+    dense = values.toarray() if sparse.issparse(values) else values
     least = dense.min(axis=0)
     of_zeros = (least < 0) & ((dense == least).sum(axis=0) > 1)
     return bool(of_zeros.mean() > _MOSTLY)

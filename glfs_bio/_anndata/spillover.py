@@ -32,12 +32,12 @@ _POSITIONS, _GRAPH = "spatial", "spatial_connectivities"
 _SECTIONS = ("library_id", "section", "sample")
 
 
-def of_labels(given: Platform, share: float, name: str, labels: Labels) -> Spillover:
+def of_labels(platform: Platform, share: float, name: str, labels: Labels) -> Spillover:
     """Return the spillover of a platform for labels, which are read from column `name`."""
     sizes = np.bincount(labels.codes[labels.codes >= 0], minlength=len(labels.names))
     neighbors = np.tile(sizes / sizes.sum(), (len(sizes), 1))
-    if given.spillover_to is not None:
-        table = _table(given.spillover_to, name)
+    if platform.spillover_to is not None:
+        table = _table(platform.spillover_to, name)
         counts = table.reindex(columns=labels.names).fillna(0.0)
         shared = counts[(counts.sum(axis=1) > 0) & counts.index.isin(labels.names)]
         if shared.empty:
@@ -64,26 +64,26 @@ def frequencies(spatial: AnnData, labels: str) -> pd.DataFrame:
     return pd.DataFrame(counts, index=cell_labels.names, columns=cell_labels.names)
 
 
-def _table(given: Any, labels: str) -> pd.DataFrame:
+def _table(neighbors: Any, labels: str) -> pd.DataFrame:
     """Return frequencies of neighbouring types, rows and columns by type."""
-    if isinstance(given, str):
+    if isinstance(neighbors, str):
         raise InvalidValue(
-            f"`spillover_to={short(given)}` is all that the record of a selection has of cells: "
-            "pass `platform` again, or select with a table of frequencies"
+            f"`spillover_to={short(neighbors)}` is all that a record has of cells: pass"
+            " `platform` again, or select with a table of frequencies"
         )
-    if hasattr(given, "n_obs"):
+    if hasattr(neighbors, "n_obs"):
         try:
-            given = neighbor_frequencies(frequencies(given, labels))
+            neighbors = neighbor_frequencies(frequencies(neighbors, labels))
         except Refusal as refusal:
             about = refusal.argument == "spillover_to"
             raise (refusal if about else refusal.within("spillover_to")) from None
-    return pd.DataFrame.from_dict(given, orient="index").fillna(0.0)
+    return pd.DataFrame.from_dict(neighbors, orient="index").fillna(0.0)
 
 
-def _say(there: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> None:
+def _say(usable: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> None:
     """Say which types have neighbours that are not known."""
     of_no_use = [name for name in table.columns if name not in names]
-    missing = [name for name in names if name not in there.index]
+    missing = [name for name in names if name not in usable.index]
     if of_no_use:
         note(f"`spillover_to`: {listed(of_no_use)} are no types here, and left out.")
     if missing:

@@ -47,21 +47,21 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     if not shares:
         raise InvalidValue("`preserve` is empty: name a target")
     terms = []
-    for what, share in shares:
-        if isinstance(preserve, Mapping) and not isinstance(what, str):
+    for source, share in shares:
+        if isinstance(preserve, Mapping) and not isinstance(source, str):
             raise InvalidType(
-                f"`preserve` has the key {quoted(what)}, which is not a string: for genes, use a "
+                f"`preserve` has the key {quoted(source)}, which is not a string: for genes, use a "
                 "`boolean` column of `adata.var`, or a file"
             )
         checks.number("preserve", share, above=0.0)
-        term = _term(adata, what, **called)
+        term = _term(adata, source, **called)
         if isinstance(term, GenesTerm) and ignore is not None:
             _refuse_ignored(adata.var_names[term.genes], ignore)
         terms.append((term, float(share)))
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
     is_name = isinstance(preserve, str | Mapping)
-    if cell_weights is not None and is_name and [what for what, _ in shares] == [cell_weights]:
+    if cell_weights is not None and is_name and [source for source, _ in shares] == [cell_weights]:
         note(
             f"`cell_weights` has no effect if `preserve` is the same column ({cell_weights}): "
             "all pairs of labels have equal weights."
@@ -117,37 +117,36 @@ def out_of_file(adata: AnnData, request: Request) -> Any:
     return names.out_of_file(adata, preserve, symbols=request.symbols)
 
 
-def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Missing) -> Term:
-    if isinstance(what, str):
-        if what in _OF_ALL_GENES:
-            return _OF_ALL_GENES[what]
-        if what in adata.obs and what in adata.obsm:
+def _term(adata: AnnData, source: Any, *, symbols: str | None, missing: names.Missing) -> Term:
+    if isinstance(source, str):
+        if source in _OF_ALL_GENES:
+            return _OF_ALL_GENES[source]
+        if source in adata.obs and source in adata.obsm:
             raise InvalidValue(
-                f"`preserve={short(what)}` is both in `adata.obs` and in `adata.obsm`: rename one "
-                "of them"
+                f"`preserve={short(source)}` is in `adata.obs` and in `adata.obsm`: rename one"
             )
-        if what in adata.obs:
-            return _of_column(adata, what)
-        if what in adata.obsm:
-            return _of_space(adata, what)
-        stored = what in adata.var or f"{what}_selected" in adata.var
-        if not stored and sheets.ending(Path(what)) not in forms.ENDINGS:
+        if source in adata.obs:
+            return _of_column(adata, source)
+        if source in adata.obsm:
+            return _of_space(adata, source)
+        stored = source in adata.var or f"{source}_selected" in adata.var
+        if not stored and sheets.ending(Path(source)) not in forms.ENDINGS:
             spaces = [key for key in adata.obsm if key not in adata.uns]  # no structures
             raise NotFound(
-                f"`preserve={short(what)}` is neither {quoted(STRUCTURE)} nor "
+                f"`preserve={short(source)}` is neither {quoted(STRUCTURE)} nor "
                 f"{quoted(EXPRESSION)}, no column of `adata.obs` ({listed(adata.obs.columns)}), "
                 f"not in `adata.obsm` ({listed(spaces)}), no `boolean` column of `adata.var` and "
                 "no file of genes: add the column if it was removed, or give genes as a list"
             )
-        if not stored and what.lower().endswith(".gmt"):
-            sets = read_markers(what).values()
-            what = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
-    elif not (isinstance(what, Path) or names.is_several(what)):
+        if not stored and source.lower().endswith(".gmt"):
+            sets = read_markers(source).values()
+            source = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
+    elif not (isinstance(source, Path) or names.is_several(source)):
         raise InvalidType(
-            f"`preserve={short(what)}` must be 'structure', 'expression', a name in `adata.obs` or "
-            "`adata.obsm`, gene names, a file, or a `dict` of these to weights"
+            f"`preserve={short(source)}` must be 'structure', 'expression', a name in `adata.obs` "
+            "or `adata.obsm`, gene names, a file, or a `dict` of these to weights"
         )
-    panel = names.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
+    panel = names.panel(adata, source, symbols=symbols, missing=missing, argument="preserve")
     return GenesTerm(panel.genes)
 
 

@@ -78,12 +78,12 @@ def minimise(
         point, taken = _descend(objective.of(working).at(beta[working]), lam, tol, max_iter - steps)
         beta[working] = point.beta
         steps += taken
-        whole = objective.at(beta)
-        residuals = kkt_residuals(beta, whole.gradient, lam)
+        start = objective.at(beta)
+        residuals = kkt_residuals(beta, start.gradient, lam)
         entering = _most_violating(residuals * (beta <= 0), tol, _ENTERING * objective.rank)
         if steps >= max_iter or not len(np.setdiff1d(entering, working)):
             kkt = float(residuals.max())
-            return Solution(lam, beta, whole.gradient, whole.value, kkt, steps, kkt <= tol)
+            return Solution(lam, beta, start.gradient, start.value, kkt, steps, kkt <= tol)
         working = np.union1d(np.flatnonzero(beta), entering)
 
 
@@ -141,7 +141,7 @@ def two_loop(steepest: Array, pairs: deque[tuple[Array, Array]], units: Array) -
 
 def _line_search(point: Point, direction: Array, lam: float) -> Point | None:
     """First point along the projected direction that keeps branches and decreases enough."""
-    slope, here = point.gradient + lam, point.value + lam * point.beta.sum()
+    slope, value = point.gradient + lam, point.value + lam * point.beta.sum()
     length = 1.0
     while length > _SHORTEST:
         beta = np.maximum(point.beta + length * direction, 0.0)
@@ -150,8 +150,8 @@ def _line_search(point: Point, direction: Array, lam: float) -> Point | None:
             return None
         trial = point.objective.at(beta)
         if point.keeps_branches(trial):
-            there = trial.value + lam * beta.sum()
-            if there <= here + _DECREASE * expected + _ROUNDING * abs(here):
+            trial_value = trial.value + lam * beta.sum()
+            if trial_value <= value + _DECREASE * expected + _ROUNDING * abs(value):
                 return trial
         length /= 2.0
     return None

@@ -161,8 +161,8 @@ class Point:
         pairs = zip(self.objective.blocks, self._values_and_kernels, strict=True)
         return np.asarray(sum(block.gradient(kernel) for block, (_, kernel) in pairs))
 
-    def keeps_branches(self, other: Point) -> bool:
+    def keeps_branches(self, point: Point) -> bool:
         """Whether no direction loses too much of its weight on the way to another point."""
-        pairs = zip(self.precisions, other.precisions, strict=True)
-        rests = (after - (1.0 - _DROP) * before for before, after in pairs)
+        pairs = zip(self.precisions, point.precisions, strict=True)
+        rests = (to_point - (1.0 - _DROP) * from_point for from_point, to_point in pairs)
         return not any(lapack.dpotrf(rest, lower=1, clean=0)[1] for rest in rests)

@@ -343,8 +343,8 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     obs = pd.DataFrame(index=cells.iloc[:, 0].to_numpy())
     adata = ad.AnnData(sparse.csr_matrix(matrix, dtype=np.float32), obs=obs, var=var)
     if genes.shape[1] < 3 or not genes[2].isin([sheets.EXPRESSION]).any():
-        others = genes.shape[1] > 2 and genes[2].map(sheets.is_no_gene).any()
-        return adata[:, :0] if others else adata
+        are_others = genes.shape[1] > 2 and genes[2].map(sheets.is_no_gene).any()
+        return adata[:, :0] if are_others else adata
     adata.var["feature_types"] = genes[2].to_numpy()
     is_gene = genes[2].to_numpy() == sheets.EXPRESSION
     return adata if is_gene.all() else adata[:, is_gene].copy()

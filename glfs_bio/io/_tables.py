@@ -168,7 +168,7 @@ def _header(
         names = [sheets.stripped(name) for name in fields]
         while len(names) > width and not names[-1]:
             names.pop()
-        below = [other[1:] for _, other in rows[n_above + 1 :]]
+        below = [cells[1:] for _, cells in rows[n_above + 1 :]]
         is_sure = len(names) == width and lines[n_above][1][:1] != "#"
         n_filled = sum(map(bool, names[1 - width :]))  # the first may be blank
         if width == 1 or len(names) not in (width - 1, width) or 2 * n_filled < width - 1:

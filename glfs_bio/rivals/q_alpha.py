@@ -60,16 +60,16 @@ class QAlpha(Method):
 
         Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
         """
-        parts = [p.projections for p in problems]
+        blocks = [p.projections for p in problems]
         squared = sum(p.n_cells * p.variance for p in problems)
         varies = squared > 0
         if not self.centered:
             means = [moments(RowMatrix(p.data, checked=True))[0] for p in problems]
             sums = [np.sqrt(p.n_cells) * mean for p, mean in zip(problems, means, strict=True)]
             squared = squared + sum(column**2 for column in sums)
-            parts += [column[:, None] for column in sums]
+            blocks += [column[:, None] for column in sums]
         scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=varies)
-        genes = np.hstack(parts) * scale[:, None]
+        genes = np.hstack(blocks) * scale[:, None]
         alpha, rounds, converged = coherent_weights(genes, self.n_clusters)
         if not converged:
             warnings.warn(

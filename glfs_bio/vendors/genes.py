@@ -259,11 +259,9 @@ def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
     if sheets.ending(path := as_path(path)) not in sheets.LISTS:
         return {}
     table = sheets.headed(sheets.table(path), heads=_HEADS)
-    gene, *others = (
-        table.headed(of)[:1] for of in (sheets.SYMBOL_HEADS, sheets.ID_HEADS, ("name",))
-    )
+    gene, *more = (table.headed(of)[:1] for of in (sheets.SYMBOL_HEADS, sheets.ID_HEADS, ("name",)))
     blank = [""] * len(table.rows)
-    ids, called = (table.column(*at) if at and at != gene else blank for at in others)
+    ids, called = (table.column(*at) if at and at != gene else blank for at in more)
     genes = table.column(*gene) if gene else []
     return {name: (names.as_id(ids[n]), called[n]) for n, name in enumerate(genes)}
 

@@ -144,8 +144,8 @@ class Sheet(NamedTuple):
         head, below = self.heads[at], [text for text in self.column(at) if len(text) > 2]
         if is_head(head) or not (names.is_known(head) or names.is_id(head)):
             return False
-        known = [text for text in below if names.is_known(text) or names.is_id(text)]
-        return bool(known) and len(known) >= _MOSTLY * len(below)
+        gene_names = [text for text in below if names.is_known(text) or names.is_id(text)]
+        return bool(gene_names) and len(gene_names) >= _MOSTLY * len(below)
 
     def index_of(self, source: object, argument: str, head: str) -> int:
         """Return the column that the caller names."""
@@ -221,7 +221,7 @@ def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> 
             continue
         columns = [number for number, cell in enumerate(row) if is_head(cell, heads)]
         if columns and not _is_body(row):
-            below = [kind_of([other[number] for other in rows[at + 1 :]]) for number in columns]
+            below = [kind_of([row[number] for row in rows[at + 1 :]]) for number in columns]
             if {*below} & {"symbols", "ids"}:
                 return at
             if first is None and 2 * max(n_filled, default=0) <= sum(map(bool, row)):
