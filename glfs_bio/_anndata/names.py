@@ -106,6 +106,8 @@ FAMILIES = {
 
 #: Arguments that take families.
 _OF_FAMILIES = ("include", "exclude", "ignore")
+#: Arguments of selections, in which names may be missing if `missing` says so.
+_OF_SELECTIONS = ("include", "exclude", "preserve")
 #: Most missing names that are compared with others letter by letter: each takes milliseconds.
 MOST_COMPARED = 20
 #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
@@ -286,20 +288,17 @@ class Lookup:
         """Raise, warn, or say nothing about what is not there; a family need not have a gene."""
         families = [item for item in absent if item in FAMILIES and argument in _OF_FAMILIES]
         items = [item for item in absent if item not in families]
-        if missing == "ignore":
-            return
-        if families:
+        if families and missing != "ignore":
             note(f"`{argument}`: {self.where} has no gene of these families: {listed(families)}.")
         if items and missing == "raise":
             raise self.refusal(argument, items)
-        if items:
+        if items and missing == "warn":
             text = f"{listed(map(_text, items))}{self.hints(items)}"
             caution(f"`{argument}` has names that are missing in {self.where}, ignored: {text}.")
 
     def refusal(self, argument: str, absent: Collection[Item]) -> NotFound:
         """Return the refusal of names that are not in the data."""
-        of_selections = argument in {"include", "exclude", "preserve"}
-        ignore = ", or ignore them with `missing='warn'`" if of_selections else ""
+        ignore = ", or pass `missing='warn'`" if argument in _OF_SELECTIONS else ""
         return NotFound(
             f"`{argument}` has names that are missing in {self.where}: "
             f"{listed(map(_text, absent))}: correct them{ignore}{self.hints(absent)}"
@@ -486,9 +485,11 @@ def together(
     adata: AnnData, *arguments: Genes | None, symbols: str | None = None
 ) -> list[Item] | None:
     """Genes of several values of one argument, as one value; None: there are none."""
-    values = [out_of_file(adata, genes, symbols=symbols) for genes in arguments]
-    lists = [names_in(genes, "", patterns=True) for genes in values if genes is not None]
-    return list(dict.fromkeys(item for names in lists for item in names)) or None
+    values = [
+        out_of_file(adata, genes, symbols=symbols) for genes in arguments if genes is not None
+    ]
+    items = [item for genes in values for item in names_in(genes, "", patterns=True)]
+    return list(dict.fromkeys(items)) or None
 
 
 def is_file(genes: Any) -> bool:
@@ -555,7 +556,7 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
             )
         return Named.of(adata, genes)
     entry = adata.uns.get(panel)
-    ranked = entry.get("names") if isinstance(entry, Mapping) else None
+    ranked: Any = entry.get("names") if isinstance(entry, Mapping) else None
     groups = getattr(getattr(ranked, "dtype", None), "names", None)
     if groups:  # of sc.tl.rank_genes_groups
         first = [name for group in groups for name in ranked[group][:_OF_A_GROUP]]
@@ -564,9 +565,9 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         return [panel]
     keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
     raise NotFound(
-        f"`{argument}={short(panel)}` is not a file, a key of a selection ({listed(keys)}) or of "
-        f"ranked genes, a `boolean` column of `adata.var` ({listed(lookup.flags)}), or a gene of "
-        f"{lookup.where}: choose one of these, or give gene names as a list{lookup.hints([panel])}"
+        f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), ranked genes, "
+        f"`boolean` column of `adata.var` ({listed(lookup.flags)}), or gene of {lookup.where}: "
+        f"choose one of these, or give gene names as a list{lookup.hints([panel])}"
     )
 
 

@@ -244,7 +244,7 @@ def write_reference(
                 "of `adata`"
             )
     counts = RowMatrix(counts, cells, genes)
-    room = {"max_bytes": max_bytes, "random_state": random_state}
+    room: dict[str, Any] = {"max_bytes": max_bytes, "random_state": random_state}
     with replacing(path, overwrite=overwrite) as target:
         n_cells = _write_cells_that_fit(counts, about_cells, about_genes, target, **room)
     if n_cells < len(cells):
