@@ -290,19 +290,14 @@ class Lookup:
         items = [item for item in absent if item not in families]
         if families and missing != "ignore":
             note(f"`{argument}`: {self.where} has no gene of these families: {listed(families)}.")
-        if items and missing == "raise":
-            raise self.refusal(argument, items)
-        if items and missing == "warn":
-            text = f"{listed(map(_text, items))}{self.hints(items)}"
-            caution(f"`{argument}` has names that are missing in {self.where}, ignored: {text}.")
-
-    def refusal(self, argument: str, absent: Collection[Item]) -> NotFound:
-        """Return the refusal of names that are not in the data."""
-        ignore = ", or pass `missing='warn'`" if argument in _OF_SELECTIONS else ""
-        return NotFound(
-            f"`{argument}` has names that are missing in {self.where}: "
-            f"{listed(map(_text, absent))}: correct them{ignore}{self.hints(absent)}"
-        )
+        if not items or missing == "ignore":
+            return
+        texts = [item.pattern if isinstance(item, re.Pattern) else item for item in items]
+        text = f"`{argument}` has names that are missing in {self.where}: {listed(texts)}"
+        if missing == "raise":
+            ignore = ", or pass `missing='warn'`" if argument in _OF_SELECTIONS else ""
+            raise NotFound(f"{text}: correct them{ignore}{self.hints(items)}")
+        caution(f"{text}; they are ignored{self.hints(items)}.")
 
     def hints(self, absent: Collection[Item]) -> str:
         """Return what was meant by what is not there: clauses after semicolons, or ``""``."""
@@ -326,10 +321,6 @@ class Lookup:
             genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
         verb = "is" if way == "absent" else "may be"
         return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
-
-
-def _text(item: Item) -> str:
-    return item.pattern if isinstance(item, re.Pattern) else item
 
 
 def check_names(adata: AnnData) -> None:
@@ -443,11 +434,8 @@ def panel(
     """
     checks.one_of("missing", missing, MISSING)
     genes = named(adata, panel, symbols=symbols, argument=argument)
-    lookup = Lookup(adata, symbols)
-    if not len(genes.genes):
-        raise lookup.refusal(argument, genes.names)
-    if genes.absent:
-        lookup.report(argument, genes.absent, missing)
+    missing = missing if len(genes.genes) else "raise"
+    Lookup(adata, symbols).report(argument, genes.absent, missing)
     return genes
 
 
@@ -550,11 +538,8 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         return Named.of(adata, adata.var_names.get_indexer(chosen), panel)
     if panel in lookup.flags:
         genes = lookup.flagged(panel, argument)
-        if not len(genes):
-            raise InvalidValue(
-                f"`{argument}={short(panel)}` has no gene: the column is `False` everywhere"
-            )
-        return Named.of(adata, genes)
+        if len(genes):
+            return Named.of(adata, genes)
     entry = adata.uns.get(panel)
     ranked: Any = entry.get("names") if isinstance(entry, Mapping) else None
     groups = getattr(getattr(ranked, "dtype", None), "names", None)
@@ -566,8 +551,8 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
     keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
     raise NotFound(
         f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), ranked genes, "
-        f"`boolean` column of `adata.var` ({listed(lookup.flags)}), or gene of {lookup.where}: "
-        f"choose one of these, or give gene names as a list{lookup.hints([panel])}"
+        f"`boolean` column of `adata.var` with a gene ({listed(lookup.flags)}), or gene of "
+        f"{lookup.where}: choose one of these, or give gene names as a list{lookup.hints([panel])}"
     )
 
 

@@ -140,11 +140,9 @@ def resolve_genes(
     columns = {f"{key_added}_{name}": table[name].to_numpy() for name in ("symbol", "id")}
     results.forget(adata, [f"{key_added}_orderable"])
     if resolver.is_list:
-        row = frame["place"]
-        orderable = (row >= 0) & ~row.duplicated()
-        if resolver.n_probes is not None:
-            orderable &= np.append(resolver.n_probes, [0])[row] >= 1
-        columns[f"{key_added}_orderable"] = orderable.to_numpy()
+        rows, n_probes = frame["place"].to_numpy(), resolver.n_probes
+        has_probes = True if n_probes is None else np.append(n_probes, [0])[rows] >= 1
+        columns[f"{key_added}_orderable"] = (rows >= 0) & has_probes
     sources = {
         name: str(source) if isinstance(source, str | Path) else type(source).__name__
         for name, source in {"genes": genes, "nomenclature": nomenclature}.items()

@@ -144,7 +144,7 @@ def test_a_panel_in_a_column_and_of_one_gene(by_symbol, by_id):
     by_symbol.var["sex"] = np.arange(8) == 2
     assert list(genes.panel(by_symbol, "sex").genes) == [2]  # a key goes before a gene
     by_symbol.var["none"] = False
-    with refused(InvalidValue, "panel"):
+    with refused(NotFound, "panel"):
         genes.panel(by_symbol, "none")
 
 
@@ -405,3 +405,19 @@ def test_numbers_and_probes_are_no_names(pbmc):
     pbmc.var_names = [f"{name}|{i:07x}" for i, name in enumerate(pbmc.var["features"])]
     with refused(InvalidValue, "adata"):
         pp.select_genes(pbmc, 5)
+
+
+@pytest.mark.parametrize("door", ["include", "groups", "priority", "markers", "platform"])
+def test_genes_by_other_names_are_told_at_every_door(pbmc, tmp_path, caplog, door):
+    markers = tmp_path / "markers.csv"
+    markers.write_text("type,gene\nB,CD20\nM,Lyz\n")
+    options = {
+        "include": {"include": ["CD20", "Lyz"]},
+        "groups": {"limits": Limits(groups={"B": ["CD20", "Lyz"]}, per_group=1)},
+        "priority": {"limits": Limits(priority={"CD20": 0.5, "Lyz": 0.5})},
+        "markers": {"limits": Limits(groups=markers, per_group=(1, 1))},
+        "platform": {"platform": Platform(genes=["CD20", "Lyz", *pbmc.var_names[:50]])},
+    }
+    pp.select_genes(pbmc, 5, **options[door])
+    for text in ("CD20 is MS4A1", "Lyz is LYZ"):
+        assert sum(text in message for message in caplog.messages) == 1
