@@ -422,7 +422,7 @@ def panel(
     panel: Any,
     *,
     symbols: str | None = None,
-    missing: Missing = "raise",
+    missing: Missing | None = "raise",
     argument: str = "panel",
 ) -> Named:
     """A panel: names, one name, a file of names, or what a key stands for.
@@ -430,19 +430,10 @@ def panel(
     A key is that of a selection, of a boolean column of ``.var``, or of the result of
     ``sc.tl.rank_genes_groups``, of which it is the first genes of every group.  A name is in
     ``.var_names`` or in the column `symbols`, and is all rows that have it; a key is looked for
-    first.  A selection is in the order of its ranks, included genes first.
+    first.  A selection is in the order of its ranks, included genes first.  One gene must be in the
+    data, but with `missing` None.
     """
-    checks.one_of("missing", missing, MISSING)
-    genes = named(adata, panel, symbols=symbols, argument=argument)
-    missing = missing if len(genes.genes) else "raise"
-    Lookup(adata, symbols).report(argument, genes.absent, missing)
-    return genes
-
-
-def named(
-    adata: AnnData, panel: Any, *, symbols: str | None = None, argument: str = "panel"
-) -> Named:
-    """A panel, as :func:`panel` takes it, of which any name may be missing in the data."""
+    checks.one_of("missing", missing, (*MISSING, None))
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not is_panel_file(panel):
@@ -454,6 +445,8 @@ def named(
     rows = map(lookup.of, names) if file is None else lookup.of_file(file.table)
     genes = Named(dict(zip(names, rows, strict=True)), file=file)
     lookup.note_renamed(argument)
+    if missing is not None:
+        lookup.report(argument, genes.absent, missing if len(genes.genes) else "raise")
     return genes
 
 

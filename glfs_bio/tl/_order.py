@@ -202,10 +202,12 @@ def order_panel(
         checks.one_of("platform", getattr(platform, "name", platform), ORDERS)
     checks.one_of("refused", refused, ("raise", "replace", "drop"))
     checks.whole_number("backups", backups, at_least=0)
-    panel = names.named(adata, panel, symbols=symbols)
+    panel = names.panel(adata, panel, symbols=symbols, missing=None)
     on_catalogue = None
     if catalogue is not None:
-        on_catalogue = names.named(adata, catalogue, symbols=symbols, argument="catalogue")
+        on_catalogue = names.panel(
+            adata, catalogue, symbols=symbols, missing=None, argument="catalogue"
+        )
     request = request_for(adata, panel.key, limits=limits, symbols=symbols)
     platform_name, listing = _platform(platform, request.platform)
     types = None if labels is None else columns.labels(adata, labels)

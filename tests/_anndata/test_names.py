@@ -286,11 +286,11 @@ def test_every_door_takes_symbols_and_other_spellings(doors, options):
 
 def test_ids_with_and_without_versions_and_beside_symbols(doors):
     by_symbol, by_id = doors
-    assert list(genes.named(by_id, ["ENSG00000000004", "ENSG00000000005.9"]).genes) == [4, 5]
-    assert list(genes.named(by_symbol, ["ENSG00000000004.1", "g2"]).genes) == [4, 2]
+    assert list(genes.panel(by_id, ["ENSG00000000004", "ENSG00000000005.9"]).genes) == [4, 5]
+    assert list(genes.panel(by_symbol, ["ENSG00000000004.1", "g2"]).genes) == [4, 2]
     assert rows(by_symbol, ["ENSG00000000007.1"]) == [7]
     by_symbol.var_names = by_symbol.var["gene_ids"]
-    assert list(genes.named(by_symbol, ["ENSG00000000003.77"]).genes) == [3]
+    assert list(genes.panel(by_symbol, ["ENSG00000000003.77"]).genes) == [3]
     pp.select_genes(by_symbol, 3, platform=Platform(failure={"ENSG00000000001.2": 0.5}))
 
 
@@ -298,7 +298,7 @@ def test_the_ids_of_a_file_decide(doors, tmp_path):
     path = tmp_path / "panel.csv"
     path.write_text("gene,ensembl_id\ng9,ENSG00000000004.7\nold,ENSG00000000002\ng1,\nnone,\n")
     by_symbol, by_id = doors
-    named = genes.named(by_symbol, path)
+    named = genes.panel(by_symbol, path, missing="ignore")
     assert (list(named.genes), named.absent) == ([4, 2, 1], ["none"])
     pp.select_genes(by_id, 2, platform=Platform(genes=path), symbols="symbol")
     assert list(np.flatnonzero(by_id.var["glfs_orderable"])) == [1, 2, 4]
