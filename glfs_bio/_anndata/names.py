@@ -459,7 +459,7 @@ def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> An
         return genes
     names = names_in(genes, "panel")
     rows = zip(names, Lookup(adata, symbols).of_file(names.table), strict=True)
-    return [gene for name, some in rows for gene in list(adata.var_names[list(some)]) or [name]]
+    return [gene for name, genes in rows for gene in list(adata.var_names[list(genes)]) or [name]]
 
 
 def together(

@@ -565,13 +565,13 @@ def _notes(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.DataFra
     """Return what is to be looked at: a row per gene, a column per kind, ``""`` for nothing."""
     is_backup, gene = table["source"] == "backup", table["gene"]
     share = table["mean_count"] / table["mean_count"][~is_backup].sum()
-    way, others, other_id = items["found"], items["candidates"], items["other_id"]
-    had_symbol = (items["place"] >= 0) & (others != "")
+    way, candidates, other_id = items["found"], items["candidates"], items["other_id"]
+    had_symbol = (items["place"] >= 0) & (candidates != "")
     shares = share.map("{:.0%} of the counts of the order".format)
     impossible = other_id.str.fullmatch(_IMPOSSIBLE)
     notes: dict[str, tuple[Any, pd.Series | str]] = {
         "names": (way.isin(CHANGED), items["name"] + " is " + gene),
-        "symbols": (had_symbol, gene + " was also a symbol of " + others),
+        "symbols": (had_symbol, gene + " was also a symbol of " + candidates),
         "unknown": (way.isin(NOT_FOUND), items["name"] + " " + way.map(NOT_FOUND)),
         "ids": (impossible, other_id + " is no id that Ensembl can have"),
         "data": (items["row"] < 0, "not in the data"),

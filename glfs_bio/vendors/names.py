@@ -480,9 +480,9 @@ class Resolver:
     def is_of_other_species(self, name: str) -> bool:
         """Whether a name is a present symbol or an id of another species, and none of this one."""
         name = versionless(name) or name
-        others = dict(_present())
-        names_here = others.pop(self.species, None)
-        is_there = any(name in names for names in others.values())
+        by_species = dict(_present())
+        names_here = by_species.pop(self.species, None)
+        is_there = any(name in names for names in by_species.values())
         return is_there and names_here is not None and name not in names_here
 
     def of_other_species(self, names: Collection[str]) -> str:
