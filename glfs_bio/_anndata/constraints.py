@@ -368,7 +368,7 @@ def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) 
     names = {str(gene) for members in lists.values() for gene in members}
     absent = sorted(name for name in names if not genes.of(name))
     if len(absent) == len(names):
-        raise genes.refusal(argument, absent)
+        genes.report(argument, absent)
     if absent:
         note(
             f"{len(absent)} genes of `{argument}` are missing in {genes.where}: "

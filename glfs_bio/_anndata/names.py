@@ -105,6 +105,8 @@ FAMILIES = {
 
 #: Arguments that take families.
 _OF_FAMILIES = ("include", "exclude", "ignore")
+#: Arguments of selections, in which names may be missing if `missing` says so.
+_OF_SELECTIONS = ("include", "exclude", "preserve")
 #: Most missing names that are compared with others letter by letter: each takes milliseconds.
 MOST_COMPARED = 20
 #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
@@ -285,24 +287,16 @@ class Lookup:
         """Raise, warn, or say nothing about what is not there; a family need not have a gene."""
         families = [item for item in absent if item in FAMILIES and argument in _OF_FAMILIES]
         items = [item for item in absent if item not in families]
-        if missing == "ignore":
-            return
-        if families:
+        if families and missing != "ignore":
             note(f"`{argument}`: {self.where} has no gene of these families: {listed(families)}.")
-        if items and missing == "raise":
-            raise self.refusal(argument, items)
-        if items:
-            text = f"{listed(map(_text, items))}{self.hints(items)}"
-            caution(f"`{argument}` has names that are missing in {self.where}, ignored: {text}.")
-
-    def refusal(self, argument: str, absent: Collection[Item]) -> NotFound:
-        """Return the refusal of names that are not in the data."""
-        of_selections = argument in {"include", "exclude", "preserve"}
-        ignore = ", or ignore them with `missing='warn'`" if of_selections else ""
-        return NotFound(
-            f"`{argument}` has names that are missing in {self.where}: "
-            f"{listed(map(_text, absent))}: correct them{ignore}{self.hints(absent)}"
-        )
+        if not items or missing == "ignore":
+            return
+        texts = [item.pattern if isinstance(item, re.Pattern) else item for item in items]
+        text = f"`{argument}` has names that are missing in {self.where}: {listed(texts)}"
+        if missing == "raise":
+            ignore = ", or pass `missing='warn'`" if argument in _OF_SELECTIONS else ""
+            raise NotFound(f"{text}: correct them{ignore}{self.hints(items)}")
+        caution(f"{text}; they are ignored{self.hints(items)}.")
 
     def hints(self, absent: Collection[Item]) -> str:
         """Return what was meant by what is not there: clauses after semicolons, or ``""``."""
@@ -326,10 +320,6 @@ class Lookup:
             genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
         verb = "is" if way == "absent" else "may be"
         return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
-
-
-def _text(item: Item) -> str:
-    return item.pattern if isinstance(item, re.Pattern) else item
 
 
 def check_names(adata: AnnData) -> None:
@@ -431,7 +421,7 @@ def panel(
     panel: Any,
     *,
     symbols: str | None = None,
-    missing: Missing = "raise",
+    missing: Missing | None = "raise",
     argument: str = "panel",
 ) -> Named:
     """A panel: names, one name, a file of names, or what a key stands for.
@@ -439,22 +429,10 @@ def panel(
     A key is that of a selection, of a boolean column of ``.var``, or of the result of
     ``sc.tl.rank_genes_groups``, of which it is the first genes of every group.  A name is in
     ``.var_names`` or in the column `symbols`, and is all rows that have it; a key is looked for
-    first.  A selection is in the order of its ranks, included genes first.
+    first.  A selection is in the order of its ranks, included genes first.  One gene must be in the
+    data, but with `missing` None.
     """
-    checks.one_of("missing", missing, MISSING)
-    genes = named(adata, panel, symbols=symbols, argument=argument)
-    lookup = Lookup(adata, symbols)
-    if not len(genes.genes):
-        raise lookup.refusal(argument, genes.names)
-    if genes.absent:
-        lookup.report(argument, genes.absent, missing)
-    return genes
-
-
-def named(
-    adata: AnnData, panel: Any, *, symbols: str | None = None, argument: str = "panel"
-) -> Named:
-    """A panel, as :func:`panel` takes it, of which any name may be missing in the data."""
+    checks.one_of("missing", missing, (*MISSING, None))
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not is_panel_file(panel):
@@ -466,6 +444,8 @@ def named(
     rows = map(lookup.of, names) if file is None else lookup.of_file(file.table)
     genes = Named(dict(zip(names, rows, strict=True)), file=file)
     lookup.note_renamed(argument)
+    if missing is not None:
+        lookup.report(argument, genes.absent, missing if len(genes.genes) else "raise")
     return genes
 
 
@@ -478,16 +458,18 @@ def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> An
         return genes
     names = names_in(genes, "panel")
     rows = zip(names, Lookup(adata, symbols).of_file(names.table), strict=True)
-    return [gene for name, some in rows for gene in list(adata.var_names[list(some)]) or [name]]
+    return [gene for name, genes in rows for gene in list(adata.var_names[list(genes)]) or [name]]
 
 
 def together(
     adata: AnnData, *arguments: Genes | None, symbols: str | None = None
 ) -> list[Item] | None:
     """Genes of several values of one argument, as one value; None: there are none."""
-    values = [out_of_file(adata, genes, symbols=symbols) for genes in arguments]
-    lists = [names_in(genes, "", patterns=True) for genes in values if genes is not None]
-    return list(dict.fromkeys(item for names in lists for item in names)) or None
+    values = [
+        out_of_file(adata, genes, symbols=symbols) for genes in arguments if genes is not None
+    ]
+    items = [item for genes in values for item in names_in(genes, "", patterns=True)]
+    return list(dict.fromkeys(items)) or None
 
 
 def is_file(genes: Any) -> bool:
@@ -548,11 +530,8 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         return Named.of(adata, adata.var_names.get_indexer(chosen), panel)
     if panel in lookup.flags:
         genes = lookup.flagged(panel, argument)
-        if not len(genes):
-            raise InvalidValue(
-                f"`{argument}={short(panel)}` has no gene: the column is `False` everywhere"
-            )
-        return Named.of(adata, genes)
+        if len(genes):
+            return Named.of(adata, genes)
     entry = adata.uns.get(panel)
     ranked: Any = entry.get("names") if isinstance(entry, Mapping) else None
     groups = getattr(getattr(ranked, "dtype", None), "names", None)
@@ -563,8 +542,8 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         return [panel]
     keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
     raise NotFound(
-        f"`{argument}={short(panel)}` is not a file, a key of a selection ({listed(keys)}) or of "
-        f"ranked genes, a `boolean` column of `adata.var` ({listed(lookup.flags)}), or a gene of "
+        f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), ranked genes, "
+        f"`boolean` column of `adata.var` with a gene ({listed(lookup.flags)}), or gene of "
         f"{lookup.where}: choose one of these, or give gene names as a list{lookup.hints([panel])}"
     )
 

@@ -132,7 +132,7 @@ def _orderable(lookup: names.Lookup, platform: Platform) -> NDArray[np.bool_]:
     for rows in lookup.of_file(table):
         is_orderable[list(rows)] = True
     if not is_orderable.any():
-        raise lookup.refusal("platform", list(table["gene"]))
+        lookup.report("platform", list(table["gene"]))
     return is_orderable
 
 
@@ -180,7 +180,7 @@ def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, 
         )
     rows = table[[bool(lookup.of(str(name))) for name in table.index]]
     if rows.empty:
-        raise lookup.refusal("efficiency", list(map(str, table.index)))
+        lookup.report("efficiency", list(map(str, table.index)))
     names_of_columns = [name for name in _OF_TABLE if name in table]
     return {str(name): rows[name].to_dict() for name in names_of_columns}
 
@@ -201,7 +201,7 @@ def _measured(
         raise refusal.within("efficiency") from None
     by_row = lookup.by_row({name: column for column, name in enumerate(cells.var_names)})
     if not by_row:
-        raise lookup.refusal("efficiency", list(cells.var_names))
+        lookup.report("efficiency", list(cells.var_names))
     rows, shared = list(by_row), list(by_row.values())
     molecules = _molecules(read.row_matrix(lookup.adata, layer), "adata")
     with naming(X="efficiency"):

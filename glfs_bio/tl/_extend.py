@@ -206,7 +206,7 @@ def _dropped(
     """Return rows of ``.var`` of the genes that leave, by their names; −1 for those it lacks."""
     if drop is None:
         return pd.Series(dtype=np.intp)
-    to_drop = names_of.named(adata, drop, symbols=symbols, argument="drop")
+    to_drop = names_of.panel(adata, drop, symbols=symbols, missing=None, argument="drop")
     genes = to_drop.genes
     outside = list(adata.var_names[genes[~np.isin(genes, panel.genes)]])
     unknown = [name for name in to_drop.absent if name not in missing]

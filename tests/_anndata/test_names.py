@@ -144,7 +144,7 @@ def test_a_panel_in_a_column_and_of_one_gene(by_symbol, by_id):
     by_symbol.var["sex"] = np.arange(8) == 2
     assert list(genes.panel(by_symbol, "sex").genes) == [2]  # a key goes before a gene
     by_symbol.var["none"] = False
-    with refused(InvalidValue, "panel"):
+    with refused(NotFound, "panel"):
         genes.panel(by_symbol, "none")
 
 
@@ -286,11 +286,11 @@ def test_every_door_takes_symbols_and_other_spellings(doors, options):
 
 def test_ids_with_and_without_versions_and_beside_symbols(doors):
     by_symbol, by_id = doors
-    assert list(genes.named(by_id, ["ENSG00000000004", "ENSG00000000005.9"]).genes) == [4, 5]
-    assert list(genes.named(by_symbol, ["ENSG00000000004.1", "g2"]).genes) == [4, 2]
+    assert list(genes.panel(by_id, ["ENSG00000000004", "ENSG00000000005.9"]).genes) == [4, 5]
+    assert list(genes.panel(by_symbol, ["ENSG00000000004.1", "g2"]).genes) == [4, 2]
     assert rows(by_symbol, ["ENSG00000000007.1"]) == [7]
     by_symbol.var_names = by_symbol.var["gene_ids"]
-    assert list(genes.named(by_symbol, ["ENSG00000000003.77"]).genes) == [3]
+    assert list(genes.panel(by_symbol, ["ENSG00000000003.77"]).genes) == [3]
     pp.select_genes(by_symbol, 3, platform=Platform(failure={"ENSG00000000001.2": 0.5}))
 
 
@@ -298,7 +298,7 @@ def test_the_ids_of_a_file_decide(doors, tmp_path):
     path = tmp_path / "panel.csv"
     path.write_text("gene,ensembl_id\ng9,ENSG00000000004.7\nold,ENSG00000000002\ng1,\nnone,\n")
     by_symbol, by_id = doors
-    named = genes.named(by_symbol, path)
+    named = genes.panel(by_symbol, path, missing="ignore")
     assert (list(named.genes), named.absent) == ([4, 2, 1], ["none"])
     pp.select_genes(by_id, 2, platform=Platform(genes=path), symbols="symbol")
     assert list(np.flatnonzero(by_id.var["glfs_orderable"])) == [1, 2, 4]
@@ -405,3 +405,19 @@ def test_numbers_and_probes_are_no_names(pbmc):
     pbmc.var_names = [f"{name}|{i:07x}" for i, name in enumerate(pbmc.var["features"])]
     with refused(InvalidValue, "adata"):
         pp.select_genes(pbmc, 5)
+
+
+@pytest.mark.parametrize("door", ["include", "groups", "priority", "markers", "platform"])
+def test_genes_by_other_names_are_told_at_every_door(pbmc, tmp_path, caplog, door):
+    markers = tmp_path / "markers.csv"
+    markers.write_text("type,gene\nB,CD20\nM,Lyz\n")
+    options = {
+        "include": {"include": ["CD20", "Lyz"]},
+        "groups": {"limits": Limits(groups={"B": ["CD20", "Lyz"]}, per_group=1)},
+        "priority": {"limits": Limits(priority={"CD20": 0.5, "Lyz": 0.5})},
+        "markers": {"limits": Limits(groups=markers, per_group=(1, 1))},
+        "platform": {"platform": Platform(genes=["CD20", "Lyz", *pbmc.var_names[:50]])},
+    }
+    pp.select_genes(pbmc, 5, **options[door])
+    for text in ("CD20 is MS4A1", "Lyz is LYZ"):
+        assert sum(text in message for message in caplog.messages) == 1
