@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
 from glfs_bio.criterion.across import Largest
-from glfs_bio.criterion.criterion import along
+from glfs_bio.criterion.criterion import errors_along
 from glfs_bio.criterion.error import evaluate
 from glfs_bio.solvers.constraints import Row, Rows
 from glfs_bio.solvers.greedy import select
@@ -99,7 +99,7 @@ class OfBlocks:
         return Largest(starts, 100.0) if self.largest else None
 
     def errors(self, order):
-        errors = [along(block) for block in self.on(order)]
+        errors = [errors_along(block) for block in self.on(order)]
         return np.max(errors, axis=0) if self.largest else np.sum(errors, axis=0)
 
     def preserved(self, order):

@@ -222,7 +222,7 @@ class Sample:
         return of_all if self.chosen is None else of_all[self.chosen]
 
 
-def look(cells: RowMatrix, *, all_cells: bool, random_state: int | None) -> Sample:
+def take_sample(cells: RowMatrix, *, all_cells: bool, random_state: int | None) -> Sample:
     """Return a sample of the cells, or `all_cells`, and moments of all, in one pass."""
     n_cells = cells.shape[0]
     chosen = None
@@ -323,7 +323,7 @@ def _reduced(
     whole_space: bool,
 ) -> Cells:
     """One set of cells, which messages call `cells_are`."""
-    sample = look(data, all_cells=spec.n_comps is None, random_state=spec.random_state)
+    sample = take_sample(data, all_cells=spec.n_comps is None, random_state=spec.random_state)
     if not sample.variance.any():
         raise InvalidValue(f"`X` has no gene that varies over {cells_are}")
     with few_threads(spec.n_comps or min(data.shape)):
@@ -336,7 +336,7 @@ def _reduced(
         chance = 0.0
         for permuted in noise.permutations(sample.data, spec.random_state):
             rows = RowMatrix(permuted, checked=True)
-            cells = look(rows, all_cells=True, random_state=spec.random_state)
+            cells = take_sample(rows, all_cells=True, random_state=spec.random_state)
             by_chance = _build(rows, cells, spec, where, near_graph, whole_space)
             chance = max(chance, float(by_chance.axes.strengths[0]))
         return replace(problem, chance=chance)

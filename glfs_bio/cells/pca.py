@@ -251,7 +251,7 @@ def spread(
     if mostly_zero:
         weights, unit = single(weights)
     centre = unit * (mean @ weights.astype(np.float64))
-    sums, scores = cells.sweep(_there_and_back, weights, unit, centre, mostly_zero)
+    sums, scores = cells.sweep(_scores_and_products, weights, unit, centre, mostly_zero)
     product, gram, total = sums
     centre = total / len(scores)  # what rounding left of it
     gram -= np.outer(total, centre)
@@ -281,7 +281,7 @@ def project(data: Matrix | RowMatrix | Products, basis: Array) -> Array:
     return RowMatrix(data, checked=True).weighted_sums(centred)
 
 
-def _there_and_back(
+def _scores_and_products(
     block: Matrix, rows: slice, weights: Array, unit: float, centre: Array, mostly_zero: bool
 ) -> tuple[Sums, Matrix]:
     """Of some cells: ``s = X w`` less a centre, for weights in a unit, and ``Xᵀ s``."""

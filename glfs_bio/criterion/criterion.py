@@ -254,7 +254,7 @@ class Criterion:
 
     def _of_levels(self, order: Index) -> Array:
         """Errors of each level along an order, shape (n_levels, len(order) + 1)."""
-        errors = np.array([along(block) for block in self.on(order)])
+        errors = np.array([errors_along(block) for block in self.on(order)])
         return np.asarray(errors.reshape(-1, len(self.floors), len(order) + 1).sum(axis=0))
 
     def _joined(self, errors: Array) -> Array:
@@ -302,7 +302,7 @@ def units_of_noise(cells: Cells) -> float:
     return float(cells.n_cells * cells.noise_level * np.mean(np.diag(cells.stiffness)))
 
 
-def along(block: Block) -> Array:
+def errors_along(block: Block) -> Array:
     """``Tr(W E)`` while the genes of a block enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each."""
     covariance = np.eye(len(block.weights))
     errors = np.empty(len(block.genes) + 1)

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from .criterion import along as errors_along
+from .criterion import errors_along
 from .error import Posterior
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import norm
 
-from .criterion import Criterion, along
+from .criterion import Criterion, errors_along
 from .instrument import Instrument
 
 if TYPE_CHECKING:
@@ -87,15 +87,15 @@ class Detection:
         rng = np.random.default_rng(random_state)
         works = np.ones((n_draws, n_genes), dtype=bool)
         if self.failure is not None:
-            works = _even(n_draws, n_genes, rng) >= self.failure
+            works = _stratified(n_draws, n_genes, rng) >= self.failure
         efficiency = np.ones(n_genes) if self.efficiency is None else self.efficiency
         drawn = np.tile(efficiency, (n_draws, 1))
         if self.spread is not None:
-            drawn *= np.exp(self.spread * norm.ppf(_even(n_draws, n_genes, rng)))
+            drawn *= np.exp(self.spread * norm.ppf(_stratified(n_draws, n_genes, rng)))
         return works, drawn
 
 
-def _even(n_draws: int, n_genes: int, rng: np.random.Generator) -> Array:
+def _stratified(n_draws: int, n_genes: int, rng: np.random.Generator) -> Array:
     """Draws from 0 to 1, of a gene one in each n-th part, so that none is chosen for its luck."""
     strata = rng.permuted(np.tile(np.arange(n_draws), (n_genes, 1)), axis=1).T
     return np.asarray((strata + rng.random((n_draws, n_genes))) / n_draws)
@@ -160,7 +160,7 @@ class OnPlatform(Criterion):
 
     def preserved_in_draws(self, panel: Index) -> Array:
         """Share that a panel preserves in each draw, shape (n_draws,)."""
-        errors = np.array([along(block)[-1] for block in self.on(panel)])
+        errors = np.array([errors_along(block)[-1] for block in self.on(panel)])
         if not self.worst_draw:
             errors *= self.n_draws
         of_draws = np.array([errors[self._draw_of_block == draw] for draw in range(self.n_draws)])

@@ -47,7 +47,7 @@ def totals(everything: Array, taken: Array) -> tuple[float, float]:
     """
     if not everything.sum() > 0:
         raise InvalidValue("`counts` adds up to nothing: give the matrix of raw counts")
-    return float(taken.sum() / everything.sum()), _follow(taken, everything)
+    return float(taken.sum() / everything.sum()), _rank_correlation(taken, everything)
 
 
 def totals_by_label(
@@ -68,7 +68,9 @@ def totals_by_label(
     table = {
         "counts_share": shares,
         "counts_ratio": _shares(shares, share_of_all),
-        "counts_spearman": [_follow(taken[members], everything[members]) for members in cells],
+        "counts_spearman": [
+            _rank_correlation(taken[members], everything[members]) for members in cells
+        ],
     }
     return pd.DataFrame(table, index=pd.Index([names[code] for code in present], name="label"))
 
@@ -134,7 +136,7 @@ def _shares(values: Array, totals: Array) -> Array:
     return np.asarray(np.divide(values, totals, out=shares, where=totals > 0))
 
 
-def _follow(taken: Array, everything: Array) -> float:
+def _rank_correlation(taken: Array, everything: Array) -> float:
     """Rank correlation; NaN where one of the totals is the same in every cell."""
     if np.ptp(taken) == 0 or np.ptp(everything) == 0:
         return float("nan")

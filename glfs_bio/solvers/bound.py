@@ -104,7 +104,7 @@ def relax(blocks: Sequence[Block], n_genes: int) -> Relaxation:
             above = weights
         else:
             below = weights
-    beta = _mixed(below.beta, (above or below).beta, n_genes)
+    beta = _interpolated(below.beta, (above or below).beta, n_genes)
     bound = _steep_bound(blocks, squares, beta, _FACTOR * below.lam)
     lower = np.maximum(lower, bound.along(n_genes))
     return Relaxation(lower, beta, *bound.of_genes(n_genes))
@@ -206,7 +206,7 @@ def _steep_bound(
     return Linear(float(value - gradient @ beta), gradient)
 
 
-def _mixed(below: Array, above: Array, total: float) -> Array:
+def _interpolated(below: Array, above: Array, total: float) -> Array:
     """The mean of two solutions whose weights sum to `total`: as good as their mean, or better."""
     lesser, greater = below.sum(), above.sum()
     if greater <= total or greater == lesser:

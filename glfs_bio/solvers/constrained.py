@@ -16,7 +16,7 @@ from ..errors import InvalidValue
 from .bound import relax_beside
 from .constraints import check, smallest_conflict
 from .exchanges import Exchanges
-from .greedy import LARGEST, SHARE, Greedy, certified, enough
+from .greedy import LARGEST, SHARE, Greedy, certified, fewest_genes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,7 +205,9 @@ def select_within(
     preserved = criterion.preserved(candidates[greedy.picked])
     n_selected = len(preserved)
     if n_genes is None and not rows.budget:
-        n_selected = max(enough(preserved, len(fixed), greedy.exhausted), rows.met(greedy.picked))
+        n_selected = max(
+            fewest_genes(preserved, len(fixed), greedy.exhausted), rows.met(greedy.picked)
+        )
     size = len(candidates) if n_genes is None and rows.budget else n_genes or n_selected
 
     def relax_choice(bounding: list[Block], chosen: Index) -> tuple[Index, Relaxation]:
@@ -250,10 +252,12 @@ class _Search:
         size (None), up to `most`; its genes in the order of a greedy choice among them.
         """
         size = n_genes or most or self.rows.n_genes
-        ways = self._ways(size, worthwhile=n_genes is None)
+        ways = self._choices(size, worthwhile=n_genes is None)
         if not ways[0].held_back:
             return ways[0]
-        panels = [way.picked for way in ways] if n_genes is None else self._as_large(ways, size)
+        panels = (
+            [way.picked for way in ways] if n_genes is None else self._largest_panels(ways, size)
+        )
         nothing = ways[0].nothing if n_genes is None else -np.inf
         exchanges = Exchanges(self._unlimited, self.rows, self.fixed, size, nothing)
         start = min(panels, key=self._error)
@@ -283,7 +287,7 @@ class _Search:
         """F of a panel."""
         return float(self.criterion.errors(self.candidates[np.asarray(panel)])[-1])
 
-    def _ways(self, size: int, *, worthwhile: bool) -> list[Limited]:
+    def _choices(self, size: int, *, worthwhile: bool) -> list[Limited]:
         """Several choices, by gain and by gain for what a gene uses up of the limits.
 
         The power of what it uses grows where the limits let too few genes in, and falls where all
@@ -303,7 +307,7 @@ class _Search:
             thrift = (least + most) / 2.0
         return ways
 
-    def _as_large(self, ways: Sequence[Limited], n_genes: int) -> list[list[int]]:
+    def _largest_panels(self, ways: Sequence[Limited], n_genes: int) -> list[list[int]]:
         """The panels of some choices, made anew with places kept where they are too small, that are
         as large as limits allow; what cannot be had is said.
         """

@@ -172,7 +172,7 @@ class Rows:
         sums = self.matrix @ panel
         return bool((sums <= self.most).all() and (sums >= self.lower).all())
 
-    def enough(self, used: Array) -> Mask:
+    def meets_lower(self, used: Array) -> Mask:
         """Whether each gene meets every lower limit beside genes that sum to `used`."""
         unmet = np.flatnonzero(used < self.lower)
         least = (self.lower - used)[unmet, None]
@@ -255,7 +255,7 @@ class Rows:
             chosen = self._cheapest(used, genes, needed)
             if chosen is None or needed > n_more:
                 return None
-            if self._fit(used, chosen):
+            if self._all_hold(used, chosen):
                 return list(map(int, chosen))
         shares = self._shares_of_room(used, genes)  # of as many genes those that leave most room
         costs = np.ones(len(genes)) + shares / (1.0 + shares.max()) / (2.0 * len(genes))
@@ -264,14 +264,14 @@ class Rows:
             if solution.x is None:
                 return None
             chosen = genes[solution.x > 0.5]
-            if self._fit(used, chosen):
+            if self._all_hold(used, chosen):
                 return list(map(int, chosen))
         return None
 
     def cheapest(self, used: Array, can_enter: Mask, n_more: int) -> list[int] | None:
         """Return so many more genes that take least of the limits; None where they break one."""
         chosen = self._cheapest(used, np.flatnonzero(can_enter & self.within(used)), n_more)
-        return chosen.tolist() if chosen is not None and self._fit(used, chosen) else None
+        return chosen.tolist() if chosen is not None and self._all_hold(used, chosen) else None
 
     def largest(self, used: Array, can_enter: Mask, n_more: int) -> tuple[list[int], int]:
         """Return as many more genes as a panel can hold, at most `n_more`, and how many could be.
@@ -285,7 +285,7 @@ class Rows:
         most = min(n_more, len(genes))
         while (chosen := self._cheapest(used, genes, most)) is None:
             most -= 1
-        if self._fit(used, chosen):
+        if self._all_hold(used, chosen):
             return chosen.tolist(), most
         shares = self._shares_of_room(used, genes)
         costs = -1.0 + shares / (1.0 + shares.max()) / (2.0 * len(genes))
@@ -296,11 +296,11 @@ class Rows:
             if solution.x is None:
                 break
             chosen = genes[solution.x > 0.5]
-            if self._fit(used, chosen):
+            if self._all_hold(used, chosen):
                 return chosen.tolist(), max(most, len(chosen))
         return [], most
 
-    def _fit(self, used: Array, chosen: Index) -> bool:
+    def _all_hold(self, used: Array, chosen: Index) -> bool:
         """Return whether all limits hold with some genes beside those that sum to `used`."""
         sums = used + self.sums(chosen)
         return bool((sums <= self.most).all() and (sums >= self.lower).all())
@@ -387,11 +387,11 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     needed = n_needed(blamed, n_others)
     if needed is not None and n_genes is not None:
         raise InvalidValue(
-            f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {_and(names)} need at "
-            f"least {needed + len(include)} genes: relax one of them, or ask for more genes"
+            f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {_joined(names)} need "
+            f"at least {needed + len(include)} genes: relax one of them, or ask for more genes"
         )
     raise InvalidValue(
-        f"`limits` are infeasible for the candidate genes: {_and(names)}: relax one of them"
+        f"`limits` are infeasible for the candidate genes: {_joined(names)}: relax one of them"
     )
 
 
@@ -405,5 +405,5 @@ def smallest_conflict(labels: Sequence[str], conflict: Callable[[list[int]], boo
     return blamed
 
 
-def _and(names: Sequence[str]) -> str:
+def _joined(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

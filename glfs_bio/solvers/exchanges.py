@@ -139,7 +139,7 @@ class Exchanges:
 
     def _best(self) -> int | None:
         """The gene that gains most of those with which all limits hold."""
-        fits = self._rows.within(self._used) & self._rows.enough(self._used)
+        fits = self._rows.within(self._used) & self._rows.meets_lower(self._used)
         return self._most(self._rows.priority, fits)
 
     def _lighter(self, taken: float) -> int | None:

@@ -176,7 +176,7 @@ def select(
     greedy.grow(len(fixed), among=fixed)
     greedy.grow(max(min(LARGEST, len(candidates)), len(fixed)) if n_genes is None else n_genes)
     preserved = criterion.preserved(candidates[greedy.picked])
-    n_selected = enough(preserved, len(fixed)) if n_genes is None else n_genes
+    n_selected = fewest_genes(preserved, len(fixed)) if n_genes is None else n_genes
 
     def relax_choice(bounding: list[Block], chosen: Index) -> tuple[Index, Relaxation]:
         n_more = n_selected - len(fixed)
@@ -240,7 +240,7 @@ def optimality(errors: Array, lower: Array) -> Array:
     return np.asarray(np.minimum(share, 1.0))  # rounding, where the panel is the best
 
 
-def enough(preserved: Array, at_least: int, exhausted: str | None = None) -> int:
+def fewest_genes(preserved: Array, at_least: int, exhausted: str | None = None) -> int:
     """Return the fewest genes that preserve :data:`SHARE`; all of them, with a note, if none do."""
     enough = np.flatnonzero(preserved >= SHARE)
     if len(enough):

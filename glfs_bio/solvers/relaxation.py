@@ -131,7 +131,7 @@ def relaxed(
     size, n_genes = polytope.size, len(start)
     working = np.arange(n_genes)
     if n_genes > 2 * (size + _MORE):
-        working = _first(blocks, polytope, start)
+        working = _first_working_set(blocks, polytope, start)
     for _ in range(_ROUNDS):
         is_all = len(working) == n_genes
         weights, prices = _interior(
@@ -157,7 +157,7 @@ def relaxed(
     return point
 
 
-def _first(blocks: Sequence[Block], polytope: Polytope, start: Array) -> Index:
+def _first_working_set(blocks: Sequence[Block], polytope: Polytope, start: Array) -> Index:
     """A first working set: that of a similar problem, of which every gene has some weight, or the
     steepest genes, and as many as lower limits need.
     """
@@ -213,9 +213,9 @@ def _interior(
         d_prices = measure / slack - prices - pull * d_slack
         d_lower = measure / beta - lower - lower / beta * step
         d_upper = measure / (1.0 - beta) - upper + upper / (1.0 - beta) * step
-        far = _reach((-step / beta, step / (1.0 - beta), -d_slack / slack))
+        far = _longest_step((-step / beta, step / (1.0 - beta), -d_slack / slack))
         beta, slack = beta + far * step, slack + far * d_slack
-        far = _reach((-d_prices / prices, -d_lower / lower, -d_upper / upper))
+        far = _longest_step((-d_prices / prices, -d_lower / lower, -d_upper / upper))
         prices, lower, upper = prices + far * d_prices, lower + far * d_lower, upper + far * d_upper
     return best_point
 
@@ -231,6 +231,6 @@ def _second_order(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, A
     return value, gradient, curvature
 
 
-def _reach(shares: tuple[Array, ...]) -> float:
+def _longest_step(shares: tuple[Array, ...]) -> float:
     """The longest step that leaves all positive."""
     return float(min(1.0, _NEAR / max(max(share.max() for share in shares), np.finfo(float).tiny)))

@@ -303,7 +303,7 @@ def replacements(adata: AnnData, panel: Found, barred: NDArray[np.bool_]) -> Rep
         used = rows.sums(genes)
         for row, gene in enumerate(genes):
             rest = used - rows.sums([gene])
-            score[row, ~(rows.within(rest) & rows.enough(rest))] = -np.inf
+            score[row, ~(rows.within(rest) & rows.meets_lower(rest))] = -np.inf
     return Replacements(panel.losses, needless, lost, score)
 
 

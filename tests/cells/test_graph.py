@@ -97,14 +97,15 @@ def counts():
 
 
 def test_a_sample_is_drawn_by_the_seed_and_has_parts(counts, monkeypatch):
-    whole = sample.look(RowMatrix(counts), all_cells=True, random_state=0)
+    whole = sample.take_sample(RowMatrix(counts), all_cells=True, random_state=0)
     assert whole.chosen is None
     assert whole.subsample(len(counts), 0) is whole
     np.testing.assert_array_equal(whole.data, counts)
     np.testing.assert_allclose(whole.variance, counts.var(axis=0))
     monkeypatch.setattr(sample, "MANY_CELLS", 15)
     drawn, again, other = (
-        sample.look(RowMatrix(counts), all_cells=False, random_state=seed) for seed in (0, 0, 1)
+        sample.take_sample(RowMatrix(counts), all_cells=False, random_state=seed)
+        for seed in (0, 0, 1)
     )
     np.testing.assert_array_equal(drawn.chosen, again.chosen)
     assert (drawn.chosen != other.chosen).any()

@@ -10,7 +10,7 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio.cells import pca as subspace
-from glfs_bio.cells.cells import look
+from glfs_bio.cells.cells import take_sample
 from glfs_bio.cells.pca import leading_eigenvectors
 from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.data.products import ScaledGenes, products
@@ -152,7 +152,7 @@ def test_components_are_the_same_to_rounding_from_any_container(share):
     with_zeros.data[x.ravel() == 0] = 0.0
     components = []
     for container in (x, sparse.csr_array(x), sparse.csc_matrix(x), shuffled, with_zeros):
-        sample = look(RowMatrix(container), all_cells=False, random_state=0)
+        sample = take_sample(RowMatrix(container), all_cells=False, random_state=0)
         components.append(subspace.principal_components(sample.products, 20))
     for others in components[1:]:
         np.testing.assert_allclose(others, components[0], atol=1e-9 * np.abs(components[0]).max())

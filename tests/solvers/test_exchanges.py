@@ -10,7 +10,7 @@ from all_panels import EVERY, N_GENES, NONE, OfBlocks, as_panel, at_least, at_mo
 from scipy.special import logsumexp
 
 from glfs_bio.criterion.across import Largest
-from glfs_bio.criterion.criterion import along
+from glfs_bio.criterion.criterion import errors_along
 from glfs_bio.solvers.constrained import _Search
 from glfs_bio.solvers.constraints import Rows
 from glfs_bio.solvers.exchanges import Exchanges
@@ -68,7 +68,7 @@ def test_panels_are_as_large_as_they_can_be(random_errors, caplog, kind, worst):
         messages = [message for message in caplog.messages if "preserve" not in message]
         assert len(messages) == (largest < size)
         assert not messages or f"panel of {largest + 1:.0f} " in messages[0]
-        errors = np.array([along(block.only(picked)) for block in blocks])
+        errors = np.array([errors_along(block.only(picked)) for block in blocks])
         steps = logsumexp(100.0 * errors, axis=0) / 100.0 if worst else errors.sum(axis=0)
         assert panel.gains == pytest.approx(list(-np.diff(steps)))
         before = sought.start()
