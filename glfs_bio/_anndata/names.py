@@ -368,12 +368,18 @@ def choose(
     checks.one_of("missing", missing, MISSING)
     controls, nameless = read.controls(adata), read.nameless(adata)
     silent = controls | adata.var_names.isin(ignore or ())
-    lookup = Lookup(adata, symbols)
-    excluded, not_excluded = _mask(lookup, exclude, "exclude", missing)
-    included, absent = _mask(lookup, include, "include", missing)
-    argument = "include" if absent else "exclude"
-    absent = list(dict.fromkeys([*absent, *not_excluded]))
-    lookup.report(argument, absent, missing)
+    included, excluded = np.zeros((2, adata.n_vars), dtype=bool)
+    absent: list[Item] = []
+    if include is None and exclude is None:
+        if symbols is None:
+            check_names(adata)
+    else:
+        lookup = Lookup(adata, symbols)
+        excluded, not_excluded = _mask(lookup, exclude, "exclude", missing)
+        included, absent = _mask(lookup, include, "include", missing)
+        argument = "include" if absent else "exclude"
+        absent = list(dict.fromkeys([*absent, *not_excluded]))
+        lookup.report(argument, absent, missing)
     if (included & excluded).any():
         raise InvalidValue(
             "`include` has genes that `exclude` has too: "
