@@ -118,7 +118,7 @@ def slot_of(spec: StructureSpec) -> str:
 
 def _forget_unused(adata: AnnData) -> None:
     """Remove structures that were computed by the way, but for those of selections."""
-    used = {slot_of(request.structure) for request in results.requests(adata).values()}
+    used = set(map(slot_of, _specs(adata, results.requests(adata)).values()))
     for key in list(adata.obsm):
         if read.COMPUTED.fullmatch(key) and key.startswith(KEY) and key not in used:
             for container in (adata.obsm, adata.varm, adata.uns):
@@ -153,11 +153,7 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     else that of the matrix; of `layer`, where one is named.
     """
     requests, asked_spec = results.requests(adata), asked_for(adata)
-    specs = {
-        key: names.settled(adata, request, "ignore").structure
-        for key, request in requests.items()
-        if _is_there(adata, request)
-    }
+    specs = _specs(adata, requests)
     agree = len({other_spec.text() for other_spec in specs.values()}) == 1
     if not agree and asked_spec is not None:
         specs = {KEY: asked_spec}
@@ -173,6 +169,15 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     if differs or spec.stored_key is not None or _differing(spec):
         note(f"The structure is that of {quoted(key)}: {_in_words(spec)}.")
     return spec
+
+
+def _specs(adata: AnnData, requests: Mapping[str, Request]) -> dict[str, StructureSpec]:
+    """Return how structures of selections are computed, where an object has what they need."""
+    return {
+        key: names.settled(adata, request, "ignore").structure
+        for key, request in requests.items()
+        if _is_there(adata, request)
+    }
 
 
 def _is_there(adata: AnnData, request: Request) -> bool:
