@@ -64,6 +64,8 @@ def storable(value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         return value
+    if isinstance(value, re.Pattern):
+        return f"re:{value.pattern}"
     if hasattr(value, "record"):
         return value.record()
     if is_dataclass(value):

@@ -484,6 +484,11 @@ class StructureSpec:
         """Return the parameters as one text, wherever the structure is stored."""
         return codec.text_of(replace(self, stored_key=None))
 
+    @classmethod
+    def restored(cls, text: Any) -> StructureSpec:
+        """Return the parameters that :meth:`text` wrote."""
+        return cls(**codec.value_of(text))
+
     def arguments(self) -> dict[str, Any]:
         """Return them as :func:`~glfs_bio.pp.select_genes` takes them."""
         names = ("n_comps", "layer", "batch_key", "use_rep", "neighbors_key", "ignore")

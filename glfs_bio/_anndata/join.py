@@ -91,10 +91,9 @@ def _within(name: str) -> Iterator[None]:
 
 def _common_genes(sets: Mapping[str, AnnData]) -> pd.Index:
     """Return the genes of all datasets, in the order of the first."""
-    first, *further = (cells.var_names for cells in sets.values())
-    genes = first
-    for names in further:
-        genes = genes[genes.isin(names)]
+    genes = next(iter(sets.values())).var_names
+    for cells in sets.values():
+        genes = genes[genes.isin(cells.var_names)]
     if not len(genes):
         raise InvalidValue(
             f"`adata` has no gene that is in all datasets ({listed(sets)}): give genes the same "

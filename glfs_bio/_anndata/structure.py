@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from ..selection import criterion_of
 from . import names, read, results, stale
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from anndata import AnnData
 
@@ -73,7 +72,7 @@ class Structure:
 def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
     """Return how a structure is computed, where `use_rep` may name one that is kept."""
     checks.texts(or_none=True, use_rep=spec.use_rep)
-    if spec.use_rep is None or not _is_structure(adata.uns.get(spec.use_rep)):
+    if spec.use_rep is None or results.kind_of(adata.uns.get(spec.use_rep)) != "structure":
         return spec
     for name in OF_STORED:
         if getattr(spec, name) is not None:
@@ -81,7 +80,8 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
                 f"`{name}={short(getattr(spec, name))}` conflicts with the structure of `use_rep`, "
                 "which has its own: remove one of the two"
             )
-    return replace(_spec_of(adata.uns[spec.use_rep]), stored_key=spec.use_rep)
+    stored = results.entry(adata, spec.use_rep, "structure", "request", argument="use_rep")
+    return replace(StructureSpec.restored(stored["request"]), stored_key=spec.use_rep)
 
 
 def structure_of(
@@ -96,9 +96,8 @@ def structure_of(
     inputs = read.inputs(adata, spec) if inputs is None else inputs
     made_of = stale.checksums(adata, inputs, spec)
     for key in (KEY, slot_of(spec)) if spec.stored_key is None else (spec.stored_key,):
-        entry = adata.uns.get(key)
-        is_there = _is_structure(entry) and key in adata.obsm and stale.is_of(entry, made_of)
-        if is_there and codec.scalar(entry["request"]) == spec.text():
+        entry, is_there = adata.uns.get(key), key in adata.obsm
+        if is_there and stale.is_of(entry, made_of) and _request_in(entry) == spec.text():
             return _stored(adata, key, spec)
     if spec.stored_key is not None:
         raise InvalidValue(
@@ -119,20 +118,22 @@ def slot_of(spec: StructureSpec) -> str:
 
 def _forget_unused(adata: AnnData) -> None:
     """Remove structures that were computed by the way, but for those of selections."""
-    used = {slot_of(request.structure) for request in results.requests(adata).values()}
+    used = set(map(slot_of, _specs(adata, results.requests(adata)).values()))
     for key in list(adata.obsm):
         if read.COMPUTED.fullmatch(key) and key.startswith(KEY) and key not in used:
-            del adata.obsm[key], adata.varm[key], adata.uns[key]
+            for container in (adata.obsm, adata.varm, adata.uns):
+                container.pop(key, None)
 
 
 def asked_for(adata: AnnData) -> StructureSpec | None:
     """Return how the structure under :data:`KEY` is computed; None where there is none."""
-    entry = adata.uns.get(KEY)
-    return _spec_of(entry) if _is_structure(entry) else None
+    request = _request_in(adata.uns.get(KEY))
+    return None if request is None else StructureSpec.restored(request)
 
 
-def _spec_of(entry: Mapping[str, Any]) -> StructureSpec:
-    return StructureSpec(**codec.value_of(entry["request"]))
+def _request_in(entry: Any) -> str | None:
+    """Return the request of a stored structure; None of anything else."""
+    return codec.scalar(entry.get("request")) if results.kind_of(entry) == "structure" else None
 
 
 def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
@@ -152,11 +153,7 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     else that of the matrix; of `layer`, where one is named.
     """
     requests, asked_spec = results.requests(adata), asked_for(adata)
-    specs = {
-        key: names.settled(adata, request, "ignore").structure
-        for key, request in requests.items()
-        if _is_there(adata, request)
-    }
+    specs = _specs(adata, requests)
     agree = len({other_spec.text() for other_spec in specs.values()}) == 1
     if not agree and asked_spec is not None:
         specs = {KEY: asked_spec}
@@ -172,6 +169,15 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     if differs or spec.stored_key is not None or _differing(spec):
         note(f"The structure is that of {quoted(key)}: {_in_words(spec)}.")
     return spec
+
+
+def _specs(adata: AnnData, requests: Mapping[str, Request]) -> dict[str, StructureSpec]:
+    """Return how structures of selections are computed, where an object has what they need."""
+    return {
+        key: names.settled(adata, request, "ignore").structure
+        for key, request in requests.items()
+        if _is_there(adata, request)
+    }
 
 
 def _is_there(adata: AnnData, request: Request) -> bool:
@@ -271,10 +277,6 @@ def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key:
         sets=blocks,
     )
     results.store(adata, key, entry, obsm={key: cells}, varm={key: genes})
-
-
-def _is_structure(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and {"set_of_cell", "request"} <= entry.keys()
 
 
 def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:

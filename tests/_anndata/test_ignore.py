@@ -14,8 +14,10 @@ from scipy import sparse
 
 from glfs_bio import GLFS, Limits, pp, tl
 from glfs_bio._anndata import alike
+from glfs_bio._anndata.structure import slot_of
 from glfs_bio.errors import InvalidValue, NotFound
 from glfs_bio.measures.catalogue import measured
+from glfs_bio.options import StructureSpec
 
 NOISY = ["RPL3", "RPS6", "RPLP0", "x1"]
 WORDS = ["ribosomal", re.compile("^x1$")]
@@ -87,7 +89,8 @@ def test_another_structure(both):
     assert (adata.uns["mine"]["sets"]["0"]["variance"][:4] == 0).all()
     pp.select_genes(adata, 5, ignore=WORDS, key_added="named")
     pp.select_genes(adata, 5, key_added="plain")
-    assert (adata.uns["glfs_structure"]["sets"]["0"]["variance"][:4] > 0).all()
+    assert (adata.uns[slot_of(StructureSpec())]["sets"]["0"]["variance"][:4] > 0).all()
+    assert len([key for key in adata.uns if key.startswith("glfs_structure_")]) == 2
     pp.select_genes(adata, 5, use_rep="mine", key_added="stored")
     np.testing.assert_array_equal(adata.var["stored_rank"], adata.var["named_rank"])
     with refused(InvalidValue, "ignore"):
