@@ -370,9 +370,8 @@ def choose(
     silent = controls | adata.var_names.isin(ignore or ())
     included, excluded = np.zeros((2, adata.n_vars), dtype=bool)
     absent: list[Item] = []
-    if include is None and exclude is None:
-        if symbols is None:
-            check_names(adata)
+    if include is exclude is symbols is None:
+        check_names(adata)
     else:
         lookup = Lookup(adata, symbols)
         excluded, not_excluded = _mask(lookup, exclude, "exclude", missing)
