@@ -275,7 +275,7 @@ def pages() -> dict[str, Claims]:
                 halves, "mean", OURS, "variance", "Pearson residuals", "hotspot, by C"
             ),
             "{}, {}, {}, {}, {} with 5, 10, 20, 40, 80 genes": numbers_of(*imaging[OURS].values()),
-            "the original GLFS has {} at 5": column(imaging, "5", "GLFS (2014)"),
+            "the original GLFS had {} at 5": column(imaging, "5", "GLFS (2014)"),
             "by Wilcoxon {} to {}": numbers_of(imaging[WILCOXON]["5"], imaging[WILCOXON]["80"]),
             "{}, {}, {}, {} on left-out cells": numbers_of(*own),
             "logistic-regression markers {}, {}, {}, {}.": numbers_of(*markers),

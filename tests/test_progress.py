@@ -100,7 +100,7 @@ def test_a_notebook_hears_unless_it_is_told_not_to(shown, monkeypatch):
     monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
     monkeypatch.setattr(_progress, "find_spec", lambda _: None)
     out, err = shown("warning")
-    assert "5 of 765 genes" in "".join(results(out))
+    assert "5 of 753 genes" in "".join(results(out))
     assert (len(results(out)), err) == (1, "")
     assert shown("error") == ("", "")
 

@@ -44,7 +44,7 @@ def test_selections_in_many_threads_leave_blas_as_it_was(pbmc, threads_of_blas):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda adata: pp.select_genes(adata, 5), objects))
         assert number() == {3}
-    assert all((adata.var == objects[0].var).all(axis=None) for adata in objects)
+    assert all(adata.var.equals(objects[0].var) for adata in objects)
 
 
 def test_the_last_to_leave_need_not_be_the_first_to_come(threads_of_blas):

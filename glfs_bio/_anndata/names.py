@@ -318,6 +318,7 @@ class Lookup:
         way, _, genes = self.resolver.match(name)
         if way == "unknown":
             genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
+            genes = genes or [family for family in FAMILIES if family.startswith(name)]
         verb = "is" if way == "absent" else "may be"
         return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
 

@@ -106,7 +106,7 @@ def test_ranked_list(panel, tmp_path):
     panel.var["id"] = panel.var["id"].mask(panel.var_names == third)
     write_genes(panel, tmp_path / "genes.rnk", symbols="id", overwrite=True)
     table = read_rnk(tmp_path / "genes.rnk")
-    assert len(table) == panel.n_vars - 3
+    assert len(table) == N_RANKED - 2
     assert table["twin"] == panel.var.loc[first, "glfs_score"]
     panel.var["glfs_score"] = 1.0
     with refused(InvalidValue, "key"):

@@ -40,9 +40,9 @@ PARAMETERS = {
         NotFound: [["nope"], ["CD8a", "x", "CD3D"]],
     },
     "exclude": {
-        InvalidValue: [re.compile("^nope$"), re.compile("")],
+        InvalidValue: [re.compile("")],
         InvalidType: [1.5, np.array("CD3D")],
-        NotFound: ["tcrr", "ribosmal", "^MT-"],
+        NotFound: ["tcrr", "ribosmal", "^MT-", re.compile("^nope$")],
     },
     "ignore": {InvalidValue: [re.compile("")], InvalidType: [1.5], NotFound: ["nope"]},
     "limits": {InvalidType: [{"budget": 1}]},

@@ -42,8 +42,8 @@ def labelled(_structured):
 
 def test_a_panel_beside_random_ones_and_the_best(cells):
     with pytest.warns(Caution):
-        entry = evaluated(cells, [*MARKERS, "CD3d"])
-    assert list(entry["genes"]["gene"]) == [*MARKERS, "CD3d"]
+        entry = evaluated(cells, [*MARKERS, "CD3X"])
+    assert list(entry["genes"]["gene"]) == [*MARKERS, "CD3X"]
     assert list(entry["genes"]["in_data"]) == [True] * 5 + [False]
     table = measured(entry)
     shares, row = table["value"], table.loc["preserved"]

@@ -88,7 +88,7 @@ def test_it_is_selection_on_parts_of_the_cells(pbmc, monkeypatch):
         sets.append(panel_of(bare))
     assert len(sets) == 2
     expected = [np.mean([gene in genes for genes in sets]) for gene in pbmc.var_names]
-    np.testing.assert_array_equal(pbmc.var["glfs_stability_frequency"], expected)
+    np.testing.assert_array_equal(pbmc.var["glfs_stability_frequency"].fillna(0.0), expected)
     jaccard = len(sets[0] & sets[1]) / len(sets[0] | sets[1])
     assert pbmc.uns["glfs_stability"]["mean_jaccard"] == pytest.approx(jaccard)
 
