@@ -119,7 +119,7 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     check_target(path, overwrite=overwrite)
     final = path.resolve()
     _remove_abandoned(final.parent)
-    mine = f"{_TEMPORARY}{_here()}-{os.getpid()}-"
+    mine = f"{_TEMPORARY}{_machine()}-{os.getpid()}-"
     folder = Path(tempfile.mkdtemp(prefix=mine, dir=final.parent))
     try:
         yield folder / path.name
@@ -133,15 +133,15 @@ def is_zarr(path: Path) -> bool:
     return any((path / name).exists() for name in _OF_ZARR)
 
 
-def _here() -> str:
+def _machine() -> str:
     """The machine, as part of a name."""
     return re.sub(r"\W", "_", platform.node()) or "_"
 
 
 def _remove_abandoned(folder: Path) -> None:
     """Remove temporary folders of processes of this machine that have ended."""
-    for temporary in folder.glob(f"{_TEMPORARY}{_here()}-*-*"):
-        process = temporary.name.removeprefix(f"{_TEMPORARY}{_here()}-").partition("-")[0]
+    for temporary in folder.glob(f"{_TEMPORARY}{_machine()}-*-*"):
+        process = temporary.name.removeprefix(f"{_TEMPORARY}{_machine()}-").partition("-")[0]
         if process.isdecimal() and not _runs(int(process)):
             shutil.rmtree(temporary, ignore_errors=True)
 

@@ -103,7 +103,7 @@ class Registry(UserDict[str, Any]):
         checks.one_of(argument, value, self)
         return self[str(value)]
 
-    def made(self, argument: str, name: object, **options: Any) -> Method:
+    def with_options(self, argument: str, name: object, **options: Any) -> Method:
         """Return a method with some options; None is one that is not given."""
         method = self.resolve(argument, name)
         options = {option: value for option, value in options.items() if value is not None}

@@ -32,7 +32,7 @@ def view_of_all_genes(
     one; `clustered` says whether its clusters are needed.
     """
     layer = spec.layer
-    data = read.heard(adata, read.row_matrix(adata, layer), spec.ignore)
+    data = read.without_ignored(adata, read.row_matrix(adata, layer), spec.ignore)
     made_of = {
         "matrix": stale.checksum_of_matrix(adata, data, layer),
         "random_state": str(random_state),

@@ -556,5 +556,5 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
 
 def similar(name: str, names: Iterable[str]) -> list[str]:
     """Return the two names of the same first letter that are spelled most nearly as one."""
-    pool = [other for other in names if other[:1] == name[:1]]
+    pool = [candidate for candidate in names if candidate[:1] == name[:1]]
     return difflib.get_close_matches(name, pool, MOST_HINTS, _SIMILARITY)

@@ -61,12 +61,12 @@ def with_codewords(platform: Platform) -> Platform:
 
 
 def of_genes(
-    adata: AnnData, given: Platform | None, layer: str | None, symbols: str | None = None
+    adata: AnnData, platform: Platform | None, layer: str | None, symbols: str | None = None
 ) -> Detection:
     """Read what a platform is to the genes of an object."""
-    if given is None:
+    if platform is None:
         return Detection()
-    platform, lookup = with_codewords(given), names.Lookup(adata, symbols)
+    platform, lookup = with_codewords(platform), names.Lookup(adata, symbols)
     values = _values(lookup, platform)
     numbers: dict[str, Any] = {}
     conditions = [] if platform.genes is None else [_orderable(lookup, platform)]

@@ -104,7 +104,7 @@ class Inputs:
 
 def inputs(adata: AnnData, spec: StructureSpec) -> Inputs:
     """Read what parameters name, `ignore` by rows; warns of values that are not log-normalised."""
-    data = heard(adata, row_matrix(adata, spec.layer), spec.ignore)
+    data = without_ignored(adata, row_matrix(adata, spec.layer), spec.ignore)
     kind = state(data)
     if kind is not None:
         raw = (
@@ -311,7 +311,7 @@ def nameless(adata: AnnData) -> NDArray[np.bool_]:
     return mask if 2 * mask.sum() < len(mask) else np.zeros_like(mask)
 
 
-def heard(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> RowMatrix:
+def without_ignored(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> RowMatrix:
     """A matrix of these genes in which controls, and genes to ignore by their names, are silent:
     they are no structure.
     """
@@ -319,7 +319,7 @@ def heard(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> Ro
     return RowMatrix(data, silent=np.flatnonzero(silent)) if silent.any() else data
 
 
-def there(adata: AnnData, layer: str | None) -> Any:
+def matrix_or_none(adata: AnnData, layer: str | None) -> Any:
     """``X`` or a layer, unchecked and wherever it is; None where it is not there."""
     try:
         return _stored(adata, layer, "layer")

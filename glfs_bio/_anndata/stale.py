@@ -179,7 +179,7 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
 
 def _sums(adata: AnnData, layer: str | None) -> str:
     """Return a checksum of the names of the genes and of sums of rows, whatever the container."""
-    data = read.there(adata, layer)
+    data = read.matrix_or_none(adata, layer)
     if not is_here(data):
         return _UNKNOWN
     rows = np.unique(np.linspace(0, adata.n_obs - 1, min(_ROWS, adata.n_obs)).astype(int))

@@ -134,12 +134,12 @@ def _file_of(source: Path) -> Iterator[Path]:
         with _files.replacing(copy) as name, name.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         path = copy.rename(copy.with_suffix(_ending(copy)))
-        with _named(path, "stdin"):
+        with _naming_stream(path, "stdin"):
             yield path
 
 
 @contextmanager
-def _named(path: Path, stream: str) -> Iterator[None]:
+def _naming_stream(path: Path, stream: str) -> Iterator[None]:
     """Name the stream in refusals of the file that holds what it has."""
     try:
         yield
@@ -185,7 +185,7 @@ def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         name = Path(folder) / f"stdout{ending}"
-        with _named(name, "stdout"):
+        with _naming_stream(name, "stdout"):
             yield name
         with name.open("rb") as content:
             shutil.copyfileobj(content, stdout().buffer)

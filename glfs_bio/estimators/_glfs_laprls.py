@@ -90,7 +90,7 @@ class _Samples(NamedTuple):
         """Options of ``fit`` of a selector."""
         return {"batch": self.batch, "include": self.include}
 
-    def part(self, rows: Index) -> _Samples:
+    def subset(self, rows: Index) -> _Samples:
         """Return some of the samples."""
         batch = None if self.batch is None else self.batch[rows]
         return _Samples(RowMatrix(self.X, rows), self.y[rows], batch, self.include)
@@ -275,7 +275,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 f"{len(samples.y)} samples, drawn at random of each class; genes and "
                 "coefficients are those of all."
             )
-            samples = samples.part(drawn)
+            samples = samples.subset(drawn)
             samples = samples._replace(X=RowMatrix(samples.X.loaded(), checked=True))
         folds = self._folds(samples.y)
         errors: list[NDArray[np.intp]] = []
@@ -334,8 +334,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self, selector: GLFS, classifier: LapRLSClassifier, samples: _Samples, test: Index
     ) -> NDArray[np.intp]:
         """Return the errors of one fold for every number of genes."""
-        learnt = samples.part(np.setdiff1d(np.arange(len(samples.y)), test))
-        tested = samples.part(test)
+        learnt = samples.subset(np.setdiff1d(np.arange(len(samples.y)), test))
+        tested = samples.subset(test)
         errors = []
         panels = _panels(selector, learnt, self.tried_)
         for number, (order, beta) in zip(self.tried_, panels, strict=True):

@@ -401,7 +401,7 @@ def _with_penalty(options: dict[str, Any]) -> dict[str, Any]:
     arguments = dict(options)
     if (lam := arguments.pop("lam", None)) is not None:
         name = options.get("objective", "error")
-        arguments["objective"] = OBJECTIVES.made("objective", name, lam=lam)
+        arguments["objective"] = OBJECTIVES.with_options("objective", name, lam=lam)
     return arguments
 
 

@@ -46,8 +46,8 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
         way_round.check_genes_in_rows(list(parts["var"].index.astype(str)), list(cells))
     adata = ad.AnnData(
         parts["X"].T,
-        obs=_named(parts["obs"]),
-        var=_named(parts["var"]),
+        obs=_with_row_names(parts["obs"]),
+        var=_with_row_names(parts["var"]),
         obsm={REDUCED.get(name, name): array for name, array in parts["reduced"].items()},
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
@@ -63,7 +63,7 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
     return adata
 
 
-def _named(table: pd.DataFrame) -> pd.DataFrame:
+def _with_row_names(table: pd.DataFrame) -> pd.DataFrame:
     """The same with row names where R has none."""
     return table.set_axis(table.index.astype(object).astype(str), axis=0)
 

@@ -58,7 +58,7 @@ def read(value: Any) -> Any:
     """A plain value as Python has it; what is read-only, such as memory of R, is copied."""
     match value:
         case np.ndarray():
-            values = _own(value)
+            values = _writable(value)
             # Integers with missing values become pandas' nullable arrays.
             if values.dtype.kind == "i" and (missing := values == _NA).any():
                 return pd.arrays.IntegerArray(values, missing)
@@ -85,7 +85,7 @@ def read(value: Any) -> Any:
             matrix = np.asarray(read(numbers)).reshape(shape, order="F")
             return np.array(matrix.T, dtype=np.float64, order="C").T
         case {"kind": "sparse", "p": p, "i": i, "x": x, "shape": shape}:
-            return sparse.csc_matrix((_own(x), _own(i), _own(p)), shape=tuple(shape))
+            return sparse.csc_matrix((_writable(x), _writable(i), _writable(p)), shape=tuple(shape))
         case {"kind": "file", "path": path, "name": name}:
             return InFile(h5py.File(path)[name])
         case {"kind": "sparse_file", "path": path, "shape": shape, "by": form}:
@@ -108,7 +108,7 @@ def read(value: Any) -> Any:
             return value
 
 
-def _own(values: NDArray[Any]) -> NDArray[Any]:
+def _writable(values: NDArray[Any]) -> NDArray[Any]:
     return values if values.flags.writeable else values.copy()
 
 

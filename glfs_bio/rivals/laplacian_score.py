@@ -43,7 +43,7 @@ class LaplacianScore(Method):
         their graphs with each batch centred by itself.  Of many cells a sample is looked at
         (:class:`~glfs_bio.cells.cells.Sample`).
         """
-        along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
+        along, spread, smallest = np.sum([_forms(problem) for problem in problems], axis=0)
         alive = spread > smallest
         if not alive.any():
             raise InvalidValue("`X` has no gene that varies over the cells that the graph joins")
@@ -51,7 +51,7 @@ class LaplacianScore(Method):
         return by_value(_below_all(values, alive), n_genes, include)
 
 
-def _parts(problem: Cells) -> tuple[Array, Array, Array]:
+def _forms(problem: Cells) -> tuple[Array, Array, Array]:
     """``f̃ᵀLf̃`` and ``f̃ᵀDf̃``, and what rounding makes of the second where a gene is constant."""
     data, graph = doubled(problem.data), problem.data_graph
     degrees = np.asarray(graph.sum(axis=1)).ravel()

@@ -162,7 +162,7 @@ def enrich(
 
 def _warn_of_silent_genes(adata: AnnData, key: str, layer: str | None) -> None:
     """Warn of candidate genes that no cell expresses, unless the matrix was left out."""
-    if read.there(adata, layer) is None:
+    if read.matrix_or_none(adata, layer) is None:
         return
     tested = adata.var[f"{key}_score"].notna().to_numpy()
     silent = tested & (read.n_cells_with(read.row_matrix(adata, layer)) == 0)

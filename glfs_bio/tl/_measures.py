@@ -212,7 +212,7 @@ class Evaluation:
     def genes_in_space(self) -> Autocorrelation:
         """Moran's I of all genes."""
         matrix = read.row_matrix(self.adata, self.layer)
-        data = read.heard(self.adata, matrix, self.basis.structure.spec.ignore)
+        data = read.without_ignored(self.adata, matrix, self.basis.structure.spec.ignore)
         _, variance, _ = moments(data)
         graph: Any = self.space.graph if self.space else None
         return Autocorrelation.of(graph, data, np.flatnonzero(variance > 0))

@@ -329,11 +329,15 @@ class Draft:
         #: (see :meth:`.Resolver.resolve`), and ``fault``, why it cannot be ordered, or ``""``
         self.genes = table.iloc[: adata.n_vars].copy()
         rows_of_missing = {name: [adata.n_vars + k] for k, name in enumerate(missing)}
-        asked = pd.Series(dict(panel.rows) | rows_of_missing, dtype=object).explode()
-        asked = asked[~asked.reset_index().duplicated().to_numpy()]
+        row_of_name = pd.Series(dict(panel.rows) | rows_of_missing, dtype=object).explode()
+        row_of_name = row_of_name[~row_of_name.reset_index().duplicated().to_numpy()]
         #: The same of the panel, with ``asked``, the name that was asked for, and ``unlisted``,
         #: whether the fault is that there are no probes
-        self.items = table.iloc[asked.astype(int)].reset_index(drop=True).assign(asked=asked.index)
+        self.items = (
+            table.iloc[row_of_name.astype(int)]
+            .reset_index(drop=True)
+            .assign(asked=row_of_name.index)
+        )
 
     def _look_up(self, missing: list[str], panel: Named, of_data: pd.DataFrame) -> pd.DataFrame:
         """Return what names are that the data lack, and which of its genes they stand for."""
@@ -362,8 +366,8 @@ class Draft:
     def find_faults_beside_others(self) -> None:
         """Find genes that are the same as one before them, or that limits rule out."""
         items, fault = self.items, self.items["fault"].copy()
-        places = items["place"].where((fault == "") & (items["place"] >= 0))
-        fault[places.notna() & places.duplicated()] = "is the gene of another name before it"
+        positions = items["place"].where((fault == "") & (items["place"] >= 0))
+        fault[positions.notna() & positions.duplicated()] = "is the gene of another name before it"
         of_table = items["symbol"] + " (" + items["id"] + ")"
         doubled = (fault == "") & (items["found"] == "double")
         fault[doubled & items["candidates"].isin(of_table)] = NOT_FOUND["double"]
@@ -456,11 +460,11 @@ def _with_ids_of_file(table: pd.DataFrame, resolver: Resolver) -> pd.DataFrame:
     Ids are those of Ensembl for the species, or such as the table has; any other text is none.
     """
     ids = table["file_id"].fillna("")
-    other = ids.where((ids.map(versionless) != "") & (ids != table["id"]), "")
-    is_id = (other != "") & ~other.str.fullmatch(_IMPOSSIBLE)
-    is_id &= ~other.map(resolver.is_of_other_species) & (not resolver.is_list)
-    found = table["found"].mask(is_id, "id")
-    return table.assign(other_id=other, id=table["id"].mask(is_id, other), found=found)
+    other_ids = ids.where((ids.map(versionless) != "") & (ids != table["id"]), "")
+    is_id = (other_ids != "") & ~other_ids.str.fullmatch(_IMPOSSIBLE)
+    is_id &= ~other_ids.map(resolver.is_of_other_species) & (not resolver.is_list)
+    ways = table["found"].mask(is_id, "id")
+    return table.assign(other_id=other_ids, id=table["id"].mask(is_id, other_ids), found=ways)
 
 
 def _faults(

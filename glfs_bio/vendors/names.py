@@ -444,8 +444,8 @@ class Resolver:
         rows = self._by_symbol.get(name, [])
         if rows:
             ways = self._names.called(name).items()
-            others = [row for gene, way in ways if way == "retired" for row in self._rows(gene)]
-            return "symbol", rows, self._listed(row for row in others if row not in rows)
+            retired = [row for gene, way in ways if way == "retired" for row in self._rows(gene)]
+            return "symbol", rows, self._listed(row for row in retired if row not in rows)
         bare = versionless(name) or name
         rows = self._by_id.get(bare, [])
         if rows:
@@ -517,8 +517,8 @@ def rows_by_key(keys: Iterable[str]) -> dict[str, list[int]]:
 
 def _most(genes: pd.DataFrame, names: Collection[str]) -> str | None:
     """Return the species of most of the names, if it is that of a tenth of them."""
-    asked = {*names, *map(versionless, names)} - {""}
-    is_named = genes["symbol"].isin(asked) | genes["id"].isin(asked)
+    spellings = {*names, *map(versionless, names)} - {""}
+    is_named = genes["symbol"].isin(spellings) | genes["id"].isin(spellings)
     counts = genes.loc[is_named, "species"].value_counts()
     return None if counts.empty or 10 * counts.iloc[0] < len(names) else str(counts.index[0])
 
