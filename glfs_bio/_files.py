@@ -95,8 +95,8 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
         )
     if path.exists() and not overwrite:
         raise FileExists(
-            f"`path={short(path)}` exists: pass `overwrite=True` so that the same call may "
-            "run again, or choose another name"
+            f"`path={short(path)}` exists: pass `overwrite=True` to replace it, or choose "
+            "another name"
         )
     is_old = path.is_dir() and (is_zarr(path) or not any(path.iterdir()))
     if path.is_dir() and not (path.suffix.lower() == _FOLDERS and is_old):

@@ -31,7 +31,7 @@ MOST_NAMES = 8
 _PACKAGE = str(Path(__file__).parent)
 
 #: How counts become expression that can be worked on.
-LOG_NORMALISE = "run sc.pp.normalize_total and sc.pp.log1p"
+LOG_NORMALISE = "sc.pp.normalize_total, sc.pp.log1p"
 
 _CODE = re.compile("`([^`]*)`")
 _CALL = re.compile(r"glfs_bio\.([\w.]+)(?:\(adata\))?")

@@ -318,7 +318,7 @@ class Lookup:
         way, _, genes = self.resolver.match(name)
         if way == "unknown":
             genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
-            genes = genes or [family for family in FAMILIES if family.startswith(name)]
+            genes = genes or [family for family in FAMILIES if family.startswith(name or "-")]
         verb = "is" if way == "absent" else "may be"
         return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
 
@@ -524,6 +524,8 @@ def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     for name in names:
         if not (isinstance(name, str) or (patterns and isinstance(name, re.Pattern))):
             raise InvalidType(f"`{argument}` has {quoted(name)}, and must have {kinds}")
+        if name == "":
+            raise InvalidValue(f"`{argument}` has an empty name: leave it out")
     if not (names or patterns):
         raise InvalidValue(f"`{argument}` is empty: give gene names")
     return list(dict.fromkeys(names))

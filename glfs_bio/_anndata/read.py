@@ -79,7 +79,7 @@ _OR_LAYER = ", or name a log-normalised matrix with `layer`"
 COMPUTED = re.compile("glfs_structure_[0-9a-f]{8}|glfs_all_genes")
 #: What is said of a matrix that is not log-normalised, by its state; see :func:`state`.
 STATES = {
-    "counts": f"looks like raw counts (whole numbers): `{LOG_NORMALISE}`{_OR_LAYER}",
+    "counts": f"looks like raw counts (whole numbers): run `{LOG_NORMALISE}` first{_OR_LAYER}",
     "normalised": "looks normalised and not log-transformed: transform it once with log1p"
     f"{_OR_LAYER}",
     "twice": f"looks log-transformed twice: transform it once{_OR_LAYER}",

@@ -39,7 +39,7 @@ def door(options: Mapping[str, Option], commands: Mapping[str, str]) -> Door:
 
     Its options have the names of Python's arguments, and commands those of Python's functions.
     """
-    normalise = "make logarithms of normalised counts of them first"
+    normalise = "what makes logarithms of normalised counts"
     names = ("X", "raw", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var", "var_names")
     return Door(
         words={f"adata.{name}": name for name in names}
@@ -50,7 +50,7 @@ def door(options: Mapping[str, Option], commands: Mapping[str, str]) -> Door:
             "boolean": "boolean",
             "dict": "file or list of NAME=VALUE",
             ".astype('category')": "a categorical column of the file",
-            LOG_NORMALISE: "pass --log1p" if "log1p" in options else normalise,
+            LOG_NORMALISE: "with --log1p" if "log1p" in options else normalise,
             "re.compile(...)": "/…/",
             "multiprocessing.get_context('spawn')": "a command of its own",
         },

@@ -83,7 +83,7 @@ def write_report(
     ...     path = pathlib.Path(folder) / "report.html"
     ...     glfs_bio.io.write_report(adata, path, basis=False)
     ...     text = path.read_text(encoding="utf-8")
-    >>> "5 of 765 genes" in text
+    >>> "5 of 753 genes" in text
     True
     """
     needs("A report", "jinja2", "scanpy")

@@ -123,7 +123,7 @@ _WORDS = {
     "boolean": "logical",
     "dict": "vector or list with names",
     ".astype('category')": "factor()",
-    LOG_NORMALISE: "run scuttle::logNormCounts()",
+    LOG_NORMALISE: "scuttle::logNormCounts()",
     "re.compile(...)": "grep(..., value = TRUE)",
     "multiprocessing.get_context('spawn')": "BiocParallel::SnowParam()",
 }
@@ -132,14 +132,14 @@ _OF_CLASS = {
     "matrix": {
         "adata.obs": "colData(x) (x is a matrix)",
         "adata.var": "rowData(x) (x is a matrix)",
-        LOG_NORMALISE: "run scuttle::normalizeCounts()",
+        LOG_NORMALISE: "scuttle::normalizeCounts()",
     },
     "ExpressionSet": {
         "adata.layers": "assayData(x)",
         "adata.obs": "pData(x)",
         "adata.uns": "notes(x)",
         "adata.var": "fData(x)",
-        LOG_NORMALISE: "normalise them and take logarithms",
+        LOG_NORMALISE: "what normalises them and takes logarithms",
     },
     "Seurat": {
         "adata.layers": "the layers of the assay",
@@ -149,7 +149,7 @@ _OF_CLASS = {
         "graph of adata.uns": "graph of Graphs(x), which are not read",
         "adata.uns": "Misc(x)",
         "adata.var": "x[[assay]][[]]",
-        LOG_NORMALISE: "run NormalizeData()",
+        LOG_NORMALISE: "NormalizeData()",
     },
 }
 _ARGUMENTS_OF = {"Seurat": {"layer": "layer"}}

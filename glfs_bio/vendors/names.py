@@ -318,6 +318,10 @@ class Nomenclature:
         if in_annotation:
             return {in_annotation: exact[in_annotation]}
         entries = [self._by_spelling.get(spelling, []) for spelling in spellings]
+        # Written with its separators a name is surer: PD-1 is PDCD1, and PD1 may be of others.
+        written = {entry[1] for entry in entries[0] if entry[0].casefold() == name.casefold()}
+        if len(written) == 1 and not name.isalnum():
+            entries[0] = [entry for entry in entries[0] if entry[1] in written]
         symbols = {symbol for _, symbol, _ in entries[0] or entries[1]}
         of_symbols = [entry for entry in entries[0] + entries[1] if entry[1] in symbols]
         alike = _ways(sorted(of_symbols, key=lambda entry: FOUND.index(entry[2])))
@@ -455,7 +459,7 @@ class Resolver:
         is_foreign = self.is_of_other_species(name)
         genes = self._names.genes_of(bare, annotated=annotated)
         if is_foreign:
-            genes = {gene: way for gene, way in genes.items() if way != "alias"}
+            genes = {gene: way for gene, way in genes.items() if gene.casefold() == bare.casefold()}
         rows_of_genes = {gene: self._rows(gene) for gene in genes}
         rows = [row for rows_of_gene in rows_of_genes.values() for row in rows_of_gene]
         absent = [gene for gene, rows_of_gene in rows_of_genes.items() if not rows_of_gene]

@@ -190,7 +190,7 @@ def test_words_of_the_shell():
         "run `glfs_bio.tl.stability(adata)` on `adata.var`": "run glfs-bio stability on var",
         "`transpose=False` is bad": "--no-transpose is bad",
         "`panel=['CD3D', 'LYZ']` is bad": "PANEL CD3D,LYZ is bad",
-        f"`adata` is raw: `{LOG_NORMALISE}`": "IN is raw: pass --log1p",
+        f"`adata` is raw: `{LOG_NORMALISE}`": "IN is raw: with --log1p",
         "`path='a.txt'` is not `'y'`": "a.txt is not y",
     }.items():
         assert words.show(text) == expected

@@ -315,9 +315,9 @@ plain_records <- function(records) {
     told <- c("params", "n_tested", "structure")
     place <- c("kind", "written")
     more <- c(
-        place, "absent", "table", "data_sets", "must_have", "tolerance",
-        "method", "objective", "n_axes", "graph_components", "assay_noise",
-        "batches", "best_of"
+        place, "request", "absent", "table", "data_sets", "must_have",
+        "tolerance", "method", "objective", "n_axes", "graph_components",
+        "assay_noise", "batches", "best_of"
     )
     shares <- c("preserved", "optimality")  # which may be missing
     # Of a table of genes that came: which, and how.

@@ -140,7 +140,7 @@ test_that("genes are explained by the structure of the selection, in the panel o
     expect_type(record, "list")
     expect_identical(record$genes$gene, "g4")
     expect_identical(glfs_explain_panel(cells(), "g1")$table$gene, "g1")
-    expect_refused(glfs_explain_panel(sce, genes = "zz"), "genes", "python.ValueError")
+    expect_refused(glfs_explain_panel(sce, genes = "zz"), "genes", "python.KeyError")
 })
 
 test_that("labels and weights are columns or vectors", {
