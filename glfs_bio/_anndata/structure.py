@@ -95,7 +95,8 @@ def structure_of(
         read.writable(adata)
     inputs = read.inputs(adata, spec) if inputs is None else inputs
     made_of = stale.checksums(adata, inputs, spec)
-    for key in (KEY, slot_of(spec)) if spec.stored_key is None else (spec.stored_key,):
+    slot = slot_of(spec)
+    for key in (KEY, slot) if spec.stored_key is None else (spec.stored_key,):
         entry, is_there = adata.uns.get(key), key in adata.obsm
         if is_there and stale.is_of(entry, made_of) and _request_in(entry) == spec.text():
             return _stored(adata, key, spec)
@@ -106,23 +107,19 @@ def structure_of(
         )
     structure = compute(adata, inputs, spec)
     if keep:
-        _forget_unused(adata)
-        store(adata, structure, made_of, slot_of(spec))
+        # Those that were computed by the way are kept for selections alone.
+        used = set(map(slot_of, _specs(adata, results.requests(adata)).values()))
+        for key in filter(read.COMPUTED.fullmatch, list(adata.obsm)):
+            if key.startswith(KEY) and key not in used:
+                for container in (adata.obsm, adata.varm, adata.uns):
+                    container.pop(key, None)
+        store(adata, structure, made_of, slot)
     return structure
 
 
 def slot_of(spec: StructureSpec) -> str:
     """Return the key of a structure that is computed on the way of something else."""
     return f"{KEY}_{zlib.crc32(spec.text().encode()):08x}"
-
-
-def _forget_unused(adata: AnnData) -> None:
-    """Remove structures that were computed by the way, but for those of selections."""
-    used = set(map(slot_of, _specs(adata, results.requests(adata)).values()))
-    for key in list(adata.obsm):
-        if read.COMPUTED.fullmatch(key) and key.startswith(KEY) and key not in used:
-            for container in (adata.obsm, adata.varm, adata.uns):
-                container.pop(key, None)
 
 
 def asked_for(adata: AnnData) -> StructureSpec | None:

@@ -459,7 +459,11 @@ class Resolver:
         is_foreign = self.is_of_other_species(name)
         genes = self._names.genes_of(bare, annotated=annotated)
         if is_foreign:
-            genes = {gene: way for gene, way in genes.items() if gene.casefold() == bare.casefold()}
+            genes = {
+                gene: way
+                for gene, way in genes.items()
+                if gene.casefold() == bare.casefold() or (bare.isalnum() and way != "alias")
+            }
         rows_of_genes = {gene: self._rows(gene) for gene in genes}
         rows = [row for rows_of_gene in rows_of_genes.values() for row in rows_of_gene]
         absent = [gene for gene, rows_of_gene in rows_of_genes.items() if not rows_of_gene]

@@ -68,9 +68,9 @@ REFUSED = {
         InvalidType: {"drop": 5, "platform": 0.5, "preserve": 1},
         InvalidValue: {
             "drop": ("NKG7", ["CD3D", "GNLY"], ["zz"]), "n_genes": (2, 766),
-            "panel": [[]],
+            "panel": ([],),
         },
-        NotFound: {"panel": [["none"]]},
+        NotFound: {"panel": ["none"]},
     },
     tl.order_panel: {
         InvalidType: {"catalogue": 5, "genes": 5},
@@ -90,7 +90,7 @@ REFUSED = {
     tl.explain_panel: {
         InvalidType: {"genes": 5, "preserve": 1},
         InvalidValue: {"n_substitutes": 0},
-        NotFound: {"genes": [["zz"]], "panel": [["none"]]},
+        NotFound: {"genes": ["zz"], "panel": ["none"]},
     },
     tl.stability: {
         InvalidType: {"finish": True, "key": 5, "lamda1": 3.0, "n_genes": "many"},
