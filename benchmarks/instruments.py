@@ -20,7 +20,7 @@ from sklearn.model_selection import train_test_split
 
 from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.noise import SMALLEST_SHARE
-from glfs_bio.options import StructureSpec
+from glfs_bio.cells.spec import StructureSpec
 
 from .data import LABEL, Cells, folder, some
 

@@ -7,78 +7,16 @@ Each is one class in one file.  A new one is a :class:`Method` in a file of its 
 from __future__ import annotations
 
 from collections import UserDict
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from . import checks
 from .errors import InvalidValue, short
+from .solvers.panel import Method
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ._typing import Index
-    from .cells.cells import Cells
-    from .criterion.criterion import Criterion
-    from .options import Request, StructureSpec
-    from .panel import Panel
-    from .selection import Candidates
-
-
-@dataclass(frozen=True)
-class Method:
-    """A way to rank genes.  A subclass has its options as fields, and checks them.
-
-    It implements :meth:`rank`, or, `by_criterion`, :meth:`answer`.
-    """
-
-    #: Name in a registry, and in what is recorded.
-    name: ClassVar[str]
-    title: ClassVar[str] = ""
-    #: Authors and year.
-    reference: ClassVar[str] = ""
-    #: Whether it chooses the number of genes where none is given.
-    chooses_size: ClassVar[bool] = False
-    #: Whether genes come from the criterion for panels: it answers every request, takes cells
-    #: without their matrix, and its panels hold whole genes.
-    by_criterion: ClassVar[bool] = False
-    #: Whether it needs all directions of the cells, those too that no gene reaches.
-    whole_space: ClassVar[bool] = False
-
-    def standardize(self, n_comps: int | None) -> str | None:
-        """Units of genes where none are asked for; at full rank (None) genes are as they are."""
-        return None if n_comps is None else "noise"
-
-    def rank(
-        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
-    ) -> Panel:
-        """Rank the genes of one reduced problem per batch, those of `include` first.
-
-        `n_genes` is None too where the method chooses a size.
-        """
-        raise NotImplementedError
-
-    def answer(self, request: Request, criterion: Criterion, candidates: Candidates) -> Panel:
-        """Rank candidates by the criterion of the cells, over all genes."""
-        raise NotImplementedError
-
-    @property
-    def walks(self) -> bool:
-        """Whether :meth:`panels` gives selections of all sizes at the cost of one."""
-        return False
-
-    def panels(
-        self, problems: Sequence[Cells], sizes: Sequence[int], include: Index
-    ) -> list[Panel]:
-        """Return selections of several sizes, each another solution."""
-        raise NotImplementedError
-
-    def record(self) -> str | dict[str, Any]:
-        """The name, with options that are not the default, as ``.uns`` can keep them."""
-        options = {field.name: getattr(self, field.name) for field in fields(self)}
-        defaults = {field.name: field.default for field in fields(self)}
-        changed = {name: options[name] for name in options if options[name] != defaults[name]}
-        return {"name": self.name, **changed} if changed else self.name
+    from collections.abc import Mapping
 
 
 class Registry(UserDict[str, Any]):

@@ -11,13 +11,16 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cached_property
 from os import PathLike
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from . import checks, codec
+from .cells.spec import StructureSpec
 from .errors import InvalidType, InvalidValue, short, subject
-from .methods import METHODS, OBJECTIVES, Method
+from .methods import METHODS, OBJECTIVES
 
-STANDARDIZE = ("noise", "unit", None)
+if TYPE_CHECKING:
+    from .solvers.panel import Method
+
 ACROSS = ("mean", "worst")
 SEARCHES = ("nested", "best")
 MISSING = ("raise", "warn", "ignore")
@@ -433,71 +436,6 @@ class Preserve:
         checks.texts(or_none=True, cell_weights=self.cell_weights, use_rep=self.use_rep)
 
 
-def refuse_ignored(remedy: str, **arguments: object) -> None:
-    """Refuse genes to ignore where the subspace or the graph is given, which may have them."""
-    for name, value in arguments.items():
-        if value is not None:
-            raise InvalidValue(
-                f"`ignore` has no effect on `{name}`, which stays as it was computed: compute it "
-                f"without them and {remedy}, or leave `{name}` out"
-            )
-
-
-#: Parameters of a selection that a stored structure has itself.
-OF_STORED = ("layer", "batch_key", "neighbors_key", "ignore")
-
-
-@dataclass(frozen=True)
-class StructureSpec:
-    """How the structure of the cells is computed: arguments of :func:`~glfs_bio.pp.structure`."""
-
-    n_comps: int | None = 50
-    n_neighbors: int | None = None
-    lambda1: float = 100.0
-    standardize: str | None = "auto"
-    layer: str | None = None
-    batch_key: str | None = None
-    use_rep: str | None = None
-    neighbors_key: str | None = None
-    #: Genes that are no structure: as they are given, or names of ``.var_names``.
-    ignore: Any = None
-    random_state: Any = 0
-    #: Key of a structure in the object that has these parameters; None: it is computed.
-    stored_key: str | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        checks.whole_number("n_comps", self.n_comps, at_least=1, or_none=True)
-        checks.whole_number("n_neighbors", self.n_neighbors, at_least=1, or_none=True)
-        checks.number("lambda1", self.lambda1)
-        checks.one_of("standardize", self.standardize, ("auto", *STANDARDIZE))
-        if isinstance(self.ignore, Iterator):
-            object.__setattr__(self, "ignore", list(self.ignore))
-        if self.ignore is not None:
-            refuse_ignored(
-                "exclude them with `exclude`",
-                use_rep=self.use_rep,
-                neighbors_key=self.neighbors_key,
-            )
-        checks.seed(self.random_state, state_too=True)
-
-    def text(self) -> str:
-        """Return the parameters as one text, wherever the structure is stored."""
-        return codec.text_of(replace(self, stored_key=None))
-
-    @classmethod
-    def restored(cls, text: Any) -> StructureSpec:
-        """Return the parameters that :meth:`text` wrote."""
-        return cls(**codec.value_of(text))
-
-    def arguments(self) -> dict[str, Any]:
-        """Return them as :func:`~glfs_bio.pp.select_genes` takes them."""
-        names = ("n_comps", "layer", "batch_key", "use_rep", "neighbors_key", "ignore")
-        arguments = {name: getattr(self, name) for name in (*names, "random_state")}
-        if self.stored_key is not None:
-            arguments |= dict.fromkeys(OF_STORED) | {"use_rep": self.stored_key}
-        return arguments
-
-
 @dataclass(frozen=True)
 class Request:
     """Everything a selection is asked for: the arguments of :func:`~glfs_bio.pp.select_genes`.
@@ -556,7 +494,8 @@ class Request:
     def ranker(self) -> Method:
         """Whoever ranks the genes: the objective, or a method that has none."""
         if self.method == "glfs":
-            return OBJECTIVES.resolve("objective", self.objective)
+            objective = OBJECTIVES.resolve("objective", self.objective)
+            return objective.within(search=self.search, time_limit=self.time_limit)
         return METHODS.resolve("method", self.method)
 
     @property

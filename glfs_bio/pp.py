@@ -20,11 +20,12 @@ from ._anndata.stale import checksums
 from ._anndata.structure import KEY, compute, say_not_used, specified, store, structure_of
 from ._docs import documented
 from ._progress import tell, with_bar
+from .cells.spec import StructureSpec
 from .errors import InvalidValue, listed, naming, note, short
-from .options import Request, StructureSpec
-from .panel import adds_nothing
+from .options import Request
 from .selection import answerable, rank_genes
 from .solvers.greedy import LARGEST
+from .solvers.panel import adds_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
     from ._anndata.names import Genes, Missing
     from ._anndata.target import Preserve
-    from .methods import Method
     from .options import Limits, Platform
+    from .solvers.panel import Method
 
 __all__ = ["select_genes", "structure"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,85 +13,33 @@ from .cells.cells import build_problems, split
 from .cells.graph import check_graph
 from .cells.pca import check_coordinates, full_rank_fits
 from .criterion.criterion import Criterion
-from .criterion.platform import Detection, OnPlatform
+from .criterion.platform import OnPlatform
 from .data.threads import few_threads
-from .errors import Caution, InvalidType, InvalidValue, short, warn
-from .methods import METHODS, Method
-from .panel import Panel, measured
-from .solvers.certificate import TOLERANCE
+from .errors import Caution, InvalidValue, short, warn
+from .methods import METHODS
 from .solvers.constrained import select_within
-from .solvers.constraints import Rows
 from .solvers.greedy import Greedy, select
+from .solvers.panel import TOLERANCE, Candidates, Method, Panel, Problem, measured
 from .solvers.prove import best
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from ._typing import Index, Matrix
     from .cells.cells import Cells
+    from .cells.spec import StructureSpec
     from .criterion.criterion import Target
     from .criterion.instrument import Instrument
     from .data.matrix import RowMatrix
-    from .options import Request, StructureSpec
+    from .options import Request
 
 _FEWEST_CELLS = 3
 #: Less than this share of what should be preserved is nothing.
 _NOTHING = 1e-6
 #: So many of the genes that limits rule out are listed.
 _STRONGEST = 20
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """Genes that can be selected, and what holds of them.  Others belong to the structure too."""
-
-    #: Whether each gene can be selected, and whether it must be: shape (n_genes,).
-    allowed: NDArray[np.bool_]
-    included: NDArray[np.bool_]
-    #: Limits on the panel, over all genes; None: there are none.
-    rows: Rows | None = None
-    #: What the target platform is to the genes.
-    detection: Detection = field(default_factory=Detection)
-    #: Genes of nearly one sequence, by set: once one of a set is in, others enter last.
-    alike: Mapping[str, Index] = field(default_factory=dict)
-    #: What was named and is not there.
-    missing: tuple[Any, ...] = ()
-    #: Genes that a limit rules out on their own, by index, with the limit; they are not allowed.
-    ruled_out: Mapping[int, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, n_features: int, include: ArrayLike = (), ignore: ArrayLike = ()) -> Self:
-        """Return candidates among so many genes, by index: all but those to ignore."""
-        included = np.zeros(n_features, dtype=bool)
-        included[_indices(include, n_features)] = True
-        allowed = np.ones(n_features, dtype=bool)
-        allowed[_indices(ignore, n_features, "ignore")] = False
-        return cls(allowed | included, included)
-
-    @cached_property
-    def genes(self) -> Index:
-        """Indices of the candidates, sorted."""
-        return np.flatnonzero(self.allowed)
-
-    @cached_property
-    def include(self) -> Index:
-        """Indices of those that must be selected, sorted."""
-        return np.flatnonzero(self.included)
-
-
-def _indices(genes: ArrayLike, n_features: int, argument: str = "include") -> Index:
-    genes = np.unique(genes)
-    if not len(genes):
-        return np.empty(0, dtype=np.intp)
-    if genes.dtype.kind not in "iu":
-        raise InvalidType(f"`{argument}` has dtype {genes.dtype}: give indices of genes")
-    genes = genes.astype(np.intp)
-    outside = genes[(genes < 0) | (genes >= n_features)]
-    if len(outside):
-        raise InvalidValue(f"`{argument}` has gene {outside[-1]}, but there are {n_features} genes")
-    return genes
 
 
 def rank_genes(
@@ -130,11 +77,11 @@ def rank_genes(
     targets = None if target is None else [target.rows(rows) for _, rows in split(batch, n_cells)]
     instrument = candidates.detection.instrument(request.resolved_structure.standardize)
     criterion = criterion_of(cells, targets, worst=request.across == "worst", instrument=instrument)
+    problem = Problem(criterion, candidates, request.n_genes, request.structure.random_state)
     with few_threads(criterion.rank):
-        if ranker.by_criterion:
-            panel = ranker.answer(request, criterion, candidates)
-        else:
-            panel = _ranked(ranker, request, criterion, candidates)
+        panel: Panel = ranker.solve(problem)
+        if not ranker.by_criterion:
+            panel = measured(panel, criterion, candidates.genes)
     about: dict[str, Any] = {
         "method": ranker.name if request.method != "glfs" else "glfs",
         **({"objective": ranker.name} if request.method == "glfs" else {}),
@@ -161,17 +108,6 @@ def strongest_out(criterion: Criterion, ruled_out: Mapping[int, str]) -> dict[st
     alone = [float(criterion.preserved(genes[[position]])[0]) for position in range(len(genes))]
     limits = [ruled_out[gene] for gene in genes.tolist()]
     return {"ruled_out": pd.DataFrame({"gene": genes, "limit": limits, "preserved": alone})}
-
-
-def _ranked(
-    method: Method, request: Request, criterion: Criterion, candidates: Candidates
-) -> Panel:
-    """Rank candidates by a method that sees the cells alone, and measure the panel."""
-    problems: Any = [block.only(candidates.genes) for block in criterion.sets]
-    include = np.searchsorted(candidates.genes, candidates.include)
-    n_genes: Any = request.n_genes
-    panel = method.rank(problems, n_genes, include=include, spec=request.resolved_structure)
-    return measured(panel, criterion, candidates.genes)
 
 
 def _of_sets(numbers: list[int]) -> int | Index:
@@ -262,38 +198,43 @@ def answerable(
         )
 
 
+@dataclass(frozen=True)
 class PosteriorVariance(Method):
     """``F = Tr(W E)``, the weighted posterior variance of a cell function given the panel.
 
-    It has no options: W is what should be preserved.
+    W is what should be preserved.  Panels are nested where limits let them be, or the best that are
+    found in `time_limit` seconds.
     """
+
+    search: str = "nested"
+    time_limit: float | None = None
 
     name = "error"
     title = "GLFS: few genes that preserve the structure"
     chooses_size = True
     by_criterion = True
 
+    def within(self, *, search: str, time_limit: float | None) -> Method:
+        """Return the same method with how long, and for what, it searches."""
+        return replace(self, search=search, time_limit=time_limit)
+
     def standardize(self, n_comps: int | None) -> str | None:
         """Genes are noise-standardised at full rank too."""
         return "noise"
 
-    def answer(self, request: Request, criterion: Criterion, candidates: Candidates) -> Panel:
+    def solve(self, problem: Problem) -> Panel:
         """Choose the panel that preserves most, and measure it.
 
         Where the cells have no structure above the noise, a warning says so, and so many genes of
         largest variance are chosen; as usual where their number is left open, where they must fit
         limits, or may fail.  Nothing is certified there.
         """
+        criterion, candidates = problem.criterion, problem.candidates
         warn_of_noise(criterion)
-        limited = candidates.rows is not None or candidates.detection.varies
-        if criterion.has_anything or limited or request.n_genes is None:
-            return best_panel(
-                *(criterion, request.n_genes, candidates),
-                random_state=request.structure.random_state,
-                search=request.search,
-                time_limit=request.time_limit,
-            )
-        panel = _ranked(METHODS["variance"], request, criterion, candidates)
+        limited = problem.has_limits or candidates.detection.varies
+        if criterion.has_anything or limited or problem.n_genes is None:
+            return best_panel(problem, search=self.search, time_limit=self.time_limit)
+        panel = measured(METHODS["variance"].solve(problem), criterion, problem.genes)
         return replace(
             panel,
             weights=(panel.ranks <= panel.n_selected).astype(float),
@@ -337,21 +278,17 @@ def check_search(*, worst: bool) -> None:
         )
 
 
-def minimised_of(
-    criterion: Criterion, detection: Detection, random_state: int | None = 0
-) -> Criterion:
-    """Return what a panel minimises: F, over draws where these differ."""
+def minimised(problem: Problem) -> Criterion:
+    """Return what a panel minimises: F, over draws of what the platform detects if these differ."""
+    criterion, detection = problem.criterion, problem.candidates.detection
     if not detection.varies:
         return criterion
-    return OnPlatform(criterion, detection, random_state=random_state)
+    return OnPlatform(criterion, detection, random_state=problem.random_state)
 
 
 def best_panel(
-    criterion: Criterion,
-    n_genes: int | None,
-    candidates: Candidates,
+    problem: Problem,
     *,
-    random_state: int | None = 0,
     search: str = "nested",
     time_limit: float | None = None,
     tolerance: float = TOLERANCE,
@@ -359,32 +296,26 @@ def best_panel(
     """Choose the panel that preserves most, and measure it.
 
     Where draws of what the platform detects differ, the panel is chosen that preserves most in
-    their mean or in the worst of them.  What it preserves is measured by the efficiencies of
-    `criterion`, and so.  By ``search="best"`` it is the best panel that is found in `time_limit`
-    seconds (None: however long it takes), with genes of all panels within a tolerance, and else
-    nested, where limits let it be.
+    their mean or in the worst of them.  What it preserves is measured by the efficiencies of the
+    criterion.  By ``search="best"`` it is the best panel that is found in `time_limit` seconds
+    (None: however long it takes), with genes of all panels within a tolerance, and else nested,
+    where limits let it be.
     """
-    info: dict[str, Any] = {}
-    rows, detection, genes = candidates.rows, candidates.detection, candidates.genes
+    criterion, info = problem.criterion, dict[str, Any]()
     with few_threads(criterion.rank):
-        minimised = minimised_of(criterion, detection, random_state)
-        within = Rows.of((), criterion.n_genes) if rows is None else rows
-        within = within.one_of_each(candidates.alike, candidates.include)
-        choose: Callable[..., Panel] = partial(select, alike=candidates.alike)
-        if rows is not None:
-            choose = partial(select_within, rows=within)
+        of_draws = replace(problem, criterion=minimised(problem))
         if search == "best" and criterion.has_anything:
-            check_search(worst=minimised.largest)
-            choose = partial(best, nested=choose, rows=within, time_limit=time_limit)
-            choose = partial(choose, tolerance=tolerance)
-        panel = choose(minimised, n_genes, include=candidates.include, candidates=genes)
-        if detection.varies:
+            check_search(worst=of_draws.criterion.largest)
+            panel = best(of_draws, time_limit=time_limit, tolerance=tolerance)
+        else:
+            panel = select_within(of_draws) if problem.has_limits else select(of_draws)
+        if problem.candidates.detection.varies:
             info["preserved_on_platform"] = panel.preserved[: panel.n_selected]
-        if n_genes is None and not (rows is not None and rows.budget):
+        if problem.n_genes is None and not problem.has_any_size:
             n_tried = len(panel.preserved)
-            along = criterion.preserved(genes[panel.order[:n_tried]])
+            along = problem.preserved(panel.order[:n_tried])
             info["curve"] = {"n_genes": np.arange(1, n_tried + 1), "preserved": along}
         if not criterion.has_anything:
             unknown = np.full(panel.n_selected, np.nan)
             panel = replace(panel, optimality=unknown, certificates=None)
-        return measured(replace(panel, info=info), criterion, genes)
+        return measured(replace(panel, info=info), criterion, problem.genes)

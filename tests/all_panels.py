@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -14,6 +15,7 @@ from glfs_bio.criterion.criterion import errors_along
 from glfs_bio.criterion.error import evaluate
 from glfs_bio.solvers.constraints import Row, Rows
 from glfs_bio.solvers.greedy import select
+from glfs_bio.solvers.panel import Candidates, Problem
 
 EXAMPLES = settings(
     deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=30
@@ -73,9 +75,18 @@ def as_panel(genes):
     return np.isin(EVERY, genes).astype(float)
 
 
+def problem_of(criterion, n_genes, rows=None, *, include=NONE, among=None):
+    """Which genes, of all or `among` some, preserve most within limits."""
+    n_features = criterion.n_genes
+    among = np.arange(n_features) if among is None else among
+    ignored = np.setdiff1d(np.arange(n_features), among)
+    candidates = replace(Candidates.of(n_features, include, ignored), rows=rows)
+    return Problem(criterion, candidates, n_genes)
+
+
 def greedy_panel(criterion, n_genes, include=NONE):
     """The greedy choice among all genes."""
-    return select(criterion, n_genes, include=include, candidates=np.arange(criterion.n_genes))
+    return select(problem_of(criterion, n_genes, include=include))
 
 
 def tried(panel, candidates=None):

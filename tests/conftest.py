@@ -23,11 +23,11 @@ from scipy import sparse
 
 import glfs_bio
 from glfs_bio.cells.cells import build_problems
+from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.criterion.criterion import NOISE, Criterion
 from glfs_bio.criterion.error import Block, eigen
 from glfs_bio.data import matrix as rows
 from glfs_bio.errors import Caution, Refusal
-from glfs_bio.options import StructureSpec
 
 # Where pytest runs in the background, processes that it starts would ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,8 +16,8 @@ import glfs_bio
 PACKAGE = Path(glfs_bio.__file__).parent
 #: From the ground up; what stands on one floor does not know its neighbours.
 FLOORS = (
-    *({"errors"}, {"checks", "codec", "labels", "_typing"}, {"methods"}, {"options"}, {"data"}),
-    *({"cells"}, {"criterion"}, {"panel"}, {"solvers"}, {"glfs2014", "rivals", "laprls"}),
+    *({"errors", "_typing"}, {"checks", "codec", "labels"}, {"data"}, {"cells"}, {"criterion"}),
+    *({"solvers"}, {"methods"}, {"options"}, {"glfs2014", "rivals", "laprls"}),
     *({"measures"}, {"selection"}, {"estimators"}),
     *({"_docs", "_extras", "_files", "_progress"}, {"vendors"}),
     *({"datasets"}, {"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}),
@@ -36,20 +36,11 @@ def name_of(path: Path) -> str:
 MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def at_run_time(tree: ast.AST):
-    """Nodes that run, those within functions too: not what only type checkers see."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        yield node
-        yield from at_run_time(node)
-
-
 def imports_of(module: str) -> set[str]:
-    """Modules of the package that a module imports at any time."""
+    """Modules of the package that a module imports at any time, or for type checkers."""
     path, names = MODULES[module], set()
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in at_run_time(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             names |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):

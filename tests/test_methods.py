@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anndata as ad
 import numpy as np
@@ -12,11 +12,11 @@ from refusals import accepted, refused
 from glfs_bio import GLFS
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014.objective import Original
-from glfs_bio.methods import METHODS, OBJECTIVES, Method
+from glfs_bio.methods import METHODS, OBJECTIVES
 from glfs_bio.options import Request
-from glfs_bio.panel import by_value
 from glfs_bio.pp import recorded_parameters, select_genes
 from glfs_bio.selection import best_panel, rank_genes
+from glfs_bio.solvers.panel import Method, by_value
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Loudest(Method):
     name = "loudest"
     title = "Variance to a power"
 
-    def rank(self, problems, n_genes, *, include, spec):
-        values = sum(problem.variance for problem in problems) ** self.power
-        return by_value(values, n_genes, include, power=self.power)
+    def solve(self, problem):
+        values = sum(cells.variance for cells in problem.sets) ** self.power
+        return by_value(values, problem, power=self.power)
 
 
 class Flat(Original):
@@ -53,9 +53,8 @@ class Patient(Method):
     chooses_size = True
     by_criterion = True
 
-    def answer(self, request, criterion, candidates):
-        n_genes = self.least if request.n_genes is None else request.n_genes
-        return best_panel(criterion, n_genes, candidates)
+    def solve(self, problem):
+        return best_panel(replace(problem, n_genes=problem.n_genes or self.least))
 
 
 def test_a_ranker_by_instance(clusters):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
 import anndata as ad
 import numpy as np
@@ -14,8 +15,8 @@ from sklearn.decomposition import PCA
 
 import glfs_bio
 from glfs_bio.cells.graph import knn_graph
-from glfs_bio.panel import by_value, in_order, without_ties
 from glfs_bio.pp import select_genes
+from glfs_bio.solvers.panel import by_value, in_order, without_ties
 
 
 def best_first(adata, key="glfs"):
@@ -158,7 +159,8 @@ def test_picked_genes_come_before_those_that_wait():
 
 
 def test_included_genes_are_lifted_above_all_others():
-    panel = by_value(np.array([1.0, 5.0, 2.0, 0.0]), 3, np.array([0, 3]))
+    problem = SimpleNamespace(n_genes=3, fixed=np.array([0, 3]))
+    panel = by_value(np.array([1.0, 5.0, 2.0, 0.0]), problem)
     np.testing.assert_array_equal(panel.order, [0, 3, 1, 2])
     np.testing.assert_array_equal(panel.ranks, [1, 3, 4, 2])
 

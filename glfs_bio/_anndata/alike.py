@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .._typing import Index
     from ..options import Limits, Request
-    from ..selection import Candidates
+    from ..solvers.panel import Candidates
 
 _FILE = "nearly_identical.tsv"
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array
+    from ..cells.spec import StructureSpec
     from ..data.matrix import RowMatrix
-    from ..options import StructureSpec
 
 #: Where it is kept, in ``.obsm`` and ``.uns``.
 KEY = "glfs_all_genes"

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index
     from ..options import Request
-    from ..panel import Panel
-    from ..selection import Candidates
+    from ..solvers.panel import Candidates, Panel
 
 #: A gene that limits rule out is named if it alone preserves this share; so many are.
 _STRONG, _SAID = 0.01, 3

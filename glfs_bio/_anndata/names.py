@@ -36,7 +36,7 @@ from ..errors import (
     short,
 )
 from ..options import MISSING
-from ..selection import Candidates
+from ..solvers.panel import Candidates
 from ..vendors.forms import PanelFile, is_panel_file, read_panel
 from ..vendors.names import CONTROL, Resolver, are_names, rows_by_key, versionless
 from . import read, results
@@ -140,6 +140,11 @@ class Named:
         """Rows of ``.var``, each once, in the order of the names."""
         rows = dict.fromkeys(row for rows in self.rows.values() for row in rows)
         return np.array(list(rows), dtype=np.intp)
+
+    @property
+    def keyed(self) -> tuple[str | None, NDArray[np.intp]]:
+        """The key and the genes, by which results are compared."""
+        return self.key, self.genes
 
     @property
     def names(self) -> list[str]:

@@ -14,11 +14,12 @@ from scipy import sparse
 
 from ..cells import noise
 from ..cells.cells import build_problems
+from ..cells.spec import StructureSpec
 from ..criterion.platform import Detection
 from ..data.matrix import RowMatrix, doubled, with_values
 from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, naming, note, short
 from ..measures.genes import sums
-from ..options import FEWEST_CELLS, StructureSpec
+from ..options import FEWEST_CELLS
 from ..vendors.forecast import bits
 from ..vendors.forms import PanelFile, read_panel
 from . import columns, names, read

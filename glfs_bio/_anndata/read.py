@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array, Index, Matrix
+    from ..cells.spec import StructureSpec
     from ..data.matrix import Sums
-    from ..options import StructureSpec
 
 _ON_GPU = ("cupy", "cupyx")
 #: Bytes of a real number: single and double precision.

@@ -13,15 +13,14 @@ import pandas as pd
 from .. import checks, codec
 from ..errors import InvalidValue, NotFound, listed, short
 from ..options import Request
-from ..solvers.certificate import NONE, OPEN, STATES, TOLERANCE
+from ..solvers.panel import NONE, OPEN, STATES, TOLERANCE
 from . import read, stale
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array
-    from ..panel import Panel
-    from ..selection import Candidates
+    from ..solvers.panel import Candidates, Panel
 
 #: Parameters of a selection that leave some panels out.
 _CONSTRAINTS = ("include", "exclude", "limits", "platform")

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
     from anndata import AnnData
 
-    from .._typing import Matrix
+    from .._typing import Index, Matrix
+    from ..cells.spec import StructureSpec
     from ..data.matrix import RowMatrix
-    from ..options import StructureSpec
-    from .names import Named
     from .read import Inputs
 
 #: Rows whose sums stand for a matrix, and digits of these that do not depend on its container.
@@ -40,12 +39,16 @@ _FIRST_ROWS = 20
 _UNKNOWN = "unknown"
 
 
-def made_of(adata: AnnData, layer: str | None, panels: Iterable[Named] = ()) -> dict[str, Any]:
-    """Return what a result is of: the matrix, and panels, with the requests of selections."""
+def made_of(
+    adata: AnnData, layer: str | None, panels: Iterable[tuple[str | None, Index]] = ()
+) -> dict[str, Any]:
+    """Return what a result is of: the matrix, and panels, each the key of a selection, or None, and
+    rows of ``.var``.
+    """
     return {
         "layer": codec.storable(layer),
         "matrix": _sums(adata, layer),
-        "panels": {str(number): _recorded(adata, panel) for number, panel in enumerate(panels)},
+        "panels": {str(number): _recorded(adata, *panel) for number, panel in enumerate(panels)},
     }
 
 
@@ -146,11 +149,11 @@ def checksum_of(values: Matrix | None) -> str:
     return "None" if values is None else _checksum(_bytes_of(values))
 
 
-def _recorded(adata: AnnData, panel: Named) -> dict[str, Any]:
+def _recorded(adata: AnnData, key: str | None, genes: Index) -> dict[str, Any]:
     return {
-        "key": codec.storable(panel.key),
-        "genes": np.array(adata.var_names[panel.genes], dtype=object),
-        "request": _request(adata, panel.key),
+        "key": codec.storable(key),
+        "genes": np.array(adata.var_names[genes], dtype=object),
+        "request": _request(adata, key),
     }
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from .. import checks, codec
 from ..cells import noise
 from ..cells.cells import Cells, build_problems, split
+from ..cells.spec import OF_STORED, StructureSpec
 from ..errors import InvalidValue, caution, naming, note, quoted, short, subject
-from ..options import OF_STORED, StructureSpec
 from ..selection import criterion_of
 from . import names, read, results, stale
 

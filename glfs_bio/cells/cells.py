@@ -16,9 +16,9 @@ from ..data.products import ScaledGenes, products
 from ..data.threads import few_threads, one_thread_if_forked
 from ..errors import InvalidValue, listed, short
 from ..labels import batch_names
-from ..options import StructureSpec
 from . import graph as graphs
 from . import noise, pca
+from .spec import StructureSpec
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from . import files
 from .commands import COMMANDS, Call, run_function
 from .messages import Messages, door
-from .options import signature
+from .options import check_files, signature
 
 #: Where the words of a line are kept while it is read.
 _WORDS = f"{__name__}.words"
@@ -29,7 +28,7 @@ def with_options(name: str) -> Any:
     def run(*, json: bool, debug: bool, **line: Any) -> None:
         messages = Messages(name, door(by_name, commands), as_json=json)
         with messages.reporting(debug=debug):
-            files.check(options[:-2], line, json=json)
+            check_files(options[:-2], line, json=json)
             values = {
                 option.name: option.read(line[option.name], option.name)
                 for option in options

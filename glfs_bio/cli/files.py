@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING, Any
 import glfs_bio
 
 from .. import _files
-from .._files import check_target, existing, reading, reason
+from .._files import existing, reading, reason
 from ..errors import (
-    FileExists,
-    FileMissing,
     FileRefused,
     InvalidValue,
     Refusal,
@@ -29,64 +27,15 @@ from ..errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     import pandas as pd
     from anndata import AnnData
-
-    from .options import Option
 
 #: Endings of files of cells, and of tables with what is between their columns.
 CELLS = (".h5ad", ".zarr")
 TABLES = {".csv": ",", ".tsv": "\t"}
 _HDF5, _GZIP = b"\x89HDF", b"\x1f\x8b"
-
-
-def check(options: Sequence[Option], line: Mapping[str, Any], *, json: bool) -> None:
-    """Refuse, before anything is loaded, what cannot be read or written.
-
-    With `json` stdout has the document.
-    """
-    streams, targets = [], []
-    pairs = [(option, path) for option in options for path in option.paths(line)]
-    for option, path in pairs:
-        has_ending = not option.endings or path.suffix.lower() in option.endings
-        if is_stream(path):
-            streams += [option.name] if option.file == "w" else []
-        elif option.file == "w" and not has_ending:
-            raise InvalidValue(
-                f"`{option.name}={short(path)}` must end with {' or '.join(option.endings)}"
-            )
-        elif option.file == "w":
-            targets.append((option.name, path))
-        elif has_ending and not path.exists():
-            raise FileMissing(
-                f"`{option.name}={short(path)}` does not exist: name a file or folder that is there"
-            )
-    if json:
-        stdout()
-        streams.append("json")
-    if len(streams) > 1:
-        raise InvalidValue(
-            f"`{streams[0]}` and `{streams[1]}` are both written to stdout: write one to a file"
-        )
-    overwrite = line.get("overwrite", False)
-    for name, path in targets:
-        with naming(path=name):
-            check_target(path, overwrite=overwrite)
-    if line.get("tables") is not None:
-        _check_folder(line["tables"], overwrite=overwrite)
-
-
-def _check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Refuse what is no folder, or has tables that may not be replaced."""
-    if not folder.is_dir():
-        with naming(path="tables"):
-            check_target(folder, overwrite=False)
-    elif not overwrite and any(folder.glob("*.csv")):
-        raise FileExists(
-            f"`tables={short(folder)}` has tables: name another folder, or pass `overwrite=True`"
-        )
 
 
 def is_stream(path: Path | None) -> bool:

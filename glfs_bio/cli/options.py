@@ -19,12 +19,12 @@ import typer
 import glfs_bio
 
 from .._docs import REQUIRED, Parameter, parameters_in_source
-from .._files import reading
-from ..errors import InvalidValue, quoted, short
+from .._files import check_target, reading
+from ..errors import FileExists, FileMissing, InvalidValue, naming, quoted, short
 from . import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 #: Parameters that the shell has otherwise, or not at all.
 _NOT_HERE = {"adata", "path", "inplace", "overwrite"}
@@ -350,3 +350,50 @@ _KINDS: dict[str, dict[str, Any]] = {
     "gene_sets": {"file": "r", "endings": (".gmt",)},
     "nomenclature": {"file": "r"},
 }
+
+
+def check_files(options: Sequence[Option], line: Mapping[str, Any], *, json: bool) -> None:
+    """Refuse, before anything is loaded, what cannot be read or written.
+
+    With `json` stdout has the document.
+    """
+    streams, targets = [], []
+    pairs = [(option, path) for option in options for path in option.paths(line)]
+    for option, path in pairs:
+        has_ending = not option.endings or path.suffix.lower() in option.endings
+        if files.is_stream(path):
+            streams += [option.name] if option.file == "w" else []
+        elif option.file == "w" and not has_ending:
+            raise InvalidValue(
+                f"`{option.name}={short(path)}` must end with {' or '.join(option.endings)}"
+            )
+        elif option.file == "w":
+            targets.append((option.name, path))
+        elif has_ending and not path.exists():
+            raise FileMissing(
+                f"`{option.name}={short(path)}` does not exist: name a file or folder that is there"
+            )
+    if json:
+        files.stdout()
+        streams.append("json")
+    if len(streams) > 1:
+        raise InvalidValue(
+            f"`{streams[0]}` and `{streams[1]}` are both written to stdout: write one to a file"
+        )
+    overwrite = line.get("overwrite", False)
+    for name, path in targets:
+        with naming(path=name):
+            check_target(path, overwrite=overwrite)
+    if line.get("tables") is not None:
+        _check_folder(line["tables"], overwrite=overwrite)
+
+
+def _check_folder(folder: Path, *, overwrite: bool) -> None:
+    """Refuse what is no folder, or has tables that may not be replaced."""
+    if not folder.is_dir():
+        with naming(path="tables"):
+            check_target(folder, overwrite=False)
+    elif not overwrite and any(folder.glob("*.csv")):
+        raise FileExists(
+            f"`tables={short(folder)}` has tables: name another folder, or pass `overwrite=True`"
+        )

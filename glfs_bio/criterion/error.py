@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from .._typing import Array, Index
 
@@ -91,10 +91,6 @@ class Block:
         curved = covariances * self.weights @ covariances.T
         return np.asarray(2.0 * (covariances @ self.genes.T) * curved)
 
-    def steepest(self, inverse: Array) -> float:
-        """``‖E W E‖``: no gradient is steeper for a gene of norm 1."""
-        return float(np.linalg.eigvalsh((inverse * self.weights) @ inverse)[-1])
-
 
 class Posterior:
     """E of one set of cells given a panel, and what each gene of the panel does for it.
@@ -154,14 +150,15 @@ def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array]:
     return sum(values), np.sum(gradients, axis=0)
 
 
-def penalised(blocks: Sequence[Block], lam: float) -> Callable[[Array], tuple[float, Array]]:
-    """Return ``F(β)/λ + Σ β_i`` and its gradient as a function of β."""
-
-    def value_and_gradient(beta: Array) -> tuple[float, Array]:
-        value, gradient = evaluate(blocks, beta)
-        return value / lam + beta.sum(), gradient / lam + 1.0
-
-    return value_and_gradient
+def second_order(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, Array]:
+    """F, its gradient and its second derivatives, over all sets of cells."""
+    value, gradient, curvature = 0.0, np.zeros(len(beta)), np.zeros((len(beta), len(beta)))
+    for block in blocks:
+        inverse = block.inverse(beta)
+        value += float(block.weights @ np.diag(inverse))
+        gradient += block.gradient(inverse)
+        curvature += block.curvature(inverse)
+    return value, gradient, curvature
 
 
 def inverse(matrix: Array) -> Array:

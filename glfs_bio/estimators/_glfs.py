@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
 
 from .. import checks
 from ..cells.cells import build_problems
+from ..cells.spec import refuse_ignored
 from ..criterion.criterion import Target
 from ..criterion.targets import ExpressionTerm, LabelsTerm, ValuesTerm
 from ..data.matrix import RowMatrix
@@ -24,10 +25,10 @@ from ..data.threads import few_threads
 from ..errors import InvalidValue
 from ..labels import check_classes, is_labelled
 from ..laprls import check_cliques, class_graph
-from ..methods import OBJECTIVES, Method
-from ..options import Request, refuse_ignored
-from ..selection import Candidates, check_sizes, rank_genes
-from ..solvers.certificate import NONE
+from ..methods import OBJECTIVES
+from ..options import Request
+from ..selection import check_sizes, rank_genes
+from ..solvers.panel import NONE, Candidates, Method
 from ._input import batches_of, labels_of, rows_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from .._typing import Matrix
     from ..cells.cells import Cells
-    from ..panel import Panel
+    from ..solvers.panel import Panel
 
 
 _OF_Y = ("labels", "values")
@@ -413,8 +414,10 @@ class SupervisedGLFS(GLFS):
         """
         X, problem = self._problem(X, y, batch, sizes)
         included = Candidates.of(X.shape[1], () if include is None else include).include
+        method: Any = self.method
         with few_threads(problem.basis.shape[1]):
-            return self.method.panels([problem], sizes, included)
+            panels: list[Panel] = method.panels([problem], sizes, included)
+        return panels
 
     def _problem(
         self, X: Matrix, y: ArrayLike | None, batch: ArrayLike | None, sizes: Sequence[int | None]

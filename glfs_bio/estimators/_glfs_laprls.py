@@ -16,6 +16,7 @@ from .. import checks
 from ..cells import noise
 from ..data.matrix import RowMatrix
 from ..errors import InvalidType, InvalidValue, short, without_notes
+from ..glfs2014.objective import Original
 from ..labels import check_classes, is_labelled, n_folds
 from ._glfs import GLFS, SupervisedGLFS
 from ._input import as_given, batches_of, rows_of
@@ -370,7 +371,8 @@ def _beta(selector: GLFS) -> Array:
 
 def _panels(selector: GLFS, samples: _Samples, numbers: Index) -> list[tuple[Index, Array]]:
     """Return order and weights of the genes for every number of them."""
-    if isinstance(selector, SupervisedGLFS) and selector.method.walks:
+    method = selector.method
+    if isinstance(selector, SupervisedGLFS) and isinstance(method, Original) and method.walks:
         panels = selector.panels(*samples.arrays, numbers.tolist(), **samples.options)
         return [(panel.order, panel.weights) for panel in panels]
     fitted = _fitted(selector, int(numbers[-1]), samples)

@@ -12,8 +12,7 @@ import numpy as np
 from .. import checks
 from ..data.threads import few_threads
 from ..errors import Caution, InvalidValue
-from ..methods import Method
-from ..panel import Panel, without_ties
+from ..solvers.panel import Method, Panel, without_ties
 from . import path
 from .solver import TOLERANCE
 from .variance import Phi, Variance
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index
     from ..cells.cells import Cells
-    from ..options import StructureSpec
+    from ..solvers.panel import Problem
     from .solver import Solution
 
 log = logging.getLogger(__name__)
@@ -69,11 +68,9 @@ class Original(Method):
         left, right = cls.diagonals(1.0 / kappa)
         return Phi(genes, left, right, np.zeros((len(kappa), len(kappa))))
 
-    def rank(
-        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
-    ) -> Panel:
+    def solve(self, problem: Problem) -> Panel:
         """Select genes by the solution at λ, all of its genes where `n_genes` is None."""
-        return self.panels(problems, [n_genes], include)[0]
+        return self.panels(problem.sets, [problem.n_genes], problem.fixed)[0]
 
     @property
     def walks(self) -> bool:
@@ -81,7 +78,7 @@ class Original(Method):
         return self.lam is None
 
     def panels(
-        self, problems: Sequence[Cells], sizes: Sequence[int], include: Index
+        self, problems: Sequence[Cells], sizes: Sequence[int | None], include: Index
     ) -> list[Panel]:
         """Select genes of several numbers: for each the last solution along λ with as many genes.
 
@@ -117,14 +114,14 @@ class Original(Method):
         return panels
 
     def _solutions(
-        self, objective: Variance, sizes: Sequence[int], n_included: int
+        self, objective: Variance, sizes: Sequence[int | None], n_included: int
     ) -> list[Solution]:
         """Solutions along λ, until the smallest number of genes or to the given λ."""
         if self.lam == "line_search" or (self.lam is None and None in sizes):
             return path.line_search(objective, tol=self.tol)
         if self.lam is not None:
             return path.walk(objective, last=float(self.lam), tol=self.tol)
-        least = max(min(sizes) - n_included, 1)
+        least = max(min(size or 1 for size in sizes) - n_included, 1)
         return path.walk(objective, least=least, tol=self.tol)
 
     def _warn(self, chosen: Solution, size: int | None, n_included: int) -> None:

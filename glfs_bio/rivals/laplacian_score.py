@@ -11,16 +11,12 @@ from ..cells.graph import laplacian
 from ..cells.noise import graph_residuals
 from ..data.matrix import doubled
 from ..errors import InvalidValue
-from ..methods import Method
-from ..panel import by_value
+from ..solvers.panel import Method, by_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .._typing import Array, Index, Matrix
+    from .._typing import Array, Matrix
     from ..cells.cells import Cells
-    from ..options import StructureSpec
-    from ..panel import Panel
+    from ..solvers.panel import Panel, Problem
 
 _ROUNDING = 1e-12
 
@@ -32,9 +28,7 @@ class LaplacianScore(Method):
     title = "Laplacian Score: little variation along the graph"
     reference = "He, Cai & Niyogi 2005"
 
-    def rank(
-        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
-    ) -> Panel:
+    def solve(self, problem: Problem) -> Panel:
         """Rank genes by how little they vary along the graph, beside how much they vary at all.
 
         ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and
@@ -43,12 +37,12 @@ class LaplacianScore(Method):
         their graphs with each batch centred by itself.  Of many cells a sample is looked at
         (:class:`~glfs_bio.cells.cells.Sample`).
         """
-        along, spread, smallest = np.sum([_forms(problem) for problem in problems], axis=0)
+        along, spread, smallest = np.sum([_forms(cells) for cells in problem.sets], axis=0)
         alive = spread > smallest
         if not alive.any():
             raise InvalidValue("`X` has no gene that varies over the cells that the graph joins")
         values = -np.divide(along, spread, out=np.zeros_like(along), where=alive)
-        return by_value(_below_all(values, alive), n_genes, include)
+        return by_value(_below_all(values, alive), problem)
 
 
 def _forms(problem: Cells) -> tuple[Array, Array, Array]:

@@ -12,16 +12,11 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from .. import checks
 from ..data.matrix import RowMatrix, moments
 from ..errors import Caution
-from ..methods import Method
-from ..panel import by_value
+from ..solvers.panel import Method, by_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .._typing import Array, Index
-    from ..cells.cells import Cells
-    from ..options import StructureSpec
-    from ..panel import Panel
+    from .._typing import Array
+    from ..solvers.panel import Panel, Problem
 
 
 #: Change of α that ends the rounds, and how many there are at most.
@@ -49,9 +44,7 @@ class QAlpha(Method):
         checks.whole_number("n_clusters", self.n_clusters, at_least=1)
         checks.flags(centered=self.centered)
 
-    def rank(
-        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
-    ) -> Panel:
+    def solve(self, problem: Problem) -> Panel:
         """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
 
         The genes m are brought to unit norm, and seen through the subspace of the problem and their
@@ -60,14 +53,15 @@ class QAlpha(Method):
 
         Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
         """
-        blocks = [p.projections for p in problems]
-        squared = sum(p.n_cells * p.variance for p in problems)
+        sets = problem.sets
+        blocks = [cells.projections for cells in sets]
+        squared = sum(cells.n_cells * cells.variance for cells in sets)
         varies = squared > 0
         if not self.centered:
-            means = [moments(RowMatrix(p.data, checked=True))[0] for p in problems]
-            sums = [np.sqrt(p.n_cells) * mean for p, mean in zip(problems, means, strict=True)]
-            squared = squared + sum(column**2 for column in sums)
-            blocks += [column[:, None] for column in sums]
+            for cells in sets:
+                mean = moments(RowMatrix(cells.data, checked=True))[0]
+                squared = squared + cells.n_cells * mean**2
+                blocks.append(np.sqrt(cells.n_cells) * mean[:, None])
         scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=varies)
         genes = np.hstack(blocks) * scale[:, None]
         alpha, rounds, converged = coherent_weights(genes, self.n_clusters)
@@ -76,7 +70,7 @@ class QAlpha(Method):
                 Caution(f"Q−α did not converge in {rounds} rounds: its ranking is approximate."),
                 stacklevel=2,
             )
-        return by_value(np.abs(alpha), n_genes, include, n_iter=rounds, converged=converged)
+        return by_value(np.abs(alpha), problem, n_iter=rounds, converged=converged)
 
 
 def coherent_weights(

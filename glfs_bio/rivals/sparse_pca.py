@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import checks
 from ..errors import Caution
-from ..methods import Method
-from ..panel import by_value
+from ..solvers.panel import Method, by_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .._typing import Array, Index
-    from ..cells.cells import Cells
-    from ..options import StructureSpec
-    from ..panel import Panel
+    from .._typing import Array
+    from ..solvers.panel import Panel, Problem
 
 #: Change of a direction that ends the rounds, and how many there are at most.
 _TOL, _ROUNDS = 1e-6, 500
@@ -38,9 +33,7 @@ class SparsePCA(Method):
     def __post_init__(self) -> None:
         checks.whole_number("n_components", self.n_components, at_least=1)
 
-    def rank(
-        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
-    ) -> Panel:
+    def solve(self, problem: Problem) -> Panel:
         """Rank genes by their largest absolute loading on components of unit length.
 
         The matrix is seen through the subspace of the problem, in r dimensions a gene.  Several
@@ -49,14 +42,15 @@ class SparsePCA(Method):
         Weights are the loadings.  Genes without a loading are ordered, below those with one, by how
         near they are to having one.  ``info`` has ``n_iter`` and ``converged``.
         """
-        genes = np.hstack([p.projections * p.units[:, None] for p in problems])
+        genes = np.hstack([cells.projections * cells.units[:, None] for cells in problem.sets])
+        n_genes: Any = problem.n_genes
         n_components = min(self.n_components, n_genes, *genes.shape)
         loadings, scores, info = components(genes, n_components, -(-n_genes // n_components))
         if not info["converged"]:
             warnings.warn(
                 Caution("Sparse PCA did not converge: its ranking is approximate."), stacklevel=2
             )
-        return replace(by_value(scores, n_genes, include, **info), weights=loadings)
+        return replace(by_value(scores, problem, **info), weights=loadings)
 
 
 def components(

@@ -6,16 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..methods import Method
-from ..panel import by_value
+from ..solvers.panel import Method, by_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .._typing import Index
-    from ..cells.cells import Cells
-    from ..options import StructureSpec
-    from ..panel import Panel
+    from ..solvers.panel import Panel, Problem
 
 
 class LargestVariance(Method):
@@ -24,13 +18,11 @@ class LargestVariance(Method):
     name = "variance"
     title = "Largest variance"
 
-    def rank(
-        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
-    ) -> Panel:
+    def solve(self, problem: Problem) -> Panel:
         """Rank genes by their variance over the cells, in the units of the matrix.
 
         Over batches it is the variance within batches, their cells counting alike.
         """
-        cells = [problem.n_cells for problem in problems]
-        values = np.average([problem.variance for problem in problems], axis=0, weights=cells)
-        return by_value(values, n_genes, include)
+        n_cells = [cells.n_cells for cells in problem.sets]
+        values = np.average([cells.variance for cells in problem.sets], axis=0, weights=n_cells)
+        return by_value(values, problem)

@@ -1,15 +1,15 @@
 """Linear limits on a panel: ``lower ≤ P s ≤ upper`` for the panel s, with P ≥ 0.
 
 An upper limit (a budget, a sum of counts, genes of one family) that holds for a panel holds for
-every part of it.  A lower limit (genes of one type) holds for whole panels.  Whether a part of a
-panel can still be completed is a small integer programme, which HiGHS solves exactly.
+every part of it.  A lower limit (genes of one type) holds for whole panels.  Which panel within
+them is worth most, by a number for each gene, is an integer programme, which HiGHS solves.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -30,12 +30,10 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-9
 #: HiGHS lets a row be over its limit by 1e-6; where it uses that, it is asked again for less.
 _TIGHTER = 1.0 - 1e-5
-#: What the number of genes is called where it is a limit too.
-_SIZE = "n_genes"
 #: Rows that are named one by one where they conflict; of more, their limits are.
 _MOST_NAMED = 2
-#: Nodes of the programme that says how large a panel can be.
-_NODES = 500
+#: Where the best vertex is searched: how near to the best it is, and nodes of the programme.
+_ROUGHLY = {"mip_rel_gap": 1e-2, "node_limit": 500}
 
 
 class Row(NamedTuple):
@@ -114,9 +112,8 @@ class Rows:
         """The row of every stored value."""
         return np.repeat(np.arange(len(self.upper)), np.diff(self.matrix.indptr))
 
-    def with_rows(self, rows: Iterable[Row]) -> Rows:
+    def with_rows(self, more: Rows) -> Rows:
         """Return the same limits and more."""
-        more = Rows.of(rows, self.n_genes)
         return replace(
             self,
             matrix=sparse.csr_array(sparse.vstack([self.matrix, more.matrix], format="csr")),
@@ -125,11 +122,6 @@ class Rows:
             limits=self.limits + more.limits,
             names=self.names + more.names,
         )
-
-    def of_size(self, n_genes: int) -> Rows:
-        """Return the same limits, and at least so many genes."""
-        genes, ones = np.arange(self.n_genes), np.ones(self.n_genes)
-        return self.with_rows([Row(_SIZE, _SIZE, genes, ones, lower=float(n_genes))])
 
     @property
     def packing(self) -> Rows:
@@ -140,17 +132,6 @@ class Rows:
     def allowed(self) -> Mask:
         """Whether each gene could be in a panel, on its own, shape (n_genes,)."""
         return self.within(np.zeros(len(self.upper)))
-
-    @cached_property
-    def use(self) -> Array:
-        """Largest share of an upper limit that each gene takes, where genes take unequal ones."""
-        shares = np.zeros(self.n_genes)
-        for row in np.flatnonzero(np.isfinite(self.upper) & (self.upper > 0)):
-            stored = slice(*self.matrix.indptr[row : row + 2])
-            genes, values = self.matrix.indices[stored], self.matrix.data[stored]
-            if len(values) and np.ptp(values) > _ROUNDING * values.max():
-                shares[genes] = np.maximum(shares[genes], values / self.upper[row])
-        return shares
 
     def sums(self, genes: Index | Sequence[int]) -> Array:
         """``P s`` for some genes, shape (n_rows,)."""
@@ -189,26 +170,18 @@ class Rows:
         too_much = self.matrix.data > (self.most - used)[self._row_of_value]
         return np.bincount(self._row_of_value[too_much], minlength=len(self.upper))
 
-    def no_better(self, gene: int, used: Array) -> Mask:
-        """Whether each gene serves no lower limit better than one, and no upper limit.
-
-        Beside genes that sum to `used`: it adds no more to any lower limit that is not met, and no
-        less to any upper one.
-        """
-        uses = (self.sums([gene]) > 0) & np.isfinite(self.upper)
-        unmet, packed = self._dense[used < self.lower], self._dense[uses]
-        less_met = (unmet <= unmet[:, [gene]]).all(axis=0)
-        return np.asarray(less_met & (packed >= packed[:, [gene]]).all(axis=0))
-
-    def one_of_each(self, alike: Mapping[str, Index], include: Index) -> Rows:
-        """Return the same limits, with one gene at most of each of some sets, or those of
-        `include`.
-        """
+    @classmethod
+    def one_of_each(cls, alike: Mapping[str, Index], include: Index, n_genes: int) -> Rows:
+        """Return limits of one gene of each of some sets, or those of `include`."""
         limit, rows = "nearly_identical", []
         for name, genes in alike.items():
             upper = max(1.0, float(np.isin(genes, include).sum()))
             rows.append(Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), upper=upper))
-        return self.with_rows(rows) if rows else self
+        return cls.of(rows, n_genes)
+
+    def broken(self, panel: Array) -> Rows:
+        """Return the upper limits that a panel, genes in parts or whole, is not within."""
+        return self.subset(np.flatnonzero(self.matrix @ panel > self.most))
 
     def only(self, genes: Index) -> Rows:
         """Return the same limits on some of the genes."""
@@ -237,112 +210,48 @@ class Rows:
         lower, upper = np.maximum(self.lower - used, 0.0), np.maximum(self.most - used, 0.0)
         return replace(self, lower=lower, upper=upper)
 
-    def completion(self, used: Array, can_enter: Mask, n_more: int) -> list[int] | None:
-        """Return the fewest more genes that meet all lower limits; None where `n_more` are too few.
+    @property
+    def largest_size(self) -> int:
+        """Number of genes of which each upper limit by itself lets no more in."""
+        sums = np.cumsum(np.sort(self._dense, axis=1), axis=1)
+        return int((sums <= self.most[:, None]).sum(axis=1).min(initial=self.n_genes))
 
-        `used` is ``P s`` of the genes that are in, shape (n_rows,), `can_enter` says which others
-        may be, shape (n_genes,).
+    def best_vertex(self, worth: Array, size: int) -> Index | None:
+        """Return about the best panel of at most `size` genes within the limits, by what each gene
+        is worth; None where no panel is found.
         """
-        unmet = np.flatnonzero(used < self.lower)
-        if not len(unmet):
-            return []
-        counts = self._dense[unmet].sum(axis=0) > 0
-        genes = np.flatnonzero(can_enter & self.within(used) & counts)
-        if not len(genes) or n_more < 1:
-            return None
-        if (self._dense[np.ix_(unmet, genes)] == 1.0).all():
-            needed = int(np.ceil((self.lower - used)[unmet].max()))
-            chosen = self._cheapest(used, genes, needed)
-            if chosen is None or needed > n_more:
-                return None
-            if self._all_hold(used, chosen):
-                return list(map(int, chosen))
-        shares = self._shares_of_room(used, genes)  # of as many genes those that leave most room
-        costs = np.ones(len(genes)) + shares / (1.0 + shares.max()) / (2.0 * len(genes))
+        return self._solved(worth, size, _ROUGHLY)
+
+    def fewest(self) -> int | None:
+        """Return how many genes the smallest panel within the limits has; None: there is none."""
+        if not self.lower.any():
+            return 0
+        genes = self._solved(-np.ones(self.n_genes), self.n_genes, {})
+        return None if genes is None else len(genes)
+
+    def _solved(self, worth: Array, size: int, options: dict[str, float]) -> Index | None:
+        """Return the genes of the panel within the limits that are worth most together."""
+        packs, covers = np.flatnonzero(np.isfinite(self.upper)), np.flatnonzero(self.lower > 0)
+        unit = np.where(self.upper[packs] > 0, self.upper[packs], 1.0)
+        packed = self.matrix[packs] / unit[:, None]
         for share in (1.0, _TIGHTER):
-            solution = self._solved(costs, used, genes, n_more, share)
+            solution = milp(
+                -worth,
+                integrality=np.ones(self.n_genes),
+                bounds=Bounds(0, self.allowed.astype(float)),
+                constraints=[
+                    LinearConstraint(packed, ub=share * self.upper[packs] / unit),
+                    LinearConstraint(self.matrix[covers], lb=self.lower[covers]),
+                    LinearConstraint(np.ones((1, self.n_genes)), ub=size),
+                ],
+                options=options,
+            )
             if solution.x is None:
                 return None
-            chosen = genes[solution.x > 0.5]
-            if self._all_hold(used, chosen):
-                return list(map(int, chosen))
+            is_in = solution.x > 0.5
+            if self.hold(is_in.astype(float)):
+                return np.flatnonzero(is_in)
         return None
-
-    def cheapest(self, used: Array, can_enter: Mask, n_more: int) -> list[int] | None:
-        """Return so many more genes that take least of the limits; None where they break one."""
-        chosen = self._cheapest(used, np.flatnonzero(can_enter & self.within(used)), n_more)
-        return chosen.tolist() if chosen is not None and self._all_hold(used, chosen) else None
-
-    def largest(self, used: Array, can_enter: Mask, n_more: int) -> tuple[list[int], int]:
-        """Return as many more genes as a panel can hold, at most `n_more`, and how many could be.
-
-        Its arguments are those of :meth:`completion`.  There are fewer genes than could be only
-        where the programme is not solved within :data:`_NODES`.
-        """
-        genes = np.flatnonzero(can_enter & self.within(used))
-        if not len(genes) or n_more < 1:
-            return [], 0
-        most = min(n_more, len(genes))
-        while (chosen := self._cheapest(used, genes, most)) is None:
-            most -= 1
-        if self._all_hold(used, chosen):
-            return chosen.tolist(), most
-        shares = self._shares_of_room(used, genes)
-        costs = -1.0 + shares / (1.0 + shares.max()) / (2.0 * len(genes))
-        for share in (1.0, _TIGHTER):
-            solution = self._solved(costs, used, genes, n_more, share, node_limit=_NODES)
-            if share == 1.0 and solution.mip_dual_bound is not None:  # costs are below ½
-                most = min(most, int(np.floor(0.5 - solution.mip_dual_bound)))
-            if solution.x is None:
-                break
-            chosen = genes[solution.x > 0.5]
-            if self._all_hold(used, chosen):
-                return chosen.tolist(), max(most, len(chosen))
-        return [], most
-
-    def _all_hold(self, used: Array, chosen: Index) -> bool:
-        """Return whether all limits hold with some genes beside those that sum to `used`."""
-        sums = used + self.sums(chosen)
-        return bool((sums <= self.most).all() and (sums >= self.lower).all())
-
-    def _cheapest(self, used: Array, genes: Index, n: int) -> Index | None:
-        """Return so many genes that take least of the room; None where no such panel can be."""
-        if n > len(genes):
-            return None
-        binding = self._binding(used, genes)
-        least = np.sort(self._dense[np.ix_(binding, genes)], axis=1)[:, :n].sum(axis=1)
-        if (least > (self.most - used)[binding]).any():
-            return None
-        shares = self._shares_of_room(used, genes)
-        return np.asarray(genes[np.argsort(shares, kind="stable")[:n]])
-
-    def _binding(self, used: Array, genes: Index) -> Index:
-        """Return the rows that cannot hold all of some genes."""
-        room = self.most - used
-        return np.flatnonzero((self._dense[:, genes].sum(axis=1) > room) & np.isfinite(room))
-
-    def _shares_of_room(self, used: Array, genes: Index) -> Array:
-        """Return the largest share of what upper limits leave that each gene takes."""
-        binding = self._binding(used, genes)
-        room = (self.most - used)[binding, None]
-        return np.asarray((self._dense[np.ix_(binding, genes)] / room).max(axis=0, initial=0.0))
-
-    def _solved(
-        self, costs: Array, used: Array, genes: Index, n_more: int, share: float, **options: Any
-    ) -> Any:
-        """Return the solution of least costs among some genes, within a share of the room."""
-        unmet, binding = np.flatnonzero(used < self.lower), self._binding(used, genes)
-        ones = np.ones(len(genes))
-        conditions = []
-        if len(unmet):
-            met = self._dense[np.ix_(unmet, genes)]
-            conditions.append(LinearConstraint(met, lb=(self.lower - used)[unmet]))
-        conditions.append(LinearConstraint(ones[None], ub=n_more))
-        if len(binding):
-            packed = self._dense[np.ix_(binding, genes)] / (self.most - used)[binding, None]
-            conditions.append(LinearConstraint(packed, ub=share))
-        bounds = Bounds(0, 1)
-        return milp(costs, integrality=ones, bounds=bounds, constraints=conditions, options=options)
 
 
 def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index) -> None:
@@ -365,17 +274,12 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
             f"`limits` leave no candidate gene ({', '.join(dict.fromkeys(rows.limits))}): relax "
             "them"
         )
-    n_others = len(others_allowed)
-    n_more = n_others if n_genes is None else n_genes - len(include)
-
-    def n_needed(subset: Sequence[int], n_most: int) -> int | None:
-        chosen = np.asarray(subset, dtype=np.intp)
-        can_enter = np.ones(n_others, dtype=bool)
-        genes = rows_of_rest.subset(chosen).completion(used[chosen], can_enter, n_most)
-        return None if genes is None else len(genes)
+    rows_of_rest = rows_of_rest.remaining(used)
+    n_more = len(others_allowed) if n_genes is None else n_genes - len(include)
 
     def conflict(subset: Sequence[int]) -> bool:
-        return n_needed(subset, n_more) is None
+        fewest = rows_of_rest.subset(subset).fewest()
+        return fewest is None or fewest > n_more
 
     if not conflict(range(len(rows.names))):
         return
@@ -384,7 +288,7 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     if len(blamed) > _MOST_NAMED:
         blamed = smallest_conflict(rows.limits, conflict)
         names = list(dict.fromkeys(rows.limits[row] for row in blamed))
-    needed = n_needed(blamed, n_others)
+    needed = rows_of_rest.subset(blamed).fewest()
     if needed is not None and n_genes is not None:
         raise InvalidValue(
             f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {_joined(names)} need "

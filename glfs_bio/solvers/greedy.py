@@ -24,20 +24,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..panel import picked
-from .bound import relax, relax_beside
-from .certificate import Certificates
-from .constraints import Rows
+from .panel import Certificates, picked
+from .relaxation import relax_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from .._typing import Array, Index
     from ..criterion.across import Largest
-    from ..criterion.criterion import Criterion
     from ..criterion.error import Block
-    from ..panel import Panel
-    from .bound import Relaxation
+    from .panel import Panel, Problem
 
 log = logging.getLogger(__name__)
 
@@ -155,64 +151,40 @@ LARGEST = 500
 _ROUNDING = 1e-12
 
 
-def select(
-    criterion: Criterion,
-    n_genes: int | None,
-    *,
-    include: Index,
-    candidates: Index,
-    alike: Mapping[str, Index] | None = None,
-) -> Panel:
-    """Choose genes one by one, each the one that lowers F most beside those before it, among sorted
-    candidates with those of `include` among them, and one of each set that is `alike`.
+def select(problem: Problem) -> Panel:
+    """Choose genes one by one, each the one that lowers F most beside those before it, and one of
+    each set that is alike.
 
     Panels are nested: the first k genes are the panel of k genes, whatever the number asked for.
-    `preserved` is of all genes that were tried, which are more than the panel for ``n_genes=None``.
+    `preserved` is of all genes that were tried, which are more than the panel where no number is
+    given.
     """
-    blocks = [block.only(candidates) for block in criterion.blocks]
-    fixed = np.searchsorted(candidates, include)
-    sets = {name: np.searchsorted(candidates, genes) for name, genes in (alike or {}).items()}
-    greedy = Greedy(blocks, across=criterion.across(), alike=sets.values())
+    fixed, n_genes = problem.fixed, problem.n_genes
+    alike = problem.sets_alike.values()
+    greedy = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
     greedy.grow(len(fixed), among=fixed)
-    greedy.grow(max(min(LARGEST, len(candidates)), len(fixed)) if n_genes is None else n_genes)
-    preserved = criterion.preserved(candidates[greedy.picked])
+    most = max(min(LARGEST, len(problem.genes)), len(fixed))
+    greedy.grow(most if n_genes is None else n_genes)
+    preserved = problem.preserved(greedy.picked)
     n_selected = fewest_genes(preserved, len(fixed)) if n_genes is None else n_genes
-
-    def relax_choice(bounding: list[Block], chosen: Index) -> tuple[Index, Relaxation]:
-        n_more = n_selected - len(fixed)
-        relaxation = relax([block.cover(fixed) for block in bounding], n_more)
-        several = {name: g for name, g in sets.items() if relaxation.beta[g].sum() > 1.0}
-        if not several:
-            return np.arange(len(candidates)), relaxation
-        rows = Rows.of((), len(candidates)).one_of_each(several, fixed)
-        return relax_beside(bounding, rows, chosen, len(fixed), n_selected, relaxation)
-
-    return certified(criterion, candidates, greedy, preserved, n_selected, fixed, relax_choice)
+    return certified(problem, greedy, preserved, n_selected, n_selected)
 
 
 def certified(
-    criterion: Criterion,
-    candidates: Index,
-    greedy: Greedy,
-    preserved: Array,
-    n_selected: int,
-    fixed: Index,
-    relax_choice: Callable[[list[Block], Index], tuple[Index, Relaxation]],
+    problem: Problem, greedy: Greedy, preserved: Array, n_selected: int, size: int
 ) -> Panel:
-    """Return the panel of the first genes of a choice, with bounds on all panels of its size.
-
-    Genes are counted among the candidates.  `fixed` must be in; `relax_choice` returns the genes
-    that may be in besides, and their relaxed choice, from blocks over the candidates and the panel.
+    """Return the panel of the first genes of a choice, with bounds on all panels of at most `size`
+    genes.
     """
+    fixed, n_genes = problem.fixed, len(problem.genes)
     chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)
-    errors = criterion.errors(candidates[chosen])
-    share = np.full(n_selected, np.nan)
-    beta = np.zeros(len(candidates))
-    holding, lacking = np.full(len(candidates), np.inf), np.full(len(candidates), -np.inf)
+    errors = problem.errors(chosen)
+    share, beta = np.full(n_selected, np.nan), np.zeros(n_genes)
+    holding, lacking = np.full(n_genes, np.inf), np.full(n_genes, -np.inf)
     if n_selected > len(fixed):
-        bounding, excess = criterion.bounding(candidates[chosen])
-        blocks = [block.only(candidates) for block in bounding]
-        genes, relaxation = relax_choice(blocks, chosen)
+        bounding, excess = problem.criterion.bounding(problem.genes[chosen])
+        blocks = [block.only(problem.genes) for block in bounding]
+        genes, relaxation = relax_beside(problem, blocks, chosen, size)
         share[len(fixed) :] = optimality(errors[len(fixed) :], relaxation.lower - excess)
         beta[genes] = relaxation.beta
         holding[genes], lacking[genes] = relaxation.holding - excess, relaxation.lacking - excess

@@ -1,13 +1,13 @@
 """The best panel of a size within linear limits, by branch and bound.
 
 A node is all panels that hold some genes and lack some others.  Its relaxation (:mod:`.relaxation`)
-bounds them, and by reduced costs (:mod:`.certificate`) more genes are in, or out, of every panel
+bounds them, and by reduced costs (:mod:`.relaxation`) more genes are in, or out, of every panel
 there that is as good as the best known.  Of the rest the one of weight nearest to ½ is in, or out,
 in the two nodes that follow.  The node of the least bound comes first (Land & Doig 1960; for
 optimal designs: Ponte, Fampa & Lee 2023).  Panels come from weights, the largest first, and from
 :mod:`.exchanges`.
 
-A bound is above F of a panel only by more than :data:`.certificate.ROUNDING`: what is proven is
+A bound is above F of a panel only by more than :data:`.panel.ROUNDING`: what is proven is
 that no panel is better than by rounding, and panels that are as good but for rounding are found.
 """
 
@@ -16,28 +16,27 @@ from __future__ import annotations
 import heapq
 import logging
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..panel import picked
-from .certificate import NONE, OPEN, ROUNDING, TOLERANCE, Certificates
+from .constrained import select_within
 from .exchanges import Exchanges
-from .greedy import Greedy
+from .greedy import Greedy, select
+from .panel import NONE, OPEN, ROUNDING, TOLERANCE, Certificates, Proof, picked
 from .relaxation import Point, Polytope, relaxed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from .._typing import Array, Index
-    from ..criterion.criterion import Criterion
     from ..criterion.error import Block
-    from ..panel import Panel
     from .constraints import Mask, Rows
+    from .panel import Panel, Problem
 
 log = logging.getLogger(__name__)
 
@@ -54,24 +53,6 @@ _TINY = 1e-12
 _FAILURES = 3
 #: Nodes between two messages.
 _OFTEN = 50
-
-
-@dataclass(frozen=True)
-class Proof:
-    """How much better than the best panel known another one could be."""
-
-    #: F of it, and of no gene; no panel is below `lower`.
-    error: float
-    start: float
-    lower: float
-    #: Nodes whose relaxation was solved, and genes that are still open.
-    n_nodes: int
-    n_open: int
-
-    @property
-    def proven(self) -> bool:
-        """Whether no panel is better, but for rounding."""
-        return self.lower >= self.error - ROUNDING * self.start
 
 
 class _Node(NamedTuple):
@@ -334,37 +315,27 @@ class Search:
 
 
 def best(
-    criterion: Criterion,
-    n_genes: int | None,
-    *,
-    nested: Callable[..., Panel],
-    rows: Rows,
-    include: Index,
-    candidates: Index,
-    time_limit: float | None = None,
-    tolerance: float = TOLERANCE,
+    problem: Problem, *, time_limit: float | None = None, tolerance: float = TOLERANCE
 ) -> Panel:
-    """Choose the best panel among sorted candidates with those of `include` among them, and prove
-    it if there is time.
+    """Choose the best panel, and prove it if there is time.
 
-    It has as many genes as the panel of `nested`, a greedy choice which takes the same arguments,
-    or, where limits say how many there may be, any number within them.  Panels of different sizes
-    are not nested; genes are in the order of a greedy choice among them.  `time_limit` is in
-    seconds, None: none; whoever interrupts it gets the best panel so far.  The criterion is a sum
-    over its blocks.
+    It has as many genes as the greedy choice, or, where limits say how many there may be, any
+    number within them.  Panels of different sizes are not nested; genes are in the order of a
+    greedy choice among them.  `time_limit` is in seconds, None: none; whoever interrupts it gets
+    the best panel so far.  The criterion is a sum over its blocks.
     """
     until = np.inf if time_limit is None else time.monotonic() + time_limit
-    panel = nested(criterion, n_genes, include=include, candidates=candidates)
+    panel = select_within(problem) if problem.has_limits else select(problem)
     order, certificates = panel.order[: panel.n_selected], panel.certificates
-    n_fixed = len(include)
+    n_fixed = len(problem.fixed)
     if certificates is None or n_fixed == len(order):
         return panel
-    size = len(candidates) if n_genes is None and rows.budget else n_genes or len(order)
+    size = problem.rows.largest_size if problem.has_any_size else problem.n_genes or len(order)
 
-    def search_among(tested: Index, panel: Index) -> Search:
-        genes = candidates[tested]
-        fixed, start = np.searchsorted(genes, include), np.searchsorted(tested, panel)
-        return Search(criterion.on(genes), rows.only(genes), size, fixed, start)
+    def search_among(genes: Index, panel: Index) -> Search:
+        fixed, start = np.searchsorted(genes, problem.fixed), np.searchsorted(genes, panel)
+        blocks = problem.criterion.on(problem.genes[genes])
+        return Search(blocks, problem.rows.only(genes), size, fixed, start)
 
     tested = np.flatnonzero(certificates.of() != NONE)
     search = search_among(tested, order)
@@ -378,7 +349,7 @@ def best(
     except KeyboardInterrupt:
         certificates = search.certificates().over(certificates, tested)
         log.warning("Interrupted: the best panel so far is kept, with the bound so far.")
-    errors = criterion.errors(candidates[order])
+    errors = problem.errors(order)
     gained = errors[n_fixed] - errors[1:]
     bound = float(errors[n_fixed] - gained[-1] / panel.optimality[-1])  # of the first panel
     lower = min(float(np.fmax(search.lower, bound)), search.error)
@@ -386,21 +357,20 @@ def best(
     proof = Proof(search.error, search.start, lower, search.n_nodes, n_open)
     weights, share = panel.weights.copy(), panel.optimality.copy()
     if not np.array_equal(np.sort(order), tested[search.panel]):
-        greedy = Greedy([block.only(candidates) for block in criterion.blocks])
-        greedy.grow(n_fixed, among=np.searchsorted(candidates, include))
+        greedy = Greedy(problem.blocks)
+        greedy.grow(n_fixed, among=problem.fixed)
         greedy.grow(len(search.panel), among=tested[search.panel])
-        genes = candidates[greedy.picked]
-        n = min(len(order), len(genes))  # panels with the same first genes
-        gains = errors[n_fixed] - criterion.errors(genes)[1 : n + 1]
-        ratio = np.full(len(genes), np.nan)
+        n = min(len(order), len(greedy.picked))  # panels with the same first genes
+        gains = errors[n_fixed] - problem.errors(greedy.picked)[1 : n + 1]
+        ratio = np.full(len(greedy.picked), np.nan)
         np.divide(gains * share[:n], gained[:n], out=ratio[:n], where=gained[:n] > 0)
         share = np.minimum(ratio, 1.0)
         panel = picked(
             greedy.picked,
             greedy.waiting,
             weights=weights,
-            n_selected=len(genes),
-            preserved=criterion.preserved(genes),
+            n_selected=len(greedy.picked),
+            preserved=problem.preserved(greedy.picked),
             optimality=share,
         )
     best_gain, most_gain = errors[n_fixed] - proof.error, errors[n_fixed] - proof.lower

@@ -1,6 +1,10 @@
-"""The choice of genes in parts, under linear limits, by an interior-point method.
+"""How far a panel is from the best possible: the choice of genes in parts, by an interior point.
 
     minimise F(β)  over  0 ≤ β ≤ 1,  A β ≤ b
+
+F is convex, so that at any β and for every panel s of k genes ``F(s) ≥ F(β) + ∇F(β)ᵀ(s − β)``,
+which is smallest for the k genes of steepest gradient.  One gradient bounds the panels of every
+size, whether β is a minimiser or not; bounds are close where it is one for that size.
 
 The first row of A counts genes; the others are upper limits, and lower ones with their signs
 turned.  Newton steps for the optimality conditions with a duality measure μ that falls to zero,
@@ -9,26 +13,41 @@ turned.  Newton steps for the optimality conditions with a duality measure μ th
 
 take as many iterations for many genes as for few (Wright 1997, chapters 5 and 11), and each costs
 the cube of their number.  Genes of weight 0 are many: they stay out of a working set while their
-slope of the bound, which any β and ζ give (:mod:`.certificate`), says that they would not come in.
+slope of the bound, which any β and ζ give, says that they would not come in.
+
+What the bound says of single genes.  With multipliers ζ ≥ 0 of the limits
+
+    F(s) ≥ F(β) + ∇F(β)ᵀ(s − β) + ζᵀ(A s − b) = ℓ + υᵀs,
+
+and with a price ζ₀ ≥ 0 of each of at most k genes ``F(s) ≥ ℓ − ζ₀k + Σ_i s_i (υ_i + ζ₀)``.  The
+right side is least, L, for all genes of negative reduced cost.  A panel that holds another gene, or
+lacks one of these, pays that gene's reduced cost:
+
+    holding gene i:  F(s) ≥ L + max(υ_i + ζ₀, 0),    lacking it:  F(s) ≥ L + max(−υ_i − ζ₀, 0).
+
+Where that is above F of a panel that is known, gene i is in no best panel, or in every one.
 """
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lapack
 
-from ..criterion.error import evaluate
-from .certificate import Linear
+from ..criterion.error import evaluate, second_order
+from .constraints import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
     from ..criterion.error import Block
-    from .constraints import Rows
+    from .panel import Problem
+
+log = logging.getLogger(__name__)
 
 #: Iterations, at most; a few suffice unless nothing is within the limits.
 _STEPS = 50
@@ -42,6 +61,140 @@ _ROOM = 1e-6
 _MORE, _ROUNDS = 60, 8
 #: A weight that is zero, in the working set and in what is shown.
 _ZERO, _NOTHING = 1e-6, 1e-4
+#: F above its bound, as a share of F without genes, at the size asked for and at smaller ones; each
+#: of these is so much smaller than the one before.
+_GAP, _ROUGH_GAP, _SMALLER = 1e-5, 1e-4, 0.5
+
+
+class Linear(NamedTuple):
+    """``F(s) ≥ level + slopesᵀ s`` for every panel s of some kind."""
+
+    level: float
+    slopes: Array
+
+    def along(self, n_sizes: int) -> Array:
+        """The bounds of panels of at most 1, 2, … `n_sizes` genes, shape (n_sizes,)."""
+        first = np.partition(self.slopes, n_sizes - 1)[:n_sizes] if n_sizes else self.slopes[:0]
+        return np.asarray(self.level + np.cumsum(np.minimum(np.sort(first), 0.0)))
+
+    def least(self, size: int) -> float:
+        """The bound of panels of at most `size` genes."""
+        slopes = self.slopes
+        if 0 < size < len(slopes):
+            slopes = np.partition(slopes, size - 1)
+        return float(self.level + np.minimum(slopes[:size], 0.0).sum())
+
+    def of_genes(self, size: int) -> tuple[Array, Array]:
+        """The bounds of panels of at most `size` genes that hold each gene, and that lack it.
+
+        The price of a gene is best where as many genes as asked for are worth it: between the last
+        of these and the next one.
+        """
+        slopes, n_genes = self.slopes, len(self.slopes)
+        ranks = [rank for rank in (size - 1, size) if 0 <= rank < n_genes]
+        by_rank = np.partition(slopes, ranks) if ranks else slopes
+        holding, lacking = np.full((2, n_genes), -np.inf)
+        for rank in (size - 1, size):
+            price = max(-by_rank[rank], 0.0) if rank in ranks else 0.0
+            reduced = slopes + price
+            level = self.level - price * size + np.minimum(reduced, 0.0).sum()
+            np.maximum(holding, level + np.maximum(reduced, 0.0), out=holding)
+            np.maximum(lacking, level + np.maximum(-reduced, 0.0), out=lacking)
+        return holding, lacking
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """The choice of genes with weights between 0 and 1.
+
+    Attributes
+    ----------
+    lower
+        Bound of the criterion for panels of 1, 2, … genes within the upper limits: none is below
+        it.  The last one is of panels within all limits.
+    beta
+        Nearly best weights of the largest panel, shape (n_genes,).
+    holding, lacking
+        Bounds for panels of the largest number that hold each gene, and that lack it, shape
+        (n_genes,).
+    """
+
+    lower: Array
+    beta: Array
+    holding: Array
+    lacking: Array
+
+
+def relax(
+    blocks: Sequence[Block],
+    size: int,
+    rows: Rows | None = None,
+    *,
+    n_sizes: int | None = None,
+    alike: Rows | None = None,
+) -> Relaxation:
+    """Bound panels of 1 to `n_sizes` genes within limits, and return the weights of the largest.
+
+    Parameters
+    ----------
+    blocks
+        The criterion on each set of cells, with ``covered`` genes that every panel holds besides.
+    size
+        Most genes of a panel, at most as many as there are.
+    rows
+        What the limits leave beside those genes; None: there are none.
+    n_sizes
+        Genes of the panel that is judged, whose bound is that of panels of at most `size`; None:
+        as many.
+    alike
+        Limits that are looked at only where the weights break them.
+    """
+    n_genes = len(blocks[0].genes)
+    rows = Rows.of((), n_genes) if rows is None else rows
+    n_sizes = size if n_sizes is None else n_sizes
+    beta = np.zeros(n_genes)
+    value, gradient = evaluate(blocks, beta)
+    lower = Linear(value, gradient).along(n_sizes)
+    smaller = int(_SMALLER * n_sizes)
+    sizes = []
+    while smaller:
+        sizes.append(smaller)
+        smaller = int(_SMALLER * smaller)
+    upper_limits = Polytope.of(rows.packing, size)
+    for smaller in reversed(sizes):
+        point = relaxed(blocks, upper_limits.of_size(smaller), beta, gap=_ROUGH_GAP * value)
+        lower = np.maximum(lower, point.bound.along(n_sizes))
+        beta = point.beta
+        log.info("bound at %d genes", smaller, extra={"n_genes": smaller})
+    polytope = Polytope.of(rows, size)
+    point = relaxed(blocks, polytope, beta, gap=_GAP * value)
+    if alike is not None and not alike.hold(point.weights):
+        polytope = polytope.with_rows(alike.broken(point.weights))
+        point = relaxed(blocks, polytope, point.beta, gap=_GAP * value)
+    lower = np.maximum(lower, point.within_upper(polytope).along(n_sizes))
+    least = point.bound.least(size)
+    lower[-1] = least if size > n_sizes else max(lower[-1], least)
+    weights = np.where(gradient < 0.0, point.weights, 0.0)
+    return Relaxation(lower, weights, *point.bound.of_genes(size))
+
+
+def relax_beside(
+    problem: Problem, blocks: Sequence[Block], chosen: Index, size: int
+) -> tuple[Index, Relaxation]:
+    """Return the genes that may join those of a panel that had to be in, and their relaxed choice,
+    of `size` genes with these.
+    """
+    fixed = problem.fixed
+    limits, alike = (rows.remaining(rows.sums(fixed)) for rows in (problem.limits, problem.alike))
+    genes = np.setdiff1d(np.flatnonzero(limits.allowed & alike.allowed), fixed)
+    relaxation = relax(
+        [block.cover(fixed).only(genes) for block in blocks],
+        min(size - len(fixed), len(genes)),
+        limits.only(genes),
+        n_sizes=len(chosen) - len(fixed),
+        alike=alike.only(genes),
+    )
+    return genes, relaxation
 
 
 @dataclass(frozen=True)
@@ -84,6 +237,16 @@ class Polytope:
         rows = np.maximum(self.matrix[:, genes], 0.0).sum(axis=1) > self.most
         rows[0] = True
         return Polytope(self.matrix[rows], self.most[rows])
+
+    def of_size(self, size: int) -> Polytope:
+        """The same rows for panels of at most so many genes."""
+        return Polytope(self.matrix, np.append(float(size), self.most[1:]))
+
+    def with_rows(self, rows: Rows) -> Polytope:
+        """The same rows and some upper limits."""
+        unit = rows.upper[:, None]
+        matrix = np.concatenate([self.matrix, rows.matrix.toarray() / unit])
+        return Polytope(matrix, np.append(self.most, rows.most / rows.upper))
 
     def only(self, genes: Index) -> Polytope:
         """The same rows of some of the genes."""
@@ -185,7 +348,7 @@ def _interior(
     best, best_point = -np.inf, (beta, np.zeros(len(most)))
     prices = np.zeros(0)
     for _ in range(_STEPS):
-        value, gradient, curvature = _second_order(blocks, beta)
+        value, gradient, curvature = second_order(blocks, beta)
         if not len(prices):
             scale = float(np.abs(gradient).max()) or 1.0
             prices = np.full(len(most), 0.1 * scale)
@@ -218,17 +381,6 @@ def _interior(
         far = _longest_step((-d_prices / prices, -d_lower / lower, -d_upper / upper))
         prices, lower, upper = prices + far * d_prices, lower + far * d_lower, upper + far * d_upper
     return best_point
-
-
-def _second_order(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, Array]:
-    """F, its gradient and its second derivatives, over all sets of cells."""
-    value, gradient, curvature = 0.0, np.zeros(len(beta)), np.zeros((len(beta), len(beta)))
-    for block in blocks:
-        inverse = block.inverse(beta)
-        value += float(block.weights @ np.diag(inverse))
-        gradient += block.gradient(inverse)
-        curvature += block.curvature(inverse)
-    return value, gradient, curvature
 
 
 def _longest_step(shares: tuple[Array, ...]) -> float:

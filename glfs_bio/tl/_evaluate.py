@@ -15,6 +15,7 @@ from .. import labels as categories
 from .._anndata import columns, names, read, results, spillover, stale, summaries
 from .._anndata.tool import Result, tool
 from ..cells.pca import check_coordinates
+from ..cells.spec import StructureSpec
 from ..criterion.panel import n_matched
 from ..errors import InvalidValue, NotFound, listed, naming, note, quoted, short, subject
 from ..measures import catalogue
@@ -279,7 +280,7 @@ def evaluate_panel(
         {"measures": _measures(rows, groups), **content},
         None,
         {"gene_sets": said_of(gene_sets), **evaluation.basis.record()},
-        stale.made_of(adata, evaluation.layer, panels.values()),
+        stale.made_of(adata, evaluation.layer, [named.keyed for named in panels.values()]),
         **written,
     )
 
@@ -343,7 +344,7 @@ def _request(
 
 def _common_structure(
     requests: Mapping[str, Request], preserve: Any, layer: str | None
-) -> options.StructureSpec:
+) -> StructureSpec:
     """Return the structure of the matrix, for selections of different ones."""
     layers = {request.structure.layer for request in requests.values()}
     differ = f"has the selections {listed(map(repr, requests))}, which are of different"
@@ -355,7 +356,7 @@ def _common_structure(
     is_named = isinstance(preserve, options.Preserve) and preserve.use_rep is not None
     if layer is None and len(layers) > 1 and not is_named:
         raise InvalidValue(f"`panel` {differ} layers: name one for all with `layer`")
-    return options.StructureSpec(layer=next(iter(layers)) if layer is None else layer)
+    return StructureSpec(layer=next(iter(layers)) if layer is None else layer)
 
 
 def _measures(rows: list[dict[str, Any]], groups: Mapping[str, set[str]]) -> pd.DataFrame:

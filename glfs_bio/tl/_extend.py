@@ -15,6 +15,7 @@ from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, listed, short, subject
 from ..pp import request_to_keep
 from ..selection import best_panel, strongest_out
+from ..solvers.panel import Problem
 from ._panel import (
     absent,
     find,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Target
     from ..options import Limits, Platform, Preserve
-    from ..selection import Candidates
+    from ..solvers.panel import Candidates
     from ._panel import Found
 
 
@@ -152,14 +153,8 @@ def extend_panel(
     if n_genes is not None:
         size = n_genes - len(missing)
     _check_size(size, n_genes, len(stay), candidates)
-    best = best_panel(
-        criterion,
-        size,
-        candidates,
-        random_state=request.structure.random_state,
-        search=request.search,
-        time_limit=request.time_limit,
-    )
+    problem = Problem(criterion, candidates, size, request.structure.random_state)
+    best = best_panel(problem, search=request.search, time_limit=request.time_limit)
     if candidates.rows is not None:
         out = constraints.ruled_out(candidates.rows, candidates)
         best = replace(best, info=best.info | strongest_out(criterion, out))

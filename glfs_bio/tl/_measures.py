@@ -23,6 +23,7 @@ from ..measures.cells import View, dense
 from ..measures.genes import imputed, redundancy, sums, totals, totals_by_label
 from ..measures.space import RANDOM, Autocorrelation, Domains
 from ..solvers.greedy import select
+from ..solvers.panel import Candidates, Problem
 from ..vendors import forecast as forecasts
 from ._panel import Found, are_all
 
@@ -268,8 +269,7 @@ class Evaluation:
         """Return what the first genes each of a selection preserve, and the upper bounds."""
         if n_genes not in self._best:
             criterion = self.basis.criterion
-            candidates, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
-            best = select(criterion, n_genes, include=none, candidates=candidates)
+            best = select(Problem(criterion, Candidates.of(criterion.n_genes), n_genes))
             most = np.fmin(best.preserved / best.optimality, 1.0)
             most = most if criterion.has_anything else np.full(n_genes, np.nan)
             self._best[n_genes] = best.preserved, most

@@ -16,6 +16,7 @@ from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, listed, note, quoted
 from ..options import Platform
 from ..selection import best_panel
+from ..solvers.panel import Problem
 from ..vendors.names import NOT_FOUND, versionless
 from ._panel import (
     Found,
@@ -247,7 +248,7 @@ def order_panel(
     order = results.envelope(
         "order",
         {"refused": refused, "backups": backups, "limits": request.limits},
-        stale.made_of(adata, draft.layer, [panel]),
+        stale.made_of(adata, draft.layer, [panel.keyed]),
         table=table,
         checks=_checks(table, notes, draft),
         replaced=replaced,
@@ -410,7 +411,7 @@ class Draft:
                 f"{len(bad)} are needed: pass `refused='drop'`"
             )
         candidates = nearly.one_of_each_set(self.adata, joining(stay, may, self.rows), self.request)
-        panel = best_panel(basis.criterion, len(stay) + len(bad), candidates)
+        panel = best_panel(Problem(basis.criterion, candidates, len(stay) + len(bad)))
         new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
         of, by, score = in_place_of(basis.criterion, stay, list(bad["row"]), new)
         come = self.genes.iloc[new[by]].set_axis(bad.index[of])

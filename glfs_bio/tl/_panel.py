@@ -14,13 +14,14 @@ from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import of_object, specified, structure_of
 from .._anndata.tool import Result
+from ..cells.spec import StructureSpec
 from ..criterion.panel import MeasuredPanel
 from ..criterion.platform import Detection
 from ..data.threads import few_threads
 from ..errors import InvalidValue, caution, listed, note, quoted, short, subject
-from ..options import Preserve, Request, StructureSpec
-from ..panel import adds_nothing
-from ..selection import Candidates, check_batches, warn_of_noise
+from ..options import Preserve, Request
+from ..selection import check_batches, warn_of_noise
+from ..solvers.panel import Candidates, adds_nothing
 from ..vendors.forms import is_yes
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Found:
 
     def result(self, adata: AnnData, content: Mapping[str, Any], returned: str = "table") -> Result:
         """Return what a tool computed of the panel."""
-        made_of = stale.made_of(adata, self.layer, [self.named])
+        made_of = stale.made_of(adata, self.layer, [self.named.keyed])
         return Result(content, returned, self.basis.record(), made_of)
 
 

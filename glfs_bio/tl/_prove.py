@@ -15,9 +15,9 @@ from .._anndata.names import Named
 from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, short, subject
 from ..pp import request_to_keep
-from ..selection import best_panel, minimised_of
-from ..solvers.certificate import EVERY, OPEN, ROUNDING, TOLERANCE
+from ..selection import best_panel, minimised
 from ..solvers.greedy import optimality
+from ..solvers.panel import EVERY, OPEN, ROUNDING, TOLERANCE, Problem
 from ._explain import certified
 from ._panel import are_all, find, joining_candidates, must_haves, one_data_set
 
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from .._typing import Index
     from ..criterion.criterion import Criterion
     from ..options import Preserve
-    from ..panel import Panel
-    from ..selection import Candidates
-    from ..solvers.prove import Proof
+    from ..solvers.panel import Candidates, Panel, Proof
     from ._panel import Found
 
 #: A selection that preserves something else than when it was made is of another matrix.
@@ -156,18 +154,11 @@ def prove_panel(
     key = subject.named.key if is_selection and preserve is None and layer is None else None
     candidates = _candidates(adata, subject)
     seed = basis.request.structure.random_state
+    problem = Problem(basis.criterion, candidates, len(subject.genes), seed)
     with subject.few_threads():
-        criterion = minimised_of(basis.criterion, candidates.detection, seed)
+        criterion = minimised(problem)
         _check(adata, subject, criterion, key)
-    best = best_panel(
-        basis.criterion,
-        len(subject.genes),
-        candidates,
-        random_state=seed,
-        search="best",
-        time_limit=time_limit,
-        tolerance=tolerance,
-    )
+    best = best_panel(problem, search="best", time_limit=time_limit, tolerance=tolerance)
     if best.proof is None:
         raise InvalidValue("`panel` has only genes that must be in it: leave room for others")
     states = _certificates(adata, candidates, best, tolerance, key)

@@ -21,11 +21,12 @@ from .._anndata.lean import Held, Lean
 from .._anndata.names import settled
 from .._anndata.structure import specified, structure_of
 from .._anndata.tool import Result, tool
+from ..cells.spec import OF_STORED, StructureSpec
 from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
 from ..errors import Caution, InvalidType, InvalidValue, NotFound, short, warn, without_notes
 from ..measures import stability as over_parts
-from ..options import OF_STORED, Request, StructureSpec, place_of
+from ..options import Request, place_of
 from ..pp import panel_of
 from ._panel import one_data_set, say_overridden
 

@@ -15,9 +15,9 @@ from scipy import sparse
 from glfs_bio import GLFS, Limits, pp, tl
 from glfs_bio._anndata import alike
 from glfs_bio._anndata.structure import slot_of
+from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.errors import InvalidValue, NotFound
 from glfs_bio.measures.catalogue import measured
-from glfs_bio.options import StructureSpec
 
 NOISY = ["RPL3", "RPS6", "RPLP0", "x1"]
 WORDS = ["ribosomal", re.compile("^x1$")]

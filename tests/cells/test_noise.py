@@ -10,8 +10,8 @@ from glfs_bio.cells import noise
 from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.cells.noise import edge, permuted
+from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.data import threads as parallel
-from glfs_bio.options import StructureSpec
 
 
 def test_noise_is_the_quadratic_form(clusters, container, monkeypatch):

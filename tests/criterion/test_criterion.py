@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from glfs_bio.cells.cells import build_problems
+from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.criterion.criterion import Criterion, units_of_noise
 from glfs_bio.criterion.instrument import Instrument
-from glfs_bio.options import Request, StructureSpec
-from glfs_bio.selection import Candidates, rank_genes
+from glfs_bio.options import Request
+from glfs_bio.selection import rank_genes
+from glfs_bio.solvers.panel import Candidates
 
 ORDER = np.array([7, 0, 3, 11, 5])
 EVERY = np.arange(12)

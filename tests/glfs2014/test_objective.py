@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from glfs_bio.cells.cells import build_problems
+from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.errors import InvalidType, InvalidValue
 from glfs_bio.glfs2014 import Exact, path
 from glfs_bio.glfs2014.solver import minimise, two_loop
 from glfs_bio.glfs2014.variance import Variance
 from glfs_bio.methods import OBJECTIVES
-from glfs_bio.options import Request, StructureSpec
+from glfs_bio.options import Request
 from glfs_bio.selection import rank_genes
 
 EXAMPLES = settings(all_panels.EXAMPLES, max_examples=40)

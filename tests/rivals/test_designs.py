@@ -7,7 +7,8 @@ import pytest
 
 from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.options import Request
-from glfs_bio.selection import Candidates, rank_genes
+from glfs_bio.selection import rank_genes
+from glfs_bio.solvers.panel import Candidates
 
 FULL = {"n_comps": None, "standardize": None, "n_neighbors": 5, "lambda1": 10.0}
 

@@ -18,7 +18,8 @@ from glfs_bio.options import Request
 from glfs_bio.pp import select_genes
 from glfs_bio.rivals.q_alpha import QAlpha
 from glfs_bio.rivals.sparse_pca import SparsePCA
-from glfs_bio.selection import Candidates, rank_genes
+from glfs_bio.selection import rank_genes
+from glfs_bio.solvers.panel import Candidates
 
 #: Two components hold three groups, and the mean of a gene is none of their structure.
 OF_GROUPS = {"sparse_pca": SparsePCA(n_components=2), "q_alpha": QAlpha(centered=True)}

