@@ -121,8 +121,10 @@ def full_name(species: str) -> str:
 
 def _is_of(genes: pd.DataFrame, species: str) -> pd.Series:
     """Return which genes are of a species; none where the table does not say."""
-    blank = pd.Series("", index=genes.index)
-    return genes.get("species", blank).str.casefold() == full_name(species).casefold()
+    species_of_rows = genes.get("species", pd.Series("", index=genes.index))
+    name = full_name(species).casefold()
+    spellings = [text for text in species_of_rows.unique() if str(text).casefold() == name]
+    return species_of_rows.isin(spellings)
 
 
 @cache
@@ -389,16 +391,19 @@ class Resolver:
         has_numbers = self.is_list and "n_probes" in table
         #: How many probes can be made for each row of the table; None where it does not say
         self.n_probes: Any = table["n_probes"].to_numpy() if has_numbers else None
-        self._symbols = genes_of_rows = table["symbol"].tolist()
+        self._symbols = genes_of_rows = tuple(table["symbol"])
         if self.is_list:
             pairs = zip(table["id"], self._symbols, strict=True)
-            genes_of_rows = [self._names.gene_of(a) or self._names.gene_of(b) for a, b in pairs]
+            genes_of_rows = tuple(
+                self._names.gene_of(gene_id) or self._names.gene_of(symbol)
+                for gene_id, symbol in pairs
+            )
         ids = zip(table["id"], genes_of_rows, strict=True)
-        self._ids = [gene_id or self._names.ids.get(symbol, "") for gene_id, symbol in ids]
+        self._ids = tuple(gene_id or self._names.ids.get(symbol, "") for gene_id, symbol in ids)
         self._by_id = rows_by_key(self._ids)
         self._by_symbol = rows_by_key(self._symbols)
         self._by_gene = rows_by_key(genes_of_rows)
-        self._by_spelling = rows_by_key(map(fold, self._symbols if self.is_list else ()))
+        self._by_spelling = rows_by_key(tuple(map(fold, self._symbols)) if self.is_list else ())
 
     def resolve(
         self, names: Sequence[str], ids: Sequence[str] | None = None, *, annotated: bool = False
@@ -514,7 +519,8 @@ class Resolver:
         return [f"{symbol} ({gene_id})" if gene_id else symbol for symbol, gene_id in genes]
 
 
-def rows_by_key(keys: Iterable[str]) -> dict[str, list[int]]:
+@lru_cache(maxsize=16)  # the shipped names take most of a second, and every order asks for them
+def rows_by_key(keys: tuple[str, ...]) -> dict[str, list[int]]:
     """Return the rows of each key, but for ``""``."""
     rows = defaultdict(list)
     for row, key in enumerate(keys):
