@@ -121,10 +121,8 @@ def full_name(species: str) -> str:
 
 def _is_of(genes: pd.DataFrame, species: str) -> pd.Series:
     """Return which genes are of a species; none where the table does not say."""
-    species_of_rows = genes.get("species", pd.Series("", index=genes.index))
-    name = full_name(species).casefold()
-    spellings = [text for text in species_of_rows.unique() if str(text).casefold() == name]
-    return species_of_rows.isin(spellings)
+    blank = pd.Series("", index=genes.index)
+    return genes.get("species", blank).str.casefold() == full_name(species).casefold()
 
 
 @cache
@@ -394,15 +392,12 @@ class Resolver:
         self._symbols = genes_of_rows = tuple(table["symbol"])
         if self.is_list:
             pairs = zip(table["id"], self._symbols, strict=True)
-            genes_of_rows = tuple(
-                self._names.gene_of(gene_id) or self._names.gene_of(symbol)
-                for gene_id, symbol in pairs
-            )
+            genes_of_rows = [self._names.gene_of(a) or self._names.gene_of(b) for a, b in pairs]
         ids = zip(table["id"], genes_of_rows, strict=True)
         self._ids = tuple(gene_id or self._names.ids.get(symbol, "") for gene_id, symbol in ids)
         self._by_id = rows_by_key(self._ids)
         self._by_symbol = rows_by_key(self._symbols)
-        self._by_gene = rows_by_key(genes_of_rows)
+        self._by_gene = rows_by_key(tuple(genes_of_rows))
         self._by_spelling = rows_by_key(tuple(map(fold, self._symbols)) if self.is_list else ())
 
     def resolve(
