@@ -389,14 +389,14 @@ class Resolver:
         has_numbers = self.is_list and "n_probes" in table
         #: How many probes can be made for each row of the table; None where it does not say
         self.n_probes: Any = table["n_probes"].to_numpy() if has_numbers else None
-        self._symbols = genes_of_rows = tuple(table["symbol"])
+        self._symbols = genes_of_rows = table["symbol"].tolist()
         if self.is_list:
             pairs = zip(table["id"], self._symbols, strict=True)
             genes_of_rows = [self._names.gene_of(a) or self._names.gene_of(b) for a, b in pairs]
         ids = zip(table["id"], genes_of_rows, strict=True)
-        self._ids = tuple(gene_id or self._names.ids.get(symbol, "") for gene_id, symbol in ids)
-        self._by_id = rows_by_key(self._ids)
-        self._by_symbol = rows_by_key(self._symbols)
+        self._ids = [gene_id or self._names.ids.get(symbol, "") for gene_id, symbol in ids]
+        self._by_id = rows_by_key(tuple(self._ids))
+        self._by_symbol = rows_by_key(tuple(self._symbols))
         self._by_gene = rows_by_key(tuple(genes_of_rows))
         self._by_spelling = rows_by_key(tuple(map(fold, self._symbols)) if self.is_list else ())
 
