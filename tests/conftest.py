@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import gzip
 import os
 import re
@@ -36,6 +37,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 collect_ignore = (
     [] if sys.platform == "linux" else ["cli/test_shell.py", "rbridge", "test_faults.py"]
 )
+
+
+def pytest_collection_finish():
+    """Leave the modules that are imported out of every later collection of garbage."""
+    gc.freeze()
+
 
 CONTAINERS = {
     "dense": np.asarray,

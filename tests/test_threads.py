@@ -98,7 +98,7 @@ def test_no_number_depends_on_the_threads_of_blas(container, threads_of_blas):
         tl.explain_panel(adata, labels="type")
         tl.extend_panel(adata, "glfs", 9, key_added="extended")
         tl.prove_panel(adata)
-        tl.classify(adata, "type", n_genes=[3, 8])
+        tl.classify(adata, "type", n_genes=8)
     for part in ("obs", "obsm", "var", "varm", "uns"):
         others = dict(numbers(getattr(double, part)))
         for name, value in numbers(getattr(single, part)):

@@ -221,7 +221,7 @@ class Lookup:
 
     @cached_property
     def _by_id(self) -> dict[str, list[int]]:
-        return rows_by_key(self._ids)
+        return rows_by_key(tuple(self._ids))
 
     @cached_property
     def flags(self) -> list[str]:

@@ -78,7 +78,7 @@ class Phi:
         """``I + A'``, shape (r, r)."""
         heavy = np.flatnonzero(beta)
         precision = self.covered + _gram(self.genes[heavy].T, beta[heavy])
-        precision[np.diag_indices_from(precision)] += 1.0
+        precision.flat[:: len(precision) + 1] += 1.0
         return np.asarray(precision)
 
     def value_and_kernel(self, precision: Array) -> tuple[float, Array]:
@@ -93,7 +93,7 @@ class Phi:
         """``g_iᵀ Φ g_i`` of every gene."""
         # With Φ = half + halfᵀ, half triangular, gᵀΦg = 2 gᵀ half g: half the work.
         half = np.triu(kernel)
-        half[np.diag_indices_from(half)] /= 2.0
+        half.flat[:: len(half) + 1] /= 2.0
         forms = np.empty(len(self.genes))
         for begin in range(0, len(forms), _AT_ONCE):
             genes = self.genes[begin : begin + _AT_ONCE]

@@ -395,10 +395,10 @@ class Resolver:
             genes_of_rows = [self._names.gene_of(a) or self._names.gene_of(b) for a, b in pairs]
         ids = zip(table["id"], genes_of_rows, strict=True)
         self._ids = [gene_id or self._names.ids.get(symbol, "") for gene_id, symbol in ids]
-        self._by_id = rows_by_key(self._ids)
-        self._by_symbol = rows_by_key(self._symbols)
-        self._by_gene = rows_by_key(genes_of_rows)
-        self._by_spelling = rows_by_key(map(fold, self._symbols if self.is_list else ()))
+        self._by_id = rows_by_key(tuple(self._ids))
+        self._by_symbol = rows_by_key(tuple(self._symbols))
+        self._by_gene = rows_by_key(tuple(genes_of_rows))
+        self._by_spelling = rows_by_key(tuple(map(fold, self._symbols)) if self.is_list else ())
 
     def resolve(
         self, names: Sequence[str], ids: Sequence[str] | None = None, *, annotated: bool = False
@@ -514,7 +514,8 @@ class Resolver:
         return [f"{symbol} ({gene_id})" if gene_id else symbol for symbol, gene_id in genes]
 
 
-def rows_by_key(keys: Iterable[str]) -> dict[str, list[int]]:
+@lru_cache(maxsize=16)  # the shipped names take most of a second, and every order asks for them
+def rows_by_key(keys: tuple[str, ...]) -> dict[str, list[int]]:
     """Return the rows of each key, but for ``""``."""
     rows = defaultdict(list)
     for row, key in enumerate(keys):

@@ -77,6 +77,24 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
+#: Processes of R: for the parts of a stability, and others that select themselves.  Of more than 15
+#: components neighbours are looked for with OpenMP, not in a tree.
+WORKERS = """
+x <- suppressMessages(glfs_select_genes(glfs_example(), 8))
+two <- BiocParallel::MulticoreParam(2)
+examine <- function(...)
+    suppressMessages(glfs_stability(x, n_resamples = 2, random_state = 0, ...))
+stopifnot(identical(S4Vectors::metadata(examine()), S4Vectors::metadata(examine(BPPARAM = two))))
+failed <- tryCatch(examine(BPPARAM = two, n_comps = 0), error = conditionMessage)
+stopifnot(grepl("n_comps = 0", failed))
+
+set.seed(1)
+x <- matrix(rnorm(60 * 800, 1, 0.3), 60, dimnames = list(paste0("g", 1:60), NULL))
+select <- function(i) glfs_select_genes(x, 6, n_comps = 20)$glfs_score
+here <- select(0)
+there <- parallel::mclapply(1:2, select, mc.cores = 2)
+for (one in there) stopifnot(all.equal(one, here, tolerance = 1e-10))
+"""
 EMBED = f"""
 import rpy2.rinterface as ri
 ri.initr()
@@ -118,9 +136,14 @@ def test_workers_end_with_their_process_and_say_nothing():
     assert process.communicate(timeout=600) == ("interrupted\n", "")
 
 
-def test_r_first(rscript):
-    """Memory; interrupts in Python, in R afterwards, and without a handler."""
-    process = rscript(f"""{ADD_TARGETS}{GROWTH}{SLOW}
+def test_r_first(rscript, monkeypatch):
+    """Memory; workers; interrupts in Python, in R afterwards, and without a handler.
+
+    Workers give what one process gives, and leave nothing behind.  R's own process has threads of
+    OpenMP, for which its children would wait for ever.
+    """
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    code = f"""{ADD_TARGETS}{GROWTH}{WORKERS}{SLOW}
         cat(tryCatch(slow(), interrupt = function(e) "in Python\\n"))
         stopifnot(nrow(suppressWarnings(few())) == 50)
         cat(tryCatch(
@@ -128,13 +151,19 @@ def test_r_first(rscript):
         ))
         slow()
         cat("not reached\\n")
-    """)
-    assert grown_by(interrupt(process)) < 5
-    assert interrupt(process) == "in Python\nready\n"
-    assert interrupt(process) == "in R\nready\n"
-    out, err = process.communicate(timeout=600)
+    """
+    process = rscript(code, start_new_session=True)
+    try:
+        assert grown_by(interrupt(process)) < 5
+        assert interrupt(process) == "in Python\nready\n"
+        assert interrupt(process) == "in R\nready\n"
+        out, err = process.communicate(timeout=600)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)  # its children too
+        raise
     assert process.returncode == 130, err
     assert "not reached" not in out
+    assert "leaked" not in err
     assert "Interrupted in Python." in err
 
 
@@ -259,42 +288,6 @@ def test_a_session_with_others(run_r, tmp_path):
         cells = ad.AnnData(form(counts), layers={"half": form(counts / 2)})
         cells.write_h5ad(tmp_path / f"{name}.h5ad")
     run_r(OTHERS, str(R_BRIDGE / "debian_hdf5.R"))
-
-
-#: Processes of R: for the parts of a stability, and others that select themselves.  Of more than 15
-#: components neighbours are looked for with OpenMP, not in a tree.
-WORKERS = """
-x <- suppressMessages(glfs_select_genes(glfs_example(), 8))
-two <- BiocParallel::MulticoreParam(2)
-examine <- function(...)
-    suppressMessages(glfs_stability(x, n_resamples = 2, random_state = 0, ...))
-stopifnot(identical(S4Vectors::metadata(examine()), S4Vectors::metadata(examine(BPPARAM = two))))
-failed <- tryCatch(examine(BPPARAM = two, n_comps = 0), error = conditionMessage)
-stopifnot(grepl("n_comps = 0", failed))
-
-set.seed(1)
-x <- matrix(rnorm(60 * 800, 1, 0.3), 60, dimnames = list(paste0("g", 1:60), NULL))
-select <- function(i) glfs_select_genes(x, 6, n_comps = 20)$glfs_score
-here <- select(0)
-there <- parallel::mclapply(1:2, select, mc.cores = 2)
-for (one in there) stopifnot(all.equal(one, here, tolerance = 1e-10))
-"""
-
-
-def test_workers(rscript, monkeypatch):
-    """They give what one process gives, and leave nothing behind.
-
-    R's own process has threads of OpenMP, for which its children would wait for ever.
-    """
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    process = rscript(WORKERS, start_new_session=True)
-    try:
-        _, err = process.communicate(timeout=600)
-    except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)  # its children too
-        raise
-    assert process.returncode == 0, err
-    assert "leaked" not in err
 
 
 def test_processes_of_python_keep_their_libraries(ri):

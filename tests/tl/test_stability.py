@@ -200,7 +200,9 @@ def test_named_representation_and_graph_are_used(pbmc, monkeypatch):
     assert pbmc.uns["glfs_stability"]["structure"]["neighbors_key"] == "neighbors"
 
 
-@pytest.mark.parametrize("options", [{"objective": "exact", "n_genes": 5}, {"n_genes": None}])
+@pytest.mark.parametrize(
+    "options", [{"objective": "exact", "n_genes": 5, "n_comps": 5}, {"n_genes": None}]
+)
 def test_options_reach_the_selections(adata, monkeypatch, options):
     """Every batch gives its share."""
     calls = []

@@ -204,7 +204,7 @@ def test_panel_for_a_pi(run):
     there = defined["there"]
     for name in ("order.csv", "sheet.xlsx", "report.html"):
         (there / name).unlink()
-    defined["start"][::16].copy().write_h5ad(there / "cells.h5ad")
+    defined["start"][::4].copy().write_h5ad(there / "cells.h5ad")
     shutil.copy(defined["probes"], there)
     with contextlib.chdir(there):
         for line in shell_lines("panel_for_a_pi"):
