@@ -179,10 +179,10 @@ def _maps(
         points[f"all {adata.n_vars:,} genes"] = embedding(adata, "umap")
     if basis is not None:
         points[title] = embedding(adata, basis)
-    known = [np.isfinite(of_cells).all(axis=1) for of_cells in points.values()]
-    rows = np.flatnonzero(np.all([np.ones(adata.n_obs, dtype=bool), *known], axis=0))
+    of_cells = np.hstack([np.zeros((adata.n_obs, 1)), *points.values()])
+    rows = np.flatnonzero(np.isfinite(of_cells).all(axis=1))
     rows = rows[evenly(len(rows), _MOST_CELLS)]
-    maps = {name: of_cells[rows] for name, of_cells in points.items()}
+    maps = {name: where[rows] for name, where in points.items()}
     if basis is None:
         matrix = read.columns(adata, adata.var_names.get_indexer(genes), layer)
         maps[title] = _umap(coordinates(matrix)[rows])
@@ -274,8 +274,8 @@ def genes(
         texts, ticks = table["weight"].map("{:.2g}".format), "{x:.2g}"
     shown = pd.DataFrame({"length": table[column], "text": texts, "shade": BLUE, "mark": None})
     shown.loc[table["included"], ["shade", "mark"]] = VERMILLION
-    shown.index = pd.Index(names_of(adata, symbols).loc[table.index])
-    axes = bars(shown, label, ticks, [3.4 + 0.07 * max(map(len, texts))], ax)
+    width = 3.4 + 0.07 * max(map(len, texts))
+    axes = bars(shown, names_of(adata, symbols), label, ticks, width, ax=ax)
     if table["included"].any():
         handles = {_MUST_HAVE: Patch(color=VERMILLION), "selected": Patch(color=BLUE)}
         legend(axes[-1], handles, **ABOVE)
@@ -283,9 +283,9 @@ def genes(
 
 
 def bars(
-    table: pd.DataFrame, label: str, ticks: str, widths: list[float], ax: Axes | None = None
+    table: pd.DataFrame, names: pd.Series, label: str, ticks: str, *widths: float, ax: Any = None
 ) -> list[Axes]:
-    """Draw rows of a table as bars: ``length``, ``shade``, ``text``, and ``mark``, a name's colour.
+    """Draw genes of a table as bars: ``length``, ``shade``, ``text``, and ``mark`` of the name.
 
     They are in columns of at most 50, from the top of the first.  The first of the widths is that
     of a column, and the others those of empty axes, which are returned last.
@@ -294,14 +294,14 @@ def bars(
 
     n_columns = 1 if ax is not None else -(-len(table) // _PER_COLUMN)
     n_rows = -(-len(table) // n_columns)
-    widths = widths[:1] * n_columns + widths[1:]
-    height = max(0.17 * n_rows + 1, 4.0 if len(widths) > n_columns else 0.0)
-    axes = [ax] if ax is not None else list(new_axes(sum(widths), height, 1, widths).flat)
+    ratios = [widths[0]] * n_columns + list(widths[1:])
+    height = max(0.17 * n_rows + 1, 4.0 if len(widths) > 1 else 0.0)
+    axes = [ax] if ax is not None else list(new_axes(sum(ratios), height, 1, ratios).flat)
     low, high = min(table["length"].min(), 0.0), max(table["length"].max(), 0.0)
     for i, column in enumerate(axes[:n_columns]):
         rows = table.iloc[i * n_rows : (i + 1) * n_rows]
         column.barh(range(len(rows)), rows["length"], height=0.75, color=list(rows["shade"]))
-        name_rows(column, rows.index, rows["text"], rows["mark"])
+        name_rows(column, names.loc[rows.index], rows["text"], rows["mark"])
         column.set(xlim=(1.05 * low, 1.05 * high or 1.0), ylim=(n_rows - 0.4, -0.6), xlabel=label)
         column.xaxis.set_major_locator(MaxNLocator(3))
         column.xaxis.set_major_formatter(ticks)
@@ -403,15 +403,13 @@ def dotplot(
 def by_type(data: RowMatrix, genes: pd.Index, types: Types) -> tuple[pd.DataFrame, Profiles]:
     """Return the genes in the order to show them, with the ``type`` of each, and their profiles.
 
-    The type is that of which a gene is a
-    marker, else where share × mean is largest, else several types.  Within a type the most specific
-    is first.
+    The type is that of which a gene is a marker, else where share × mean is largest, else several
+    types.  Within a type the most specific is first.
     """
     profiles = Profiles.of(data, types, unlog=are_logarithms(data))
     shares = profiles.shares[:, 1:]
     level = shares * np.maximum(profiles.linear[:, 1:], 0.0)
-    highest = level.max(axis=1, keepdims=True)
-    elsewhere = (level / np.where(highest > 0, highest, 1.0)).sum(axis=1)
+    elsewhere = (level / np.maximum(level.max(axis=1, keepdims=True), _TINY)).sum(axis=1)
     marks = marked(profiles, types)
     on = shares >= OFF * shares.max(axis=1, keepdims=True)
     several = (marks < 0) & (on.mean(axis=1) > _MOST)

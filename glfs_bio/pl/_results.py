@@ -85,24 +85,22 @@ def curve(
     panels, preserved = list(table["panel"].unique()), f"{target} preserved"
     shades = colours(palette, np.resize([BLUE, GREY, VERMILLION, PURPLE, GREEN], 4 + len(panels)))
     if len(panels) == 1:
-        lines = [
-            ("preserved", "value", preserved, "o-", shades[0]),
-            ("preserved", "bound", "upper bound", "_--", shades[0]),
-            ("preserved", "random", "random panels", "x:", shades[1]),
-        ]
+        lines = [(preserved, "preserved", "value", "o-", shades[0])]
+        lines.append(("upper bound", "preserved", "bound", "_--", shades[0]))
+        lines.append(("random panels", "preserved", "random", "x:", shades[1]))
         for end, style in (("", "s-"), ("_laprls", "D-")):
             for measure, shade in (("accuracy", shades[2]), ("macro_f1", shades[3])):
-                lines.append((measure + end, "value", measure + end, style, shade))
+                lines.append((measure + end, measure + end, "value", style, shade))
     else:
-        lines = [("preserved", "value", name, "o-", shades[i]) for i, name in enumerate(panels)]
+        lines = [(name, "preserved", "value", "o-", shades[i]) for i, name in enumerate(panels)]
     ax = ax or new_axes(7.2, 3.8)[0, 0]
     handles: dict[str, Any] = {}
-    for measure, column, name, style, shade in lines:
+    for name, measure, column, style, shade in lines:
         rows = table[(table["measure"] == measure) & table[column].notna()]
         rows = rows[rows["panel"] == name] if len(panels) > 1 else rows
         if len(rows):
-            look: dict[str, Any] = {"color": shade, "ms": 6, "lw": 1.2}
-            (handles[name],) = ax.plot(rows["n_genes"], rows[column], style, **look)
+            sizes, look = rows["n_genes"], {"color": shade, "ms": 6, "lw": 1.2}
+            (handles[name],) = ax.plot(sizes, rows[column], style, **look)
     if selected is not None:
         handles[f"selected: {selected} genes"] = ax.axvline(selected, color=GREY, ls=":", zorder=0)
     ax.set(xlabel="number of genes", ylabel=preserved if len(panels) > 1 else "share")
@@ -301,9 +299,8 @@ def comparison(
     ['ours', 'theirs', 'all genes']
     """
     table = _panels(adata, key)
-    is_share = ~table.index.isin(NUMBERS)
-    table = pd.concat([table[is_share], table[~is_share]])
-    is_share = np.sort(is_share)[::-1, None]
+    table = table.loc[sorted(table.index, key=lambda measure: measure in NUMBERS)]
+    is_share = ~table.index.isin(NUMBERS)[:, None]
     values = table.to_numpy(dtype=float)
     texts = np.char.replace(np.char.mod("%.2f", values), ".00", "")
     texts[np.isnan(values)] = ""
@@ -413,8 +410,8 @@ def stability(
             selected = adata.var[f"{of}_selected"].loc[frequency.index].to_numpy(dtype=bool)
     table = pd.DataFrame({"length": frequency, "text": "", "mark": None})
     table["shade"] = [inside if is_selected else outside for is_selected in selected]
-    table.index = pd.Index(names_of(adata, symbols).loc[frequency.index])
-    *of_genes, matrix = bars(table, "selection frequency", "{x:.0%}", [3.0, 4.5])
+    names = names_of(adata, symbols)
+    *of_genes, matrix = bars(table, names, "selection frequency", "{x:.0%}", 3.0, 4.5)
     if different is not None:
         of_genes[0].set_title(f"not of {of!r}: {different}", fontsize=SMALL, parse_math=False)
     elif not selected.all():
