@@ -137,7 +137,7 @@ def _page(subject: Subject, title: str) -> str:
     environment.filters["digits"] = _sections.digits
     environment.filters["inches"] = _sections.inches
     environment.filters["link"] = lambda gene: _LINK + quote(str(gene), safe="")
-    sections = []
+    sections: list[_sections.Section] = []
     with progress() as bar:
         task = bar.add_task("", total=len(_sections.CONTENTS))
         for tell in _sections.CONTENTS:

@@ -144,8 +144,7 @@ def cells(subject: Subject, _: Entry) -> Iterator[Section]:
     by = f", coloured by {labels}" if labels else ""
     caption = f"UMAPs by all genes and by the selected genes alone{by}."
     options = {"symbols": subject.symbols, "basis": subject.basis}
-    figures = {caption: subject.figure(pl.panel, labels, **options)}
-    yield Section("cells", "Cells", figures=figures)
+    yield Section("cells", "Cells", figures={caption: subject.figure(pl.panel, labels, **options)})
 
 
 def genes(subject: Subject, entry: Entry) -> Iterator[Section]:
@@ -186,7 +185,7 @@ def genes(subject: Subject, entry: Entry) -> Iterator[Section]:
 def types(subject: Subject, _: Entry) -> Iterator[Section]:
     """Genes by cell type, where the cells have labels and not numbers."""
     try:
-        _, groups = columns.labels(subject.adata, subject.labels)
+        groups = columns.labels(subject.adata, subject.labels or "")[1]
     except Refusal:
         return
     if len(groups) > 1:
@@ -312,7 +311,8 @@ def order(_: Subject, entry: Entry) -> Iterator[Section]:
 
 def parameters(subject: Subject, entry: Entry) -> Iterator[Section]:
     """Parameters and versions of all results."""
-    tables, versions = {}, {}
+    tables: dict[str, pd.DataFrame] = {}
+    versions: dict[str, Any] = {}
     for kind in dict.fromkeys(map(kind_told, CONTENTS)):
         shown = subject.result(kind) or {}
         versions |= shown.get("versions", {})

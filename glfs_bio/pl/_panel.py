@@ -369,7 +369,7 @@ def dotplot(
     key = results.selection_key(adata, key)
     codes, categories = columns.labels(adata, labels)
     genes, layer = _genes_of(adata, key)
-    genes, types = genes[:n_genes], Types.of(codes, categories)
+    genes, types = genes[:n_genes], Types.of(codes, list(categories))
     data = RowMatrix(read.columns(adata, adata.var_names.get_indexer(genes), layer), checked=True)
     table, profiles = by_type(data, genes, types)
     shares, means = profiles.shares[:, 1:], profiles.means[:, 1:]
@@ -383,11 +383,11 @@ def dotplot(
     axes = list(new_axes(0.26 * in_row + 4.5, n_rows * (height + above), n_rows).flat)
     for i, ax in enumerate(axes):
         row = slice(i * in_row, (i + 1) * in_row)
-        x, y = np.indices(shares[row].shape)
+        x, y = np.meshgrid(np.arange(len(names[row])), np.arange(len(types.names)))
         look = {"cmap": color_map, "vmin": 0, "vmax": 1, "ec": "grey", "lw": 0.3}
-        dots = ax.scatter(x.T, y.T, s=_DOT * shares[row].T, c=means[row].T, **look)
+        dots = ax.scatter(x, y, s=_DOT * shares[row].T, c=means[row].T, **look)
         name_rows(ax, types.names)
-        ax.set_xticks(range(len(x)), names[row], rotation=90, fontsize=SMALL, parse_math=False)
+        ax.set_xticks(x[0], names[row], rotation=90, fontsize=SMALL, parse_math=False)
         ax.set_xlim(-0.6, in_row - 0.4)
         _name_groups(ax, list(table["type"][row]))
     if included.any():
