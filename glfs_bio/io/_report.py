@@ -15,7 +15,7 @@ from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
-from ..errors import InvalidType, InvalidValue, NotFound, listed, short
+from ..errors import InvalidType, InvalidValue, short
 from ..pl._panel import embedding
 from . import _sections
 from ._sections import Subject
@@ -92,16 +92,13 @@ def write_report(
     if path.suffix.lower() not in {".html", ".htm"}:
         raise InvalidValue(f"`path={short(path)}` must end with .html")
     checks.texts(title=title)
-    checks.texts(labels=labels, or_none=True)
     read.check(adata)
     if basis is True or not isinstance(basis, str | bool | None):
         raise InvalidType(f"`basis={short(basis)}` must be a key of .obsm, or False")
     if isinstance(basis, str):
         embedding(adata, basis)
-    if labels is not None and labels not in adata.obs:
-        raise NotFound(
-            f"`labels={short(labels)}` is not in `adata.obs`: choose from {listed(adata.obs)}"
-        )
+    if labels is not None:
+        read.find(adata, "obs", labels, "labels")
     subject = Subject(
         adata,
         key,
@@ -140,14 +137,12 @@ def _page(subject: Subject, title: str) -> str:
     environment.filters["digits"] = _sections.digits
     environment.filters["inches"] = _sections.inches
     environment.filters["link"] = lambda gene: _LINK + quote(str(gene), safe="")
-    sections = {}
+    sections: list[_sections.Section] = []
     with progress() as bar:
-        task = bar.add_task("", total=len(_sections.SECTIONS))
-        for function in _sections.SECTIONS:
-            bar.update(task, advance=1, description=f"report: {function.__name__}")
-            section = function(subject)
-            if section is not None:
-                sections[function.__name__] = section
+        task = bar.add_task("", total=len(_sections.CONTENTS))
+        for tell in _sections.CONTENTS:
+            bar.update(task, advance=1, description=f"report: {tell.__name__}")
+            sections += subject.sections(tell)
     return environment.get_template("report.html").render(
         title=title, lead=_lead(subject), sections=sections
     )
@@ -159,6 +154,9 @@ def _lead(subject: Subject) -> list[str]:
     n_genes, target = int(entry["n_genes"]), stored.preserved_of(entry)
     first = f"{n_genes:,} of {int(entry['n_tested']):,} genes selected in "
     texts = [f"{first}{subject.adata.n_obs:,} cells."]
+    if "table" in entry:
+        n_added = len(entry["table"])
+        texts.append(f"{n_genes - n_added} of them were given, and {n_added} added.")
     share = _sections.percent(entry["preserved"][-1])
     texts.append(f"They preserve {share} of {target}, of which all genes preserve 100\u00a0%.")
     best = float(entry.get("optimality", [np.nan])[-1])

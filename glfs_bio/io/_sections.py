@@ -1,7 +1,7 @@
 """Sections of the report: each is a heading with text, tables and figures.
 
-A section is a function of the :class:`Subject` that returns a :class:`Section`, or None where there
-is nothing to tell.  ``SECTIONS`` has them in the order of the page.
+A function of ``CONTENTS``, which has them in the order of the page, tells of the result of the kind
+that it is called, or else of the selection.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,9 +24,12 @@ from ..errors import Refusal
 from ..pl._results import READINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from anndata import AnnData
+
+    Entry = Mapping[str, Any]
+    Contents = Callable[["Subject", Entry], Iterator["Section"]]
 
 _DPI = 130
 #: Gene sets matter up to this adjusted p-value; rows of their table, bars of a picture, and items
@@ -35,14 +39,14 @@ _LEVEL, _TERMS, _BARS, _ITEMS = 0.05, 50, 100, 20
 _OF_GENES = ("gene", "substitute", "axis", "genes", "genes_up", "genes_down", "replaces")
 #: What separates genes in these.
 _BETWEEN = re.compile("(, |/|;)")
-#: Results that have sections of their own.
-KINDS = ("evaluation", "explanation", "stability", "enrichment", "order")
 
 
 @dataclass(frozen=True)
 class Section:
     """A part of the page."""
 
+    #: Its id on the page.
+    name: str
     heading: str
     text: list[str] = field(default_factory=list)
     #: By their captions.
@@ -67,24 +71,32 @@ class Subject:
     #: As in :func:`write_report`.
     basis: str | bool | None
 
+    @cached_property
+    def outdated(self) -> dict[str, str]:
+        """Why results are not of this selection, by their kinds."""
+        reasons = {}
+        for kind in {*map(kind_told, CONTENTS)} - {"selection"}:
+            entry = self.adata.uns.get(f"{self.key}_{kind}")
+            if results.kind_of(entry) == kind:
+                reasons[kind] = stale.why_outdated(self.adata, entry, self.key)
+        return {kind: why for kind, why in reasons.items() if why is not None}
+
     def result(self, kind: str) -> dict[str, Any] | None:
         """Return a result of this selection; None if it is missing or of another one."""
-        entry = self.adata.uns.get(f"{self.key}_{kind}")
-        is_current = results.kind_of(entry) == kind and self.why_outdated(kind) is None
+        entry = self.entry if kind == "selection" else self.adata.uns.get(f"{self.key}_{kind}")
+        is_current = results.kind_of(entry) == kind and kind not in self.outdated
         return entry if is_current else None
 
-    def why_outdated(self, kind: str) -> str | None:
-        """Return why a result is not of this selection; None where it is, or is missing."""
-        entry = self.adata.uns.get(f"{self.key}_{kind}")
-        if results.kind_of(entry) != kind:
-            return None
-        return stale.why_outdated(self.adata, entry, self.key)
-
-    def outdated(self, heading: str, kind: str) -> Section | None:
-        """Return the section that says why a result is not shown; None where it is missing."""
-        why = self.why_outdated(kind)
-        text = f"The result under {self.key}_{kind} is not shown with this selection: {why}."
-        return None if why is None else Section(heading, [text.replace("`", "")])
+    def sections(self, tell: Contents) -> Iterator[Section]:
+        """Return what a function tells of its result, or that this is outdated."""
+        kind = kind_told(tell)
+        entry = self.result(kind)
+        if entry is not None:
+            yield from tell(self, entry)
+        elif kind in self.outdated:
+            why = self.outdated[kind].replace("`", "")
+            text = f"The result under {self.key}_{kind} is not shown with this selection: {why}."
+            yield Section(kind, kind.capitalize(), [text])
 
     def renamed(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table with genes as they are called."""
@@ -97,19 +109,13 @@ class Subject:
         return "".join(str(self.names.get(piece, piece)) for piece in pieces)
 
     def figure(self, draw: Callable[..., Any], *args: Any, **options: Any) -> str:
-        """Return a plot of the cells as the address of an inline PNG."""
-        return picture(draw(self.adata, *args, show=False, **options))
+        """Return a plot of the selection as the address of an inline PNG."""
+        return picture(draw(self.adata, *args, key=self.key, show=False, **options))
 
-    @property
-    def is_grouped(self) -> bool:
-        """Whether the cells have labels, and not numbers."""
-        if self.labels is None:
-            return False
-        try:
-            _, groups = columns.labels(self.adata, self.labels)
-        except Refusal:
-            return False
-        return len(groups) > 1
+
+def kind_told(tell: Contents) -> str:
+    """Return the kind of result that a function tells of."""
+    return tell.__name__ if tell.__name__ in results.KINDS else "selection"
 
 
 def picture(axes: Any) -> str:
@@ -128,28 +134,26 @@ def inches(source: str) -> float:
     return int.from_bytes(head[16:20], "big") / _DPI
 
 
-def cells(subject: Subject) -> Section:
+def cells(subject: Subject, _: Entry) -> Iterator[Section]:
     """UMAPs by all genes and by the panel."""
-    n_cells = subject.adata.n_obs
+    n_cells, labels = subject.adata.n_obs, subject.labels
     if subject.basis is False or (subject.basis is None and n_cells > MOST_EXACT):
         text = f"UMAPs of {n_cells:,} cells were not computed for this report."
-        return Section("Cells", [text])
-    basis = subject.basis if isinstance(subject.basis, str) else None
-    options: dict[str, Any] = {"key": subject.key, "symbols": subject.symbols, "basis": basis}
-    by = f", coloured by {subject.labels}" if subject.labels else ""
+        yield Section("cells", "Cells", [text])
+        return
+    by = f", coloured by {labels}" if labels else ""
     caption = f"UMAPs by all genes and by the selected genes alone{by}."
-    return Section("Cells", figures={caption: subject.figure(pl.panel, subject.labels, **options)})
+    options = {"symbols": subject.symbols, "basis": subject.basis}
+    yield Section("cells", "Cells", figures={caption: subject.figure(pl.panel, labels, **options)})
 
 
-def genes(subject: Subject) -> Section:
-    """Return the table of genes, and the contribution of each."""
-    entry, table = subject.entry, subject.genes
-    target = results.preserved_of(entry)
-    text = f"The loss is the contribution of a gene: the share of {target} that is no longer "
-    text += "preserved without it."
-    shown = pd.DataFrame(
-        {"rank": table["rank"].astype(int), "gene": table.index, "loss": table["loss"]}
-    ).set_axis(table.index)
+def genes(subject: Subject, entry: Entry) -> Iterator[Section]:
+    """Genes, with the contribution of each; and those that were added to a panel."""
+    table = subject.genes
+    text = f"The loss is the contribution of a gene: the share of {results.preserved_of(entry)} "
+    text += "that is no longer preserved without it."
+    shown = table[["rank", "loss"]].astype({"rank": int})
+    shown.insert(1, "gene", table.index)
     if entry.get("objective") != "error":
         shown["weight"] = table["weight"]
         text += " The weight is what the method gave the gene."
@@ -161,9 +165,7 @@ def genes(subject: Subject) -> Section:
     why = subject.result("explanation")
     if why is not None:
         explained = why["table"].set_index("gene").reindex(table.index)
-        for name in ("supports", "substitute", "substitution_score"):
-            if name in explained:
-                shown[name] = explained[name]
+        shown = shown.join(explained.filter(["supports", "substitute", "substitution_score"]))
         text += " A gene supports the labels on whose cells its contribution falls. A substitute "
         text += "with a score of 1 is as good as a second measurement of the gene."
     if subject.result("stability") is not None:
@@ -173,62 +175,54 @@ def genes(subject: Subject) -> Section:
     if "absent" in entry:
         absent = ", ".join(map(str, entry["absent"]))
         texts.append(f"Names that are not in the data, and were left out: {absent}.")
-    options = {"key": subject.key, "symbols": subject.symbols}
-    figure = subject.figure(pl.genes, min(_BARS, len(table)), **options)
-    return Section("Genes", texts, {"": subject.renamed(shown)}, {"Contributions.": figure})
+    figure = subject.figure(pl.genes, min(_BARS, len(table)), symbols=subject.symbols)
+    tables = {"": subject.renamed(shown)}
+    yield Section("genes", "Genes", texts, tables, {"Contributions.": figure})
+    if "table" in entry:
+        yield Section("added", "Added genes", [], {"": subject.renamed(entry["table"])})
 
 
-def added(subject: Subject) -> Section | None:
-    """Return the genes that were added to a panel that was given."""
-    if "table" not in subject.entry:
-        return None
-    table, n_genes = subject.entry["table"], len(subject.genes)
-    text = f"{n_genes - len(table)} genes were given, and {len(table)} were added to them."
-    return Section("Added genes", [text], {"": subject.renamed(table)})
+def types(subject: Subject, _: Entry) -> Iterator[Section]:
+    """Genes by cell type, where the cells have labels and not numbers."""
+    try:
+        groups = columns.labels(subject.adata, subject.labels or "")[1]
+    except Refusal:
+        return
+    if len(groups) > 1:
+        text = (
+            "The size of a dot is the share of the cells of a type in which the gene is on, and "
+            "its colour the mean expression, from 0 to 1 for each gene. A gene stands under the "
+            "type that it is a marker of, or else in which share × mean is largest."
+        )
+        caption = f"The selected genes by {subject.labels}."
+        figure = subject.figure(pl.dotplot, subject.labels, symbols=subject.symbols)
+        yield Section("types", "Genes by type", [text], figures={caption: figure})
 
 
-def types(subject: Subject) -> Section | None:
-    """Return the genes by cell type."""
-    if not subject.is_grouped:
-        return None
-    text = (
-        "The size of a dot is the share of the cells of a type in which the gene is on, and its "
-        "colour the mean expression, from 0 to 1 for each gene. A gene stands under the type that "
-        "it is a marker of, or else in which share × mean is largest."
-    )
-    options = {"key": subject.key, "symbols": subject.symbols}
-    figure = subject.figure(pl.dotplot, subject.labels, **options)
-    return Section(
-        "Genes by type", [text], {}, {f"The selected genes by {subject.labels}.": figure}
-    )
-
-
-def quality(subject: Subject) -> Section | None:
-    """Return the measures of the panel; with labels, their recall."""
-    entry = subject.result("evaluation")
-    if entry is None:
-        return subject.outdated("Evaluation", "evaluation")
-    key = f"{subject.key}_evaluation"
+def evaluation(subject: Subject, entry: Entry) -> Iterator[Section]:
+    """Measures of the panel; with labels, their recall; the axes that it leaves unexplained."""
     tables = {"Measures.": measures_of(entry)}
     further = {name: entry.get(name) for name in ("per_label", "gene_sets")}
     for name, table in {**further, **entry.get("forecast", {})}.items():
         if table is not None:
-            caption = f"{name.replace('_', ' ').capitalize()}."
             shown = table.filter(regex="^(?!precision)").head(_TERMS)
             if "kind" in shown and shown["kind"].nunique() == 1:
                 shown = shown.drop(columns="kind")
-            tables[caption] = subject.renamed(shown)
+            tables[f"{name.replace('_', ' ').capitalize()}."] = subject.renamed(shown)
     figures = {}
     if "confusion" in entry:
-        figures["Recall and F1 of every label."] = subject.figure(pl.labels, key=key)
+        figures["Recall and F1 of every label."] = subject.figure(pl.labels)
         for reading in entry["confusion"]["reading"].unique():
-            caption = "Labels predicted for the cells of each label, per cent, by "
-            figure = subject.figure(pl.confusion, key=key, reading=reading)
-            figures[f"{caption}{READINGS[reading]}."] = figure
-    return Section("Evaluation", [], tables, figures)
+            caption = f"Labels predicted for the cells of each label, by {READINGS[reading]}."
+            figures[caption] = subject.figure(pl.confusion, reading=reading)
+    yield Section("evaluation", "Evaluation", [], tables, figures)
+    text = "The axes of the structure that the panel explains least, the worst first, named by the "
+    text += "genes at both ends. The share is of all unexplained variation."
+    tables = {"": subject.renamed(entry["unexplained"])}
+    yield Section("unexplained", "Unexplained variation", [text], tables)
 
 
-def measures_of(entry: Mapping[str, Any]) -> pd.DataFrame:
+def measures_of(entry: Entry) -> pd.DataFrame:
     """Return the measures of the whole panel, in the columns that say something."""
     table = entry["measures"]
     table = table[table["n_genes"] == table["n_genes"].max()].drop(columns=["panel", "n_genes"])
@@ -236,137 +230,101 @@ def measures_of(entry: Mapping[str, Any]) -> pd.DataFrame:
     return table.loc[table["value"].notna(), ~is_empty]
 
 
-def unexplained(subject: Subject) -> Section | None:
-    """Return the axes of the structure that the panel leaves unexplained."""
-    entry = subject.result("evaluation")
-    if entry is None:
-        return None
+def explanation(subject: Subject, entry: Entry) -> Iterator[Section]:
+    """Why each gene is in the panel, and its substitutes."""
     text = (
-        "The axes of the structure that the panel explains least, the worst first, named by the "
-        "genes at both ends. The share is of all unexplained variation."
-    )
-    return Section("Unexplained variation", [text], {"": subject.renamed(entry["unexplained"])})
-
-
-def explanation(subject: Subject) -> Section | None:
-    """Return why each gene is in the panel."""
-    entry = subject.result("explanation")
-    if entry is None:
-        return subject.outdated("Why each gene", "explanation")
-    texts = [
         "Most of the loss lies along one axis of the structure, named by the genes that vary most "
         "along it. A gene is expressed in the labels of which at least 10 % of the cells express "
-        "it, with its mean there compared with all other cells.",
-    ]
+        "it, with its mean there compared with all other cells."
+    )
     names = ["gene", "role", "expressed_in", "preserved", "axis", "axis_share"]
-    table = entry["table"]
-    shown = table[[name for name in names if name in table and (table[name] != "").any()]]
-    tables = {"": subject.renamed(shown)}
+    table = entry["table"].filter(names)
+    tables = {"": subject.renamed(table.loc[:, (table != "").any()])}
     if "genes" in entry:
         tables["Genes that were asked for."] = subject.renamed(entry["genes"])
-    return Section("Why each gene", texts, tables)
+    yield Section("explanation", "Why each gene", [text], tables)
+    if "substitutes" in entry:
+        text = (
+            "Replacements for genes whose probes fail, the best first. A score of 1 is as good as "
+        )
+        text += "a second measurement of the gene. The constraints hold with each of them."
+        tables = {"": subject.renamed(entry["substitutes"])}
+        yield Section("substitutes", "Substitutes", [text], tables)
 
 
-def substitutes(subject: Subject) -> Section | None:
-    """Return the substitutes of each gene."""
-    entry = subject.result("explanation")
-    if entry is None or "substitutes" not in entry:
-        return None
-    text = (
-        "Replacements for genes whose probes fail, the best first. A substitution score of 1 is as "
-        "good as a second measurement of the gene. The constraints hold with each of them."
-    )
-    return Section("Substitutes", [text], {"": subject.renamed(entry["substitutes"])})
-
-
-def limits(subject: Subject) -> Section | None:
-    """Return the constraints that the panel meets."""
-    stated = subject.entry.get("params", {}).get("limits", "None")
-    if isinstance(stated, str):
-        return None
-    tables = {"": facts({name: codec.restored(value) for name, value in stated.items()})}
-    out = subject.entry.get("ruled_out")
-    if out is not None:
-        caption = "Genes that a limit rules out, of which each alone would preserve most."
-        tables[caption] = subject.renamed(out)
-    return Section("Constraints", ["The panel meets these constraints."], tables)
-
-
-def choice(subject: Subject) -> Section:
-    """Return the share preserved by the first genes, and the facts of the selection."""
+def selection(subject: Subject, entry: Entry) -> Iterator[Section]:
+    """Constraints that the panel meets, the share preserved by its first genes, and facts."""
+    stated = entry.get("params", {}).get("limits", "None")
+    if not isinstance(stated, str):
+        tables = {"": facts({name: codec.restored(value) for name, value in stated.items()})}
+        if "ruled_out" in entry:
+            caption = "Genes that a limit rules out, of which each alone would preserve most."
+            tables[caption] = subject.renamed(entry["ruled_out"])
+        yield Section("limits", "Constraints", ["The panel meets these constraints."], tables)
     numbers = {
         name: value
-        for name, value in subject.entry.items()
+        for name, value in entry.items()
         if isinstance(value, str | bool | int | float | np.generic)
         and name not in ("kind", "written", "request")
     }
-    figure = subject.figure(pl.curve, key=subject.key)
-    return Section("Selection", [], {"": facts(numbers)}, {"Shares by number of genes.": figure})
+    figures = {"Shares by number of genes.": subject.figure(pl.curve)}
+    yield Section("choice", "Selection", [], {"": facts(numbers)}, figures)
 
 
-def stability(subject: Subject) -> Section | None:
-    """Return how often subsamples of the cells give the genes."""
-    entry = subject.result("stability")
-    if entry is None:
-        return subject.outdated("Stability", "stability")
-    key, adata = f"{subject.key}_stability", subject.adata
-    n_resamples, mean = len(entry["n_genes"]), entry["mean_jaccard"]
-    text = f"{n_resamples} selections, each in a subsample of {entry['n_cells']} cells, have a "
-    text += f"mean Jaccard index of {mean:.3g}."
-    consensus = adata.var_names[adata.var[f"{key}_consensus"].astype(bool)]
-    out = subject.names.loc[subject.genes.index.difference(consensus, sort=False)]
-    instead = subject.names.loc[consensus.difference(subject.genes.index, sort=False)]
-    changes = {"Only in the panel": out, "Only among the genes selected most often": instead}
-    texts = [f"{change}: {', '.join(names)}." for change, names in changes.items() if len(names)]
-    size, figures = min(_BARS, results.n_chosen(entry)), {}
-    if size:
+def stability(subject: Subject, entry: Entry) -> Iterator[Section]:
+    """How often subsamples of the cells give the genes."""
+    names, panel = subject.names, subject.genes.index
+    is_frequent = subject.adata.var[f"{subject.key}_stability_consensus"].astype(bool)
+    frequent = subject.adata.var_names[is_frequent]
+    text = f"{len(entry['n_genes'])} selections, each in a subsample of {entry['n_cells']} cells, "
+    text += f"have a mean Jaccard index of {entry['mean_jaccard']:.3g}."
+    only = {"in the panel": panel.difference(frequent, sort=False)}
+    only["among the genes selected most often"] = frequent.difference(panel, sort=False)
+    shown = {where: ", ".join(names.loc[some]) for where, some in only.items() if len(some)}
+    texts = [text, *(f"Only {where}: {genes}." for where, genes in shown.items())]
+    n_bars, figures = min(_BARS, results.n_chosen(entry)), {}
+    if n_bars:
         caption = "Selection frequencies, and the Jaccard index of every two selections."
-        figures[caption] = subject.figure(pl.stability, size, key=key, symbols=subject.symbols)
-    return Section("Stability", [text, *texts], {}, figures)
+        figures[caption] = subject.figure(pl.stability, n_bars, symbols=subject.symbols)
+    yield Section("stability", "Stability", texts, {}, figures)
 
 
-def enrichment(subject: Subject) -> Section | None:
-    """Return the gene sets that are enriched in the panel."""
-    entry = subject.result("enrichment")
-    if entry is None:
-        return None
+def enrichment(_: Subject, entry: Entry) -> Iterator[Section]:
+    """Gene sets that are enriched in the panel."""
     table = entry["table"][entry["table"]["pvals_adj"] <= _LEVEL]
     text = f"{len(table)} of {len(entry['table'])} gene sets are enriched at an adjusted p-value "
     text += f"of {_LEVEL}, against a background of {entry['n_background']} genes."
     shown = table.head(_TERMS).reset_index(names="gene set")
     shown["genes"] = shown["genes"].str.replace(";", ", ")
-    return Section("Enrichment", [text], {"": shown} if len(shown) else {})
+    yield Section("enrichment", "Enrichment", [text], {"": shown} if len(shown) else {})
 
 
-def order(subject: Subject) -> Section | None:
-    """Return the order: what was checked, and what to send."""
-    entry = subject.result("order")
-    if entry is None:
-        return subject.outdated("Order", "order")
+def order(_: Subject, entry: Entry) -> Iterator[Section]:
+    """What was checked, and what to send."""
     tables = {"What was checked.": entry["checks"]}
     if len(entry["replaced"]):
         tables["Genes that cannot be ordered."] = entry["replaced"]
     tables["What to send."] = entry["table"]
     text = f"{len(entry['table'])} genes in the form of {entry['platform']}."
-    return Section("Order", [text], tables)
+    yield Section("order", "Order", [text], tables)
 
 
-def parameters(subject: Subject) -> Section:
-    """Return the parameters and versions of all results."""
-    of_kinds = {kind: subject.result(kind) for kind in KINDS}
-    entries = {"selection": subject.entry}
-    entries |= {kind: entry for kind, entry in of_kinds.items() if entry is not None}
-    tables = {kind: facts(entry["params"]) for kind, entry in entries.items() if "params" in entry}
+def parameters(subject: Subject, entry: Entry) -> Iterator[Section]:
+    """Parameters and versions of all results."""
+    tables: dict[str, pd.DataFrame] = {}
     versions: dict[str, Any] = {}
-    for entry in entries.values():
-        versions |= entry.get("versions", {})
-    tables |= {"structure": facts(subject.entry["structure"]), "versions": facts(versions)}
-    return Section("Parameters and versions", [], tables)
+    for kind in dict.fromkeys(map(kind_told, CONTENTS)):
+        shown = subject.result(kind) or {}
+        versions |= shown.get("versions", {})
+        if "params" in shown:
+            tables[kind] = facts(shown["params"])
+    tables |= {"structure": facts(entry["structure"]), "versions": facts(versions)}
+    yield Section("parameters", "Parameters and versions", [], tables)
 
 
-SECTIONS: tuple[Callable[[Subject], Section | None], ...] = (
-    *(cells, genes, added, types, quality, unexplained, explanation, substitutes, limits, choice),
-    *(stability, enrichment, order, parameters),
+CONTENTS: tuple[Contents, ...] = (
+    *(cells, genes, types, evaluation, explanation, selection, stability, enrichment, order),
+    parameters,
 )
 
 

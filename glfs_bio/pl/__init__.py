@@ -5,16 +5,7 @@ from __future__ import annotations
 from ._panel import dotplot, genes, panel
 from ._results import comparison, confusion, curve, labels, stability
 
-__all__ = [
-    "comparison",
-    "confusion",
-    "curve",
-    "dotplot",
-    "genes",
-    "labels",
-    "panel",
-    "stability",
-]
+__all__ = ["comparison", "confusion", "curve", "dotplot", "genes", "labels", "panel", "stability"]
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,13 +14,12 @@ from .._anndata import columns, read, results
 from .._anndata.expression import OFF, Profiles, Types, are_logarithms, marked
 from ..data import threads
 from ..data.matrix import RowMatrix
-from ..errors import NotFound, listed, short
 from ..measures.cells import coordinates, dense, evenly
 from ._figure import (
+    ABOVE,
     BLUE,
     SMALL,
     VERMILLION,
-    colour_map,
     colours,
     legend,
     name_rows,
@@ -46,8 +46,9 @@ _AREA, _LARGEST, _MOST_VECTORS, _IN_COLUMN = 120_000.0, 60.0, 20_000, 20
 _PER_COLUMN, _PER_ROW, _DOT = 50, 40, 120.0
 #: Genes that mark no type and are on in more than this share of the types have a group of their
 #: own.
-_SEVERAL, _MOST = "several types", 0.5
-_MUST_HAVE = "must-have"
+_SEVERAL, _MOST, _MUST_HAVE = "several types", 0.5, "must-have"
+#: The least span of means, by which they are divided.
+_TINY = np.finfo(float).tiny
 
 
 @plot
@@ -100,58 +101,49 @@ def panel(
     """
     from matplotlib.lines import Line2D
 
-    gradient = colour_map(color_map)
     key = results.selection_key(adata, key)
-    genes, layer = _genes_of(adata, key, None)
+    genes, layer = _genes_of(adata, key)
     shown = [color] if color is None or isinstance(color, str) else list(color)
     values = [_values(adata, column, layer) for column in shown]
     groups = [_groups(adata, of_cells, palette) for of_cells in values]
-    names = [_names(adata, symbols).get(column, "") for column in shown]
-    maps = _maps(adata, genes, layer, basis)
-    rows = np.flatnonzero(np.isfinite(np.hstack(list(maps.values()))).all(axis=1))
-    rows = rows[evenly(len(rows), _MOST_CELLS)]
+    of_genes = names_of(adata, symbols)
+    rows, maps = _maps(adata, genes, layer, basis)
     sample = f", {len(rows):,} of {adata.n_obs:,} cells" if len(rows) < adata.n_obs else ""
     n_letters = max((len(group) for shades in groups for group in shades), default=0)
-    n_columns = max(-(-len(shades) // _IN_COLUMN) for shades in groups)
-    width = 3.8 * len(maps) + n_columns * (0.4 + 0.08 * n_letters)
+    n_columns = [-(-len(shades) // _IN_COLUMN) for shades in groups]
+    width = 3.8 * len(maps) + max(n_columns) * (0.4 + 0.08 * n_letters)
     axes = new_axes(width, 3.8 * len(shown), len(shown), [1] * len(maps))
-    for row, name, of_cells, shades in zip(axes, names, values, groups, strict=True):
+    for i, (column, row) in enumerate(zip(shown, axes, strict=True)):
+        name = str(column if column in adata.obs else of_genes.get(column, ""))
+        above = f"{name}, " if name and not groups[i] else ""
         for ax, (title, points) in zip(row, maps.items(), strict=True):
-            cells = _scatter(ax, points[rows], of_cells.iloc[rows], shades, gradient)
-            above = f"{title}{sample}" if shades or not name else f"{name}, {title}{sample}"
-            ax.set_title(above, parse_math=False)
-        if shades:
-            handles = [Line2D([], [], marker="o", ls="", color=shade) for shade in shades.values()]
-            legend(row[-1], handles, list(shades), ncols=-(-len(shades) // _IN_COLUMN), title=name)
+            cells = _scatter(ax, points, values[i].iloc[rows], groups[i], color_map)
+            ax.set_title(f"{above}{title}{sample}", parse_math=False)
+        if groups[i]:
+            dot: dict[str, Any] = {"marker": "o", "ls": ""}
+            dots = {group: Line2D([], [], color=shade, **dot) for group, shade in groups[i].items()}
+            legend(row[-1], dots, name, ncols=n_columns[i])
         elif name:
             axes[0, 0].figure.colorbar(cells, cax=row[-1].inset_axes((1.03, 0, 0.04, 1)))
     return list(axes.flat)
 
 
-def _genes_of(adata: AnnData, key: str, n_genes: int | None) -> tuple[pd.Index, str | None]:
-    """Return the first genes of a selection, and the layer that they were selected in."""
-    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    genes = results.ranked(adata, key).index[:n_genes]
-    return genes, codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
+def _genes_of(adata: AnnData, key: str) -> tuple[pd.Index, str | None]:
+    """Return the genes of a selection, and the layer that they were selected in."""
+    layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
+    return results.ranked(adata, key).index, layer
 
 
-def _names(adata: AnnData, symbols: str | None) -> pd.Series:
-    """Return the names to show of columns and of genes."""
-    names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
-    of_columns = pd.Series(adata.obs.columns, index=adata.obs.columns)
-    return pd.concat([of_columns, names[~names.index.isin(of_columns.index)]]).astype(str)
+def names_of(adata: AnnData, symbols: str | None) -> pd.Series:
+    """Return the names of genes to show."""
+    return read.symbols(adata, symbols).fillna(adata.var_names.to_series()).astype(str)
 
 
 def _values(adata: AnnData, column: str | None, layer: str | None) -> pd.Series:
     """Return a column of the cells, as categories or as numbers, or a gene of each cell."""
     if column is None:
         return pd.Series(pd.Categorical([None] * adata.n_obs))
-    if column not in adata.obs and column not in adata.var_names:
-        raise NotFound(
-            f"`color={short(column)}` is neither in `adata.obs` nor a gene: choose from "
-            f"{listed(adata.obs)}"
-        )
-    if column in adata.obs:
+    if column in adata.obs or column not in adata.var_names:
         values = read.find(adata, "obs", column, "color")
         return values if pd.api.types.is_float_dtype(values) else values.astype("category")
     matrix = read.columns(adata, adata.var_names.get_indexer([column]), layer)
@@ -162,14 +154,12 @@ def _groups(adata: AnnData, values: pd.Series, palette: Any) -> dict[str, Any]:
     """Return the groups of the cells with their colours; nothing where values are numbers."""
     if not isinstance(values.dtype, pd.CategoricalDtype):
         return {}
-    from scanpy.plotting import palettes
+    from scanpy.plotting.palettes import default_20, default_102
 
     groups = values.cat.categories
-    stored = adata.uns.get(f"{values.name}_colors", ())
-    usual = stored if len(stored) >= len(groups) else palettes.default_20
-    usual = usual if len(usual) >= len(groups) else palettes.default_102
-    usual = np.resize(np.asarray(usual, dtype=object), len(groups))
-    shades = colours(palette, list(usual))
+    usual = [adata.uns.get(f"{values.name}_colors", ()), default_20, default_102]
+    usual = [shades for shades in usual if len(shades) >= len(groups)] or [default_102]
+    shades = colours(palette, list(np.resize(np.asarray(usual[0], dtype=object), len(groups))))
     present = values.value_counts() > 0
     return {str(name): shade for name, shade in zip(groups, shades, strict=True) if present[name]}
 
@@ -182,45 +172,42 @@ def embedding(adata: AnnData, basis: str) -> Array:
 
 def _maps(
     adata: AnnData, genes: pd.Index, layer: str | None, basis: str | None
-) -> dict[str, Array]:
-    """Return coordinates of the cells by all genes, if there are any, and by the panel.
-
-    Cells that are not in a sample have NaN.
-    """
-    maps = {}
+) -> tuple[Index, dict[str, Array]]:
+    """Return a sample of cells, and their coordinates by all genes, if any, and by the panel."""
+    points, title = {}, f"panel of {len(genes):,} genes"
     if "X_umap" in adata.obsm and len(genes) < adata.n_vars:
-        maps[f"all {adata.n_vars:,} genes"] = np.asarray(adata.obsm["X_umap"])[:, :2]
+        points[f"all {adata.n_vars:,} genes"] = embedding(adata, "umap")
     if basis is not None:
-        by_panel = embedding(adata, basis)
-    else:
+        points[title] = embedding(adata, basis)
+    of_cells = np.hstack([np.zeros((adata.n_obs, 1)), *points.values()])
+    rows = np.flatnonzero(np.isfinite(of_cells).all(axis=1))
+    rows = rows[evenly(len(rows), _MOST_CELLS)]
+    maps = {name: where[rows] for name, where in points.items()}
+    if basis is None:
         matrix = read.columns(adata, adata.var_names.get_indexer(genes), layer)
-        by_panel = _umap(coordinates(matrix), evenly(adata.n_obs, _MOST_CELLS))
-    return {**maps, f"panel of {len(genes):,} genes": by_panel}
+        maps[title] = _umap(coordinates(matrix)[rows])
+    return rows, maps
 
 
 @threads.one_thread_if_forked
-def _umap(where: Array, rows: Index) -> Array:
-    """Return scanpy's UMAP of some of the cells, shape (n_cells, 2); NaN for the others."""
+def _umap(points: Array) -> Array:
+    """Return scanpy's UMAP of cells by their coordinates."""
     threads.need_numba("UMAP")
     import scanpy as sc
 
-    cells = AnnData(np.asarray(where[rows], dtype=np.float32))
+    cells = AnnData(np.asarray(points, dtype=np.float32))
     sc.pp.neighbors(cells, use_rep="X")
     sc.tl.umap(cells)
-    points = np.full((len(where), 2), np.nan)
-    points[rows] = cells.obsm["X_umap"]
-    return points
+    return np.asarray(cells.obsm["X_umap"])
 
 
-def _scatter(
-    ax: Axes, points: Array, values: pd.Series, groups: dict[str, Any], gradient: Colormap
-) -> Any:
+def _scatter(ax: Axes, points: Array, values: pd.Series, groups: Any, color_map: Any) -> Any:
     """Draw cells by their coordinates, the largest values on top."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         look: dict[str, Any] = {"c": [groups.get(str(group), "lightgrey") for group in values]}
     else:
         order = np.argsort(values.to_numpy(), kind="stable")
-        points, look = points[order], {"c": values.to_numpy()[order], "cmap": gradient}
+        points, look = points[order], {"c": values.to_numpy()[order], "cmap": color_map}
     size = min(_AREA / max(len(points), 1), _LARGEST)
     cells = ax.scatter(points[:, 0], points[:, 1], s=size, lw=0, plotnonfinite=True, **look)
     cells.set_rasterized(len(points) > _MOST_VECTORS)
@@ -274,50 +261,51 @@ def genes(
     """
     from matplotlib.patches import Patch
 
-    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     checks.one_of("column", column, ("loss", "weight"))
     key = results.selection_key(adata, key)
     entry = results.entry(adata, key, "selection")
-    table = results.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
-    names, values = _names(adata, symbols).loc[table.index], table[column]
+    table = results.ranked(adata, key).head(n_genes or adata.n_vars)
     if column == "loss":
         label = f"loss of {results.preserved_of(entry)} without the gene"
-        texts = values.map("{:.2%}".format) + _supported(adata, key, table.index)
+        texts, ticks = table["loss"].map("{:.2%}".format), "{x:.1%}"
+        texts = texts + _supported(adata, key, table.index)
     else:
         label = "weight β" if "objective" in entry else f"weight by {entry['method']}"
-        texts = values.map("{:.2g}".format)
-    axes = [ax] if ax is not None else columns_of_bars(len(table), 4.5)
-    bars(axes, names, values, np.where(table["included"], VERMILLION, BLUE), texts)
-    axes[0].set_xlabel(label)
+        texts, ticks = table["weight"].map("{:.2g}".format), "{x:.2g}"
+    shown = pd.DataFrame({"length": table[column], "text": texts, "shade": BLUE, "mark": None})
+    shown.loc[table["included"], ["shade", "mark"]] = VERMILLION
+    width = 3.4 + 0.07 * max(map(len, texts))
+    axes = bars(shown, names_of(adata, symbols), label, ticks, width, ax=ax)
     if table["included"].any():
-        handles = [Patch(color=shade) for shade in (VERMILLION, BLUE)]
-        above = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 2}
-        legend(axes[-1], handles, [_MUST_HAVE, "selected"], **above)
+        handles = {_MUST_HAVE: Patch(color=VERMILLION), "selected": Patch(color=BLUE)}
+        legend(axes[-1], handles, **ABOVE)
     return axes[0] if len(axes) == 1 else axes
 
 
-def columns_of_bars(n_bars: int, width: float, *further: float) -> list[Axes]:
-    """Return axes for columns of at most 50 bars, and further ones with their widths."""
-    n_columns = -(-n_bars // _PER_COLUMN)
-    height = max(0.17 * -(-n_bars // n_columns) + 1, 4.0 if further else 0.0)
-    ratios = [width] * n_columns + list(further)
-    return list(new_axes(sum(ratios), height, 1, ratios).flat)
-
-
 def bars(
-    axes: list[Axes], names: pd.Series, values: pd.Series, colors: Array, texts: Any = ()
-) -> None:
-    """Draw bars from the top of the first axes to the foot of the last, with texts beside."""
+    table: pd.DataFrame, names: pd.Series, label: str, ticks: str, *widths: float, ax: Any = None
+) -> list[Axes]:
+    """Draw genes of a table as bars: ``length``, ``shade``, ``text``, and ``mark`` of the name.
+
+    They are in columns of at most 50, from the top of the first.  The first of the widths is that
+    of a column, and the others those of empty axes, which are returned last.
+    """
     from matplotlib.ticker import MaxNLocator
 
-    n_rows = -(-len(values) // len(axes))
-    low, high = min(values.min(), 0.0), max(values.max(), 0.0)
-    for i, ax in enumerate(axes):
-        rows = slice(i * n_rows, (i + 1) * n_rows)
-        ax.barh(range(len(values[rows])), values[rows], height=0.75, color=colors[rows])
-        name_rows(ax, list(names[rows]), list(texts[rows]))
-        ax.set(xlim=(1.05 * low, 1.05 * high or 1.0), ylim=(n_rows - 0.4, -0.6))
-        ax.xaxis.set_major_locator(MaxNLocator(3))
+    n_columns = 1 if ax is not None else -(-len(table) // _PER_COLUMN)
+    n_rows = -(-len(table) // n_columns)
+    ratios = [widths[0]] * n_columns + list(widths[1:])
+    height = max(0.17 * n_rows + 1, 4.0 if len(widths) > 1 else 0.0)
+    axes = [ax] if ax is not None else list(new_axes(sum(ratios), height, 1, ratios).flat)
+    low, high = min(table["length"].min(), 0.0), max(table["length"].max(), 0.0)
+    for i, column in enumerate(axes[:n_columns]):
+        rows = table.iloc[i * n_rows : (i + 1) * n_rows]
+        column.barh(range(len(rows)), rows["length"], height=0.75, color=list(rows["shade"]))
+        name_rows(column, names.loc[rows.index], rows["text"], rows["mark"])
+        column.set(xlim=(1.05 * low, 1.05 * high or 1.0), ylim=(n_rows - 0.4, -0.6), xlabel=label)
+        column.xaxis.set_major_locator(MaxNLocator(3))
+        column.xaxis.set_major_formatter(ticks)
+    return axes
 
 
 def _supported(adata: AnnData, key: str, genes: pd.Index) -> pd.Series:
@@ -378,80 +366,65 @@ def dotplot(
     >>> len(ax.get_xticklabels())
     10
     """
-    gradient = colour_map(color_map)
-    read.check(adata)
-    codes, categories = columns.labels(adata, labels)
     key = results.selection_key(adata, key)
-    names, layer = _genes_of(adata, key, n_genes)
-    types = Types.of(codes, [str(category) for category in categories])
-    data = RowMatrix(read.columns(adata, adata.var_names.get_indexer(names), layer), checked=True)
-    table, profiles = by_type(data, names, types)
-    means = pd.DataFrame(profiles.means[:, 1:], index=names)
-    means = means.sub(means.min(axis=1), axis=0)
-    means = means.div(means.max(axis=1), axis=0).fillna(0.0).loc[table.index]
-    shares = pd.DataFrame(profiles.shares[:, 1:], index=names).loc[table.index]
+    codes, categories = columns.labels(adata, labels)
+    genes, layer = _genes_of(adata, key)
+    genes, types = genes[:n_genes], Types.of(codes, list(categories))
+    data = RowMatrix(read.columns(adata, adata.var_names.get_indexer(genes), layer), checked=True)
+    table, profiles = by_type(data, genes, types)
+    shares, means = profiles.shares[:, 1:], profiles.means[:, 1:]
+    means = means - means.min(axis=1, keepdims=True)
+    means = means / np.maximum(means.max(axis=1, keepdims=True), _TINY)
     included = adata.var[f"{key}_included"].loc[table.index].astype(bool)
-    called = _names(adata, symbols).loc[table.index] + np.where(included, " *", "")
+    names = names_of(adata, symbols).loc[table.index] + np.where(included, " *", "")
     n_rows = -(-len(table) // _PER_ROW)
     in_row = -(-len(table) // n_rows)
-    height, width = 0.26 * len(types.names), 0.26 * in_row
-    above = 0.075 * max(map(len, table["type"]))
-    axes = list(new_axes(width + 4.5, n_rows * (height + above + 1.2), n_rows).flat)
+    height, above = 0.26 * len(types.names), 1.2 + 0.075 * max(map(len, table["type"]))
+    axes = list(new_axes(0.26 * in_row + 4.5, n_rows * (height + above), n_rows).flat)
     for i, ax in enumerate(axes):
-        columns_of_row = slice(i * in_row, (i + 1) * in_row)
-        x, y = np.meshgrid(range(len(table[columns_of_row])), range(len(types.names)))
-        size = _DOT * shares[columns_of_row].to_numpy().T
-        look = {"cmap": gradient, "vmin": 0, "vmax": 1, "ec": "grey", "lw": 0.3}
-        dots = ax.scatter(x, y, s=size, c=means[columns_of_row].to_numpy().T, **look)
+        row = slice(i * in_row, (i + 1) * in_row)
+        x, y = np.meshgrid(np.arange(len(names[row])), np.arange(len(types.names)))
+        look = {"cmap": color_map, "vmin": 0, "vmax": 1, "ec": "grey", "lw": 0.3}
+        dots = ax.scatter(x, y, s=_DOT * shares[row].T, c=means[row].T, **look)
         name_rows(ax, types.names)
-        look = {"rotation": 90, "fontsize": SMALL, "parse_math": False}
-        ax.set_xticks(range(len(table[columns_of_row])), called[columns_of_row], **look)
+        ax.set_xticks(x[0], names[row], rotation=90, fontsize=SMALL, parse_math=False)
         ax.set_xlim(-0.6, in_row - 0.4)
-        _name_groups(ax, list(table["type"][columns_of_row]))
+        _name_groups(ax, list(table["type"][row]))
     if included.any():
         axes[-1].set_xlabel(f"* {_MUST_HAVE}")
-    sizes = {f"{share:.0%}": _DOT * share for share in (0.2, 0.6, 1.0)}
-    handles = [axes[0].scatter([], [], s=size, color="grey") for size in sizes.values()]
-    legend(axes[0], handles, list(sizes), title="cells with\nthe gene", title_fontsize=SMALL)
-    top = {"shrink": 1 / n_rows, "anchor": (0, 1)}
-    axes[0].figure.colorbar(dots, ax=axes, label="mean expression, scaled by gene", **top)
+    areas = {"20%": 0.2 * _DOT, "60%": 0.6 * _DOT, "100%": _DOT}
+    grey = {name: axes[0].scatter([], [], s=area, color="grey") for name, area in areas.items()}
+    legend(axes[0], grey, "cells with\nthe gene")
+    top = {"shrink": height / (n_rows * (height + above) - above), "anchor": (0, 1)}
+    axes[0].figure.colorbar(dots, ax=axes, label="mean expression,\nscaled by gene", **top)
     return axes
 
 
 def by_type(data: RowMatrix, genes: pd.Index, types: Types) -> tuple[pd.DataFrame, Profiles]:
-    """Return the genes in the order to show them, with the ``type`` that each stands under.
+    """Return the genes in the order to show them, with the ``type`` of each, and their profiles.
 
-    Their profiles, in the order of the panel, are second.  The type is that of which a gene is a
-    marker, else where share × mean is largest, else several types.  Within a type the most specific
-    is first.
+    The type is that of which a gene is a marker, else where share × mean is largest, else several
+    types.  Within a type the most specific is first.
     """
     profiles = Profiles.of(data, types, unlog=are_logarithms(data))
     shares = profiles.shares[:, 1:]
     level = shares * np.maximum(profiles.linear[:, 1:], 0.0)
-    highest = level.max(axis=1, keepdims=True)
-    elsewhere = (level / np.where(highest > 0, highest, 1.0)).sum(axis=1)
+    elsewhere = (level / np.maximum(level.max(axis=1, keepdims=True), _TINY)).sum(axis=1)
     marks = marked(profiles, types)
     on = shares >= OFF * shares.max(axis=1, keepdims=True)
     several = (marks < 0) & (on.mean(axis=1) > _MOST)
     of_type = np.where(marks >= 0, marks, level.argmax(axis=1))
     under = np.where(several, _SEVERAL, np.array(types.names, dtype=object)[of_type])
     order = np.lexsort((elsewhere, marks < 0, of_type, several))
-    return pd.DataFrame({"type": under}, index=genes).iloc[order], profiles
+    return pd.DataFrame({"type": under}, index=genes).iloc[order], profiles.only(order)
 
 
 def _name_groups(ax: Axes, groups: list[str]) -> None:
     """Name runs of columns above the axes, each with a line."""
-    starts = [i for i, group in enumerate(groups) if i == 0 or group != groups[i - 1]]
-    ends = [*starts[1:], len(groups)]
-    above = ax.get_xaxis_transform()
+    starts = np.flatnonzero([group != before for before, group in pairwise([None, *groups])])
+    ends = np.append(starts[1:], len(groups))
+    above: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "clip_on": False}
+    ax.hlines([1.01] * len(starts), starts - 0.35, ends - 0.65, color="grey", lw=1, **above)
+    look: dict[str, Any] = {"rotation": 90, "ha": "center", "size": SMALL, "parse_math": False}
     for start, end in zip(starts, ends, strict=True):
-        ax.plot(
-            [start - 0.35, end - 0.65],
-            [1.01, 1.01],
-            color="grey",
-            lw=1,
-            transform=above,
-            clip_on=False,
-        )
-        look: dict[str, Any] = {"rotation": 90, "ha": "center", "va": "bottom", "parse_math": False}
-        ax.text((start + end - 1) / 2, 1.03, groups[start], size=SMALL, transform=above, **look)
+        ax.text((start + end - 1) / 2, 1.03, groups[start], **look, **above)

@@ -8,24 +8,24 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import read, results, stale
+from .._anndata import results, stale
 from ..errors import InvalidValue, short
 from ..measures.catalogue import NUMBERS
 from ._figure import (
+    ABOVE,
     BLUE,
     GREEN,
     GREY,
     PURPLE,
     SMALL,
     VERMILLION,
-    colour_map,
     colours,
     legend,
     name_rows,
     new_axes,
     plot,
 )
-from ._panel import bars, columns_of_bars
+from ._panel import bars, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
-
-    from .._typing import Array
 
 #: What readings of labels are called.
 READINGS = {"knn": "nearest cells", "laprls": "LapRLS"}
@@ -84,64 +82,54 @@ def curve(
     from matplotlib.ticker import MaxNLocator
 
     table, selected, target = _by_size(adata, key)
-    panels = list(table["panel"].unique())
+    panels, preserved = list(table["panel"].unique()), f"{target} preserved"
     shades = colours(palette, np.resize([BLUE, GREY, VERMILLION, PURPLE, GREEN], 4 + len(panels)))
     if len(panels) == 1:
-        lines = [
-            ("preserved", "value", f"{target} preserved", "o-", shades[0]),
-            ("preserved", "bound", "upper bound", "_--", shades[0]),
-            ("preserved", "random", "random panels", "x:", shades[1]),
-        ]
-        for end, marker in (("", "s-"), ("_laprls", "D-")):
-            for measure, shade in zip(("accuracy", "macro_f1"), shades[2:], strict=False):
-                name = f"{measure}{end}"
-                lines.append((name, "value", name, marker, shade))
+        lines = [(preserved, "preserved", "value", "o-", shades[0])]
+        lines.append(("upper bound", "preserved", "bound", "_--", shades[0]))
+        lines.append(("random panels", "preserved", "random", "x:", shades[1]))
+        for end, style in (("", "s-"), ("_laprls", "D-")):
+            for measure, shade in (("accuracy", shades[2]), ("macro_f1", shades[3])):
+                lines.append((measure + end, measure + end, "value", style, shade))
     else:
-        lines = [("preserved", "value", name, "o-", shades[i]) for i, name in enumerate(panels)]
-    if ax is None:
-        ax = new_axes(7.2, 3.8)[0, 0]
-    handles: list[Any] = []
-    names = []
-    for measure, column, label, style, shade in lines:
+        lines = [(name, "preserved", "value", "o-", shades[i]) for i, name in enumerate(panels)]
+    ax = ax or new_axes(7.2, 3.8)[0, 0]
+    handles: dict[str, Any] = {}
+    for name, measure, column, style, shade in lines:
         rows = table[(table["measure"] == measure) & table[column].notna()]
-        rows = rows[rows["panel"] == label] if len(panels) > 1 else rows
+        rows = rows[rows["panel"] == name] if len(panels) > 1 else rows
         if len(rows):
-            handles += ax.plot(rows["n_genes"], rows[column], style, color=shade, ms=6, lw=1.2)
-            names.append(label)
+            sizes, look = rows["n_genes"], {"color": shade, "ms": 6, "lw": 1.2}
+            (handles[name],) = ax.plot(sizes, rows[column], style, **look)
     if selected is not None:
-        handles.append(ax.axvline(selected, color=GREY, ls=":", zorder=0))
-        names.append(f"selected: {selected} genes")
-    ax.set(xlabel="number of genes", ylabel="share", ylim=(0, 1.03))
-    ax.set_xlim(0, 1.03 * table["n_genes"].max() + 0.5)
+        handles[f"selected: {selected} genes"] = ax.axvline(selected, color=GREY, ls=":", zorder=0)
+    ax.set(xlabel="number of genes", ylabel=preserved if len(panels) > 1 else "share")
+    ax.set(xlim=(0, 1.03 * table["n_genes"].max() + 0.5), ylim=(0, 1.03))
     ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     ax.spines[["top", "right"]].set_visible(False)
-    legend(ax, handles, names)
+    legend(ax, handles)
     return ax
 
 
 def _by_size(adata: AnnData, key: str | None) -> tuple[pd.DataFrame, int | None, str]:
     """Return measures by number of genes, the number that was selected, and the target."""
     selection = results.selection_key(adata, key)
-    entry, n_genes = adata.uns.get(selection), None
-    if results.kind_of(entry) == "selection":
-        entry = results.entry(adata, selection, "selection", "preserved")
-        n_genes = int(entry["n_genes"])
-        shares = np.asarray(entry["curve"]["preserved"] if "curve" in entry else entry["preserved"])
-        bound, optimality = np.full(len(shares), np.nan), np.ravel(entry.get("optimality", ()))
-        bound[: len(optimality)] = np.minimum(shares[: len(optimality)] / optimality, 1.0)
-        sizes = np.arange(1, len(shares) + 1)
-        table = pd.DataFrame({"n_genes": sizes, "value": shares, "bound": bound, "random": np.nan})
-        table = table.assign(panel=selection, measure="preserved")
-        evaluation = adata.uns.get(f"{selection}_evaluation")
-        if results.kind_of(evaluation) and stale.why_outdated(adata, evaluation) is None:
-            evaluated = evaluation["measures"].assign(panel=selection)
-            is_known = evaluated["measure"] == "preserved"
-            evaluated.loc[is_known, ["value", "bound"]] = np.nan  # the selection has them
-            table = pd.concat([table, evaluated], ignore_index=True)
-    else:
+    if results.kind_of(adata.uns.get(selection)) != "selection":
         entry = _evaluation(adata, key)
-        table = entry["measures"]
-    return table, n_genes, results.preserved_of(entry).removeprefix("the ")
+        return entry["measures"], None, results.preserved_of(entry).removeprefix("the ")
+    entry = results.entry(adata, selection, "selection", "preserved")
+    shares = np.asarray(entry.get("curve", entry)["preserved"])
+    optimality = pd.Series(np.ravel(entry.get("optimality", ())), dtype=float)
+    table = pd.DataFrame({"n_genes": np.arange(1, len(shares) + 1), "value": shares})
+    table["bound"] = (table["value"] / optimality).clip(upper=1.0)
+    table = table.assign(random=np.nan, panel=selection, measure="preserved")
+    evaluation = adata.uns.get(f"{selection}_evaluation")
+    if results.kind_of(evaluation) and stale.why_outdated(adata, evaluation) is None:
+        evaluated = evaluation["measures"].assign(panel=selection)
+        of_selection = evaluated["measure"] == "preserved"
+        evaluated.loc[of_selection, ["value", "bound"]] = np.nan  # the selection has them
+        table = pd.concat([table, evaluated], ignore_index=True)
+    return table, int(entry["n_genes"]), results.preserved_of(entry).removeprefix("the ")
 
 
 def _evaluation(adata: AnnData, key: str | None, holds: str = "measures") -> dict[str, Any]:
@@ -194,8 +182,7 @@ def labels(
     from matplotlib.patches import Patch
 
     shades = colours(palette, [BLUE, VERMILLION, GREY])
-    entry = _evaluation(adata, key, "per_label")
-    tables = entry["per_label"]
+    tables = _evaluation(adata, key, "per_label")["per_label"]
     tables = tables[tables["kind"] == "label"]
     by = "reading"
     if "panel" in tables:
@@ -203,21 +190,20 @@ def labels(
     (name, table), *further = tables.replace({"reading": READINGS}).groupby(by, sort=False)
     table = table.sort_values("recall", ascending=False, kind="stable")
     state = np.where(table["too_few"], 2, table["rare"].astype(int))
-    if ax is None:
-        ax = new_axes(8.2, 0.26 * len(table) + 1)[0, 0]
+    ax = ax or new_axes(8.2, 0.26 * len(table) + 1.2)[0, 0]
     rows = np.arange(len(table))
     ax.barh(rows, table["recall"], height=0.72, color=[shades[i] for i in state])
-    handles: list[Any] = [Patch(color=shades[i]) for i in sorted(set(state))]
     kinds = (f"recall, {name}", "rare label", "too few cells")
-    names = [kinds[i] for i in sorted(set(state))] + [f"F1, {name}"]
-    handles += ax.plot(table["f1"], rows, "o", mfc="white", mec=GREY, ms=5, clip_on=False)
+    handles: dict[str, Any] = {kinds[i]: Patch(color=shades[i]) for i in sorted(set(state))}
+    look: dict[str, Any] = {"ls": "", "mec": GREY, "ms": 5, "clip_on": False}
+    (handles[f"F1, {name}"],) = ax.plot(table["f1"], rows, "o", mfc="white", **look)
     for marker, (label, rival) in zip("Ds^v<>", further, strict=False):
         recall = rival.set_index("label")["recall"].loc[table["label"]]
-        handles += ax.plot(recall, rows, marker, mfc="black", mec=GREY, ms=5, clip_on=False)
-        names.append(f"recall, {label}")
-    name_rows(ax, list(table["label"].astype(str)), [f"{n:,} cells" for n in table["n_cells"]])
-    ax.set(xlim=(-0.02, 1.02), xlabel="recall and F1")
-    legend(ax, handles, names, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+        (handles[f"recall, {label}"],) = ax.plot(recall, rows, marker, mfc="black", **look)
+    texts = [f"{n:,} cells" for n in table["n_cells"]]
+    name_rows(ax, table["label"].astype(str), texts, [shades[i] if i else None for i in state])
+    ax.set(xlim=(-0.02, 1.05), xlabel="recall and F1")
+    legend(ax, handles, **ABOVE)
     return ax
 
 
@@ -261,22 +247,19 @@ def confusion(
     >>> ax.images[0].get_array().shape
     (10, 10)
     """
-    gradient = colour_map(color_map)
     table = _evaluation(adata, key, "confusion")["confusion"]
     readings = list(table["reading"].unique())
     by: str = readings[0] if reading is None else reading
     checks.one_of("reading", by, readings)
     table = table[table["reading"] == by]
-    names = [str(name) for name in table["label"].unique()]
-    counts = table.pivot(index="label", columns="predicted", values="n_cells")
-    counts = counts.loc[names, names].to_numpy(dtype=float)
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    texts = np.where(shares < _LEAST, "", np.char.mod("%.0f", 100 * shares))
-    if ax is None:
-        side = 0.34 * len(names) + 0.08 * max(map(len, names)) + 1
-        ax = new_axes(side, side)[0, 0]
-    _heat_map(ax, shares, names, names, texts, gradient)
-    ax.set(xlabel=f"predicted label, % of the cells ({READINGS[by]})", ylabel="label")
+    names = table["label"].unique()
+    counts = table.pivot(index="label", columns="predicted", values="n_cells").loc[names, names]
+    shares = counts.div(counts.sum(axis=1), axis=0)
+    texts = np.where(shares < _LEAST, "", np.char.mod("%.0f", 100 * shares.to_numpy()))
+    side = 0.34 * len(names) + 0.08 * max(map(len, names.astype(str))) + 1
+    ax = ax or new_axes(side, side)[0, 0]
+    _heat_map(ax, shares, texts, color_map)
+    ax.set(xlabel=f"predicted label, % of the cells\n({READINGS[by]})", ylabel="label")
     return ax
 
 
@@ -315,23 +298,20 @@ def comparison(
     >>> [name.get_text() for name in ax.get_xticklabels()]
     ['ours', 'theirs', 'all genes']
     """
-    gradient = colour_map(color_map)
     table = _panels(adata, key)
-    is_share = ~table.index.isin(NUMBERS)
-    table = pd.concat([table[is_share], table[~is_share]])
-    is_share = np.sort(is_share)[::-1]
+    table = table.loc[sorted(table.index, key=lambda measure: measure in NUMBERS)]
+    is_share = ~table.index.isin(NUMBERS)[:, None]
     values = table.to_numpy(dtype=float)
     texts = np.char.replace(np.char.mod("%.2f", values), ".00", "")
     texts[np.isnan(values)] = ""
     of_panels = np.where(table.columns == "all genes", -np.inf, values)
-    best = is_share[:, None] & (values == np.nanmax(of_panels, axis=1, keepdims=True))
+    best = is_share & (values == np.nanmax(of_panels, axis=1, keepdims=True))
     best &= best.sum(axis=1, keepdims=True) < np.isfinite(of_panels).sum(axis=1, keepdims=True)
-    panels = list(table.columns.astype(str))
-    if ax is None:
-        height = 0.28 * len(table) + 0.08 * max(map(len, panels)) + 0.5
-        ax = new_axes(0.7 * len(panels) + 3, height)[0, 0]
-    shares = np.where(is_share[:, None], values, np.nan)
-    _heat_map(ax, shares, list(table.index), panels, texts, gradient)
+    height = 0.28 * len(table) + 0.08 * max(map(len, table.columns)) + 0.8
+    ax = ax or new_axes(0.7 * table.shape[1] + 3, height)[0, 0]
+    shares = np.where(is_share, values, np.nan)
+    _heat_map(ax, pd.DataFrame(shares, table.index, table.columns), texts, color_map)
+    ax.set_xlabel("panel, the best in bold")
     for text, is_best in zip(ax.texts, best.ravel(), strict=True):
         text.set_fontweight("bold" if is_best else "normal")
     return ax
@@ -341,9 +321,9 @@ def _panels(adata: AnnData, key: str | None) -> pd.DataFrame:
     """Return the measures (rows) of panels and of all genes (columns)."""
     of_several = results.last(adata, holds="overlap")
     table = _evaluation(adata, key or (of_several if of_several in adata.uns else None))["measures"]
-    sizes = table.groupby("panel")["n_genes"].nunique()
-    panels = table["panel"].where(table["panel"].map(sizes) == 1, table["panel"] + ", "
-                                  + table["n_genes"].astype(str))  # fmt: skip
+    with_size = table["panel"] + ", " + table["n_genes"].astype(str)
+    is_one_size = table.groupby("panel")["n_genes"].transform("nunique") == 1
+    panels = table["panel"].where(is_one_size, with_size)
     of_batches = table["measure"] == "preserved_in_batch"
     names = table["measure"].where(~of_batches, table["measure"] + ", " + table["reading"])
     table = table.assign(measure=names, panel=panels)
@@ -353,25 +333,19 @@ def _panels(adata: AnnData, key: str | None) -> pd.DataFrame:
     return wide.assign(**{"all genes": of_all}).dropna(how="all").dropna(how="all", axis=1)
 
 
-def _heat_map(
-    ax: Axes,
-    shares: Array,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    texts: Any,
-    gradient: Colormap,
-) -> None:
+def _heat_map(ax: Axes, shares: pd.DataFrame, texts: Any, color_map: str | Colormap) -> None:
     """Draw shares from 0 to 1 with texts; a share that is no number has no colour."""
     from matplotlib import rcParams
 
-    ax.imshow(shares, vmin=0, vmax=1, cmap=gradient, aspect="auto")
-    name_rows(ax, rows)
-    ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.set_xticks(range(len(columns)), columns, rotation=90, fontsize=SMALL, parse_math=False)
+    image = ax.imshow(shares.astype(float), vmin=0, vmax=1, cmap=color_map, aspect="auto")
+    name_rows(ax, shares.index.astype(str))
+    ax.set_ylim(len(shares) - 0.5, -0.5)
+    names = shares.columns.astype(str)
+    ax.set_xticks(range(len(names)), names, rotation=90, fontsize=SMALL, parse_math=False)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     for (i, j), share in np.ndenumerate(shares):
-        luminance = np.dot(gradient(share)[:3], (0.299, 0.587, 0.114))
+        luminance = np.dot(image.cmap(share)[:3], (0.299, 0.587, 0.114))
         shade = "white" if luminance < _DARK else "black"
         shade = shade if np.isfinite(share) else rcParams["text.color"]
         ax.text(j, i, texts[i, j], ha="center", va="center", size=SMALL, color=shade)
@@ -421,32 +395,29 @@ def stability(
     from matplotlib.patches import Patch
 
     inside, outside = colours(palette, [BLUE, GREY])
-    gradient = colour_map(color_map)
-    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     key = results.last(adata, "stability", key)
     entry = results.entry(adata, key, "stability")
     frequency = results.frequency(adata, key)
     frequency = frequency[frequency > 0]
     if frequency.empty:
         raise InvalidValue(f"`key={short(key)}` is of a panel in which all genes were included")
-    frequency = frequency.head(results.n_chosen(entry) if n_genes is None else n_genes)
-    names = read.symbols(adata, symbols).fillna(adata.var_names.to_series()).loc[frequency.index]
+    frequency = frequency.head(n_genes or results.n_chosen(entry))
     of, different = str(entry.get("of")), None
     selected = np.ones(len(frequency), dtype=bool)
     if of in adata.uns:
         different = stale.difference(adata, of, entry)
         if different is None:
             selected = adata.var[f"{of}_selected"].loc[frequency.index].to_numpy(dtype=bool)
-    *of_genes, matrix = columns_of_bars(len(frequency), 3.0, 4.5)
-    bars(of_genes, names, frequency, np.where(selected, inside, outside))
-    of_genes[0].set_xlabel("selection frequency")
+    table = pd.DataFrame({"length": frequency, "text": "", "mark": None})
+    table["shade"] = [inside if is_selected else outside for is_selected in selected]
+    names = names_of(adata, symbols)
+    *of_genes, matrix = bars(table, names, "selection frequency", "{x:.0%}", 3.0, 4.5)
     if different is not None:
         of_genes[0].set_title(f"not of {of!r}: {different}", fontsize=SMALL, parse_math=False)
     elif not selected.all():
-        handles = [Patch(color=inside), Patch(color=outside)]
-        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
-        legend(of_genes[0], handles, ["in the panel", "not in it"], **above)
-    image = matrix.imshow(entry["jaccard"], vmin=0, vmax=1, cmap=gradient)
+        handles = {"in the panel": Patch(color=inside), "not in it": Patch(color=outside)}
+        legend(of_genes[-1], handles, **ABOVE)
+    image = matrix.imshow(entry["jaccard"], vmin=0, vmax=1, cmap=color_map)
     matrix.set(xticks=[], yticks=[], xlabel="subsamples", ylabel="subsamples")
     matrix.set_title(f"mean Jaccard index {entry['mean_jaccard']:.2f}")
     matrix.figure.colorbar(image, ax=matrix, label="Jaccard index", shrink=0.6)

@@ -115,8 +115,7 @@ def explain_panel(
     ``.uns[key_added]["substitutes"]`` : DataFrame, at most `n_substitutes` rows per gene
         ``gene``; ``substitute``; ``rank``, 1 for the best substitute; ``substitution_score``,
         ``acceptable`` and ``loss_with_substitute`` as above.
-    ``.uns[key_added]["genes"]`` : DataFrame, one row per gene of `genes`, if given; the table that
-        is returned
+    ``.uns[key_added]["genes"]`` : DataFrame, one row per gene of `genes`, which is returned
         - ``gene``: name of the gene
         - ``selected``: whether it is in the panel
         - ``rank``: its rank in the selection; in another panel, the place where it stands, or would

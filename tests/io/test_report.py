@@ -115,7 +115,7 @@ def test_sections_and_the_first_sentences(tree, cells):
     assert f"{100 * entry['preserved'][-1]:.1f} %" in words
     assert f"{np.floor(1000 * entry['optimality'][-1]) / 10:.1f} %" in words
     assert [part.get("id") for part in every(tree, "section")] == [
-        *("cells", "genes", "types", "quality", "unexplained", "explanation"),
+        *("cells", "genes", "types", "evaluation", "unexplained", "explanation"),
         *("substitutes", "limits", "choice", "stability", "enrichment", "order", "parameters"),
     ]
     assert "CD3D: 2" in text(section(tree, "limits"))
@@ -160,12 +160,12 @@ def test_genes_are_in_order_and_why(tree, cells):
 
 def test_measures_labels_and_axes(tree, cells):
     entry = cells.uns["glfs_evaluation"]
-    table, measures = table_of(tree, "quality"), entry["measures"]
+    table, measures = table_of(tree, "evaluation"), entry["measures"]
     of_panel = measures[measures["n_genes"] == 20]
     assert list(map(text, table["measure"])) == list(of_panel["measure"])
     assert values(table["value"]) == list(of_panel["value"])
     assert {"all genes", "random", "bound", "description"} <= set(table)
-    assert values(table_of(tree, "quality", 1)["recall"]) == list(entry["per_label"]["recall"])
+    assert values(table_of(tree, "evaluation", 1)["recall"]) == list(entry["per_label"]["recall"])
     axes = table_of(tree, "unexplained")
     assert values(axes["share"]) == list(entry["unexplained"]["share"])
     up = cells.var["symbol"][entry["unexplained"]["genes_up"][0].split(", ")]
@@ -209,7 +209,7 @@ def test_results_of_another_selection_are_not_shown(cells, page_of):
     glfs_bio.pp.select_genes(adata, n_genes=15)
     tree = page_of(adata)
     assert "n_genes" in text(section(tree, "stability"))
-    for name in ("stability", "quality", "explanation", "order"):
+    for name in ("stability", "evaluation", "explanation", "order"):
         assert every(section(tree, name), "table") == every(section(tree, name), "img") == []
     assert section(tree, "unexplained") is None
     assert set(table_of(tree, "genes")) == {"rank", "gene", "loss"}

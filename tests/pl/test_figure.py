@@ -52,10 +52,12 @@ def test_shown_saved_or_returned(drawn, monkeypatch, tmp_path):
 def test_colours(drawn):
     for palette, first in (("tab10", "tab:blue"), ("viridis", mpl.colormaps["viridis"](0.0))):
         assert same_color(pl.curve(drawn, palette=palette, show=False).lines[0].get_color(), first)
+        (bar,) = pl.stability(drawn, 1, palette=palette, show=False)[0].patches
+        assert same_color(bar.get_facecolor(), first)
     ax = pl.labels(drawn, palette=["red", (0, 1, 0), "0.5"], show=False)
     assert {bar.get_facecolor()[:3] for bar in ax.patches} <= {(1, 0, 0), (0, 1, 0), (0.5,) * 3}
-    ax = pl.confusion(drawn, color_map=mpl.colormaps["magma"], show=False)
-    assert ax.images[0].get_cmap().name == "magma"
+    (image,) = pl.confusion(drawn, color_map=mpl.colormaps["magma"], show=False).images
+    assert image.get_cmap().name == "magma"
 
 
 BAD = [

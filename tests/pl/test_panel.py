@@ -77,13 +77,13 @@ def test_contributions_with_must_haves(drawn):
     ax, ranked = pl.genes(drawn, symbols="symbol", show=False), best_first(drawn)
     assert rows(ax) == list(ranked["symbol"])
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], ranked["glfs_loss"])
-    for bar, is_included in zip(ax.patches, ranked["glfs_included"], strict=True):
+    marked = zip(ax.patches, ax.get_yticklabels(), ranked["glfs_included"], strict=True)
+    for bar, name, is_included in marked:
         assert same_color(bar.get_facecolor(), VERMILLION if is_included else BLUE)
+        assert same_color(name.get_color(), VERMILLION) == is_included
     assert len(ax.get_legend().get_texts()) == 2
-    supports = (
-        drawn.uns["glfs_explanation"]["table"].set_index("gene").loc[ranked.index]["supports"]
-    )
-    first = supports.str.partition(" (")[0]
+    explained = drawn.uns["glfs_explanation"]["table"].set_index("gene").loc[ranked.index]
+    first = explained["supports"].str.partition(" (")[0]
     assert all(text.get_text().endswith(label) for text, label in zip(ax.texts, first, strict=True))
 
 
@@ -95,8 +95,7 @@ def test_weights_of_many_genes(drawn):
     np.testing.assert_allclose(widths, ranked["many_weight"])
     assert len({ax.get_xlim() for ax in axes}) == 1
     assert len(pl.genes(drawn, 7, key="many", show=False).patches) == 7
-    ax = plt.figure().subplots()
-    assert len(pl.genes(drawn, key="many", ax=ax).patches) == 120
+    assert len(pl.genes(drawn, key="many", ax=plt.figure().subplots()).patches) == 120
     pp.select_genes(drawn, 5, method="laplacian_score", key_added="other")
     assert (
         "laplacian_score" in pl.genes(drawn, column="weight", key="other", show=False).get_xlabel()
