@@ -59,6 +59,8 @@ _INSIDE = 0.02
 _ROOM = 1e-6
 #: Sizes of a working set: genes beside twice those asked for, and rounds of adding to it.
 _MORE, _ROUNDS = 60, 8
+#: Weights stay so far within 0 and 1, whatever rounding makes of them.
+_TINY = 1e-15
 #: A weight that is zero, in the working set and in what is shown.
 _ZERO, _NOTHING = 1e-6, 1e-4
 #: F above its bound, as a share of F without genes, at the size asked for and at smaller ones; each
@@ -377,7 +379,8 @@ def _interior(
         d_lower = measure / beta - lower - lower / beta * step
         d_upper = measure / (1.0 - beta) - upper + upper / (1.0 - beta) * step
         far = _longest_step((-step / beta, step / (1.0 - beta), -d_slack / slack))
-        beta, slack = beta + far * step, slack + far * d_slack
+        beta = np.clip(beta + far * step, _TINY, 1.0 - _TINY)
+        slack += far * d_slack
         far = _longest_step((-d_prices / prices, -d_lower / lower, -d_upper / upper))
         prices, lower, upper = prices + far * d_prices, lower + far * d_lower, upper + far * d_upper
     return best_point

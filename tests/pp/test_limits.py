@@ -91,16 +91,16 @@ def test_a_gene_that_must_be_in_and_adds_nothing_is_said(counted, caplog):
     assert "LYZ" not in message
 
 
-def test_a_hundred_means_a_hundred(counted, caplog):
-    """Within a total that a greedy choice uses up too soon: of kang's cells it found 94."""
+def test_fewer_genes_than_asked_for_are_said_where_they_preserve_more(counted, caplog):
     limits = Limits(total_counts={"cell": 40}, counts_layer="counts")
     pp.select_genes(counted, 100, limits=limits)
     total = counted.layers["counts"][:, counted.var["glfs_selected"]].sum(axis=1).mean()
-    assert counted.uns["glfs"]["n_genes"] == 100
+    entry = counted.uns["glfs"]
     assert total <= 40 * (1 + 1e-9)
-    assert "of 100 genes" not in caplog.text
-    assert len(counted.uns["glfs"]["optimality"]) == 100
-    assert (np.diff(counted.uns["glfs"]["preserved"]) > -1e-12).all()
+    assert f"{entry['n_genes']} of 100 genes" in caplog.text
+    assert len(entry["optimality"]) == entry["n_genes"]
+    assert entry["preserved"][-1] > 0.58  # the best hundred that are known preserve .51
+    assert (np.diff(entry["preserved"]) > -1e-12).all()
 
 
 def test_a_budget_is_spent(counted):
