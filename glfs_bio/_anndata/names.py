@@ -371,7 +371,7 @@ def choose(
     silent = controls | adata.var_names.isin(ignore or ())
     included, excluded = np.zeros((2, adata.n_vars), dtype=bool)
     absent: list[Item] = []
-    if include is exclude is symbols is None:
+    if include is None and exclude is None and symbols is None:
         check_names(adata)
     else:
         lookup = Lookup(adata, symbols)

@@ -14,7 +14,7 @@ from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, listed, note, quoted
-from ..options import Platform
+from ..options import Platform, canonical_name
 from ..selection import best_panel
 from ..vendors.names import NOT_FOUND, versionless
 from ._panel import (
@@ -199,7 +199,7 @@ def order_panel(
     ['CST3', 'HLA-DRA', 'FCGR3A']
     """
     if platform is not None:
-        checks.one_of("platform", getattr(platform, "name", platform), ORDERS)
+        checks.one_of("platform", canonical_name(getattr(platform, "name", platform)), ORDERS)
     checks.one_of("refused", refused, ("raise", "replace", "drop"))
     checks.whole_number("backups", backups, at_least=0)
     panel = names.panel(adata, panel, symbols=symbols, missing=None)
@@ -219,10 +219,11 @@ def order_panel(
     draft.find_faults_beside_others()
     bad, items = draft.refused, draft.accepted
     if len(bad) and refused == "raise":
-        faults = bad["name"] + " " + bad["fault"]
+        faults = listed(bad["name"] + " " + bad["fault"])
+        faults = draft.resolver.of_other_species(panel.names) or f"{faults}: correct them"
         raise InvalidValue(
-            f"`panel` has {len(bad)} genes that cannot be ordered ({form.title}): "
-            f"{listed(faults)}: correct them, or pass `refused='replace'` or `refused='drop'`"
+            f"`panel` has {len(bad)} genes that cannot be ordered ({form.title}): {faults}, or "
+            "pass `refused='replace'` or `refused='drop'`"
         )
     to_replace = len(bad) > 0 and refused == "replace"
     if backups or to_replace:
@@ -265,7 +266,7 @@ def _platform(
     listing = platform if isinstance(platform, Platform) else of_selection
     listed_name = None if listing is None else listing.name
     if platform is not None:
-        name = str(getattr(platform, "name", platform))
+        name = canonical_name(getattr(platform, "name", platform))
         return name, listing if listed_name in (None, name) else None
     if listed_name is None or listed_name in ORDERS:
         return listed_name or "sheet", listing

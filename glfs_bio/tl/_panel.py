@@ -21,7 +21,7 @@ from ..errors import InvalidValue, caution, listed, note, quoted, short, subject
 from ..options import Preserve, Request, StructureSpec
 from ..panel import adds_nothing
 from ..selection import Candidates, check_batches, warn_of_noise
-from ..vendors.forms import is_yes
+from ..vendors.sheets import is_yes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

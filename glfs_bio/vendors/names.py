@@ -318,8 +318,11 @@ class Nomenclature:
         if in_annotation:
             return {in_annotation: exact[in_annotation]}
         entries = [self._by_spelling.get(spelling, []) for spelling in spellings]
-        # Written with its separators a name is surer: PD-1 is PDCD1, and PD1 may be of others.
+        # A gene that is written with separators and without is surer with them: PD-1 is PDCD1, and
+        # PD1 may be others, but MAP-2 is MAP2, too, and not MASP2 alone.
+        genes = [entry[1] for entry in entries[0]]
         written = {entry[1] for entry in entries[0] if entry[0].casefold() == name.casefold()}
+        written = {gene for gene in written if genes.count(gene) > 1}
         if len(written) == 1 and not name.isalnum():
             entries[0] = [entry for entry in entries[0] if entry[1] in written]
         symbols = {symbol for _, symbol, _ in entries[0] or entries[1]}
@@ -498,9 +501,10 @@ class Resolver:
         foreign = [name for name in names if self.is_of_other_species(name)]
         if len(foreign) < 2 or 2 * len(foreign) < len(names):
             return ""
+        n_here = sum(bool(self.match(name)[1]) for name in foreign)
         return (
-            f"{len(foreign)} of {len(names)} names are of another species than {self.species}: "
-            "convert the list"
+            f"{len(foreign)} of {len(names)} names are of another species than {self.species}, of "
+            f"which {n_here} have orthologues of their name here: convert the list"
         )
 
     def _rows(self, symbol: str) -> list[int]:
