@@ -318,7 +318,6 @@ class Lookup:
         way, _, genes = self.resolver.match(name)
         if way == "unknown":
             genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
-            genes = genes or [family for family in FAMILIES if family.startswith(name or "-")]
         verb = "is" if way == "absent" else "may be"
         return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
 
@@ -396,12 +395,6 @@ def choose(
         names = adata.var_names[is_out & ~included & ~excluded]
         if len(names) and missing != "ignore":
             say(f"{len(names)} {text}: {listed(names, 3)}.")
-    without = included & silent & ~controls
-    if without.any():
-        note(
-            f"`include`: {listed(adata.var_names[without])} add nothing to what is preserved, "
-            "since `ignore` has them too."
-        )
     return Candidates(allowed, included, missing=tuple(absent))
 
 

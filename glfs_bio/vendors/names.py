@@ -126,10 +126,16 @@ def _is_of(genes: pd.DataFrame, species: str) -> pd.Series:
 
 
 @cache
+def _shipped() -> str:
+    """Return the text of the names that are shipped."""
+    packed = files(__package__).joinpath("names.tsv.xz").read_bytes()
+    return lzma.decompress(packed).decode("utf-8")
+
+
+@cache
 def nomenclature() -> pd.DataFrame:
     """Return the names that are shipped, as a table of genes."""
-    packed = files(__package__).joinpath("names.tsv.xz").read_bytes()
-    text = io.StringIO(lzma.decompress(packed).decode("utf-8"))
+    text = io.StringIO(_shipped())
     return pd.read_csv(text, sep="\t", dtype=str, keep_default_na=False, quoting=3)
 
 
@@ -192,9 +198,8 @@ def is_known(name: str) -> bool:
 @cache
 def _names(*, folded: bool) -> frozenset[str]:
     """Return all names of the nomenclature, as they are written or in lower case."""
-    genes = nomenclature()
-    columns = ("|".join(genes[name]) for name in ("symbol", "previous", "aliases", "id"))
-    text = "|".join(columns)
+    without_species = (line.partition("\t")[2] for line in _shipped().splitlines()[1:])
+    text = "|".join(without_species).replace("\t", "|")
     return frozenset((text.casefold() if folded else text).split("|")) - {""}
 
 
@@ -467,9 +472,8 @@ class Resolver:
                 for gene, way in genes.items()
                 if gene.casefold() == bare.casefold() or (bare.isalnum() and way != "alias")
             }
-        rows_of_genes = {gene: self._rows(gene) for gene in genes}
-        rows = [row for rows_of_gene in rows_of_genes.values() for row in rows_of_gene]
-        absent = [gene for gene, rows_of_gene in rows_of_genes.items() if not rows_of_gene]
+        rows = [row for gene in genes for row in self._rows(gene)]
+        absent = [gene for gene in genes if not self._rows(gene)]
         if rows and len(genes) + len(rows) > 2:
             return "ambiguous", [], [*self._listed(rows), *absent]
         if rows:

@@ -160,12 +160,11 @@ class Sheet(NamedTuple):
 
     def index_of(self, source: object, argument: str, head: str) -> int:
         """Return the column that the caller names."""
-        if head not in self.heads:
+        if self.heads.count(head) != 1:
             raise NotFound(
-                f"`{argument}={short(head)}` is not in {source}: it has {listed(self.heads)}"
+                f"`{argument}={short(head)}` must head one column of {source}, which has "
+                f"{listed(self.heads)}"
             )
-        if self.heads.count(head) > 1:
-            raise bad_file(source, f"has several columns headed {head!r}: rename one of them")
         return self.heads.index(head)
 
     def summary(self) -> str:
@@ -220,10 +219,9 @@ def headed(
     if at is None:
         return Sheet([""] * width, rows)
     sheet = Sheet(rows[at], [row for row in rows[at + 1 :] if row != rows[at]])
-    if n_cells[at] >= width or not all(row[-1] for row in sheet.rows):
-        return sheet
-    if "symbols" in [sheet.kinds[gene] for gene in sheet.headed(SYMBOL_HEADS)]:
-        return sheet  # which lacks the head of its last column
+    is_short = n_cells[at] < width and all(row[-1] for row in sheet.rows)
+    if not is_short or "symbols" in [sheet.kinds[gene] for gene in sheet.headed(SYMBOL_HEADS)]:
+        return sheet  # which may lack the head of its last column
     return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
 
 
@@ -247,8 +245,7 @@ def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> 
     if first is not None or not rows or len(rows[0]) < 2:
         return first
     full = next((at for at, row in enumerate(top) if all(row[1:])), 0)  # below titles
-    candidates = [at for at in (full, 0) if not _is_body(rows[at], _kinds_below(rows, at))]
-    return candidates[0] if candidates else None
+    return next((at for at in (full, 0) if not _is_body(rows[at], _kinds_below(rows, at))), None)
 
 
 def _kinds_below(rows: list[list[str]], at: int) -> list[str]:
@@ -379,17 +376,14 @@ def damaged(genes: Sequence[str]) -> list[str]:
 
 def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = False) -> None:
     """Refuse formulas, dates, numbers among names, and names with notes beside."""
-    if formulas := [name for name in genes if _FORMULA.fullmatch(name)]:
-        raise bad_file(
-            source,
-            f"has among the genes formulas, or errors of them ({listed(formulas)}): copy the "
-            "names, and paste their values",
-        )
-    if wrong := [name for name in genes if _NO_GENE.fullmatch(name)]:
-        raise bad_file(source, f"has {listed(wrong)} among the genes: remove these rows")
-    noted = [name for name in genes if _BESIDE.search(name) and not names.is_known(name)]
-    if noted and not may_be_prose:
-        raise bad_file(source, f"has {listed(noted)} among the genes: write one name a line")
+    beside = () if may_be_prose else filter(_BESIDE.search, genes)
+    for wrong, remedy in (
+        ([*filter(_FORMULA.fullmatch, genes)], "paste the values of formulas"),
+        ([*filter(_NO_GENE.fullmatch, genes)], "remove these rows"),
+        ([name for name in beside if not names.is_known(name)], "write one name a line"),
+    ):
+        if wrong:
+            raise bad_file(source, f"has {listed(wrong)} among the genes: {remedy}")
     if wrong := damaged(genes):
         meant = {name: " or ".join(names.meant_by_date(name)) for name in wrong}
         texts = listed(f"{name} for {was}" if was else name for name, was in meant.items())
