@@ -462,7 +462,7 @@ def _with_ids_of_file(table: pd.DataFrame, resolver: Resolver) -> pd.DataFrame:
     """
     ids = table["file_id"].fillna("")
     other_ids = ids.where((ids.map(versionless) != "") & (ids != table["id"]), "")
-    is_id = (other_ids != "") & ~other_ids.str.fullmatch(_IMPOSSIBLE)
+    is_id = (other_ids != "") & ~other_ids.str.fullmatch(_IMPOSSIBLE) & (table["found"] != "double")
     is_id &= ~other_ids.map(resolver.is_of_other_species) & (not resolver.is_list)
     ways = table["found"].mask(is_id, "id")
     return table.assign(other_id=other_ids, id=table["id"].mask(is_id, other_ids), found=ways)
@@ -487,7 +487,7 @@ def _faults(
     other_id = "has the id " + table["other_id"]
     conditions = [
         (resolver.is_list & has_other, other_id + ", which is not on the list"),
-        (no_id & has_other, other_id + ", which Ensembl cannot have"),
+        (no_id & has_other, other_id + ", which it cannot have"),
         (meaning.notna() & is_checked, meaning),
         (no_id, "has no Ensembl id"),
         (n_probes < 1, "has no probes"),

@@ -69,7 +69,7 @@ _KINDS = {
 }
 #: Flags, in lower case.
 YES, NO = ("true", "t", "yes", "y", "1", "x", "✓"), ("false", "f", "no", "n", "0", "")
-#: Kinds of features of 10x Genomics: of genes, and others.
+#: Kinds of features of 10x Genomics: of genes, of antibodies, and all that are no genes.
 EXPRESSION, _ANTIBODIES = "Gene Expression", "Antibody Capture"
 _NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
 _FORMULA = re.compile(r"=.*|#(N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!)")
@@ -162,8 +162,8 @@ class Sheet(NamedTuple):
         """Return the column that the caller names."""
         if self.heads.count(head) != 1:
             raise NotFound(
-                f"`{argument}={short(head)}` must head one column of {source}, which has "
-                f"{listed(self.heads)}"
+                f"`{argument}={short(head)}` heads no column of {source}, or several: name one of "
+                f"{listed(filter(None, self.heads))}"
             )
         return self.heads.index(head)
 

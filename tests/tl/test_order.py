@@ -166,6 +166,13 @@ def test_an_order_that_needs_ids(cells):
         write_order(cells, "order.csv", "xenium_v1")
 
 
+def test_a_name_with_the_id_of_a_gene_beside_it_is_refused(cells, tmp_path):
+    path = tmp_path / "panel.csv"
+    path.write_text("Gene,Ensembl ID\nCD3D,ENSG00000156738\nMS4A1,ENSG00000156738\n")
+    with refused(InvalidValue, "panel"):
+        order_panel(cells, path, "xenium_v1")
+
+
 def test_a_list_of_another_species_is_said_once(cells):
     with refused(InvalidValue, "panel") as caught:
         order_panel(cells, ["Nkg7", "Ms4a1", "Lyz", "Lyz2", "H2-Aa"], "xenium_v1")
