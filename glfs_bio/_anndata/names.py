@@ -112,8 +112,6 @@ MOST_COMPARED = 20
 #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
 _SIMILARITY = 0.75
 MOST_HINTS = 2
-#: Longest names that may be genes, and are no beginnings of families.
-_SHORT = 3
 #: Names of which the first are asked what they are.
 _SAMPLE = 200
 #: Names of single probes: of a gene, and a hash.
@@ -321,7 +319,7 @@ class Lookup:
         if way == "unknown":
             genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
             families = [family for family in FAMILIES if family.startswith(name)]
-            genes = genes or (families if len(name) > _SHORT else [])
+            genes = genes or (families if name[3:] else [])  # CEL is a gene
         verb = "is" if way == "absent" else "may be"
         return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
 

@@ -38,8 +38,7 @@ _FURTHER = {
 }
 #: Where genes of an order are from: those that had to be in it, and its backups, are named so.
 _SOURCES = ("included", "selected", "added", "replacement", "listed", "backup", "")
-#: Heads that say by flags which rows are the panel: of this package, of people, and of others; the
-#: last says which are not.
+#: Heads that say by flags which rows are the panel, and at last, which are not.
 _CHOSEN = (
     r"selected|selection",
     r".*(selected|selection)",
@@ -111,9 +110,8 @@ def read_panel(
     These forms are recognised: the predesigned panels of 10x Genomics
     (``Genes,Ensembl_ID,Num_Probesets,Codewords,Annotation``), its orders (``Gene,Ensembl ID,Probe
     sets,Force``) and its ``gene_panel.json``; codebooks of MERSCOPE, MERlin and others, with bits
-    in columns or in a text; gene lists of CosMx; Vizgen's designs; sheets of
-    :func:`write_order`; and the files below.  Controls and blanks are no
-    genes: they are left out, and named in a note; so are the backups of a sheet.
+    in columns or in a text; gene lists of CosMx; Vizgen's designs; sheets of :func:`write_order`;
+    and the files below.  Controls and blanks are left out, and named in a note, as are backups.
 
     Parameters
     ----------

@@ -323,8 +323,7 @@ class Nomenclature:
         if in_annotation:
             return {in_annotation: exact[in_annotation]}
         entries = [self._by_spelling.get(spelling, []) for spelling in spellings]
-        # A gene that is written with separators and without is surer with them: PD-1 is PDCD1, and
-        # PD1 may be others, but MAP-2 is MAP2, too, and not MASP2 alone.
+        # Of a gene with both spellings that with separators is surer: PD-1 is PDCD1, not SNCA.
         genes = [entry[1] for entry in entries[0]]
         written = {entry[1] for entry in entries[0] if entry[0].casefold() == name.casefold()}
         written = {gene for gene in written if genes.count(gene) > 1}

@@ -202,7 +202,6 @@ def test_dates_and_numbers_are_no_names(write):
 WITH_NA = {
     "unseen.txt": "\ufeffCD3D\u200b\n\u00a0MS4A1\u00a0\n\u2060NA\n",
     "r_vector.txt": '"x"\n"1" "CD3D"\n"2" "MS4A1"\n"3" "NA"\n',
-    "r_blanks.txt": '"gene" "type"\n"a" "CD3D" "T"\n"b" "MS4A1" "B"\n"c" "NA" "x y"\n',
     "r_shift.csv": '"Gene","n"\n"1","CD3D",3\n"2","MS4A1",4\n"3","NA",5\n',
     "names_first.csv": "Ensembl ID,gene_name\nENSG1,CD3D\nENSG2,MS4A1\nENSG3,NA\n",
     "unnamed_ids.csv": ",gene_ids,mine\n5,CD3D,x\n9,MS4A1,y\n12,NA,z\n",
@@ -228,7 +227,6 @@ OF_FOUR = {
     "one_line.csv": "CD3D,CD3E,MS4A1,CD79A\n",
     "lines.txt": "CD3D, CD3E\nMS4A1 | CD79A\n",
     "breaks.csv": 'type,genes\nT,"CD3D\nCD3E"\nB,"MS4A1\r\nCD79A"\n',
-    "cells.gmt": "T\tx\tCD3D,CD3E\nB\tx\tMS4A1,1.0\tCD79A,0.5\n",
     "wrapped.txt": "CD3D, CD3E,\nMS4A1, CD79A\n",
     "no_last_head.csv": "gene,n\nCD3D,1,x\nCD3E,2,y\nMS4A1,3,z\nCD79A,4,z\n",
     "r_markers.txt": '"p_val" "fc"\n"CD3D" 0 2\n"CD3E" 0 2\n"MS4A1" 0 2\n"CD79A" 0 2\n',
@@ -251,13 +249,10 @@ def test_lists_and_tables_of_people(write):
 
 
 UNCLEAR = {
-    "slash.txt": "CD3D\nNKG7/GNLY\n",
     "chosen_twice.csv": ",one_selected,two_selected\nCD3D,True,False\nLYZ,False,True\n",
-    "prose.csv": 'gene,n\n"CD3D, a T cell marker",1\n',
     # row numbers are no genes
     "ranked.csv": ",0_names,0_scores,1_names,1_scores\n0,HBA2,5.0,FZD3,5.5\n1,HBA1,4.8,CD4,5.4\n",
     "no_targets.json": '{"payload": {"panel": {}}}',
-    "no_name.json": '{"payload": {"targets": [{"type": {"descriptor": "gene", "data": {}}}]}}',
     "only_controls.json": {"payload": {"targets": [target("x", descriptor="control")]}},
     "nested.json": "[" * 100_000,
     "titled.txt": "Lung panel, version 2\nCD3D\nCD3E\nMS4A1\nCD79A\n",
