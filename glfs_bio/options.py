@@ -24,10 +24,18 @@ if TYPE_CHECKING:
 ACROSS = ("mean", "worst")
 SEARCHES = ("nested", "best")
 MISSING = ("raise", "warn", "ignore")
+#: Platforms that orders have a form of.
+PLATFORMS = ("xenium_v1", "xenium_prime", "merscope", "cosmx", "sheet")
 #: Minimum and maximum, or a maximum, of a number and of a number of genes.
 Bounds = float | tuple[float | None, float | None]
 Counts = int | tuple[int | None, int | None]
 _Check = Callable[[str, Any], Any]
+
+
+def canonical_name(name: Any) -> Any:
+    """Return the name of a platform, in lower case where orders have a form of it."""
+    has_form = isinstance(name, str) and name.casefold() in PLATFORMS
+    return name.casefold() if has_form else name
 
 
 def _names(record: Any) -> list[str]:
@@ -295,6 +303,9 @@ class Platform:
         if all(getattr(self, name) is None for name in _names(Platform)):
             raise InvalidValue("`platform` says nothing of the platform: give its efficiency, say")
         checks.texts(or_none=True, name=self.name)
+        object.__setattr__(self, "name", canonical_name(self.name))
+        if str(self.name).casefold() == "xenium":  # which of the two?
+            checks.one_of("name", self.name, PLATFORMS)
         checks.whole_number("min_probes", self.min_probes, at_least=1, or_none=True)
         checks.one_of("case", self.case, (*CASES, None))
         if self.max_off_target is not None:

@@ -90,6 +90,9 @@ def test_a_platform_and_what_to_preserve():
     with refused(InvalidValue, "platform"):
         Platform()  # it changes nothing
     assert Platform("name") == Platform(name="name")
+    assert Platform("MERSCOPE") == Platform("merscope")
+    with refused(InvalidValue, "name"):
+        Platform("Xenium")  # v1, or Prime?
     for argument in ("cell_weights", "use_rep"):
         with refused(InvalidType, argument):
             Preserve("structure", **{argument: 5})

@@ -323,7 +323,8 @@ class Lookup:
         way, _, genes = self.resolver.match(name)
         if way == "unknown":
             genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
-            genes = genes or [family for family in FAMILIES if family.startswith(name or "-")]
+            families = [family for family in FAMILIES if family.startswith(name)]
+            genes = genes or (families if name[3:] else [])  # CEL is a gene
         verb = "is" if way == "absent" else "may be"
         return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
 
@@ -376,7 +377,7 @@ def choose(
     silent = controls | adata.var_names.isin(ignore or ())
     included, excluded = np.zeros((2, adata.n_vars), dtype=bool)
     absent: list[Item] = []
-    if include is exclude is symbols is None:
+    if include is None and exclude is None and symbols is None:
         check_names(adata)
     else:
         lookup = Lookup(adata, symbols)
@@ -401,12 +402,6 @@ def choose(
         names = adata.var_names[is_out & ~included & ~excluded]
         if len(names) and missing != "ignore":
             say(f"{len(names)} {text}: {listed(names, 3)}.")
-    without = included & silent & ~controls
-    if without.any():
-        note(
-            f"`include`: {listed(adata.var_names[without])} add nothing to what is preserved, "
-            "since `ignore` has them too."
-        )
     return Candidates(allowed, included, missing=tuple(absent))
 
 

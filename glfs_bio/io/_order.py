@@ -19,6 +19,7 @@ from .._files import as_path, bad_file, check_target, replacing
 from .._progress import with_bar
 from ..data.matrix import RowMatrix, no_rows
 from ..errors import InvalidValue, listed, naming, note, short, subject
+from ..options import canonical_name
 from ..tl import order_panel
 from ..tl._order import ORDERS, check_size
 from ..vendors import sheets
@@ -91,13 +92,13 @@ def write_order(
     ...     panel = glfs_bio.io.read_panel(path)
     Gene,Ensembl ID,Probe sets,Force
     >>> len(panel), panel.form
-    (5, '10x custom gene list')
+    (5, 'table')
     """
     path = as_path(path)
     check_target(path, overwrite=overwrite)
     read.check(adata)
     checks.texts(key=key, or_none=True)
-    name: Any = getattr(platform, "name", platform)
+    name: Any = canonical_name(getattr(platform, "name", platform))
     if name is not None:
         checks.one_of("platform", name, ORDERS)
     if key is None:

@@ -310,7 +310,10 @@ def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) 
 def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
     """Refuse a table whose rows are not known to be cells: by its first cell, and by names."""
     by_corner = (_CELL_HEAD.fullmatch(sheets.plain(corner)) is not None) - says_genes(corner)
-    by_names = np.sign(_side(columns) - _side(rows))
+    by_rows = -_side(rows)
+    if by_corner + by_rows > 1:  # whatever the names of the columns are
+        return
+    by_names = np.sign(_side(columns) + by_rows)
     if by_corner + by_names > 0:
         return
     raise bad_file(

@@ -14,7 +14,7 @@ from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, listed, note, quoted
-from ..options import Platform
+from ..options import Platform, canonical_name
 from ..selection import best_panel
 from ..solvers.panel import Problem
 from ..vendors.names import NOT_FOUND, versionless
@@ -200,7 +200,7 @@ def order_panel(
     ['CST3', 'HLA-DRA', 'FCGR3A']
     """
     if platform is not None:
-        checks.one_of("platform", getattr(platform, "name", platform), ORDERS)
+        checks.one_of("platform", canonical_name(getattr(platform, "name", platform)), ORDERS)
     checks.one_of("refused", refused, ("raise", "replace", "drop"))
     checks.whole_number("backups", backups, at_least=0)
     panel = names.panel(adata, panel, symbols=symbols, missing=None)
@@ -220,10 +220,11 @@ def order_panel(
     draft.find_faults_beside_others()
     bad, items = draft.refused, draft.accepted
     if len(bad) and refused == "raise":
-        faults = bad["name"] + " " + bad["fault"]
+        faults = listed(bad["name"] + " " + bad["fault"])
+        faults = draft.resolver.of_other_species(panel.names) or f"{faults}: correct them"
         raise InvalidValue(
-            f"`panel` has {len(bad)} genes that cannot be ordered ({form.title}): "
-            f"{listed(faults)}: correct them, or pass `refused='replace'` or `refused='drop'`"
+            f"`panel` has {len(bad)} genes that cannot be ordered ({form.title}): {faults}, or "
+            "pass `refused='replace'` or `refused='drop'`"
         )
     to_replace = len(bad) > 0 and refused == "replace"
     if backups or to_replace:
@@ -266,7 +267,7 @@ def _platform(
     listing = platform if isinstance(platform, Platform) else of_selection
     listed_name = None if listing is None else listing.name
     if platform is not None:
-        name = str(getattr(platform, "name", platform))
+        name = canonical_name(getattr(platform, "name", platform))
         return name, listing if listed_name in (None, name) else None
     if listed_name is None or listed_name in ORDERS:
         return listed_name or "sheet", listing
@@ -462,7 +463,7 @@ def _with_ids_of_file(table: pd.DataFrame, resolver: Resolver) -> pd.DataFrame:
     """
     ids = table["file_id"].fillna("")
     other_ids = ids.where((ids.map(versionless) != "") & (ids != table["id"]), "")
-    is_id = (other_ids != "") & ~other_ids.str.fullmatch(_IMPOSSIBLE)
+    is_id = (other_ids != "") & ~other_ids.str.fullmatch(_IMPOSSIBLE) & (table["found"] != "double")
     is_id &= ~other_ids.map(resolver.is_of_other_species) & (not resolver.is_list)
     ways = table["found"].mask(is_id, "id")
     return table.assign(other_id=other_ids, id=table["id"].mask(is_id, other_ids), found=ways)
@@ -487,7 +488,7 @@ def _faults(
     other_id = "has the id " + table["other_id"]
     conditions = [
         (resolver.is_list & has_other, other_id + ", which is not on the list"),
-        (no_id & has_other, other_id + ", which Ensembl cannot have"),
+        (no_id & has_other, other_id + ", which it cannot have"),
         (meaning.notna() & is_checked, meaning),
         (no_id, "has no Ensembl id"),
         (n_probes < 1, "has no probes"),

@@ -22,7 +22,7 @@ from ..errors import InvalidValue, caution, listed, note, quoted, short, subject
 from ..options import Preserve, Request
 from ..selection import check_batches, warn_of_noise
 from ..solvers.panel import Candidates, adds_nothing
-from ..vendors.forms import is_yes
+from ..vendors.sheets import is_yes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -25,33 +25,26 @@ log = logging.getLogger(__name__)
 #: Endings of files of panels; texts may be packed.
 ENDINGS = (*sheets.LISTS, *genes.SETS)
 #: Further columns of tables, and what they are headed.
-_FORCE = ("force(d)?(design)?",)
 _FURTHER = {
     "n_probe_sets": sheets.PROBE_HEADS,
     "codewords": ("(num)?codeword|barcode",),
     "annotation": ("annotation",),
-    "force": _FORCE,
+    "force": ("force(d)?(design)?",),
     "group": ("group",),
     "must_have": ("musthave",),
     "backup": ("(is)?backup",),
-    "priority": ("priority",),
     "source": ("source",),
     "name": ("name",),
 }
-#: Words of priorities of the Jackson Laboratory's xenium-panel-convert, and of sources of an order:
-#: what they say of must-haves and backups.
-_MUST_HAVE, _BACKUP = ("must_have", "included"), ("backup",)
-_ROLES = {
-    "priority": (*_MUST_HAVE[:1], "desired", *_BACKUP),
-    "source": ("included", "selected", "added", "replacement", "listed", *_BACKUP),
-}
-#: Heads that say by flags which rows are the panel: of this package, of people, and of others.
+#: Where genes of an order are from: those that had to be in it, and its backups, are named so.
+_SOURCES = ("included", "selected", "added", "replacement", "listed", "backup", "")
+#: Heads that say by flags which rows are the panel, and at last, which are not.
 _CHOSEN = (
     r"selected|selection",
     r".*(selected|selection)",
     r"included?|inpanel|keep|used?|highlyvariable",
+    r"excluded?|drop(ped)?|removed?|failed",
 )
-_YES, _NO = ("true", "t", "yes", "1"), ("false", "f", "no", "0", "")
 #: Heads of codewords as texts, and of single bits, and fewest bits of a codebook.
 _WORDS = (r"(binary)?(barcode|code)|codeword|sequence",)
 _BIT, _FEWEST_BITS = re.compile(r"(bit|b|rs|r|hyb|round|readout|ch)?\d+(ch\d+)?"), 3
@@ -71,7 +64,7 @@ class PanelFile(list[str]):
         and ``name``, such as an accession, by which a gene is found whose ``id`` and ``gene`` are
         not in the data.
     form : str
-        Form of the file, such as ``"10x predesigned panel"``.
+        ``"list"``, ``"table"``, ``"codebook"``, ``"gene sets"``, or that of a vendor's document.
     controls : list of str, default ()
         Names of controls and blanks, which are no genes.
     repeated : list of str, default ()
@@ -117,9 +110,8 @@ def read_panel(
     These forms are recognised: the predesigned panels of 10x Genomics
     (``Genes,Ensembl_ID,Num_Probesets,Codewords,Annotation``), its orders (``Gene,Ensembl ID,Probe
     sets,Force``) and its ``gene_panel.json``; codebooks of MERSCOPE, MERlin and others, with bits
-    in columns or in a text; gene lists of CosMx; Vizgen's designs; sheets of the Jackson
-    Laboratory's tools and of :func:`write_order`; and the files below.  Controls and blanks are no
-    genes: they are left out, and named in a note; so are the backups of a sheet.
+    in columns or in a text; gene lists of CosMx; Vizgen's designs; sheets of :func:`write_order`;
+    and the files below.  Controls and blanks are left out, and named in a note, as are backups.
 
     Parameters
     ----------
@@ -202,11 +194,6 @@ def is_panel_file(text: str) -> bool:
     return sheets.ending(Path(text)) in ENDINGS and Path(text).is_file()
 
 
-def is_yes(cell: object) -> bool:
-    """Whether a cell of a file says yes."""
-    return str(cell).casefold() in _YES
-
-
 def _panel(
     path: Path,
     form: str,
@@ -218,40 +205,31 @@ def _panel(
 
     A column ``control`` has flags of controls that their names do not tell.
     """
-    by_name = table["gene"].map(lambda name: names.is_control(name) or sheets.is_antibody(name))
-    control = by_name.astype(bool) | (table.pop("control") if "control" in table else False)
-    with_name = table[(table["gene"] != "") & ~control]
-    sheets.check_read(
-        str(path), list(with_name["gene"]), may_be_prose=sheets.ending(path) == ".gmt"
-    )
-    is_backup = (
-        with_name["backup"].map(is_yes) if "backup" in with_name else with_name["gene"] == ""
-    )
-    panel = with_name[~is_backup.astype(bool)]
+    is_control = table["gene"].map(names.is_control).astype(bool) | table.get("control", False)
+    is_gene = (table["gene"] != "") & ~is_control
+    is_backup = table.get("backup", table["gene"].mask(is_gene, "")).map(sheets.is_yes).astype(bool)
+    may_be_prose = sheets.ending(path) == ".gmt"
+    sheets.check_read(str(path), list(table["gene"][is_gene]), may_be_prose=may_be_prose)
+    panel = table[is_gene & ~is_backup].drop(columns="control", errors="ignore")
     if panel.empty:
         raise bad_file(path, "has no gene names, or none that is no backup")
     repeated = panel["gene"].duplicated()
     rows = panel[~repeated].reset_index(drop=True)
-    ids = rows["gene"].map(names.as_id).where(rows["gene"].map(names.is_id), "")
+    ids = rows["gene"].map(names.as_id).where(rows["gene"].map(names.is_id).astype(bool), "")
     rows["id"] = rows["id"].where(rows["id"] != "", ids) if "id" in rows else ids
     rows = rows[["gene", "id", *rows.columns.drop(["gene", "id"])]]
     if codebook is not None:
         codebook = codebook.loc[panel.index[~repeated]].set_axis(list(rows["gene"]), axis=0)
-    controls = list(dict.fromkeys(table["gene"][control]))
-    spare = dict.fromkeys(with_name["gene"].drop(panel.index))
-    backups = [name for name in spare if name not in {*rows["gene"]}]
-    again = list(dict.fromkeys(panel["gene"][repeated]))
+    controls = table["gene"][is_control].unique().tolist()
+    backups = (
+        table["gene"][is_gene & is_backup & ~table["gene"].isin(rows["gene"])].unique().tolist()
+    )
+    again = panel["gene"][repeated].unique().tolist()
     file = PanelFile(rows, form, controls, again, codebook, about, backups)
     log.info(f"{path} is a file of the form {form}: {len(file)} genes.")
-    if controls:
-        text = f"{len(controls)} controls ({listed(controls, 3)})"
-        log.warning(f"{path} has {text}, which are left out.")
-    if backups:
-        text = f"{len(backups)} backups ({listed(backups, 3)})"
-        log.info(f"{path} has {text}, which are not in the panel.")
-    stated = file.about.get("num_gene_targets", "")
-    if stated.isdecimal() and int(stated) != len(file):
-        log.warning(f"{path} states {stated} genes, and has {len(file)}.")
+    for spare, text, say in ((controls, "controls", log.warning), (backups, "backups", log.info)):
+        if spare:
+            say(f"{path} has {len(spare)} {text} ({listed(spare, 3)}), which are left out.")
     return file
 
 
@@ -262,10 +240,6 @@ def _of_sets(path: Path, set_name: str | None) -> PanelFile:
         for form, targets, read in _DOCUMENTS:
             if targets in content:
                 return _of_document(path, form, content, read)
-        values = list(content.values())
-        if values and all(isinstance(value, str) and names.is_id(value) for value in values):
-            table = pd.DataFrame({"gene": [*content], "id": map(names.as_id, values)}, dtype=object)
-            return _panel(path, "list", table)
         content = content.get("genes")
     if isinstance(content, list) and content and isinstance(content[0], dict):
         return _of_rows(path, sheets.of_frame(pd.DataFrame(content)), None)
@@ -352,37 +326,20 @@ def _of_rows(path: Path, rows: list[list[str]], column: str | None) -> PanelFile
         table["gene"] = table["gene"].mask(nameless, table["id"].map(names.as_id))
         table["id"] = table["id"].map(names.as_id).where(is_gene, "")
         table = table.assign(**{"name": other_ids} if "name" not in table else {})
-    for name, words in _ROLES.items():
-        if name in table and table[name].str.casefold().isin([*words, ""]).all():
-            for flag, saying in (("must_have", _MUST_HAVE), ("backup", _BACKUP)):
-                is_said = table[name].str.casefold().isin(saying)
-                table[flag] = table.get(flag, np.where(is_said, "TRUE", "FALSE"))
-    table = table.drop(columns="priority", errors="ignore")
+    if "source" in table and table["source"].isin(_SOURCES).all():
+        for flag, source in (("must_have", "included"), ("backup", "backup")):
+            table[flag] = table.get(flag, np.where(table["source"] == source, "TRUE", "FALSE"))
     if "n_probe_sets" in table:
         table["n_probe_sets"] = sheets.numbers_of(table["n_probe_sets"])
-    return _panel(path, _form(path, sheet, is_codebook=codebook is not None), table, codebook)
-
-
-def _form(path: Path, sheet: sheets.Sheet, *, is_codebook: bool) -> str:
-    """Return what a table is called."""
-    heads, suffix = set(sheet.plain), sheets.ending(path)
-    has_probes, has_force = (bool(sheet.headed(of)) for of in (sheets.PROBE_HEADS, _FORCE))
-    forms = {
-        "MERSCOPE codebook": is_codebook and "barcodetype" in heads,
-        "codebook": is_codebook,
-        "panel sheet": "group" in heads and heads & {"priority", "musthave", "isbackup", "source"},
-        "10x custom gene list": has_probes and has_force,
-        "10x predesigned panel": has_probes and "annotation" in heads,
-        "CosMx gene list": "displayname" in heads and suffix in sheets.WORKBOOKS,
-        "list": suffix == ".txt" and len(sheet.heads) < 2,
-    }
-    return next((form for form, holds in forms.items() if holds), "table")
+    is_list = sheets.ending(path) == ".txt" and len(sheet.heads) < 2
+    form = "codebook" if codebook is not None else "list" if is_list else "table"
+    return _panel(path, form, table, codebook)
 
 
 def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
     """Return which rows are the panel: all, unless a column of flags says so."""
     cells = {at: {cell.casefold() for cell in sheet.column(at)} for at in range(len(sheet.heads))}
-    flags = [at for at, values in cells.items() if values <= {*_YES, *_NO}]
+    flags = [at for at, values in cells.items() if values <= {*sheets.YES, *sheets.NO}]
     by_head = ([at for at in flags if re.fullmatch(head, sheet.plain[at])] for head in _CHOSEN)
     columns = next(filter(None, by_head), [])
     if not columns:
@@ -394,9 +351,11 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
             f"has several columns that say which genes are selected ({listed(heads)}): leave one "
             "of them in the file",
         )
-    is_chosen = np.array([is_yes(cell) for cell in sheet.column(columns[0])], dtype=bool)
+    is_chosen = np.array([sheets.is_yes(cell) for cell in sheet.column(columns[0])], dtype=bool)
+    if re.fullmatch(_CHOSEN[-1], sheet.plain[columns[0]]):
+        is_chosen = ~is_chosen
     if not is_chosen.any():
-        raise bad_file(path, f"has no gene whose {heads[0]!r} is true")
+        raise bad_file(path, f"has no gene that {heads[0]!r} leaves")
     log.info(f"The panel of {path} is the {is_chosen.sum()} rows of {heads[0]!r}.")
     return is_chosen
 

@@ -88,6 +88,8 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
 
 def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
     """Return a table of genes out of what an argument holds: a file, a table, or names."""
+    if isinstance(source, pd.DataFrame) and source.columns.empty:
+        source = source.index.tolist()
     with naming(path=argument):
         if isinstance(source, str | Path):
             return read_genes(source)
@@ -352,9 +354,10 @@ def _pairs(
         of_genes = [table.index_of(source, "gene", gene)]
     texts = [at for at, kind in enumerate(kinds) if kind in ("names", "prose")]
     texts = [at for at in texts if at not in of_genes]
+    texts = [at for at in texts if table.heads[at] or not any(table.heads)]
     if not of_type and len(texts) == 1:
         of_type = texts
-    flags = [at for at, kind in enumerate(kinds) if kind == "flags" and table.heads[at]]
+    flags = [at for at, kind in enumerate(kinds) if kind in ("flags", "marks") and table.heads[at]]
     has_heads = any(sheets.is_head(head, _HEADS) for head in table.heads)
     if of_type and of_genes:
         label = ""
@@ -363,7 +366,7 @@ def _pairs(
             yield label, _names_in(source, [row[at] for at in of_genes])
     elif len(of_genes) == 1 and len(flags) == len(kinds) - 1 > 0:
         for at in flags:
-            is_of_type = [cell.casefold() in ("1", "true", "yes") for cell in table.column(at)]
+            is_of_type = map(sheets.is_yes, table.column(at))
             yield table.heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
     elif of_genes and not texts and any(table.heads) and not has_heads:
         matches = [_OF_SCANPY.fullmatch(table.heads[at]) for at in of_genes]

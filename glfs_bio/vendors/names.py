@@ -126,10 +126,16 @@ def _is_of(genes: pd.DataFrame, species: str) -> pd.Series:
 
 
 @cache
+def _shipped() -> str:
+    """Return the text of the names that are shipped."""
+    packed = files(__package__).joinpath("names.tsv.xz").read_bytes()
+    return lzma.decompress(packed).decode("utf-8")
+
+
+@cache
 def nomenclature() -> pd.DataFrame:
     """Return the names that are shipped, as a table of genes."""
-    packed = files(__package__).joinpath("names.tsv.xz").read_bytes()
-    text = io.StringIO(lzma.decompress(packed).decode("utf-8"))
+    text = io.StringIO(_shipped())
     return pd.read_csv(text, sep="\t", dtype=str, keep_default_na=False, quoting=3)
 
 
@@ -192,9 +198,8 @@ def is_known(name: str) -> bool:
 @cache
 def _names(*, folded: bool) -> frozenset[str]:
     """Return all names of the nomenclature, as they are written or in lower case."""
-    genes = nomenclature()
-    columns = ("|".join(genes[name]) for name in ("symbol", "previous", "aliases", "id"))
-    text = "|".join(columns)
+    without_species = (line.partition("\t")[2] for line in _shipped().splitlines()[1:])
+    text = "|".join(without_species).replace("\t", "|")
     return frozenset((text.casefold() if folded else text).split("|")) - {""}
 
 
@@ -318,8 +323,10 @@ class Nomenclature:
         if in_annotation:
             return {in_annotation: exact[in_annotation]}
         entries = [self._by_spelling.get(spelling, []) for spelling in spellings]
-        # Written with its separators a name is surer: PD-1 is PDCD1, and PD1 may be of others.
+        # Of a gene with both spellings that with separators is surer: PD-1 is PDCD1, not SNCA.
+        genes = [entry[1] for entry in entries[0]]
         written = {entry[1] for entry in entries[0] if entry[0].casefold() == name.casefold()}
+        written = {gene for gene in written if genes.count(gene) > 1}
         if len(written) == 1 and not name.isalnum():
             entries[0] = [entry for entry in entries[0] if entry[1] in written]
         symbols = {symbol for _, symbol, _ in entries[0] or entries[1]}
@@ -464,9 +471,8 @@ class Resolver:
                 for gene, way in genes.items()
                 if gene.casefold() == bare.casefold() or (bare.isalnum() and way != "alias")
             }
-        rows_of_genes = {gene: self._rows(gene) for gene in genes}
-        rows = [row for rows_of_gene in rows_of_genes.values() for row in rows_of_gene]
-        absent = [gene for gene, rows_of_gene in rows_of_genes.items() if not rows_of_gene]
+        rows = [row for gene in genes for row in self._rows(gene)]
+        absent = [gene for gene in genes if not self._rows(gene)]
         if rows and len(genes) + len(rows) > 2:
             return "ambiguous", [], [*self._listed(rows), *absent]
         if rows:
@@ -498,9 +504,10 @@ class Resolver:
         foreign = [name for name in names if self.is_of_other_species(name)]
         if len(foreign) < 2 or 2 * len(foreign) < len(names):
             return ""
+        n_here = sum(bool(self.match(name)[1]) for name in foreign)
         return (
-            f"{len(foreign)} of {len(names)} names are of another species than {self.species}: "
-            "convert the list"
+            f"{len(foreign)} of {len(names)} names are of another species than {self.species}, of "
+            f"which {n_here} have orthologues of their name here: convert the list"
         )
 
     def _rows(self, symbol: str) -> list[int]:

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 #: numbers of NCBI, and of probes.
 SYMBOL_HEADS = (
     r"(approved|hgnc|mgi|hugo|marker|official(gene)?|gene)?symbol|genesymbolmore1",
-    r"(external|associated|target)?gene(short)?name|(vizgen)?gene",
+    r"(external|associated|target)?gene(short)?name|(vizgen)?gene?",
     r"(display|feature|target)?name|feature|target(gene)?|(cell)?marker|markergene|hgnc",
 )
 NUMBER_HEADS = (r"(ncbi)?geneid|entrez(gene)?(id)?",)
@@ -57,6 +57,7 @@ _SAMPLE, _TOP, _SNIFFED, _MOSTLY = 100, 25, 20_000, 0.8
 #: What a column holds if nearly all of its cells are like this.
 _KINDS = {
     "flags": r"true|false|yes|no|0|1",
+    "marks": r"[x✓]",
     "bits": r"[01](\s?[01]){2,}",
     "numbers": r"[-+]?(\d+[.,]?\d*|[.,]\d+)(e[-+]?\d+)?%?",
     "sequences": r"[ACGTUN]{10,}",
@@ -66,16 +67,26 @@ _KINDS = {
     "transcripts": r"ENS[A-Z]*[TP]\d{11}(\.\d+)?|[NX][MR]_\d+(\.\d+)?",
     "probes": r"(AFFX-)?\w+_at|ILMN_\d+",
 }
-#: Kinds of features of 10x Genomics: of genes, and others.
-EXPRESSION, _NO_GENES = "Gene Expression", re.compile(r".+ Capture|Custom|Peaks")
+#: Flags, in lower case.
+YES, NO = ("true", "t", "yes", "y", "1", "x", "✓"), ("false", "f", "no", "n", "0", "")
+#: Kinds of features of 10x Genomics: of genes, of antibodies, and all that are no genes.
+EXPRESSION, _ANTIBODIES = "Gene Expression", "Antibody Capture"
+_NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
 _FORMULA = re.compile(r"=.*|#(N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!)")
+#: What tables have among genes that is none: sums, and marks for nothing.
+_NO_GENE = re.compile(r"\W+|None|NULL|[Nn]/[Aa]|(?i:((sub|grand )?total|sum)\W*)")
 #: What stands between a name and what people note beside it.
-_BESIDE = re.compile(r'[\s,">]|\w\[')
+_BESIDE = re.compile(r'[\s,">]|\w\[|://')
 
 
 def is_antibody(name: str) -> bool:
     """Whether a name is that of an antibody, as BD names them beside genes."""
     return name.endswith("|pAbO")
+
+
+def is_yes(cell: object) -> bool:
+    """Whether a cell of a file says yes."""
+    return str(cell).casefold() in YES
 
 
 def is_no_gene(kind: str) -> bool:
@@ -149,12 +160,11 @@ class Sheet(NamedTuple):
 
     def index_of(self, source: object, argument: str, head: str) -> int:
         """Return the column that the caller names."""
-        if head not in self.heads:
+        if self.heads.count(head) != 1:
             raise NotFound(
-                f"`{argument}={short(head)}` is not in {source}: it has {listed(self.heads)}"
+                f"`{argument}={short(head)}` heads no column of {source}, or several: name one of "
+                f"{listed(filter(None, self.heads))}"
             )
-        if self.heads.count(head) > 1:
-            raise bad_file(source, f"has several columns headed {head!r}: rename one of them")
         return self.heads.index(head)
 
     def summary(self) -> str:
@@ -181,10 +191,16 @@ def is_head(name: str, heads: Iterable[str] = GENE_HEADS) -> bool:
     return any(re.fullmatch(head, plain(name)) for head in heads)
 
 
-def _is_body(row: Sequence[str]) -> bool:
-    """Whether a row is none of heads: half of its cells or more are numbers or known genes."""
-    values = ("symbols", "ids", "numbers", "flags", "bits")
-    is_value = [kind_of([text]) in values for text in row if text]
+def _is_body(row: Sequence[str], kinds: Sequence[str]) -> bool:
+    """Whether a row is none of heads: half of its cells or more are like those below them."""
+    numbers = ("numbers", "flags", "bits", "row numbers")
+    genes = ("symbols", "ids", "names", "prose", "nothing")
+    cells = [(text, below) for text, below in zip(row, kinds, strict=True) if text]
+    pairs = [("" if is_head(text) else kind_of([text]), below) for text, below in cells]
+    is_value = [
+        below in (numbers if kind in numbers else genes if kind in genes[:2] else ())
+        for kind, below in pairs
+    ]
     return EXPRESSION in row or 2 * sum(is_value) >= len(is_value)
 
 
@@ -203,33 +219,38 @@ def headed(
     if at is None:
         return Sheet([""] * width, rows)
     sheet = Sheet(rows[at], [row for row in rows[at + 1 :] if row != rows[at]])
-    if n_cells[at] >= width or not all(row[-1] for row in sheet.rows):
-        return sheet
-    if "symbols" in [sheet.kinds[gene] for gene in sheet.headed(SYMBOL_HEADS)]:
-        return sheet  # which lacks the head of its last column
+    is_short = n_cells[at] < width and all(row[-1] for row in sheet.rows)
+    if not is_short or "symbols" in [sheet.kinds[gene] for gene in sheet.headed(SYMBOL_HEADS)]:
+        return sheet  # which may lack the head of its last column
     return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
 
 
 def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
     """Return the place of the header; None: no row is one."""
-    n_filled: list[int] = []
-    first = None
-    for at, row in enumerate(rows[:_TOP]):
-        if column is not None:
-            if column in row:
-                return at
-            continue
+    top = rows[:_TOP]
+    if column is not None:
+        return next((at for at, row in enumerate(top) if column in row), None)
+    first, most_filled = None, 0
+    for at, row in enumerate(top):
         columns = [number for number, cell in enumerate(row) if is_head(cell, heads)]
-        if columns and not _is_body(row):
-            below = [kind_of([row[number] for row in rows[at + 1 :]]) for number in columns]
-            if {*below} & {"symbols", "ids"}:
+        if columns:
+            kinds = _kinds_below(rows, at)
+            if _is_body(row, kinds):
+                columns = []
+            if {"symbols", "ids"} & {kinds[number] for number in columns}:
                 return at
-            if first is None and 2 * max(n_filled, default=0) <= sum(map(bool, row)):
+            if columns and first is None and 2 * most_filled <= sum(map(bool, row)):
                 first = at  # below titles
-        n_filled.append(sum(map(bool, row)))
-    if first is None and column is None and rows and len(rows[0]) > 1 and not _is_body(rows[0]):
-        return 0
-    return first
+        most_filled = max(most_filled, sum(map(bool, row)))
+    if first is not None or not rows or len(rows[0]) < 2:
+        return first
+    full = next((at for at, row in enumerate(top) if all(row[1:])), 0)  # below titles
+    return next((at for at in (full, 0) if not _is_body(rows[at], _kinds_below(rows, at))), None)
+
+
+def _kinds_below(rows: list[list[str]], at: int) -> list[str]:
+    """Return what each column holds below a row."""
+    return [kind_of([row[number] for row in rows[at + 1 :]]) for number in range(len(rows[at]))]
 
 
 def genes(
@@ -239,7 +260,7 @@ def genes(
 
     A table without such a column is refused with what its columns hold.
     """
-    of_10x = any(EXPRESSION in row for row in rows)
+    of_10x = any(EXPRESSION in row or _ANTIBODIES in row for row in rows)
     if of_10x:
         rows = [row for row in rows if not any(map(is_no_gene, row[2:]))]
     sheet = headed(rows, column)
@@ -247,7 +268,7 @@ def genes(
         return sheet, sheet.index_of(source, "column", column), None
     if len(sheet.heads) < 2 and not any(sheet.heads):
         return _list(source, [row[0] for row in sheet.rows]), 0, None
-    if of_10x and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
+    if of_10x and sheet.rows and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
         return sheet, 1, 0
     texts = [text for row in sheet.rows for text in row if text]
     kinds = sheet.kinds
@@ -288,16 +309,22 @@ def _gene_column(sheet: Sheet, kinds: list[str]) -> int | None:
 def _list(source: object, cells: list[str]) -> Sheet:
     """Return a list without its header."""
     has_head = bool(cells) and is_list_head(cells[0])
+    kinds = kind_of(cells[has_head:]), kind_of(cells[1:])
     first = names.several(cells[0]) if cells else []
-    kind = kind_of(cells[has_head:])
-    is_numbered = has_head and kind == "numbers" and is_head(cells[0], NUMBER_HEADS)
-    if kind not in ("symbols", "ids", "names", "nothing") and not is_numbered:
+    if not has_head and kinds[1] in ("symbols", "ids") and " " in cells[0] and len(first) < 2:
         raise bad_file(
             source,
-            f"holds {kind} where names of genes are expected: write names; above numbers of NCBI, "
-            "the head entrez_id",
+            f"has a title in its first line ({cells[0]}): remove it, or write # before it",
         )
-    if kind == "symbols" and not has_head and not any(map(names.is_known, first)):
+    other_kinds = [kind for kind in kinds if kind not in ("symbols", "ids", "names", "nothing")]
+    is_numbered = has_head and kinds[1] == "numbers" and is_head(cells[0], NUMBER_HEADS)
+    if other_kinds and not is_numbered:
+        raise bad_file(
+            source,
+            f"holds {other_kinds[0]} where names of genes are expected: write names; above numbers "
+            "of NCBI, the head entrez_id",
+        )
+    if kinds[0] == "symbols" and not has_head and not names.are_names(first):
         log.warning(
             f"{cells[0]} in the first line of {source} is no name that is known, and is read as a "
             "gene: remove it if it is a head."
@@ -349,15 +376,14 @@ def damaged(genes: Sequence[str]) -> list[str]:
 
 def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = False) -> None:
     """Refuse formulas, dates, numbers among names, and names with notes beside."""
-    if formulas := [name for name in genes if _FORMULA.fullmatch(name)]:
-        raise bad_file(
-            source,
-            f"has among the genes formulas, or errors of them ({listed(formulas)}): copy the "
-            "names, and paste their values",
-        )
-    noted = [name for name in genes if _BESIDE.search(name) and not names.is_known(name)]
-    if noted and not may_be_prose:
-        raise bad_file(source, f"has {listed(noted)} among the genes: write one name a line")
+    beside = () if may_be_prose else filter(_BESIDE.search, genes)
+    for wrong, remedy in (
+        ([*filter(_FORMULA.fullmatch, genes)], "paste the values of formulas"),
+        ([*filter(_NO_GENE.fullmatch, genes)], "remove these rows"),
+        ([name for name in beside if not names.is_known(name)], "write one name a line"),
+    ):
+        if wrong:
+            raise bad_file(source, f"has {listed(wrong)} among the genes: {remedy}")
     if wrong := damaged(genes):
         meant = {name: " or ".join(names.meant_by_date(name)) for name in wrong}
         texts = listed(f"{name} for {was}" if was else name for name, was in meant.items())

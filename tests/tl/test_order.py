@@ -161,9 +161,23 @@ def test_an_order_that_needs_ids(cells):
     cells.var_names = [f"own{i}" for i in range(cells.n_vars)]
     with refused(InvalidValue, "panel"):
         order_panel(cells, ["own1"], "xenium_v1")
-    order_panel(cells, ["own1"], "merscope")
+    order_panel(cells, ["own1"], "MERSCOPE")
     with refused(InvalidValue, "platform"):
         write_order(cells, "order.csv", "xenium_v1")
+
+
+def test_a_name_with_the_id_of_a_gene_beside_it_is_refused(cells, tmp_path):
+    path = tmp_path / "panel.csv"
+    path.write_text("Gene,Ensembl ID\nCD3D,ENSG00000156738\nMS4A1,ENSG00000156738\n")
+    with refused(InvalidValue, "panel"):
+        order_panel(cells, path, "xenium_v1")
+
+
+def test_a_list_of_another_species_is_said_once(cells):
+    with refused(InvalidValue, "panel") as caught:
+        order_panel(cells, ["Nkg7", "Ms4a1", "Lyz", "Lyz2", "H2-Aa"], "xenium_v1")
+    assert "4 of 5" in str(caught.value)
+    assert "2 have orthologues" in str(caught.value)
 
 
 def test_names_that_are_not_in_the_data_are_ordered(cells):

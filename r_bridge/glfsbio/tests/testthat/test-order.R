@@ -243,7 +243,7 @@ test_that("panels are read in the forms that vendors have", {
     expect_message(panel <- glfs_read_panel(path), "Blank-1")
     expect_identical(rownames(panel), c("CD3D", "LYZ"))
     about <- S4Vectors::metadata(panel)
-    expect_identical(about$form, "MERSCOPE codebook")
+    expect_identical(about$form, "codebook")
     expect_identical(about$controls, "Blank-1")
     expect_identical(about$repeated, character())
     expect_identical(dimnames(about$codebook), list(c("CD3D", "LYZ"), c("b1", "b2", "b3")))
