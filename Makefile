@@ -30,7 +30,7 @@ test: $(R_FOLDER)/.installed $(VENV)/.has-zsh
 # In an environment; two processes with a thread each take half the time of one with two.
 PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(1)/bin/pytest --numprocesses logical --dist worksteal
 pytest: $(R_FOLDER)/.installed $(VENV)/.has-zsh
-	$(R_ENVIRONMENT) $(call PYTEST,$(VENV)) --durations 20
+	$(R_ENVIRONMENT) $(call PYTEST,$(VENV))
 
 # Completion is tested in the shells that people have.
 $(VENV)/.has-zsh: | $(BIN)/uv
