@@ -14,7 +14,7 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
-_NONE, _JSON, _PATTERN, _CELLS = "None", "json:", "re.Pattern", " cells"
+NONE, _JSON, _PATTERN, _CELLS = "None", "json:", "re.Pattern", " cells"
 
 
 def text_of(value: Any) -> str:
@@ -59,7 +59,7 @@ def storable(value: Any) -> Any:
     import numpy as np  # options are read where help is shown, which should not wait for it
 
     if value is None:
-        return _NONE
+        return NONE
     if isinstance(value, str | bool | int | float | np.number):
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
@@ -94,7 +94,7 @@ def restored(value: Any) -> Any:
         return value
     if value.startswith(_JSON):
         return value_of(value.removeprefix(_JSON))
-    return None if value == _NONE else value
+    return None if value == NONE else value
 
 
 def plain(value: Any) -> Any:

@@ -38,7 +38,8 @@ class Registry(UserDict[str, Any]):
         """Return a method, by its name or as an instance."""
         if isinstance(value, Method):
             return value
-        checks.one_of(argument, value, self)
+        if not isinstance(value, str) or value not in self:
+            checks.one_of(argument, value, self)
         return self[str(value)]
 
     def with_options(self, argument: str, name: object, **options: Any) -> Method:

@@ -340,7 +340,8 @@ def select_genes(
 
 def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
     """Log which strong genes limits rule out, and which genes that must be in add nothing."""
-    constraints.say_ruled_out(entry.get("ruled_out"))
+    if "ruled_out" in entry:
+        constraints.say_ruled_out(entry["ruled_out"])
     panel = frame[frame[f"{key}_selected"]]
     seen = next(
         (panel[f"{key}_{of}"] for of in ("signal", "efficiency") if f"{key}_{of}" in panel), None
@@ -384,7 +385,8 @@ def panel_of(
     answerable(request, candidates, target, adata.shape, one_set=inputs.batch is None)
     cells = None
     if request.ranker.by_criterion:
-        say_not_used(adata, spec)
+        if KEY in adata.uns:
+            say_not_used(adata, spec)
         cells = structure_of(adata, spec, inputs, keep=keep).sets
         is_free = request.n_genes is None and target is None
         is_free &= candidates.rows is None or not candidates.rows.budget
@@ -404,7 +406,8 @@ def panel_of(
             batch=inputs.batch,
             cells=cells,
         )
-    panel = constraints.name_ruled_out(adata, panel)
+    if "ruled_out" in panel.info:
+        panel = constraints.name_ruled_out(adata, panel)
     frame = results.columns_of(panel, candidates, adata.var_names, key)
     kept_request = request_to_keep(adata, recorded, frame, key)
     missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +13,13 @@ from .cells.cells import build_problems, split
 from .cells.graph import check_graph
 from .cells.pca import check_coordinates, full_rank_fits
 from .criterion.criterion import Criterion
-from .criterion.platform import OnPlatform
+from .criterion.platform import AS_REFERENCE, OnPlatform
 from .data.threads import few_threads
 from .errors import Caution, InvalidValue, short, warn
 from .methods import METHODS
 from .solvers.constrained import select_within
 from .solvers.greedy import Greedy, select
-from .solvers.panel import TOLERANCE, Candidates, Method, Panel, Problem, measured
+from .solvers.panel import Candidates, Method, Panel, Problem, measured
 from .solvers.prove import best
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ._typing import Index, Matrix
+    from ._typing import Matrix
     from .cells.cells import Cells
     from .cells.spec import StructureSpec
     from .criterion.criterion import Target
@@ -75,17 +75,22 @@ def rank_genes(
             whole_space=ranker.whole_space,
         )
     targets = None if target is None else [target.rows(rows) for _, rows in split(batch, n_cells)]
-    instrument = candidates.detection.instrument(request.resolved_structure.standardize)
-    criterion = criterion_of(cells, targets, worst=request.across == "worst", instrument=instrument)
-    problem = Problem(criterion, candidates, request.n_genes, request.structure.random_state)
+    instrument = None
+    if candidates.detection is not AS_REFERENCE:
+        instrument = candidates.detection.instrument(request.resolved_structure.standardize)
+    with few_threads(cells[0].basis.shape[1]):
+        criterion = criterion_of(
+            cells, targets, worst=request.across == "worst", instrument=instrument
+        )
     with few_threads(criterion.rank):
-        panel: Panel = ranker.solve(problem)
+        panel: Panel = ranker.solve(problem_of(criterion, candidates, request))
         if not ranker.by_criterion:
             panel = measured(panel, criterion, candidates.genes)
+    n_axes = [of_batch.n_axes for of_batch in cells]
     about: dict[str, Any] = {
         "method": ranker.name if request.method != "glfs" else "glfs",
         **({"objective": ranker.name} if request.method == "glfs" else {}),
-        "n_axes": _of_sets([of_batch.n_axes for of_batch in cells]),
+        "n_axes": n_axes[0] if len(n_axes) == 1 else np.array(n_axes),
         "graph_components": max(of_batch.graph_components for of_batch in cells),
         "assay_noise": float(np.mean([of_batch.assay_noise for of_batch in cells])),
     }
@@ -94,25 +99,31 @@ def rank_genes(
         labels = [label for label, _ in split(batch, n_cells)]
         about["batches"] = np.array(labels, dtype=object)
         about["preserved_in_batches"] = criterion.preserved_in_sets(chosen)
-    about |= strongest_out(criterion, candidates.ruled_out)
+    if candidates.ruled_out:
+        about["ruled_out"] = strongest_out(criterion, candidates.ruled_out)
     return replace(panel, info={**panel.info, **about})
 
 
-def strongest_out(criterion: Criterion, ruled_out: Mapping[int, str]) -> dict[str, Any]:
-    """Genes that limits rule out which alone would preserve most, by index; none where none are."""
-    if not ruled_out:
-        return {}
+def problem_of(criterion: Criterion, candidates: Candidates, request: Request) -> Problem:
+    """Return what a request asks of some candidates."""
+    return Problem(
+        criterion,
+        candidates,
+        n_genes=request.n_genes,
+        random_state=request.structure.random_state,
+        search=request.search,
+        time_limit=request.time_limit,
+    )
+
+
+def strongest_out(criterion: Criterion, ruled_out: Mapping[int, str]) -> pd.DataFrame:
+    """Return the genes that limits rule out which alone would preserve most, by index."""
     genes = np.array(list(ruled_out))
     gains = Greedy(criterion.on(genes), across=criterion.across()).waiting
     genes = genes[np.argsort(-gains, kind="stable")[:_STRONGEST]]
     alone = [float(criterion.preserved(genes[[position]])[0]) for position in range(len(genes))]
     limits = [ruled_out[gene] for gene in genes.tolist()]
-    return {"ruled_out": pd.DataFrame({"gene": genes, "limit": limits, "preserved": alone})}
-
-
-def _of_sets(numbers: list[int]) -> int | Index:
-    """One number of one set of cells, an array for several."""
-    return numbers[0] if len(numbers) == 1 else np.array(numbers)
+    return pd.DataFrame({"gene": genes, "limit": limits, "preserved": alone})
 
 
 def criterion_of(
@@ -123,14 +134,13 @@ def criterion_of(
     instrument: Instrument | None = None,
 ) -> Criterion:
     """Return F of some cells, by the arguments of ``Criterion``."""
-    with few_threads(cells[0].basis.shape[1]):
-        criterion = Criterion(cells, targets, worst=worst, instrument=instrument)
-        if instrument is not None and criterion.reach < _NOTHING:
-            raise InvalidValue(
-                "`platform` detects so little that even all genes would preserve only "
-                f"{criterion.reach:.1g} of what should be preserved: correct its efficiency, a "
-                "share of what is detected in `adata`, or its signal"
-            )
+    criterion = Criterion(cells, targets, worst=worst, instrument=instrument)
+    if instrument is not None and criterion.reach < _NOTHING:
+        raise InvalidValue(
+            "`platform` detects so little that even all genes would preserve only "
+            f"{criterion.reach:.1g} of what should be preserved: correct its efficiency, a "
+            "share of what is detected in `adata`, or its signal"
+        )
     return criterion
 
 
@@ -174,7 +184,7 @@ def answerable(
     check_batches(request.across, one_set=one_set)
     of_criterion = {
         "limits": candidates.rows is not None,
-        "platform": detection.differs,
+        "platform": detection is not AS_REFERENCE and detection.differs,
         "preserve": target is not None,
         "across": request.across != "mean",
         "search": request.search != "nested",
@@ -185,8 +195,11 @@ def answerable(
             f"`objective='error'`, the default, but the selection is by {method.name}: remove one "
             "of the two"
         )
+    varies_to_worst = detection is not AS_REFERENCE and detection.varies and detection.worst
     if request.search == "best":
-        check_search(worst=request.across == "worst" or (detection.varies and detection.worst))
+        check_search(worst=request.across == "worst" or varies_to_worst)
+    if detection is AS_REFERENCE:
+        return
     if detection.failure is not None and (detection.failure[candidates.genes] >= 1.0).all():
         raise InvalidValue(
             "`platform` lets every gene to choose from fail: correct its failure, a probability"
@@ -198,25 +211,16 @@ def answerable(
         )
 
 
-@dataclass(frozen=True)
 class PosteriorVariance(Method):
     """``F = Tr(W E)``, the weighted posterior variance of a cell function given the panel.
 
-    W is what should be preserved.  Panels are nested where limits let them be, or the best that are
-    found in `time_limit` seconds.
+    It has no options: W is what should be preserved.
     """
-
-    search: str = "nested"
-    time_limit: float | None = None
 
     name = "error"
     title = "GLFS: few genes that preserve the structure"
     chooses_size = True
     by_criterion = True
-
-    def within(self, *, search: str, time_limit: float | None) -> Method:
-        """Return the same method with how long, and for what, it searches."""
-        return replace(self, search=search, time_limit=time_limit)
 
     def standardize(self, n_comps: int | None) -> str | None:
         """Genes are noise-standardised at full rank too."""
@@ -229,11 +233,11 @@ class PosteriorVariance(Method):
         largest variance are chosen; as usual where their number is left open, where they must fit
         limits, or may fail.  Nothing is certified there.
         """
-        criterion, candidates = problem.criterion, problem.candidates
+        criterion = problem.criterion
         warn_of_noise(criterion)
-        limited = problem.has_limits or candidates.detection.varies
+        limited = problem.has_limits or varies(problem)
         if criterion.has_anything or limited or problem.n_genes is None:
-            return best_panel(problem, search=self.search, time_limit=self.time_limit)
+            return best_panel(problem)
         panel = measured(METHODS["variance"].solve(problem), criterion, problem.genes)
         return replace(
             panel,
@@ -278,44 +282,41 @@ def check_search(*, worst: bool) -> None:
         )
 
 
+def varies(problem: Problem) -> bool:
+    """Return whether draws of what the platform detects differ."""
+    detection = problem.candidates.detection
+    return detection is not AS_REFERENCE and detection.varies
+
+
 def minimised(problem: Problem) -> Criterion:
     """Return what a panel minimises: F, over draws of what the platform detects if these differ."""
-    criterion, detection = problem.criterion, problem.candidates.detection
-    if not detection.varies:
-        return criterion
-    return OnPlatform(criterion, detection, random_state=problem.random_state)
+    if not varies(problem):
+        return problem.criterion
+    detection = problem.candidates.detection
+    return OnPlatform(problem.criterion, detection, random_state=problem.random_state)
 
 
-def best_panel(
-    problem: Problem,
-    *,
-    search: str = "nested",
-    time_limit: float | None = None,
-    tolerance: float = TOLERANCE,
-) -> Panel:
+def best_panel(problem: Problem) -> Panel:
     """Choose the panel that preserves most, and measure it.
 
     Where draws of what the platform detects differ, the panel is chosen that preserves most in
     their mean or in the worst of them.  What it preserves is measured by the efficiencies of the
-    criterion.  By ``search="best"`` it is the best panel that is found in `time_limit` seconds
-    (None: however long it takes), with genes of all panels within a tolerance, and else nested,
-    where limits let it be.
+    criterion.
     """
     criterion, info = problem.criterion, dict[str, Any]()
-    with few_threads(criterion.rank):
-        of_draws = replace(problem, criterion=minimised(problem))
-        if search == "best" and criterion.has_anything:
-            check_search(worst=of_draws.criterion.largest)
-            panel = best(of_draws, time_limit=time_limit, tolerance=tolerance)
-        else:
-            panel = select_within(of_draws) if problem.has_limits else select(of_draws)
-        if problem.candidates.detection.varies:
-            info["preserved_on_platform"] = panel.preserved[: panel.n_selected]
-        if problem.n_genes is None and not problem.has_any_size:
-            n_tried = len(panel.preserved)
-            along = problem.preserved(panel.order[:n_tried])
-            info["curve"] = {"n_genes": np.arange(1, n_tried + 1), "preserved": along}
-        if not criterion.has_anything:
-            unknown = np.full(panel.n_selected, np.nan)
-            panel = replace(panel, optimality=unknown, certificates=None)
-        return measured(replace(panel, info=info), criterion, problem.genes)
+    of_draws = replace(problem, criterion=minimised(problem)) if varies(problem) else problem
+    if problem.search == "best" and criterion.has_anything:
+        check_search(worst=of_draws.criterion.largest)
+        panel = best(of_draws)
+    else:
+        panel = select_within(of_draws) if problem.has_limits else select(of_draws)
+    if of_draws is not problem:
+        info["preserved_on_platform"] = panel.preserved[: panel.n_selected]
+    if problem.n_genes is None and not problem.has_any_size:
+        n_tried = len(panel.preserved)
+        along = problem.preserved(panel.order[:n_tried])
+        info["curve"] = {"n_genes": np.arange(1, n_tried + 1), "preserved": along}
+    if not criterion.has_anything:
+        unknown = np.full(panel.n_selected, np.nan)
+        panel = replace(panel, optimality=unknown, certificates=None)
+    return measured(replace(panel, info=info), criterion, problem.genes)

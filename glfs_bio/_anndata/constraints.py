@@ -71,17 +71,13 @@ def ruled_out(rows: Rows, genes: Candidates) -> dict[int, str]:
 
 def name_ruled_out(adata: AnnData, panel: Panel) -> Panel:
     """The same panel with the names of the genes that limits rule out."""
-    if "ruled_out" not in panel.info:
-        return panel
     table = panel.info["ruled_out"]
     table = table.assign(gene=adata.var_names[table["gene"]].astype(object))
     return replace(panel, info=panel.info | {"ruled_out": table})
 
 
-def say_ruled_out(table: pd.DataFrame | None) -> None:
+def say_ruled_out(table: pd.DataFrame) -> None:
     """Log the strongest genes that limits rule out."""
-    if table is None:
-        return
     strong = table[table["preserved"] >= _STRONG].head(_SAID)
     if len(strong):
         texts = [f"{row.gene} ({row.limit}; {row.preserved:.0%})" for row in strong.itertuples()]

@@ -354,6 +354,7 @@ def state(data: Any) -> str | None:
     """Return which of :data:`STATES` the first values are in; None: log-normalised, or what cannot
     be told from it.
     """
+    data = _first_rows(data)
     values = _first_values(data)
     if not len(values):
         return None
@@ -361,16 +362,15 @@ def state(data: Any) -> str | None:
         return "counts"
     if logged_twice(data):
         return "twice"
-    rows = _first_rows(data)
     if values.min() < 0:
-        if _looks_scaled(rows):
+        if _looks_scaled(data):
             return "scaled"
-    elif _multiples(_expressed(rows)):
+    elif _multiples(_expressed(data)):
         return "normalised"
     if np.abs(values).max() <= _LARGEST:
         return None
-    expressed = rows.nnz if sparse.issparse(rows) else np.count_nonzero(rows)
-    zeros = 1.0 - expressed / np.prod(rows.shape)
+    expressed = data.nnz if sparse.issparse(data) else np.count_nonzero(data)
+    zeros = 1.0 - expressed / np.prod(data.shape)
     return "normalised" if values.min() >= 0 and zeros > _ZEROS else "intensities"
 
 

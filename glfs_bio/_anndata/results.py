@@ -286,7 +286,7 @@ def in_files(value: Any) -> Any:
         return table.set_axis(pd.Index(list(columns), dtype=object), axis=1)
     if isinstance(value, np.ndarray | pd.Index | pd.Series) and not _is_plain(value):
         return _texts(value).to_numpy(dtype=object)
-    return codec.storable(value) if value is None else value
+    return codec.NONE if value is None else value
 
 
 def _is_plain(values: Any) -> bool:

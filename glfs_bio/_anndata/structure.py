@@ -12,6 +12,7 @@ from .. import checks, codec
 from ..cells import noise
 from ..cells.cells import Cells, build_problems, split
 from ..cells.spec import OF_STORED, StructureSpec
+from ..data.threads import few_threads
 from ..errors import InvalidValue, caution, naming, note, quoted, short, subject
 from ..selection import criterion_of
 from . import names, read, results, stale
@@ -59,7 +60,8 @@ class Structure:
     ) -> Criterion:
         """Return F, for a target over all cells."""
         targets = None if target is None else [target.rows(rows) for rows in self.rows]
-        return criterion_of(self.sets, targets, worst=worst, instrument=instrument)
+        with few_threads(self.sets[0].basis.shape[1]):
+            return criterion_of(self.sets, targets, worst=worst, instrument=instrument)
 
     def of_all_cells(self, values: list[Array], n_cells: int) -> Array:
         """Return one value a cell, from one array a set of cells; NaN where a cell is in none."""
@@ -108,9 +110,10 @@ def structure_of(
     structure = compute(adata, inputs, spec)
     if keep:
         # Those that were computed by the way are kept for selections alone.
-        used = set(map(slot_of, _specs(adata, results.requests(adata)).values()))
-        for key in filter(read.COMPUTED.fullmatch, list(adata.obsm)):
-            if key.startswith(KEY) and key not in used:
+        computed = [key for key in adata.obsm if read.COMPUTED.fullmatch(key) and KEY in key]
+        if computed:
+            used = set(map(slot_of, _specs(adata, results.requests(adata)).values()))
+            for key in set(computed) - used:
                 for container in (adata.obsm, adata.varm, adata.uns):
                     container.pop(key, None)
         store(adata, structure, made_of, slot)

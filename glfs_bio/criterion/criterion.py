@@ -147,7 +147,7 @@ class Criterion:
             raise InvalidValue("`preserve` does not vary over the cells, or not with their genes")
         self._eigen = [eigen(matrix / n_filled) for matrix in matrices]
 
-    @property
+    @cached_property
     def has_anything(self) -> bool:
         """Whether any set of cells has what is to be preserved, above the noise."""
         has_structure = any(cells.has_structure for cells in self.sets)

@@ -95,6 +95,10 @@ class Detection:
         return works, drawn
 
 
+#: Nothing is detected otherwise than in the reference.
+AS_REFERENCE = Detection()
+
+
 def _stratified(n_draws: int, n_genes: int, rng: np.random.Generator) -> Array:
     """Draws from 0 to 1, of a gene one in each n-th part, so that none is chosen for its luck."""
     strata = rng.permuted(np.tile(np.arange(n_draws), (n_genes, 1)), axis=1).T

@@ -16,7 +16,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from functools import cache, wraps
-from itertools import islice, starmap
+from itertools import chain, islice, starmap
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -175,24 +175,25 @@ def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Itera
     Items are taken one by one, and no more of them are in memory than there are threads and two.
     """
     items: Iterator[tuple[Any, ...]] = zip(*several, strict=True)
-    ahead = deque(islice(items, 2))
-    if len(ahead) < 2:  # one item may have all threads for itself
-        yield from starmap(function, ahead)
-        return
+    first = deque(islice(items, 2))
+    if len(first) < 2:  # one item may have all threads for itself
+        return starmap(function, first)
+    all_items, threads = chain(_drained(first), items), n_threads()
+    return starmap(function, all_items) if threads == 1 else _ahead(function, all_items, threads)
 
-    def all_items() -> Iterator[tuple[Any, ...]]:
-        while ahead:
-            yield ahead.popleft()
-        yield from items
 
-    threads = n_threads()
-    if threads == 1:
-        yield from starmap(function, all_items())
-        return
+def _drained(items: deque[_Result]) -> Iterator[_Result]:
+    while items:
+        yield items.popleft()
+
+
+def _ahead(
+    function: Callable[..., _Result], items: Iterable[tuple[Any, ...]], threads: int
+) -> Iterator[_Result]:
     waiting: deque[Future[_Result]] = deque()
     with one_thread_of_blas(), ThreadPoolExecutor(threads) as pool:
         try:
-            for item in all_items():
+            for item in items:
                 waiting.append(pool.submit(_alone, function, *item))
                 del item  # the next is read while this one is worked on, and no longer kept
                 if len(waiting) > threads:

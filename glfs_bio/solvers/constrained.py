@@ -16,7 +16,7 @@ import numpy as np
 from .constraints import check
 from .exchanges import Exchanges
 from .greedy import LARGEST, SHARE, Greedy, certified, fewest_genes
-from .relaxation import Polytope, relaxed
+from .relaxation import Polytope, relaxed, without_zeros
 
 if TYPE_CHECKING:
     from .._typing import Array
@@ -141,7 +141,7 @@ def best_within(problem: Problem, greedy: Packed, size: int, least: float) -> Pa
     point = relaxed(blocks, Polytope.of(rows_of_rest, n_more), np.zeros(len(others)), gap=gap)
     worth = point.beta * rows_of_rest.priority
     panels = [greedy.picked] if greedy.is_complete and len(greedy.picked) <= size else []
-    for among in (np.flatnonzero(point.weights), np.arange(len(others))):
+    for among in (np.flatnonzero(without_zeros(point.beta)), np.arange(len(others))):
         vertex = rows_of_rest.only(among).best_vertex(worth[among], n_more)
         if vertex is not None:
             panels.append([*fixed.tolist(), *others[among[vertex]].tolist()])

@@ -165,7 +165,7 @@ def select(problem: Problem) -> Panel:
     greedy.grow(len(fixed), among=fixed)
     most = max(min(LARGEST, len(problem.genes)), len(fixed))
     greedy.grow(most if n_genes is None else n_genes)
-    preserved = problem.preserved(greedy.picked)
+    preserved = problem.criterion.preserved(problem.genes[greedy.picked])
     n_selected = fewest_genes(preserved, len(fixed)) if n_genes is None else n_genes
     return certified(problem, greedy, preserved, n_selected, n_selected)
 
@@ -178,7 +178,7 @@ def certified(
     """
     fixed, n_genes = problem.fixed, len(problem.genes)
     chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)
-    errors = problem.errors(chosen)
+    errors = problem.criterion.errors(problem.genes[chosen])
     share, beta = np.full(n_selected, np.nan), np.zeros(n_genes)
     holding, lacking = np.full(n_genes, np.inf), np.full(n_genes, -np.inf)
     if n_selected > len(fixed):

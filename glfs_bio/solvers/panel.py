@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ..criterion.platform import Detection
+from ..criterion.platform import AS_REFERENCE
 from ..errors import InvalidType, InvalidValue
 from .constraints import Rows
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..cells.cells import Cells
     from ..criterion.criterion import Criterion
     from ..criterion.error import Block
+    from ..criterion.platform import Detection
 
 #: What a panel may lose to be nearly the best, as a share of what the best one preserves.
 TOLERANCE = 0.005
@@ -43,7 +44,7 @@ class Candidates:
     #: Limits on the panel, over all genes; None: there are none.
     rows: Rows | None = None
     #: What the target platform is to the genes.
-    detection: Detection = field(default_factory=Detection)
+    detection: Detection = AS_REFERENCE
     #: Genes of nearly one sequence, by set: once one of a set is in, others enter last.
     alike: Mapping[str, Index] = field(default_factory=dict)
     #: What was named and is not there.
@@ -97,6 +98,12 @@ class Problem:
     n_genes: int | None = None
     #: Seed of the draws of what a platform detects.
     random_state: int | None = 0
+    #: Whether panels are ``"nested"``, where limits let them be, or the ``"best"`` that is found in
+    #: so many seconds; None: however long it takes.
+    search: str = "nested"
+    time_limit: float | None = None
+    #: What the best panel may lose where the genes of panels that are nearly the best are sought.
+    tolerance: float = TOLERANCE
 
     @property
     def genes(self) -> Index:
@@ -141,6 +148,11 @@ class Problem:
         return self.limits.with_rows(self.alike)
 
     @property
+    def is_free(self) -> bool:
+        """Whether every gene may be in beside every other."""
+        return self.candidates.rows is None and not self.candidates.alike
+
+    @property
     def has_limits(self) -> bool:
         """Whether there are limits beside those on genes that are alike."""
         return self.candidates.rows is not None
@@ -179,10 +191,6 @@ class Method:
     def solve(self, problem: Problem) -> Panel:
         """Select genes of a problem."""
         raise NotImplementedError
-
-    def within(self, *, search: str, time_limit: float | None) -> Method:
-        """Return the same method with how long, and for what, it searches."""
-        return self
 
     def standardize(self, n_comps: int | None) -> str | None:
         """Units of genes where none are asked for; at full rank (None) genes are as they are."""

@@ -25,8 +25,8 @@ import numpy as np
 from .constrained import select_within
 from .exchanges import Exchanges
 from .greedy import Greedy, select
-from .panel import NONE, OPEN, ROUNDING, TOLERANCE, Certificates, Proof, picked
-from .relaxation import Point, Polytope, relaxed
+from .panel import NONE, OPEN, ROUNDING, Certificates, Proof, picked
+from .relaxation import Point, Polytope, relaxed, without_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,7 +184,7 @@ class Search:
         if node.number == 0:
             self.holding[genes], self.lacking[genes] = holding, lacking
             self.lacking[inside] = np.inf
-            self.beta[genes], self.beta[inside] = point.weights, 1.0
+            self.beta[genes], self.beta[inside] = without_zeros(point.beta), 1.0
             self._improve(self.panel, genes[point.beta > 0.0])
         bound = max(node.bound, point.bound.least(polytope.size))
         if bound > self.error + self.safe:
@@ -314,16 +314,15 @@ class Search:
             log.info("%s", stage, extra={"stage": stage, "n_done": 0, "n_all": None})
 
 
-def best(
-    problem: Problem, *, time_limit: float | None = None, tolerance: float = TOLERANCE
-) -> Panel:
+def best(problem: Problem) -> Panel:
     """Choose the best panel, and prove it if there is time.
 
     It has as many genes as the greedy choice, or, where limits say how many there may be, any
     number within them.  Panels of different sizes are not nested; genes are in the order of a
-    greedy choice among them.  `time_limit` is in seconds, None: none; whoever interrupts it gets
-    the best panel so far.  The criterion is a sum over its blocks.
+    greedy choice among them.  Whoever interrupts it gets the best panel so far.  The criterion is
+    a sum over its blocks.
     """
+    time_limit, tolerance = problem.time_limit, problem.tolerance
     until = np.inf if time_limit is None else time.monotonic() + time_limit
     panel = select_within(problem) if problem.has_limits else select(problem)
     order, certificates = panel.order[: panel.n_selected], panel.certificates

@@ -38,13 +38,13 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..criterion.error import evaluate, second_order
-from .constraints import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
     from ..criterion.error import Block
+    from .constraints import Rows
     from .panel import Problem
 
 log = logging.getLogger(__name__)
@@ -65,7 +65,8 @@ _TINY = 1e-15
 _ZERO, _NOTHING = 1e-6, 1e-4
 #: F above its bound, as a share of F without genes, at the size asked for and at smaller ones; each
 #: of these is so much smaller than the one before.
-_GAP, _ROUGH_GAP, _SMALLER = 1e-5, 1e-4, 0.5
+_GAP, _ROUGH_GAP, _SMALLER = 1e-5, 1e-3, 0.5
+_FEWEST = 1
 
 
 class Linear(NamedTuple):
@@ -152,31 +153,34 @@ def relax(
         Limits that are looked at only where the weights break them.
     """
     n_genes = len(blocks[0].genes)
-    rows = Rows.of((), n_genes) if rows is None else rows
     n_sizes = size if n_sizes is None else n_sizes
     beta = np.zeros(n_genes)
     value, gradient = evaluate(blocks, beta)
     lower = Linear(value, gradient).along(n_sizes)
     smaller = int(_SMALLER * n_sizes)
     sizes = []
-    while smaller:
+    while smaller >= _FEWEST:
         sizes.append(smaller)
         smaller = int(_SMALLER * smaller)
-    upper_limits = Polytope.of(rows.packing, size)
+    polytope = upper_limits = Polytope.free(n_genes, size)
+    if rows is not None:
+        polytope, upper_limits = Polytope.of(rows, size), Polytope.of(rows.packing, size)
+    slopes = gradient
     for smaller in reversed(sizes):
-        point = relaxed(blocks, upper_limits.of_size(smaller), beta, gap=_ROUGH_GAP * value)
+        limits, gap = upper_limits.of_size(smaller), _ROUGH_GAP * value
+        point = relaxed(blocks, limits, beta, gap=gap, slopes=slopes)
         lower = np.maximum(lower, point.bound.along(n_sizes))
-        beta = point.beta
+        beta, slopes = point.beta, point.bound.slopes
         log.info("bound at %d genes", smaller, extra={"n_genes": smaller})
-    polytope = Polytope.of(rows, size)
-    point = relaxed(blocks, polytope, beta, gap=_GAP * value)
-    if alike is not None and not alike.hold(point.weights):
-        polytope = polytope.with_rows(alike.broken(point.weights))
+    point = relaxed(blocks, polytope, beta, gap=_GAP * value, slopes=slopes)
+    if alike is not None and not alike.hold(without_zeros(point.beta)):
+        polytope = polytope.with_rows(alike.broken(without_zeros(point.beta)))
         point = relaxed(blocks, polytope, point.beta, gap=_GAP * value)
-    lower = np.maximum(lower, point.within_upper(polytope).along(n_sizes))
+    bound = point.bound if rows is None else point.within_upper(polytope)
+    lower = np.maximum(lower, bound.along(n_sizes))
     least = point.bound.least(size)
     lower[-1] = least if size > n_sizes else max(lower[-1], least)
-    weights = np.where(gradient < 0.0, point.weights, 0.0)
+    weights = np.where(gradient < 0.0, without_zeros(point.beta), 0.0)
     return Relaxation(lower, weights, *point.bound.of_genes(size))
 
 
@@ -186,14 +190,18 @@ def relax_beside(
     """Return the genes that may join those of a panel that had to be in, and their relaxed choice,
     of `size` genes with these.
     """
-    fixed = problem.fixed
+    fixed, n_sizes = problem.fixed, len(chosen) - len(problem.fixed)
+    if problem.is_free:
+        genes = np.setdiff1d(np.arange(len(problem.genes)), fixed)
+        blocks = [block.cover(fixed).only(genes) for block in blocks]
+        return genes, relax(blocks, min(size - len(fixed), len(genes)), n_sizes=n_sizes)
     limits, alike = (rows.remaining(rows.sums(fixed)) for rows in (problem.limits, problem.alike))
     genes = np.setdiff1d(np.flatnonzero(limits.allowed & alike.allowed), fixed)
     relaxation = relax(
         [block.cover(fixed).only(genes) for block in blocks],
         min(size - len(fixed), len(genes)),
         limits.only(genes),
-        n_sizes=len(chosen) - len(fixed),
+        n_sizes=n_sizes,
         alike=alike.only(genes),
     )
     return genes, relaxation
@@ -221,6 +229,11 @@ class Polytope:
         matrix = np.concatenate([np.ones((1, rows.n_genes)), packed, covered])
         most = np.concatenate([[float(size)], rows.most[packs] / upper, -np.ones(len(covers))])
         return cls(matrix, most)
+
+    @classmethod
+    def free(cls, n_genes: int, size: int) -> Self:
+        """Panels of at most `size` genes, without other limits."""
+        return cls(np.ones((1, n_genes)), np.array([float(size)]))
 
     def remaining(self, inside: Index, genes: Index) -> Polytope | None:
         """Return what limits leave to some genes where others are in; None where no panel is within
@@ -273,11 +286,6 @@ class Point(NamedTuple):
     prices: Array
     bound: Linear
 
-    @property
-    def weights(self) -> Array:
-        """β without what is left of zeros."""
-        return np.where(self.beta > _NOTHING, self.beta, 0.0)
-
     def within_upper(self, polytope: Polytope) -> Linear:
         """The bound of panels that need to meet no lower limit."""
         prices = np.where(polytope.most > 0, self.prices, 0.0) - self.prices
@@ -286,17 +294,25 @@ class Point(NamedTuple):
 
 
 def relaxed(
-    blocks: Sequence[Block], polytope: Polytope, start: Array, *, gap: float, enough: float = np.inf
+    blocks: Sequence[Block],
+    polytope: Polytope,
+    start: Array,
+    *,
+    gap: float,
+    enough: float = np.inf,
+    slopes: Array | None = None,
 ) -> Point:
     """Nearly the best β, from a first guess, and the bound it gives.
 
+    `slopes` are those of F, or of a bound of it, at the first guess; None: they are computed.
     It ends once F is above the bound by `gap` at most, or the bound reaches `enough`.  Where no
     panel is within the limits the bound grows without end.
     """
     size, n_genes = polytope.size, len(start)
     working = np.arange(n_genes)
     if n_genes > 2 * (size + _MORE):
-        working = _first_working_set(blocks, polytope, start)
+        slopes = evaluate(blocks, start)[1] if slopes is None else slopes
+        working = _first_working_set(polytope, start, slopes)
     for _ in range(_ROUNDS):
         is_all = len(working) == n_genes
         weights, prices = _interior(
@@ -322,15 +338,14 @@ def relaxed(
     return point
 
 
-def _first_working_set(blocks: Sequence[Block], polytope: Polytope, start: Array) -> Index:
+def _first_working_set(polytope: Polytope, start: Array, slopes: Array) -> Index:
     """A first working set: that of a similar problem, of which every gene has some weight, or the
     steepest genes, and as many as lower limits need.
     """
     similar = np.flatnonzero(start > 0.0)
     if len(similar) >= polytope.size + _MORE // 2:
         return similar
-    _, gradient = evaluate(blocks, start)
-    steepest = np.argsort(gradient, kind="stable")
+    steepest = np.argsort(slopes, kind="stable")
     chosen = [similar, steepest[: 2 * polytope.size + _MORE]]
     for row in np.flatnonzero(polytope.most < 0):
         counted = steepest[polytope.matrix[row, steepest] < 0]
@@ -384,6 +399,11 @@ def _interior(
         far = _longest_step((-d_prices / prices, -d_lower / lower, -d_upper / upper))
         prices, lower, upper = prices + far * d_prices, lower + far * d_lower, upper + far * d_upper
     return best_point
+
+
+def without_zeros(beta: Array) -> Array:
+    """Return β without what is left of zeros."""
+    return np.where(beta > _NOTHING, beta, 0.0)
 
 
 def _longest_step(shares: tuple[Array, ...]) -> float:

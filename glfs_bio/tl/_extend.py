@@ -14,8 +14,7 @@ from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, listed, short, subject
 from ..pp import request_to_keep
-from ..selection import best_panel, strongest_out
-from ..solvers.panel import Problem
+from ..selection import best_panel, problem_of, strongest_out
 from ._panel import (
     absent,
     find,
@@ -153,13 +152,14 @@ def extend_panel(
     if n_genes is not None:
         size = n_genes - len(missing)
     _check_size(size, n_genes, len(stay), candidates)
-    problem = Problem(criterion, candidates, size, request.structure.random_state)
-    best = best_panel(problem, search=request.search, time_limit=request.time_limit)
+    with subject.few_threads():
+        best = best_panel(replace(problem_of(criterion, candidates, request), n_genes=size))
     if candidates.rows is not None:
         out = constraints.ruled_out(candidates.rows, candidates)
-        best = replace(best, info=best.info | strongest_out(criterion, out))
-        best = constraints.name_ruled_out(adata, best)
-    constraints.say_ruled_out(best.info.get("ruled_out"))
+        if out:
+            best.info["ruled_out"] = strongest_out(criterion, out)
+            best = constraints.name_ruled_out(adata, best)
+            constraints.say_ruled_out(best.info["ruled_out"])
     order = candidates.genes[best.order[: best.n_selected]]
     new, adds = order[len(stay) :], np.diff(best.preserved, prepend=0.0)[len(stay) :]
     preserved = preserved_by(criterion, order)[len(stay) :]

@@ -13,6 +13,7 @@ from .._anndata import columns, constraints, expression, names, read, results, s
 from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
+from ..data.threads import few_threads
 from ..errors import InvalidValue, listed, note, quoted
 from ..options import Platform, canonical_name
 from ..selection import best_panel
@@ -412,7 +413,8 @@ class Draft:
                 f"{len(bad)} are needed: pass `refused='drop'`"
             )
         candidates = nearly.one_of_each_set(self.adata, joining(stay, may, self.rows), self.request)
-        panel = best_panel(Problem(basis.criterion, candidates, len(stay) + len(bad)))
+        with few_threads(basis.criterion.rank):
+            panel = best_panel(Problem(basis.criterion, candidates, len(stay) + len(bad)))
         new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
         of, by, score = in_place_of(basis.criterion, stay, list(bad["row"]), new)
         come = self.genes.iloc[new[by]].set_axis(bad.index[of])

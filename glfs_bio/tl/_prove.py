@@ -154,11 +154,20 @@ def prove_panel(
     key = subject.named.key if is_selection and preserve is None and layer is None else None
     candidates = _candidates(adata, subject)
     seed = basis.request.structure.random_state
-    problem = Problem(basis.criterion, candidates, len(subject.genes), seed)
+    problem = Problem(
+        basis.criterion,
+        candidates,
+        n_genes=len(subject.genes),
+        random_state=seed,
+        search="best",
+        time_limit=time_limit,
+        tolerance=tolerance,
+    )
     with subject.few_threads():
         criterion = minimised(problem)
         _check(adata, subject, criterion, key)
-    best = best_panel(problem, search="best", time_limit=time_limit, tolerance=tolerance)
+    with subject.few_threads():
+        best = best_panel(problem)
     if best.proof is None:
         raise InvalidValue("`panel` has only genes that must be in it: leave room for others")
     states = _certificates(adata, candidates, best, tolerance, key)
