@@ -121,11 +121,13 @@ test_that("a Python that refuses packages: an environment beside it", {
     expect_error(check_package("/usr/bin/python3"), "python3' -m venv ~/venv\n")
 })
 
+system_python <- Sys.which("python3")
+
 # An environment as far as it is looked at: modules that can be found.
 environment_with <- function(folder, modules = "glfs_bio") {
     python <- file.path(folder, "bin", "python")
     dir.create(dirname(python), recursive = TRUE)
-    file.symlink(Sys.which("python3"), python)
+    file.symlink(system_python, python)
     site <- file.path(folder, "site")
     for (module in modules)
         dir.create(file.path(site, module), recursive = TRUE)
