@@ -20,7 +20,7 @@
 #' complete: an interrupted installation leaves nothing that is used. A second
 #' session that needs it meanwhile waits and then uses it. If the session that
 #' was making it has ended on the same host, the next one starts again. If it
-#' has ended on another host, the error of the next one names the lock to remove.
+#' has ended on another host, the next one's error names the lock to remove.
 #'
 #' `glfs_install(renew = TRUE)` makes a damaged environment again. Environments
 #' of other versions stay, as sessions may be using them. When no R is using
