@@ -1,6 +1,6 @@
 """Trials of the Python environment that the R package makes; prints a line for each.
 
-    python r_bridge/trials.py
+    python r_bridge/trials.py [TRIAL ...]
 
 It needs R with the package (R_LIBS), and a network, and takes minutes.  Every trial is R in
 processes of their own, with few variables and a cache of its own.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -40,9 +41,9 @@ def start(folder: Path, code: str, **settings: str) -> subprocess.Popen[str]:
 
 
 def output_of(process: subprocess.Popen[str]) -> str:
-    """Return what a process printed, on one line, without the lines of its commands."""
+    """Return what a process printed, on one line, without what pip ignores."""
     lines = [line.strip() for line in process.communicate()[0].splitlines()]
-    return " ".join(line for line in lines if line and not line.startswith("WARNING: Location"))
+    return " ".join(line for line in lines if not line.startswith(("Ignoring", "WARNING: Loc")))
 
 
 def run(folder: Path, code: str, **settings: str) -> str:
@@ -89,7 +90,8 @@ def offline(folder: Path) -> str:
 def untrusted(folder: Path) -> str:
     """Trust no certificate of the index."""
     (folder / "none.pem").touch()
-    settings = {"PIP_CERT": str(folder / "none.pem"), "PIP_RETRIES": "0"}
+    names = ("PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
+    settings = dict.fromkeys(names, str(folder / "none.pem")) | {"PIP_NO_CACHE_DIR": "1"}
     return run(folder, INSTALL, PIP_CONFIG_FILE=os.devnull, **settings)
 
 
@@ -106,6 +108,8 @@ def foreign_python(folder: Path) -> str:
 
 TRIALS = (clean, no_pip_settings, two_at_once, killed, offline, untrusted, unwritable)
 for trial in (*TRIALS, foreign_python):
+    if sys.argv[1:] and trial.__name__ not in sys.argv[1:]:
+        continue
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         output = trial(Path(name)).replace(name, "~")

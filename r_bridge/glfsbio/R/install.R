@@ -90,10 +90,11 @@ make_environment <- function(python, folder) {
     unlink(list.files(cache(), prefix, full.names = TRUE), recursive = TRUE)
     new <- tempfile(prefix, normalizePath(cache()))
     on.exit(unlink(new, recursive = TRUE))
-    run_step(base_python(python), c("-I", "-m", "venv", new))
+    base <- base_python(python)
+    run_step(base, c("-I", "-m", "venv", new))
     python <- find_python(new)
     settings <- pip_settings(python)
-    pip <- c("-I", "-m", "pip", "install", "--no-compile")
+    pip <- c("-Iu", "-m", "pip", "install", "--no-compile") # errors come last
     run_step(python, c(pip, "--require-hashes", "--only-binary=:all:",
         "--requirement", carried("requirements.txt")), settings)
     # With what is installed by now: nothing is looked up for it.
@@ -163,10 +164,9 @@ remedy <- function(output) {
 
 # Evaluate code with these settings and without those of other Pythons.
 with_settings <- function(code, settings = NULL) {
-    names <- grep("^(PYTHON[A-Z]|__PYVENV)", names(Sys.getenv()), value = TRUE)
-    foreign <- c("VIRTUAL_ENV", names)
+    foreign <- grep("^PYTHON[A-Z]|^__PYVENV", names(Sys.getenv()), value = TRUE)
     unset <- stats::setNames(rep(NA, length(foreign)), foreign)
-    withr::with_envvar(c(unset, settings), code)
+    withr::with_envvar(c(VIRTUAL_ENV = NA, unset, settings), code)
 }
 
 # Of pip's settings, files of its own included, where packages come from.
