@@ -142,7 +142,7 @@ run_step <- function(command, arguments, settings = NULL) {
     if (is.null(attr(output, "status")))
         return(output)
     step <- paste(c(command, arguments), collapse = " ")
-    lines <- c(remedy(output), step, utils::tail(output, 15L))
+    lines <- c(remedy(output), step, utils::tail(output, 6L))
     glfs_stop(paste(lines, collapse = "\n"))
 }
 
