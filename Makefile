@@ -105,16 +105,14 @@ format: $(INSTALLED)
 	$(BIN)/ruff format .
 
 # Keeps the versions that are locked already; `rm lock.txt` first to take new ones.  The R package
-# installs its part by the hashes of the same lock.
+# installs its part, with the same hashes.
 COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
 lock: | $(BIN)/uv
 	RPY2_CFFI_MODE=ABI $(COMPILE) --generate-hashes --extra all --extra bench --group dev --group docs \
 		--group mutants --group r --output-file lock.txt pyproject.toml
-	$(COMPILE) --constraint lock.txt --extra xlsx \
+	$(COMPILE) --generate-hashes --constraint lock.txt --extra xlsx --group build \
 		--output-file r_bridge/glfsbio/inst/python/requirements.txt pyproject.toml
-	$(COMPILE) --constraint lock.txt --group build \
-		--output-file r_bridge/glfsbio/inst/python/build.txt
 
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-newest demo.h5ad dist mutants docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache

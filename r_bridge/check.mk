@@ -61,4 +61,3 @@ r-check: $(R_FOLDER)/.installed
 bench-r: $(R_FOLDER)/.installed
 	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r
 	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r_panels
-	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r_install

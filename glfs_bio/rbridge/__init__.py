@@ -30,8 +30,7 @@ def register() -> None:
     """Connect the R package ``glfsbio`` of this process with this Python.
 
     In a Python session it starts R, if rpy2 has not; then the functions of ``glfsbio`` work in
-    ``%%R`` cells and ``robjects.r``.  In an R session ``glfs_setup()`` connects both without rpy2,
-    or calls this function with ``bridge = "rpy2"``.
+    ``%%R`` cells and ``robjects.r``.  In an R session ``glfs_setup()`` connects both without rpy2.
 
     See Also
     --------

@@ -18,6 +18,8 @@ from glfs_bio import rbridge
 
 ROOT = Path(__file__).parents[2]
 SOURCES = Path(glfs_bio.__file__).parent
+#: Variables of a login shell, and those that lead to an index of packages.
+CLEAN = re.compile(r"HOME|PATH|R_LIBS|TMPDIR|PIP_.*|SSL_.*|(?i:.*_(bundle|cert|proxy))")
 #: Settings of other Pythons and of pip, none of which may reach the environment.
 FOREIGN = {
     **{"PYTHONPATH": "broken", "PYTHONHOME": "/nowhere", "PYTHONWARNINGS": "error"},
@@ -44,92 +46,50 @@ def user(rscript, home, tmp_path):
     """Start R as somebody does who has set nothing but this."""
 
     def start(code: str, *arguments: str, **settings: str):
-        ours = ("GLFSBIO_", "PYTHON", "RETICULATE_")
-        env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        env = {name: value for name, value in os.environ.items() if CLEAN.fullmatch(name)}
         library = Path(sys.prefix) / "r" / "library"
         env = {"R_LIBS": str(library), **env, "R_USER_CACHE_DIR": str(tmp_path / "cache")}
-        return rscript(code, *arguments, env=env | settings, stdin=-1)
+        return rscript(code, *arguments, env=env | settings)
 
     return start
 
 
-def output_of(process, text: str | None = None) -> str:
+def output_of(process) -> str:
     """Wait for the end of a process; return what it printed."""
-    out, err = process.communicate(text, timeout=1200)
+    out, err = process.communicate(timeout=1200)
     return out + err
 
 
-def wait_for_line(process, word: str) -> str:
-    """Return the next line of a process that has this word."""
-    while word not in (line := process.stdout.readline()):
-        assert line, output_of(process)
-    return line
-
-
-#: After a session that was killed, in a cache that was damaged; then in use while it is replaced.
-MADE = """
-folder <- glfsbio:::environment_folder()
-key <- glfsbio:::fingerprint()
-cat("folder", folder, "\n")
-dir.create(file.path(glfsbio:::cache(), paste0("new-", key, "-killed"), "bin"), recursive = TRUE)
-lock <- file.path(glfsbio:::cache(), paste0("lock-", key))
-dir.create(lock)
-file.create(file.path(lock, paste(glfsbio:::host(), 2^22 + 1, "killed", sep = "~")))
-dir.create(folder)
-writeLines("9 lib/gone.py", file.path(folder, "complete"))
-x <- glfs_select_genes(glfs_example(), 3)
-cat(sum(rowData(x)$glfs_selected), "genes\n")
-readLines(file("stdin"), 1)
-x <- glfs_select_genes(glfs_example(), 3)
-glfs_write_order(glfs_order_panel(x), "order.xlsx")
-cat("written\n")
-"""
-
-
-def test_an_environment_is_made_once_and_never_harmed(user, home):
-    """Damaged, made again beside another R in another locale, used, and moved meanwhile."""
-    first = user(MADE, LC_ALL="C", **FOREIGN)
-    folder = Path(wait_for_line(first, "folder").split(maxsplit=1)[1].strip())
-    while not [path for path in home.glob("new-*/bin") if "killed" not in str(path)]:
+def test_an_environment_is_made_once(user, home):
+    """By a session; another one in another locale waits, and needs no network."""
+    first = user("cat(glfs_install())", LC_ALL="C", **FOREIGN)
+    while not list(home.glob("*.lock/*")):
         assert first.poll() is None, output_of(first)
         time.sleep(0.05)
-    # The second session waits, and has no network.
-    second = output_of(user("cat(glfs_install())", LC_ALL="C.UTF-8", **OFFLINE, **FOREIGN))
-    assert "waiting for it" in second
+    code = "x <- glfs_select_genes(glfs_example(), 3); cat(sum(rowData(x)$glfs_selected), 'genes')"
+    second = output_of(user(code, LC_ALL="C.UTF-8", **OFFLINE, **FOREIGN))
+    made = output_of(first)
+    assert "makes its Python environment" in made
+    assert "waiting for it" in second, made
     assert "makes its Python environment" not in second
-    assert str(folder) in second
-    assert (folder / "complete").stat().st_size > 1000
+    assert "3 genes" in second, made
+    (folder,) = home.iterdir()
+    assert str(folder) in made
     used = sum(path.lstat().st_blocks * 512 for path in folder.rglob("*")) / 2**20
-    assert used <= 500
+    assert used <= 650
     assert not list(folder.glob("**/site-packages/scanpy"))
-    scripts = [path for path in (folder / "bin").iterdir() if not path.is_symlink()]
-    assert not any(b"new-" in path.read_bytes() for path in scripts)
-
-    # A session goes on whatever others do: as `move_in` does when another session repairs it.
-    assert wait_for_line(first, "genes") == "3 genes\n"
-    assert list(home.iterdir()) == [folder]
-    new, old = folder.with_name("new"), folder.with_name("old")
-    shutil.copytree(folder, new, symlinks=True, copy_function=os.link)
-    folder.rename(old)
-    new.rename(folder)
-    shutil.rmtree(old)
-    end = output_of(first, "\n")
-    assert "written" in end, end
-    assert "makes its Python environment" in end
-    assert "is damaged" in end
-    assert "lib/gone.py" in end
 
 
 #: In one R: nothing of this starts Python in it.  Arguments: a Python that R cannot load, a file.
 REFUSED = """
     bad <- commandArgs(TRUE)[1]; file <- commandArgs(TRUE)[2]
-    lock <- file.path(glfsbio:::cache(), paste0("lock-", glfsbio:::fingerprint()))
-    token <- file.path(lock, "elsewhere~1~file")  # its age alone tells whether it is at work
-    dir.create(lock, recursive = TRUE); file.create(token)
+    lock <- paste0(glfsbio:::environment_folder(), ".lock")
+    dir.create(lock, recursive = TRUE)
+    file.create(file.path(lock, "1 on elsewhere"))
     said <- function(...) cat(tryCatch(suppressMessages(glfs_install(...)),
         glfs_error = conditionMessage), "\n\f")
     said(wait = 0)
-    Sys.setFileTime(token, Sys.time() - 3600)
+    unlink(lock, recursive = TRUE)
     Sys.setenv(PATH = paste0(dirname(bad), ":", Sys.getenv("PATH")))
     said()
     said(bad)
@@ -140,32 +100,34 @@ REFUSED = """
 
 
 def test_what_is_refused_says_why_and_leaves_nothing(user, tmp_path):
-    """A lock that is held, or was long ago; no network; a Python that R cannot load; a cache."""
-    bad = tmp_path / "commands" / "python3"
-    real = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
+    """A lock that is held; no network; a Python that R cannot load; a cache."""
+    bad, good = (tmp_path / "commands" / name for name in ("python3", "python3.14"))
     bad.parent.mkdir()
-    (bad.parent / real.name).symlink_to(real)
-    # Its environments do not start.
-    bad.write_text(f"""#!/bin/sh
+    bad.write_text('#!/bin/sh\ncase "$*" in *version_info*) echo "$0" ;; *) exit 1 ;; esac\n')
+    # Environments take no time, and nothing is installed.
+    good.write_text(f"""#!/bin/sh
 case "$*" in
-    *version_info*) exec '{real}' "$@" ;;
-    *step.py*venv*) for folder; do :; done
-        mkdir -p "$folder/bin" && ln -s "$0" "$folder/bin/python" ;;
-    *) exit 1 ;;
+    *version_info*) echo "$0" ;;
+    *-m\\ venv*) for folder; do :; done
+        mkdir -p "$folder/bin" && ln -s '{good}' "$folder/bin/python" ;;
+    *pip\\ install*) shift 5
+        exec '{sys.executable}' -I -m pip download --dest '{tmp_path}' "$@" ;;
+    *) exec '{sys.executable}' "$@" ;;
 esac
 """)
     bad.chmod(0o755)
+    good.chmod(0o755)
     (tmp_path / "file").touch()
     answers = output_of(user(REFUSED, str(bad), str(tmp_path / "file"), **OFFLINE)).split("\f")
     held, offline, unloaded, left, unwritable, _ = answers
     assert "process 1 on elsewhere" in held
-    assert "options(glfsbio.wait = )" in held
+    assert ".lock" in held
     assert "No network" in offline  # to which the next Python came, which R can load
     assert "PIP_INDEX_URL" in offline
     assert "glfs_setup()" in offline
     assert str(bad) in unloaded
-    assert "cannot be used from this R" in unloaded
-    assert "glfs_install(python = )" in unloaded
+    assert "that this R can load" in unloaded
+    assert "glfs_install(python = " in unloaded
     assert not left.strip()
     assert "cannot be written" in unwritable
     assert "R_USER_CACHE_DIR" in unwritable
@@ -179,19 +141,23 @@ def test_the_sources_are_those_of_python(ri):
     assert not list(carried.rglob("__pycache__"))
 
 
-def test_every_pin_has_a_hash(ri):
+def hashes_of(file: Path) -> dict[str, list[str]]:
+    """Return the hashes of every pin of a lock."""
+    blocks = re.split(r"\n(?=\S)", file.read_text(encoding="utf-8"))
+    pins = [block for block in blocks if "==" in block]
+    return {pin.split(" ")[0]: re.findall(r"--hash=(sha256:\w+)", pin) for pin in pins}
+
+
+@pytest.mark.skipif(not (ROOT / "lock.txt").exists(), reason="a source distribution has no lock")
+def test_every_pin_has_the_hashes_of_the_lock():
     """Of what runs and of what builds; what only pictures need is none of these."""
-    files = ("requirements.txt", "build.txt")
-    folder = Path(ri.evalr("glfsbio:::carried()")[0])
-    listed = "\n".join((folder / name).read_text(encoding="utf-8") for name in files)
-    pins = list(dict.fromkeys(re.findall(r"^.*==.*$", listed, re.MULTILINE)))
-    pinned = Path(ri.evalr("glfsbio:::pinned('requirements.txt', 'build.txt')")[0])
-    blocks = re.split(r"\n(?=\S)", pinned.read_text(encoding="utf-8").strip())
-    assert [block.split(" \\\n")[0] for block in blocks] == pins
-    names = {block.split("==")[0] for block in blocks}
+    pins = hashes_of(ROOT / "r_bridge" / "glfsbio" / "inst" / "python" / "requirements.txt")
+    lock = hashes_of(ROOT / "lock.txt")
+    assert all(pins.values())
+    assert pins.items() <= lock.items()
+    names = {pin.split("==")[0] for pin in pins}
     assert {"anndata", "hatchling", "openpyxl"} <= names
     assert not {"scanpy", "matplotlib"} & names
-    assert all("\n    --hash=sha256:" in block for block in blocks)
 
 
 def test_the_example_is_the_cells_of_scanpy(ri, pbmc):
@@ -240,6 +206,8 @@ def test_the_tree_has_all_that_git_tracks(tmp_path):
 
     texts = {name: (tree / name).read_bytes() for name in files}
     assert not [name for name, text in texts.items() if b"example.org/glfs-bio" in text]
+    license_fields = {line.split(":")[0] for line in texts["LICENSE"].decode().splitlines()}
+    assert license_fields == {"YEAR", "COPYRIGHT HOLDER", "ORGANIZATION"}
     description = texts["DESCRIPTION"].decode()
     assert f"\nURL: {address}\nBugReports: {address}/issues\n" in description
     assert 'person("Ada King", "Lovelace", email = "ada@bioc.test"' in description

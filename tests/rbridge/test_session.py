@@ -261,9 +261,8 @@ results <- function() {
 }
 known <- !is.na(sce$type)
 here <- results()
-stopifnot(glfs_setup(quiet = TRUE)$bridge == "reticulate")
-glfsbio:::start_python(NULL, "rpy2")
-stopifnot(glfs_setup(quiet = TRUE)$bridge == "rpy2", identical(results(), here))
+reticulate::import("glfs_bio.rbridge", convert = FALSE)$register()
+stopifnot(identical(results(), here))
 
 # One structure for several calls, and two objects.
 judge <- function(x, ...) S4Vectors::metadata(

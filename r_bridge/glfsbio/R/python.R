@@ -1,9 +1,8 @@
 # Filled by attach_python(): the R function that calls Python.
 session <- new.env(parent = emptyenv())
 
-attach_python <- function(call, bridge = "rpy2") {
+attach_python <- function(call) {
     session$call <- call
-    session$bridge <- bridge
     invisible(NULL)
 }
 
@@ -36,75 +35,63 @@ embedded <- function() {
 #'   `RETICULATE_PYTHON`, `VIRTUAL_ENV`, `CONDA_PREFIX` and `python3` of the
 #'   search path that has glfs_bio.
 #' @param quiet Whether to say nothing when all is well.
-#' @param bridge What carries the data. `"reticulate"` needs nothing besides.
-#'   `"rpy2"` needs the Python package rpy2, and gives the same results.
-#' @return Invisibly, a list: `python` (the executable), `python_version`,
-#'   `bridge`, and the versions `glfs_bio` and `anndata`.
+#' @return Invisibly, a list: `python` (the executable), `python_version`, and
+#'   the versions `glfs_bio` and `anndata`.
 #' @examples
 #' # glfs_setup("~/venv")
 #' about <- glfs_setup()
 #' about$glfs_bio
 #' @export
-glfs_setup <- function(
-        python = NULL, quiet = FALSE,
-        bridge = getOption("glfsbio.bridge", c("reticulate", "rpy2"))) {
-    connect(python, bridge)
+glfs_setup <- function(python = NULL, quiet = FALSE) {
+    connect(python)
     about <- call_python("about")
     if (is.null(session$python))
         session$python <- about$python
+    about$python <- session$python
     if (!quiet)
         message(
-            "glfs_bio ", about$glfs_bio, " (anndata ", about$anndata, ", by ",
-            session$bridge, ") in Python ", about$python_version, ", ",
-            session$python
+            "glfs_bio ", about$glfs_bio, " (anndata ", about$anndata,
+            ") in Python ", about$python_version, ", ", about$python
         )
-    invisible(utils::modifyList(
-        about, list(python = session$python, bridge = session$bridge)
-    ))
+    invisible(about)
 }
 
-connect <- function(
-        python = NULL, bridge = getOption("glfsbio.bridge", "reticulate")) {
+connect <- function(python = NULL) {
     if (is.null(session$call)) {
         if (embedded())
             glfs_stop(
                 "Python has started this R: run ",
                 "'import glfs_bio.rbridge; glfs_bio.rbridge.register()' there."
             )
-        bridge <- match.arg(bridge, c("reticulate", "rpy2"))
-        start_python(python, bridge)
+        start_python(python)
     } else if (!is.null(python) && !embedded()) {
         check_same(find_python(python))
     }
 }
 
 # The Python that is named, or else the environment of this package.
-chosen_python <- function(python, bridge) {
+choose_python <- function(python = NULL) {
     if (!is.null(python))
         return(find_python(python))
     option <- c("getOption(\"glfsbio.python\")" = getOption("glfsbio.python"))
-    named <- c(option, Sys.getenv("GLFSBIO_PYTHON", names = TRUE))
-    named <- Filter(nzchar, named)
-    if (length(named) > 0L)
-        return(find_python(named[[1L]], names(named)[1L]))
-    ours <- installed_environment()
-    if (is.null(ours))
-        ours <- around(bridge)
-    find_python(if (is.null(ours)) provided_environment() else ours[[1L]])
+    options <- c(option, Sys.getenv("GLFSBIO_PYTHON", names = TRUE))
+    options <- Filter(nzchar, options)
+    if (length(options) > 0L)
+        return(find_python(options[[1L]], names(options)[1L]))
+    folder <- environment_folder()
+    active <- if (!dir.exists(folder)) active_python()
+    if (!is.null(active))
+        return(active)
+    find_python(if (dir.exists(folder)) folder else provided_environment())
 }
 
 # What is set for other purposes, or on the search path, if it has glfs_bio.
-around <- function(bridge) {
-    places <- c(
-        Sys.getenv(c("RETICULATE_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX")),
-        Sys.which("python3")
-    )
+active_python <- function() {
+    variables <- c("RETICULATE_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX")
+    places <- c(Sys.getenv(variables), Sys.which("python3"))
     for (place in unique(Filter(nzchar, places))) {
-        has <- tryCatch({
-            python <- find_python(place)
-            length(look_at(python, bridge)$missing) == 0L
-        }, glfs_error = function(e) FALSE)
-        if (has)
+        python <- tryCatch(find_python(place), glfs_error = function(e) NULL)
+        if (!is.null(python) && isTRUE(look_at(python)["has_package"]))
             return(python)
     }
 }
@@ -119,10 +106,10 @@ find_python <- function(python, source = "python") {
     executable <- executable[file.exists(executable)]
     if (length(executable) == 0L)
         refuse(
-            source, " = \"", python,
-            "\" is neither a Python executable nor a folder ",
-            "with ", inside[1L], ": create it with 'python3 -m venv ", python,
-            "'."
+            source, " = \"", python, "\" is neither a Python executable nor a ",
+            "folder with ", inside[1L], ": ", if (in_cache(python))
+                "glfs_install(renew = TRUE) makes it again."
+            else paste0("create it with 'python3 -m venv ", python, "'.")
         )
     # Not normalizePath(): a virtual environment is known by its link.
     file.path(
@@ -130,132 +117,116 @@ find_python <- function(python, source = "python") {
     )
 }
 
-# What a Python prints, in a process of its own: R's library path would give it
-# the wrong libpython.
-ask_python <- function(python, ...) {
+# What a command prints, in a process of its own: R's library path would give
+# Python the wrong libpython.
+run_command <- function(command, arguments) {
     tryCatch(
-        suppressWarnings(system2(
-            python, shQuote(c(...)), stdout = TRUE, stderr = TRUE,
-            env = "LD_LIBRARY_PATH="
+        withr::with_envvar(c(LD_LIBRARY_PATH = NA), suppressWarnings(
+            system2(command, shQuote(arguments), stdout = TRUE, stderr = TRUE)
         )),
         error = function(e) structure(conditionMessage(e), status = 127L)
     )
 }
 
-# What this Python lacks, and whether it refuses packages that its system did
-# not install, as Debian's. Not in this R: a Python that lacks the package would
-# stay.
-look_at <- function(python, bridge) {
-    modules <- paste0("'", c("glfs_bio", if (bridge == "rpy2") "rpy2"), "'",
-        collapse = ", ")
-    said <- ask_python(python, "-c", paste0(
-        "import sys, sysconfig; from importlib.util import find_spec as f; ",
+# Whether this Python has the package, and whether it refuses packages that its
+# system did not install, as Debian's; NULL if it does not run. Not in this R: a
+# Python that lacks the package would stay.
+look_at <- function(python) {
+    output <- run_command(python, c("-c", paste0(
+        "import sys, sysconfig; from importlib.util import find_spec; ",
         "from pathlib import Path; ",
         "sys.path = [p for p in sys.path if p]; ", # not the working directory
-        "print(*(m for m in (", modules, ",) if f(m) is None), sep=' '); ",
+        "print(find_spec('glfs_bio') is not None); ",
         "print(sys.prefix == sys.base_prefix and ",
-        "Path(sysconfig.get_path('stdlib'), 'EXTERNALLY-MANAGED').exists()); ",
-        "print('ok')"
-    ))
-    if (length(said) == 0L || said[length(said)] != "ok")
-        glfs_stop(python, " does not run: ", paste(said, collapse = "\n"))
-    list(
-        missing = strsplit(said[length(said) - 2L], " ", fixed = TRUE)[[1L]],
-        managed = said[length(said) - 1L] == "True"
-    )
+        "Path(sysconfig.get_path('stdlib'), 'EXTERNALLY-MANAGED').exists())"
+    )))
+    answers <- as.logical(utils::tail(output, 2L))
+    if (length(answers) == 2L && !anyNA(answers))
+        return(c(has_package = answers[1L], is_managed = answers[2L]))
+    structure(logical(), output = paste(output, collapse = "\n"))
 }
 
-check_modules <- function(python, bridge) {
-    found <- look_at(python, bridge)
-    if (length(found$missing) == 0L)
+check_package <- function(python) {
+    answers <- look_at(python)
+    if (length(answers) == 0L)
+        glfs_stop(python, " does not run: ", attr(answers, "output"))
+    if (answers[["has_package"]])
         return(invisible())
-    if (is_ours(python) && !"rpy2" %in% found$missing)
+    if (in_cache(python))
         glfs_stop(
             python, ", of the environment of glfsbio, does not find glfs_bio ",
-            "there: it may have become another version. ",
-            "glfs_install(renew = TRUE) makes the environment anew."
+            "there: glfs_install(renew = TRUE) makes the environment again."
         )
-    if (found$managed)
-        found$missing <- union("glfs_bio", found$missing)
     glfs_stop(
-        python, " lacks ", paste(found$missing, collapse = " and "),
-        ", and is the ",
-        "Python that was named. Install with\n  ",
-        paste(install_lines(python, found$missing, found$managed),
-            collapse = "\n  "),
+        python, " lacks glfs_bio, and is the Python that was named. Install ",
+        "with\n  ", install_lines(python, answers[["is_managed"]]),
         "\nor name another one with glfs_setup(), or none: glfs_install() ",
-        "makes an ",
-        "environment."
+        "makes an environment."
     )
 }
 
-install_lines <- function(python, missing, managed) {
-    pip <- paste0("'", python, "' -m pip install")
-    if (managed)
-        pip <- "~/venv/bin/pip install"
-    old <- getRversion() < "4.5.0"
-    c(
-        if (managed) paste0("'", python, "' -m venv ~/venv"),
-        if ("rpy2" %in% missing && old) paste0(
-            "RPY2_CFFI_MODE=ABI ", pip,
-            " --no-cache-dir 'rpy2-rinterface<3.6.6' rpy2"
-        ),
-        if ("rpy2" %in% missing && !old) paste0(pip, " rpy2"),
-        if ("glfs_bio" %in% missing)
-            paste0(pip, " '", carried("source"), "[xlsx]'"),
-        if (managed) "and run glfs_setup(\"~/venv\")"
+install_lines <- function(python, is_managed) {
+    source <- paste0("'", carried("source"), "[xlsx]'")
+    if (!is_managed)
+        return(paste0("'", python, "' -m pip install ", source))
+    paste0(
+        "'", python, "' -m venv ~/venv\n  ~/venv/bin/pip install ", source,
+        "\n  and run glfs_setup(\"~/venv\")"
     )
 }
 
-start_python <- function(python, bridge) {
+start_python <- function(python) {
     if (reticulate::py_available()) {
         session$python <- reticulate::py_config()$python
         if (!is.null(python))
             check_same(find_python(python))
-        check_running(session$python, bridge)
+        check_running(session$python)
         python <- session$python
     } else {
-        python <- chosen_python(python, bridge)
-        if_ours(python, check_modules(python, bridge))
+        python <- choose_python(python)
+        with_python(python, check_package(python))
     }
     # Rather than use_python(), after which reticulate looks for others too.
     tryCatch(
-        if_ours(python, withr::with_envvar(c(RETICULATE_PYTHON = python),
-            attach_bridge(bridge))),
+        with_python(python, withr::with_envvar(
+            c(RETICULATE_PYTHON = python), attach_reticulate()
+        )),
         error = function(e) not_started(python, conditionMessage(e))
     )
     session$python <- python
 }
 
 # Whether it is one that this package made.
-is_ours <- function(python)
+in_cache <- function(python)
     !is.null(python) && dir.exists(cache()) && startsWith(
         normalizePath(dirname(python), mustWork = FALSE), normalizePath(cache())
     )
 
 not_started <- function(python, why) {
-    if (!reticulate::py_available())
-        not_loaded(python, why)
     glfs_stop(
-        python, " cannot be used from R: ", why, if (is_ours(python))
-            "\nglfs_install(renew = TRUE) makes the environment anew."
+        python, " cannot be used from this R, with reticulate ",
+        format(utils::packageVersion("reticulate")), ":\n", why, "\n",
+        if (in_cache(python))
+            "glfs_install(renew = TRUE) makes the environment again."
+        else if (!reticulate::py_available()) paste0(
+            "Name another Python, such as 3.11, with glfs_setup(), or update ",
+            "reticulate, which takes the Pythons of its time."
+        )
     )
 }
 
-# Settings of other Pythons do not reach ours, nor what it starts.
-if_ours <- function(python, code)
-    if (is_ours(python)) apart(code) else code
+# Evaluate code; a Python of the cache does not see settings of others.
+with_python <- function(python, code)
+    if (in_cache(python)) with_settings(code) else code
 
-attach_bridge <- function(bridge) {
+attach_reticulate <- function() {
     reticulate::py_run_string(import_installed, local = TRUE)
-    if (bridge == "rpy2")
-        return(reticulate::import("glfs_bio.rbridge",
-            convert = FALSE)$register())
     calls <- reticulate::import("glfs_bio.rbridge.calls", convert = FALSE)
-    attach_python(function(target,
-        arguments) from_reticulate(reticulate::py_to_r(
-        calls$answer_reticulate(target, for_reticulate(arguments))
-    )), "reticulate")
+    attach_python(function(target, arguments) from_reticulate(
+        reticulate::py_to_r(
+            calls$answer_reticulate(target, for_reticulate(arguments))
+        )
+    ))
 }
 
 # reticulate looks into the working directory first, where any file may be.
@@ -270,19 +241,14 @@ finally:
     sys.path[:] = paths
 "
 
-# Somebody else has started Python: what glfs_bio needs must be there.
-check_running <- function(python, bridge) {
-    missing <- look_at(python, bridge)$missing
-    if (length(missing) > 0L)
+# Somebody else has started Python: the package must be there.
+check_running <- function(python) {
+    if (!isTRUE(look_at(python)["has_package"]))
         glfs_stop(
-            "Another package has started ", python,
-            " in this R session, and a ",
-            "process has one Python. It lacks ",
-            paste(missing, collapse = " and "),
-            ". Restart R and call glfs_setup() before the other package; or ",
-            "install ",
-            "it there:\n  ",
-            paste(install_lines(python, missing, FALSE), collapse = "\n  ")
+            "Another package has started ", python, " in this R session, and ",
+            "a process has one Python. It lacks glfs_bio. Restart R and call ",
+            "glfs_setup() before the other package; or install it there:\n  ",
+            install_lines(python, FALSE)
         )
 }
 
@@ -290,9 +256,9 @@ check_same <- function(python) {
     if (normalizePath(python) != normalizePath(session$python) ||
         dirname(python) != dirname(session$python))
         glfs_stop(
-            "This R session uses ", session$python,
-            " already, and a process has one ",
-            "Python: restart R and call glfs_setup(\"", python, "\") first."
+            "This R session uses ", session$python, " already, and a process ",
+            "has one Python: restart R and call glfs_setup(\"", python,
+            "\") first."
         )
 }
 
@@ -300,7 +266,7 @@ check_same <- function(python) {
 call_python <- function(target, ...) {
     on.exit(forget_parts())
     connect()
-    answer <- if_ours(session$python,
+    answer <- with_python(session$python,
         r_value(session$call(target, plain_arguments(list(...)))))
     for (text in answer$messages)
         message(text)

@@ -68,11 +68,14 @@ expected <- once(function() select(cells()))
 
 selected <- once(function() suppressMessages(select(sce_of(cells()))))
 
+# The second argument is `slot` in version 4 of SeuratObject and `layer` in 5, where counts alone
+# are filled.
+seurat_with <- function(object, layer, x)
+    SeuratObject::SetAssayData(object, layer, new.data = x)
+
 seurat_of <- function(x, counts = x) {
     object <- SeuratObject::CreateSeuratObject(methods::as(counts, "CsparseMatrix"))
-    SeuratObject::SetAssayData(
-        object, slot = "data", new.data = methods::as(x, "CsparseMatrix")
-    )
+    seurat_with(object, "data", methods::as(x, "CsparseMatrix"))
 }
 
 # In a table of any class.

@@ -179,15 +179,12 @@ test_that("a Seurat object gets metadata of the features", {
 
 test_that("a Seurat object: the matrix must be there, and whole", {
     need_package("SeuratObject")
-    x <- methods::as(cells(), "CsparseMatrix")
-    object <- SeuratObject::CreateSeuratObject(x)
+    object <- seurat_of(cells())
     out <- select(object, layer = "data")
     expect_expected(out[["RNA"]][[]])
     expect_refused(select(sce_of(cells()), layer = "data"), "layer")
     expect_refused(select(object, layer = "scale.data"), "layer")
-    scaled <- function(genes) SeuratObject::SetAssayData(
-        object, slot = "scale.data", new.data = cells()[genes, ]
-    )
+    scaled <- function(genes) seurat_with(object, "scale.data", cells()[genes, ])
     expect_refused(select(scaled(2:9), layer = "scale.data"), "layer")
     expect_expected(select(scaled(40:1), layer = "scale.data")[["RNA"]][[]])
     expect_refused(check_layer("data", c("counts.1", "data.1", "data.2"), "RNA"), "assay")
@@ -414,8 +411,7 @@ test_that("an object for AnnData has all that has a form there", {
 
 test_that("messages have the words of the class", {
     need_package("SeuratObject")
-    x <- methods::as(10 * cells(), "CsparseMatrix")
-    object <- SeuratObject::CreateSeuratObject(round(x))
+    object <- seurat_of(round(10 * cells()))
     warned <- function(...) capture_warnings(suppressMessages(select(...)))
     expect_match(warned(object), "NormalizeData\\(\\).*layer", all = FALSE)
     object$day <- as.Date("2020-01-01") + rep(0:2, each = 30)

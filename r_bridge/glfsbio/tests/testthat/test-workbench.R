@@ -81,7 +81,7 @@ test_that("objects of all classes have what a matrix has", {
     expect_equal(SeuratObject::Misc(object, "glfs_evaluation"), record)
     expect_equal(object$glfs_evaluation_unexplained, open, ignore_attr = TRUE)
     expect_equal(object[["RNA"]][[]]$glfs_evaluation_r2, r2)
-    object <- SeuratObject::SetAssayData(object, slot = "counts", new.data = round(x))
+    object <- seurat_with(object, "counts", round(x))
     counted <- glfs_evaluate_panel(object, panel, counts_layer = "counts", measures = "counts",
         n_comps = 10)
     share <- sum(round(x)[1:3, ]) / sum(round(x))
