@@ -56,14 +56,15 @@ def rank_genes(
     """Rank the genes of a finite matrix of cells × genes by the method of a request.
 
     `graph`, `representation` and `batch` are those of ``fit`` of :class:`~glfs_bio.GLFS`.  `cells`
-    is what :func:`~glfs_bio.cells.cells.build_problems` makes of the same data, if it is known.
+    is what :func:`~glfs_bio.cells.cells.build_problems` makes of the same data, if it is known, and
+    the request :func:`answerable`.
     The panel is of the candidates, in their order.
     """
     if candidates is None:
         candidates = Candidates.of(data.shape[1])
-    answerable(request, candidates, target, data.shape, one_set=batch is None)
     ranker, n_cells = request.ranker, data.shape[0]
     if cells is None:
+        answerable(request, candidates, target, data.shape, one_set=batch is None)
         cells = build_problems(
             data,
             request.resolved_structure,
@@ -78,11 +79,10 @@ def rank_genes(
     instrument = None
     if candidates.detection is not AS_REFERENCE:
         instrument = candidates.detection.instrument(request.resolved_structure.standardize)
-    with few_threads(cells[0].basis.shape[1]):
+    with few_threads(sum(of_batch.basis.shape[1] for of_batch in cells)):
         criterion = criterion_of(
             cells, targets, worst=request.across == "worst", instrument=instrument
         )
-    with few_threads(criterion.rank):
         panel: Panel = ranker.solve(problem_of(criterion, candidates, request))
         if not ranker.by_criterion:
             panel = measured(panel, criterion, candidates.genes)
@@ -310,10 +310,11 @@ def best_panel(problem: Problem) -> Panel:
         panel = best(of_draws)
     else:
         panel = select_within(of_draws) if problem.has_limits else select(of_draws)
+    n_tried = len(panel.preserved)
     if of_draws is not problem:
         info["preserved_on_platform"] = panel.preserved[: panel.n_selected]
+        panel = replace(panel, preserved=np.empty(0))
     if problem.n_genes is None and not problem.has_any_size:
-        n_tried = len(panel.preserved)
         along = problem.preserved(panel.order[:n_tried])
         info["curve"] = {"n_genes": np.arange(1, n_tried + 1), "preserved": along}
     if not criterion.has_anything:

@@ -27,7 +27,7 @@ from ..labels import check_classes, is_labelled
 from ..laprls import check_cliques, class_graph
 from ..methods import OBJECTIVES
 from ..options import Request
-from ..selection import check_sizes, rank_genes
+from ..selection import answerable, check_sizes, rank_genes
 from ..solvers.panel import NONE, Candidates, Method
 from ._input import batches_of, labels_of, rows_of
 
@@ -381,6 +381,7 @@ class SupervisedGLFS(GLFS):
         """
         X, problem = self._problem(X, y, batch, [self.n_genes])
         candidates = Candidates.of(X.shape[1], () if include is None else include)
+        answerable(self._request(), candidates, None, X.shape, one_set=True)
         panel = rank_genes(X, self._request(), candidates=candidates, cells=[problem])
         self._take(panel, candidates)
         return self

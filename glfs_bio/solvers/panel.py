@@ -105,7 +105,7 @@ class Problem:
     #: What the best panel may lose where the genes of panels that are nearly the best are sought.
     tolerance: float = TOLERANCE
 
-    @property
+    @cached_property
     def genes(self) -> Index:
         """Indices of the candidates among all genes, sorted."""
         return self.candidates.genes
@@ -152,7 +152,7 @@ class Problem:
         """Whether every gene may be in beside every other."""
         return self.candidates.rows is None and not self.candidates.alike
 
-    @property
+    @cached_property
     def has_limits(self) -> bool:
         """Whether there are limits beside those on genes that are alike."""
         return self.candidates.rows is not None
@@ -305,11 +305,14 @@ def picked(order: Sequence[int], gains: Array, **fields: Any) -> Panel:
 
 
 def measured(panel: Panel, criterion: Criterion, candidates: Index) -> Panel:
-    """Return the panel of some candidates with preserved shares and losses."""
+    """Return the panel of some candidates with preserved shares, if it has none, and losses."""
     chosen = panel.order[: panel.n_selected]
     losses = np.zeros(len(candidates))
     losses[chosen] = criterion.losses(candidates[chosen])
-    return replace(panel, losses=losses, preserved=criterion.preserved(candidates[chosen]))
+    preserved = panel.preserved[: panel.n_selected]
+    if not len(preserved):
+        preserved = criterion.preserved(candidates[chosen])
+    return replace(panel, losses=losses, preserved=preserved)
 
 
 def adds_nothing(losses: Array) -> NDArray[np.bool_]:

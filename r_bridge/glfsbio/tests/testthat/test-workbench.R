@@ -216,7 +216,7 @@ test_that("limits on counts reach every function that follows", {
         function(x) glfs_evaluate_panel(x, measures = "preserved"), glfs_explain_panel,
         function(x) glfs_prove_panel(x, time_limit = 1),
         function(x) glfs_stability(x, n_resamples = 2),
-        function(x) glfs_extend_panel(x, "glfs", drop = glfs_genes(x)[1])
+        function(x) glfs_extend_panel(x, "glfs", drop = glfs_genes(x)[2])
     ))
         expect_s4_class(suppressWarnings(suppressMessages(follow(sce))), "SingleCellExperiment")
     expect_refused(glfs_explain_panel(sce, counts_layer = "counts"), "counts_layer")
@@ -296,7 +296,7 @@ test_that("genes are replaced within what the panel was chosen with", {
     failed <- glfs_genes(sce)[c(1, 3)]
     out <- glfs_extend_panel(sce, "glfs", drop = failed)
     now <- glfs_genes(out, "glfs_extended")
-    expect_length(now, 6)
+    expect_length(now, length(glfs_genes(sce)))
     record <- S4Vectors::metadata(out)$glfs_extended
     expect_setequal(record$dropped, failed)
     expect_setequal(record$table$replaces, failed)
