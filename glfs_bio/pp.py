@@ -351,9 +351,11 @@ def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
             f"`platform` is blind to {int((seen == 0).sum())} genes of the panel, which add "
             f"nothing to it: {listed(panel.index[seen == 0])}. Ask for fewer genes."
         )
-    idle = panel[f"{key}_included"].to_numpy() & adds_nothing(panel[f"{key}_loss"].to_numpy())
-    if idle.any():
-        note(f"`include` has genes that add nothing to the panel: {listed(panel.index[idle])}.")
+    included = panel[f"{key}_included"].to_numpy()
+    if included.any():
+        idle = included & adds_nothing(panel[f"{key}_loss"].to_numpy())
+        if idle.any():
+            note(f"`include` has genes that add nothing to the panel: {listed(panel.index[idle])}.")
 
 
 def panel_of(
