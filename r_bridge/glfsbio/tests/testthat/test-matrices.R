@@ -303,7 +303,7 @@ test_that("files of AnnData are read with their raw counts, others refused", {
         "del a.raw; a.X = None; a.write_h5ad(sys.argv[1] + '.none.h5ad')"
     )
     python <- glfs_setup(quiet = TRUE)$python
-    ask_python(python, "-c", code, path)
+    run_command(python, c("-c", code, path))
     expect_message(x <- glfs_read_h5ad(path), "raw = TRUE")
     expect_identical(dim(x), c(3L, 4L))
     for (one in c(path, paste0(path, ".zarr"))) {
