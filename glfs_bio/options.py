@@ -503,7 +503,7 @@ class Request:
     @cached_property
     def ranker(self) -> Method:
         """Whoever ranks the genes: the objective, or a method that has none."""
-        if self.method == "glfs":
+        if isinstance(self.method, str) and self.method == "glfs":
             return OBJECTIVES.resolve("objective", self.objective)
         return METHODS.resolve("method", self.method)
 

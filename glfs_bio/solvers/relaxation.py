@@ -59,8 +59,8 @@ _INSIDE = 0.02
 _ROOM = 1e-6
 #: Sizes of a working set: genes beside twice those asked for, and rounds of adding to it.
 _MORE, _ROUNDS = 60, 8
-#: Weights stay so far within 0 and 1, whatever rounding makes of them.
-_TINY = 1e-15
+#: Weights stay so far within 0 and 1, and within limits, whatever rounding makes of them.
+_TINY = 1e-9
 #: A weight that is zero, in the working set and in what is shown.
 _ZERO, _NOTHING = 1e-6, 1e-4
 #: F above its bound, as a share of F without genes, at the size asked for and at smaller ones; each
@@ -200,7 +200,7 @@ def relax_beside(
     relaxation = relax(
         [block.cover(fixed).only(genes) for block in blocks],
         min(size - len(fixed), len(genes)),
-        limits.only(genes),
+        limits.only(genes) if problem.has_limits else None,
         n_sizes=n_sizes,
         alike=alike.only(genes),
     )
@@ -252,6 +252,11 @@ class Polytope:
         rows = np.maximum(self.matrix[:, genes], 0.0).sum(axis=1) > self.most
         rows[0] = True
         return Polytope(self.matrix[rows], self.most[rows])
+
+    def can_cover(self, genes: Index) -> bool:
+        """Whether some genes are more than lower limits need."""
+        covers = np.flatnonzero(self.most < 0)
+        return bool((self.matrix[np.ix_(covers, genes)].sum(axis=1) < self.most[covers]).all())
 
     def of_size(self, size: int) -> Polytope:
         """The same rows for panels of at most so many genes."""
@@ -311,8 +316,10 @@ def relaxed(
     size, n_genes = polytope.size, len(start)
     working = np.arange(n_genes)
     if n_genes > 2 * (size + _MORE):
-        slopes = evaluate(blocks, start)[1] if slopes is None else slopes
-        working = _first_working_set(polytope, start, slopes)
+        working = np.flatnonzero(start > 0.0)  # of a similar problem
+        if len(working) < size + _MORE // 2 or not polytope.can_cover(working):
+            slopes = evaluate(blocks, start)[1] if slopes is None else slopes
+            working = np.union1d(working, _steepest(polytope, slopes))
     for _ in range(_ROUNDS):
         is_all = len(working) == n_genes
         weights, prices = _interior(
@@ -338,20 +345,15 @@ def relaxed(
     return point
 
 
-def _first_working_set(polytope: Polytope, start: Array, slopes: Array) -> Index:
-    """A first working set: that of a similar problem, of which every gene has some weight, or the
-    steepest genes, and as many as lower limits need.
-    """
-    similar = np.flatnonzero(start > 0.0)
-    if len(similar) >= polytope.size + _MORE // 2:
-        return similar
+def _steepest(polytope: Polytope, slopes: Array) -> Index:
+    """Return the genes of steepest slopes, and as many as lower limits need."""
     steepest = np.argsort(slopes, kind="stable")
-    chosen = [similar, steepest[: 2 * polytope.size + _MORE]]
+    chosen = [steepest[: 2 * polytope.size + _MORE]]
     for row in np.flatnonzero(polytope.most < 0):
         counted = steepest[polytope.matrix[row, steepest] < 0]
         met = np.cumsum(polytope.matrix[row, counted]) <= polytope.most[row]
         chosen.append(counted[: 2 * (np.argmax(met) + 1)])
-    return np.unique(np.concatenate(chosen))
+    return np.concatenate(chosen)
 
 
 def _interior(
@@ -395,7 +397,7 @@ def _interior(
         d_upper = measure / (1.0 - beta) - upper + upper / (1.0 - beta) * step
         far = _longest_step((-step / beta, step / (1.0 - beta), -d_slack / slack))
         beta = np.clip(beta + far * step, _TINY, 1.0 - _TINY)
-        slack += far * d_slack
+        slack = np.maximum(slack + far * d_slack, _TINY)
         far = _longest_step((-d_prices / prices, -d_lower / lower, -d_upper / upper))
         prices, lower, upper = prices + far * d_prices, lower + far * d_lower, upper + far * d_upper
     return best_point

@@ -36,7 +36,7 @@ def test_what_is_written(pbmc):
     assert var["glfs_selected"].sum() == 20
     assert var["glfs_included"].dtype == bool
     assert var["glfs_weight"].between(0, 1).all()
-    assert var["glfs_weight"].sum() == pytest.approx(20)
+    assert var["glfs_weight"].sum() == pytest.approx(20, rel=1e-3)
     assert ((var["glfs_loss"] > 0) == var["glfs_selected"]).all()
     assert var["glfs_score"].dropna().is_unique
     n_clones = 12  # such as RP11-277L2.3
