@@ -26,7 +26,8 @@ OFFLINE = {
 }
 FOREIGN = {
     **{"PYTHONPATH": "broken", "PYTHONHOME": "/nowhere", "PYTHONWARNINGS": "error"},
-    **{"PIP_USER": "1", "PIP_TARGET": "/nowhere", "PIP_CONSTRAINT": "/nowhere"},
+    **{"PIP_USER": "1", "PIP_TARGET": "/nowhere", "PIP_PREFIX": "/nowhere"},
+    **{"PIP_CONSTRAINT": "/nowhere", "PIP_NO_BINARY": ":all:"},
     **{"VIRTUAL_ENV": "/nowhere", "RETICULATE_PYTHON": "/nowhere"},
 }
 
@@ -37,7 +38,7 @@ def start(folder: Path, code: str, **settings: str) -> subprocess.Popen[str]:
     variables |= {"R_USER_CACHE_DIR": str(folder / "cache")} | settings
     command = ["Rscript", "-e", f"suppressMessages(library(glfsbio)); {code}"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    return subprocess.Popen(command, env=variables, cwd=folder, **pipes)  # noqa: S603
+    return subprocess.Popen(command, env=variables, cwd=folder, **pipes)
 
 
 def output_of(process: subprocess.Popen[str]) -> str:
@@ -62,13 +63,25 @@ def no_pip_settings(folder: Path) -> str:
 
 
 def two_at_once(folder: Path) -> str:
-    """Select in two sessions, of two locales, among settings of other Pythons."""
-    (folder / "broken" / "numpy").mkdir(parents=True)
-    (folder / "broken" / "numpy" / "__init__.py").write_text("raise SystemExit\n")
+    """Select in two sessions, of two locales, among settings of other Pythons.
+
+    One makes the environment, the other waits for it, and later none needs a network.
+    """
+    for name in ("broken/numpy", "broken/glfs_bio", "glfs_bio"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text("raise SystemExit\n")
     sessions = [start(folder, SELECT, LC_ALL=name, **FOREIGN) for name in ("C", "C.UTF-8")]
     outputs = [output_of(session) for session in sessions]
-    other = run(folder, SELECT, LC_ALL="C.UTF-8", **OFFLINE)
-    return " // ".join([*outputs, f"later, offline: {other}"])
+    other = run(folder, SELECT, LC_ALL="C.UTF-8", **OFFLINE, **FOREIGN)
+    printed = " // ".join([*outputs, f"later, offline: {other}"])
+    assert printed.count("makes its Python environment") == 1, printed
+    assert printed.count("waiting for it") == 1, printed
+    assert all("3 genes" in text for text in (*outputs, other)), printed
+    (environment,) = folder.glob("cache/R/glfsbio/*")  # without its lock
+    used = sum(path.lstat().st_blocks * 512 for path in environment.rglob("*")) / 2**20
+    assert used <= 650, f"{used:.0f} MB"
+    assert not list(environment.glob("**/site-packages/scanpy"))
+    return printed
 
 
 def killed(folder: Path) -> str:

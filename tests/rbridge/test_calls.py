@@ -406,7 +406,7 @@ def test_one_structure_per_object(ri, objects):
 
 def test_example_on_blood_cells(ri, real, tmp_path):
     file = tmp_path / "cells.h5ad"
-    real("pbmc3k_2638")[::4].copy().write_h5ad(file)
+    real("pbmc3k_2638")[::4, ::4].copy().write_h5ad(file)
     printed = ri.evalr(f"""local({{
         place <- new.env(parent = globalenv())
         place$commandArgs <- function(...) '{file}'

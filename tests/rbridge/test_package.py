@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +19,6 @@ ROOT = Path(__file__).parents[2]
 SOURCES = Path(glfs_bio.__file__).parent
 #: Variables of a login shell, and those that lead to an index of packages.
 CLEAN = re.compile(r"HOME|PATH|R_LIBS|TMPDIR|PIP_.*|SSL_.*|(?i:.*_(bundle|cert|proxy))")
-#: Settings of other Pythons and of pip, none of which may reach the environment.
-FOREIGN = {
-    **{"PYTHONPATH": "broken", "PYTHONHOME": "/nowhere", "PYTHONWARNINGS": "error"},
-    **{"PIP_USER": "1", "PIP_TARGET": "/nowhere", "PIP_PREFIX": "/nowhere"},
-    **{"PIP_CONSTRAINT": "/nowhere", "PIP_NO_BINARY": ":all:", "VIRTUAL_ENV": "/nowhere"},
-}
 OFFLINE = {
     **{"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "0"},
     **{"PIP_CONFIG_FILE": os.devnull, "PIP_EXTRA_INDEX_URL": "", "PIP_FIND_LINKS": ""},
@@ -33,16 +26,7 @@ OFFLINE = {
 
 
 @pytest.fixture
-def home(tmp_path) -> Path:
-    """A cache, and a working directory whose modules cannot be imported."""
-    for name in ("broken/numpy", "broken/glfs_bio", "glfs_bio"):
-        (tmp_path / name).mkdir(parents=True)
-        (tmp_path / name / "__init__.py").write_text("raise SystemExit\n")
-    return tmp_path / "cache" / "R" / "glfsbio"
-
-
-@pytest.fixture
-def user(rscript, home, tmp_path):
+def user(rscript, tmp_path):
     """Start R as somebody does who has set nothing but this."""
 
     def start(code: str, *arguments: str, **settings: str):
@@ -58,26 +42,6 @@ def output_of(process) -> str:
     """Wait for the end of a process; return what it printed."""
     out, err = process.communicate(timeout=1200)
     return out + err
-
-
-def test_an_environment_is_made_once(user, home):
-    """By a session; another one in another locale waits, and needs no network."""
-    first = user("cat(glfs_install())", LC_ALL="C", **FOREIGN)
-    while not list(home.glob("*.lock/*")):
-        assert first.poll() is None, output_of(first)
-        time.sleep(0.05)
-    code = "x <- glfs_select_genes(glfs_example(), 3); cat(sum(rowData(x)$glfs_selected), 'genes')"
-    second = output_of(user(code, LC_ALL="C.UTF-8", **OFFLINE, **FOREIGN))
-    made = output_of(first)
-    assert "makes its Python environment" in made
-    assert "waiting for it" in second, made
-    assert "makes its Python environment" not in second
-    assert "3 genes" in second, made
-    (folder,) = home.iterdir()
-    assert str(folder) in made
-    used = sum(path.lstat().st_blocks * 512 for path in folder.rglob("*")) / 2**20
-    assert used <= 650
-    assert not list(folder.glob("**/site-packages/scanpy"))
 
 
 #: In one R: nothing of this starts Python in it.  Arguments: a Python that R cannot load, a file.
