@@ -280,7 +280,7 @@ def stability(subject: Subject, entry: Entry) -> Iterator[Section]:
     text += f"have a mean Jaccard index of {entry['mean_jaccard']:.3g}."
     only = {"in the panel": panel.difference(frequent, sort=False)}
     only["among the genes selected most often"] = frequent.difference(panel, sort=False)
-    shown = {where: ", ".join(names.loc[some]) for where, some in only.items() if len(some)}
+    shown = {where: ", ".join(names.loc[genes]) for where, genes in only.items() if len(genes)}
     texts = [text, *(f"Only {where}: {genes}." for where, genes in shown.items())]
     n_bars, figures = min(_BARS, results.n_chosen(entry)), {}
     if n_bars:

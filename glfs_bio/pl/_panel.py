@@ -421,7 +421,7 @@ def by_type(data: RowMatrix, genes: pd.Index, types: Types) -> tuple[pd.DataFram
 
 def _name_groups(ax: Axes, groups: list[str]) -> None:
     """Name runs of columns above the axes, each with a line."""
-    starts = np.flatnonzero([group != before for before, group in pairwise([None, *groups])])
+    starts = np.flatnonzero([group != previous for previous, group in pairwise([None, *groups])])
     ends = np.append(starts[1:], len(groups))
     above: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "clip_on": False}
     ax.hlines([1.01] * len(starts), starts - 0.35, ends - 0.65, color="grey", lw=1, **above)

@@ -129,22 +129,22 @@ def best_within(problem: Problem, greedy: Packed, size: int, least: float) -> Pa
     the order of a greedy choice among them; `greedy` is one within the upper limits.
     """
     fixed, rows = problem.fixed, problem.rows
-    others = np.setdiff1d(np.arange(len(problem.genes)), fixed)
-    rows_of_rest = rows.remaining(rows.sums(fixed)).only(others)
-    others = others[rows_of_rest.allowed]
+    candidates = np.setdiff1d(np.arange(len(problem.genes)), fixed)
+    rows_of_rest = rows.remaining(rows.sums(fixed)).only(candidates)
+    candidates = candidates[rows_of_rest.allowed]
     rows_of_rest = rows_of_rest.only(np.flatnonzero(rows_of_rest.allowed))
-    n_more = min(size - len(fixed), len(others))
+    n_more = min(size - len(fixed), len(candidates))
     if not n_more:
         return greedy
-    blocks = [block.cover(fixed).only(others) for block in problem.blocks]
-    gap = _GAP * sum(block.value(np.zeros(len(others))) for block in blocks)
-    point = relaxed(blocks, Polytope.of(rows_of_rest, n_more), np.zeros(len(others)), gap=gap)
+    blocks = [block.cover(fixed).only(candidates) for block in problem.blocks]
+    gap = _GAP * sum(block.value(np.zeros(len(candidates))) for block in blocks)
+    point = relaxed(blocks, Polytope.of(rows_of_rest, n_more), np.zeros(len(candidates)), gap=gap)
     worth = point.beta * rows_of_rest.priority
     panels = [greedy.picked] if greedy.is_complete and len(greedy.picked) <= size else []
-    for among in (np.flatnonzero(without_zeros(point.beta)), np.arange(len(others))):
+    for among in (np.flatnonzero(without_zeros(point.beta)), np.arange(len(candidates))):
         vertex = rows_of_rest.only(among).best_vertex(worth[among], n_more)
         if vertex is not None:
-            panels.append([*fixed.tolist(), *others[among[vertex]].tolist()])
+            panels.append([*fixed.tolist(), *candidates[among[vertex]].tolist()])
             break
     exchanges = Exchanges(
         lambda: Greedy(problem.blocks, across=problem.criterion.across()), rows, fixed, size, least

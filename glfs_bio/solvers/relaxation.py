@@ -162,7 +162,7 @@ def relax(
     while smaller >= _FEWEST:
         sizes.append(smaller)
         smaller = int(_SMALLER * smaller)
-    polytope = upper_limits = Polytope.free(n_genes, size)
+    polytope = upper_limits = Polytope.without_limits(n_genes, size)
     if rows is not None:
         polytope, upper_limits = Polytope.of(rows, size), Polytope.of(rows.packing, size)
     slopes = gradient
@@ -231,7 +231,7 @@ class Polytope:
         return cls(matrix, most)
 
     @classmethod
-    def free(cls, n_genes: int, size: int) -> Self:
+    def without_limits(cls, n_genes: int, size: int) -> Self:
         """Panels of at most `size` genes, without other limits."""
         return cls(np.ones((1, n_genes)), np.array([float(size)]))
 
