@@ -177,9 +177,10 @@ class Limits:
         ranges: Mapping[str, Any] = self.expression or {}
         for name, (least, most) in ranges.items():
             checks.one_of("expression", name, MEASURES)
-            if MEASURES[name][0] == "cells" and max(least or 0, most or 0) > 1:
+            largest = max(least or 0, most or 0)
+            if MEASURES[name][0] == "cells" and largest > 1:
                 raise InvalidValue(
-                    f"`expression[{name!r}]={short(most)}` must be a share, from 0 to 1"
+                    f"`expression[{name!r}]={short(largest)}` must be a share of cells, from 0 to 1"
                 )
         for name in self.total_counts or ():
             checks.one_of("total_counts", name, ("cell", "type", "bit"))
