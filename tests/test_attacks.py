@@ -290,7 +290,7 @@ def test_names_of_tables(tmp_path, rows, columns, transpose, separator, quoting,
 
 
 @pytest.mark.parametrize("ending", ["h5ad", "zarr"])
-@attack(SEEDS, several(NAMES, 3), st.booleans(), n=max(1, EXAMPLES // 2))
+@attack(SEEDS, several(NAMES, 3), st.booleans(), n=max(1, EXAMPLES // 4))
 def test_results_in_files(tmp_path, ending, seed, names, strings):
     """What is stored can be stored, and comes back as it was."""
     adata, path = tiny(seed), tmp_path / f"cells.{ending}"

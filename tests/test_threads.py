@@ -39,7 +39,7 @@ def threads_of_blas():
 
 
 def test_selections_in_many_threads_leave_blas_as_it_was(pbmc, threads_of_blas):
-    objects = [pbmc.copy() for _ in range(16)]
+    objects = [pbmc[::2].copy() for _ in range(16)]
     threads_of_blas(3)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda adata: pp.select_genes(adata, 5), objects))
@@ -209,7 +209,7 @@ def output(code: str, *arguments: str) -> str:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_workers_end_with_the_same_result(pbmc, tmp_path):
     del pbmc.obsm, pbmc.obsp, pbmc.uns
-    pbmc.write_h5ad(tmp_path / "cells.h5ad")
+    pbmc[::2].copy().write_h5ad(tmp_path / "cells.h5ad")
     output(SELECT, str(tmp_path / "cells.h5ad"))
 
 

@@ -12,13 +12,13 @@ from glfs_bio.tl import classify
 
 @pytest.fixture
 def adata():
-    """90 cells of 3 types, 40 genes, one of which marks each type."""
-    X = np.random.default_rng(0).normal(scale=0.5, size=(90, 40))
+    """90 cells of 3 types, 24 genes, one of which marks each type."""
+    X = np.random.default_rng(0).normal(scale=0.5, size=(90, 24))
     for i, gene in enumerate((3, 17, 22)):
         X[30 * i : 30 * (i + 1), gene] += 4.0
     adata = ad.AnnData(X)
     adata.obs["label"] = pd.Categorical(np.repeat(["B", "NK", "T/4"], 30))
-    adata.var_names = [f"g{i}" for i in range(40)]
+    adata.var_names = [f"g{i}" for i in range(24)]
     return adata
 
 
@@ -125,11 +125,11 @@ def test_values_that_may_mean_no_label_are_named(adata, caplog):
 
 def test_include_exclude_and_batches(adata):
     adata.obs["donor"] = np.where(np.arange(90) % 2, "x", "y")
-    adata.X[1::2, 30:34] += 30.0
+    adata.X[1::2, 18:22] += 30.0
     classify(adata, "label", n_genes=3, include=["g8"], exclude="g3", batch_key="donor")
     genes = adata.uns["glfs_class"]["genes"]
     assert genes[0] == "g8"
-    assert not {"g3", "g30", "g31", "g32", "g33"} & set(genes)
+    assert not {"g3", "g18", "g19", "g20", "g21"} & set(genes)
 
 
 def test_columns_that_do_not_do_are_refused(adata, unchanged):
