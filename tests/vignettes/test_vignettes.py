@@ -195,6 +195,7 @@ def test_panel_for_a_pi(run, monkeypatch):
         named = cells.var_names.isin([*re.findall(r"[\w-]+", text), *RENAMED])
         return cells[:, named | (np.arange(cells.n_vars) % 4 == 0)].copy()
 
+    monkeypatch.setattr(_sections, "picture", lambda *_, **__: "data:,")  # others test reports
     with monkeypatch.context() as patch:
         patch.setattr(ad, "read_h5ad", read_fewer_genes)
         defined = run("panel_for_a_pi")
@@ -222,7 +223,6 @@ def test_panel_for_a_pi(run, monkeypatch):
     probes = pd.read_csv(defined["probes"], dtype=str)
     of_cells = probes["Ensembl ID"].isin(cells.var["glfs_names_id"])
     probes[of_cells].to_csv(there / "xenium_v1_genes.csv.gz", index=False)
-    monkeypatch.setattr(_sections, "picture", lambda *_, **__: "data:,")  # the page drew them
     with contextlib.chdir(there):
         for line in shell_lines("panel_for_a_pi"):
             done = CliRunner().invoke(app, shlex.split(line)[1:])
