@@ -235,11 +235,10 @@ def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.
     if is_anndata:
         return ad.read_h5ad(path, backed="r" if backed else None)
     if len(genomes) != 1:
-        problem = f"holds several genomes ({listed(genomes)})" if genomes else "holds no cells"
         raise bad_file(
             path,
-            f"{problem}: write one of them, read with scanpy.read_10x_h5(..., genome=...), to an "
-            ".h5ad",
+            f"holds cells of {len(genomes)} genomes ({listed(genomes)}): write one of them, read "
+            "with scanpy.read_10x_h5(..., genome=...), to an .h5ad",
         )
     needs("A file of 10x Genomics", "scanpy")
     import scanpy as sc
@@ -277,13 +276,14 @@ def _loom(path: Path) -> ad.AnnData:
 
     names = {}
     with loompy.connect(path, "r") as file:
-        for argument, kind, present in (
+        for argument, kind, attributes in (
             ("var_names", _GENE, file.ra.keys()),
             ("obs_names", _CELL, file.ca.keys()),
         ):
-            names[argument] = next((name for name in kind if name in present), None)
-            if names[argument] is None:
+            present = [name for name in kind if name in attributes]
+            if not present:
                 raise bad_file(path, f"has no names: add one of the attributes {quoted(*kind)}")
+            names[argument] = present[0]
     return sc.read_loom(path, **names)
 
 

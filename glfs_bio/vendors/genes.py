@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .. import checks
 from .._extras import needs
 from .._files import as_path, bad_file, reading, reason
 from ..errors import InvalidType, InvalidValue, Unreachable, listed, naming, short
@@ -24,15 +23,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Columns of a table of genes beside symbol and id, and what they are headed in files, as
-#: :func:`.sheets.plain` has it.
-COLUMNS = {
-    "species": ("specie|organism",),
-    "n_probes": sheets.PROBE_HEADS,
-    "previous": ("previou|prev(ious)?symbol",),
-    "aliases": ("aliase|alia|aliassymbol|(marker)?synonym",),
-    "family": ("(gene)?family|genegroup|paralog",),
-}
+#: Columns of a table of genes beside symbol, id and ``n_probes``.
+COLUMNS = ("species", "n_probes", "previous", "aliases", "family")
 _GTF = (".gtf", ".gff", ".gff3")
 #: Attributes of a gene in a GTF or GFF3 file.
 _ATTRIBUTE = re.compile(r'(gene_id|gene_name|Name|ID)[ =]"?(?:gene:)?([^";]+)')
@@ -70,19 +62,15 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     >>> list(genes.columns), list(genes["symbol"])
     (['symbol', 'id'], ['CD3D'])
     """
-    checks.texts(species=species, or_none=True)
-    path = as_path(path)
-    if sheets.checked_ending(path, (*sheets.LISTS, *_GTF)) in _GTF:
+    path, ending = sheets.checked(path, (*sheets.LISTS, *_GTF), species=species)
+    if ending in _GTF:
         frame = pd.DataFrame(_of_annotation(path), columns=["symbol", "id"])
     else:
         frame = _of_rows(str(path), sheets.table(path))
     if frame.empty:
         raise bad_file(path, "holds no genes")
     if wrong := sheets.damaged(list(frame["symbol"])):
-        log.warning(
-            f"{path} has among the genes dates or numbers, as spreadsheets make of names, which no "
-            f"gene is found by: {listed(wrong)}."
-        )
+        log.warning(f"{path} has dates or numbers among the genes, as sheets do: {listed(wrong)}.")
     return frame if species is None else names.of_species(frame, species, argument="species")
 
 
@@ -108,23 +96,21 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
 
 def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
     """Return a table of genes out of rows, with a header or without one."""
-    sheet, gene, of_id = sheets.genes(source, rows)
-    columns = {"symbol": gene, "id": gene if of_id is None else of_id}
-    columns |= {name: at for name, heads in COLUMNS.items() for at in sheet.headed(heads)[:1]}
+    further = ("n_probe_sets", *set(COLUMNS) - {"n_probes"})
+    sheet, columns = sheets.genes(source, rows, further=further)
     frame = pd.DataFrame({name: sheet.column(at) for name, at in columns.items()}, dtype=object)
+    frame = frame.rename(columns={"gene": "symbol", "n_probe_sets": "n_probes"})
     if "n_probes" in frame:
-        numbers = sheets.numbers_of(frame["n_probes"])
-        strange = frame["n_probes"][numbers.isna() & ~frame["n_probes"].isin(names.NO_NAME)]
-        if len(strange) and numbers.isna().all():  # names of probes
-            frame = frame.drop(columns="n_probes")
-        elif len(strange):
+        texts = frame.pop("n_probes")
+        numbers = sheets.numbers_of(texts)
+        strange = texts[numbers.isna() & ~texts.isin(names.NO_NAME)]
+        if len(strange) and numbers.notna().any():
             raise bad_file(
                 source, f"has among the numbers of probes {listed(strange)}: write numbers"
             )
-        else:
+        if strange.empty:  # or they are names of probes
             frame["n_probes"] = numbers.fillna(0.0)
-    if of_id is None:
-        frame["id"] = ""
+    frame = frame if "id" in frame else frame.assign(id="")
     return _genes(sheets.one_name_a_row(source, frame, "symbol"))
 
 
@@ -157,18 +143,9 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
                 yield symbol, names.versionless(gene_id)
 
 
-#: Endings of files of JSON, and of gene sets; further ones are those of tables.
-JSON = (".json", ".pkc")
-SETS: tuple[str, ...] = (".gmt", *JSON)
 #: Where the libraries of gseapy are, and seconds to wait for them.
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
-#: What columns of types and families are headed: those first that say more.
-TYPE_HEADS = (
-    "cellname",
-    r"celltype(name)?|(sub)?type|cluster(id)?|ct|cell|group|label|population|annotation",
-    r"ident(ity)?|clas|lineage|(gene)?family|gene(group|set)(name)?|gsname|set(name)?|term|pathway",
-)
-_HEADS = (*TYPE_HEADS, *sheets.GENE_HEADS)
+_HEADS = (*sheets.HEADS["type"], *sheets.GENE_HEADS)
 #: A head of genes that a type lacks; one of several columns of genes, such as ``marker 1``; a line
 #: ``T cells: CD3D, CD3E``; and what users of scanpy append to the name of a group.
 _LACKING = re.compile(r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))")
@@ -234,23 +211,15 @@ def read_markers(
     >>> markers
     {'T': ['CD3D', 'CD3E'], 'B': ['MS4A1']}
     """
-    checks.texts(sheet=sheet, type=type, gene=gene, or_none=True)
     if isinstance(path, pd.DataFrame):
         if sheet is not None:
             raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
         return _lists(None, _pairs(None, sheets.of_frame(path), type, gene))
-    path = as_path(path)
-    tables = sheets.LISTS
-    ending = sheets.checked_ending(
-        path,
-        (*SETS, *tables),
-        sheet=(sheet, sheets.WORKBOOKS),
-        type=(type, tables),
-        gene=(gene, tables),
-    )
+    endings = (*sheets.SETS, *sheets.LISTS)
+    path, ending = sheets.checked(path, endings, sheet=sheet, type=type, gene=gene)
     if ending == ".gmt":
         return _of_gmt(path)
-    if ending in JSON:
+    if ending in sheets.JSON:
         return _lists(str(path), _of_json(path))
     rows = sheets.table(path, sheet, type or gene)
     return _lists(str(path), _pairs(str(path), rows, type, gene))
@@ -261,7 +230,9 @@ def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
     if sheets.ending(path := as_path(path)) not in sheets.LISTS:
         return {}
     table = sheets.headed(sheets.table(path), heads=_HEADS)
-    gene, *more = (table.headed(of)[:1] for of in (sheets.SYMBOL_HEADS, sheets.ID_HEADS, ("name",)))
+    gene, *more = (
+        table.headed(of)[:1] for of in (*map(sheets.HEADS.get, ("symbol", "id")), ["name"])
+    )
     blank = [""] * len(table.rows)
     ids, called = (table.column(*at) if at and at != gene else blank for at in more)
     genes = table.column(*gene) if gene else []
@@ -283,27 +254,22 @@ def listed_in(path: Path, cells: Any) -> list[str]:
             "holds something else than a list of names or lists by name: give one of these, or the "
             "gene_panel.json that lies beside a run of 10x Genomics",
         )
-    return [name for cell in cells for name in sheets.names_of(str(path), cell)]
+    return _names_in(str(path), cells)
 
 
 def _of_gmt(path: Path) -> dict[str, list[str]]:
     """Return the genes of each gene set of a GMT file."""
     sets: dict[str, list[str]] = {}
-    for number, line in enumerate(sheets.text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
+    lines = sheets.text(path).split("\n")
+    for line in filter(str.strip, lines):
         name, *fields = (sheets.clean(field) for field in line.split("\t"))
-        without_weights = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]
-        genes = [  # Reactome has some in words
-            gene
-            for field in without_weights
-            for gene in sheets.names_of(str(path), field, may_be_prose=True)
-        ]
+        cells = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]  # without weights
+        genes = _names_in(str(path), cells, may_be_prose=True)  # Reactome has some in words
         if not name or not genes or name in sets:
             raise bad_file(
                 path,
-                f"is not a GMT file, or has a set twice: line {number} starts {line[:40]!r}: write "
-                "a name, a description and genes on a line, separated by tabs",
+                f"is not a GMT file, or has a set twice, in line {lines.index(line) + 1} or later "
+                f"({line[:40]!r}): write a name, a description and genes, separated by tabs",
             )
         sets[name] = list(dict.fromkeys(genes))
     if not sets:
@@ -345,20 +311,19 @@ def _pairs(
     if rows and len(lines) == len(rows) and all(lines):
         rows = [[line[1], line[2]] for line in lines if line]
     table = sheets.headed(rows, type or gene, heads=_HEADS)
-    kinds = table.kinds
-    of_type = table.headed(TYPE_HEADS)[:1]
+    heads, kinds = table.heads, table.kinds
+    of_type = table.headed(sheets.HEADS["type"])[:1]
     if type is not None:
         of_type = [table.index_of(source, "type", type)]
     of_genes = _gene_columns(table, kinds, of_type)
     if gene is not None:
         of_genes = [table.index_of(source, "gene", gene)]
-    texts = [at for at, kind in enumerate(kinds) if kind in ("names", "prose")]
-    texts = [at for at in texts if at not in of_genes]
-    texts = [at for at in texts if table.heads[at] or not any(table.heads)]
-    if not of_type and len(texts) == 1:
-        of_type = texts
-    flags = [at for at, kind in enumerate(kinds) if kind in ("flags", "marks") and table.heads[at]]
-    has_heads = any(sheets.is_head(head, _HEADS) for head in table.heads)
+    others = [
+        at for at in range(len(kinds)) if at not in of_genes and (heads[at] or not any(heads))
+    ]
+    texts = [at for at in others if kinds[at] in ("names", "prose")]
+    flags = [at for at in others if kinds[at] in ("flags", "marks") and heads[at]]
+    of_type = of_type or texts[: len(texts) == 1]
     if of_type and of_genes:
         label = ""
         for row in table.rows:
@@ -367,12 +332,14 @@ def _pairs(
     elif len(of_genes) == 1 and len(flags) == len(kinds) - 1 > 0:
         for at in flags:
             is_of_type = map(sheets.is_yes, table.column(at))
-            yield table.heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
-    elif of_genes and not texts and any(table.heads) and not has_heads:
-        matches = [_OF_SCANPY.fullmatch(table.heads[at]) for at in of_genes]
+            yield heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
+    elif (
+        of_genes and not texts and any(heads) and not any(sheets.is_head(h, _HEADS) for h in heads)
+    ):
+        matches = [_OF_SCANPY.fullmatch(heads[at]) for at in of_genes]
         is_gmx = {cell for cell in table.rows[0] if cell} == {"na"}  # GSEA's have descriptions
         for at, match in zip(of_genes, matches, strict=True):
-            label = match[1] if match and all(matches) else table.heads[at]
+            label = match[1] if match and all(matches) else heads[at]
             yield label, _names_in(source, table.column(at)[is_gmx:])
     else:
         raise bad_file(
@@ -382,28 +349,24 @@ def _pairs(
         )
 
 
-def _names_in(source: object, cells: Iterable[str]) -> list[str]:
-    return [name for cell in cells for name in sheets.names_of(source, cell)]
+def _names_in(source: object, cells: Iterable[str], **options: bool) -> list[str]:
+    return [name for cell in cells for name in sheets.names_of(source, cell, **options)]
 
 
 def _gene_columns(table: sheets.Sheet, kinds: list[str], of_type: list[int]) -> list[int]:
     """Return the columns of genes: by a known head, by numbers, or all that hold genes."""
-    accepted = ["symbols ids", "names"] if of_type else ["symbols ids"]
-    for kinds_of_genes in accepted:
-        columns = [
-            at
-            for at, kind in enumerate(kinds)
-            if kind in kinds_of_genes.split() and at not in of_type
-        ]
-        if with_head := [at for at in table.headed(sheets.GENE_HEADS) if at in columns]:
-            head = table.plain[with_head[0]]
-            return [at for at in with_head if table.plain[at] == head]
-        if numbered := [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]:
-            return numbered
-        genes = [at for at in columns if not _LACKING.match(table.heads[at])]
-        if genes and kinds_of_genes != "names":
-            return genes
-    return []
+    columns = [at for at, kind in enumerate(kinds) if kind in ("symbols", "ids")]
+    if not set(columns) - {*of_type} and of_type:
+        columns = [at for at, kind in enumerate(kinds) if kind == "names"]
+    columns = [at for at in columns if at not in of_type]
+    with_head = [at for at in table.headed(sheets.GENE_HEADS) if at in columns]
+    numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
+    if with_head:
+        return [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
+    is_names = bool(columns) and kinds[columns[0]] == "names"
+    return numbered or [
+        at for at in columns if not is_names and not _LACKING.match(table.heads[at])
+    ]
 
 
 def said_of(gene_sets: object) -> str | None:
@@ -425,8 +388,6 @@ def sets_of(source: str | Path | Mapping[str, Collection[str]]) -> dict[str, lis
             f"`gene_sets={short(source)}` holds no gene sets: give a GMT file, a `dict` of names "
             "and genes, or the name of a gseapy library"
         )
-    if not source:
-        raise InvalidValue("`gene_sets` is empty: give at least one gene set")
     for name, genes in source.items():
         if isinstance(genes, str) or not isinstance(genes, Iterable):
             raise InvalidType(
