@@ -88,11 +88,8 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     for side, texts in (("row", rows), ("column", columns)):
         if "" in texts:
             at = texts.index("")
-            raise bad_file(
-                path,
-                f"has no name for {side} {at + 1} of its values, behind {listed(texts[:at][-1:])}: "
-                "name it, or remove it",
-            )
+            text = f"has no name for {side} {at + 1} of its values"
+            raise bad_file(path, f"{text}, behind {listed(texts[:at][-1:])}: name it, or remove it")
     if transpose is None:
         check_way_round(path, corner, rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
@@ -124,18 +121,10 @@ def _head(path: Path, ending: str) -> _Head:
         if "\0" in line:
             raise bad_file(path, "is no text in UTF-8: save it as UTF-8")
         if line.count('"') % 2:
-            raise bad_file(
-                path,
-                f"has quotes in line {number} that are not closed there: remove the line break "
-                "between them, or the quote",
-            )
+            raise bad_file(path, f"has a quote in line {number} that ends in another: remove it")
     heads = [_header(path, table, separator) for separator in SEPARATORS[ending]]
     if not any(heads):
-        raise bad_file(
-            path,
-            "has no columns of numbers: separate columns of .csv by commas or semicolons, and of "
-            ".tsv by tabs",
-        )
+        raise bad_file(path, "has no columns of numbers: separate them by commas or tabs")
     return min(filter(None, heads), key=lambda head: head.n_lines)
 
 
@@ -180,11 +169,7 @@ def _decimal(path: Path, rows: list[list[str]]) -> str:
     with_comma = [field for row in rows for field in row if "," in field]
     if not with_comma or any(map(_DECIMAL.fullmatch, with_comma)):
         return "," if with_comma else "."
-    raise bad_file(
-        path,
-        f"has commas that may separate thousands ({listed(with_comma[:1])}): remove them, or write "
-        "decimals with points",
-    )
+    raise bad_file(path, f"has {with_comma[0]}, which may be thousands: write decimals with points")
 
 
 def _values(path: Path, head: _Head) -> tuple[list[str], Array]:
@@ -226,12 +211,9 @@ def _refuse_texts(path: Path, head: _Head, texts: pd.DataFrame, rows: list[str])
     first = texts.iloc[:, 0]
     is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
     at = int(is_text.to_numpy().argmax())
-    raise bad_file(
-        path,
-        f"has columns that are not numeric ({listed(names[column] for column in texts)}), such as "
-        f"{first.iloc[at]!r} in row {listed([rows[len(rows) - len(texts) + at]])}: correct the "
-        "numbers, or remove what describes cells or genes",
-    )
+    columns, row = listed(names[column] for column in texts), rows[len(rows) - len(texts) + at]
+    text = f"has texts in columns ({columns}), as {first.iloc[at]!r} in row {row}"
+    raise bad_file(path, f"{text}: remove them")
 
 
 def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
@@ -242,18 +224,11 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
     corner, columns = names[0], names[head.n_keys :]
     columns += [""] * (width - len(columns))
     if len(columns) > width:
-        raise bad_file(
-            path,
-            f"has {len(columns)} names in line {head.n_lines}, and {width} values in the next: "
-            "give each column a name",
-        )
+        text = f"has {len(columns)} names in line {head.n_lines}, and {width} values below"
+        raise bad_file(path, f"{text}: give each column a name")
     is_head = not corner or _CELL_HEAD.fullmatch(sheets.plain(corner)) or says_genes(corner)
     if not is_head and (_side([corner]) > 0 or all(map(_is_number, columns))):
-        raise bad_file(
-            path,
-            f"has no head above names of its rows in line {head.n_lines}, but {corner}: give it a "
-            "header with a name for each column, such as cell",
-        )
+        raise bad_file(path, f"has no header in line {head.n_lines}, but {corner}: add one")
     return corner, columns
 
 
@@ -268,11 +243,8 @@ def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) 
         rising = [at for at in np.flatnonzero(ends) if (np.diff(matrix[:, at]) == 1).all()]
         wrong += [genes[at] for at in rising]
     if wrong:
-        raise bad_file(
-            path,
-            f"holds something else than expression ({listed(dict.fromkeys(wrong))}): remove what "
-            "numbers, places or describes cells or genes",
-        )
+        wrong = list(dict.fromkeys(wrong))
+        raise bad_file(path, f"has columns that are no genes ({listed(wrong)}): remove them")
 
 
 def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
@@ -281,20 +253,15 @@ def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]
     by_rows = -_side(rows)
     if by_corner + by_rows > 1 or by_corner + np.sign(_side(columns) + by_rows) > 0:
         return
-    raise bad_file(
-        path,
-        f"does not show that its rows ({listed(rows[:4], 3)}) are cells and its columns "
-        f"({listed(columns[:4], 3)}) genes, or shows the opposite: pass `transpose=True` if its "
-        "rows are genes, or `transpose=False` if they are cells",
-    )
+    text = f"may have genes in its rows ({listed(rows[:4], 3)}), not ({listed(columns[:4], 3)})"
+    raise bad_file(path, f"{text}: pass `transpose=True` if so, or else `transpose=False`")
 
 
 def check_genes_in_rows(rows: list[str], columns: list[str]) -> None:
     """Refuse a matrix whose names say that its rows are cells: one of R has genes there."""
     if _side(columns) > _side(rows):
         raise InvalidValue(
-            f"`adata` seems to have cells in its rows ({listed(rows[:4], 3)}) and genes in its "
-            f"columns ({listed(columns[:4], 3)}): transpose its matrix, or name the cells otherwise"
+            f"`adata` seems to have cells in its rows ({listed(rows[:4], 3)}): transpose its matrix"
         )
 
 

@@ -24,8 +24,10 @@ log = logging.getLogger(__name__)
 #: Endings of files of panels; texts may be packed.
 ENDINGS = (*sheets.LISTS, *sheets.SETS)
 #: Further columns of tables that are read.
-_FURTHER = ("n_probe_sets", "codewords", "annotation", "force", "group", "must_have", "backup")
-_FURTHER += ("source", "name")
+_FURTHER = (
+    *("n_probe_sets", "codewords", "annotation", "force", "group", "must_have", "backup"),
+    *("source", "name"),
+)
 #: Where genes of an order are from: those that had to be in it, and its backups, are named so.
 _SOURCES = ("included", "selected", "added", "replacement", "listed", "backup", "")
 #: Heads that say by flags which rows are the panel, and at last, which are not.
@@ -79,13 +81,9 @@ class PanelFile(list[str]):
         backups: Sequence[str] = (),
     ) -> None:
         super().__init__(table["gene"])
-        self.table = table
-        self.form = form
-        self.controls = list(controls)
-        self.repeated = list(repeated)
-        self.codebook = codebook
+        self.table, self.form, self.codebook = table, form, codebook
+        self.controls, self.repeated, self.backups = map(list, (controls, repeated, backups))
         self.about = dict(about or {})
-        self.backups = list(backups)
 
 
 def read_panel(
@@ -199,23 +197,16 @@ def _panel(
     )
     if codebook is not None:
         codebook = codebook.loc[rows.index].set_axis(list(rows["gene"]), axis=0)
-    file = PanelFile(
-        rows.reset_index(drop=True),
-        form,
-        controls=table["gene"][is_control].unique().tolist(),
-        repeated=panel["gene"][panel["gene"].duplicated()].unique().tolist(),
-        codebook=codebook,
-        backups=[
-            name
-            for name in table["gene"][is_gene & is_backup].unique()
-            if name not in set(rows["gene"])
-        ],
+    backups = pd.Index(table["gene"][is_gene & is_backup].unique()).difference(
+        rows["gene"], sort=False
     )
+    again = panel["gene"][panel["gene"].duplicated()].unique()
+    controls, rows = table["gene"][is_control].unique(), rows.reset_index(drop=True)
+    file = PanelFile(rows, form, controls, again, codebook, backups=backups)
     log.info(f"{path} is a file of the form {form}: {len(file)} genes.")
-    for spare, text, say in (
-        (file.controls, "controls", log.warning),
-        (file.backups, "backups", log.info),
-    ):
+    pairs = ("controls", log.warning), ("backups", log.info)
+    for text, say in pairs:
+        spare = getattr(file, text)
         if spare:
             say(f"{path} has {len(spare)} {text} ({listed(spare, 3)}), which are left out.")
     return file
@@ -249,13 +240,11 @@ def _of_document(path: Path, key: str, content: dict[str, Any]) -> PanelFile:
         targets = pd.json_normalize(content[key]["targets"] if key == "payload" else content[key])
         table = targets.reindex(columns=[*fields]).set_axis([*fields.values()], axis=1)
         table["gene"] = table["gene"].str.strip()
-        table["control"] = table["control"].str.fullmatch(control)
+        table["control"] = table["control"].fillna("").str.fullmatch(control)
         if "id" in table:
             table["id"] = table["id"].fillna("").map(names.as_id)
-            table["codewords"] = [
-                "|".join(map(str, words if isinstance(words, list) else ()))
-                for words in table["codewords"]
-            ]
+            codewords = table["codewords"].map(lambda words: map(str, words), na_action="ignore")
+            table["codewords"] = codewords.map("|".join, na_action="ignore").fillna("")
         panel = _panel(path, form, table)
         about = {**about, "name": about.get("identity", {}).get("name")}
         stated = ("name", "species", "tissue", "num_gene_targets")
@@ -305,17 +294,12 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
     """Return which rows are the panel: all, unless a column of flags says so."""
     for head in _CHOSEN:
         columns = [sheet.column(at) for at in sheet.headed([head])]
-        flags = [
-            cells for cells in columns if {*map(str.casefold, cells)} <= {*sheets.YES, *sheets.NO}
-        ]
+        flags = [cells for cells in columns if {*map(str.casefold, cells)} <= sheets.FLAGS]
         if len(flags) > 1:
-            raise bad_file(
-                path,
-                f"has several columns headed {head!r} that say which genes are selected: "
-                "leave one of them in the file",
-            )
+            raise bad_file(path, f"has several columns of flags of the panel ({head}): leave one")
         if flags:
-            is_chosen = np.array([*map(sheets.is_yes, flags[0])]) != (head == _CHOSEN[-1])
+            is_yes = head != _CHOSEN[-1]
+            is_chosen = np.array([sheets.is_yes(cell) == is_yes for cell in flags[0]], dtype=bool)
             if not is_chosen.any():
                 raise bad_file(path, "has a column of flags that selects no gene: correct it")
             log.info(f"The panel of {path} is the {is_chosen.sum()} rows that a column selects.")
@@ -338,9 +322,6 @@ def _codebook(path: Path, sheet: sheets.Sheet, names: Collection[int]) -> pd.Dat
         return None
     is_bits = [set(row) <= {"0", "1"} and len(row) == len(heads) for row in rows]
     if not all(is_bits):
-        raise bad_file(
-            path,
-            f"has bits that are not {len(heads)} times 0 or 1 in row {is_bits.index(False) + 1}: "
-            "get the codebook again, with codewords as texts, or name the genes with column",
-        )
+        row = is_bits.index(False) + 1
+        raise bad_file(path, f"has in row {row} other than {len(heads)} bits: write them as texts")
     return pd.DataFrame(np.array(rows, dtype=np.int8), columns=heads)

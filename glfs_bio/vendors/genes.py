@@ -86,9 +86,7 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
         elif isinstance(source, Collection) and not isinstance(source, bytes):
             frame = _genes(pd.DataFrame({"symbol": list(map(str, source)), "id": ""}, dtype=object))
         else:
-            raise InvalidType(
-                f"`{argument}={short(source)}` must be a file, a table or names of genes"
-            )
+            raise InvalidType(f"`{argument}={short(source)}` must be a file, a table or names")
     if frame.empty:
         raise InvalidValue(f"`{argument}` holds no genes")
     return frame
@@ -105,9 +103,7 @@ def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
         numbers = sheets.numbers_of(texts)
         strange = texts[numbers.isna() & ~texts.isin(names.NO_NAME)]
         if len(strange) and numbers.notna().any():
-            raise bad_file(
-                source, f"has among the numbers of probes {listed(strange)}: write numbers"
-            )
+            raise bad_file(source, f"has {listed(strange)} for probes: write numbers")
         if strange.empty:  # or they are names of probes
             frame["n_probes"] = numbers.fillna(0.0)
     frame = frame if "id" in frame else frame.assign(id="")
@@ -230,9 +226,8 @@ def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
     if sheets.ending(path := as_path(path)) not in sheets.LISTS:
         return {}
     table = sheets.headed(sheets.table(path), heads=_HEADS)
-    gene, *more = (
-        table.headed(of)[:1] for of in (*map(sheets.HEADS.get, ("symbol", "id")), ["name"])
-    )
+    heads = (sheets.HEADS["symbol"], sheets.HEADS["id"], ["name"])
+    gene, *more = (table.headed(of)[:1] for of in heads)
     blank = [""] * len(table.rows)
     ids, called = (table.column(*at) if at and at != gene else blank for at in more)
     genes = table.column(*gene) if gene else []
@@ -249,11 +244,7 @@ def listed_in(path: Path, cells: Any) -> list[str]:
     """Return the names of a list in a JSON file."""
     cells = [cells] if isinstance(cells, str) else cells
     if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
-        raise bad_file(
-            path,
-            "holds something else than a list of names or lists by name: give one of these, or the "
-            "gene_panel.json that lies beside a run of 10x Genomics",
-        )
+        raise bad_file(path, "holds something else than names, or lists by name: give one of these")
     return _names_in(str(path), cells)
 
 
@@ -267,9 +258,7 @@ def _of_gmt(path: Path) -> dict[str, list[str]]:
         genes = _names_in(str(path), cells, may_be_prose=True)  # Reactome has some in words
         if not name or not genes or name in sets:
             raise bad_file(
-                path,
-                f"is not a GMT file, or has a set twice, in line {lines.index(line) + 1} or later "
-                f"({line[:40]!r}): write a name, a description and genes, separated by tabs",
+                path, f"is no GMT file, or has a set twice ({line[:40]!r}): mend this line"
             )
         sets[name] = list(dict.fromkeys(genes))
     if not sets:
@@ -342,11 +331,8 @@ def _pairs(
             label = match[1] if match and all(matches) else heads[at]
             yield label, _names_in(source, table.column(at)[is_gmx:])
     else:
-        raise bad_file(
-            source,
-            f"has no column of types and one of genes, nor a column per type ({table.summary()}): "
-            "head them type and gene, or name them with `type` and `gene`",
-        )
+        text = f"has no columns of types and of genes, nor one per type ({table.summary()})"
+        raise bad_file(source, f"{text}: head them type and gene, or name `type` and `gene`")
 
 
 def _names_in(source: object, cells: Iterable[str], **options: bool) -> list[str]:
@@ -385,14 +371,11 @@ def sets_of(source: str | Path | Mapping[str, Collection[str]]) -> dict[str, lis
         source = _library(source)
     if not isinstance(source, Mapping):
         raise InvalidType(
-            f"`gene_sets={short(source)}` holds no gene sets: give a GMT file, a `dict` of names "
-            "and genes, or the name of a gseapy library"
+            f"`gene_sets={short(source)}` must be a GMT file, a `dict` or a gseapy library"
         )
     for name, genes in source.items():
         if isinstance(genes, str) or not isinstance(genes, Iterable):
-            raise InvalidType(
-                f"`gene_sets={short(genes)}` must be a list of gene names for {str(name)!r}"
-            )
+            raise InvalidType(f"`gene_sets={short(genes)}` must be a list for {str(name)!r}")
     return {str(name): list(dict.fromkeys(map(str, genes))) for name, genes in source.items()}
 
 
@@ -408,8 +391,7 @@ def _library(name: str) -> Any:
     except Exception as error:  # gseapy raises a plain one for a name that it does not know
         raise Unreachable(
             f"`gene_sets={short(name)}` is no file, and no library that gseapy can reach "
-            f"({reason(error)}): choose one of gseapy.get_library_name(), or give a GMT file or a "
-            "`dict`"
+            f"({reason(error)}): choose one of gseapy.get_library_name()"
         ) from error
 
 
@@ -419,19 +401,15 @@ def within(
     """Return the sets restricted to the background, those of the right size."""
     background = set(universe)
     inside = {name: [gene for gene in genes if gene in background] for name, genes in sets.items()}
-    if not any(inside.values()):
-        members = [gene for genes in sets.values() for gene in genes]
-        spelt = {name.upper() for name in universe} & {name.upper() for name in members}
-        but_case = " but for upper and lower case" if spelt else ""
-        raise InvalidValue(
-            f"`gene_sets` have no name in common with the genes{but_case}: {listed(members[:3])} "
-            f"against {listed(universe[:3])}: name the column of `adata.var` that is spelt as the "
-            "gene sets with `symbols`"
-        )
     fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= largest}
-    if not fitting:
+    if fitting:
+        return fitting
+    if any(inside.values()):
         raise InvalidValue(
-            f"`gene_sets` have no set of {smallest} to {largest:g} genes in the background, and up "
-            f"to {max(map(len, inside.values()))}: change `min_size`"
+            f"`gene_sets` have no set of {smallest} to {largest:g} genes: change `min_size`"
         )
-    return fitting
+    members = [gene for genes in sets.values() for gene in genes]
+    raise InvalidValue(
+        f"`gene_sets` have no gene of the data ({listed(members[:3])} against "
+        f"{listed(universe[:3])}): name the column that is spelt as they are with `symbols`"
+    )

@@ -83,7 +83,8 @@ _KINDS = {
     "probes": r"(AFFX-)?\w+_at|ILMN_\d+",
 }
 #: Flags, in lower case.
-YES, NO = ("true", "t", "yes", "y", "1", "x", "✓"), ("false", "f", "no", "n", "0", "")
+YES = ("true", "t", "yes", "y", "1", "x", "✓")
+FLAGS = {*YES, "false", "f", "no", "n", "0", ""}
 #: Kinds of features of 10x Genomics: of genes, of antibodies, and all that are no genes.
 EXPRESSION, _ANTIBODIES = "Gene Expression", "Antibody Capture"
 _NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
@@ -114,7 +115,7 @@ def is_no_gene(kind: str) -> bool:
 def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
     """Return what a column holds: the one question that is asked before a column is taken.
 
-    It is what this share of its cells hold: a key of ``_PATTERNS``; ``"ids"`` or ``"symbols"`` of
+    It is what this share of its cells hold: a key of ``_KINDS``; ``"ids"`` or ``"symbols"`` of
     genes that are known; ``"names"``, which may be of any; ``"prose"``; ``"row numbers"``; or
     ``"nothing"``.  Names of one or two letters alone, such as T and B, are not known for genes.
     """
@@ -170,10 +171,8 @@ class Sheet(NamedTuple):
     def index_of(self, source: object, argument: str, head: str) -> int:
         """Return the column that the caller names."""
         if self.heads.count(head) != 1:
-            raise NotFound(
-                f"`{argument}={short(head)}` heads no column of {source}, or several: name one of "
-                f"{listed(filter(None, self.heads))}"
-            )
+            text = f"`{argument}={short(head)}` heads no column of {source}, or several"
+            raise NotFound(f"{text}: name one of {listed(filter(None, self.heads))}")
         return self.heads.index(head)
 
     def summary(self) -> str:
@@ -243,10 +242,10 @@ def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> 
     for at, row in enumerate(top):
         columns = [number for number, cell in enumerate(row) if is_head(cell, heads)]
         is_plain = at in (0, full) and len(row) > 1
-        kinds = (
-            [kind_of(of[at + 1 :]) for of in zip(*rows, strict=True)] if columns or is_plain else []
-        )
-        if not kinds or _is_body(row, kinds):
+        if not columns and not is_plain:
+            continue
+        kinds = [kind_of(cells[at + 1 :]) for cells in zip(*rows, strict=True)]
+        if _is_body(row, kinds):
             continue
         if {"symbols", "ids"} & {kinds[number] for number in columns}:
             return at
@@ -278,11 +277,8 @@ def genes(
         return Sheet([""], [[text] for text in texts]), {"gene": 0}
     gene = _gene_column(sheet, kinds)
     if gene is None or any(map(_is_gene_above_genes, sheet.heads, zip(*sheet.rows, strict=True))):
-        raise bad_file(
-            source,
-            f"has no one column that holds genes ({sheet.summary()}): head it gene, or name it "
-            "with `column`",
-        )
+        text = f"has no one column of genes ({sheet.summary()})"
+        raise bad_file(source, f"{text}: head it gene, or name it with `column`")
     ids = [at for at in sheet.headed(HEADS["id"]) if kinds[at] not in ("row numbers", "flags")]
     ids += [at for at, kind in enumerate(kinds) if kind == "ids"]
     columns = {"gene": gene} | ({"id": ids[0]} if ids else {})
@@ -313,8 +309,8 @@ def _gene_column(sheet: Sheet, kinds: list[str]) -> int | None:
     candidates = [at for at in sheet.headed(GENE_HEADS) if at in columns]
     candidates = candidates or alone[: len(alone) == 1]
     candidates += [at for at in columns if sheet.heads[at].casefold() in _LIST_HEADS]
-    is_double = candidates and heads[candidates[0]] and heads.count(heads[candidates[0]]) > 1
-    return candidates[0] if candidates and not is_double else None
+    same = {at for at in candidates if heads[at] and heads[at] == heads[candidates[0]]}
+    return candidates[0] if candidates and len(same) < 2 else None
 
 
 def _list(source: object, cells: list[str]) -> Sheet:
@@ -324,11 +320,8 @@ def _list(source: object, cells: list[str]) -> Sheet:
     is_numbered = has_head and below == "numbers" and is_head(cells[0], _NUMBER_HEADS)
     for kind in () if is_numbered else (kind_of(cells[has_head:]), below):
         if kind not in ("symbols", "ids", "names", "nothing"):
-            raise bad_file(
-                source,
-                f"holds {kind} where names of genes are expected: write names, and no title, or "
-                "above numbers of NCBI the head entrez_id",
-            )
+            text = f"holds {kind}: write names of genes alone, without a title"
+            raise bad_file(source, f"{text}; numbers of NCBI need the head entrez_id")
     first = [] if has_head or below not in ("symbols", "ids") else names.several(cells[0])
     if len(first) == 1 and not names.are_names(first):
         text = f"{cells[0]} in the first line of {source} is no name that is known"
@@ -351,11 +344,7 @@ def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[s
     if not several and may_be_prose and "/" not in cell:
         return [cell]
     if not several:
-        raise bad_file(
-            source,
-            f"has {' '.join(cell.split())[:60]!r} in a cell, which may be one name or several: "
-            "write one name in a cell, or commas between them",
-        )
+        raise bad_file(source, f"has one or several names in {cell[:60]!r}: put commas between")
     return several
 
 
@@ -439,9 +428,7 @@ def checked(path: str | Path, endings: Sequence[str], **options: str | None) -> 
     for argument, value in options.items():
         accepted = {"sheet": WORKBOOKS, "set_name": SETS}.get(argument, LISTS)
         if value is not None and argument != "species" and suffix not in accepted:
-            raise InvalidValue(
-                f"`{argument}={short(value)}` is for files {quoted(*accepted)}, and not for {path}"
-            )
+            raise InvalidValue(f"`{argument}={short(value)}` is for files {quoted(*accepted)}")
     return path, suffix
 
 
@@ -512,9 +499,8 @@ def _separator(content: str, suffix: str) -> str:
         if not rows or (len(rows[0]) == 1 and is_head(rows[0][0])):
             return _NOTHING  # one column, of lists
         with_heads = any(any(map(is_head, row)) for row in rows[:_TOP] if len(row) > 1)
-        if with_heads or (
-            2 * len(wide[mark]) > len(rows) - 1 and (suffix == ".csv" or mark == "\t")
-        ):
+        is_mostly_wide = 2 * len(wide[mark]) > len(rows) - 1
+        if with_heads or (is_mostly_wide and (suffix == ".csv" or mark == "\t")):
             return mark
     return _NOTHING
 
@@ -605,11 +591,8 @@ def check_names(genes: Iterable[str], path: Path) -> None:
     changed = [name for name in genes if not comes_back(name)]
     changed += [name for name in genes[:1] if is_list_head(name) and ending(path) == ".txt"]
     if changed:
-        raise bad_file(
-            path,
-            f"cannot hold the name {changed[0]!r}, which would change when it is read again: "
-            "rename the gene, or name a column of `adata.var` with `symbols`",
-        )
+        text = f"cannot hold the name {changed[0]!r}, which would be read as another"
+        raise bad_file(path, f"{text}: rename it, or name a column of `adata.var` with `symbols`")
 
 
 def comes_back(name: str) -> bool:
