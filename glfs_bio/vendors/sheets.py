@@ -434,15 +434,10 @@ def checked(path: str | Path, endings: Sequence[str], **options: str | None) -> 
 
 def opened(path: Path) -> IO[str]:
     """Open the text of a file, packed or not, which may be longer than memory."""
-    file = io.BufferedReader(unpacked(path))
+    unpack = PACKED.get(path.suffix.lower(), open)
+    file = io.BufferedReader(unpack(path, "rb"))
     is_utf16 = file.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff")
     return io.TextIOWrapper(file, encoding="utf-16" if is_utf16 else "utf-8-sig")
-
-
-def unpacked(path: Path) -> Any:
-    """Open the bytes of a file, packed or not."""
-    unpack = PACKED.get(path.suffix.lower())
-    return path.open("rb") if unpack is None else unpack(path)
 
 
 def text(path: Path) -> str:
