@@ -205,12 +205,10 @@ class Lookup:
     @cached_property
     def by_name(self) -> dict[str, list[int]]:
         """Rows of each name; several rows may have one symbol."""
-        names: dict[str, list[int]] = {}
-        for column in dict.fromkeys((None, self._symbols)):
-            for row, name in enumerate(read.symbols(self.adata, column).fillna("")):
-                names.setdefault(name, []).append(row)
-        names.pop("", None)
-        return names
+        columns = dict.fromkeys((None, self._symbols))
+        texts = [name for column in columns for name in read.symbols(self.adata, column).fillna("")]
+        rows = rows_by_key(tuple(texts))
+        return {name: [row % self.n_genes for row in of_name] for name, of_name in rows.items()}
 
     @cached_property
     def _ids(self) -> list[str]:
@@ -264,11 +262,13 @@ class Lookup:
         """Rows of a name, pattern, boolean column or family; None where nothing is found."""
         if isinstance(item, re.Pattern):
             return self._where(lambda name: item.search(name) is not None)
-        if item in self.flags and item not in self.by_name:
+        if item in self.by_name:
+            return self.of(item)
+        if item in self.flags:
             return self.flagged(item, "include")
-        if item == "controls" and item not in self.by_name:
+        if item == "controls":
             return np.flatnonzero(read.controls(self.adata)).tolist() or None
-        if item in FAMILIES and item not in self.by_name:
+        if item in FAMILIES:
             return self._where(lambda name: is_member(name, item))
         return self.of(item) or None
 
@@ -298,10 +298,11 @@ class Lookup:
             return
         texts = [item.pattern if isinstance(item, re.Pattern) else item for item in items]
         text = f"`{argument}` has names that are missing in {self.where}: {listed(texts)}"
-        if missing == "raise":
-            ignore = ", or pass `missing='warn'`" if argument in _OF_SELECTIONS else ""
-            raise NotFound(f"{text}: correct them{ignore}{self.hints(items)}")
-        caution(f"{text}; they are ignored{self.hints(items)}.")
+        if missing == "warn":
+            caution(f"{text}; they are ignored{self.hints(items)}.")
+            return
+        ignore = ", or pass `missing='warn'`" if argument in _OF_SELECTIONS else ""
+        raise NotFound(f"{text}: correct them{ignore}{self.hints(items)}")
 
     def hints(self, absent: Collection[Item]) -> str:
         """Return what was meant by what is not there: clauses after semicolons, or ``""``."""
@@ -322,29 +323,42 @@ class Lookup:
             return f"{name} is in `adata.raw`"
         way, _, genes = self.resolver.match(name)
         if way == "unknown":
-            genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
-            families = [family for family in FAMILIES if family.startswith(name)]
-            genes = genes or (families if name[3:] else [])  # CEL is a gene
+            families = [family for family in FAMILIES if name[3:] and family.startswith(name)]
+            genes = similar(name, [*self.by_name, *self.flags, *FAMILIES]) or families
         verb = "is" if way == "absent" else "may be"
         return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
+
+    def mask(
+        self, genes: Genes | None, argument: str, missing: Missing
+    ) -> tuple[NDArray[np.bool_], list[Item]]:
+        """Return which genes are asked for, and what is missing."""
+        items = [] if genes is None else names_in(genes, argument, patterns=True)
+        rows_of_items: Iterable[Any] = map(self.rows, items)
+        if isinstance(items, PanelFile):
+            rows_of_items = [rows or None for rows in self.of_file(items.table)]
+        is_named = np.zeros(self.n_genes, dtype=bool)
+        absent: list[Item] = []
+        for item, rows in zip(items, rows_of_items, strict=True):
+            if rows is None:
+                absent.append(item)
+            else:
+                is_named[rows] = True
+        if missing != "ignore":
+            self.note_renamed(argument)
+        return is_named, absent
 
 
 def check_names(adata: AnnData) -> None:
     """Refuse genes called by numbers where a column of the data has names, and probes."""
     first = adata.var_names[:_SAMPLE].astype(str)
     if len(first) and first.str.fullmatch(_PROBE).all():
-        raise InvalidValue(
-            "`adata` has probes in `adata.var_names`, not genes: read the matrix of genes, "
-            "filtered_feature_bc_matrix.h5"
-        )
+        raise InvalidValue("`adata` has probes, not genes: read filtered_feature_bc_matrix.h5")
     if not (len(first) and first.str.isdecimal().all()):
         return
     for name, column in adata.var.select_dtypes(exclude=["number", "bool"]).items():
         if are_names(list(column[:_SAMPLE].astype(str))):
-            raise InvalidValue(
-                f"`adata` has numbers in `adata.var_names`, and names in a column of `adata.var`: "
-                f"pass `symbols={short(name)}`, or make these its `adata.var_names`"
-            )
+            text = "`adata` has numbers in `adata.var_names`"
+            raise InvalidValue(f"{text}: pass `symbols={short(name)}`, which has names")
 
 
 def settled(adata: AnnData, request: Request, missing: Missing | None = None) -> Request:
@@ -356,7 +370,7 @@ def settled(adata: AnnData, request: Request, missing: Missing | None = None) ->
         return request
     lookup = Lookup(adata, request.symbols)
     missing = missing or request.missing
-    is_ignored, absent = _mask(lookup, spec.ignore, "ignore", missing)
+    is_ignored, absent = lookup.mask(spec.ignore, "ignore", missing)
     lookup.report("ignore", absent, missing)
     names = tuple(map(str, adata.var_names[is_ignored]))
     return replace(request, structure=replace(spec, ignore=names or None))
@@ -381,16 +395,14 @@ def choose(
         check_names(adata)
     else:
         lookup = Lookup(adata, symbols)
-        excluded, not_excluded = _mask(lookup, exclude, "exclude", missing)
-        included, absent = _mask(lookup, include, "include", missing)
+        excluded, not_excluded = lookup.mask(exclude, "exclude", missing)
+        included, absent = lookup.mask(include, "include", missing)
         argument = "include" if absent else "exclude"
         absent = list(dict.fromkeys([*absent, *not_excluded]))
         lookup.report(argument, absent, missing)
     if (included & excluded).any():
-        raise InvalidValue(
-            "`include` has genes that `exclude` has too: "
-            f"{listed(adata.var_names[included & excluded])}: remove them from one of the two"
-        )
+        both = listed(adata.var_names[included & excluded])
+        raise InvalidValue(f"`include` has genes that `exclude` has too: {both}: remove them")
     allowed = ~excluded & (included | ~(silent | nameless))
     if adata.n_vars and not allowed.any():
         out = "exclude" if ignore is None else "ignore"
@@ -416,7 +428,7 @@ def not_to_choose(
     ignore, by their names.
     """
     lookup = Lookup(adata, symbols)
-    excluded, absent = _mask(lookup, exclude, "exclude", "ignore")
+    excluded, absent = lookup.mask(exclude, "exclude", "ignore")
     lookup.report("exclude", absent, "warn")
     barred = read.controls(adata) | read.nameless(adata) | adata.var_names.isin(ignore or ())
     return np.asarray(barred | excluded)
@@ -488,26 +500,6 @@ def is_several(names: Any) -> bool:
     return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
 
 
-def _mask(
-    lookup: Lookup, genes: Genes | None, argument: str, missing: Missing
-) -> tuple[NDArray[np.bool_], list[Item]]:
-    """Return which genes are asked for, and what is missing."""
-    mask = np.zeros(lookup.n_genes, dtype=bool)
-    absent: list[Item] = []
-    items = [] if genes is None else names_in(genes, argument, patterns=True)
-    rows_of_items: Iterable[Any] = map(lookup.rows, items)
-    if isinstance(items, PanelFile):
-        rows_of_items = [rows or None for rows in lookup.of_file(items.table)]
-    for item, rows in zip(items, rows_of_items, strict=True):
-        if rows is None:
-            absent.append(item)
-        else:
-            mask[rows] = True
-    if missing != "ignore":
-        lookup.note_renamed(argument)
-    return mask, absent
-
-
 def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     """Names of a list or file, each once; with `patterns` these too, or one of either."""
     if isinstance(genes, PanelFile):
@@ -522,10 +514,10 @@ def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
         raise InvalidType(f"`{argument}={short(genes)}` must be a file, or a list of {kinds}")
     names = [str(name) if isinstance(name, str) else name for name in genes]
     for name in names:
-        if not (isinstance(name, str) or (patterns and isinstance(name, re.Pattern))):
+        if not isinstance(name, str | re.Pattern if patterns else str):
             raise InvalidType(f"`{argument}` has {quoted(name)}, and must have {kinds}")
-        if name == "":
-            raise InvalidValue(f"`{argument}` has an empty name: leave it out")
+    if "" in names:
+        raise InvalidValue(f"`{argument}` has an empty name: leave it out")
     if not (names or patterns):
         raise InvalidValue(f"`{argument}` is empty: give gene names")
     return list(dict.fromkeys(names))
@@ -550,9 +542,8 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         return [panel]
     keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
     raise NotFound(
-        f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), ranked genes, "
-        f"`boolean` column of `adata.var` with a gene ({listed(lookup.flags)}), or gene of "
-        f"{lookup.where}: choose one of these, or give gene names as a list{lookup.hints([panel])}"
+        f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), flag of `adata.var` "
+        f"({listed(lookup.flags)}) or gene of {lookup.where}: name one{lookup.hints([panel])}"
     )
 
 

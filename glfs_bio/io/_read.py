@@ -46,8 +46,6 @@ _CELLS_IN_ROWS = re.compile(r"cells_x_|quants_mat")
 _HEADS = (*sheets.GENE_HEADS, "barcode|cell|x|v1")
 #: What is read into memory.
 _IN_MEMORY = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")
-#: How 10x Genomics names a probe.
-_PROBE = re.compile(r".+\|[0-9a-f]{7}")
 
 
 def read_cells(
@@ -117,6 +115,8 @@ def read_cells(
     >>> adata.shape, list(adata.var_names)
     ((2, 2), ['CD3D', 'CD79A'])
     """
+    import zarr
+
     path = as_path(path)
     checks.flags(backed=backed, **({} if transpose is None else {"transpose": transpose}))
     checks.texts(modality=modality, or_none=True)
@@ -140,13 +140,24 @@ def read_cells(
         for message in ("(Variable|Observation) names are not unique", "Suffix used"):
             warnings.filterwarnings("ignore", message, UserWarning)
         warnings.filterwarnings("ignore", "The default value for `spmatrix`")  # of mmread
-        adata = _read(path, ending, transpose, backed, modality, var_names)
+        if ending in _tables.SEPARATORS:
+            adata = _tables.read(path, ending, transpose=transpose)
+        elif ending == _MTX:
+            adata = _mtx(_matrix_of(path) if path.is_dir() else path, var_names)
+        elif ending == ".zarr":
+            group = zarr.open_group(path, mode="r")
+            adata = _store(path, group, _SEVERAL, backed=backed, modality=modality)
+        elif ending == ".loom":
+            adata = _loom(path)
+        elif ending in _HDF5:
+            adata = _hdf5(path, var_names, backed=backed, modality=modality)
+        else:
+            readable = quoted(*_HDF5, ".zarr", ".loom", _MTX, *_tables.SEPARATORS)
+            raise bad_file(path, f"has an unreadable ending: give a file {readable}, or a folder")
     for matrix in (None if backed else adata.X, *map(adata.layers.get, read.layers(adata))):
         check_indices(matrix, "path", str(path))
     if 0 in adata.shape:
         raise bad_file(path, "holds no cells, or no genes")
-    if all(map(_PROBE.fullmatch, adata.var_names)):
-        raise bad_file(path, "holds probes, not genes: give filtered_feature_bc_matrix.h5")
     make_unique(adata, path)
     twice = adata.obs_names[adata.obs_names.duplicated()].unique()
     if len(twice):
@@ -154,47 +165,18 @@ def read_cells(
     return adata
 
 
-def _read(
-    path: Path,
-    ending: str,
-    transpose: bool | None,
-    backed: bool,
-    modality: str | None,
-    var_names: str,
-) -> ad.AnnData:
-    if ending in _tables.SEPARATORS:
-        return _tables.read(path, ending, transpose=transpose)
-    if ending == _MTX:
-        return _mtx(_matrix_of(path) if path.is_dir() else path, var_names)
-    if ending == ".zarr":
-        import zarr
-
-        return _store(path, zarr.open_group(path, mode="r"), _SEVERAL, backed, modality)
-    if ending in (*_HDF5, ".loom"):
-        _refuse_external_links(path)
-        return _loom(path) if ending == ".loom" else _hdf5(path, backed, modality, var_names)
-    endings = quoted(*_HDF5, ".zarr", ".loom", _MTX, *_tables.SEPARATORS)
-    raise bad_file(
-        path, f"has an unknown ending: give a file {endings}, or a folder of 10x Genomics"
-    )
-
-
 def make_unique(adata: ad.AnnData, path: Path) -> None:
     """Make gene names unique, and say which were not."""
     doubled = adata.var_names[adata.var_names.duplicated()].unique()
-    if not len(doubled):
-        return
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Suffix used", UserWarning)
-        adata.var_names_make_unique()
-    log.warning(
-        f"{path} has several genes of one name, which are made unique by numbers behind them, such "
-        f"as -1: {listed(doubled)}."
-    )
+    if len(doubled):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Suffix used", UserWarning)
+            adata.var_names_make_unique()
+        log.warning(f"{path} has several genes of one name, numbered as -1 now: {listed(doubled)}.")
 
 
 def _store(
-    path: Path, root: Any, several: tuple[str, ...], backed: bool, modality: str | None
+    path: Path, root: Any, several: tuple[str, ...], *, backed: bool, modality: str | None
 ) -> ad.AnnData:
     """Return the AnnData that a store is, or the one of several that is asked for."""
     members = [f"{group}/{name}" for group in several if group in root for name in root[group]]
@@ -205,9 +187,7 @@ def _store(
         raise NotFound(f"`modality={short(modality)}` is not in {path}: {advice}")
     if len(matching) > 1:
         first = min(matching).partition("/")[2]
-        raise bad_file(
-            path, f"holds several matrices ({names}): choose one, such as `modality={short(first)}`"
-        )
+        raise bad_file(path, f"holds {names}: choose one, such as `modality={short(first)}`")
     if not matching and (not {"obs", "var"} <= set(root) or {*several} & set(root)):
         raise bad_file(path, "holds no AnnData, MuData or SpatialData with a matrix")
     if backed:
@@ -215,32 +195,26 @@ def _store(
     return read_elem(root[matching[0]]) if matching else ad.read_zarr(path)
 
 
-def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.AnnData:
+def _hdf5(path: Path, var_names: str, *, backed: bool, modality: str | None) -> ad.AnnData:
     """Read what the groups of the file say that it is, whatever its ending."""
     import h5py  # type: ignore[import-untyped]
 
-    if not h5py.is_hdf5(path):
-        raise bad_file(path, "is no HDF5 file, whatever its ending: give it the ending it needs")
+    _refuse_external_links(path)
     with h5py.File(path) as file:
         is_anndata = {"obs", "var"} <= set(file)
         genomes = [name for name in file if "barcodes" in getattr(file[name], "keys", set)()]
         if "mod" in file or modality is not None:
-            return _store(path, h5py.File(path) if backed else file, ("mod",), backed, modality)
+            root = h5py.File(path) if backed else file
+            return _store(path, root, ("mod",), backed=backed, modality=modality)
         if is_anndata and backed and "encoding-type" in file.attrs and var_names == _SYMBOLS:
             return open_backed(h5py.File(path), path)
     if is_anndata and var_names != _SYMBOLS:
-        raise InvalidValue(
-            f"`var_names={short(var_names)}` is for 10x Genomics, and {path} is AnnData"
-        )
+        raise InvalidValue(f"`var_names={short(var_names)}` is for 10x Genomics, not {path}")
     if is_anndata:
         return ad.read_h5ad(path, backed="r" if backed else None)
     if len(genomes) != 1:
-        problem = f"holds several genomes ({listed(genomes)})" if genomes else "holds no cells"
-        raise bad_file(
-            path,
-            f"{problem}: write one of them, read with scanpy.read_10x_h5(..., genome=...), to an "
-            ".h5ad",
-        )
+        text = f"holds {len(genomes)} genomes ({listed(genomes)})"
+        raise bad_file(path, f"{text}: write one of scanpy.read_10x_h5(..., genome=...) to .h5ad")
     needs("A file of 10x Genomics", "scanpy")
     import scanpy as sc
 
@@ -259,15 +233,11 @@ def _refuse_external_links(path: Path) -> None:
 
     def look(name: str, link: Any) -> None:
         if isinstance(link, h5py.ExternalLink):
-            raise bad_file(
-                path,
-                f"has a link to another file ({name} to {link.filename}): copy what is meant into "
-                "the file",
-            )
+            text = f"has a link ({name} to {link.filename})"
+            raise bad_file(path, f"{text}: copy into the file what is meant")
 
-    if h5py.is_hdf5(path):
-        with h5py.File(path, "r") as file:
-            file.visititems_links(look)
+    with h5py.File(path, "r") as file:
+        file.visititems_links(look)
 
 
 def _loom(path: Path) -> ad.AnnData:
@@ -275,16 +245,14 @@ def _loom(path: Path) -> ad.AnnData:
     import loompy
     import scanpy as sc
 
-    names = {}
+    _refuse_external_links(path)
     with loompy.connect(path, "r") as file:
-        for argument, kind, present in (
-            ("var_names", _GENE, file.ra.keys()),
-            ("obs_names", _CELL, file.ca.keys()),
-        ):
-            names[argument] = next((name for name in kind if name in present), None)
-            if names[argument] is None:
-                raise bad_file(path, f"has no names: add one of the attributes {quoted(*kind)}")
-    return sc.read_loom(path, **names)
+        of_genes, of_cells = file.ra.keys(), file.ca.keys()
+    genes = [name for name in _GENE if name in of_genes]
+    cells = [name for name in _CELL if name in of_cells]
+    if not genes or not cells:
+        raise bad_file(path, f"has no names: add the attributes {quoted(_GENE[0], _CELL[0])}")
+    return sc.read_loom(path, var_names=genes[0], obs_names=cells[0])
 
 
 def _matrix_of(folder: Path) -> Path:
@@ -293,11 +261,7 @@ def _matrix_of(folder: Path) -> Path:
     candidates = [file for file in matrices if "matrix" in file.name] or matrices
     if len(candidates) != 1:
         names = listed([file.name for file in candidates]) if candidates else "none"
-        raise bad_file(
-            folder,
-            f"must hold one matrix of {_MTX} or {_MTX}.gz, or be a store of zarr, and holds "
-            f"{names}: give the path of a file",
-        )
+        raise bad_file(folder, f"must hold one .mtx, or be zarr, and holds {names}: give a file")
     return candidates[0]
 
 
@@ -323,12 +287,8 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     if matrix.shape == shape[::-1] and not (has_cells_in_rows and shape[0] == shape[1]):
         matrix = matrix.T
     elif matrix.shape != shape:
-        raise bad_file(
-            path,
-            f"is a matrix of {matrix.shape[0]} × {matrix.shape[1]}, with {shape[1]} genes in "
-            f"{files['genes'].name} and {shape[0]} cells in {files['cells'].name}: give files that "
-            "belong together, and are whole",
-        )
+        sides = listed(f"{len(texts[kind])} in {file.name}" for kind, file in files.items())
+        raise bad_file(path, f"is of size {matrix.shape}, not {sides}: give whole files")
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
     if all(map(is_id, symbols)) and not all(map(is_id, ids)):
         ids, symbols = symbols, ids
@@ -342,11 +302,11 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
             raise bad_file(path, f"has a line without a name in {files[kind].name}")
     obs = pd.DataFrame(index=cells.iloc[:, 0].to_numpy())
     adata = ad.AnnData(sparse.csr_matrix(matrix, dtype=np.float32), obs=obs, var=var)
-    if genes.shape[1] < 3 or not genes[2].isin([sheets.EXPRESSION]).any():
-        are_others = genes.shape[1] > 2 and genes[2].map(sheets.is_no_gene).any()
-        return adata[:, :0] if are_others else adata
-    adata.var["feature_types"] = genes[2].to_numpy()
-    is_gene = genes[2].to_numpy() == sheets.EXPRESSION
+    kinds = genes[2] if genes.shape[1] > 2 else pd.Series(dtype=object)
+    is_gene = (kinds == sheets.EXPRESSION).to_numpy()
+    if not is_gene.any():
+        return adata[:, :0] if any(map(sheets.is_no_gene, kinds)) else adata
+    adata.var["feature_types"] = kinds.to_numpy()
     return adata if is_gene.all() else adata[:, is_gene].copy()
 
 
@@ -363,11 +323,8 @@ def _files_of_names(path: Path) -> dict[str, Path]:
             if matching:
                 paths.setdefault(kind, matching[0])
     if missing := {"genes", "cells"} - paths.keys():
-        raise bad_file(
-            path,
-            f"has no file with the names of its {' and '.join(sorted(missing))} beside it: put "
-            "features.tsv, or genes.tsv, and barcodes.tsv there, named as it is",
-        )
+        text = f"has no names of {' and '.join(sorted(missing))} beside it"
+        raise bad_file(path, f"{text}: put features.tsv and barcodes.tsv there")
     return paths
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import logging
 import re
-from io import BufferedReader, TextIOWrapper
 from itertools import islice
 from statistics import mode
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
@@ -29,7 +28,6 @@ log = logging.getLogger(__name__)
 #: What may separate columns, by the ending; blanks, of any number, where nothing else does.
 _BLANKS = r"\s+"
 SEPARATORS = {".csv": (",", ";"), ".tsv": ("\t",), ".txt": ("\t", ";", ",", _BLANKS)}
-_UNICODE = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 #: What lines begin with that are not of the table; and lines that are looked at for the header.
 _COMMENTS, _SNIFFED = ("#", "!"), 64
 #: Values that are read at a time.
@@ -66,7 +64,6 @@ _WELL = re.compile(r".?|[A-P]\d{1,2}", re.IGNORECASE)
 class _Head(NamedTuple):
     """What the lines above the values of a table say."""
 
-    encoding: str
     separator: str
     decimal: str
     #: Of the header, and how many lines there are down to it, and above it that are no comments
@@ -91,96 +88,66 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     for side, texts in (("row", rows), ("column", columns)):
         if "" in texts:
             at = texts.index("")
-            where = f"behind {listed([texts[at - 1]])}" if at else "the first"
-            raise bad_file(
-                path,
-                f"has no name for {side} {at + 1} of its values, {where}: name it, or remove it",
-            )
+            text = f"has no name for {side} {at + 1} of its values"
+            raise bad_file(path, f"{text}, behind {listed(texts[:at][-1:])}: name it, or remove it")
     if transpose is None:
         check_way_round(path, corner, rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
     matrix = matrix.T if transpose else matrix
     _check_names(path, genes, cells if transpose else [], matrix)
-    outside = np.array([head.n_keys > 1 and cell.endswith("_0") for cell in cells])
-    antibodies = np.array([sheets.is_antibody(gene) for gene in genes])
+    is_cell = np.array([head.n_keys == 1 or not cell.endswith("_0") for cell in cells])
+    is_gene = np.array([not sheets.is_antibody(gene) for gene in genes])
     obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
-    if len(twice := obs.index[obs.index.duplicated() & ~outside].unique()):
-        raise bad_file(
-            path,
-            f"has several cells of one name ({listed(twice)}): give every cell its own, in the "
-            f"first {'row' if transpose else 'column'}",
-        )
+    if len(twice := obs.index[obs.index.duplicated() & is_cell].unique()):
+        raise bad_file(path, f"has several cells of one name ({listed(twice)}): give each its own")
     for n_lines, text in (
         (head.n_above, f"lines above its header in line {head.n_lines}"),
-        (outside.sum(), "rows of cell_ID 0, which is what is outside of cells"),
-        (antibodies.sum(), "antibodies"),
+        ((~is_cell).sum(), "rows of cell_ID 0, which is what is outside of cells"),
+        ((~is_gene).sum(), "antibodies"),
     ):
         if n_lines:
             log.warning(f"{path} has {n_lines} {text}, which are left out.")
     adata = ad.AnnData(matrix, obs=obs, var=var)
-    return adata[~outside, ~antibodies].copy() if (outside.any() or antibodies.any()) else adata
+    return adata if is_cell.all() and is_gene.all() else adata[is_cell, is_gene].copy()
 
 
 def _head(path: Path, ending: str) -> _Head:
     """Find the header, and what separates columns: the first that one of the first lines has."""
-    lines, comments = [], []
-    with sheets.unpacked(path) as raw, BufferedReader(raw) as file:
-        encoding = _UNICODE.get(file.peek(2)[:2], "utf-8-sig")
-        with TextIOWrapper(file, encoding) as text:
-            for number, line in enumerate(text, start=1):
-                if line.strip() and not line.startswith(_COMMENTS):
-                    lines.append((number, line.rstrip("\r\n")))
-                elif line[:1] == "#" and not lines:
-                    comments = [(number, line.rstrip("\r\n"))]
-                if len(lines) == _SNIFFED:
-                    break
-    if any("\0" in line for _, line in lines):
-        raise bad_file(path, "is no text in UTF-8: save it as UTF-8")
-    if broken := [number for number, line in lines if line.count('"') % 2]:
-        raise bad_file(
-            path,
-            f"has quotes in line {broken[0]} that are not closed there: remove the line break "
-            "between them, or the quote",
-        )
-    by_mark = [_header(path, comments + lines, mark, encoding) for mark in SEPARATORS[ending]]
-    heads = [head for head in by_mark if head is not None]
-    if not heads:
-        raise bad_file(
-            path,
-            "has no columns of numbers: separate columns of .csv by commas or semicolons, and of "
-            ".tsv by tabs",
-        )
-    return min(heads, key=lambda head: head.n_lines)
+    with sheets.opened(path) as text:
+        lines = ((number, line.rstrip("\n")) for number, line in enumerate(text, start=1))
+        of_table = (line for line in lines if line[1].strip() and line[1][0] not in _COMMENTS)
+        table = list(islice(of_table, _SNIFFED))
+    for number, line in table:
+        if "\0" in line:
+            raise bad_file(path, "is no text in UTF-8: save it as UTF-8")
+        if line.count('"') % 2:
+            raise bad_file(path, f"has a quote in line {number} that ends in another: remove it")
+    heads = [_header(path, table, separator) for separator in SEPARATORS[ending]]
+    if not any(heads):
+        raise bad_file(path, "has no columns of numbers: separate them by commas or tabs")
+    return min(filter(None, heads), key=lambda head: head.n_lines)
 
 
-def _header(
-    path: Path, lines: Sequence[tuple[int, str]], separator: str, encoding: str
-) -> _Head | None:
+def _header(path: Path, lines: Sequence[tuple[int, str]], separator: str) -> _Head | None:
     """Return the first line with as many names as most, or the last, have fields, or one fewer.
 
-    R writes one fewer, and others a comment, above values.  Titles have fewer, or nothing but
-    separators behind them.
+    R writes one fewer, above values.  Titles have fewer, or nothing but separators behind them.
     """
-    rows = [(number, _fields(line.removeprefix("#"), separator)) for number, line in lines]
-    widths = [len(fields) for _, fields in rows] or [0]
+    rows = [_fields(line, separator) for _, line in lines]
+    widths = list(map(len, rows)) or [0]
     width = max(mode(widths), widths[-1])
-    for n_above, (number, fields) in enumerate(rows):
-        names = [sheets.stripped(name) for name in fields]
+    for at, fields in enumerate(rows):
+        names = list(map(sheets.stripped, fields))
         while len(names) > width and not names[-1]:
             names.pop()
-        below = [cells[1:] for _, cells in rows[n_above + 1 :]]
-        is_sure = len(names) == width and lines[n_above][1][:1] != "#"
+        values = [cells[1:] for cells in rows[at + 1 :]]
+        is_above_values = any(map(_is_number, values[0][:_SNIFFED])) if values else False
+        is_header = len(names) == width or (len(names) == width - 1 and is_above_values)
         n_filled = sum(map(bool, names[1 - width :]))  # the first may be blank
-        if width == 1 or len(names) not in (width - 1, width) or 2 * n_filled < width - 1:
-            continue
-        if not is_sure and not (below and any(map(_is_number, below[0][:_SNIFFED]))):
-            continue
-        is_keyed = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW
-        decimal = "." if separator == "," else _decimal(path, below)
-        n_titles = n_above - (lines[0][1][:1] == "#")
-        return _Head(
-            encoding, separator, decimal, names, number, max(n_titles, 0), width, 1 + is_keyed
-        )
+        if width > 1 and is_header and 2 * n_filled >= width - 1:
+            is_keyed = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW
+            decimal = "." if separator == "," else _decimal(path, values)
+            return _Head(separator, decimal, names, lines[at][0], at, width, 1 + is_keyed)
     return None
 
 
@@ -202,46 +169,33 @@ def _decimal(path: Path, rows: list[list[str]]) -> str:
     with_comma = [field for row in rows for field in row if "," in field]
     if not with_comma or any(map(_DECIMAL.fullmatch, with_comma)):
         return "," if with_comma else "."
-    raise bad_file(
-        path,
-        f"has commas that may separate thousands ({listed(with_comma[:1])}): remove them, or write "
-        "decimals with points",
-    )
+    raise bad_file(path, f"has {with_comma[0]}, which may be thousands: write decimals with points")
 
 
 def _values(path: Path, head: _Head) -> tuple[list[str], Array]:
     """Return names of the rows, and values."""
     rows: list[str] = []
     blocks = []
-    with (
-        sheets.unpacked(path) as raw,
-        TextIOWrapper(BufferedReader(raw), head.encoding) as text,
-    ):
+    with sheets.opened(path) as text:
         for _ in islice(text, head.n_lines):  # pandas would count other lines between quotes
             pass
-        try:
-            chunks = pd.read_csv(
-                text,
-                sep=head.separator,
-                decimal=head.decimal,
-                header=None,
-                converters=dict.fromkeys(range(head.n_keys), _as_text),
-                chunksize=max(1, _AT_ONCE // head.width),
-                low_memory=False,  # blocks are small already
-            )
-        except pd.errors.EmptyDataError as error:
-            raise bad_file(
-                path,
-                f"has no rows below its header in line {head.n_lines}: look whether it is whole",
-            ) from error
+        chunks = pd.read_csv(
+            text,
+            sep=head.separator,
+            decimal=head.decimal,
+            header=None,
+            converters=dict.fromkeys(range(head.n_keys), _as_text),
+            chunksize=max(1, _AT_ONCE // head.width),
+            low_memory=False,  # blocks are small already
+        )
         for chunk in chunks:
             keys = [chunk.pop(column) for column in range(head.n_keys)]
             if sheets.plain(head.names[0]) == "cellid":
                 keys.reverse()
             rows += ["_".join(key[1:] for key in of_row) for of_row in zip(*keys, strict=True)]
-            texts = chunk.select_dtypes(exclude=["number", "bool"])
-            if len(texts.columns) or 0 < chunk.select_dtypes("bool").shape[1] < chunk.shape[1]:
-                _refuse_texts(path, head, chunk.select_dtypes(exclude="number"), rows)
+            texts = chunk.select_dtypes(exclude="number")
+            if len(texts.columns) and set(chunk.dtypes) != {np.dtype(bool)}:
+                _refuse_texts(path, head, texts, rows)
             blocks.append(chunk.to_numpy(dtype=np.float64))
     return rows, np.concatenate(blocks)
 
@@ -252,18 +206,14 @@ def _as_text(field: str) -> str:
 
 
 def _refuse_texts(path: Path, head: _Head, texts: pd.DataFrame, rows: list[str]) -> NoReturn:
-    """Refuse columns that are no numbers, with the first text and its place."""
-    names = head.names if len(head.names) == head.width else ["", *head.names]
+    """Refuse columns that are no numbers, with the first text and its row."""
+    names = ["", *head.names][-head.width :]
     first = texts.iloc[:, 0]
     is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
     at = int(is_text.to_numpy().argmax())
-    row = rows[len(rows) - len(texts) + at] or at + 1
-    raise bad_file(
-        path,
-        f"has columns that are not numeric ({listed(names[column] for column in texts)}), such as "
-        f"{first.iloc[at]!r} in column {listed([names[first.name]])} of row {listed([row])}: "
-        "correct the numbers, or remove what describes cells or genes",
-    )
+    columns, row = listed(names[column] for column in texts), rows[len(rows) - len(texts) + at]
+    text = f"has texts in columns ({columns}), as {first.iloc[at]!r} in row {row}"
+    raise bad_file(path, f"{text}: remove them")
 
 
 def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
@@ -274,18 +224,11 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
     corner, columns = names[0], names[head.n_keys :]
     columns += [""] * (width - len(columns))
     if len(columns) > width:
-        raise bad_file(
-            path,
-            f"has {len(columns)} names in line {head.n_lines}, and {width} values in the next: "
-            "give each column a name",
-        )
+        text = f"has {len(columns)} names in line {head.n_lines}, and {width} values below"
+        raise bad_file(path, f"{text}: give each column a name")
     is_head = not corner or _CELL_HEAD.fullmatch(sheets.plain(corner)) or says_genes(corner)
     if not is_head and (_side([corner]) > 0 or all(map(_is_number, columns))):
-        raise bad_file(
-            path,
-            f"has no head above names of its rows in line {head.n_lines}, but {corner}: give it a "
-            "header with a name for each column, such as cell",
-        )
+        raise bad_file(path, f"has no header in line {head.n_lines}, but {corner}: add one")
     return corner, columns
 
 
@@ -300,37 +243,25 @@ def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) 
         rising = [at for at in np.flatnonzero(ends) if (np.diff(matrix[:, at]) == 1).all()]
         wrong += [genes[at] for at in rising]
     if wrong:
-        raise bad_file(
-            path,
-            f"holds something else than expression ({listed(dict.fromkeys(wrong))}): remove what "
-            "numbers, places or describes cells or genes",
-        )
+        wrong = list(dict.fromkeys(wrong))
+        raise bad_file(path, f"has columns that are no genes ({listed(wrong)}): remove them")
 
 
 def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
     """Refuse a table whose rows are not known to be cells: by its first cell, and by names."""
     by_corner = (_CELL_HEAD.fullmatch(sheets.plain(corner)) is not None) - says_genes(corner)
     by_rows = -_side(rows)
-    if by_corner + by_rows > 1:  # whatever the names of the columns are
+    if by_corner + by_rows > 1 or by_corner + np.sign(_side(columns) + by_rows) > 0:
         return
-    by_names = np.sign(_side(columns) + by_rows)
-    if by_corner + by_names > 0:
-        return
-    raise bad_file(
-        path,
-        f"does not show that its rows ({listed(rows[:4], 3)}) are cells and its columns "
-        f"({listed(columns[:4], 3)}) genes, or shows the opposite: pass `transpose=True` if its "
-        "rows are genes, or `transpose=False` if they are cells",
-    )
+    text = f"may have genes in its rows ({listed(rows[:4], 3)}), not ({listed(columns[:4], 3)})"
+    raise bad_file(path, f"{text}: pass `transpose=True` if so, or else `transpose=False`")
 
 
 def check_genes_in_rows(rows: list[str], columns: list[str]) -> None:
     """Refuse a matrix whose names say that its rows are cells: one of R has genes there."""
     if _side(columns) > _side(rows):
         raise InvalidValue(
-            f"`adata` seems to have cells in its rows ({listed(rows[:4], 3)}) and genes in its "
-            f"columns ({listed(columns[:4], 3)}): transpose its matrix, or name the columns "
-            "otherwise if they are cells"
+            f"`adata` seems to have cells in its rows ({listed(rows[:4], 3)}): transpose its matrix"
         )
 
 

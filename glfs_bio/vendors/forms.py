@@ -10,32 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .. import checks
-from .._files import as_path, bad_file, reason
+from .._files import bad_file, reading
 from ..errors import NotFound, listed, short
 from . import genes, names, sheets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
 
 #: Endings of files of panels; texts may be packed.
-ENDINGS = (*sheets.LISTS, *genes.SETS)
-#: Further columns of tables, and what they are headed.
-_FURTHER = {
-    "n_probe_sets": sheets.PROBE_HEADS,
-    "codewords": ("(num)?codeword|barcode",),
-    "annotation": ("annotation",),
-    "force": ("force(d)?(design)?",),
-    "group": ("group",),
-    "must_have": ("musthave",),
-    "backup": ("(is)?backup",),
-    "source": ("source",),
-    "name": ("name",),
-}
+ENDINGS = (*sheets.LISTS, *sheets.SETS)
+#: Further columns of tables that are read.
+_FURTHER = (
+    *("n_probe_sets", "codewords", "annotation", "force", "group", "must_have", "backup"),
+    *("source", "name"),
+)
 #: Where genes of an order are from: those that had to be in it, and its backups, are named so.
 _SOURCES = ("included", "selected", "added", "replacement", "listed", "backup", "")
 #: Heads that say by flags which rows are the panel, and at last, which are not.
@@ -89,13 +81,9 @@ class PanelFile(list[str]):
         backups: Sequence[str] = (),
     ) -> None:
         super().__init__(table["gene"])
-        self.table = table
-        self.form = form
-        self.controls = list(controls)
-        self.repeated = list(repeated)
-        self.codebook = codebook
+        self.table, self.form, self.codebook = table, form, codebook
+        self.controls, self.repeated, self.backups = map(list, (controls, repeated, backups))
         self.about = dict(about or {})
-        self.backups = list(backups)
 
 
 def read_panel(
@@ -175,16 +163,8 @@ def read_panel(
     >>> panel
     ['CD3D', 'MS4A1']
     """
-    path = as_path(path)
-    checks.texts(column=column, sheet=sheet, set_name=set_name, or_none=True)
-    ending = sheets.checked_ending(
-        path,
-        ENDINGS,
-        column=(column, sheets.LISTS),
-        sheet=(sheet, sheets.WORKBOOKS),
-        set_name=(set_name, genes.SETS),
-    )
-    if ending in genes.SETS:
+    path, ending = sheets.checked(path, ENDINGS, column=column, sheet=sheet, set_name=set_name)
+    if ending in sheets.SETS:
         return _of_sets(path, set_name)
     return _of_rows(path, sheets.table(path, sheet, column), column)
 
@@ -195,11 +175,7 @@ def is_panel_file(text: str) -> bool:
 
 
 def _panel(
-    path: Path,
-    form: str,
-    table: pd.DataFrame,
-    codebook: pd.DataFrame | None = None,
-    about: Mapping[str, str] | None = None,
+    path: Path, form: str, table: pd.DataFrame, codebook: pd.DataFrame | None = None
 ) -> PanelFile:
     """Return a panel without controls and backups, and say what is left out.
 
@@ -213,21 +189,24 @@ def _panel(
     panel = table[is_gene & ~is_backup].drop(columns="control", errors="ignore")
     if panel.empty:
         raise bad_file(path, "has no gene names, or none that is no backup")
-    repeated = panel["gene"].duplicated()
-    rows = panel[~repeated].reset_index(drop=True)
-    ids = rows["gene"].map(names.as_id).where(rows["gene"].map(names.is_id).astype(bool), "")
-    rows["id"] = rows["id"].where(rows["id"] != "", ids) if "id" in rows else ids
-    rows = rows[["gene", "id", *rows.columns.drop(["gene", "id"])]]
-    if codebook is not None:
-        codebook = codebook.loc[panel.index[~repeated]].set_axis(list(rows["gene"]), axis=0)
-    controls = table["gene"][is_control].unique().tolist()
-    backups = (
-        table["gene"][is_gene & is_backup & ~table["gene"].isin(rows["gene"])].unique().tolist()
+    rows = panel.drop_duplicates("gene")
+    ids = rows["gene"].map(lambda name: names.as_id(name) if names.is_id(name) else "")
+    ids = rows["id"].where(rows["id"] != "", ids) if "id" in rows else ids
+    rows = pd.concat(
+        [rows["gene"], ids.rename("id"), rows.drop(columns=["gene", "id"], errors="ignore")], axis=1
     )
-    again = panel["gene"][repeated].unique().tolist()
-    file = PanelFile(rows, form, controls, again, codebook, about, backups)
+    if codebook is not None:
+        codebook = codebook.loc[rows.index].set_axis(list(rows["gene"]), axis=0)
+    backups = pd.Index(table["gene"][is_gene & is_backup].unique()).difference(
+        rows["gene"], sort=False
+    )
+    again = panel["gene"][panel["gene"].duplicated()].unique()
+    controls, rows = table["gene"][is_control].unique(), rows.reset_index(drop=True)
+    file = PanelFile(rows, form, controls, again, codebook, backups=backups)
     log.info(f"{path} is a file of the form {form}: {len(file)} genes.")
-    for spare, text, say in ((controls, "controls", log.warning), (backups, "backups", log.info)):
+    pairs = ("controls", log.warning), ("backups", log.info)
+    for text, say in pairs:
+        spare = getattr(file, text)
         if spare:
             say(f"{path} has {len(spare)} {text} ({listed(spare, 3)}), which are left out.")
     return file
@@ -235,97 +214,72 @@ def _panel(
 
 def _of_sets(path: Path, set_name: str | None) -> PanelFile:
     """Return gene sets, a list of names, or a panel of 10x Genomics or of GeoMx."""
-    content = genes.content(path) if sheets.ending(path) in genes.JSON else None
+    content = genes.content(path) if sheets.ending(path) in sheets.JSON else None
     if set_name is None and isinstance(content, dict):
-        for form, targets, read in _DOCUMENTS:
-            if targets in content:
-                return _of_document(path, form, content, read)
+        for key in {*_DOCUMENTS} & {*content}:
+            return _of_document(path, key, content)
         content = content.get("genes")
     if isinstance(content, list) and content and isinstance(content[0], dict):
         return _of_rows(path, sheets.of_frame(pd.DataFrame(content)), None)
     if isinstance(content, list) and set_name is None:
-        members = genes.listed_in(path, content)
-        return _panel(path, "list", pd.DataFrame({"gene": members}, dtype=object))
-    sets = genes.read_markers(path)
-    if set_name is not None and set_name not in sets:
-        raise NotFound(f"`set_name={short(set_name)}` is not in {path}: it has {listed(sets)}")
-    members = [gene for name in (sets if set_name is None else [set_name]) for gene in sets[name]]
-    return _panel(path, "gene sets", pd.DataFrame({"gene": members}, dtype=object))
+        members, form = genes.listed_in(path, content), "list"
+    else:
+        sets, form = genes.read_markers(path), "gene sets"
+        if set_name is not None and set_name not in sets:
+            raise NotFound(f"`set_name={short(set_name)}` is not in {path}: it has {listed(sets)}")
+        chosen = sets if set_name is None else [set_name]
+        members = [gene for name in chosen for gene in sets[name]]
+    return _panel(path, form, pd.DataFrame({"gene": members}, dtype=object))
 
 
-def _of_document(
-    path: Path,
-    form: str,
-    content: dict[str, Any],
-    read: Callable[[dict[str, Any]], list[dict[str, Any]]],
-) -> PanelFile:
+def _of_document(path: Path, key: str, content: dict[str, Any]) -> PanelFile:
     """Return the panel of a document of JSON, as a vendor writes it."""
-    try:
-        table = pd.DataFrame(read(content)).astype({"gene": str})
-        panel = content.get("payload", {}).get("panel", {})
-        about = {name: panel.get(name) for name in ("species", "tissue", "num_gene_targets")}
-        about["name"] = panel.get("identity", {}).get("name")
-    except (KeyError, TypeError, AttributeError) as error:
-        raise bad_file(
-            path,
-            f"is no {form} ({reason(error)}): give the file that lies beside a run, or a list or "
-            "table of genes",
-        ) from error
-    stated = {name: str(value) for name, value in about.items() if isinstance(value, str | int)}
-    return _panel(path, form, table, about=stated)
+    form, control, fields = _DOCUMENTS[key]
+    with reading(path, form):
+        about = content[key].get("panel", {}) if key == "payload" else {}
+        targets = pd.json_normalize(content[key]["targets"] if key == "payload" else content[key])
+        table = targets.reindex(columns=[*fields]).set_axis([*fields.values()], axis=1)
+        table["gene"] = table["gene"].str.strip()
+        table["control"] = table["control"].fillna("").str.fullmatch(control)
+        if "id" in table:
+            table["id"] = table["id"].fillna("").map(names.as_id)
+            codewords = table["codewords"].map(lambda words: map(str, words), na_action="ignore")
+            table["codewords"] = codewords.map("|".join, na_action="ignore").fillna("")
+        panel = _panel(path, form, table)
+        about = {**about, "name": about.get("identity", {}).get("name")}
+        stated = ("name", "species", "tissue", "num_gene_targets")
+        panel.about = {name: str(about[name]) for name in stated if about.get(name) is not None}
+    return panel
 
 
-def _of_xenium(content: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each target of a ``gene_panel.json``."""
-    return [
-        {
-            "gene": target["type"]["data"]["name"].strip(),
-            "id": names.as_id(target["type"]["data"].get("id", "")),
-            "n_probe_sets": target.get("info", {}).get("gene_coverage"),
-            "codewords": "|".join(map(str, target.get("codewords", ()))),
-            "control": target["type"].get("descriptor") != "gene",
-        }
-        for target in content["payload"]["targets"]
-    ]
-
-
-def _of_geomx(content: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each target of a ``.pkc``."""
-    return [
-        {"gene": target["DisplayName"].strip(), "control": "Negative" in target["CodeClass"]}
-        for target in content["Targets"]
-    ]
-
-
-#: Forms of JSON of vendors: what they are called, what they have, and what reads them.
-_DOCUMENTS = (
-    ("10x gene_panel.json", "payload", _of_xenium),
-    ("GeoMx probe kit", "Targets", _of_geomx),
-)
+#: Documents of vendors by a key of theirs: what they are called, what the classes of their
+#: controls are, and which fields of a target are read.
+_OF_10X = {"type.data.name": "gene", "type.data.id": "id", "type.descriptor": "control"}
+_OF_10X |= {"info.gene_coverage": "n_probe_sets", "codewords": "codewords"}
+_DOCUMENTS = {
+    "payload": ("10x gene_panel.json", "(?!gene$).*", _OF_10X),
+    "Targets": ("GeoMx probe kit", ".*Negative.*", {"DisplayName": "gene", "CodeClass": "control"}),
+}
 
 
 def _of_rows(path: Path, rows: list[list[str]], column: str | None) -> PanelFile:
     """Return a table, a codebook or a list."""
-    sheet, gene, of_id = sheets.genes(str(path), rows, column)
-    columns = {"gene": gene}
-    if of_id is not None and of_id != gene:
-        columns["id"] = of_id
-    for name, heads in _FURTHER.items():
-        with_head = [at for at in sheet.headed(heads) if at not in columns.values()]
-        if with_head and column is None:
-            columns[name] = with_head[0]
+    sheet, columns = sheets.genes(str(path), rows, column, _FURTHER)
+    taken = [columns[name] for name in ("gene", "id") if name in columns]
+    columns = {n: at for n, at in columns.items() if n in ("gene", "id") or at not in taken}
+    if columns.get("id") == columns["gene"]:
+        del columns["id"]
     cells = {name: sheet.column(at) for name, at in columns.items()}
     table = pd.DataFrame(cells, index=range(len(sheet.rows)), dtype=object)
-    codebook = None if column is not None else _codebook(path, sheet, {gene, of_id})
+    codebook = None if column is not None else _codebook(path, sheet, taken)
     if codebook is None:
         table = sheets.one_name_a_row(str(path), table[_chosen(str(path), sheet)], "gene")
     if "id" in table:
         is_gene = table["id"].map(names.is_id).astype(bool)
-        other_ids = table["id"].mask(is_gene, "")
         nameless = (table["gene"] == "") & ~table["id"].map(names.is_number)
         table["gene"] = table["gene"].mask(nameless, table["id"].map(names.as_id))
+        table = table if "name" in table else table.assign(name=table["id"].mask(is_gene, ""))
         table["id"] = table["id"].map(names.as_id).where(is_gene, "")
-        table = table.assign(**{"name": other_ids} if "name" not in table else {})
     if "source" in table and table["source"].isin(_SOURCES).all():
         for flag, source in (("must_have", "included"), ("backup", "backup")):
             table[flag] = table.get(flag, np.where(table["source"] == source, "TRUE", "FALSE"))
@@ -338,31 +292,22 @@ def _of_rows(path: Path, rows: list[list[str]], column: str | None) -> PanelFile
 
 def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
     """Return which rows are the panel: all, unless a column of flags says so."""
-    cells = {at: {cell.casefold() for cell in sheet.column(at)} for at in range(len(sheet.heads))}
-    flags = [at for at, values in cells.items() if values <= {*sheets.YES, *sheets.NO}]
-    by_head = ([at for at in flags if re.fullmatch(head, sheet.plain[at])] for head in _CHOSEN)
-    columns = next(filter(None, by_head), [])
-    if not columns:
-        return np.ones(len(sheet.rows), dtype=bool)
-    heads = [sheet.heads[at] for at in columns]
-    if len(columns) > 1:
-        raise bad_file(
-            path,
-            f"has several columns that say which genes are selected ({listed(heads)}): leave one "
-            "of them in the file",
-        )
-    is_chosen = np.array([sheets.is_yes(cell) for cell in sheet.column(columns[0])], dtype=bool)
-    if re.fullmatch(_CHOSEN[-1], sheet.plain[columns[0]]):
-        is_chosen = ~is_chosen
-    if not is_chosen.any():
-        raise bad_file(path, f"has no gene that {heads[0]!r} leaves")
-    log.info(f"The panel of {path} is the {is_chosen.sum()} rows of {heads[0]!r}.")
-    return is_chosen
+    for head in _CHOSEN:
+        columns = [sheet.column(at) for at in sheet.headed([head])]
+        flags = [cells for cells in columns if {*map(str.casefold, cells)} <= sheets.FLAGS]
+        if len(flags) > 1:
+            raise bad_file(path, f"has several columns of flags of the panel ({head}): leave one")
+        if flags:
+            is_yes = head != _CHOSEN[-1]
+            is_chosen = np.array([sheets.is_yes(cell) == is_yes for cell in flags[0]], dtype=bool)
+            if not is_chosen.any():
+                raise bad_file(path, "has a column of flags that selects no gene: correct it")
+            log.info(f"The panel of {path} is the {is_chosen.sum()} rows that a column selects.")
+            return is_chosen
+    return np.ones(len(sheet.rows), dtype=bool)
 
 
-def _codebook(
-    path: Path, sheet: sheets.Sheet, names: Collection[int | None]
-) -> pd.DataFrame | None:
+def _codebook(path: Path, sheet: sheets.Sheet, names: Collection[int]) -> pd.DataFrame | None:
     """Return the bits of a codebook, in columns or in a text of each row; None: it is none."""
     bits = [at for at, head in enumerate(sheet.plain) if _BIT.fullmatch(head) and at not in names]
     words = [at for at in sheet.headed(_WORDS) if at not in names]
@@ -377,9 +322,6 @@ def _codebook(
         return None
     is_bits = [set(row) <= {"0", "1"} and len(row) == len(heads) for row in rows]
     if not all(is_bits):
-        raise bad_file(
-            path,
-            f"has bits that are not {len(heads)} times 0 or 1 in row {is_bits.index(False) + 1}: "
-            "get the codebook again, with codewords as texts, or name the genes with column",
-        )
+        row = is_bits.index(False) + 1
+        raise bad_file(path, f"has in row {row} other than {len(heads)} bits: write them as texts")
     return pd.DataFrame(np.array(rows, dtype=np.int8), columns=heads)

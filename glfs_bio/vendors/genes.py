@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .. import checks
 from .._extras import needs
 from .._files import as_path, bad_file, reading, reason
 from ..errors import InvalidType, InvalidValue, Unreachable, listed, naming, short
@@ -24,15 +23,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Columns of a table of genes beside symbol and id, and what they are headed in files, as
-#: :func:`.sheets.plain` has it.
-COLUMNS = {
-    "species": ("specie|organism",),
-    "n_probes": sheets.PROBE_HEADS,
-    "previous": ("previou|prev(ious)?symbol",),
-    "aliases": ("aliase|alia|aliassymbol|(marker)?synonym",),
-    "family": ("(gene)?family|genegroup|paralog",),
-}
+#: Columns of a table of genes beside symbol, id and ``n_probes``.
+COLUMNS = ("species", "n_probes", "previous", "aliases", "family")
 _GTF = (".gtf", ".gff", ".gff3")
 #: Attributes of a gene in a GTF or GFF3 file.
 _ATTRIBUTE = re.compile(r'(gene_id|gene_name|Name|ID)[ =]"?(?:gene:)?([^";]+)')
@@ -70,19 +62,15 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     >>> list(genes.columns), list(genes["symbol"])
     (['symbol', 'id'], ['CD3D'])
     """
-    checks.texts(species=species, or_none=True)
-    path = as_path(path)
-    if sheets.checked_ending(path, (*sheets.LISTS, *_GTF)) in _GTF:
+    path, ending = sheets.checked(path, (*sheets.LISTS, *_GTF), species=species)
+    if ending in _GTF:
         frame = pd.DataFrame(_of_annotation(path), columns=["symbol", "id"])
     else:
         frame = _of_rows(str(path), sheets.table(path))
     if frame.empty:
         raise bad_file(path, "holds no genes")
     if wrong := sheets.damaged(list(frame["symbol"])):
-        log.warning(
-            f"{path} has among the genes dates or numbers, as spreadsheets make of names, which no "
-            f"gene is found by: {listed(wrong)}."
-        )
+        log.warning(f"{path} has dates or numbers among the genes, as sheets do: {listed(wrong)}.")
     return frame if species is None else names.of_species(frame, species, argument="species")
 
 
@@ -98,9 +86,7 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
         elif isinstance(source, Collection) and not isinstance(source, bytes):
             frame = _genes(pd.DataFrame({"symbol": list(map(str, source)), "id": ""}, dtype=object))
         else:
-            raise InvalidType(
-                f"`{argument}={short(source)}` must be a file, a table or names of genes"
-            )
+            raise InvalidType(f"`{argument}={short(source)}` must be a file, a table or names")
     if frame.empty:
         raise InvalidValue(f"`{argument}` holds no genes")
     return frame
@@ -108,23 +94,19 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
 
 def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
     """Return a table of genes out of rows, with a header or without one."""
-    sheet, gene, of_id = sheets.genes(source, rows)
-    columns = {"symbol": gene, "id": gene if of_id is None else of_id}
-    columns |= {name: at for name, heads in COLUMNS.items() for at in sheet.headed(heads)[:1]}
+    further = ("n_probe_sets", *set(COLUMNS) - {"n_probes"})
+    sheet, columns = sheets.genes(source, rows, further=further)
     frame = pd.DataFrame({name: sheet.column(at) for name, at in columns.items()}, dtype=object)
+    frame = frame.rename(columns={"gene": "symbol", "n_probe_sets": "n_probes"})
     if "n_probes" in frame:
-        numbers = sheets.numbers_of(frame["n_probes"])
-        strange = frame["n_probes"][numbers.isna() & ~frame["n_probes"].isin(names.NO_NAME)]
-        if len(strange) and numbers.isna().all():  # names of probes
-            frame = frame.drop(columns="n_probes")
-        elif len(strange):
-            raise bad_file(
-                source, f"has among the numbers of probes {listed(strange)}: write numbers"
-            )
-        else:
+        texts = frame.pop("n_probes")
+        numbers = sheets.numbers_of(texts)
+        strange = texts[numbers.isna() & ~texts.isin(names.NO_NAME)]
+        if len(strange) and numbers.notna().any():
+            raise bad_file(source, f"has {listed(strange)} for probes: write numbers")
+        if strange.empty:  # or they are names of probes
             frame["n_probes"] = numbers.fillna(0.0)
-    if of_id is None:
-        frame["id"] = ""
+    frame = frame if "id" in frame else frame.assign(id="")
     return _genes(sheets.one_name_a_row(source, frame, "symbol"))
 
 
@@ -157,18 +139,9 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
                 yield symbol, names.versionless(gene_id)
 
 
-#: Endings of files of JSON, and of gene sets; further ones are those of tables.
-JSON = (".json", ".pkc")
-SETS: tuple[str, ...] = (".gmt", *JSON)
 #: Where the libraries of gseapy are, and seconds to wait for them.
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
-#: What columns of types and families are headed: those first that say more.
-TYPE_HEADS = (
-    "cellname",
-    r"celltype(name)?|(sub)?type|cluster(id)?|ct|cell|group|label|population|annotation",
-    r"ident(ity)?|clas|lineage|(gene)?family|gene(group|set)(name)?|gsname|set(name)?|term|pathway",
-)
-_HEADS = (*TYPE_HEADS, *sheets.GENE_HEADS)
+_HEADS = (*sheets.HEADS["type"], *sheets.GENE_HEADS)
 #: A head of genes that a type lacks; one of several columns of genes, such as ``marker 1``; a line
 #: ``T cells: CD3D, CD3E``; and what users of scanpy append to the name of a group.
 _LACKING = re.compile(r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))")
@@ -234,23 +207,15 @@ def read_markers(
     >>> markers
     {'T': ['CD3D', 'CD3E'], 'B': ['MS4A1']}
     """
-    checks.texts(sheet=sheet, type=type, gene=gene, or_none=True)
     if isinstance(path, pd.DataFrame):
         if sheet is not None:
             raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
         return _lists(None, _pairs(None, sheets.of_frame(path), type, gene))
-    path = as_path(path)
-    tables = sheets.LISTS
-    ending = sheets.checked_ending(
-        path,
-        (*SETS, *tables),
-        sheet=(sheet, sheets.WORKBOOKS),
-        type=(type, tables),
-        gene=(gene, tables),
-    )
+    endings = (*sheets.SETS, *sheets.LISTS)
+    path, ending = sheets.checked(path, endings, sheet=sheet, type=type, gene=gene)
     if ending == ".gmt":
         return _of_gmt(path)
-    if ending in JSON:
+    if ending in sheets.JSON:
         return _lists(str(path), _of_json(path))
     rows = sheets.table(path, sheet, type or gene)
     return _lists(str(path), _pairs(str(path), rows, type, gene))
@@ -261,7 +226,8 @@ def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
     if sheets.ending(path := as_path(path)) not in sheets.LISTS:
         return {}
     table = sheets.headed(sheets.table(path), heads=_HEADS)
-    gene, *more = (table.headed(of)[:1] for of in (sheets.SYMBOL_HEADS, sheets.ID_HEADS, ("name",)))
+    heads = (sheets.HEADS["symbol"], sheets.HEADS["id"], ["name"])
+    gene, *more = (table.headed(of)[:1] for of in heads)
     blank = [""] * len(table.rows)
     ids, called = (table.column(*at) if at and at != gene else blank for at in more)
     genes = table.column(*gene) if gene else []
@@ -278,32 +244,21 @@ def listed_in(path: Path, cells: Any) -> list[str]:
     """Return the names of a list in a JSON file."""
     cells = [cells] if isinstance(cells, str) else cells
     if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
-        raise bad_file(
-            path,
-            "holds something else than a list of names or lists by name: give one of these, or the "
-            "gene_panel.json that lies beside a run of 10x Genomics",
-        )
-    return [name for cell in cells for name in sheets.names_of(str(path), cell)]
+        raise bad_file(path, "holds something else than names, or lists by name: give one of these")
+    return _names_in(str(path), cells)
 
 
 def _of_gmt(path: Path) -> dict[str, list[str]]:
     """Return the genes of each gene set of a GMT file."""
     sets: dict[str, list[str]] = {}
-    for number, line in enumerate(sheets.text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
+    lines = sheets.text(path).split("\n")
+    for line in filter(str.strip, lines):
         name, *fields = (sheets.clean(field) for field in line.split("\t"))
-        without_weights = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]
-        genes = [  # Reactome has some in words
-            gene
-            for field in without_weights
-            for gene in sheets.names_of(str(path), field, may_be_prose=True)
-        ]
+        cells = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]  # without weights
+        genes = _names_in(str(path), cells, may_be_prose=True)  # Reactome has some in words
         if not name or not genes or name in sets:
             raise bad_file(
-                path,
-                f"is not a GMT file, or has a set twice: line {number} starts {line[:40]!r}: write "
-                "a name, a description and genes on a line, separated by tabs",
+                path, f"is no GMT file, or has a set twice ({line[:40]!r}): mend this line"
             )
         sets[name] = list(dict.fromkeys(genes))
     if not sets:
@@ -345,20 +300,19 @@ def _pairs(
     if rows and len(lines) == len(rows) and all(lines):
         rows = [[line[1], line[2]] for line in lines if line]
     table = sheets.headed(rows, type or gene, heads=_HEADS)
-    kinds = table.kinds
-    of_type = table.headed(TYPE_HEADS)[:1]
+    heads, kinds = table.heads, table.kinds
+    of_type = table.headed(sheets.HEADS["type"])[:1]
     if type is not None:
         of_type = [table.index_of(source, "type", type)]
     of_genes = _gene_columns(table, kinds, of_type)
     if gene is not None:
         of_genes = [table.index_of(source, "gene", gene)]
-    texts = [at for at, kind in enumerate(kinds) if kind in ("names", "prose")]
-    texts = [at for at in texts if at not in of_genes]
-    texts = [at for at in texts if table.heads[at] or not any(table.heads)]
-    if not of_type and len(texts) == 1:
-        of_type = texts
-    flags = [at for at, kind in enumerate(kinds) if kind in ("flags", "marks") and table.heads[at]]
-    has_heads = any(sheets.is_head(head, _HEADS) for head in table.heads)
+    others = [
+        at for at in range(len(kinds)) if at not in of_genes and (heads[at] or not any(heads))
+    ]
+    texts = [at for at in others if kinds[at] in ("names", "prose")]
+    flags = [at for at in others if kinds[at] in ("flags", "marks") and heads[at]]
+    of_type = of_type or texts[: len(texts) == 1]
     if of_type and of_genes:
         label = ""
         for row in table.rows:
@@ -367,43 +321,38 @@ def _pairs(
     elif len(of_genes) == 1 and len(flags) == len(kinds) - 1 > 0:
         for at in flags:
             is_of_type = map(sheets.is_yes, table.column(at))
-            yield table.heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
-    elif of_genes and not texts and any(table.heads) and not has_heads:
-        matches = [_OF_SCANPY.fullmatch(table.heads[at]) for at in of_genes]
+            yield heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
+    elif (
+        of_genes and not texts and any(heads) and not any(sheets.is_head(h, _HEADS) for h in heads)
+    ):
+        matches = [_OF_SCANPY.fullmatch(heads[at]) for at in of_genes]
         is_gmx = {cell for cell in table.rows[0] if cell} == {"na"}  # GSEA's have descriptions
         for at, match in zip(of_genes, matches, strict=True):
-            label = match[1] if match and all(matches) else table.heads[at]
+            label = match[1] if match and all(matches) else heads[at]
             yield label, _names_in(source, table.column(at)[is_gmx:])
     else:
-        raise bad_file(
-            source,
-            f"has no column of types and one of genes, nor a column per type ({table.summary()}): "
-            "head them type and gene, or name them with `type` and `gene`",
-        )
+        text = f"has no columns of types and of genes, nor one per type ({table.summary()})"
+        raise bad_file(source, f"{text}: head them type and gene, or name `type` and `gene`")
 
 
-def _names_in(source: object, cells: Iterable[str]) -> list[str]:
-    return [name for cell in cells for name in sheets.names_of(source, cell)]
+def _names_in(source: object, cells: Iterable[str], **options: bool) -> list[str]:
+    return [name for cell in cells for name in sheets.names_of(source, cell, **options)]
 
 
 def _gene_columns(table: sheets.Sheet, kinds: list[str], of_type: list[int]) -> list[int]:
     """Return the columns of genes: by a known head, by numbers, or all that hold genes."""
-    accepted = ["symbols ids", "names"] if of_type else ["symbols ids"]
-    for kinds_of_genes in accepted:
-        columns = [
-            at
-            for at, kind in enumerate(kinds)
-            if kind in kinds_of_genes.split() and at not in of_type
-        ]
-        if with_head := [at for at in table.headed(sheets.GENE_HEADS) if at in columns]:
-            head = table.plain[with_head[0]]
-            return [at for at in with_head if table.plain[at] == head]
-        if numbered := [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]:
-            return numbered
-        genes = [at for at in columns if not _LACKING.match(table.heads[at])]
-        if genes and kinds_of_genes != "names":
-            return genes
-    return []
+    columns = [at for at, kind in enumerate(kinds) if kind in ("symbols", "ids")]
+    if not set(columns) - {*of_type} and of_type:
+        columns = [at for at, kind in enumerate(kinds) if kind == "names"]
+    columns = [at for at in columns if at not in of_type]
+    with_head = [at for at in table.headed(sheets.GENE_HEADS) if at in columns]
+    numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
+    if with_head:
+        return [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
+    is_names = bool(columns) and kinds[columns[0]] == "names"
+    return numbered or [
+        at for at in columns if not is_names and not _LACKING.match(table.heads[at])
+    ]
 
 
 def said_of(gene_sets: object) -> str | None:
@@ -422,16 +371,11 @@ def sets_of(source: str | Path | Mapping[str, Collection[str]]) -> dict[str, lis
         source = _library(source)
     if not isinstance(source, Mapping):
         raise InvalidType(
-            f"`gene_sets={short(source)}` holds no gene sets: give a GMT file, a `dict` of names "
-            "and genes, or the name of a gseapy library"
+            f"`gene_sets={short(source)}` must be a GMT file, a `dict` or a gseapy library"
         )
-    if not source:
-        raise InvalidValue("`gene_sets` is empty: give at least one gene set")
     for name, genes in source.items():
         if isinstance(genes, str) or not isinstance(genes, Iterable):
-            raise InvalidType(
-                f"`gene_sets={short(genes)}` must be a list of gene names for {str(name)!r}"
-            )
+            raise InvalidType(f"`gene_sets={short(genes)}` must be a list for {str(name)!r}")
     return {str(name): list(dict.fromkeys(map(str, genes))) for name, genes in source.items()}
 
 
@@ -447,8 +391,7 @@ def _library(name: str) -> Any:
     except Exception as error:  # gseapy raises a plain one for a name that it does not know
         raise Unreachable(
             f"`gene_sets={short(name)}` is no file, and no library that gseapy can reach "
-            f"({reason(error)}): choose one of gseapy.get_library_name(), or give a GMT file or a "
-            "`dict`"
+            f"({reason(error)}): choose one of gseapy.get_library_name()"
         ) from error
 
 
@@ -458,19 +401,15 @@ def within(
     """Return the sets restricted to the background, those of the right size."""
     background = set(universe)
     inside = {name: [gene for gene in genes if gene in background] for name, genes in sets.items()}
-    if not any(inside.values()):
-        members = [gene for genes in sets.values() for gene in genes]
-        spelt = {name.upper() for name in universe} & {name.upper() for name in members}
-        but_case = " but for upper and lower case" if spelt else ""
-        raise InvalidValue(
-            f"`gene_sets` have no name in common with the genes{but_case}: {listed(members[:3])} "
-            f"against {listed(universe[:3])}: name the column of `adata.var` that is spelt as the "
-            "gene sets with `symbols`"
-        )
     fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= largest}
-    if not fitting:
+    if fitting:
+        return fitting
+    if any(inside.values()):
         raise InvalidValue(
-            f"`gene_sets` have no set of {smallest} to {largest:g} genes in the background, and up "
-            f"to {max(map(len, inside.values()))}: change `min_size`"
+            f"`gene_sets` have no set of {smallest} to {largest:g} genes: change `min_size`"
         )
-    return fitting
+    members = [gene for genes in sets.values() for gene in genes]
+    raise InvalidValue(
+        f"`gene_sets` have no gene of the data ({listed(members[:3])} against "
+        f"{listed(universe[:3])}): name the column that is spelt as they are with `symbols`"
+    )

@@ -108,9 +108,7 @@ def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> 
     rows = genes[_is_of(genes, species)]
     if rows.empty:
         present = genes["species"].unique() if "species" in genes else ["no such column"]
-        raise InvalidValue(
-            f"`{argument}={short(species)}` has no genes in the table: it has {listed(present)}"
-        )
+        raise InvalidValue(f"`{argument}={short(species)}` is not among {listed(present)}")
     return rows.reset_index(drop=True)
 
 
@@ -179,9 +177,8 @@ def several(text: str) -> list[str]:
 
 def _are_two(name: str) -> bool:
     """Whether a slash is between genes, and not in the name of one."""
-    if is_known(name):
-        return False
-    return re.search(r"\s/|/\s", name) is not None or are_present(name.split("/"))
+    has_blanks = re.search(r"\s/|/\s", name) is not None
+    return (has_blanks or are_present(name.split("/"))) and not is_known(name)
 
 
 def are_present(words: Sequence[str]) -> bool:
@@ -207,9 +204,7 @@ def _names(*, folded: bool) -> frozenset[str]:
 def _present() -> dict[str, frozenset[str]]:
     """Present symbols and ids of each species."""
     by_species = nomenclature().groupby("species")
-    return {
-        species: frozenset({*genes["symbol"], *genes["id"]} - {""}) for species, genes in by_species
-    }
+    return {name: frozenset({*of["symbol"], *of["id"]} - {""}) for name, of in by_species}
 
 
 def are_names(texts: Sequence[str]) -> bool:
@@ -221,13 +216,10 @@ def are_names(texts: Sequence[str]) -> bool:
 
 def dates(name: str) -> list[tuple[int, int]]:
     """Return months and days of what a spreadsheet has made of a name; none: it is no date."""
-    pairs = []
-    for match in filter(None, (pattern.fullmatch(name) for pattern in _DATES)):
-        text = match["month"].casefold().lstrip("0")
-        month = _MONTH.get(text, _MONTH.get(text[:3]))
-        if month is not None:
-            pairs.append((month, int(match["day"]) % 100))
-    return pairs
+    matches = filter(None, (pattern.fullmatch(name) for pattern in _DATES))
+    texts = [(match["month"].casefold().lstrip("0"), match["day"]) for match in matches]
+    months = [(_MONTH.get(text, _MONTH.get(text[:3])), int(day) % 100) for text, day in texts]
+    return [(month, day) for month, day in months if month is not None]
 
 
 @lru_cache(2**17)  # genes are the same from call to call
@@ -267,11 +259,8 @@ def fold(text: str) -> str:
 def _spellings(name: str) -> list[str]:
     """Return a name folded, with Greek letters as words and then as Latin letters."""
     letters = unicodedata.normalize("NFKC", name.replace("ß", "β"))
-    titles = [unicodedata.name(letter, "") for letter in letters]
-    words = [
-        title.rpartition(" ")[2] if title.startswith("GREEK") else letter
-        for letter, title in zip(letters, titles, strict=True)
-    ]
+    titles = [(letter, unicodedata.name(letter, "")) for letter in letters]
+    words = [of.split()[-1] if of.startswith("GREEK") else letter for letter, of in titles]
     text = "".join(words).casefold()
     return [fold(text), fold(_GREEK.sub(lambda word: word[0][0], text))]
 
@@ -305,8 +294,8 @@ class Nomenclature:
     def gene_of(self, name: str) -> str:
         """Return the symbol of the gene of an id, or that an annotation calls so, or ``""``."""
         ways = self.called(name)
-        surest = [symbol for symbol, way in ways.items() if way == next(iter(ways.values()))]
-        return surest[0] if len(surest) == 1 else ""
+        surest = list(ways.values()).count(next(iter(ways.values()), "")) == 1
+        return next(iter(ways)) if surest else ""
 
     def genes_of(self, name: str, *, annotated: bool = False) -> dict[str, str]:
         """Return the symbols of the genes that a name may be of, with the way that it is of each.
@@ -337,21 +326,15 @@ class Nomenclature:
             return exact | present
         is_complex = spellings[0][-1:].isalpha() and not symbols
         ends = ascii_lowercase + digits if is_complex else ascii_lowercase
-        chains = [
-            symbol
-            for end in ends
-            for _, symbol, way in self._by_spelling.get(spellings[0] + end, ())
-            if way == "symbol"
-        ]
+        longer = [entry for end in ends for entry in self._by_spelling.get(spellings[0] + end, ())]
+        chains = [symbol for _, symbol, way in longer if way == "symbol"]
         return alike | dict.fromkeys(chains, "alias") if len(chains) > 1 else alike
 
 
 def _ways(entries: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     """Return the symbols of names, each with its first way."""
-    ways: dict[str, str] = {}
-    for _, symbol, way in entries:
-        ways.setdefault(symbol, way)
-    return ways
+    pairs = [(symbol, way) for _, symbol, way in entries]
+    return dict.fromkeys((symbol for symbol, _ in pairs), "") | dict(reversed(pairs))
 
 
 @cache
@@ -446,31 +429,25 @@ class Resolver:
 
         Several rows have one symbol or one id; none where the name may be of several genes.
         """
-        rows = self._by_id.get(as_id(gene_id), [])
-        if rows:
+        if rows := self._by_id.get(as_id(gene_id), []):
             same = [row for row in rows if self._symbols[row] == name]
             return "symbol" if same else "id", same or rows, []
         if gene_id and self.is_of_other_species(gene_id):
             return "foreign", [], []
-        rows = self._by_symbol.get(name, [])
-        if rows:
+        if rows := self._by_symbol.get(name, []):
             ways = self._names.called(name).items()
             retired = [row for gene, way in ways if way == "retired" for row in self._rows(gene)]
             return "symbol", rows, self._listed(row for row in retired if row not in rows)
         bare = versionless(name) or name
-        rows = self._by_id.get(bare, [])
-        if rows:
+        if rows := self._by_id.get(bare, []):
             return "id" if bare == name else "version", rows, []
         if dates(name):
             return "date", [], meant_by_date(name)
-        is_foreign = self.is_of_other_species(name)
         genes = self._names.genes_of(bare, annotated=annotated)
-        if is_foreign:
-            genes = {
-                gene: way
-                for gene, way in genes.items()
-                if gene.casefold() == bare.casefold() or (bare.isalnum() and way != "alias")
-            }
+        is_foreign = self.is_of_other_species(name)
+        for gene, way in list(genes.items()) if is_foreign else ():
+            if gene.casefold() != bare.casefold() and (way == "alias" or not bare.isalnum()):
+                del genes[gene]
         rows = [row for gene in genes for row in self._rows(gene)]
         absent = [gene for gene in genes if not self._rows(gene)]
         if rows and len(genes) + len(rows) > 2:
@@ -485,8 +462,7 @@ class Resolver:
         rows = self._by_spelling.get(fold(name), [])
         if len(rows) == 1:
             return "case", rows, []
-        stem = _MADE_UNIQUE.fullmatch(name)
-        if stem and not rows:
+        if not rows and (stem := _MADE_UNIQUE.fullmatch(name)):
             rows = self._by_symbol.get(stem[1], [])
         way = "ambiguous" if rows else "foreign" if is_foreign else "unknown"
         return way, [], self._listed(rows)
@@ -494,10 +470,9 @@ class Resolver:
     def is_of_other_species(self, name: str) -> bool:
         """Whether a name is a present symbol or an id of another species, and none of this one."""
         name = versionless(name) or name
-        by_species = dict(_present())
-        names_here = by_species.pop(self.species, None)
-        is_there = any(name in names for names in by_species.values())
-        return is_there and names_here is not None and name not in names_here
+        if self.species not in _present() or name in _present()[self.species]:
+            return False
+        return any(name in names for names in _present().values())
 
     def of_other_species(self, names: Collection[str]) -> str:
         """Return a clause about names of which most are of another species, else ``""``."""
@@ -505,10 +480,8 @@ class Resolver:
         if len(foreign) < 2 or 2 * len(foreign) < len(names):
             return ""
         n_here = sum(bool(self.match(name)[1]) for name in foreign)
-        return (
-            f"{len(foreign)} of {len(names)} names are of another species than {self.species}, of "
-            f"which {n_here} have orthologues of their name here: convert the list"
-        )
+        text = f"{len(foreign)} of {len(names)} names are of another species than {self.species}"
+        return f"{text}, of which {n_here} have orthologues of their name here: convert the list"
 
     def _rows(self, symbol: str) -> list[int]:
         """Return rows of a gene of the nomenclature: those with its present symbol, else others."""

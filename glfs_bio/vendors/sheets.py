@@ -14,15 +14,16 @@ import io
 import logging
 import lzma
 import re
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import date
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._extras import needs
-from .._files import bad_file, existing, reading, replacing
+from .._files import as_path, bad_file, existing, reading, replacing
 from ..errors import InvalidValue, NotFound, Refusal, listed, quoted, short
 from . import names
 
@@ -33,22 +34,36 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: What columns of genes are headed, as :func:`plain` has it: names before ids; and those of
-#: numbers of NCBI, and of probes.
-SYMBOL_HEADS = (
-    r"(approved|hgnc|mgi|hugo|marker|official(gene)?|gene)?symbol|genesymbolmore1",
-    r"(external|associated|target)?gene(short)?name|(vizgen)?gene?",
-    r"(display|feature|target)?name|feature|target(gene)?|(cell)?marker|markergene|hgnc",
-)
-NUMBER_HEADS = (r"(ncbi)?geneid|entrez(gene)?(id)?",)
-ID_HEADS = (
-    r"(gene)?ensemble?(gene)?(id)?|genestableid(version)?",
-    r"(flybase|wormbase|tair|zfin|mgi)id|locu|(gene)?accession",
-    *NUMBER_HEADS,
-    "id",
-)
-GENE_HEADS = (*SYMBOL_HEADS, *ID_HEADS)
-PROBE_HEADS = (r"(n|num|of|noof|numberof)?probe(set)?(count)?|targetregion",)
+#: What columns hold, and what they are headed, as :func:`plain` has it, the surest head first.
+HEADS: dict[str, tuple[str, ...]] = {
+    "symbol": (
+        r"(approved|hgnc|mgi|hugo|marker|official(gene)?|gene)?symbol|genesymbolmore1",
+        r"(external|associated|target)?gene(short)?name|(vizgen)?gene?",
+        r"(display|feature|target)?name|feature|target(gene)?|(cell)?marker|markergene|hgnc",
+    ),
+    "id": (
+        r"(gene)?ensemble?(gene)?(id)?|genestableid(version)?",
+        r"(flybase|wormbase|tair|zfin|mgi)id|locu|(gene)?accession",
+        r"(ncbi)?geneid|entrez(gene)?(id)?",
+        "id",
+    ),
+    "type": (
+        "cellname",
+        r"celltype(name)?|(sub)?type|cluster(id)?|ct|cell|group|label|population|annotation",
+        r"ident(ity)?|clas|lineage|(gene)?family|gene(group|set)(name)?|gsname|set(name)?|term"
+        r"|pathway",
+    ),
+    "species": ("specie|organism",),
+    "n_probe_sets": (r"(n|num|of|noof|numberof)?probe(set)?(count)?|targetregion",),
+    "previous": ("previou|prev(ious)?symbol",),
+    "aliases": ("aliase|alia|aliassymbol|(marker)?synonym",),
+    "family": ("(gene)?family|genegroup|paralog",),
+    "codewords": ("(num)?codeword|barcode",),
+    "force": ("force(d)?(design)?",),
+    "backup": ("(is)?backup",),
+}
+GENE_HEADS = (*HEADS["symbol"], *HEADS["id"])
+_NUMBER_HEADS = HEADS["id"][2:3]
 #: What R and pandas head a list.
 _LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
 #: Cells of a column, and rows for a header, that are looked at; characters of a text that show what
@@ -68,10 +83,13 @@ _KINDS = {
     "probes": r"(AFFX-)?\w+_at|ILMN_\d+",
 }
 #: Flags, in lower case.
-YES, NO = ("true", "t", "yes", "y", "1", "x", "✓"), ("false", "f", "no", "n", "0", "")
+YES = ("true", "t", "yes", "y", "1", "x", "✓")
+FLAGS = {*YES, "false", "f", "no", "n", "0", ""}
 #: Kinds of features of 10x Genomics: of genes, of antibodies, and all that are no genes.
 EXPRESSION, _ANTIBODIES = "Gene Expression", "Antibody Capture"
 _NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
+#: Kinds of numbers.
+_NUMERIC = ("numbers", "flags", "bits", "row numbers")
 _FORMULA = re.compile(r"=.*|#(N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!)")
 #: What tables have among genes that is none: sums, and marks for nothing.
 _NO_GENE = re.compile(r"\W+|None|NULL|[Nn]/[Aa]|(?i:((sub|grand )?total|sum)\W*)")
@@ -97,7 +115,7 @@ def is_no_gene(kind: str) -> bool:
 def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
     """Return what a column holds: the one question that is asked before a column is taken.
 
-    It is what this share of its cells hold: a key of ``_PATTERNS``; ``"ids"`` or ``"symbols"`` of
+    It is what this share of its cells hold: a key of ``_KINDS``; ``"ids"`` or ``"symbols"`` of
     genes that are known; ``"names"``, which may be of any; ``"prose"``; ``"row numbers"``; or
     ``"nothing"``.  Names of one or two letters alone, such as T and B, are not known for genes.
     """
@@ -150,21 +168,11 @@ class Sheet(NamedTuple):
         columns = list(enumerate(self.plain))
         return [at for head in heads for at, text in columns if re.fullmatch(head, text)]
 
-    def has_gene_for_head(self, at: int) -> bool:
-        """Whether a column of known genes, in any case, is headed by one, and has no header."""
-        head, below = self.heads[at], [text for text in self.column(at) if len(text) > 2]
-        if is_head(head) or not (names.is_known(head) or names.is_id(head)):
-            return False
-        gene_names = [text for text in below if names.is_known(text) or names.is_id(text)]
-        return bool(gene_names) and len(gene_names) >= _MOSTLY * len(below)
-
     def index_of(self, source: object, argument: str, head: str) -> int:
         """Return the column that the caller names."""
         if self.heads.count(head) != 1:
-            raise NotFound(
-                f"`{argument}={short(head)}` heads no column of {source}, or several: name one of "
-                f"{listed(filter(None, self.heads))}"
-            )
+            text = f"`{argument}={short(head)}` heads no column of {source}, or several"
+            raise NotFound(f"{text}: name one of {listed(filter(None, self.heads))}")
         return self.heads.index(head)
 
     def summary(self) -> str:
@@ -193,13 +201,11 @@ def is_head(name: str, heads: Iterable[str] = GENE_HEADS) -> bool:
 
 def _is_body(row: Sequence[str], kinds: Sequence[str]) -> bool:
     """Whether a row is none of heads: half of its cells or more are like those below them."""
-    numbers = ("numbers", "flags", "bits", "row numbers")
     genes = ("symbols", "ids", "names", "prose", "nothing")
-    cells = [(text, below) for text, below in zip(row, kinds, strict=True) if text]
-    pairs = [("" if is_head(text) else kind_of([text]), below) for text, below in cells]
+    like = {"symbols": genes, "ids": genes} | dict.fromkeys(_NUMERIC, _NUMERIC)
+    pairs = [(text, below) for text, below in zip(row, kinds, strict=True) if text]
     is_value = [
-        below in (numbers if kind in numbers else genes if kind in genes[:2] else ())
-        for kind, below in pairs
+        not is_head(text) and below in like.get(kind_of([text]), ()) for text, below in pairs
     ]
     return EXPRESSION in row or 2 * sum(is_value) >= len(is_value)
 
@@ -220,7 +226,7 @@ def headed(
         return Sheet([""] * width, rows)
     sheet = Sheet(rows[at], [row for row in rows[at + 1 :] if row != rows[at]])
     is_short = n_cells[at] < width and all(row[-1] for row in sheet.rows)
-    if not is_short or "symbols" in [sheet.kinds[gene] for gene in sheet.headed(SYMBOL_HEADS)]:
+    if not is_short or "symbols" in [sheet.kinds[gene] for gene in sheet.headed(HEADS["symbol"])]:
         return sheet  # which may lack the head of its last column
     return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
 
@@ -230,105 +236,98 @@ def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> 
     top = rows[:_TOP]
     if column is not None:
         return next((at for at, row in enumerate(top) if column in row), None)
-    first, most_filled = None, 0
+    n_filled = [sum(map(bool, row)) for row in top]
+    full = next((at for at, row in enumerate(top) if all(row[1:])), 0)
+    below_titles = []
     for at, row in enumerate(top):
         columns = [number for number, cell in enumerate(row) if is_head(cell, heads)]
-        if columns:
-            kinds = _kinds_below(rows, at)
-            if _is_body(row, kinds):
-                columns = []
-            if {"symbols", "ids"} & {kinds[number] for number in columns}:
-                return at
-            if columns and first is None and 2 * most_filled <= sum(map(bool, row)):
-                first = at  # below titles
-        most_filled = max(most_filled, sum(map(bool, row)))
-    if first is not None or not rows or len(rows[0]) < 2:
-        return first
-    full = next((at for at, row in enumerate(top) if all(row[1:])), 0)  # below titles
-    return next((at for at in (full, 0) if not _is_body(rows[at], _kinds_below(rows, at))), None)
-
-
-def _kinds_below(rows: list[list[str]], at: int) -> list[str]:
-    """Return what each column holds below a row."""
-    return [kind_of([row[number] for row in rows[at + 1 :]]) for number in range(len(rows[at]))]
+        is_plain = at in (0, full) and len(row) > 1
+        if not columns and not is_plain:
+            continue
+        kinds = [kind_of(cells[at + 1 :]) for cells in zip(*rows, strict=True)]
+        if _is_body(row, kinds):
+            continue
+        if {"symbols", "ids"} & {kinds[number] for number in columns}:
+            return at
+        if is_plain or 2 * max(n_filled[:at], default=0) <= n_filled[at]:
+            below_titles.append((not columns, at != full, at))
+    return min(below_titles)[-1] if below_titles else None
 
 
 def genes(
-    source: object, rows: list[list[str]], column: str | None = None
-) -> tuple[Sheet, int, int | None]:
-    """Return a table with the column of its genes, and that of ids; None: none holds ids.
+    source: object, rows: list[list[str]], column: str | None = None, further: Iterable[str] = ()
+) -> tuple[Sheet, dict[str, int]]:
+    """Return a table with its columns: ``gene``, and if it has them, ``id`` and `further` ones.
 
-    A table without such a column is refused with what its columns hold.
+    A table without a column of genes is refused with what its columns hold.
     """
     of_10x = any(EXPRESSION in row or _ANTIBODIES in row for row in rows)
     if of_10x:
         rows = [row for row in rows if not any(map(is_no_gene, row[2:]))]
     sheet = headed(rows, column)
     if column is not None:
-        return sheet, sheet.index_of(source, "column", column), None
-    if len(sheet.heads) < 2 and not any(sheet.heads):
-        return _list(source, [row[0] for row in sheet.rows]), 0, None
+        return sheet, {"gene": sheet.index_of(source, "column", column)}
+    if not any(sheet.heads) and len(sheet.heads) < 2:
+        return _list(source, [row[0] for row in sheet.rows]), {"gene": 0}
     if of_10x and sheet.rows and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
-        return sheet, 1, 0
+        return sheet, {"gene": 1, "id": 0}
     texts = [text for row in sheet.rows for text in row if text]
     kinds = sheet.kinds
     if "ids" not in kinds and not any(sheet.heads) and names.are_present(texts):
-        return Sheet([""], [[text] for text in texts]), 0, None
+        return Sheet([""], [[text] for text in texts]), {"gene": 0}
     gene = _gene_column(sheet, kinds)
-    if gene is None or any(map(sheet.has_gene_for_head, range(len(kinds)))):
-        raise bad_file(
-            source,
-            f"has no one column that holds genes ({sheet.summary()}): head it gene, or name it "
-            "with `column`",
-        )
-    headed_ids = [at for at in sheet.headed(ID_HEADS) if kinds[at] not in ("row numbers", "flags")]
-    ids = headed_ids or [at for at, kind in enumerate(kinds) if kind == "ids"]
-    return sheet, gene, ids[0] if ids else None
+    if gene is None or any(map(_is_gene_above_genes, sheet.heads, zip(*sheet.rows, strict=True))):
+        text = f"has no one column of genes ({sheet.summary()})"
+        raise bad_file(source, f"{text}: head it gene, or name it with `column`")
+    ids = [at for at in sheet.headed(HEADS["id"]) if kinds[at] not in ("row numbers", "flags")]
+    ids += [at for at, kind in enumerate(kinds) if kind == "ids"]
+    columns = {"gene": gene} | ({"id": ids[0]} if ids else {})
+    return sheet, columns | {
+        name: at for name in further for at in sheet.headed(HEADS.get(name, [plain(name)]))[:1]
+    }
+
+
+def _is_gene_above_genes(head: str, cells: Iterable[str]) -> bool:
+    """Whether a column of known genes, in any case, is headed by one, and has no header."""
+    if is_head(head) or not (names.is_known(head) or names.is_id(head)):
+        return False
+    is_gene = [names.is_known(cell) or names.is_id(cell) for cell in cells if len(cell) > 2]
+    return bool(is_gene) and sum(is_gene) >= _MOSTLY * len(is_gene)
 
 
 def _gene_column(sheet: Sheet, kinds: list[str]) -> int | None:
     """Return the column of genes; None: there is none, or no reason to take one of several."""
-    columns = {kind: [at for at, of in enumerate(kinds) if of == kind] for kind in kinds}
-    symbols, ids, of_names = (columns.get(kind, []) for kind in ("symbols", "ids", "names"))
-    of_names = [at for at in of_names if 2 * len({*sheet.column(at)}) > len(sheet.rows)]
-    with_head = sheet.headed(GENE_HEADS)
-    if symbols:
-        candidates = [at for at in with_head if at in symbols] or symbols[: len(symbols) == 1]
-        candidates = candidates if any(sheet.heads) or ids else []
-    else:
-        candidates = [at for at in with_head if at in (*ids, *of_names)]
-        candidates += [at for at in sheet.headed(NUMBER_HEADS) if kinds[at] == "numbers"]
-        candidates += ids[: len(ids) == 1]
-        candidates += [at for at in of_names if sheet.heads[at].casefold() in _LIST_HEADS]
-    same = [
-        at for at in candidates if sheet.heads[at] and sheet.plain[at] == sheet.plain[candidates[0]]
-    ]
-    return candidates[0] if candidates and len({*same}) < 2 else None
+    heads, n_rows = sheet.plain, len(sheet.rows)
+    columns = [at for at, kind in enumerate(kinds) if kind == "symbols"]
+    if columns and not any(sheet.heads) and "ids" not in kinds:
+        return None
+    alone = columns or [at for at, kind in enumerate(kinds) if kind == "ids"]
+    if not columns:
+        columns = [*alone, *(at for at in sheet.headed(_NUMBER_HEADS) if kinds[at] == "numbers")]
+        of_names = [at for at, kind in enumerate(kinds) if kind == "names"]
+        columns += [at for at in of_names if 2 * len({*sheet.column(at)}) > n_rows]
+    candidates = [at for at in sheet.headed(GENE_HEADS) if at in columns]
+    candidates = candidates or alone[: len(alone) == 1]
+    candidates += [at for at in columns if sheet.heads[at].casefold() in _LIST_HEADS]
+    same = {at for at in candidates if heads[at] and heads[at] == heads[candidates[0]]}
+    return candidates[0] if candidates and len(same) < 2 else None
 
 
 def _list(source: object, cells: list[str]) -> Sheet:
     """Return a list without its header."""
     has_head = bool(cells) and is_list_head(cells[0])
-    kinds = kind_of(cells[has_head:]), kind_of(cells[1:])
-    first = names.several(cells[0]) if cells else []
-    if not has_head and kinds[1] in ("symbols", "ids") and " " in cells[0] and len(first) < 2:
-        raise bad_file(
-            source,
-            f"has a title in its first line ({cells[0]}): remove it, or write # before it",
-        )
-    other_kinds = [kind for kind in kinds if kind not in ("symbols", "ids", "names", "nothing")]
-    is_numbered = has_head and kinds[1] == "numbers" and is_head(cells[0], NUMBER_HEADS)
-    if other_kinds and not is_numbered:
-        raise bad_file(
-            source,
-            f"holds {other_kinds[0]} where names of genes are expected: write names; above numbers "
-            "of NCBI, the head entrez_id",
-        )
-    if kinds[0] == "symbols" and not has_head and not names.are_names(first):
-        log.warning(
-            f"{cells[0]} in the first line of {source} is no name that is known, and is read as a "
-            "gene: remove it if it is a head."
-        )
+    below = kind_of(cells[1:])
+    is_numbered = has_head and below == "numbers" and is_head(cells[0], _NUMBER_HEADS)
+    for kind in () if is_numbered else (kind_of(cells[has_head:]), below):
+        if kind not in ("symbols", "ids", "names", "nothing"):
+            text = f"holds {kind}: write names of genes alone, without a title"
+            raise bad_file(source, f"{text}; numbers of NCBI need the head entrez_id")
+    first = [] if has_head or below not in ("symbols", "ids") else names.several(cells[0])
+    if len(first) == 1 and not names.are_names(first):
+        text = f"{cells[0]} in the first line of {source} is no name that is known"
+        if " " in cells[0]:
+            raise bad_file(source, f"has a title ({text}): remove it, or write # before it")
+        log.warning(f"{text}, and is read as a gene: remove it if it is a head.")
     return Sheet([""], [[cell] for cell in cells[has_head:]])
 
 
@@ -345,11 +344,7 @@ def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[s
     if not several and may_be_prose and "/" not in cell:
         return [cell]
     if not several:
-        raise bad_file(
-            source,
-            f"has {' '.join(cell.split())[:60]!r} in a cell, which may be one name or several: "
-            "write one name in a cell, or commas between them",
-        )
+        raise bad_file(source, f"has one or several names in {cell[:60]!r}: put commas between")
     return several
 
 
@@ -376,22 +371,18 @@ def damaged(genes: Sequence[str]) -> list[str]:
 
 def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = False) -> None:
     """Refuse formulas, dates, numbers among names, and names with notes beside."""
-    beside = () if may_be_prose else filter(_BESIDE.search, genes)
-    for wrong, remedy in (
-        ([*filter(_FORMULA.fullmatch, genes)], "paste the values of formulas"),
-        ([*filter(_NO_GENE.fullmatch, genes)], "remove these rows"),
-        ([name for name in beside if not names.is_known(name)], "write one name a line"),
-    ):
-        if wrong:
-            raise bad_file(source, f"has {listed(wrong)} among the genes: {remedy}")
-    if wrong := damaged(genes):
-        meant = {name: " or ".join(names.meant_by_date(name)) for name in wrong}
-        texts = listed(f"{name} for {was}" if was else name for name, was in meant.items())
-        raise bad_file(
-            source,
-            f"has among the genes dates or numbers, as spreadsheets make of names: {texts}: write "
-            "the names again, in cells formatted as text",
-        )
+    beside = [] if may_be_prose else [*filter(_BESIDE.search, genes)]
+    meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged(genes)}
+    wrong = {
+        "paste the values of formulas": [*filter(_FORMULA.fullmatch, genes)],
+        "remove these rows": [*filter(_NO_GENE.fullmatch, genes)],
+        "write one name a line": [name for name in beside if not names.is_known(name)],
+        "spreadsheets make dates and numbers of names, so write them again, in cells formatted "
+        "as text": [f"{name} for {symbol}" if symbol else name for name, symbol in meant.items()],
+    }
+    for remedy, texts in wrong.items():
+        if texts:
+            raise bad_file(source, f"has {listed(texts)} among the genes: {remedy}")
 
 
 #: What the name of a packed file ends in, and what opens it.
@@ -402,6 +393,9 @@ WORKBOOKS = (".xlsx", ".xlsm")
 #: Endings of lists and tables of names: of GSEA's lists, of nCounter, and of BD's panels, too.
 _FASTA = (".fasta", ".fa")
 LISTS = (".txt", *SEPARATORS, *WORKBOOKS, ".grp", ".rcc", *_FASTA)
+#: Endings of files of JSON, and of gene sets.
+JSON = (".json", ".pkc")
+SETS: tuple[str, ...] = (".gmt", *JSON)
 #: What begins a formula in a spreadsheet, and quotes.
 FORMULA = ("=", "+", "-", "@")
 QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»"}
@@ -423,41 +417,33 @@ def ending(path: Path) -> str:
     return inner.suffix.lower()
 
 
-def checked_ending(
-    path: Path, endings: Sequence[str], **options: tuple[str | None, Sequence[str]]
-) -> str:
-    """Return the ending of a file, or refuse it, or an option that is for other endings."""
+def checked(path: str | Path, endings: Sequence[str], **options: str | None) -> tuple[Path, str]:
+    """Return the path of a file and its ending, or refuse it, or an option for other endings."""
+    checks.texts(**options, or_none=True)
+    path = as_path(path)
     suffix = ending(path)
     if suffix not in endings:
         raise bad_file(path, f"has an unknown ending: use one of {quoted(*endings)}")
     existing(path)
-    for argument, (value, accepted) in options.items():
-        if value is not None and suffix not in accepted:
-            raise InvalidValue(
-                f"`{argument}={short(value)}` is for files {quoted(*accepted)}, and not for {path}"
-            )
-    return suffix
+    for argument, value in options.items():
+        accepted = {"sheet": WORKBOOKS, "set_name": SETS}.get(argument, LISTS)
+        if value is not None and argument != "species" and suffix not in accepted:
+            raise InvalidValue(f"`{argument}={short(value)}` is for files {quoted(*accepted)}")
+    return path, suffix
 
 
 def opened(path: Path) -> IO[str]:
     """Open the text of a file, packed or not, which may be longer than memory."""
-    return io.TextIOWrapper(unpacked(path), encoding="utf-8-sig")
-
-
-def unpacked(path: Path) -> Any:
-    """Open the bytes of a file, packed or not."""
-    unpack = PACKED.get(path.suffix.lower())
-    return path.open("rb") if unpack is None else unpack(path)
+    unpack = PACKED.get(path.suffix.lower(), open)
+    file = io.BufferedReader(unpack(path, "rb"))
+    is_utf16 = file.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return io.TextIOWrapper(file, encoding="utf-16" if is_utf16 else "utf-8-sig")
 
 
 def text(path: Path) -> str:
     """Return the text of a file, packed or not, in lines, without characters that are not seen."""
-    with reading(path, "text"):
-        with unpacked(path) as file:
-            content: bytes = file.read()
-        utf16 = content[:2] in (b"\xff\xfe", b"\xfe\xff") and re.search(b"\n\0|\0\n", content)
-        decoded = content.decode("utf-16" if utf16 else "utf-8-sig")
-    return _seen(decoded.replace("\r\n", "\n").replace("\r", "\n"))
+    with reading(path, "text"), opened(path) as file:
+        return _seen(file.read())
 
 
 def _seen(content: str) -> str:
@@ -502,14 +488,14 @@ def _separator(content: str, suffix: str) -> str:
     if re.match(r'".*"( |\n(".*" ))', content):
         return " "  # write.table of R
     splits = {mark: _split(content[:_SNIFFED], mark) for mark in "\t,;" if mark in content}
-    n_wide = {mark: sum(len(row) > 1 for row in rows) for mark, rows in splits.items()}
-    for mark in sorted(splits, key=lambda mark: -n_wide[mark]):
+    wide = {mark: [row for row in rows if len(row) > 1] for mark, rows in splits.items()}
+    for mark in sorted(splits, key=lambda mark: -len(wide[mark])):
         rows = splits[mark]
         if not rows or (len(rows[0]) == 1 and is_head(rows[0][0])):
             return _NOTHING  # one column, of lists
-        with_heads = any(len(row) > 1 and any(map(is_head, row)) for row in rows[:_TOP])
-        mostly = 2 * n_wide[mark] > len(rows) - 1 and (suffix == ".csv" or mark == "\t")
-        if with_heads or mostly:
+        with_heads = any(any(map(is_head, row)) for row in rows[:_TOP] if len(row) > 1)
+        is_mostly_wide = 2 * len(wide[mark]) > len(rows) - 1
+        if with_heads or (is_mostly_wide and (suffix == ".csv" or mark == "\t")):
             return mark
     return _NOTHING
 
@@ -559,21 +545,16 @@ def table(path: Path, sheet: str | None = None, column: str | None = None) -> li
     if ending(path) not in WORKBOOKS:
         return _rows_of_text(path)
     book = _sheets(path)
+    sheet = next(iter(book)) if sheet is None and len(book) == 1 else sheet
     if sheet is not None and sheet not in book:
         raise NotFound(f"`sheet={short(sheet)}` is not in {path}: it has {listed(book)}")
-    if sheet is not None or len(book) == 1:
-        return book[sheet or next(iter(book))]
+    if sheet is not None:
+        return book[sheet]
     for rows in book.values():
-        try:
+        with suppress(Refusal):
             genes(None, rows, column)
-        except Refusal:
-            continue
-        return rows
-    raise bad_file(
-        path,
-        f"has several sheets, and none has a column of genes: name one of {listed(book)} with "
-        "`sheet`",
-    )
+            return rows
+    raise bad_file(path, f"has no sheet with a column of genes: name `sheet`, of {listed(book)}")
 
 
 def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "Sheet1") -> None:
@@ -603,14 +584,10 @@ def check_names(genes: Iterable[str], path: Path) -> None:
     """Refuse names of genes that would not be the same once they are read again."""
     genes = list(genes)
     changed = [name for name in genes if not comes_back(name)]
-    if path.suffix.lower() == ".txt" and is_list_head(genes[0]):
-        changed += genes[:1]
+    changed += [name for name in genes[:1] if is_list_head(name) and ending(path) == ".txt"]
     if changed:
-        raise bad_file(
-            path,
-            f"cannot hold the name {changed[0]!r}, which would change when it is read again: "
-            "rename the gene, or name a column of `adata.var` with `symbols`",
-        )
+        text = f"cannot hold the name {changed[0]!r}, which would be read as another"
+        raise bad_file(path, f"{text}: rename it, or name a column of `adata.var` with `symbols`")
 
 
 def comes_back(name: str) -> bool:

@@ -161,7 +161,8 @@ def test_numbers_with_commas(put, name, between):
 
 def test_comments_numbers_and_lines_below(put):
     text = "# made here\n#gene\ts1\ts2\nCD3D\t1\t2\nLYZ\t3\t4\n"  # the header is a comment
-    assert names(read_cells(put(text, "t.tsv"), transpose=True)) == (["s1", "s2"], ["CD3D", "LYZ"])
+    with refused(InvalidValue, "path"):
+        read_cells(put(text, "t.tsv"), transpose=True)
     text = "# genes of NCBI\ncell,109979,18952\na,1,2\nb,3,4\n"
     assert names(read_cells(put(text), transpose=False))[1] == ["109979", "18952"]
     assert names(read_cells(put(TABLE + "Source: blood\n")))[0] == ["a", "b", "Source: blood"]
