@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 _NOTHING = 1e-12
 #: Genes add nothing to a panel if all of them add less than this share of what it preserves.
 _IDLE = 1e-6
+#: So many times as many genes as asked for, those of steepest slopes, are exchanged.
+_STEEP = 10
 #: F above its bound at the genes in parts, as a share of F without genes.
 _GAP = 1e-4
 
@@ -146,13 +148,22 @@ def best_within(problem: Problem, greedy: Packed, size: int, least: float) -> Pa
         if vertex is not None:
             panels.append([*fixed.tolist(), *candidates[among[vertex]].tolist()])
             break
+    steep = candidates[np.argsort(point.bound.slopes, kind="stable")[: _STEEP * size]]
+    genes = np.unique(np.concatenate([fixed, steep, *panels]).astype(np.intp))
+    blocks = [block.only(genes) for block in problem.blocks]
     exchanges = Exchanges(
-        lambda: Greedy(problem.blocks, across=problem.criterion.across()), rows, fixed, size, least
+        lambda: Greedy(blocks, across=problem.criterion.across()),
+        rows.only(genes),
+        np.searchsorted(genes, fixed),
+        size,
+        least,
     )
-    improved = [exchanges.improved(panel) for panel in panels]
-    panel = min(improved, key=lambda genes: problem.errors(genes)[-1])
+    positions = [np.searchsorted(genes, panel).tolist() for panel in panels]
+    improved = [genes[exchanges.improved(panel)] for panel in positions]
+    panel = min(improved, key=lambda panel: problem.errors(panel)[-1])
     ordered = Packed(problem)
-    ordered.grow(len(panel), among=np.array(panel))
+    ordered.grow(len(panel), among=panel)
+    ordered.fill(size, least)
     return ordered
 
 
