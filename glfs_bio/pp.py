@@ -371,7 +371,9 @@ def panel_of(
     request = names.settled(adata, request)
     spec = request.structure
     candidates = names.choose(
-        *(adata, request.include, request.exclude),
+        adata,
+        request.include,
+        request.exclude,
         ignore=spec.ignore,
         symbols=request.symbols,
         missing=request.missing,

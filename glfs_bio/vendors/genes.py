@@ -307,11 +307,11 @@ def _pairs(
     of_genes = _gene_columns(table, kinds, of_type)
     if gene is not None:
         of_genes = [table.index_of(source, "gene", gene)]
-    others = [
+    columns = [
         at for at in range(len(kinds)) if at not in of_genes and (heads[at] or not any(heads))
     ]
-    texts = [at for at in others if kinds[at] in ("names", "prose")]
-    flags = [at for at in others if kinds[at] in ("flags", "marks") and heads[at]]
+    texts = [at for at in columns if kinds[at] in ("names", "prose")]
+    flags = [at for at in columns if kinds[at] in ("flags", "marks") and heads[at]]
     of_type = of_type or texts[: len(texts) == 1]
     if of_type and of_genes:
         label = ""

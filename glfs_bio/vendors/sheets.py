@@ -371,12 +371,12 @@ def damaged(genes: Sequence[str]) -> list[str]:
 
 def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = False) -> None:
     """Refuse formulas, dates, numbers among names, and names with notes beside."""
-    beside = [] if may_be_prose else [*filter(_BESIDE.search, genes)]
+    with_notes = [] if may_be_prose else [*filter(_BESIDE.search, genes)]
     meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged(genes)}
     wrong = {
         "paste the values of formulas": [*filter(_FORMULA.fullmatch, genes)],
         "remove these rows": [*filter(_NO_GENE.fullmatch, genes)],
-        "write one name a line": [name for name in beside if not names.is_known(name)],
+        "write one name a line": [name for name in with_notes if not names.is_known(name)],
         "spreadsheets make dates and numbers of names, so write them again, in cells formatted "
         "as text": [f"{name} for {symbol}" if symbol else name for name, symbol in meant.items()],
     }
