@@ -59,6 +59,8 @@ _INSIDE = 0.02
 _ROOM = 1e-6
 #: Sizes of a working set: genes beside twice those asked for, and rounds of adding to it.
 _MORE, _ROUNDS = 60, 8
+#: Prices of limits grow beyond this, in units of the first slope, where nothing is within them.
+_HUGE = 1e9
 #: Weights stay so far within 0 and 1, and within limits, whatever rounding makes of them.
 _TINY = 1e-9
 #: A weight that is zero, in the working set and in what is shown.
@@ -379,6 +381,8 @@ def _interior(
             best, best_point = least, (beta, prices)
         over = matrix @ beta + slack - most - _ROOM
         if best >= enough or (value - best <= gap and np.abs(over).max() <= _INSIDE * gap + _ROOM):
+            break
+        if prices.max() > _HUGE * scale:
             break
         measure = _CENTRE * (prices @ slack + lower @ beta + upper @ (1.0 - beta))
         measure /= len(most) + 2 * n_genes
