@@ -27,10 +27,9 @@ demo: $(INSTALLED)
 test: $(R_FOLDER)/.installed $(VENV)/.has-zsh
 	@$(MAKE) --no-print-directory --jobs=2 r-check pytest
 
-# In an environment; two processes with a thread each take half the time of one with two.  Four at
-# least, so that the tests have their share of a machine that is busy with something else.
-WORKERS := $(shell n=$$(nproc); echo $$((n > 4 ? n : 4)))
-PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(1)/bin/pytest --numprocesses $(WORKERS) --dist worksteal
+# In an environment; two processes with a thread each take half the time of one with two.  Not more
+# than there are cores: each process makes what tests share anew.
+PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(1)/bin/pytest --numprocesses logical --dist worksteal
 pytest: $(R_FOLDER)/.installed $(VENV)/.has-zsh
 	$(R_ENVIRONMENT) $(call PYTEST,$(VENV))
 
