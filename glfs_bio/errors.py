@@ -230,6 +230,9 @@ def without_notes() -> Iterator[None]:
     """Silence notes of repetitions, which a call on all cells shows."""
     logger = logging.getLogger(__name__.partition(".")[0])
     level = logger.level
+    if level == logging.ERROR:  # another thread has silenced it, and ends that
+        yield
+        return
     logger.setLevel(logging.ERROR)
     try:
         yield
