@@ -1,15 +1,19 @@
 """What constraints on the panel cost: batches, genes that must be in, an automatic size.
 
 python -m benchmarks.constraints [--draws 20]
+python -m benchmarks.constraints --limits    (prints what panels within `Limits` preserve)
 """
 
 from __future__ import annotations
 
+import time
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import scanpy as sc
+
+from glfs_bio import Limits, pp
 
 from . import tables
 from .data import BATCHES, DATASETS, KANG, KANG_CELLS, LABEL, MIXTURE, SETS, Cells, prepared, read
@@ -108,11 +112,59 @@ def automatic(cells: Cells) -> dict[str, float]:
     return {"genes": len(genes), "accuracy": found, "all genes": whole, "ratio": found / whole}
 
 
+def within_limits(name: str) -> dict[tuple[str, str], dict[str, float]]:
+    """Return what panels within limits of 4,000 variable genes preserve, and seconds of one core.
+
+    Costs and families are drawn.
+    """
+    adata = prepared(read(name))
+    sc.pp.highly_variable_genes(adata, n_top_genes=4000)
+    adata = adata[:, adata.var["highly_variable"]].copy()
+    rng = np.random.default_rng(0)
+    adata.var["cost"] = rng.lognormal(0, 0.7, adata.n_vars)
+    adata.var["family"] = rng.integers(0, 300, adata.n_vars).astype(str)
+    adata.obs[LABEL] = adata.obs[LABEL].astype("category")
+    counts = Limits(total_counts={"cell": 15.0}, counts_layer="counts")
+    families = {"groups": "family", "per_group": 1}
+    types = {"per_type": 2, "groupby": LABEL}
+    cases = {
+        "two markers a type": (Limits(**types), 40),
+        "budget": (Limits(cost="cost", budget=30.0), 50),
+        "counts of a cell": (counts, 50),
+        "families": (Limits(**families), 60),
+        "families, markers, budget": (
+            Limits(**families, **types | {"per_type": 1}, cost="cost", budget=40.0),
+            60,
+        ),
+        "budget, any size": (Limits(cost="cost", budget=20.0), None),
+        "markers, any size": (Limits(**types), None),
+        "counts, any size": (counts, None),
+    }
+    pp.select_genes(adata, 20)  # the structure is not timed
+    rows = {}
+    for case, (limits, n_genes) in cases.items():
+        begin = time.process_time()
+        pp.select_genes(adata, n_genes, limits=limits)
+        seconds, entry = time.process_time() - begin, adata.uns["glfs"]
+        rows[name, case] = {
+            "genes": entry["n_genes"],
+            "preserved": entry["preserved"][-1],
+            "optimality": entry["optimality"][-1],
+            "seconds": seconds,
+        }
+    return rows
+
+
 def main() -> None:
     """Write the four tables."""
     parser = tables.parser(__doc__)
     parser.add_argument("--draws", type=int, default=20, help="markers a dataset (20)")
+    parser.add_argument("--limits", action="store_true", help="print panels within limits alone")
     options = parser.parse_args()
+    if options.limits:
+        rows = [within_limits(name) for name in ("baron_human1_1937", "worm_neuron4186", MIXTURE)]
+        print(pd.concat([pd.DataFrame(of_set).T for of_set in rows]).round(4).to_markdown())
+        return
     by_batch = batches()
     mean = by_batch.groupby(["method", "batch_key", "predicted"], sort=False).mean()
     by_size, by_marker = {}, {}

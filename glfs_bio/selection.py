@@ -57,8 +57,7 @@ def rank_genes(
 
     `graph`, `representation` and `batch` are those of ``fit`` of :class:`~glfs_bio.GLFS`.  `cells`
     is what :func:`~glfs_bio.cells.cells.build_problems` makes of the same data, if it is known, and
-    the request :func:`answerable`.
-    The panel is of the candidates, in their order.
+    the request is :func:`answerable`.  The panel is of the candidates, in their order.
     """
     if candidates is None:
         candidates = Candidates.of(data.shape[1])
@@ -288,12 +287,12 @@ def varies(problem: Problem) -> bool:
     return detection is not AS_REFERENCE and detection.varies
 
 
-def minimised(problem: Problem) -> Criterion:
-    """Return what a panel minimises: F, over draws of what the platform detects if these differ."""
+def of_draws(problem: Problem) -> Problem:
+    """Return the problem over draws of what the platform detects, where these differ."""
     if not varies(problem):
-        return problem.criterion
-    detection = problem.candidates.detection
-    return OnPlatform(problem.criterion, detection, random_state=problem.random_state)
+        return problem
+    detection, seed = problem.candidates.detection, problem.random_state
+    return replace(problem, criterion=OnPlatform(problem.criterion, detection, random_state=seed))
 
 
 def best_panel(problem: Problem) -> Panel:
@@ -303,15 +302,14 @@ def best_panel(problem: Problem) -> Panel:
     their mean or in the worst of them.  What it preserves is measured by the efficiencies of the
     criterion.
     """
-    criterion, info = problem.criterion, dict[str, Any]()
-    of_draws = replace(problem, criterion=minimised(problem)) if varies(problem) else problem
+    criterion, minimised, info = problem.criterion, of_draws(problem), dict[str, Any]()
     if problem.search == "best" and criterion.has_anything:
-        check_search(worst=of_draws.criterion.largest)
-        panel = best(of_draws)
+        check_search(worst=minimised.criterion.largest)
+        panel = best(minimised)
     else:
-        panel = select_within(of_draws) if problem.has_limits else select(of_draws)
+        panel = select_within(minimised) if problem.has_limits else select(minimised)
     n_tried = len(panel.preserved)
-    if of_draws is not problem:
+    if minimised is not problem:
         info["preserved_on_platform"] = panel.preserved[: panel.n_selected]
         panel = replace(panel, preserved=np.empty(0))
     if problem.n_genes is None and not problem.has_any_size:

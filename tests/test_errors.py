@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 
 import numpy as np
@@ -103,3 +104,15 @@ def test_numbers_of_numpy_are_numbers():
         for value in (kind(-3), np.float16("inf")):
             with refused(InvalidValue, "lambda1"):
                 checks.number("lambda1", value)
+
+
+def test_notes_are_heard_again_whichever_thread_ends_first():
+    logger = logging.getLogger("glfs_bio")
+    level = logger.level
+    first, second = errors.without_notes(), errors.without_notes()
+    for step in (first.__enter__, second.__enter__):
+        step()
+        assert logger.level == logging.ERROR
+    for context in (first, second):
+        context.__exit__(None, None, None)
+    assert logger.level == level

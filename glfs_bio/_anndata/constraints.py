@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..criterion.platform import Detection
+from ..criterion.platform import AS_REFERENCE, Detection
 from ..errors import InvalidValue, NotFound, caution, listed, naming, note, quoted, short
 from ..options import MEASURES, Limits
 from ..solvers.constraints import Row, Rows, check
@@ -106,7 +106,7 @@ def rows(
     *,
     layer: str | None = None,
     allowed: NDArray[np.bool_] | None = None,
-    detection: Detection | None = None,
+    detection: Detection = AS_REFERENCE,
     symbols: str | None = None,
 ) -> Rows | None:
     """Return limits as rows over all genes of `adata`; None where there are none."""
@@ -123,7 +123,6 @@ def rows(
     types = _types(adata, limits.groupby)
     quantities: dict[str, Array] = {}
     if limits.counts_layer is not None:
-        detection = Detection() if detection is None else detection
         quantities["counts"] = _counted(genes, limits, types, detection)
         limit_rows += _totals(quantities["counts"], limits, types, detection)
     markers: dict[str, Index] = {}

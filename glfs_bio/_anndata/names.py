@@ -142,8 +142,8 @@ class Named:
         return np.array(list(rows), dtype=np.intp)
 
     @property
-    def keyed(self) -> tuple[str | None, NDArray[np.intp]]:
-        """The key and the genes, by which results are compared."""
+    def key_and_genes(self) -> tuple[str | None, NDArray[np.intp]]:
+        """What a result remembers of it."""
         return self.key, self.genes
 
     @property
@@ -205,10 +205,12 @@ class Lookup:
     @cached_property
     def by_name(self) -> dict[str, list[int]]:
         """Rows of each name; several rows may have one symbol."""
-        columns = dict.fromkeys((None, self._symbols))
-        texts = [name for column in columns for name in read.symbols(self.adata, column).fillna("")]
-        rows = rows_by_key(tuple(texts))
-        return {name: [row % self.n_genes for row in of_name] for name, of_name in rows.items()}
+        names: dict[str, list[int]] = {}
+        for column in dict.fromkeys((None, self._symbols)):
+            for row, name in enumerate(read.symbols(self.adata, column).fillna("")):
+                names.setdefault(name, []).append(row)
+        names.pop("", None)
+        return names
 
     @cached_property
     def _ids(self) -> list[str]:

@@ -15,7 +15,7 @@ from scipy import sparse
 from ..cells import noise
 from ..cells.cells import build_problems
 from ..cells.spec import StructureSpec
-from ..criterion.platform import Detection
+from ..criterion.platform import AS_REFERENCE, Detection
 from ..data.matrix import RowMatrix, doubled, with_values
 from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, naming, note, short
 from ..measures.genes import sums
@@ -66,7 +66,7 @@ def of_genes(
 ) -> Detection:
     """Read what a platform is to the genes of an object."""
     if platform is None:
-        return Detection()
+        return AS_REFERENCE
     platform, lookup = with_codewords(platform), names.Lookup(adata, symbols)
     values = _values(lookup, platform)
     numbers: dict[str, Any] = {}

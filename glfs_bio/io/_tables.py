@@ -98,7 +98,8 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     is_cell = np.array([head.n_keys == 1 or not cell.endswith("_0") for cell in cells])
     is_gene = np.array([not sheets.is_antibody(gene) for gene in genes])
     obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
-    if len(twice := obs.index[obs.index.duplicated() & is_cell].unique()):
+    twice = obs.index[obs.index.duplicated() & is_cell].unique()
+    if len(twice):
         raise bad_file(path, f"has several cells of one name ({listed(twice)}): give each its own")
     for n_lines, text in (
         (head.n_above, f"lines above its header in line {head.n_lines}"),

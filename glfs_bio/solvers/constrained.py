@@ -69,10 +69,11 @@ class Packed(Greedy):
         """Whether all lower limits are met."""
         return bool((self._used >= self._rows.lower).all())
 
-    @property
-    def full(self) -> str | None:
-        """The limit that keeps out most of the genes that would gain something; None: some fit."""
-        out = self.can_enter & (self.waiting > self.nothing)
+    def full(self, least: float = -np.inf) -> str | None:
+        """Return the limit that keeps out most of the genes that would gain more than `least`;
+        None where one of them fits, or there is none.
+        """
+        out = self.can_enter & (self.waiting > least)
         if (out & self._rows.allowed).any():
             out &= self._rows.allowed
         if not out.any() or (out & self._rows.within(self._used)).any():
@@ -84,10 +85,10 @@ class Packed(Greedy):
 def select_within(problem: Problem) -> Panel:
     """Choose the panel within limits that preserves most, as far as it is found.
 
-    It has fewer genes than were asked for where no other fits.  Without a number it has the fewest
-    genes that preserve :data:`.greedy.SHARE`, or, where there is a budget, all that fit and gain
-    something.  Panels of different sizes are nested only where limits hold no gene back.  Where the
-    worst set counts, exchanges are by Ψ of :mod:`..criterion.across`.
+    It has fewer genes than were asked for where more would preserve less.  Without a number it has
+    the fewest genes that preserve :data:`.greedy.SHARE`, or, where there is a budget, all that fit
+    and gain something.  Panels of different sizes are nested only where limits hold no gene back.
+    Where the worst set counts, exchanges are by Ψ of :mod:`..criterion.across`.
     """
     n_candidates, n_fixed = len(problem.genes), len(problem.fixed)
     check(problem.rows, problem.n_genes, include=problem.fixed, candidates=np.arange(n_candidates))
@@ -95,7 +96,7 @@ def select_within(problem: Problem) -> Panel:
     if problem.n_genes is None and not problem.has_any_size:
         greedy = _enough(problem, greedy)
         preserved = problem.preserved(greedy.picked)
-        n_selected = fewest_genes(preserved, n_fixed, greedy.full)
+        n_selected = fewest_genes(preserved, n_fixed, greedy.full())
         n_selected = size = max(n_selected, problem.rows.met(greedy.picked))
     else:
         size = problem.rows.largest_size if problem.n_genes is None else problem.n_genes
@@ -120,8 +121,9 @@ def _enough(problem: Problem, greedy: Packed) -> Packed:
     if is_nested and greedy.is_complete and rows.met(greedy.picked) <= n_enough:
         return greedy
     fixed = problem.fixed
-    fewest = len(fixed) + (rows.remaining(rows.sums(fixed)).fewest() or 0)
-    greedy = best_within(problem, greedy, max(n_enough, fewest), -np.inf)
+    smallest = rows.remaining(rows.sums(fixed)).smallest()
+    n_least = len(fixed) + (0 if smallest is None else len(smallest))
+    greedy = best_within(problem, greedy, max(n_enough, n_least), -np.inf)
     greedy.fill(most)
     return greedy
 
@@ -143,11 +145,11 @@ def best_within(problem: Problem, greedy: Packed, size: int, least: float) -> Pa
     point = relaxed(blocks, Polytope.of(rows_of_rest, n_more), np.zeros(len(candidates)), gap=gap)
     worth = point.beta * rows_of_rest.priority
     panels = [greedy.picked] if greedy.is_complete and len(greedy.picked) <= size else []
-    for among in (np.flatnonzero(without_zeros(point.beta)), np.arange(len(candidates))):
-        vertex = rows_of_rest.only(among).best_vertex(worth[among], n_more)
-        if vertex is not None:
-            panels.append([*fixed.tolist(), *candidates[among[vertex]].tolist()])
-            break
+    heavy = np.flatnonzero(without_zeros(point.beta))
+    vertex = rows_of_rest.only(heavy).best_vertex(worth[heavy], n_more)
+    chosen = rows_of_rest.smallest() if vertex is None else heavy[vertex]
+    if chosen is not None:
+        panels.append([*fixed.tolist(), *candidates[chosen].tolist()])
     steep = candidates[np.argsort(point.bound.slopes, kind="stable")[: _STEEP * size]]
     genes = np.unique(np.concatenate([fixed, steep, *panels]).astype(np.intp))
     blocks = [block.only(genes) for block in problem.blocks]
@@ -169,15 +171,15 @@ def best_within(problem: Problem, greedy: Packed, size: int, least: float) -> Pa
 
 def _say_what_is_full(greedy: Packed, preserved: Array, n_genes: int | None) -> None:
     """Say where a limit lets fewer genes in than were asked for, or only such as add nothing."""
-    full = greedy.full
-    if n_genes is None or full is None:
+    if n_genes is None:
         return
     if len(preserved) < n_genes:
         log.warning(
             f"{len(preserved)} of {n_genes} genes are selected: no other fits beside them within "
-            f"{full}."
+            f"{greedy.full()}."
         )
         return
     n_useful = int(np.argmax(preserved >= (1.0 - _IDLE) * preserved[-1])) + 1
-    if n_useful < n_genes:
+    full = greedy.full(greedy.nothing)
+    if n_useful < n_genes and full is not None:
         log.warning(f"From gene {n_useful + 1} on nothing is added: {full} is full.")

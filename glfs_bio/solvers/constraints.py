@@ -223,12 +223,11 @@ class Rows:
         """
         return self._solved(worth, size, _ROUGHLY)
 
-    def fewest(self) -> int | None:
-        """Return how many genes the smallest panel within the limits has; None: there is none."""
+    def smallest(self) -> Index | None:
+        """Return the genes of the smallest panel within the limits; None: there is none."""
         if not self.lower.any():
-            return 0
-        genes = self._solved(-np.ones(self.n_genes), self.n_genes, {})
-        return None if genes is None else len(genes)
+            return np.empty(0, dtype=np.intp)
+        return self._solved(-np.ones(self.n_genes), self.n_genes, {})
 
     def _solved(self, worth: Array, size: int, options: dict[str, float]) -> Index | None:
         """Return the genes of the panel within the limits that are worth most together."""
@@ -279,8 +278,8 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     n_more = len(others_allowed) if n_genes is None else n_genes - len(include)
 
     def conflict(subset: Sequence[int]) -> bool:
-        fewest = rows_of_rest.subset(subset).fewest()
-        return fewest is None or fewest > n_more
+        smallest = rows_of_rest.subset(subset).smallest()
+        return smallest is None or len(smallest) > n_more
 
     if not conflict(range(len(rows.names))):
         return
@@ -289,11 +288,11 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     if len(blamed) > _MOST_NAMED:
         blamed = smallest_conflict(rows.limits, conflict)
         names = list(dict.fromkeys(rows.limits[row] for row in blamed))
-    needed = rows_of_rest.subset(blamed).fewest()
+    needed = rows_of_rest.subset(blamed).smallest()
     if needed is not None and n_genes is not None:
         raise InvalidValue(
             f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {_joined(names)} need "
-            f"at least {needed + len(include)} genes: relax one of them, or ask for more genes"
+            f"at least {len(needed) + len(include)} genes: relax one of them, or ask for more genes"
         )
     raise InvalidValue(
         f"`limits` are infeasible for the candidate genes: {_joined(names)}: relax one of them"

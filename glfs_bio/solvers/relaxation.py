@@ -65,10 +65,8 @@ _HUGE = 1e9
 _TINY = 1e-9
 #: A weight that is zero, in the working set and in what is shown.
 _ZERO, _NOTHING = 1e-6, 1e-4
-#: F above its bound, as a share of F without genes, at the size asked for and at smaller ones; each
-#: of these is so much smaller than the one before.
-_GAP, _ROUGH_GAP, _SMALLER = 1e-5, 1e-3, 0.5
-_FEWEST = 1
+#: F above its bound, as a share of F without genes, at the size asked for and at smaller ones.
+_GAP, _ROUGH_GAP = 1e-5, 1e-3
 
 
 class Linear(NamedTuple):
@@ -159,11 +157,10 @@ def relax(
     beta = np.zeros(n_genes)
     value, gradient = evaluate(blocks, beta)
     lower = Linear(value, gradient).along(n_sizes)
-    smaller = int(_SMALLER * n_sizes)
-    sizes = []
-    while smaller >= _FEWEST:
+    sizes, smaller = [], n_sizes // 2
+    while smaller:
         sizes.append(smaller)
-        smaller = int(_SMALLER * smaller)
+        smaller //= 2
     polytope = upper_limits = Polytope.without_limits(n_genes, size)
     if rows is not None:
         polytope, upper_limits = Polytope.of(rows, size), Polytope.of(rows.packing, size)

@@ -156,7 +156,7 @@ def enrich(
         "n_background": len(universe),
     }
     params = {"key": key, "min_size": smallest, "gene_sets": said_of(gene_sets)}
-    made_of = stale.made_of(adata, layer, [names.panel(adata, key, argument="key").keyed])
+    made_of = stale.made_of(adata, layer, [names.panel(adata, key, argument="key").key_and_genes])
     return Result(content, params=params, made_of=made_of, packages=("gseapy",))
 
 

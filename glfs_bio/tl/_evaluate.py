@@ -280,7 +280,7 @@ def evaluate_panel(
         {"measures": _measures(rows, groups), **content},
         None,
         {"gene_sets": said_of(gene_sets), **evaluation.basis.record()},
-        stale.made_of(adata, evaluation.layer, [genes.keyed for genes in panels.values()]),
+        stale.made_of(adata, evaluation.layer, [genes.key_and_genes for genes in panels.values()]),
         **written,
     )
 

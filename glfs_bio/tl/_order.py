@@ -250,7 +250,7 @@ def order_panel(
     order = results.envelope(
         "order",
         {"refused": refused, "backups": backups, "limits": request.limits},
-        stale.made_of(adata, draft.layer, [panel.keyed]),
+        stale.made_of(adata, draft.layer, [panel.key_and_genes]),
         table=table,
         checks=_checks(table, notes, draft),
         replaced=replaced,

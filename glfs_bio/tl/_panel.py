@@ -16,7 +16,7 @@ from .._anndata.structure import of_object, specified, structure_of
 from .._anndata.tool import Result
 from ..cells.spec import StructureSpec
 from ..criterion.panel import MeasuredPanel
-from ..criterion.platform import Detection
+from ..criterion.platform import AS_REFERENCE, Detection
 from ..data.threads import few_threads
 from ..errors import InvalidValue, caution, listed, note, quoted, short, subject
 from ..options import Preserve, Request
@@ -109,7 +109,7 @@ class Found:
 
     def result(self, adata: AnnData, content: Mapping[str, Any], returned: str = "table") -> Result:
         """Return what a tool computed of the panel."""
-        made_of = stale.made_of(adata, self.layer, [self.named.keyed])
+        made_of = stale.made_of(adata, self.layer, [self.named.key_and_genes])
         return Result(content, returned, self.basis.record(), made_of)
 
 
@@ -327,7 +327,7 @@ def joining_candidates(
 
 
 def joining(
-    stay: Index, may: NDArray[np.bool_], rows: Rows | None, detection: Detection | None = None
+    stay: Index, may: NDArray[np.bool_], rows: Rows | None, detection: Detection = AS_REFERENCE
 ) -> Candidates:
     """Return genes that may join some that stay, which no limit on a single gene rules out."""
     genes = Candidates.of(len(may), stay)
@@ -335,7 +335,7 @@ def joining(
         genes,
         allowed=may | genes.included,
         rows=None if rows is None else rows.sparing(stay),
-        detection=Detection() if detection is None else detection,
+        detection=detection,
     )
 
 

@@ -15,7 +15,7 @@ from .._anndata.names import Named
 from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, short, subject
 from ..pp import request_to_keep
-from ..selection import best_panel, minimised
+from ..selection import best_panel, of_draws
 from ..solvers.greedy import optimality
 from ..solvers.panel import EVERY, OPEN, ROUNDING, TOLERANCE, Problem
 from ._explain import certified
@@ -164,7 +164,7 @@ def prove_panel(
         tolerance=tolerance,
     )
     with subject.few_threads():
-        criterion = minimised(problem)
+        criterion = of_draws(problem).criterion
         _check(adata, subject, criterion, key)
     with subject.few_threads():
         best = best_panel(problem)

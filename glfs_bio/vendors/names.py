@@ -204,7 +204,9 @@ def _names(*, folded: bool) -> frozenset[str]:
 def _present() -> dict[str, frozenset[str]]:
     """Present symbols and ids of each species."""
     by_species = nomenclature().groupby("species")
-    return {name: frozenset({*of["symbol"], *of["id"]} - {""}) for name, of in by_species}
+    return {
+        species: frozenset({*genes["symbol"], *genes["id"]} - {""}) for species, genes in by_species
+    }
 
 
 def are_names(texts: Sequence[str]) -> bool:
@@ -216,10 +218,13 @@ def are_names(texts: Sequence[str]) -> bool:
 
 def dates(name: str) -> list[tuple[int, int]]:
     """Return months and days of what a spreadsheet has made of a name; none: it is no date."""
-    matches = filter(None, (pattern.fullmatch(name) for pattern in _DATES))
-    texts = [(match["month"].casefold().lstrip("0"), match["day"]) for match in matches]
-    months = [(_MONTH.get(text, _MONTH.get(text[:3])), int(day) % 100) for text, day in texts]
-    return [(month, day) for month, day in months if month is not None]
+    pairs = []
+    for match in filter(None, (pattern.fullmatch(name) for pattern in _DATES)):
+        text = match["month"].casefold().lstrip("0")
+        month = _MONTH.get(text, _MONTH.get(text[:3]))
+        if month is not None:
+            pairs.append((month, int(match["day"]) % 100))
+    return pairs
 
 
 @lru_cache(2**17)  # genes are the same from call to call
@@ -259,8 +264,11 @@ def fold(text: str) -> str:
 def _spellings(name: str) -> list[str]:
     """Return a name folded, with Greek letters as words and then as Latin letters."""
     letters = unicodedata.normalize("NFKC", name.replace("ß", "β"))
-    titles = [(letter, unicodedata.name(letter, "")) for letter in letters]
-    words = [of.split()[-1] if of.startswith("GREEK") else letter for letter, of in titles]
+    titles = [unicodedata.name(letter, "") for letter in letters]
+    words = [
+        title.rpartition(" ")[2] if title.startswith("GREEK") else letter
+        for letter, title in zip(letters, titles, strict=True)
+    ]
     text = "".join(words).casefold()
     return [fold(text), fold(_GREEK.sub(lambda word: word[0][0], text))]
 
@@ -294,8 +302,8 @@ class Nomenclature:
     def gene_of(self, name: str) -> str:
         """Return the symbol of the gene of an id, or that an annotation calls so, or ``""``."""
         ways = self.called(name)
-        surest = list(ways.values()).count(next(iter(ways.values()), "")) == 1
-        return next(iter(ways)) if surest else ""
+        surest = [symbol for symbol, way in ways.items() if way == next(iter(ways.values()))]
+        return surest[0] if len(surest) == 1 else ""
 
     def genes_of(self, name: str, *, annotated: bool = False) -> dict[str, str]:
         """Return the symbols of the genes that a name may be of, with the way that it is of each.
@@ -333,8 +341,10 @@ class Nomenclature:
 
 def _ways(entries: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     """Return the symbols of names, each with its first way."""
-    pairs = [(symbol, way) for _, symbol, way in entries]
-    return dict.fromkeys((symbol for symbol, _ in pairs), "") | dict(reversed(pairs))
+    ways: dict[str, str] = {}
+    for _, symbol, way in entries:
+        ways.setdefault(symbol, way)
+    return ways
 
 
 @cache
@@ -429,25 +439,31 @@ class Resolver:
 
         Several rows have one symbol or one id; none where the name may be of several genes.
         """
-        if rows := self._by_id.get(as_id(gene_id), []):
+        rows = self._by_id.get(as_id(gene_id), [])
+        if rows:
             same = [row for row in rows if self._symbols[row] == name]
             return "symbol" if same else "id", same or rows, []
         if gene_id and self.is_of_other_species(gene_id):
             return "foreign", [], []
-        if rows := self._by_symbol.get(name, []):
+        rows = self._by_symbol.get(name, [])
+        if rows:
             ways = self._names.called(name).items()
             retired = [row for gene, way in ways if way == "retired" for row in self._rows(gene)]
             return "symbol", rows, self._listed(row for row in retired if row not in rows)
         bare = versionless(name) or name
-        if rows := self._by_id.get(bare, []):
+        rows = self._by_id.get(bare, [])
+        if rows:
             return "id" if bare == name else "version", rows, []
         if dates(name):
             return "date", [], meant_by_date(name)
         genes = self._names.genes_of(bare, annotated=annotated)
         is_foreign = self.is_of_other_species(name)
-        for gene, way in list(genes.items()) if is_foreign else ():
-            if gene.casefold() != bare.casefold() and (way == "alias" or not bare.isalnum()):
-                del genes[gene]
+        if is_foreign:
+            genes = {
+                gene: way
+                for gene, way in genes.items()
+                if gene.casefold() == bare.casefold() or (bare.isalnum() and way != "alias")
+            }
         rows = [row for gene in genes for row in self._rows(gene)]
         absent = [gene for gene in genes if not self._rows(gene)]
         if rows and len(genes) + len(rows) > 2:
@@ -462,7 +478,8 @@ class Resolver:
         rows = self._by_spelling.get(fold(name), [])
         if len(rows) == 1:
             return "case", rows, []
-        if not rows and (stem := _MADE_UNIQUE.fullmatch(name)):
+        stem = _MADE_UNIQUE.fullmatch(name)
+        if stem and not rows:
             rows = self._by_symbol.get(stem[1], [])
         way = "ambiguous" if rows else "foreign" if is_foreign else "unknown"
         return way, [], self._listed(rows)
