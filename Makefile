@@ -23,13 +23,15 @@ endif
 demo: $(INSTALLED)
 	@$(BIN)/glfs-bio demo --output demo.h5ad --overwrite
 
-# R builds and checks its package on one core, while the tests take what the machine has.
+# R checks its package and builds its vignettes beside the tests.
 test: $(R_FOLDER)/.installed $(VENV)/.has-zsh
-	@$(MAKE) --no-print-directory --jobs=2 r-check pytest
+	@$(MAKE) --no-print-directory --jobs=3 r-check r-vignettes pytest
 
-# In an environment; two processes with a thread each take half the time of one with two.  Not more
-# than there are cores: each process makes what tests share anew.
-PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(1)/bin/pytest --numprocesses logical --dist worksteal
+# Each process makes what tests share anew, so there are as many as cores, with a thread each; twice
+# as many where others have the machine, for a share of it.
+PROCESSES = $(shell $(PYTHON) -c 'import os; cores = os.cpu_count(); \
+	print(cores * (1 + (os.getloadavg()[0] > 2 * cores)))')
+PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(1)/bin/pytest --numprocesses $(PROCESSES) --dist worksteal
 pytest: $(R_FOLDER)/.installed $(VENV)/.has-zsh
 	$(R_ENVIRONMENT) $(call PYTEST,$(VENV))
 

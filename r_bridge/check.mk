@@ -13,7 +13,7 @@ R_SOURCES := $(shell find -L r_bridge/glfsbio -type f -not -name '*.pyc')
 R_ENVIRONMENT = LC_ALL=C.UTF-8 R_LIBS=$(abspath $(R_LIBRARY)) GLFSBIO_PYTHON=$(abspath $(VENV)) \
 	PYTHONDONTWRITEBYTECODE=
 
-.PHONY: r-check r-generics bench-r
+.PHONY: r-check r-vignettes r-generics bench-r
 
 # The generic functions of R, with the arguments and defaults of Python.
 r-generics: $(INSTALLED)
@@ -47,16 +47,20 @@ $(R_FOLDER)/.installed: $(R_SOURCES) $(VENV)/.installed-r
 # vignettes are built by what build calls; r_bridge/submission.R runs all three as Bioconductor does.
 R_CHECK = R CMD check --no-manual --ignore-vignettes --library=$(abspath $(R_LIBRARY)) \
 	--install=check:$(abspath $(R_FOLDER)/install.log)
+r-check: $(R_FOLDER)/.installed
+	@echo "R CMD check, whose words go to $(R_FOLDER)/check/log"
+	@cd $(R_FOLDER)/check && { $(R_ENVIRONMENT) $(R_CHECK) ../glfsbio_*.tar.gz && \
+		! grep -E '^Status:.*(ERROR|WARNING)' glfsbio.Rcheck/00check.log; } >log 2>&1 || { cat log; exit 1; }
+	@cd $(R_FOLDER)/check && grep -hE '^Status:|^\[ FAIL' log glfsbio.Rcheck/tests/testthat.Rout
+
 R_VIGNETTES = Rscript -e \
 	'untar(Sys.glob("../glfsbio_*.tar.gz")); tools::buildVignettes(dir = "glfsbio", tangle = FALSE)'
-r-check: $(R_FOLDER)/.installed
-	@echo "R CMD check, vignettes and BiocCheck, whose words go to $(R_FOLDER)/check/log"
-	@cd $(R_FOLDER)/check && { $(R_ENVIRONMENT) $(R_CHECK) ../glfsbio_*.tar.gz && \
-		! grep -E '^Status:.*(ERROR|WARNING)' glfsbio.Rcheck/00check.log && \
-		$(R_ENVIRONMENT) $(R_VIGNETTES) && \
+r-vignettes: $(R_FOLDER)/.installed
+	@echo "R's vignettes and BiocCheck, whose words go to $(R_FOLDER)/bioc/log"
+	@mkdir -p $(R_FOLDER)/bioc && cd $(R_FOLDER)/bioc && { $(R_ENVIRONMENT) $(R_VIGNETTES) && \
 		$(R_ENVIRONMENT) Rscript $(abspath r_bridge/bioc_check.R) $(abspath $(R_LIBRARY)); \
 		} >log 2>&1 || { cat log; exit 1; }
-	@cd $(R_FOLDER)/check && grep -hE '^Status:|^\[ FAIL|ERRORS \|' log glfsbio.Rcheck/tests/testthat.Rout
+	@grep -hE 'ERRORS \|' $(R_FOLDER)/bioc/log
 
 bench-r: $(R_FOLDER)/.installed
 	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r
