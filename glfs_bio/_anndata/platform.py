@@ -16,7 +16,7 @@ from ..cells import noise
 from ..cells.cells import build_problems
 from ..cells.spec import StructureSpec
 from ..criterion.platform import AS_REFERENCE, Detection
-from ..data.matrix import RowMatrix, doubled, with_values
+from ..data.matrix import RowMatrix, doubled, no_rows, with_values
 from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, naming, note, short
 from ..measures.genes import sums
 from ..options import FEWEST_CELLS
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array, Matrix
+    from ..data.matrix import Sums
     from ..options import Platform
 
 #: Cells that are added to those that express a gene, and to those that do not.
@@ -249,7 +250,7 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
     totals = sums(rows)
     cells = np.flatnonzero(totals > 0)  # those without counts say nothing
     sample = cells[: read.FIRST_ROWS]
-    state = read.state(rows.first(int(sample.max(initial=-1)) + 1)[sample]) if len(sample) else None
+    state = read.state(rows.first(int(sample.max(initial=-1)) + 1)[sample])
     if state not in ("counts", "normalised"):
         return rows
     factors = np.ones(len(totals))
@@ -267,11 +268,16 @@ def logarithms(counts: Matrix, factors: Array) -> Matrix:
 
 
 def _molecules(data: RowMatrix, name: str) -> Array:
-    """``−log(1 − s)`` for the share s of cells that express each gene."""
-    if read.least(data) < 0:
+    """Return ``−log(1 − s)`` for the share s of cells that express each gene."""
+    (n_negative,), _ = data.sweep(_negative)
+    if n_negative:
         raise InvalidValue(
             f"`{name}` has negative values, so that cells that express a gene cannot be told: use "
             "counts, or logarithms of them"
         )
     share = (read.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
     return np.asarray(-np.log1p(-share))
+
+
+def _negative(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
+    return (np.asarray((block < 0).sum()),), no_rows(block)
