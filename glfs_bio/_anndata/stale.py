@@ -45,10 +45,15 @@ def made_of(
     """Return what a result is of: the matrix, and panels, each the key of a selection, or None, and
     rows of ``.var``.
     """
+    recorded = {}
+    for number, (key, genes) in enumerate(panels):
+        names = np.array(adata.var_names[genes], dtype=object)
+        about = {"key": codec.storable(key), "genes": names, "request": _request(adata, key)}
+        recorded[str(number)] = about
     return {
         "layer": codec.storable(layer),
         "matrix": _sums(adata, layer),
-        "panels": {str(number): _recorded(adata, *panel) for number, panel in enumerate(panels)},
+        "panels": recorded,
     }
 
 
@@ -141,20 +146,22 @@ def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> st
     It is by the values in memory, by the file of a backed object, by dask's name of an array, else
     by the first rows, and finds every change but one on purpose.
     """
-    return _checksum([repr((adata.shape, layer)).encode(), *_content(adata, data)])
+    contents: list[Any] = [repr((adata.shape, layer)).encode()]
+    if data.in_memory:
+        contents += _bytes_of(data.source)
+    elif data.is_dask:
+        contents.append(str(data.source.name).encode())
+    elif adata.filename is not None:
+        about = Path(adata.filename).stat()
+        contents.append(repr((str(adata.filename), about.st_mtime_ns, about.st_size)).encode())
+    else:
+        contents += [repr(data.source).encode(), *_bytes_of(data.first(_FIRST_ROWS))]
+    return _checksum(contents)
 
 
 def checksum_of(values: Matrix | None) -> str:
     """Return a checksum of numbers in memory; ``"None"`` where there are none."""
     return "None" if values is None else _checksum(_bytes_of(values))
-
-
-def _recorded(adata: AnnData, key: str | None, genes: Index) -> dict[str, Any]:
-    return {
-        "key": codec.storable(key),
-        "genes": np.array(adata.var_names[genes], dtype=object),
-        "request": _request(adata, key),
-    }
 
 
 def _request(adata: AnnData, key: Any) -> str:
@@ -190,18 +197,6 @@ def _sums(adata: AnnData, layer: str | None) -> str:
     content = [f"{value:.{_DIGITS}e}" for value in sums]
     content += [str(adata.shape), *adata.var_names]
     return _checksum([chr(0).join(content).encode()])
-
-
-def _content(adata: AnnData, data: RowMatrix) -> list[Any]:
-    source = data.source
-    if data.in_memory:
-        return _bytes_of(source)
-    if hasattr(source, "dask"):
-        return [str(source.name).encode()]
-    if adata.filename is None:
-        return [repr(source).encode(), *_bytes_of(data.first(_FIRST_ROWS))]
-    about = Path(adata.filename).stat()
-    return [repr((str(adata.filename), about.st_mtime_ns, about.st_size)).encode()]
 
 
 def _bytes_of(values: Matrix) -> list[Any]:
