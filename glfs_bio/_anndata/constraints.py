@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..criterion.platform import AS_REFERENCE, Detection
 from ..errors import InvalidValue, NotFound, caution, listed, naming, note, quoted, short
@@ -17,16 +16,18 @@ from ..solvers.constraints import Row, Rows, check
 from ..vendors.forecast import loads
 from ..vendors.genes import further_names, read_markers
 from . import columns, read
-from .expression import FOLD, Profiles, Types, are_logarithms, marked
+from .expression import Expression, are_logarithms, members
 from .names import Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    import pandas as pd
     from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._typing import Array, Index
+    from ..labels import Labels
     from ..options import Request
     from ..solvers.panel import Candidates, Panel
 
@@ -40,19 +41,24 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     `rows` is None where a panel may have all of these genes, at once and alike.
     """
     genes = _orderable(adata, genes)
-    layer = request.structure.layer
     limit_rows = rows(
         adata,
         request.limits,
-        layer=layer,
+        layer=request.structure.layer,
         allowed=genes.allowed,
         detection=genes.detection,
         symbols=request.symbols,
     )
     if limit_rows is None:
         return genes
-    genes = replace(genes, ruled_out=ruled_out(limit_rows, genes))
-    genes = narrowed(adata, genes, limit_rows, request.n_genes)
+    out = ruled_out(limit_rows, genes)
+    included = {gene: limit for gene, limit in out.items() if genes.included[gene]}
+    if included:
+        texts = [f"{adata.var_names[gene]} ({limit})" for gene, limit in included.items()]
+        raise InvalidValue(f"`include` has genes that limits rule out: {listed(texts)}")
+    include, candidates = np.flatnonzero(genes.included), np.flatnonzero(genes.allowed)
+    check(limit_rows, request.n_genes, include=include, candidates=candidates)
+    genes = replace(genes, ruled_out=out, allowed=genes.allowed & limit_rows.allowed)
     priority = limit_rows.priority[genes.allowed]
     weighed = limit_rows.budget or limit_rows.lower.any() or (priority != 1.0).any()
     binds = weighed or not limit_rows.hold(genes.allowed.astype(float))
@@ -93,7 +99,7 @@ def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
     if out.any():
         raise InvalidValue(
             "`include` has genes that cannot be ordered for the `platform`: "
-            f"{listed(adata.var_names[out])}: leave them out, or correct its genes"
+            f"{listed(adata.var_names[out])}: leave them out"
         )
     if not (genes.allowed & orderable).any():
         raise InvalidValue("`platform` leaves no gene to choose from: correct its genes")
@@ -120,76 +126,39 @@ def rows(
     if limits.budget is not None and limits.cost is not None:
         costs = columns.numbers(genes, limits.cost, "cost", needed=may)
         limit_rows.append(_upper("budget", "", costs, float(limits.budget)))
-    types = _types(adata, limits.groupby)
+    labels = None if limits.groupby is None else columns.labels(adata, limits.groupby, "groupby")
     quantities: dict[str, Array] = {}
     if limits.counts_layer is not None:
-        quantities["counts"] = _counted(genes, limits, types, detection)
-        limit_rows += _totals(quantities["counts"], limits, types, detection)
-    markers: dict[str, Index] = {}
-    per_type = limits.per_type
-    if per_type is not None or _needs_matrix(limits):
+        quantities["counts"] = _counted(genes, limits, labels, detection)
+        limit_rows += _totals(quantities["counts"], limits, labels, detection)
+    of_types = []
+    measured = {MEASURES[name][0] for name in limits.expression or ()}
+    if limits.per_type is not None or measured - {"counts"}:
         data = read.row_matrix(adata, layer)
-        unlog = per_type is not None and are_logarithms(data)
-        profiles = Profiles.of(data, types, unlog=unlog)
-        quantities |= {"mean": profiles.means, "cells": profiles.shares}
-        if per_type is not None:
-            of_type = marked(profiles, types)
-            markers = {name: np.flatnonzero(of_type == k) for k, name in enumerate(types.names)}
-            _warn_of_few(markers, per_type)
-    limit_rows += _of_single_genes(quantities, limits)
-    for name, rows_of_type in markers.items():
-        least = min(per_type or 0, len(rows_of_type))
-        limit_rows.append(_number(f"per_type ≥ {per_type}", name, rows_of_type, least=least))
+        unlog = limits.per_type is not None and are_logarithms(data)
+        expression = Expression.of(data, labels, unlog=unlog)
+        quantities |= {"mean": expression.means, "cells": expression.shares}
+        of_types = _of_types(expression, limits.per_type)
+    limit_rows += [*_of_single_genes(quantities, limits), *of_types]
     genes.note_renamed("limits")
     return Rows.of(limit_rows, adata.n_vars, priority, budget=limits.budget is not None)
 
 
 def with_lists(lookup: Lookup, limits: Limits) -> Limits:
-    """The same limits with lists of genes in place of the name of their file, by their names in the
-    data where the file has several.
+    """Return limits with lists of genes in place of the name of their file, by their names in the
+    data where these are there.
     """
-    name, adata = limits.groups, lookup.adata
-    if not isinstance(name, str) or name in adata.var or not Path(name).suffix:
+    path, adata = limits.groups, lookup.adata
+    if not isinstance(path, str) or path in adata.var or not Path(path).suffix:
         return limits
     with naming(path="groups"):
-        lists, called = read_markers(name), further_names(name)
-    rows = {gene: lookup.of(gene, *more) for gene, more in called.items()}
-    in_data = {
-        gene: list(adata.var_names[list(of_gene)]) for gene, of_gene in rows.items() if of_gene
-    }
-    groups = {
-        group: [name for gene in genes for name in in_data.get(gene, [gene])]
-        for group, genes in lists.items()
-    }
+        lists, further = read_markers(path), further_names(path)
+    groups: dict[str, list[str]] = {group: [] for group in lists}
+    for group, genes in lists.items():
+        for gene in genes:
+            names = adata.var_names[list(lookup.of(gene, *further.get(gene, ())))]
+            groups[group] += list(names) or [gene]
     return replace(limits, groups=groups)
-
-
-def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None) -> Candidates:
-    """The same choice of genes without those that a limit rules out on their own."""
-    fits = rows.allowed
-    out = genes.included & ~fits
-    if out.any():
-        nothing = np.zeros(len(rows.names))
-        blamed = rows.only(np.flatnonzero(out)).refused(nothing) > 0
-        limits = ", ".join(name for name, guilty in zip(rows.names, blamed, strict=True) if guilty)
-        raise InvalidValue(
-            f"`include` has genes that limits rule out ({limits}): {listed(adata.var_names[out])}: "
-            "leave them out, or relax the limits"
-        )
-    check(
-        rows,
-        n_genes,
-        include=np.flatnonzero(genes.included),
-        candidates=np.flatnonzero(genes.allowed),
-    )
-    allowed = genes.allowed & fits
-    if n_genes is not None and n_genes > allowed.sum():
-        raise InvalidValue(
-            f"`n_genes={short(n_genes)}` is more than the {int(allowed.sum())} candidate genes "
-            f"within the limits ({', '.join(dict.fromkeys(rows.limits))}): reduce it, or relax the "
-            "limits"
-        )
-    return replace(genes, allowed=allowed)
 
 
 def _upper(limit: str, of: str, values: Array, upper: float) -> Row:
@@ -199,13 +168,10 @@ def _upper(limit: str, of: str, values: Array, upper: float) -> Row:
     return Row(limit, limit + of, genes, values[genes], upper=upper)
 
 
-def _number(
-    limit: str, name: str, genes: Index, *, least: int | None, most: int | None = None
-) -> Row:
+def _number(limit: str, name: str, genes: Index, least: int | None, most: int | None = None) -> Row:
     """Return a row for the number of genes of a set."""
     upper = np.inf if most is None else float(most)
-    values = np.ones(len(genes))
-    return Row(limit, f"{limit} ({name})", genes, values, lower=float(least or 0), upper=upper)
+    return Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), float(least or 0), upper)
 
 
 def _of_single_genes(quantities: Mapping[str, Array], limits: Limits) -> Iterator[Row]:
@@ -227,49 +193,48 @@ def _of_single_genes(quantities: Mapping[str, Array], limits: Limits) -> Iterato
                 yield Row(limit, limit, genes, np.ones(len(genes)), upper=0.0)
 
 
-def _counted(genes: Lookup, limits: Limits, types: Types, detection: Detection) -> Array:
-    """Mean counts that the platform detects of each gene, shape (n_genes, 1 + n_types)."""
+def _counted(genes: Lookup, limits: Limits, labels: Labels | None, detection: Detection) -> Array:
+    """Return mean counts that the platform detects, shape (n_genes, 1 + n_types)."""
     counts = read.counts(genes.adata, str(limits.counts_layer))
-    means = counts.weighted_sums(types.members()) / types.sizes
+    cells = np.ones((genes.adata.n_obs, 1))
+    if labels is not None:
+        cells = members(labels.codes, len(labels.categories))
+    means = counts.weighted_sums(cells) / cells.sum(axis=0)
     if detection.efficiency is not None:
         means *= detection.efficiency[:, None]
     if limits.expected_counts is not None:
-        expected = _numbers(genes, limits.expected_counts, "expected_counts")
-        means[list(expected), 0] = list(expected.values())
+        means[:, 0] = _replaced(means[:, 0], genes, limits.expected_counts, "expected_counts")
     if not (np.isfinite(means).all() and (means >= 0).all()):
-        raise InvalidValue(
-            "`counts_layer` has values that are negative or not finite: name a layer of raw counts"
-        )
+        raise InvalidValue("`counts_layer` has negative or infinite values: name raw counts")
     return np.asarray(means)
 
 
-def _totals(means: Array, limits: Limits, types: Types, detection: Detection) -> Iterator[Row]:
-    """Rows for the mean total of the panel's counts, over all cells, those of a type, and bits."""
+def _totals(
+    means: Array, limits: Limits, labels: Labels | None, detection: Detection
+) -> Iterator[Row]:
+    """Yield rows for the mean total of counts, over all cells, those of a type, and bits."""
     totals: Mapping[str, Any] = limits.total_counts or {}
     if "cell" in totals:
         yield _upper("total_counts['cell']", "", means[:, 0], totals["cell"])
     if "bit" in totals:
         if detection.codewords is None:
-            raise InvalidValue(
-                f"`total_counts['bit']={short(totals['bit'])}` needs a `platform` with a codebook: "
-                "give one"
-            )
+            raise InvalidValue("`total_counts['bit']` needs a `platform` with a codebook: give one")
         for bit, load in enumerate(loads(detection.codewords, means[:, 0]), start=1):
             yield _upper("total_counts['bit']", f" (bit {bit})", load, totals["bit"])
-    if "type" not in totals:
+    if labels is None or "type" not in totals:
         return
     of_types = totals["type"]
     if not isinstance(of_types, Mapping):
-        of_types = dict.fromkeys(types.names, of_types)
+        of_types = dict.fromkeys(labels.names, of_types)
+    limit = "total_counts['type']"
     for name, total in of_types.items():
-        if str(name) not in types.names:
+        if name not in labels.names:
             raise NotFound(
-                f"`total_counts['type']` has the type {quoted(name)}, which is missing in column "
-                f"{limits.groupby!r} of `adata.obs`: choose from {listed(types.names)}"
+                f"`{limit}` has the type {quoted(name)}, which `groupby` lacks: choose from "
+                f"{listed(labels.names)}"
             )
-        of_type = means[:, 1 + types.names.index(str(name))]
-        limit = "total_counts['type']"
-        yield _upper(limit, f" ({name})", of_type, total)._replace(limit=limit)
+        counts = means[:, 1 + labels.names.index(name)]
+        yield _upper(limit, f" ({name})", counts, total)._replace(limit=limit)
 
 
 def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
@@ -284,10 +249,7 @@ def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
     if not isinstance(ranges, Mapping):
         ranges = dict.fromkeys(groups, ranges)
     if strange := [name for name in ranges if name not in groups]:
-        raise NotFound(
-            f"`per_group` has groups that are missing in `groups`: {listed(strange)}: choose from "
-            f"{listed(groups)}"
-        )
+        raise NotFound(f"`per_group` has {listed(strange)}: choose from {listed(groups)}")
     for name, (least, most) in ranges.items():
         if not least and len(groups[name]) <= most:
             continue
@@ -295,7 +257,7 @@ def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
             limit = f"per_group ≥ {least}"
         else:
             limit = f"{least} ≤ per_group ≤ {most}" if least else f"per_group ≤ {most}"
-        yield _number(limit, name, groups[name], least=least, most=most)
+        yield _number(limit, name, groups[name], least, most)
 
 
 def _lists(genes: Lookup, groups: str | Mapping[str, Collection[str]]) -> dict[str, Index]:
@@ -303,58 +265,50 @@ def _lists(genes: Lookup, groups: str | Mapping[str, Collection[str]]) -> dict[s
     if isinstance(groups, Mapping):
         return _listed(genes, groups, "groups")
     column = read.find(genes.adata, "var", groups, "groups")
-    names = column.astype(str).to_numpy()
-    members = np.flatnonzero(column.notna().to_numpy() & (names != ""))
-    by_name = pd.Series(members).groupby(names[members])
-    return {str(name): rows.to_numpy() for name, rows in by_name}
+    names = column.astype(str)
+    names = names.where(column.notna() & (names != ""))
+    return {str(name): rows for name, rows in names.groupby(names).indices.items()}
 
 
-def _warn_of_few(markers: Mapping[str, Index], per_type: int) -> None:
-    """Say which types have fewer markers than a panel should have of each; refuse none at all."""
-    few = [f"{name} ({len(genes)})" for name, genes in markers.items() if len(genes) < per_type]
-    meaning = f"genes of {FOLD:g} times the mean of each other type that are off in other cells"
-    if not any(map(len, markers.values())):
+def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
+    """Return a row for the markers of each type; a type of fewer markers needs them all."""
+    if per_type is None:
+        return []
+    markers = [np.flatnonzero(expression.marked == k) for k in range(len(expression.labels))]
+    if not any(map(len, markers)):
         raise InvalidValue(
-            f"`per_type={short(per_type)}` finds no marker of any type: {meaning}: merge types "
-            "that are alike, or list their markers in `groups`"
+            f"`per_type={short(per_type)}` finds no marker: merge types, or list some in `groups`"
         )
+    rows, few = [], []
+    for name, genes in zip(expression.labels, markers, strict=True):
+        least = min(per_type, len(genes))
+        rows.append(_number(f"per_type ≥ {per_type}", name, genes, least))
+        if least < per_type:
+            few.append(f"{name} ({least})")
     if few:
         caution(
-            f"`per_type={short(per_type)}`: these types have fewer markers, {meaning}, and need "
-            f"no more: {listed(few)}. Merge types that are alike, or list their markers in "
-            "`groups`."
+            f"`per_type={short(per_type)}`: types with fewer markers need no more: {listed(few)}. "
+            "Merge types that are alike, or list their markers in `groups`."
         )
-
-
-def _types(adata: AnnData, groupby: str | None) -> Types:
-    """All cells, and those of each type in a column of ``.obs``."""
-    if groupby is None:
-        return Types.of(np.full(adata.n_obs, -1), [])
-    labels = columns.labels(adata, groupby, "groupby")
-    return Types.of(labels.codes, labels.names)
-
-
-def _needs_matrix(limits: Limits) -> bool:
-    """Return whether a limit is on the expression of single genes, not on their counts."""
-    return any(MEASURES[name][0] != "counts" for name in limits.expression or ())
+    return rows
 
 
 def _priority(genes: Lookup, limits: Limits, may: NDArray[np.bool_]) -> Array:
-    """The factor of every gene."""
-    factors = np.ones(genes.n_genes)
-    if limits.priority is None:
+    """Return the factor of every gene."""
+    priority, factors = limits.priority, np.ones(genes.n_genes)
+    if isinstance(priority, Mapping):
+        return _replaced(factors, genes, priority, "priority")
+    if priority is None:
         return factors
-    if isinstance(limits.priority, Mapping):
-        by_row = _numbers(genes, limits.priority, "priority")
-        factors[list(by_row)] = list(by_row.values())
-        return factors
-    return columns.numbers(genes, limits.priority, "priority", needed=may, otherwise=1.0)
+    return columns.numbers(genes, priority, "priority", needed=may, otherwise=1.0)
 
 
-def _numbers(genes: Lookup, numbers: Mapping[str, float], argument: str) -> dict[int, float]:
-    """Return numbers by row; names that are not in the data are said, once."""
-    _listed(genes, {"": numbers}, argument)
-    return genes.by_row(numbers)
+def _replaced(values: Array, genes: Lookup, by_name: Mapping[str, float], argument: str) -> Array:
+    """Return values in which genes have those of a dict; names that the data lack are said."""
+    _listed(genes, {"": by_name}, argument)
+    for row, value in genes.by_row(by_name).items():
+        values[row] = value
+    return values
 
 
 def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) -> dict[str, Index]:
@@ -369,8 +323,6 @@ def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) 
             f"{listed(absent)}{genes.hints(absent)}."
         )
     return {
-        str(name): np.unique([row for gene in members for row in genes.of(str(gene))]).astype(
-            np.intp
-        )
-        for name, members in lists.items()
+        str(name): np.unique([row for gene in of_name for row in genes.of(str(gene))]).astype(int)
+        for name, of_name in lists.items()
     }

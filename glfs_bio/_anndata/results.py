@@ -19,7 +19,6 @@ from . import read, stale
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._typing import Array
     from ..solvers.panel import Candidates, Panel
 
 #: Parameters of a selection that leave some panels out.
@@ -49,6 +48,7 @@ _OF_PLATFORM = ("orderable", "efficiency", "spread", "off_target", "signal")
 KEY = "glfs"
 #: Packages that every number depends on.
 _NUMERICAL = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
+_version = cache(version)  # which parses the metadata of a package, for some 10 ms
 
 
 def key_of(adata: AnnData, panel: object) -> str:
@@ -60,12 +60,7 @@ def key_of(adata: AnnData, panel: object) -> str:
 
 
 def key_for(
-    adata: AnnData,
-    kind: str,
-    key_added: Any,
-    of: str | None = None,
-    *,
-    suffix: str | None = None,
+    adata: AnnData, kind: str, key_added: Any, of: str | None = None, *, suffix: str | None = None
 ) -> str:
     """Return where a result is written, where nothing else of ours is; None: by its panel, `of`."""
     read.check(adata)
@@ -76,8 +71,7 @@ def key_for(
         written_kind = next((name for name in KINDS if key == f"{KEY}_{name}"), None)
     if written_kind not in (None, kind):
         raise InvalidValue(
-            f"`key_added={short(key)}` is the key of a result of `glfs_bio.{KINDS[written_kind]}`, "
-            "which would be lost: choose another key"
+            f"`key_added={short(key)}` is of `glfs_bio.{KINDS[written_kind]}`: choose another key"
         )
     return str(key)
 
@@ -94,9 +88,9 @@ def last(
         return of_panel if kind_of(adata.uns.get(key)) != kind and of_panel in adata.uns else key
     kinds = KINDS if kind is None else {kind}
     numbers = {
-        name: _number(entry)
-        for name, entry in adata.uns.items()
-        if kind_of(entry) in kinds and holds in entry
+        name: number
+        for name, number in _numbers(adata).items()
+        if kind_of(adata.uns[name]) in kinds and holds in adata.uns[name]
     }
     return max(numbers, key=lambda name: numbers[name], default=f"{KEY}_{kind}")
 
@@ -116,9 +110,10 @@ def kind_of(entry: Any) -> str | None:
     return kind if kind in KINDS else None
 
 
-def _number(entry: Mapping[str, Any]) -> int:
-    """Return the number of a result in the order of writing."""
-    return int(codec.scalar(entry["written"]))
+def _numbers(adata: AnnData) -> dict[str, int]:
+    """Return the numbers of the results in the order of writing, by key."""
+    entries = adata.uns.items()
+    return {key: int(codec.scalar(entry["written"])) for key, entry in entries if kind_of(entry)}
 
 
 def envelope(
@@ -138,28 +133,20 @@ def envelope(
     return entry if made_of is None else entry | {"made_of": dict(made_of)}
 
 
-@cache  # each reading parses the metadata of a package, for some 10 ms
-def _version(package: str) -> str:
-    return version(package)
-
-
 def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) -> pd.DataFrame:
     """Return what a panel and its platform say of every gene.
 
     Genes that could not be selected have weight 0, no score and no rank, and are not selected.
     """
     columns = {
-        "weight": (0.0, panel.weights),
-        "loss": (0.0, panel.losses),
-        "score": (np.nan, panel.scores),
-        "rank": (np.nan, panel.ranks.astype(float)),
-        "selected": (False, panel.ranks <= panel.n_selected),
+        "weight": panel.weights,
+        "loss": panel.losses,
+        "score": panel.scores,
+        "rank": panel.ranks.astype(float),
+        "selected": panel.ranks <= panel.n_selected,
     }
-    frame = pd.DataFrame(index=names)
-    for name, (missing, values) in columns.items():
-        column = np.full(len(names), missing)
-        column[genes.allowed] = values
-        frame[f"{prefix}_{name}"] = column
+    of_candidates = pd.DataFrame(columns, names[genes.allowed])
+    frame = spread(of_candidates.add_prefix(f"{prefix}_"), names)
     frame[f"{prefix}_included"] = genes.included
     for name, tolerance in CERTIFICATES.items():
         frame[f"{prefix}_{name}"] = certificates(panel, genes, tolerance)
@@ -190,11 +177,8 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
         return frame
     columns = {}
     for name, column in frame.items():
-        missing: Any = 0.0 if str(name).endswith(_ZERO_ELSEWHERE) else np.nan
-        if column.dtype == np.bool_:
-            missing = False
-        elif isinstance(column.dtype, pd.CategoricalDtype):
-            missing = NONE
+        number = 0.0 if str(name).endswith(_ZERO_ELSEWHERE) else np.nan
+        missing: Any = {"b": False, "O": NONE}.get(column.dtype.kind, number)
         columns[name] = column.reindex(names, fill_value=missing)
     return pd.DataFrame(columns, index=names)
 
@@ -222,24 +206,22 @@ def store(
     adata: AnnData,
     key: str,
     entry: Mapping[str, Any],
-    *,
-    obs: Mapping[str, Any] | None = None,
-    var: Mapping[str, Any] | pd.DataFrame | None = None,
-    obsm: Mapping[str, Array] | None = None,
-    varm: Mapping[str, Array] | None = None,
+    **contents: Mapping[str, Any] | pd.DataFrame | None,
 ) -> None:
-    """Put an envelope into ``.uns``, and columns and arrays beside it; nothing writes elsewhere.
+    """Put an envelope into ``.uns``, and columns of ``obs`` and ``var`` and arrays of ``obsm`` and
+    ``varm`` beside it; nothing writes elsewhere.
 
     Files keep no None among texts, and not every dtype of pandas: texts are objects, a missing one
     is ``""``.  Another selection under a key removes what was better than the one before, and what
     its platform was to the genes.
     """
-    if entry.get("kind") == "selection":
+    is_there = key in adata.uns or f"{key}_selected" in adata.var
+    if is_there and entry.get("kind") == "selection":
         forget_better(adata, key)
         forget(adata, [f"{key}_{name}" for name in _OF_PLATFORM])
-    _put(adata, obs=obs, var=var, obsm=obsm, varm=varm)
-    written = [_number(entry) for entry in adata.uns.values() if kind_of(entry) is not None]
-    adata.uns[key] = in_files(entry) | {"written": max(written, default=0) + 1}
+    _put(adata, **contents)
+    written = max(_numbers(adata).values(), default=0) + 1
+    adata.uns[key] = in_files(entry) | {"written": written}
 
 
 def forget_better(adata: AnnData, key: str) -> None:
@@ -276,27 +258,23 @@ def _put(adata: AnnData, **contents: Any) -> None:
 
 
 def in_files(value: Any) -> Any:
-    """Return an entry, or a part of it, as files keep it."""
+    """Return an entry, or a value of it, as files keep it."""
     if isinstance(value, Mapping):
         return {name: in_files(item) for name, item in value.items()}
     if isinstance(value, pd.DataFrame):
         columns = {str(name): _column(value[name], value.index) for name in value}
-        rows = value.index if _is_plain(value.index) else _texts(value.index)
-        table = pd.DataFrame(columns).set_axis(rows, axis=0).rename_axis(value.index.name)
+        rows = _plain(value.index).rename(value.index.name)
+        table = pd.DataFrame(columns).set_axis(rows, axis=0)
         return table.set_axis(pd.Index(list(columns), dtype=object), axis=1)
-    if isinstance(value, np.ndarray | pd.Index | pd.Series) and not _is_plain(value):
-        return _texts(value).to_numpy(dtype=object)
+    if isinstance(value, np.ndarray | pd.Index | pd.Series):
+        return np.asarray(_plain(value))
     return codec.NONE if value is None else value
 
 
-def _is_plain(values: Any) -> bool:
-    """Return whether files keep the dtype: numbers and booleans, nullable ones too."""
-    kind = values.dtype
-    return bool(pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind))
-
-
-def _texts(values: Any) -> pd.Index:
-    """Return texts as objects, ``""`` where one is missing."""
+def _plain(values: Any) -> Any:
+    """Return numbers and booleans as they are, and others as texts, ``""`` for a missing one."""
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return values
     missing = pd.isna(values)
     texts = ["" if no else str(value) for value, no in zip(values, missing, strict=True)]
     return pd.Index(texts, dtype=object)
@@ -306,33 +284,23 @@ def _column(values: Any, index: pd.Index) -> pd.Series:
     """Return a column as files keep it, for an index, whatever its own."""
     column = pd.Series(values).set_axis(index).infer_objects()
     if isinstance(column.dtype, pd.CategoricalDtype):
-        categories = column.cat.categories
-        texts = categories if _is_plain(categories) else _texts(categories)
-        return column.cat.rename_categories(texts)
-    return column if _is_plain(column) else pd.Series(_texts(column), index=index, dtype=object)
+        return column.cat.rename_categories(_plain(column.cat.categories))
+    plain = _plain(column)
+    return column if plain is column else pd.Series(plain, index=index, dtype=object)
 
 
 def entry(
     adata: AnnData, key: str, kind: str, *needs: str, argument: str = "key"
 ) -> dict[str, Any]:
     """Return the result of a kind in ``.uns[key]``; `argument` is what named it."""
-    writer = KINDS[kind]
     read.check(adata)
     checks.texts(or_none=False, **{argument: key})
-    if key not in adata.uns:
+    result: dict[str, Any] = adata.uns.get(key, {})
+    if kind_of(result) != kind or not result.keys() >= set(needs):
+        contents = f" with {listed(needs)}" if needs else ""
         raise NotFound(
-            f"`{argument}={short(key)}` is not in `adata.uns`: run `glfs_bio.{writer}` first"
-        )
-    result: dict[str, Any] = adata.uns[key]
-    if kind_of(result) != kind:
-        raise NotFound(
-            f"`{argument}={short(key)}` is not a result of `glfs_bio.{writer}`: run it, or choose "
-            "another key"
-        )
-    if missing := [name for name in needs if name not in result]:
-        raise NotFound(
-            f"`{argument}={short(key)}` has no {listed(missing)}: run `glfs_bio.{writer}` again, "
-            "or choose another"
+            f"`{argument}={short(key)}` is no result of `glfs_bio.{KINDS[kind]}` in `adata.uns`"
+            f"{contents}: run it first, or choose another key"
         )
     return result
 
@@ -379,27 +347,19 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     read.unique_names(adata)
     checks.texts(key=key)
     names = ("weight", "loss", "score", "rank", "selected", "included")
-    _check_columns(adata, key, "selection", names)
+    missing = [f"{key}_{name}" for name in names if f"{key}_{name}" not in adata.var]
+    if missing:
+        raise NotFound(
+            f"`key={short(key)}` is not a selection, since `adata.var` has no column {missing[0]}: "
+            "run `glfs_bio.pp.select_genes(adata)` first"
+        )
     frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in names})
     flags = ["selected", "included"]
     frame[flags] = frame[flags].astype(bool)
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
     if frame.empty:
-        raise InvalidValue(
-            f"`key={short(key)}` has no selected gene: run `glfs_bio.pp.select_genes(adata)` "
-            "again, or choose another selection"
-        )
+        raise InvalidValue(f"`key={short(key)}` has no selected gene: choose another selection")
     return frame.sort_values("rank", kind="stable")
-
-
-def _check_columns(adata: AnnData, key: str, kind: str, names: Iterable[str]) -> None:
-    """Refuse a key without the columns of ``.var`` of a kind of result."""
-    for name in names:
-        if f"{key}_{name}" not in adata.var:
-            raise NotFound(
-                f"`key={short(key)}` is not a {kind}, since `adata.var` has no column "
-                f"{key}_{name}: run `glfs_bio.{KINDS[kind]}` first"
-            )
 
 
 def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
@@ -408,24 +368,20 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     Genes without a name are left out, and of several with one name the best remains.
     """
     frame = ranked(adata, key, only="tested")
-    called = read.symbols(adata, symbols).loc[frame.index]
-    index = pd.Index(called, dtype=object)
-    series = pd.Series(frame["score"].to_numpy(dtype=float), index=index)
+    called = pd.Index(read.symbols(adata, symbols).loc[frame.index], dtype=object)
+    series = frame["score"].astype(float).set_axis(called)
     series = series[series.index.notna()].sort_values(ascending=False, kind="stable")
     series = series[~series.index.duplicated()]
     if series.empty:
         raise InvalidValue(
-            f"`symbols={short(symbols)}` has no name for any candidate gene: choose another column"
+            f"`symbols={short(symbols)}` names no candidate gene: choose another column"
         )
     return series
 
 
 def frequency(adata: AnnData, key: str) -> pd.Series:
     """Return the selection frequencies of ``tl.stability``, the largest first."""
-    read.check(adata)
-    checks.texts(key=key)
-    _check_columns(adata, key, "stability", ["frequency"])
-    column = adata.var[f"{key}_frequency"].dropna()
+    column = read.find(adata, "var", f"{key}_frequency", "key").dropna()
     return column.sort_values(ascending=False, kind="stable")
 
 

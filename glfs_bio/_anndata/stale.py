@@ -45,22 +45,23 @@ def made_of(
     """Return what a result is of: the matrix, and panels, each the key of a selection, or None, and
     rows of ``.var``.
     """
-    return {
-        "layer": codec.storable(layer),
-        "matrix": _sums(adata, layer),
-        "panels": {str(number): _recorded(adata, *panel) for number, panel in enumerate(panels)},
-    }
+    recorded = {}
+    for number, (key, genes) in enumerate(panels):
+        names = np.array(adata.var_names[genes], dtype=object)
+        about = {"key": codec.storable(key), "genes": names, "request": _request(adata, key)}
+        recorded[str(number)] = about
+    return {"layer": codec.storable(layer), "matrix": _sums(adata, layer), "panels": recorded}
 
 
 def checksums(adata: AnnData, inputs: Inputs, spec: StructureSpec) -> dict[str, str]:
     """Return what a structure is of: all values of matrix, representation, graph and batches."""
+    made_of = {"matrix": checksum_of_matrix(adata, inputs.data, spec.layer)}
+    for name in ("representation", "graph"):
+        values = getattr(inputs, name)
+        made_of[name] = "None" if values is None else checksum_of(values)
     batch = inputs.batch
-    return {
-        "matrix": checksum_of_matrix(adata, inputs.data, spec.layer),
-        "representation": checksum_of(inputs.representation),
-        "graph": checksum_of(inputs.graph),
-        "batch": "None" if batch is None else _checksum([repr(batch.tolist()).encode()]),
-    }
+    made_of["batch"] = "None" if batch is None else _checksum([repr(batch.tolist()).encode()])
+    return made_of
 
 
 def is_of(entry: Any, checksums: Mapping[str, str]) -> bool:
@@ -117,21 +118,17 @@ def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
     n_left = int(adata.var[f"{key}_rank"].notna().sum())
     if n_left < n_tested:
         raise InvalidValue(
-            f"`{argument}={short(key)}` is a selection from {n_tested} genes, but `adata` has "
-            f"{n_left} of them: use the object with all genes"
+            f"`{argument}={short(key)}` is a selection from {n_tested} genes, of which `adata` has "
+            f"{n_left}: use the object with all genes"
         )
 
 
 def most_genes(adata: AnnData) -> int:
-    """Return the largest number of genes that a selection or a structure in the object is of."""
+    """Return the largest number of genes that a selection in the object is of."""
     n_genes = [0]
     for key, entry in adata.uns.items():
-        if not isinstance(entry, Mapping):
-            continue
-        if "n_tested" in entry and f"{key}_rank" in adata.var:
-            n_genes.append(int(codec.scalar(entry["n_tested"])))
-        elif {"sets", "set_of_cell"} <= entry.keys():
-            n_genes.append(np.size(entry["sets"]["0"]["variance"]))
+        if f"{key}_rank" in adata.var and isinstance(entry, Mapping):
+            n_genes.append(int(codec.scalar(entry.get("n_tested", 0))))
     return max(n_genes)
 
 
@@ -141,20 +138,22 @@ def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> st
     It is by the values in memory, by the file of a backed object, by dask's name of an array, else
     by the first rows, and finds every change but one on purpose.
     """
-    return _checksum([repr((adata.shape, layer)).encode(), *_content(adata, data)])
+    contents: list[Any] = [repr((adata.shape, layer)).encode()]
+    if data.in_memory:
+        contents += _bytes_of(data.source)
+    elif data.is_dask:
+        contents.append(str(data.source.name).encode())
+    elif adata.filename is not None:
+        about = Path(adata.filename).stat()
+        contents.append(repr((str(adata.filename), about.st_mtime_ns, about.st_size)).encode())
+    else:
+        contents += [repr(data.source).encode(), *_bytes_of(data.first(_FIRST_ROWS))]
+    return _checksum(contents)
 
 
-def checksum_of(values: Matrix | None) -> str:
-    """Return a checksum of numbers in memory; ``"None"`` where there are none."""
-    return "None" if values is None else _checksum(_bytes_of(values))
-
-
-def _recorded(adata: AnnData, key: str | None, genes: Index) -> dict[str, Any]:
-    return {
-        "key": codec.storable(key),
-        "genes": np.array(adata.var_names[genes], dtype=object),
-        "request": _request(adata, key),
-    }
+def checksum_of(values: Matrix) -> str:
+    """Return a checksum of numbers in memory."""
+    return _checksum(_bytes_of(values))
 
 
 def _request(adata: AnnData, key: Any) -> str:
@@ -190,18 +189,6 @@ def _sums(adata: AnnData, layer: str | None) -> str:
     content = [f"{value:.{_DIGITS}e}" for value in sums]
     content += [str(adata.shape), *adata.var_names]
     return _checksum([chr(0).join(content).encode()])
-
-
-def _content(adata: AnnData, data: RowMatrix) -> list[Any]:
-    source = data.source
-    if data.in_memory:
-        return _bytes_of(source)
-    if hasattr(source, "dask"):
-        return [str(source.name).encode()]
-    if adata.filename is None:
-        return [repr(source).encode(), *_bytes_of(data.first(_FIRST_ROWS))]
-    about = Path(adata.filename).stat()
-    return [repr((str(adata.filename), about.st_mtime_ns, about.st_size)).encode()]
 
 
 def _bytes_of(values: Matrix) -> list[Any]:

@@ -47,7 +47,7 @@ class Structure:
     #: All cells, or each batch
     sets: Sequence[Cells]
     #: Cells of each set
-    rows: tuple[Index, ...]
+    rows: Sequence[Index]
     #: What it was computed from, and how
     spec: StructureSpec
 
@@ -79,8 +79,7 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
     for name in OF_STORED:
         if getattr(spec, name) is not None:
             raise InvalidValue(
-                f"`{name}={short(getattr(spec, name))}` conflicts with the structure of `use_rep`, "
-                "which has its own: remove one of the two"
+                f"`{name}={short(getattr(spec, name))}` conflicts with `use_rep`: leave it out"
             )
     stored = results.entry(adata, spec.use_rep, "structure", "request", argument="use_rep")
     return replace(StructureSpec.restored(stored["request"]), stored_key=spec.use_rep)
@@ -104,8 +103,7 @@ def structure_of(
             return _stored(adata, key, spec)
     if spec.stored_key is not None:
         raise InvalidValue(
-            f"`use_rep={short(spec.stored_key)}` is the structure of another matrix, "
-            "representation or graph: run `glfs_bio.pp.structure(adata)` again"
+            f"`use_rep={short(spec.stored_key)}` is outdated: run `glfs_bio.pp.structure(adata)`"
         )
     structure = compute(adata, inputs, spec)
     if keep:
@@ -216,40 +214,33 @@ def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structu
             batch=inputs.batch,
         )
     if inputs.state is None:
-        _warn_of_one_gene(adata, sets)
-        _warn_of_scaled(sets, has_raw=adata.raw is not None)
-    rows: tuple[Any, ...] = (np.arange(adata.n_obs),)
+        _warn_of_units(adata, sets)
+    rows = [np.arange(adata.n_obs)]
     if inputs.batch is not None:
-        rows = tuple(cells for _, cells in split(inputs.batch, adata.n_obs))
+        rows = [cells for _, cells in split(inputs.batch, adata.n_obs) if cells is not None]
     return Structure([batch.without_matrix() for batch in sets], rows, spec)
 
 
-def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
-    """Warn where all genes have the variance 1, as ``sc.pp.scale`` leaves them."""
-    variance = np.mean([batch.variance for batch in sets], axis=0)
-    varying = variance[variance > 0]
-    alike = np.abs(varying - 1.0) < _ALIKE
-    if len(varying) >= _MANY_GENES and alike.mean() > _NEARLY_ALL:
-        raw = ", such as `layer='raw'`" if has_raw else ""
-        caution(
-            "Nearly all genes have variance 1, as after scaling, which hides the difference "
-            "between expressed genes and noise. Select before scaling, or name a "
-            f"log-normalised matrix with `layer`{raw}."
-        )
-
-
-def _warn_of_one_gene(adata: AnnData, sets: Sequence[Cells]) -> None:
-    """Warn where one of many genes varies so much that the others hardly count beside it."""
+def _warn_of_units(adata: AnnData, sets: Sequence[Cells]) -> None:
+    """Warn where all genes have the variance 1, as ``sc.pp.scale`` leaves them, or one of many
+    varies so much that the others hardly count beside it.
+    """
     if adata.n_vars < _MANY_GENES:
         return
-    shares = np.mean(
-        [noise.shares_of_assay(batch.variance, batch.residuals) for batch in sets], axis=0
-    )
-    if shares.max() > _MOST:
+    variance = np.mean([batch.variance for batch in sets], axis=0)
+    varying = variance[variance > 0]
+    if len(varying) >= _MANY_GENES and (np.abs(varying - 1.0) < _ALIKE).mean() > _NEARLY_ALL:
+        raw = ", such as `layer='raw'`" if adata.raw is not None else ""
         caution(
-            f"{adata.var_names[int(shares.argmax())]} varies much more than the other genes "
-            f"and makes {100.0 * float(shares.max()):.0f} % of the assumed noise of the "
-            "platform: is it in the same unit? Correct its unit, or remove it from `adata.X`."
+            "Nearly all genes have variance 1, as after scaling, which hides noise. Select before "
+            f"scaling, or name a log-normalised matrix with `layer`{raw}."
+        )
+    shares = [noise.shares_of_assay(batch.variance, batch.residuals) for batch in sets]
+    share = np.mean(shares, axis=0)
+    if share.max() > _MOST:
+        caution(
+            f"{adata.var_names[int(share.argmax())]} makes {100.0 * float(share.max()):.0f} % of "
+            "the assumed noise of the platform: correct its unit, or remove it from `adata.X`."
         )
 
 
@@ -284,18 +275,14 @@ def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
     number = np.asarray(entry["set_of_cell"])
     coordinates, projections = np.asarray(adata.obsm[key]), np.asarray(adata.varm[key])
     rank = coordinates.shape[1]
-    sets, rows_of_sets = [], []
+    sets, rows = [], []
     for i in range(len(entry["sets"])):
-        block, rows = entry["sets"][str(i)], np.flatnonzero(number == i)
+        block = entry["sets"][str(i)]
+        rows.append(np.flatnonzero(number == i))
         r = int(codec.scalar(block["rank"]))
-        is_all = len(rows) == len(coordinates) and r == rank
         values: dict[str, Any] = {name: np.asarray(block[name]) for name in _ARRAYS}
         values |= {name: kind(codec.scalar(block[name])) for name, kind in _NUMBERS.items()}
-        cells = Cells(
-            basis=np.ascontiguousarray(coordinates if is_all else coordinates[rows, :r]),
-            projections=np.ascontiguousarray(projections[:, i * rank : i * rank + r]),
-            **values,
-        )
-        sets.append(cells)
-        rows_of_sets.append(rows)
-    return Structure(sets, tuple(rows_of_sets), spec)
+        basis = np.ascontiguousarray(coordinates[rows[i], :r])
+        of_genes = np.ascontiguousarray(projections[:, i * rank : i * rank + r])
+        sets.append(Cells(basis=basis, projections=of_genes, **values))
+    return Structure(sets, rows, spec)

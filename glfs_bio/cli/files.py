@@ -62,7 +62,7 @@ def load(source: Path, *, log1p: bool = False, backed: bool = False, **options: 
 
         from .._anndata import read
 
-        if not read.may_be_counts(read.matrix(adata)):
+        if not read.may_be_counts(read.row_matrix(adata)):
             raise InvalidValue(
                 "`log1p` is for counts, and `adata.X` has values like logarithms, or below 0: "
                 "leave `log1p` out"

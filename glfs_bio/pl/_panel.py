@@ -11,7 +11,7 @@ from anndata import AnnData
 
 from .. import checks, codec
 from .._anndata import columns, read, results
-from .._anndata.expression import OFF, Profiles, Types, are_logarithms, marked
+from .._anndata.expression import OFF, Expression, are_logarithms
 from ..data import threads
 from ..data.matrix import RowMatrix
 from ..measures.cells import coordinates, dense, evenly
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
     from .._typing import Array, Index
+    from ..labels import Labels
 
 #: Most cells that are drawn, and that a UMAP is computed of: of more a sample, evenly over their
 #: order.
@@ -367,9 +368,9 @@ def dotplot(
     10
     """
     key = results.selection_key(adata, key)
-    codes, categories = columns.labels(adata, labels)
+    types = columns.labels(adata, labels)
     genes, layer = _genes_of(adata, key)
-    genes, types = genes[:n_genes], Types.of(codes, list(categories))
+    genes = genes[:n_genes]
     data = RowMatrix(read.columns(adata, adata.var_names.get_indexer(genes), layer), checked=True)
     table, profiles = by_type(data, genes, types)
     shares, means = profiles.shares[:, 1:], profiles.means[:, 1:]
@@ -400,17 +401,17 @@ def dotplot(
     return axes
 
 
-def by_type(data: RowMatrix, genes: pd.Index, types: Types) -> tuple[pd.DataFrame, Profiles]:
+def by_type(data: RowMatrix, genes: pd.Index, types: Labels) -> tuple[pd.DataFrame, Expression]:
     """Return the genes in the order to show them, with the ``type`` of each, and their profiles.
 
     The type is that of which a gene is a marker, else where share × mean is largest, else several
     types.  Within a type the most specific is first.
     """
-    profiles = Profiles.of(data, types, unlog=are_logarithms(data))
+    profiles = Expression.of(data, types, unlog=are_logarithms(data))
     shares = profiles.shares[:, 1:]
     level = shares * np.maximum(profiles.linear[:, 1:], 0.0)
     elsewhere = (level / np.maximum(level.max(axis=1, keepdims=True), _TINY)).sum(axis=1)
-    marks = marked(profiles, types)
+    marks = profiles.marked
     on = shares >= OFF * shares.max(axis=1, keepdims=True)
     several = (marks < 0) & (on.mean(axis=1) > _MOST)
     of_type = np.where(marks >= 0, marks, level.argmax(axis=1))

@@ -72,8 +72,8 @@ def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str
     """The reverse, and the names of what has no plain form in R."""
     if X_name in adata.layers:
         raise InvalidValue(f"`X_name={short(X_name)}` is the name of a layer: choose another")
-    assays = {} if adata.X is None else {X_name: read.matrix(adata)}
-    assays |= {name: read.matrix(adata, name) for name in read.layers(adata)}
+    assays = {} if adata.X is None else {X_name: read.row_matrix(adata).loaded()}
+    assays |= {name: read.row_matrix(adata, name).loaded() for name in read.layers(adata)}
     pairs, dropped = _graphs(adata)
     dropped += [f"{name}[{key!r}]" for name in ("varm", "varp") for key in getattr(adata, name)]
     dropped += ["raw"] if adata.raw is not None else []

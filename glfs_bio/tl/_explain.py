@@ -225,7 +225,7 @@ def _expressed(
     where: expression.Expression | None, groups: Labels | None, n_genes: int
 ) -> dict[str, Any]:
     """Return the columns that say where genes are expressed."""
-    shares: dict[str, Any] = {"expressed": np.nan if where is None else where.shares}
+    shares: dict[str, Any] = {"expressed": np.nan if where is None else where.shares[:, 0]}
     if groups is None:
         return shares
     texts = [where.text(gene, _LABELS) if where is not None else "" for gene in range(n_genes)]

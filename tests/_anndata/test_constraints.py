@@ -11,12 +11,13 @@ from scipy import sparse
 
 from glfs_bio import pp
 from glfs_bio._anndata import constraints
-from glfs_bio._anndata.expression import Profiles, Types, marked
+from glfs_bio._anndata.expression import Expression
 from glfs_bio._anndata.names import Lookup, choose
 from glfs_bio.criterion.platform import Detection
 from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound
-from glfs_bio.options import Limits
+from glfs_bio.labels import Labels
+from glfs_bio.options import Limits, Request
 
 TYPES = ["B", "NK/T", "mono"]
 
@@ -216,19 +217,18 @@ def test_a_choice_within_limits(adata):
     mean = adata.X.toarray().mean(axis=0)
     most = float(np.sort(mean)[8])
     wanted = Limits(expression={"mean": most})
-    rows = constraints.rows(adata, wanted)
     every = choose(adata, None, None)
-    genes = constraints.narrowed(adata, every, rows, 5)
+    genes = constraints.within(adata, every, Request.of(5, limits=wanted))
     np.testing.assert_array_equal(genes.allowed, mean <= most)
     out = adata.var_names[np.argmax(mean)]
     with refused(InvalidValue, "include"):
-        constraints.narrowed(adata, choose(adata, out, None), rows, 5)
+        constraints.within(adata, choose(adata, out, None), Request.of(5, limits=wanted))
     with refused(InvalidValue, "n_genes"):
-        constraints.narrowed(adata, every, rows, 10)
+        pp.select_genes(adata, 10, limits=wanted)
     few = {"mean": (None, float(np.sort(mean)[5]))}
     both = Limits(per_type=3, groupby="kind", expression=few)
     with refused(InvalidValue, "limits"):
-        constraints.narrowed(adata, every, constraints.rows(adata, both), None)
+        constraints.within(adata, every, Request.of(limits=both))
 
 
 TOTAL = {"total_counts": {"cell": 1}}
@@ -272,9 +272,9 @@ MARKS = {
 @pytest.mark.parametrize("unlog", [False, True])
 def test_a_marker_is_on_in_its_type_and_off_elsewhere(unlog):
     counts = np.array([np.concatenate(of_types) for of_types, _ in MARKS.values()], dtype=float).T
-    types = Types.of(np.repeat(range(3), [40, 40, 2]), ["a", "b", "c"])
+    types = Labels(np.repeat(range(3), [40, 40, 2]), np.array(["a", "b", "c"]))
     for values in (counts, sparse.csr_array(counts)):
         data = RowMatrix(np.log1p(values) if unlog else values)
-        marks = marked(Profiles.of(data, types, unlog=unlog), types)
+        marks = Expression.of(data, types, unlog=unlog).marked
         named = [types.names[place] if place >= 0 else None for place in marks]
         assert dict(zip(MARKS, named, strict=True)) == {name: of for name, (_, of) in MARKS.items()}

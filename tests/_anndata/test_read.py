@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import anndata as ad
 import dask.array
 import numpy as np
@@ -16,7 +14,6 @@ from scipy import sparse
 
 from glfs_bio import io, pp, tl
 from glfs_bio._anndata import read
-from glfs_bio._anndata.read import logged_twice
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 
 
@@ -92,17 +89,16 @@ def counted(target):
 def test_logarithms_are_taken_once(pbmc, real):
     once = [counted(target) for target in (100, 1e4, 1e6, None)]
     for adata in once:
-        assert not logged_twice(adata.X)
-        twice = np.log1p(adata.X)
-        assert logged_twice(twice)
-        assert logged_twice(twice.toarray())
+        assert read.state(adata.X[:20]) is None
+        twice = np.log1p(adata.X[:20])
+        assert read.state(twice) == read.state(twice.toarray()) == "twice"
     for values in (
         pbmc.X,
         real("pbmc3k_2638").X,
         np.random.default_rng(0).normal(size=(30, 30)),
         sparse.csr_matrix((30, 30)),
     ):
-        assert not logged_twice(values)
+        assert read.state(values[:20]) != "twice"
 
 
 def per_million(x):
@@ -192,17 +188,6 @@ def test_nothing_is_written_to_a_part_of_a_backed_object(pbmc, tmp_path):
             call(part)
 
 
-def test_objects_that_hold_several():
-    for kind, held, remedy in (
-        ("MuData", "mod", "mdata['rna']"),
-        ("SpatialData", "tables", "sdata.tables['rna']"),
-    ):
-        several = type(kind, (), {held: {"rna": 1, "atac": 2}})()
-        with refused(InvalidType, "adata") as caught:
-            pp.select_genes(several, 5)
-        assert remedy in str(caught.value)
-
-
 def test_names_that_are_no_texts(pbmc):
     """By every function, before any work."""
     pp.select_genes(pbmc, 5)
@@ -251,12 +236,3 @@ def test_another_byte_order(pbmc, tmp_path):
     assert pp.select_genes(few, 5, use_rep="space", inplace=False)["glfs_selected"].sum() == 5
     pp.select_genes(few, 5, batch_key="batch")
     assert list(few.uns["glfs"]["batches"]) == ["0", "1"]
-
-
-def test_columns_of_lazy_objects():
-    """Those of ``anndata.experimental.read_lazy`` hold arrays, and are none of pandas."""
-    lazy = SimpleNamespace(obs_names=pd.Index(["a", "b", "c"]))
-    for values in (pd.Categorical(["x", None, "y"]), np.arange(3), pd.array([1, None, 2])):
-        lazy.obs = {"column": SimpleNamespace(data=values)}
-        column = read.find(lazy, "obs", "column", "labels")
-        pd.testing.assert_series_equal(column, pd.Series(values, index=lazy.obs_names))

@@ -9,8 +9,8 @@ from matplotlib.colors import same_color
 from pictures import best_first, names, rows
 
 from glfs_bio import pl, pp
-from glfs_bio._anndata.expression import Types
 from glfs_bio.data.matrix import RowMatrix
+from glfs_bio.labels import Labels
 from glfs_bio.pl import _panel
 from glfs_bio.pl._figure import BLUE, VERMILLION
 
@@ -107,7 +107,8 @@ def test_a_gene_stands_under_the_type_that_it_marks(scaled):
     codes = np.repeat(range(3), 4)
     values = np.array([means for means, _ in GENES.values()], dtype=np.float32).T[codes]
     values = values - scaled * values.mean(axis=0)
-    table, _ = _panel.by_type(RowMatrix(values), pd.Index(list(GENES)), Types.of(codes, "abc"))
+    types = Labels(codes, np.array(["a", "b", "c"]))
+    table, _ = _panel.by_type(RowMatrix(values), pd.Index(list(GENES)), types)
     assert set(table.index) == set(GENES)
     if not scaled:
         assert dict(table["type"]) == {gene: kind for gene, (_, kind) in GENES.items()}
