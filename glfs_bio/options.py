@@ -489,15 +489,16 @@ class Request:
                     f"`{name}={short(value)}` must be made by `glfs_bio.{record.__name__}`, or "
                     "`None`"
                 )
-        objective, ranker = OBJECTIVES.resolve("objective", self.objective), self.ranker
-        if self.method != "glfs" and objective != OBJECTIVES["error"]:
+        if self.method != "glfs":
+            objective = OBJECTIVES.resolve("objective", self.objective)
+            if objective != OBJECTIVES["error"]:
+                raise InvalidValue(
+                    f"`objective={short(objective.name)}` is for `method='glfs'` only: leave it "
+                    "out with another `method`"
+                )
+        if self.n_genes is None and not self.ranker.chooses_size:
             raise InvalidValue(
-                f"`objective={short(objective.name)}` is for `method='glfs'` only: leave it out "
-                "with another `method`"
-            )
-        if self.n_genes is None and not ranker.chooses_size:
-            raise InvalidValue(
-                f"`n_genes=None` needs a number, since {ranker.name} does not choose one: "
+                f"`n_genes=None` needs a number, since {self.ranker.name} does not choose one: "
                 "give a number"
             )
 

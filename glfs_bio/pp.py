@@ -318,7 +318,8 @@ def select_genes(
                 "selected genes afterwards"
             )
     if isinstance(adata, AnnData):
-        request = replace(request, structure=specified(adata, request.structure))
+        if use_rep is not None:
+            request = replace(request, structure=specified(adata, request.structure))
         frame, entry = panel_of(adata, request, key_added, keep=inplace)
     else:
         joined, joined_request = join(sets, request)
@@ -334,7 +335,7 @@ def select_genes(
         results.store(cells, key_added, entry, var=results.spread(frame, cells.var_names))
         if subset:
             cells._inplace_subset_var(cells.var[f"{key_added}_selected"].to_numpy())
-    tell(summaries.selection(entry))
+    tell(lambda: [summaries.selection(entry)])
     return None
 
 

@@ -129,7 +129,7 @@ def relaxed_by_scipy(blocks, matrix, most):
     """The best F at weights between 0 and 1 within ``matrix β ≤ most``."""
     n_genes = len(blocks[0].genes)
     best = minimize(
-        lambda beta: evaluate(blocks, np.clip(beta, 0.0, 1.0)),
+        lambda beta: evaluate(blocks, np.clip(beta, 0.0, 1.0))[:2],
         np.full(n_genes, 0.3),
         jac=True,
         bounds=[(0.0, 1.0)] * n_genes,

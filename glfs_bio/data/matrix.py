@@ -218,16 +218,14 @@ class RowMatrix:
         if len(source.chunks[1]) > 1:
             source = source.rechunk({1: -1})
         ends = np.cumsum(source.chunks[0]).tolist()
-        everywhere = [dask.delayed(item) for item in shared]
-        genes = None if self.genes is None else dask.delayed(self.genes)
-        silent = None if self.silent is None else dask.delayed(self.silent)
+        everywhere = [dask.delayed(item) for item in (self.genes, self.silent, *shared)]
         on_block = dask.delayed(_work_on, nout=2)
         results = []
         for block, begin, end in zip(source.to_delayed()[:, 0], [0, *ends[:-1]], ends, strict=True):
             rows = self._rows_in_use(begin, end)
             if rows.start < rows.stop:
                 cells = self._cells_in_use(begin, end)
-                results.append(on_block(work, block, cells, genes, silent, rows, *everywhere))
+                results.append(on_block(work, block, rows, cells, *everywhere))
         sums = [sums_of_block for sums_of_block, _ in results]
         both = dask.delayed(merge)
         while len(sums) > 1:
@@ -240,10 +238,10 @@ class RowMatrix:
 def _work_on(
     work: Work,
     block: Any,
+    rows: slice,
     cells: Index | None,
     genes: Index | None,
     silent: Index | None,
-    rows: slice,
     *shared: Any,
 ) -> tuple[Sums, Matrix]:
     """Do the work of a sweep on one block, wherever that is done."""

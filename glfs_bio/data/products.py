@@ -60,11 +60,20 @@ class Dense:
 
     def times(self, block: Array) -> Array:
         """``X w`` for the columns of a block."""
-        return _product(self.matrix, block)
+        n_rows, n_inner = self.matrix.shape
+        if sparse.issparse(self.matrix) or n_rows * n_inner * block.shape[1] < _FEW:
+            return np.asarray(self.matrix @ block)
+        product = np.empty((n_rows, block.shape[1]), dtype=np.result_type(self.matrix, block))
+
+        def rows(begin: int, end: int) -> None:
+            np.matmul(self.matrix[begin:end], block, out=product[begin:end])
+
+        _in_parts(rows, np.linspace(0, n_rows, _PARTS + 1).astype(int).tolist())
+        return product
 
     def transposed_times(self, block: Array) -> Array:
         """``Xᵀ s`` for the columns of a block."""
-        return _product(self.matrix.T, block)
+        return Dense(self.matrix.T).times(block)
 
 
 @dataclass(frozen=True)
@@ -159,20 +168,6 @@ class ScaledGenes:
         product = self.products.transposed_times(scores.astype(self.scale.dtype, copy=False))
         product *= self.scale
         return np.asarray(product)
-
-
-def _product(matrix: Matrix, block: Array) -> Array:
-    n_rows, n_inner = matrix.shape
-    if sparse.issparse(matrix) or n_rows * n_inner * block.shape[1] < _FEW:
-        return np.asarray(matrix @ block)
-    product = np.empty((n_rows, block.shape[1]), dtype=np.result_type(matrix, block))
-    ends = np.linspace(0, n_rows, _PARTS + 1).astype(int).tolist()
-
-    def rows(begin: int, end: int) -> None:
-        np.matmul(matrix[begin:end], block, out=product[begin:end])
-
-    _in_parts(rows, ends)
-    return product
 
 
 def csr_product(

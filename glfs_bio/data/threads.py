@@ -92,14 +92,8 @@ def _give_up_control() -> None:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Context with one thread of BLAS, and of OpenMP in the thread that enters it."""
-    with one_thread_of_blas(), _one_thread_of_openmp():
+    with one_thread_of_blas(), controller().limit(limits=1, user_api="openmp"):
         yield
-
-
-def _one_thread_of_openmp() -> AbstractContextManager[object]:
-    """Context with one thread of OpenMP, which each thread of the process has a number of."""
-    limited: AbstractContextManager[object] = controller().limit(limits=1, user_api="openmp")
-    return limited
 
 
 #: Up to this rank several threads of BLAS cost more time than they save, by trial.
@@ -206,7 +200,7 @@ def _ahead(
 
 
 def _alone(function: Callable[..., _Result], *item: Any) -> _Result:
-    with alone(), _one_thread_of_openmp():
+    with alone(), controller().limit(limits=1, user_api="openmp"):  # each thread has a number
         return function(*item)
 
 

@@ -93,11 +93,6 @@ class Greedy:
         #: What each of them gained
         self.gains: list[float] = []
 
-    @property
-    def n_genes(self) -> int:
-        """Number of genes to choose from."""
-        return len(self.can_enter)
-
     def grow(self, n_genes: int, among: Index | None = None) -> None:
         """Let genes enter, those of `among` only if given, until there are `n_genes` or no more."""
         allowed = self.can_enter.copy()

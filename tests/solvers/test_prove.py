@@ -18,12 +18,12 @@ from all_panels import (
     random_limits,
 )
 
-from glfs_bio.criterion.error import Block, eigen
+from glfs_bio.criterion.error import Block, Linear, eigen
 from glfs_bio.errors import InvalidValue
 from glfs_bio.solvers.constraints import Rows
 from glfs_bio.solvers.panel import ROUNDING, Certificates
 from glfs_bio.solvers.prove import Search, best
-from glfs_bio.solvers.relaxation import Linear, Polytope, relaxed
+from glfs_bio.solvers.relaxation import Polytope, relaxed
 
 #: Random problems, of which each of so many tests has a part.
 PROBLEMS, PARTS = 300, 4
