@@ -5,6 +5,7 @@ Functions write to the object that they get and have no `copy`: pass ``adata.cop
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -400,7 +401,7 @@ def panel_of(
                 "`n_genes=None` needs a structure above the noise, which these cells do not have: "
                 "give a number, or check that the matrix is log-normalised and has enough cells"
             )
-    with naming(batch="batch_key"):
+    with nullcontext() if inputs.batch is None else naming(batch="batch_key"):
         panel = rank_genes(
             inputs.data,
             request,

@@ -180,7 +180,8 @@ def answerable(
         )
     check_sizes(shape, request.structure, [n_genes], len(candidates.genes))
     method, detection = request.ranker, candidates.detection
-    check_batches(request.across, one_set=one_set)
+    if request.across != "mean":
+        check_batches(request.across, one_set=one_set)
     of_criterion = {
         "limits": candidates.rows is not None,
         "platform": detection is not AS_REFERENCE and detection.differs,
@@ -233,9 +234,10 @@ class PosteriorVariance(Method):
         limits, or may fail.  Nothing is certified there.
         """
         criterion = problem.criterion
+        if criterion.has_anything:
+            return best_panel(problem)
         warn_of_noise(criterion)
-        limited = problem.has_limits or varies(problem)
-        if criterion.has_anything or limited or problem.n_genes is None:
+        if problem.n_genes is None or problem.has_limits or of_draws(problem) is not problem:
             return best_panel(problem)
         panel = measured(METHODS["variance"].solve(problem), criterion, problem.genes)
         return replace(
@@ -255,9 +257,7 @@ def check_batches(across: str, *, one_set: bool) -> None:
 
 
 def warn_of_noise(criterion: Criterion) -> None:
-    """Warn where no structure of any set of cells stands above the noise."""
-    if criterion.has_anything:
-        return
+    """Warn that no structure of any set of cells stands above the noise."""
     first = max(criterion.sets, key=lambda block: block.axes.strengths[0])
     warn(
         Caution(
@@ -281,17 +281,11 @@ def check_search(*, worst: bool) -> None:
         )
 
 
-def varies(problem: Problem) -> bool:
-    """Return whether draws of what the platform detects differ."""
-    detection = problem.candidates.detection
-    return detection is not AS_REFERENCE and detection.varies
-
-
 def of_draws(problem: Problem) -> Problem:
     """Return the problem over draws of what the platform detects, where these differ."""
-    if not varies(problem):
-        return problem
     detection, seed = problem.candidates.detection, problem.random_state
+    if detection is AS_REFERENCE or not detection.varies:
+        return problem
     return replace(problem, criterion=OnPlatform(problem.criterion, detection, random_state=seed))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -207,7 +208,7 @@ def _in_words(spec: StructureSpec) -> str:
 
 def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structure:
     """Compute the structure, from what was read."""
-    with naming(batch="batch_key"):
+    with nullcontext() if inputs.batch is None else naming(batch="batch_key"):
         sets = build_problems(
             inputs.data,
             spec,

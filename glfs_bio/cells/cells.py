@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from ..data.matrix import RowMatrix, dense_if_flat, doubled, in_range, is_sparse, moments
-from ..data.products import ScaledGenes, products
+from ..data.products import EVERY, LEADING, ScaledGenes, products
 from ..data.threads import few_threads, one_thread_if_forked
 from ..errors import InvalidValue, listed, short
 from ..labels import batch_names
@@ -419,16 +419,16 @@ def _components(
         used, sample_graph, first = sample, graph, None
         if sample_graph is None or sample.chosen is not None:
             used = sample.subsample(FIRST_LOOK, seed)
-            first = _coordinates(used, scale, spec, pca.LEADING)
+            first = _coordinates(used, scale, spec, LEADING)
             sample_graph = graphs.knn_graph(first, spec.n_neighbors, seed)
         residuals = noise.measure(used.data, used.variance, sample_graph, used.variance_in_sample)
         scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:
             start = ScaledGenes(used.products, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
-        return _coordinates(sample, scale, spec, pca.EVERY, start), None
+        return _coordinates(sample, scale, spec, EVERY, start), None
     genes = ScaledGenes(sample.products, scale)
-    start = pca.loadings(genes, n_comps + pca.SPARE, seed, start)
+    start = genes.loadings(n_comps + pca.SPARE, seed, start=start)
     where, basis, projections = pca.spread(
         data, start, n_comps, sample.mean, scale, mostly_zero=is_sparse(sample.data)
     )

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from ..data import threads
 from ..data.matrix import RowMatrix, moments
 from ..data.products import compiled
-from .graph import laplacian
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +72,7 @@ def measure(
     With `in_sample`, the variance in a sample, the residual is measured as a share of it; a gene
     that no cell of the sample expresses is all noise.
     """
-    residuals = graph_residuals(data, laplacian(graph))
+    residuals = graph_residuals(data, sparse.csr_array(csgraph.laplacian(graph, normed=True)))
     if in_sample is not None:
         share = np.ones_like(in_sample)
         residuals = np.divide(residuals, in_sample, out=share, where=in_sample > 0) * variance

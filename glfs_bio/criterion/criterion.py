@@ -220,7 +220,7 @@ class Criterion:
         """The same of some genes, without turning the others into the eigenbasis of W."""
         of_sets = zip(self._measured(genes), self._eigen, self._shares, strict=True)
         return [
-            Block.turned(measured, weights * share, basis)
+            Block(measured @ basis, weights * share, np.zeros_like(basis))
             for measured, (weights, basis), share in of_sets
         ]
 

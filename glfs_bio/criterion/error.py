@@ -42,11 +42,6 @@ class Block:
     weights: Array
     covered: Array
 
-    @classmethod
-    def turned(cls, genes: Array, weights: Array, basis: Array) -> Block:
-        """From whitened genes, and the :func:`eigen` of W."""
-        return cls(genes @ basis, weights, np.zeros_like(basis))
-
     def cover(self, include: Index) -> Block:
         """Measure some genes: A' holds them, and they are weighed no more."""
         if not len(include):

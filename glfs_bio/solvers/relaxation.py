@@ -223,10 +223,6 @@ class Polytope:
         matrix = np.concatenate([self.matrix, rows.matrix.toarray() / unit])
         return Polytope(matrix, np.append(self.most, rows.most / rows.upper))
 
-    def only(self, genes: Index) -> Polytope:
-        """The same rows of some of the genes."""
-        return Polytope(self.matrix[:, genes], self.most)
-
     @property
     def size(self) -> int:
         """Most genes."""
@@ -267,8 +263,9 @@ def relaxed(
     for _ in range(_ROUNDS):
         is_all = len(working) == n_genes
         weights, prices = _interior(
-            blocks if is_all else [block.only(working) for block in blocks],
-            polytope if is_all else polytope.only(working),
+            blocks,
+            polytope,
+            None if is_all else working,
             start[working],
             gap=gap,
             enough=enough if is_all else np.inf,
@@ -303,10 +300,18 @@ def _steepest(polytope: Polytope, slopes: Array) -> Index:
 
 
 def _interior(
-    blocks: Sequence[Block], polytope: Polytope, start: Array, *, gap: float, enough: float
+    blocks: Sequence[Block],
+    polytope: Polytope,
+    genes: Index | None,
+    start: Array,
+    *,
+    gap: float,
+    enough: float,
 ) -> tuple[Array, Array]:
-    """β and the prices whose bound is the largest of all iterations."""
+    """β of some genes (None: all) and the prices whose bound is the largest of all iterations."""
     matrix, most, size, n_genes = polytope.matrix, polytope.most, polytope.size, len(start)
+    if genes is not None:
+        matrix, blocks = matrix[:, genes], [block.only(genes) for block in blocks]
     beta = np.clip(start, _INSIDE, 1.0 - _INSIDE)
     beta *= min(1.0, (size - _INSIDE) / beta.sum())
     slack = np.maximum(most - matrix @ beta, _INSIDE)
