@@ -32,8 +32,9 @@ Counts = int | tuple[int | None, int | None]
 _Check = Callable[[str, Any], Any]
 
 
-def canonical_name(name: Any) -> Any:
+def canonical_name(platform: Any) -> Any:
     """Return the name of a platform, in lower case where orders have a form of it."""
+    name = getattr(platform, "name", platform)
     has_form = isinstance(name, str) and name.casefold() in PLATFORMS
     return name.casefold() if has_form else name
 

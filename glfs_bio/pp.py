@@ -22,10 +22,9 @@ from ._anndata.structure import KEY, compute, say_not_used, specified, store, st
 from ._docs import documented
 from ._progress import tell, with_bar
 from .cells.spec import StructureSpec
-from .errors import InvalidValue, listed, naming, note, short
+from .errors import InvalidValue, listed, naming, note
 from .options import Request
 from .selection import answerable, rank_genes
-from .solvers.greedy import LARGEST
 from .solvers.panel import adds_nothing
 
 if TYPE_CHECKING:
@@ -301,12 +300,6 @@ def select_genes(
             random_state=random_state,
         ),
     )
-    if as_highly_variable and n_genes is not None and n_genes > LARGEST:
-        raise InvalidValue(
-            f"`n_genes={short(n_genes)}` is more than {LARGEST}, the maximum with "
-            "`as_highly_variable`: reduce it, or use scanpy's highly_variable_genes with the "
-            "batches"
-        )
     checks.seed(random_state)
     sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
     for cells in sets.values():

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from ..data.matrix import RowMatrix, dense_if_flat, doubled, in_range, is_sparse, moments
+from ..data.matrix import RowMatrix, check_unit, doubled, is_sparse, moments
 from ..data.products import EVERY, LEADING, ScaledGenes, products
 from ..data.threads import few_threads, one_thread_if_forked
 from ..errors import InvalidValue, listed, short
@@ -287,7 +287,8 @@ def build_problems(
     shape (n_cells, r), and a checked graph (:func:`~glfs_bio.cells.graph.check_graph`).  Shapes:
     `representation` (n_cells, r).  A graph `of_classes` has components on purpose.
     """
-    all_cells = in_range(dense_if_flat(RowMatrix(data)))
+    all_cells = RowMatrix(data)
+    check_unit(all_cells)
     rank, n_comps = min(data.shape), spec.n_comps or 0
     if representation is None and n_comps > max(rank, StructureSpec.n_comps or 0):
         raise InvalidValue(

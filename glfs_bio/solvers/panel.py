@@ -299,11 +299,6 @@ class Panel:
         return ranks
 
 
-def picked(order: Sequence[int], gains: Array, **fields: Any) -> Panel:
-    """Return the panel of genes that were picked one by one, from what the others would gain."""
-    return Panel(scores=without_ties(in_order(order, gains)), **fields)
-
-
 def measured(panel: Panel, criterion: Criterion, candidates: Index) -> Panel:
     """Return the panel of some candidates with preserved shares, if it has none, and losses."""
     chosen = panel.order[: panel.n_selected]

@@ -25,7 +25,7 @@ import numpy as np
 from .constrained import select_within
 from .exchanges import Exchanges
 from .greedy import Greedy, select
-from .panel import NONE, OPEN, ROUNDING, Certificates, Proof, picked
+from .panel import NONE, OPEN, ROUNDING, Certificates, Panel, Proof, in_order, without_ties
 from .relaxation import Point, Polytope, relaxed, without_zeros
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..criterion.error import Block
     from .constraints import Mask, Rows
-    from .panel import Panel, Problem
+    from .panel import Problem
 
 log = logging.getLogger(__name__)
 
@@ -364,9 +364,8 @@ def best(problem: Problem) -> Panel:
         ratio = np.full(len(greedy.picked), np.nan)
         np.divide(gains * share[:n], gained[:n], out=ratio[:n], where=gained[:n] > 0)
         share = np.minimum(ratio, 1.0)
-        panel = picked(
-            greedy.picked,
-            greedy.waiting,
+        panel = Panel(
+            scores=without_ties(in_order(greedy.picked, greedy.waiting)),
             weights=weights,
             n_selected=len(greedy.picked),
             preserved=problem.preserved(greedy.picked),
