@@ -202,7 +202,8 @@ class Sample:
     @cached_property
     def variance_in_sample(self) -> Array | None:
         """Variance of every gene over the sample; None where that is all cells."""
-        return None if self.chosen is None else noise.variances(self.data)
+        rows = RowMatrix(self.data, checked=True)
+        return None if self.chosen is None else moments(rows)[1]
 
     @cached_property
     def products(self) -> Products:

@@ -299,7 +299,7 @@ class Criterion:
 
 def units_of_noise(cells: Cells) -> float:
     """``λ2`` at which a gene of weight 1 stands for one measurement: ``n · noise · Tr K / r``."""
-    return float(cells.n_cells * cells.noise_level * np.mean(np.diag(cells.stiffness)))
+    return float(len(cells.basis) * cells.noise_level * np.mean(np.diag(cells.stiffness)))
 
 
 def errors_along(block: Block) -> Array:

@@ -169,16 +169,12 @@ def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Itera
     Items are taken one by one, and no more of them are in memory than there are threads and two.
     """
     items: Iterator[tuple[Any, ...]] = zip(*several, strict=True)
-    first = deque(islice(items, 2))
+    first = list(islice(items, 2))
     if len(first) < 2:  # one item may have all threads for itself
         return starmap(function, first)
-    all_items, threads = chain(_drained(first), items), n_threads()
+    threads = n_threads()
+    all_items = chain((first.pop(0) for _ in range(2)), items)  # which keep none of them
     return starmap(function, all_items) if threads == 1 else _ahead(function, all_items, threads)
-
-
-def _drained(items: deque[_Result]) -> Iterator[_Result]:
-    while items:
-        yield items.popleft()
 
 
 def _ahead(

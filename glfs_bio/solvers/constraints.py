@@ -124,11 +124,6 @@ class Rows:
         )
 
     @property
-    def packing(self) -> Rows:
-        """The upper limits alone."""
-        return self.subset(np.flatnonzero(np.isfinite(self.upper)))
-
-    @property
     def allowed(self) -> Mask:
         """Whether each gene could be in a panel, on its own, shape (n_genes,)."""
         return self.within(np.zeros(len(self.upper)))
@@ -183,10 +178,6 @@ class Rows:
             upper = max(1.0, float(np.isin(genes, include).sum()))
             rows.append(Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), upper=upper))
         return cls.of(rows, n_genes)
-
-    def broken(self, panel: Array) -> Rows:
-        """Return the upper limits that a panel, genes in parts or whole, is not within."""
-        return self.subset(np.flatnonzero(self.matrix @ panel > self.most))
 
     def only(self, genes: Index) -> Rows:
         """Return the same limits on some of the genes."""

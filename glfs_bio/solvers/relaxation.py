@@ -125,7 +125,9 @@ def relax(
         smaller //= 2
     polytope = upper_limits = Polytope(np.ones((1, n_genes)), np.array([float(size)]))
     if rows is not None:
-        polytope, upper_limits = Polytope.of(rows, size), Polytope.of(rows.packing, size)
+        polytope = Polytope.of(rows, size)
+        is_upper = polytope.most > 0
+        upper_limits = Polytope(polytope.matrix[is_upper], polytope.most[is_upper])
     slopes = gradient
     for smaller in reversed(sizes):
         limits = replace(upper_limits, most=np.append(float(smaller), upper_limits.most[1:]))
@@ -134,9 +136,11 @@ def relax(
         beta, slopes = point.beta, point.bound.slopes
         log.info("bound at %d genes", smaller, extra={"n_genes": smaller})
     point = relaxed(blocks, polytope, beta, gap=_GAP * value, slopes=slopes)
-    if alike is not None and not alike.hold(without_zeros(point.beta)):
-        polytope = polytope.with_rows(alike.broken(without_zeros(point.beta)))
-        point = relaxed(blocks, polytope, point.beta, gap=_GAP * value)
+    if alike is not None:
+        broken = np.flatnonzero(alike.matrix @ without_zeros(point.beta) > alike.most)
+        if len(broken):
+            polytope = polytope.with_rows(alike.subset(broken))
+            point = relaxed(blocks, polytope, point.beta, gap=_GAP * value)
     bound = point.bound
     if rows is not None:  # panels of fewer genes need to meet no lower limit
         lower_limits = np.where(polytope.most > 0, 0.0, -point.prices)
@@ -154,19 +158,20 @@ def relax_beside(
     """Return the genes that may join those of a panel that had to be in, and their relaxed choice,
     of `size` genes with these.
     """
-    fixed, n_sizes = problem.fixed, len(chosen) - len(problem.fixed)
-    if problem.is_free:
-        genes = np.setdiff1d(np.arange(len(problem.genes)), fixed)
-        blocks = [block.cover(fixed).only(genes) for block in blocks]
-        return genes, relax(blocks, min(size - len(fixed), len(genes)), n_sizes=n_sizes)
-    limits, alike = (rows.remaining(rows.sums(fixed)) for rows in (problem.limits, problem.alike))
-    genes = np.setdiff1d(np.flatnonzero(limits.allowed & alike.allowed), fixed)
+    fixed, genes = problem.fixed, np.arange(len(problem.genes))
+    limits = alike = None
+    if not problem.is_free:
+        limits, alike = (
+            rows.remaining(rows.sums(fixed)) for rows in (problem.limits, problem.alike)
+        )
+        genes = np.flatnonzero(limits.allowed & alike.allowed)
+    genes = np.setdiff1d(genes, fixed)
     relaxation = relax(
         [block.cover(fixed).only(genes) for block in blocks],
         min(size - len(fixed), len(genes)),
-        limits.only(genes) if problem.has_limits else None,
-        n_sizes=n_sizes,
-        alike=alike.only(genes),
+        limits.only(genes) if limits is not None and problem.has_limits else None,
+        n_sizes=len(chosen) - len(fixed),
+        alike=None if alike is None else alike.only(genes),
     )
     return genes, relaxation
 
