@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from . import checks, codec
 from .cells.spec import StructureSpec
-from .errors import InvalidType, InvalidValue, short, subject
+from .errors import InvalidType, InvalidValue, short
 from .methods import METHODS, OBJECTIVES
 
 if TYPE_CHECKING:
@@ -318,13 +318,10 @@ class Platform:
                 "many a gene needs"
             )
         for name, partners in _PARTNERS.items():
-            if getattr(self, name) is not None and all(
-                getattr(self, partner) is None for partner in partners
-            ):
-                raise InvalidValue(
-                    f"{subject(name, None if name in _LONG else getattr(self, name))} "
-                    f"needs {' or '.join(partners)}: give both, or neither"
-                )
+            value = getattr(self, name)
+            if value is not None and all(getattr(self, other) is None for other in partners):
+                needs = " or ".join(partners)
+                raise InvalidValue(f"`{name}={short(value)}` needs {needs}: give both, or neither")
         if self.codebook is not None and not isinstance(self.codebook, str):
             object.__setattr__(self, "codebook", codewords(self.codebook))
         if self.spillover is not None:
@@ -355,8 +352,6 @@ _PARTNERS = {
     "case": ("efficiency", "failure"),
     "spillover_to": ("spillover",),
 }
-#: Fields whose values are too long to be shown.
-_LONG = frozenset({"spread", "spillover_to"})
 CASES = ("mean", "worst")
 
 
@@ -367,10 +362,7 @@ def codewords(codebook: Any) -> dict[str, str]:
             raise InvalidValue("`codebook` has a gene twice: give each gene once")
         if not codebook.isin([0, 1]).all(axis=None):
             raise InvalidValue("`codebook` must hold bits, which are 0 or 1")
-        rows = codebook.to_numpy().astype(int)
-        codebook = {
-            gene: "".join(map(str, row)) for gene, row in zip(codebook.index, rows, strict=True)
-        }
+        codebook = codebook.astype(int).astype(str).agg("".join, axis=1).to_dict()
     if not isinstance(codebook, Mapping):
         raise InvalidType(
             f"`codebook={short(codebook)}` must be a table of genes and bits, or a `dict` of "

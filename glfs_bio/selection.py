@@ -15,7 +15,7 @@ from .cells.pca import check_coordinates, full_rank_fits
 from .criterion.criterion import Criterion
 from .criterion.platform import AS_REFERENCE, OnPlatform
 from .data.threads import few_threads
-from .errors import Caution, InvalidValue, short, warn
+from .errors import InvalidValue, caution, short
 from .methods import METHODS
 from .solvers.constrained import select_within
 from .solvers.greedy import Greedy, select
@@ -189,11 +189,11 @@ def answerable(
         "across": request.across != "mean",
         "search": request.search != "nested",
     }
-    if any(of_criterion.values()) and not method.by_criterion:
+    asked = [name for name, is_asked in of_criterion.items() if is_asked]
+    if asked and not method.by_criterion:
         raise InvalidValue(
-            f"`{next(name for name, is_asked in of_criterion.items() if is_asked)}` needs "
-            f"`objective='error'`, the default, but the selection is by {method.name}: remove one "
-            "of the two"
+            f"`{asked[0]}` needs `objective='error'`, the default, but the selection is by "
+            f"{method.name}: remove one of the two"
         )
     varies_to_worst = detection is not AS_REFERENCE and detection.varies and detection.worst
     if request.search == "best":
@@ -237,7 +237,8 @@ class PosteriorVariance(Method):
         if criterion.has_anything:
             return best_panel(problem)
         warn_of_noise(criterion)
-        if problem.n_genes is None or problem.has_limits or of_draws(problem) is not problem:
+        is_limited = problem.candidates.rows is not None or of_draws(problem) is not problem
+        if problem.n_genes is None or is_limited:
             return best_panel(problem)
         panel = measured(METHODS["variance"].solve(problem), criterion, problem.genes)
         return replace(
@@ -259,16 +260,14 @@ def check_batches(across: str, *, one_set: bool) -> None:
 def warn_of_noise(criterion: Criterion) -> None:
     """Warn that no structure of any set of cells stands above the noise."""
     first = max(criterion.sets, key=lambda block: block.axes.strengths[0])
-    warn(
-        Caution(
-            "`adata.X` has no structure above the noise: its leading axis is "
-            f"{float(first.axes.strengths[0]):.2f} times the noise edge, and "
-            f"{float(first.chance):.2f} times after permuting each gene over the cells. "
-            "`glfs_bio.pp.select_genes(adata)` therefore selects by variance, unless there are "
-            "limits or failures, and gives no bound on optimality. Check that the matrix is "
-            "log-normalised and has enough cells. For single informative genes, try "
-            "`objective='exact'` with `n_comps=None`."
-        )
+    caution(
+        "`adata.X` has no structure above the noise: its leading axis is "
+        f"{float(first.axes.strengths[0]):.2f} times the noise edge, and "
+        f"{float(first.chance):.2f} times after permuting each gene over the cells. "
+        "`glfs_bio.pp.select_genes(adata)` therefore selects by variance, unless there are limits "
+        "or failures, and gives no bound on optimality. Check that the matrix is log-normalised "
+        "and has enough cells. For single informative genes, try `objective='exact'` with "
+        "`n_comps=None`."
     )
 
 
@@ -301,7 +300,8 @@ def best_panel(problem: Problem) -> Panel:
         check_search(worst=minimised.criterion.largest)
         panel = best(minimised)
     else:
-        panel = select_within(minimised) if problem.has_limits else select(minimised)
+        is_limited = problem.candidates.rows is not None
+        panel = select_within(minimised) if is_limited else select(minimised)
     n_tried = len(panel.preserved)
     if minimised is not problem:
         info["preserved_on_platform"] = panel.preserved[: panel.n_selected]

@@ -120,7 +120,7 @@ class Cells:
     def axes(self) -> Axes:
         """Axes of the cells, by how far they stand above the noise."""
         strengths, directions = np.linalg.eigh(self.scatter)
-        edge = noise.edge(self.units**2 * self.residuals, self.n_cells)
+        edge = noise.edge(self.units**2 * self.residuals, len(self.basis))
         return Axes(strengths[::-1] / max(edge, np.finfo(float).tiny), directions[:, ::-1])
 
     @property
@@ -202,8 +202,7 @@ class Sample:
     @cached_property
     def variance_in_sample(self) -> Array | None:
         """Variance of every gene over the sample; None where that is all cells."""
-        rows = RowMatrix(self.data, checked=True)
-        return None if self.chosen is None else moments(rows)[1]
+        return None if self.chosen is None else moments(RowMatrix(self.data, checked=True))[1]
 
     @cached_property
     def products(self) -> Products:

@@ -87,8 +87,10 @@ class RowMatrix:
         checked: bool = False,
     ) -> None:
         if isinstance(source, RowMatrix):
-            cells = cells if source.cells is None else _chosen(source.cells, cells)
-            genes = genes if source.genes is None else _chosen(source.genes, genes)
+            if source.cells is not None:
+                cells = source.cells if cells is None else source.cells[cells]
+            if source.genes is not None:
+                genes = source.genes if genes is None else source.genes[genes]
             silent = source.silent if silent is None else silent
             source, checked = source.source, True
         #: Whether nothing has to be read or computed to see the matrix.
@@ -349,10 +351,6 @@ def stacked(blocks: Sequence[Matrix]) -> Matrix:
     if any(map(sparse.issparse, blocks)):
         return sparse.csr_array(sparse.vstack(blocks, format="csr"))
     return np.concatenate(blocks)
-
-
-def _chosen(axis: Index, chosen: Index | None) -> Index:
-    return axis if chosen is None else axis[chosen]
 
 
 def check_indices(matrix: Any, argument: str, value: object = None) -> None:

@@ -148,16 +148,6 @@ class Problem:
         return self.limits.with_rows(self.alike)
 
     @property
-    def is_free(self) -> bool:
-        """Whether every gene may be in beside every other."""
-        return self.candidates.rows is None and not self.candidates.alike
-
-    @cached_property
-    def has_limits(self) -> bool:
-        """Whether there are limits beside those on genes that are alike."""
-        return self.candidates.rows is not None
-
-    @property
     def has_any_size(self) -> bool:
         """Whether a budget, and no number, says how many genes there may be."""
         return self.n_genes is None and self.limits.budget

@@ -324,7 +324,8 @@ def best(problem: Problem) -> Panel:
     """
     time_limit, tolerance = problem.time_limit, problem.tolerance
     until = np.inf if time_limit is None else time.monotonic() + time_limit
-    panel = select_within(problem) if problem.has_limits else select(problem)
+    is_limited = problem.candidates.rows is not None
+    panel = select_within(problem) if is_limited else select(problem)
     order, certificates = panel.order[: panel.n_selected], panel.certificates
     n_fixed = len(problem.fixed)
     if certificates is None or n_fixed == len(order):

@@ -148,8 +148,9 @@ def relax(
     lower = np.maximum(lower, bound.along(n_sizes))
     least = point.bound.least(size)
     lower[-1] = least if size > n_sizes else max(lower[-1], least)
+    holding, lacking = point.bound.of_genes(size)
     weights = np.where(gradient < 0.0, without_zeros(point.beta), 0.0)
-    return Relaxation(lower, weights, *point.bound.of_genes(size))
+    return Relaxation(lower, weights, holding, lacking)
 
 
 def relax_beside(
@@ -158,18 +159,19 @@ def relax_beside(
     """Return the genes that may join those of a panel that had to be in, and their relaxed choice,
     of `size` genes with these.
     """
-    fixed, genes = problem.fixed, np.arange(len(problem.genes))
-    limits = alike = None
-    if not problem.is_free:
-        limits, alike = (
-            rows.remaining(rows.sums(fixed)) for rows in (problem.limits, problem.alike)
-        )
-        genes = np.flatnonzero(limits.allowed & alike.allowed)
+    fixed, candidates = problem.fixed, problem.candidates
+    genes, limits, alike = np.arange(len(problem.genes)), None, None
+    if candidates.rows is not None:
+        limits = problem.limits.remaining(problem.limits.sums(fixed))
+        genes = genes[limits.allowed]
+    if candidates.alike:
+        alike = problem.alike.remaining(problem.alike.sums(fixed))
+        genes = genes[alike.allowed[genes]]
     genes = np.setdiff1d(genes, fixed)
     relaxation = relax(
         [block.cover(fixed).only(genes) for block in blocks],
         min(size - len(fixed), len(genes)),
-        limits.only(genes) if limits is not None and problem.has_limits else None,
+        None if limits is None else limits.only(genes),
         n_sizes=len(chosen) - len(fixed),
         alike=None if alike is None else alike.only(genes),
     )
