@@ -31,13 +31,10 @@ if TYPE_CHECKING:
     from .cells.cells import Cells
     from .cells.spec import StructureSpec
     from .criterion.criterion import Target
-    from .criterion.instrument import Instrument
     from .data.matrix import RowMatrix
     from .options import Request
 
 _FEWEST_CELLS = 3
-#: Less than this share of what should be preserved is nothing.
-_NOTHING = 1e-6
 #: So many of the genes that limits rule out are listed.
 _STRONGEST = 20
 
@@ -79,7 +76,7 @@ def rank_genes(
     if candidates.detection is not AS_REFERENCE:
         instrument = candidates.detection.instrument(request.resolved_structure.standardize)
     with few_threads(sum(of_batch.basis.shape[1] for of_batch in cells)):
-        criterion = criterion_of(
+        criterion = Criterion(
             cells, targets, worst=request.across == "worst", instrument=instrument
         )
         panel: Panel = ranker.solve(problem_of(criterion, candidates, request))
@@ -123,24 +120,6 @@ def strongest_out(criterion: Criterion, ruled_out: Mapping[int, str]) -> pd.Data
     alone = [float(criterion.preserved(genes[[position]])[0]) for position in range(len(genes))]
     limits = [ruled_out[gene] for gene in genes.tolist()]
     return pd.DataFrame({"gene": genes, "limit": limits, "preserved": alone})
-
-
-def criterion_of(
-    cells: Sequence[Cells],
-    targets: Sequence[Target] | None = None,
-    *,
-    worst: bool = False,
-    instrument: Instrument | None = None,
-) -> Criterion:
-    """Return F of some cells, by the arguments of ``Criterion``."""
-    criterion = Criterion(cells, targets, worst=worst, instrument=instrument)
-    if instrument is not None and criterion.reach < _NOTHING:
-        raise InvalidValue(
-            "`platform` detects so little that even all genes would preserve only "
-            f"{criterion.reach:.1g} of what should be preserved: correct its efficiency, a "
-            "share of what is detected in `adata`, or its signal"
-        )
-    return criterion
 
 
 def check_sizes(

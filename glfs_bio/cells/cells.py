@@ -368,7 +368,8 @@ def _build(
             basis = pca.full_rank(sample.data, whole_space=whole_space)
         else:
             basis = pca.orthonormal(where)
-        spread = basis, pca.project(sample.products if all_at_hand else data, basis)
+        times = sample.products.transposed_times if all_at_hand else data.weighted_sums
+        spread = basis, times(basis - basis.mean(axis=0))
     basis, projections = spread
     if basis.shape[1] == 0:
         raise InvalidValue(

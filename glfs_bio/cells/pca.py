@@ -158,14 +158,6 @@ def spread(
     return where, basis, product @ turn
 
 
-def project(data: Matrix | RowMatrix | Products, basis: Array) -> Array:
-    """``C = XᵀV`` for the centred genes, shape (n_genes, r)."""
-    centred = basis - basis.mean(axis=0)
-    if isinstance(data, Dense | Sparse):
-        return data.transposed_times(centred)
-    return RowMatrix(data, checked=True).weighted_sums(centred)
-
-
 def _scores_and_products(
     block: Matrix, rows: slice, weights: Array, unit: float, centre: Array, mostly_zero: bool
 ) -> tuple[Sums, Matrix]:
