@@ -11,12 +11,10 @@ import inspect
 import re
 import textwrap
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-from .errors import InvalidType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,26 +153,9 @@ def filled(text: str) -> str:
 
 
 def documented(function: Function) -> Function:
-    """Fill shared descriptions into the docstring of a function, with the indentation there, and
-    say of an argument that it does not take where it belongs.
-    """
+    """Fill shared descriptions into the docstring of a function, with the indentation there."""
     function.__doc__ = filled(function.__doc__ or "") or None
-    parameters = inspect.signature(function).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return function
-
-    @wraps(function)
-    def called(*args: Any, **options: Any) -> Any:
-        for name in options.keys() - parameters.keys():
-            from .options import place_of
-
-            raise InvalidType(
-                f"`{name}` is no argument of {function.__name__}: "
-                f"{place_of(name, options[name], parameters)}"
-            )
-        return function(*args, **options)
-
-    return cast("Function", called)
+    return function
 
 
 @dataclass(frozen=True)

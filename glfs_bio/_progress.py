@@ -11,22 +11,26 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from importlib.util import find_spec
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from .errors import printable
+from .errors import InvalidType, printable
+from .options import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-Given = ParamSpec("Given")
-Found = TypeVar("Found")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 #: Logger of the whole package.
 _PACKAGE = logging.getLogger("glfs_bio")
+#: The module of who runs a notebook.
+_KERNEL = "ipykernel"
 #: scanpy's verbosity: as it is by default, and from which results are said everywhere.
 _USUAL, _INFO = 1, 2
 #: Where lines go instead of the screen: to a door that shows them in its own way.
@@ -41,10 +45,6 @@ def verbosity() -> int:
     return _USUAL if settings is None else int(settings.verbosity)
 
 
-def _in_notebook() -> bool:
-    return "ipykernel" in sys.modules
-
-
 @contextmanager
 def progress() -> Iterator[Progress]:
     """Show a bar on terminals and in notebooks, which is gone in the end, and one at a time.
@@ -53,7 +53,7 @@ def progress() -> Iterator[Progress]:
     anew, since ipykernel asks for colours as terminals have them.
     """
     widgets = None if find_spec("ipywidgets") else False
-    plain = widgets is False and _in_notebook()
+    plain = widgets is False and _KERNEL in sys.modules
     console = Console(stderr=True, force_jupyter=widgets, force_terminal=False if plain else None)
     watched = console.is_terminal or console.is_jupyter
     visible = watched and verbosity() > 0 and not _busy.get()
@@ -67,14 +67,24 @@ def progress() -> Iterator[Progress]:
         _busy.reset(token)
 
 
-def with_bar(function: Callable[Given, Found]) -> Callable[Given, Found]:
-    """Show the stages of a function, as the package logs them; what it tells comes afterwards."""
+def with_bar(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Show the stages of a function, as the package logs them; what it tells comes afterwards.
+
+    An argument that it does not take is refused, with where it belongs.
+    """
+    parameters = signature(function).parameters
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
 
     @wraps(function)
-    def shown(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+    def shown(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        for name in () if takes_all else kwargs.keys() - parameters.keys():
+            remedy = place_of(name, kwargs[name], parameters)
+            raise InvalidType(f"`{name}` is no argument of {function.__name__}: {remedy}")
+        if not _is_watched():
+            return function(*args, **kwargs)
         with collected() as lines, progress() as bar, _stages(bar, function.__name__):
             result = function(*args, **kwargs)
-        tell(*lines)
+        tell(lambda: lines)
         return result
 
     return shown
@@ -137,21 +147,25 @@ def collected() -> Iterator[list[str]]:
         _lines.reset(token)
 
 
-def tell(*lines: str) -> None:
-    """Say a result: on the screen, or in the log of who asked that for information."""
+def tell(summary: Callable[[], Iterable[str]]) -> None:
+    """Say the lines of a result: on the screen, or in the log of who asked that for information.
+
+    Where nobody looks, `summary` is not called.
+    """
     collecting = _lines.get()
     if collecting is not None:
-        collecting += lines
-        return
-    for line in lines:
-        if log.isEnabledFor(logging.INFO):
+        collecting += summary()
+    elif log.isEnabledFor(logging.INFO):
+        for line in summary():
             log.info("%s", line)
-        elif verbosity() >= (_USUAL if _is_watched() else _INFO):
+    elif verbosity() >= (_USUAL if _is_watched() else _INFO):
+        for line in summary():
             print(printable(line), file=_screen())
 
 
 def _is_watched() -> bool:
-    return _in_notebook() or Console(stderr=True).is_terminal
+    """Return whether somebody may look: in a notebook, or at a terminal."""
+    return _KERNEL in sys.modules or Console(stderr=True).is_terminal
 
 
 def _screen() -> Any:
@@ -159,4 +173,4 @@ def _screen() -> Any:
     settings = getattr(sys.modules.get("scanpy"), "settings", None)
     if settings is not None and settings.logpath is not None:
         return settings.logfile
-    return sys.stdout if _in_notebook() else sys.stderr
+    return sys.stdout if _KERNEL in sys.modules else sys.stderr

@@ -28,16 +28,13 @@ _LARGEST: Any = sys.float_info.max
 SMALLEST: Any = sys.float_info.min
 #: scikit-learn's.
 _LARGEST_SEED = 2**32 - 1
-
-
 _OR_NONE = ", or `None`"
 
 
-def _refuse(name: str, value: object, allowed: str, *, right_type: bool = True) -> NoReturn:
+def _refuse(name: str, value: object, allowed: str, *, right_type: bool) -> NoReturn:
     """Refuse a value of the wrong type, or out of range."""
-    if right_type:
-        raise InvalidValue(f"`{name}={short(value)}` must be {allowed}")
-    raise InvalidType(f"`{name}={short(value)}` must be {allowed}")
+    kind = InvalidValue if right_type else InvalidType
+    raise kind(f"`{name}={short(value)}` must be {allowed}")
 
 
 def one_of(name: str, value: object, choices: Collection[object]) -> None:
@@ -48,24 +45,20 @@ def one_of(name: str, value: object, choices: Collection[object]) -> None:
 
 def texts(*, or_none: bool = False, **arguments: object) -> None:
     """Refuse arguments that are not strings, or are empty."""
+    allowed = f"a string that is not empty{_OR_NONE if or_none else ''}"
     for name, value in arguments.items():
-        if (or_none and value is None) or (isinstance(value, str) and value):
-            continue
-        allowed = f"a string that is not empty{_OR_NONE if or_none else ''}"
-        _refuse(name, value, allowed, right_type=isinstance(value, str))
+        is_text = isinstance(value, str)
+        if not (is_text and value) and not (or_none and value is None):
+            _refuse(name, value, allowed, right_type=is_text)
 
 
 def keys(**arguments: object) -> None:
     """Refuse arguments that cannot name what is written, or would replace what scanpy writes."""
-    texts(or_none=False, **arguments)
+    texts(**arguments)
     for name, value in arguments.items():
-        if value in _OF_SCANPY:
-            raise InvalidValue(f"`{name}={short(value)}` is a key of scanpy: choose another name")
-        if "/" in str(value):
-            raise InvalidValue(
-                f"`{name}={short(value)}` has a slash, which files cannot store: choose another "
-                "name"
-            )
+        if value in _OF_SCANPY or "/" in str(value):
+            why = "is a key of scanpy" if value in _OF_SCANPY else "has a slash, as no key of files"
+            raise InvalidValue(f"`{name}={short(value)}` {why}: choose another name")
 
 
 def no_anndata(values: object, name: str = "X") -> None:
@@ -77,16 +70,11 @@ def no_anndata(values: object, name: str = "X") -> None:
         )
 
 
-def _is_flag(value: object) -> bool:
-    """Return whether a value is a bool of Python or numpy, without importing numpy."""
-    return isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}
-
-
 def flags(**arguments: object) -> None:
     """Refuse arguments that are neither True nor False."""
     for name, value in arguments.items():
-        if not _is_flag(value):
-            _refuse(name, value, ("`True` or `False`"), right_type=False)
+        if type(value).__name__ not in {"bool", "bool_"}:  # numpy's too, without importing it
+            raise InvalidType(f"`{name}={short(value)}` must be `True` or `False`")
 
 
 def seed(value: Any, *, state_too: bool = False) -> None:
@@ -95,7 +83,7 @@ def seed(value: Any, *, state_too: bool = False) -> None:
 
     if value is None or (state_too and isinstance(value, np.random.RandomState)):
         return
-    is_whole = isinstance(value, Integral) and not _is_flag(value)
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or not 0 <= int(value) <= _LARGEST_SEED:
         allowed = f"an integer from 0 to {_LARGEST_SEED}, or `None`"
         _refuse("random_state", value, allowed, right_type=is_whole)
@@ -122,7 +110,7 @@ def whole_number(name: str, value: Any, *, at_least: int, or_none: bool = False)
     """Refuse what is not an integer of a minimal size."""
     if or_none and value is None:
         return
-    is_whole = isinstance(value, Integral) and not _is_flag(value)
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or value < at_least:
         allowed = f"an integer ≥ {at_least}{_OR_NONE if or_none else ''}"
         _refuse(name, value, allowed, right_type=is_whole)
@@ -144,7 +132,7 @@ def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
 
 def number(name: str, value: Any, *, above: float | None = None, at_least: float = 0.0) -> None:
     """Refuse what is not a finite number in range."""
-    is_number = isinstance(value, Real) and not _is_flag(value)
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
     if is_number:
         plain: Any = value.item() if hasattr(value, "item") else value  # float32's largest
         too_small = plain < at_least if above is None else plain <= above

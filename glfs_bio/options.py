@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from . import checks, codec
 from .cells.spec import StructureSpec
-from .errors import InvalidType, InvalidValue, short, subject
+from .errors import InvalidType, InvalidValue, short
 from .methods import METHODS, OBJECTIVES
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ Counts = int | tuple[int | None, int | None]
 _Check = Callable[[str, Any], Any]
 
 
-def canonical_name(name: Any) -> Any:
+def canonical_name(platform: Any) -> Any:
     """Return the name of a platform, in lower case where orders have a form of it."""
+    name = getattr(platform, "name", platform)
     has_form = isinstance(name, str) and name.casefold() in PLATFORMS
     return name.casefold() if has_form else name
 
@@ -317,13 +318,10 @@ class Platform:
                 "many a gene needs"
             )
         for name, partners in _PARTNERS.items():
-            if getattr(self, name) is not None and all(
-                getattr(self, partner) is None for partner in partners
-            ):
-                raise InvalidValue(
-                    f"{subject(name, None if name in _LONG else getattr(self, name))} "
-                    f"needs {' or '.join(partners)}: give both, or neither"
-                )
+            value = getattr(self, name)
+            if value is not None and all(getattr(self, other) is None for other in partners):
+                needs = " or ".join(partners)
+                raise InvalidValue(f"`{name}={short(value)}` needs {needs}: give both, or neither")
         if self.codebook is not None and not isinstance(self.codebook, str):
             object.__setattr__(self, "codebook", codewords(self.codebook))
         if self.spillover is not None:
@@ -354,8 +352,6 @@ _PARTNERS = {
     "case": ("efficiency", "failure"),
     "spillover_to": ("spillover",),
 }
-#: Fields whose values are too long to be shown.
-_LONG = frozenset({"spread", "spillover_to"})
 CASES = ("mean", "worst")
 
 
@@ -366,10 +362,7 @@ def codewords(codebook: Any) -> dict[str, str]:
             raise InvalidValue("`codebook` has a gene twice: give each gene once")
         if not codebook.isin([0, 1]).all(axis=None):
             raise InvalidValue("`codebook` must hold bits, which are 0 or 1")
-        rows = codebook.to_numpy().astype(int)
-        codebook = {
-            gene: "".join(map(str, row)) for gene, row in zip(codebook.index, rows, strict=True)
-        }
+        codebook = codebook.astype(int).astype(str).agg("".join, axis=1).to_dict()
     if not isinstance(codebook, Mapping):
         raise InvalidType(
             f"`codebook={short(codebook)}` must be a table of genes and bits, or a `dict` of "
@@ -489,15 +482,16 @@ class Request:
                     f"`{name}={short(value)}` must be made by `glfs_bio.{record.__name__}`, or "
                     "`None`"
                 )
-        objective, ranker = OBJECTIVES.resolve("objective", self.objective), self.ranker
-        if self.method != "glfs" and objective != OBJECTIVES["error"]:
+        if self.method != "glfs":
+            objective = OBJECTIVES.resolve("objective", self.objective)
+            if objective != OBJECTIVES["error"]:
+                raise InvalidValue(
+                    f"`objective={short(objective.name)}` is for `method='glfs'` only: leave it "
+                    "out with another `method`"
+                )
+        if self.n_genes is None and not self.ranker.chooses_size:
             raise InvalidValue(
-                f"`objective={short(objective.name)}` is for `method='glfs'` only: leave it out "
-                "with another `method`"
-            )
-        if self.n_genes is None and not ranker.chooses_size:
-            raise InvalidValue(
-                f"`n_genes=None` needs a number, since {ranker.name} does not choose one: "
+                f"`n_genes=None` needs a number, since {self.ranker.name} does not choose one: "
                 "give a number"
             )
 

@@ -5,6 +5,7 @@ Functions write to the object that they get and have no `copy`: pass ``adata.cop
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,10 +22,9 @@ from ._anndata.structure import KEY, compute, say_not_used, specified, store, st
 from ._docs import documented
 from ._progress import tell, with_bar
 from .cells.spec import StructureSpec
-from .errors import InvalidValue, listed, naming, note, short
+from .errors import InvalidValue, listed, naming, note
 from .options import Request
 from .selection import answerable, rank_genes
-from .solvers.greedy import LARGEST
 from .solvers.panel import adds_nothing
 
 if TYPE_CHECKING:
@@ -300,12 +300,6 @@ def select_genes(
             random_state=random_state,
         ),
     )
-    if as_highly_variable and n_genes is not None and n_genes > LARGEST:
-        raise InvalidValue(
-            f"`n_genes={short(n_genes)}` is more than {LARGEST}, the maximum with "
-            "`as_highly_variable`: reduce it, or use scanpy's highly_variable_genes with the "
-            "batches"
-        )
     checks.seed(random_state)
     sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
     for cells in sets.values():
@@ -318,7 +312,8 @@ def select_genes(
                 "selected genes afterwards"
             )
     if isinstance(adata, AnnData):
-        request = replace(request, structure=specified(adata, request.structure))
+        if use_rep is not None:
+            request = replace(request, structure=specified(adata, request.structure))
         frame, entry = panel_of(adata, request, key_added, keep=inplace)
     else:
         joined, joined_request = join(sets, request)
@@ -334,7 +329,7 @@ def select_genes(
         results.store(cells, key_added, entry, var=results.spread(frame, cells.var_names))
         if subset:
             cells._inplace_subset_var(cells.var[f"{key_added}_selected"].to_numpy())
-    tell(summaries.selection(entry))
+    tell(lambda: [summaries.selection(entry)])
     return None
 
 
@@ -399,7 +394,7 @@ def panel_of(
                 "`n_genes=None` needs a structure above the noise, which these cells do not have: "
                 "give a number, or check that the matrix is log-normalised and has enough cells"
             )
-    with naming(batch="batch_key"):
+    with nullcontext() if inputs.batch is None else naming(batch="batch_key"):
         panel = rank_genes(
             inputs.data,
             request,

@@ -15,7 +15,7 @@ from .cells.pca import check_coordinates, full_rank_fits
 from .criterion.criterion import Criterion
 from .criterion.platform import AS_REFERENCE, OnPlatform
 from .data.threads import few_threads
-from .errors import Caution, InvalidValue, short, warn
+from .errors import InvalidValue, caution, short
 from .methods import METHODS
 from .solvers.constrained import select_within
 from .solvers.greedy import Greedy, select
@@ -31,13 +31,10 @@ if TYPE_CHECKING:
     from .cells.cells import Cells
     from .cells.spec import StructureSpec
     from .criterion.criterion import Target
-    from .criterion.instrument import Instrument
     from .data.matrix import RowMatrix
     from .options import Request
 
 _FEWEST_CELLS = 3
-#: Less than this share of what should be preserved is nothing.
-_NOTHING = 1e-6
 #: So many of the genes that limits rule out are listed.
 _STRONGEST = 20
 
@@ -79,7 +76,7 @@ def rank_genes(
     if candidates.detection is not AS_REFERENCE:
         instrument = candidates.detection.instrument(request.resolved_structure.standardize)
     with few_threads(sum(of_batch.basis.shape[1] for of_batch in cells)):
-        criterion = criterion_of(
+        criterion = Criterion(
             cells, targets, worst=request.across == "worst", instrument=instrument
         )
         panel: Panel = ranker.solve(problem_of(criterion, candidates, request))
@@ -125,24 +122,6 @@ def strongest_out(criterion: Criterion, ruled_out: Mapping[int, str]) -> pd.Data
     return pd.DataFrame({"gene": genes, "limit": limits, "preserved": alone})
 
 
-def criterion_of(
-    cells: Sequence[Cells],
-    targets: Sequence[Target] | None = None,
-    *,
-    worst: bool = False,
-    instrument: Instrument | None = None,
-) -> Criterion:
-    """Return F of some cells, by the arguments of ``Criterion``."""
-    criterion = Criterion(cells, targets, worst=worst, instrument=instrument)
-    if instrument is not None and criterion.reach < _NOTHING:
-        raise InvalidValue(
-            "`platform` detects so little that even all genes would preserve only "
-            f"{criterion.reach:.1g} of what should be preserved: correct its efficiency, a "
-            "share of what is detected in `adata`, or its signal"
-        )
-    return criterion
-
-
 def check_sizes(
     shape: tuple[int, int], spec: StructureSpec, sizes: Sequence[int | None], n_candidates: int
 ) -> None:
@@ -180,7 +159,8 @@ def answerable(
         )
     check_sizes(shape, request.structure, [n_genes], len(candidates.genes))
     method, detection = request.ranker, candidates.detection
-    check_batches(request.across, one_set=one_set)
+    if request.across != "mean":
+        check_batches(request.across, one_set=one_set)
     of_criterion = {
         "limits": candidates.rows is not None,
         "platform": detection is not AS_REFERENCE and detection.differs,
@@ -188,11 +168,11 @@ def answerable(
         "across": request.across != "mean",
         "search": request.search != "nested",
     }
-    if any(of_criterion.values()) and not method.by_criterion:
+    asked = [name for name, is_asked in of_criterion.items() if is_asked]
+    if asked and not method.by_criterion:
         raise InvalidValue(
-            f"`{next(name for name, is_asked in of_criterion.items() if is_asked)}` needs "
-            f"`objective='error'`, the default, but the selection is by {method.name}: remove one "
-            "of the two"
+            f"`{asked[0]}` needs `objective='error'`, the default, but the selection is by "
+            f"{method.name}: remove one of the two"
         )
     varies_to_worst = detection is not AS_REFERENCE and detection.varies and detection.worst
     if request.search == "best":
@@ -233,9 +213,11 @@ class PosteriorVariance(Method):
         limits, or may fail.  Nothing is certified there.
         """
         criterion = problem.criterion
+        if criterion.has_anything:
+            return best_panel(problem)
         warn_of_noise(criterion)
-        limited = problem.has_limits or varies(problem)
-        if criterion.has_anything or limited or problem.n_genes is None:
+        is_limited = problem.candidates.rows is not None or of_draws(problem) is not problem
+        if problem.n_genes is None or is_limited:
             return best_panel(problem)
         panel = measured(METHODS["variance"].solve(problem), criterion, problem.genes)
         return replace(
@@ -255,20 +237,16 @@ def check_batches(across: str, *, one_set: bool) -> None:
 
 
 def warn_of_noise(criterion: Criterion) -> None:
-    """Warn where no structure of any set of cells stands above the noise."""
-    if criterion.has_anything:
-        return
+    """Warn that no structure of any set of cells stands above the noise."""
     first = max(criterion.sets, key=lambda block: block.axes.strengths[0])
-    warn(
-        Caution(
-            "`adata.X` has no structure above the noise: its leading axis is "
-            f"{float(first.axes.strengths[0]):.2f} times the noise edge, and "
-            f"{float(first.chance):.2f} times after permuting each gene over the cells. "
-            "`glfs_bio.pp.select_genes(adata)` therefore selects by variance, unless there are "
-            "limits or failures, and gives no bound on optimality. Check that the matrix is "
-            "log-normalised and has enough cells. For single informative genes, try "
-            "`objective='exact'` with `n_comps=None`."
-        )
+    caution(
+        "`adata.X` has no structure above the noise: its leading axis is "
+        f"{float(first.axes.strengths[0]):.2f} times the noise edge, and "
+        f"{float(first.chance):.2f} times after permuting each gene over the cells. "
+        "`glfs_bio.pp.select_genes(adata)` therefore selects by variance, unless there are limits "
+        "or failures, and gives no bound on optimality. Check that the matrix is log-normalised "
+        "and has enough cells. For single informative genes, try `objective='exact'` with "
+        "`n_comps=None`."
     )
 
 
@@ -281,17 +259,11 @@ def check_search(*, worst: bool) -> None:
         )
 
 
-def varies(problem: Problem) -> bool:
-    """Return whether draws of what the platform detects differ."""
-    detection = problem.candidates.detection
-    return detection is not AS_REFERENCE and detection.varies
-
-
 def of_draws(problem: Problem) -> Problem:
     """Return the problem over draws of what the platform detects, where these differ."""
-    if not varies(problem):
-        return problem
     detection, seed = problem.candidates.detection, problem.random_state
+    if detection is AS_REFERENCE or not detection.varies:
+        return problem
     return replace(problem, criterion=OnPlatform(problem.criterion, detection, random_state=seed))
 
 
@@ -307,7 +279,8 @@ def best_panel(problem: Problem) -> Panel:
         check_search(worst=minimised.criterion.largest)
         panel = best(minimised)
     else:
-        panel = select_within(minimised) if problem.has_limits else select(minimised)
+        is_limited = problem.candidates.rows is not None
+        panel = select_within(minimised) if is_limited else select(minimised)
     n_tried = len(panel.preserved)
     if minimised is not problem:
         info["preserved_on_platform"] = panel.preserved[: panel.n_selected]

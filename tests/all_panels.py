@@ -12,7 +12,7 @@ from scipy.optimize import LinearConstraint, minimize
 
 from glfs_bio.criterion.across import Largest
 from glfs_bio.criterion.criterion import errors_along
-from glfs_bio.criterion.error import evaluate
+from glfs_bio.criterion.error import Block, eigen, evaluate
 from glfs_bio.solvers.constraints import Row, Rows
 from glfs_bio.solvers.greedy import select
 from glfs_bio.solvers.panel import Candidates, Problem
@@ -27,6 +27,12 @@ NONE = np.empty(0, dtype=np.intp)
 PANELS = np.array(
     [np.isin(EVERY, some) for size in range(N_GENES + 1) for some in combinations(EVERY, size)]
 ).astype(float)
+
+
+def block_of(genes, wanted):
+    """F over whitened genes, for W."""
+    weights, basis = eigen(wanted)
+    return Block(genes @ basis, weights, np.zeros_like(basis))
 
 
 def at_most(most, genes=EVERY, name="family", *, values=None):
@@ -129,7 +135,7 @@ def relaxed_by_scipy(blocks, matrix, most):
     """The best F at weights between 0 and 1 within ``matrix β ≤ most``."""
     n_genes = len(blocks[0].genes)
     best = minimize(
-        lambda beta: evaluate(blocks, np.clip(beta, 0.0, 1.0)),
+        lambda beta: evaluate(blocks, np.clip(beta, 0.0, 1.0))[:2],
         np.full(n_genes, 0.3),
         jac=True,
         bounds=[(0.0, 1.0)] * n_genes,

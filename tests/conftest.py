@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
+from all_panels import block_of
 from anndata.io import sparse_dataset, write_elem
 from refusals import faults, refused
 from scipy import sparse
@@ -26,7 +27,6 @@ import glfs_bio
 from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.criterion.criterion import NOISE, Criterion
-from glfs_bio.criterion.error import Block, eigen
 from glfs_bio.data import matrix as rows
 from glfs_bio.errors import Caution, Refusal
 
@@ -262,7 +262,7 @@ def random_errors():
             genes = rng.uniform(0.2, 1.5, size=(n_genes, 1)) * rng.normal(size=(n_genes, rank))
             root = rng.normal(size=(rank, rank))
             wanted = root @ root.T / np.sum(root**2) / n_blocks
-            block = Block.turned(genes, *eigen(wanted))
+            block = block_of(genes, wanted)
             blocks.append(block.cover(np.array(include)) if len(include) else block)
         return blocks
 

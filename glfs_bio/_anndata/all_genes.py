@@ -69,6 +69,6 @@ def components(cells: RowMatrix, random_state: int | None) -> Array:
         return pca.principal_components(sample, N_COMPS, random_state)
     scale = np.ones(n_genes)
     genes = ScaledGenes(products(sample), scale)
-    start = pca.loadings(genes, N_COMPS + pca.SPARE, random_state)
+    start = genes.loadings(N_COMPS + pca.SPARE, random_state)
     where, _, _ = pca.spread(cells, start, N_COMPS, mean, scale, mostly_zero=is_sparse(sample))
     return np.asarray(where)

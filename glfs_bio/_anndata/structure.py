@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,9 @@ from .. import checks, codec
 from ..cells import noise
 from ..cells.cells import Cells, build_problems, split
 from ..cells.spec import OF_STORED, StructureSpec
+from ..criterion.criterion import Criterion
 from ..data.threads import few_threads
 from ..errors import InvalidValue, caution, naming, note, quoted, short, subject
-from ..selection import criterion_of
 from . import names, read, results, stale
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array, Index
-    from ..criterion.criterion import Criterion, Target
+    from ..criterion.criterion import Target
     from ..criterion.instrument import Instrument
     from ..options import Request
 
@@ -61,7 +62,7 @@ class Structure:
         """Return F, for a target over all cells."""
         targets = None if target is None else [target.rows(rows) for rows in self.rows]
         with few_threads(self.sets[0].basis.shape[1]):
-            return criterion_of(self.sets, targets, worst=worst, instrument=instrument)
+            return Criterion(self.sets, targets, worst=worst, instrument=instrument)
 
     def of_all_cells(self, values: list[Array], n_cells: int) -> Array:
         """Return one value a cell, from one array a set of cells; NaN where a cell is in none."""
@@ -205,7 +206,7 @@ def _in_words(spec: StructureSpec) -> str:
 
 def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structure:
     """Compute the structure, from what was read."""
-    with naming(batch="batch_key"):
+    with nullcontext() if inputs.batch is None else naming(batch="batch_key"):
         sets = build_problems(
             inputs.data,
             spec,

@@ -93,7 +93,7 @@ def tool(
                 return dict(results.in_files(entry))
             results.store(adata, key_added, entry, obs=result.obs, var=result.var)
             if summary is not None:
-                tell(*summary(entry))
+                tell(lambda: summary(entry))
             return None
 
         annotation = "pd.DataFrame | None" if has_inplace else "None"

@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from ..data.matrix import RowMatrix, dense_if_flat, doubled, in_range, is_sparse, moments
-from ..data.products import ScaledGenes, products
+from ..data.matrix import RowMatrix, check_unit, doubled, is_sparse, moments
+from ..data.products import EVERY, LEADING, ScaledGenes, products
 from ..data.threads import few_threads, one_thread_if_forked
 from ..errors import InvalidValue, listed, short
 from ..labels import batch_names
@@ -120,7 +120,7 @@ class Cells:
     def axes(self) -> Axes:
         """Axes of the cells, by how far they stand above the noise."""
         strengths, directions = np.linalg.eigh(self.scatter)
-        edge = noise.edge(self.units**2 * self.residuals, self.n_cells)
+        edge = noise.edge(self.units**2 * self.residuals, len(self.basis))
         return Axes(strengths[::-1] / max(edge, np.finfo(float).tiny), directions[:, ::-1])
 
     @property
@@ -202,7 +202,7 @@ class Sample:
     @cached_property
     def variance_in_sample(self) -> Array | None:
         """Variance of every gene over the sample; None where that is all cells."""
-        return None if self.chosen is None else noise.variances(self.data)
+        return None if self.chosen is None else moments(RowMatrix(self.data, checked=True))[1]
 
     @cached_property
     def products(self) -> Products:
@@ -287,7 +287,8 @@ def build_problems(
     shape (n_cells, r), and a checked graph (:func:`~glfs_bio.cells.graph.check_graph`).  Shapes:
     `representation` (n_cells, r).  A graph `of_classes` has components on purpose.
     """
-    all_cells = in_range(dense_if_flat(RowMatrix(data)))
+    all_cells = RowMatrix(data)
+    check_unit(all_cells)
     rank, n_comps = min(data.shape), spec.n_comps or 0
     if representation is None and n_comps > max(rank, StructureSpec.n_comps or 0):
         raise InvalidValue(
@@ -367,7 +368,8 @@ def _build(
             basis = pca.full_rank(sample.data, whole_space=whole_space)
         else:
             basis = pca.orthonormal(where)
-        spread = basis, pca.project(sample.products if all_at_hand else data, basis)
+        times = sample.products.transposed_times if all_at_hand else data.weighted_sums
+        spread = basis, times(basis - basis.mean(axis=0))
     basis, projections = spread
     if basis.shape[1] == 0:
         raise InvalidValue(
@@ -419,16 +421,16 @@ def _components(
         used, sample_graph, first = sample, graph, None
         if sample_graph is None or sample.chosen is not None:
             used = sample.subsample(FIRST_LOOK, seed)
-            first = _coordinates(used, scale, spec, pca.LEADING)
+            first = _coordinates(used, scale, spec, LEADING)
             sample_graph = graphs.knn_graph(first, spec.n_neighbors, seed)
         residuals = noise.measure(used.data, used.variance, sample_graph, used.variance_in_sample)
         scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:
             start = ScaledGenes(used.products, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
-        return _coordinates(sample, scale, spec, pca.EVERY, start), None
+        return _coordinates(sample, scale, spec, EVERY, start), None
     genes = ScaledGenes(sample.products, scale)
-    start = pca.loadings(genes, n_comps + pca.SPARE, seed, start)
+    start = genes.loadings(n_comps + pca.SPARE, seed, start=start)
     where, basis, projections = pca.spread(
         data, start, n_comps, sample.mean, scale, mostly_zero=is_sparse(sample.data)
     )

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from ..data import threads
-from ..data.matrix import RowMatrix, moments
+from ..data.matrix import RowMatrix
 from ..data.products import compiled
-from .graph import laplacian
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +34,6 @@ MARGIN = 1.2
 #: Of fewer cells the farthest of so many draws is chance, of more cells a single draw: of pure
 #: noise, 20 to 1,000 cells, none of 125 matrices then reached the margin.
 _FEW_CELLS, _DRAWS = 200, 5
-
-
-def variances(data: Matrix) -> Array:
-    """Variance of every gene over the cells, shape (n_genes,)."""
-    return moments(RowMatrix(data, checked=True))[1]
 
 
 def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
@@ -72,7 +67,7 @@ def measure(
     With `in_sample`, the variance in a sample, the residual is measured as a share of it; a gene
     that no cell of the sample expresses is all noise.
     """
-    residuals = graph_residuals(data, laplacian(graph))
+    residuals = graph_residuals(data, sparse.csr_array(csgraph.laplacian(graph, normed=True)))
     if in_sample is not None:
         share = np.ones_like(in_sample)
         residuals = np.divide(residuals, in_sample, out=share, where=in_sample > 0) * variance

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh, qr
+from scipy.linalg import qr
 from sklearn.decomposition import PCA
 
 from .. import checks
 from ..data.matrix import RowMatrix, doubled, single
-from ..data.products import Dense, ScaledGenes, Sparse, products, sparse_products
+from ..data.products import EVERY, Dense, ScaledGenes, Sparse, products, sparse_products
 from ..errors import InvalidValue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
     from .._typing import Array, Matrix
@@ -34,90 +32,8 @@ _OF_GENES = 4
 _OF_CELLS = 8
 #: Cells whose scores are turned at once.
 _ROWS = 2**16
-_EIGENVALUE_TOLERANCE = 1e-9
-
-
-#: Share of the sum of the eigenvalues that the last product may still add: where the leading
-#: directions matter, and where all do.
-LEADING, EVERY = 5e-3, 3e-4
-#: Products at most, and so few that span all there is are all made.
-_MOST, _FEW = 20, 10
-#: Columns of a block are the multiple of this nearest to the vectors asked for: what registers and
-#: lines of a cache hold.
-_LANES = 16
-#: Directions that are longer, in units of the longest, are no rounding.
-_SURE = 1e-6
 #: Components of a sample beyond those asked for: :func:`spread` finds those of all cells in them.
 SPARE = 6
-
-
-def leading_eigenvectors(
-    times: Callable[[Array], Array],
-    size: int,
-    n_vectors: int,
-    random_state: int | None,
-    tolerance: float = EVERY,
-    rounding: float = _EIGENVALUE_TOLERANCE,
-    start: Array | None = None,
-) -> tuple[Array, Array]:
-    """Approximately the largest eigenvalues, descending, at most `n_vectors`, and their
-    eigenvectors, shape (size, n_vectors), of a positive semidefinite matrix from products with it.
-
-    No more products are made once one adds less than `tolerance` of the sum of the eigenvalues.
-    Those up to the share `rounding` of the largest are rounding of `times`.  Vectors near the
-    leading ones may be given to `start` with, shape (size, k).
-    """
-    width = min(max(1, round(n_vectors / _LANES)) * _LANES, size)
-    spanning = -(-size // width)
-    if spanning <= _FEW:
-        tolerance = 0.0
-    steps = min(max(_MOST, -(-n_vectors // width) + 1), spanning)
-    outside = np.random.default_rng(random_state).normal(size=(size, width))
-    if start is not None:  # of the length of the others, whatever its unit
-        columns = start[:, :width]
-        lengths = np.linalg.norm(columns, axis=0)
-        nonzero = np.flatnonzero(lengths)
-        outside[:, nonzero] = columns[:, nonzero] * (np.sqrt(size) / lengths[nonzero])
-    basis = np.empty((size, steps * width), order="F")
-    small = np.zeros((steps * width, steps * width))
-    scale, rank, total = 0.0, 0, 0.0
-    for _ in range(steps):
-        block = _directions(outside, basis[:, :rank], scale)[:, : size - rank]
-        if block.shape[1] == 0:
-            break
-        new = slice(rank, rank + block.shape[1])
-        basis[:, new], rank = block, new.stop
-        image = times(block)
-        scale = max(scale, float(np.linalg.norm(image, axis=0).max()))
-        within = basis[:, :rank].T @ image
-        small[:rank, new], small[new, :rank] = within, within.T
-        previous, total = total, float(np.linalg.eigvalsh(small[:rank, :rank])[-n_vectors:].sum())
-        if rank > n_vectors and total - previous < tolerance * total:
-            break
-        outside = image - _combined(basis[:, :rank], within)
-    last = max(0, rank - n_vectors), rank - 1
-    values, vectors = eigh(small[:rank, :rank], subset_by_index=last, check_finite=False)
-    significant = np.flatnonzero(values > rounding * values[-1])[::-1]
-    return values[significant], _combined(basis[:, :rank], vectors[:, significant])
-
-
-def _combined(basis: Array, weights: Array) -> Array:
-    """Product of a long matrix in order of columns and a small one, in the order that is faster."""
-    return np.asarray((weights.T @ basis.T).T)
-
-
-def _directions(outside: Array, basis: Array, scale: float) -> Array:
-    """Orthonormal basis of vectors that are outside the span of `basis`, up to rounding."""
-    directions, triangle = qr(outside, mode="economic", check_finite=False)
-    lengths = np.abs(np.diag(triangle))
-    if lengths.min() > _SURE * max(scale, lengths.max()):
-        return np.asarray(directions)
-    outside = outside - basis @ (basis.T @ outside)
-    directions, triangle, _ = qr(outside, mode="economic", pivoting=True, check_finite=False)
-    lengths = np.abs(np.diag(triangle))
-    fresh = np.asarray(directions[:, lengths > _EIGENVALUE_TOLERANCE * max(scale, lengths[0])])
-    fresh -= basis @ (basis.T @ fresh)  # what rounding left, and short directions make longer
-    return np.asarray(qr(fresh, mode="economic", overwrite_a=True, check_finite=False)[0])
 
 
 def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representation") -> Array:
@@ -191,8 +107,7 @@ def principal_components(
     """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
 
     Sparse data stay sparse, unless one side is so short that all components are asked for.
-    `tolerance` is that of :func:`leading_eigenvectors`; loadings near those that are looked for may
-    be given to `start` with, shape (n_genes, k).
+    `tolerance` and `start` are those of :meth:`~.products.ScaledGenes.loadings`.
     """
     matrix = data if isinstance(data, Dense | Sparse) else products(data)
     n_cells, n_genes = matrix.matrix.shape
@@ -200,37 +115,7 @@ def principal_components(
     if n_comps >= min(n_cells, n_genes):
         dense = matrix.matrix.toarray() if sparse.issparse(matrix.matrix) else matrix.matrix
         return np.asarray(PCA(svd_solver="full").fit_transform(dense * scale))
-    genes = ScaledGenes(matrix, scale)
-    if n_cells > n_genes:
-        weights = loadings(genes, n_comps, random_state, start, tolerance)
-        return genes.unit * genes.scores(weights)
-
-    def times(scores: Array) -> Array:
-        return genes.scores(genes.weights(scores - scores.mean(axis=0)))
-
-    start = None if start is None else genes.scores(start)
-    values, vectors = leading_eigenvectors(
-        times, n_cells, n_comps, random_state, tolerance, genes.rounding, start
-    )
-    return genes.unit * np.sqrt(values) * vectors
-
-
-def loadings(
-    genes: ScaledGenes,
-    n_comps: int,
-    random_state: int | None,
-    start: Array | None = None,
-    tolerance: float = LEADING,
-) -> Array:
-    """Leading eigenvectors of ``X̃ᵀX̃``, one a column, as closely as `tolerance` says."""
-
-    def times(weights: Array) -> Array:
-        return genes.weights(genes.scores(weights)).astype(np.float64, copy=False)
-
-    n_genes = genes.shape[1]
-    return leading_eigenvectors(
-        times, n_genes, n_comps, random_state, tolerance, genes.rounding, start
-    )[1]
+    return ScaledGenes(matrix, scale).components(n_comps, random_state, tolerance, start)
 
 
 def spread(
@@ -271,14 +156,6 @@ def spread(
     where = np.empty(basis.shape, dtype=np.float32)
     np.multiply(basis, length, out=where, casting="same_kind")
     return where, basis, product @ turn
-
-
-def project(data: Matrix | RowMatrix | Products, basis: Array) -> Array:
-    """``C = XᵀV`` for the centred genes, shape (n_genes, r)."""
-    centred = basis - basis.mean(axis=0)
-    if isinstance(data, Dense | Sparse):
-        return data.transposed_times(centred)
-    return RowMatrix(data, checked=True).weighted_sums(centred)
 
 
 def _scores_and_products(

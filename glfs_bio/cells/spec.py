@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from .. import checks, codec
@@ -61,7 +61,7 @@ class StructureSpec:
 
     def text(self) -> str:
         """Return the parameters as one text, wherever the structure is stored."""
-        return codec.text_of(replace(self, stored_key=None))
+        return codec.text_of(vars(self) | {"stored_key": None})
 
     @classmethod
     def restored(cls, text: Any) -> StructureSpec:

@@ -38,6 +38,8 @@ POWER = 0.5
 NOISE, NOISE_OF_CELLS = 0.2, 0.05
 #: A length or a trace that is smaller is rounding.
 NOTHING = 1e-20
+#: Less than this share of what should be preserved is nothing that an instrument could measure.
+_LITTLE = 1e-6
 #: An eigenvalue of a smaller share of the largest is zero.
 _ROUNDING = 1e-12
 #: γ of :mod:`.across`, for errors between 1 and 0;
@@ -146,6 +148,13 @@ class Criterion:
         if not n_filled:
             raise InvalidValue("`preserve` does not vary over the cells, or not with their genes")
         self._eigen = [eigen(matrix / n_filled) for matrix in matrices]
+        start = sum(weights.sum() for weights, _ in self._eigen)
+        if instrument is not None and self._reach.sum() < _LITTLE * start:
+            raise InvalidValue(
+                "`platform` detects so little that even all genes would preserve only "
+                f"{self._reach.sum() / start:.1g} of what should be preserved: correct its "
+                "efficiency, a share of what is detected in `adata`, or its signal"
+            )
 
     @cached_property
     def has_anything(self) -> bool:
@@ -220,15 +229,9 @@ class Criterion:
         """The same of some genes, without turning the others into the eigenbasis of W."""
         of_sets = zip(self._measured(genes), self._eigen, self._shares, strict=True)
         return [
-            Block.turned(measured, weights * share, basis)
+            Block(measured @ basis, weights * share, np.zeros_like(basis))
             for measured, (weights, basis), share in of_sets
         ]
-
-    @property
-    def reach(self) -> float:
-        """Share of what should be preserved that all genes preserve, of all sets together."""
-        start = sum(weights.sum() for weights, _ in self._eigen)
-        return float(self._reach.sum() / start) if start > 0 else 0.0
 
     @cached_property
     def scale(self) -> float:
@@ -299,7 +302,7 @@ class Criterion:
 
 def units_of_noise(cells: Cells) -> float:
     """``λ2`` at which a gene of weight 1 stands for one measurement: ``n · noise · Tr K / r``."""
-    return float(cells.n_cells * cells.noise_level * np.mean(np.diag(cells.stiffness)))
+    return float(len(cells.basis) * cells.noise_level * np.mean(np.diag(cells.stiffness)))
 
 
 def errors_along(block: Block) -> Array:

@@ -13,7 +13,7 @@ diagonal.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -42,11 +42,6 @@ class Block:
     weights: Array
     covered: Array
 
-    @classmethod
-    def turned(cls, genes: Array, weights: Array, basis: Array) -> Block:
-        """From whitened genes, and the :func:`eigen` of W."""
-        return cls(genes @ basis, weights, np.zeros_like(basis))
-
     def cover(self, include: Index) -> Block:
         """Measure some genes: A' holds them, and they are weighed no more."""
         if not len(include):
@@ -74,11 +69,6 @@ class Block:
     def value(self, beta: Array) -> float:
         """``F(β)``."""
         return float(self.weights @ np.diag(self.inverse(beta)))
-
-    def value_and_gradient(self, beta: Array) -> tuple[float, Array]:
-        """``F(β)`` and ``∂F/∂β``, shape (n_genes,)."""
-        inverse = self.inverse(beta)
-        return float(self.weights @ np.diag(inverse)), self.gradient(inverse)
 
     def gradient(self, inverse: Array) -> Array:
         """``∂F/∂β`` where E is known, shape (n_genes,)."""
@@ -144,21 +134,56 @@ class Posterior:
         return np.asarray(self.covariances**2 * self.weights / self.unique[:, None])
 
 
-def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array]:
-    """``F(β)`` and its gradient, over all sets of cells."""
-    values, gradients = zip(*(block.value_and_gradient(beta) for block in blocks), strict=True)
-    return sum(values), np.sum(gradients, axis=0)
-
-
-def second_order(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, Array]:
-    """F, its gradient and its second derivatives, over all sets of cells."""
-    value, gradient, curvature = 0.0, np.zeros(len(beta)), np.zeros((len(beta), len(beta)))
+def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, list[Array]]:
+    """``F(β)`` and its gradient over all sets of cells, and E of each."""
+    value, gradient, inverses = 0.0, np.zeros(len(beta)), []
     for block in blocks:
         inverse = block.inverse(beta)
         value += float(block.weights @ np.diag(inverse))
         gradient += block.gradient(inverse)
-        curvature += block.curvature(inverse)
-    return value, gradient, curvature
+        inverses.append(inverse)
+    return value, gradient, inverses
+
+
+class Linear(NamedTuple):
+    """``F(s) ≥ level + slopesᵀ s`` for every panel s of some kind."""
+
+    level: float
+    slopes: Array
+
+    def within(self, matrix: Array, most: Array, prices: Array) -> Linear:
+        """The bound of panels within ``matrix @ s ≤ most``, by prices ≥ 0 of these limits."""
+        return Linear(float(self.level - prices @ most), self.slopes + prices @ matrix)
+
+    def along(self, n_sizes: int) -> Array:
+        """The bounds of panels of at most 1, 2, … `n_sizes` genes, shape (n_sizes,)."""
+        first = np.partition(self.slopes, n_sizes - 1)[:n_sizes] if n_sizes else self.slopes[:0]
+        return np.asarray(self.level + np.cumsum(np.minimum(np.sort(first), 0.0)))
+
+    def least(self, size: int) -> float:
+        """The bound of panels of at most `size` genes."""
+        slopes = self.slopes
+        if 0 < size < len(slopes):
+            slopes = np.partition(slopes, size - 1)
+        return float(self.level + np.minimum(slopes[:size], 0.0).sum())
+
+    def of_genes(self, size: int) -> tuple[Array, Array]:
+        """The bounds of panels of at most `size` genes that hold each gene, and that lack it.
+
+        The price of a gene is best where as many genes as asked for are worth it: between the last
+        of these and the next one.
+        """
+        slopes, n_genes = self.slopes, len(self.slopes)
+        ranks = [rank for rank in (size - 1, size) if 0 <= rank < n_genes]
+        by_rank = np.partition(slopes, ranks) if ranks else slopes
+        holding, lacking = np.full((2, n_genes), -np.inf)
+        for rank in (size - 1, size):
+            price = max(-by_rank[rank], 0.0) if rank in ranks else 0.0
+            reduced = slopes + price
+            level = self.level - price * size + np.minimum(reduced, 0.0).sum()
+            np.maximum(holding, level + np.maximum(reduced, 0.0), out=holding)
+            np.maximum(lacking, level + np.maximum(-reduced, 0.0), out=lacking)
+        return holding, lacking
 
 
 def inverse(matrix: Array) -> Array:

@@ -87,8 +87,10 @@ class RowMatrix:
         checked: bool = False,
     ) -> None:
         if isinstance(source, RowMatrix):
-            cells = cells if source.cells is None else _chosen(source.cells, cells)
-            genes = genes if source.genes is None else _chosen(source.genes, genes)
+            if source.cells is not None:
+                cells = source.cells if cells is None else source.cells[cells]
+            if source.genes is not None:
+                genes = source.genes if genes is None else source.genes[genes]
             silent = source.silent if silent is None else silent
             source, checked = source.source, True
         #: Whether nothing has to be read or computed to see the matrix.
@@ -177,9 +179,8 @@ class RowMatrix:
             yield from _cut(self.source, 0)
             return
         for begin, end in self._reads():
-            rows = self._rows_in_use(begin, end)
+            rows, cells = self._in_use(begin, end)
             if rows.start < rows.stop:
-                cells = self._cells_in_use(begin, end)
                 block = _as_read(self._read(slice(begin, end)), cells, self.genes, self.silent)
                 yield from _cut(block, rows.start)
 
@@ -201,15 +202,14 @@ class RowMatrix:
         for begin in range(0, n_cells, rows):
             yield begin, min(begin + rows, n_cells)
 
-    def _rows_in_use(self, begin: int, end: int) -> slice:
-        """Return where some rows of the source are among those in use."""
+    def _in_use(self, begin: int, end: int) -> tuple[slice, Index | None]:
+        """Return where some rows of the source are among those in use, and which rows in use they
+        are, counted from the first; None: all.
+        """
         if self.cells is None:
-            return slice(begin, end)
-        return slice(*np.searchsorted(self.cells, [begin, end]).tolist())
-
-    def _cells_in_use(self, begin: int, end: int) -> Index | None:
-        """Return the rows in use among those of a block, counted from its first; None: all."""
-        return None if self.cells is None else self.cells[self._rows_in_use(begin, end)] - begin
+            return slice(begin, end), None
+        rows = slice(*np.searchsorted(self.cells, [begin, end]).tolist())
+        return rows, self.cells[rows] - begin
 
     def _sweep_dask(self, work: Work, shared: Sequence[Any], merge: Merge) -> tuple[Sums, Matrix]:
         import dask
@@ -218,16 +218,13 @@ class RowMatrix:
         if len(source.chunks[1]) > 1:
             source = source.rechunk({1: -1})
         ends = np.cumsum(source.chunks[0]).tolist()
-        everywhere = [dask.delayed(item) for item in shared]
-        genes = None if self.genes is None else dask.delayed(self.genes)
-        silent = None if self.silent is None else dask.delayed(self.silent)
+        everywhere = [dask.delayed(item) for item in (self.genes, self.silent, *shared)]
         on_block = dask.delayed(_work_on, nout=2)
         results = []
         for block, begin, end in zip(source.to_delayed()[:, 0], [0, *ends[:-1]], ends, strict=True):
-            rows = self._rows_in_use(begin, end)
+            rows, cells = self._in_use(begin, end)
             if rows.start < rows.stop:
-                cells = self._cells_in_use(begin, end)
-                results.append(on_block(work, block, cells, genes, silent, rows, *everywhere))
+                results.append(on_block(work, block, rows, cells, *everywhere))
         sums = [sums_of_block for sums_of_block, _ in results]
         both = dask.delayed(merge)
         while len(sums) > 1:
@@ -240,10 +237,10 @@ class RowMatrix:
 def _work_on(
     work: Work,
     block: Any,
+    rows: slice,
     cells: Index | None,
     genes: Index | None,
     silent: Index | None,
-    rows: slice,
     *shared: Any,
 ) -> tuple[Sums, Matrix]:
     """Do the work of a sweep on one block, wherever that is done."""
@@ -356,10 +353,6 @@ def stacked(blocks: Sequence[Matrix]) -> Matrix:
     return np.concatenate(blocks)
 
 
-def _chosen(axis: Index, chosen: Index | None) -> Index:
-    return axis if chosen is None else axis[chosen]
-
-
 def check_indices(matrix: Any, argument: str, value: object = None) -> None:
     """Refuse a sparse matrix whose indices or pointers are out of range; anything else passes.
 
@@ -395,8 +388,6 @@ _DENSE = 0.5
 _SMALLEST_UNIT = 1e-60
 #: Rows that are looked at where they are not in memory.
 _ROWS = 20
-#: Values that are so many times farther from zero than from one another cost digits.
-_FLAT = 100.0
 #: Products of such numbers, and sums of these, are in the range of single precision.
 _IN_RANGE = 1e15
 
@@ -437,43 +428,18 @@ def single(values: Array) -> tuple[Array, float]:
     return np.multiply(values, np.float64(1.0 / unit), out=in_unit, casting="same_kind"), unit
 
 
-def dense_if_flat(data: RowMatrix) -> RowMatrix:
-    """The matrix, or where its values are far from zero and hardly differ, a dense one.
-
-    Sums over a sparse matrix are of values, and not of differences from a mean.
-    """
-    if not sparse.issparse(data.source) or is_sparse(data.source):
-        return data
-    low, high = float(data.source.data.min()), float(data.source.data.max())
-    nearest = max(low, -high)  # to zero; negative where values are on both sides of it
-    if nearest <= 0 or high - low > nearest / _FLAT:
-        return data
-    return RowMatrix(data.source.toarray())
-
-
-def in_range(data: RowMatrix) -> RowMatrix:
-    """The matrix, or a copy in another unit where squares would be zero or infinite.
-
-    The unit is a power of two, which changes no digit.
-    """
+def check_unit(data: RowMatrix) -> None:
+    """Refuse a unit in which squares would be zero or infinite; of a file the first rows count."""
     source = data.source if data.in_memory else data.first(_ROWS)
     values = source.data if sparse.issparse(source) else source  # max() of it would sort it
     if not data.in_memory:
         check_finite(values)
     extent = largest(values)
-    if extent == 0 or _SMALLEST_UNIT < extent < 1.0 / _SMALLEST_UNIT:
-        return data
-    if not data.in_memory:
+    if extent and not _SMALLEST_UNIT < extent < 1.0 / _SMALLEST_UNIT:
         raise InvalidValue(
             f"`X` is in a unit in which its values are {extent:.3g} at most: bring it into another "
             "unit, such as that of logarithms of counts"
         )
-    exponent = -int(np.frexp(extent)[1])
-    source = source.astype(np.float64)
-    if not sparse.issparse(source):
-        return RowMatrix(np.ldexp(source, exponent))
-    source.data = np.ldexp(source.data, exponent)
-    return RowMatrix(source)
 
 
 #: What rounding leaves of the variance of a constant gene, in units of its mean square: of zeros

@@ -1,4 +1,4 @@
-"""Products of a matrix and of its transpose with blocks of vectors.
+"""Products of a matrix and of its transpose with blocks of vectors, and its leading eigenvectors.
 
 They use all cores, each for some rows of the product.  Which rows these are depends on the matrix
 alone, so that the number of threads does not change a bit.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numba import njit
 from scipy import sparse
+from scipy.linalg import eigh, qr
 
 from . import threads
 from .matrix import doubled, is_sparse, single, with_values
@@ -32,6 +33,18 @@ _PARTS = 8
 _FEW = 2**21
 #: Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none, by bytes of a number.
 _ROUNDING = {4: 1e-6, 8: 1e-9}
+#: Share of the sum of the eigenvalues that the last product may still add: where the leading
+#: directions matter, and where all do.
+LEADING, EVERY = 5e-3, 3e-4
+#: Products at most, and so few that span all there is are all made.
+_MOST_STEPS, _FEW_STEPS = 20, 10
+#: Columns of a block are the multiple of this nearest to the vectors asked for: what registers and
+#: lines of a cache hold.
+_LANES = 16
+#: Directions that are longer, in units of the longest, are no rounding.
+_SURE = 1e-6
+#: Eigenvalues of a smaller share of the largest are rounding.
+_EIGENVALUE_TOLERANCE = 1e-9
 
 
 def compiled(**options: Any) -> Callable[[_Function], _Function]:
@@ -60,11 +73,20 @@ class Dense:
 
     def times(self, block: Array) -> Array:
         """``X w`` for the columns of a block."""
-        return _product(self.matrix, block)
+        n_rows, n_inner = self.matrix.shape
+        if sparse.issparse(self.matrix) or n_rows * n_inner * block.shape[1] < _FEW:
+            return np.asarray(self.matrix @ block)
+        product = np.empty((n_rows, block.shape[1]), dtype=np.result_type(self.matrix, block))
+
+        def rows(begin: int, end: int) -> None:
+            np.matmul(self.matrix[begin:end], block, out=product[begin:end])
+
+        _in_parts(rows, np.linspace(0, n_rows, _PARTS + 1).astype(int).tolist())
+        return product
 
     def transposed_times(self, block: Array) -> Array:
         """``Xᵀ s`` for the columns of a block."""
-        return _product(self.matrix.T, block)
+        return Dense(self.matrix.T).times(block)
 
 
 @dataclass(frozen=True)
@@ -160,19 +182,111 @@ class ScaledGenes:
         product *= self.scale
         return np.asarray(product)
 
+    def loadings(
+        self,
+        n_comps: int,
+        random_state: int | None,
+        tolerance: float = LEADING,
+        start: Array | None = None,
+    ) -> Array:
+        """Leading eigenvectors of ``X̃ᵀX̃``, one a column, as closely as `tolerance` says.
 
-def _product(matrix: Matrix, block: Array) -> Array:
-    n_rows, n_inner = matrix.shape
-    if sparse.issparse(matrix) or n_rows * n_inner * block.shape[1] < _FEW:
-        return np.asarray(matrix @ block)
-    product = np.empty((n_rows, block.shape[1]), dtype=np.result_type(matrix, block))
-    ends = np.linspace(0, n_rows, _PARTS + 1).astype(int).tolist()
+        Vectors near them may be given to `start` with, shape (n_genes, k).
+        """
 
-    def rows(begin: int, end: int) -> None:
-        np.matmul(matrix[begin:end], block, out=product[begin:end])
+        def times(weights: Array) -> Array:
+            return self.weights(self.scores(weights)).astype(np.float64, copy=False)
 
-    _in_parts(rows, ends)
-    return product
+        return leading_eigenvectors(
+            times, self.shape[1], n_comps, random_state, tolerance, self.rounding, start
+        )[1]
+
+    def components(
+        self, n_comps: int, random_state: int | None, tolerance: float, start: Array | None
+    ) -> Array:
+        """``X̃ w`` for the leading eigenvectors of ``X̃ᵀX̃``, by products of the shorter side."""
+        n_cells, n_genes = self.shape
+        if n_cells > n_genes:
+            weights = self.loadings(n_comps, random_state, tolerance, start)
+            return self.unit * self.scores(weights)
+
+        def times(scores: Array) -> Array:
+            return self.scores(self.weights(scores - scores.mean(axis=0)))
+
+        start = None if start is None else self.scores(start)
+        values, vectors = leading_eigenvectors(
+            times, n_cells, n_comps, random_state, tolerance, self.rounding, start
+        )
+        return self.unit * np.sqrt(values) * vectors
+
+
+def leading_eigenvectors(
+    times: Callable[[Array], Array],
+    size: int,
+    n_vectors: int,
+    random_state: int | None,
+    tolerance: float = EVERY,
+    rounding: float = _EIGENVALUE_TOLERANCE,
+    start: Array | None = None,
+) -> tuple[Array, Array]:
+    """Approximately the largest eigenvalues, descending, at most `n_vectors`, and their
+    eigenvectors, shape (size, n_vectors), of a positive semidefinite matrix from products with it.
+
+    No more products are made once one adds less than `tolerance` of the sum of the eigenvalues.
+    Those up to the share `rounding` of the largest are rounding of `times`.  Vectors near the
+    leading ones may be given to `start` with, shape (size, k).
+    """
+    width = min(max(1, round(n_vectors / _LANES)) * _LANES, size)
+    spanning = -(-size // width)
+    if spanning <= _FEW_STEPS:
+        tolerance = 0.0
+    steps = min(max(_MOST_STEPS, -(-n_vectors // width) + 1), spanning)
+    outside = np.random.default_rng(random_state).normal(size=(size, width))
+    if start is not None:  # of the length of the others, whatever its unit
+        columns = start[:, :width]
+        lengths = np.linalg.norm(columns, axis=0)
+        nonzero = np.flatnonzero(lengths)
+        outside[:, nonzero] = columns[:, nonzero] * (np.sqrt(size) / lengths[nonzero])
+    basis = np.empty((size, steps * width), order="F")
+    small = np.zeros((steps * width, steps * width))
+    scale, rank, total = 0.0, 0, 0.0
+    for _ in range(steps):
+        block = _directions(outside, basis[:, :rank], scale)[:, : size - rank]
+        if block.shape[1] == 0:
+            break
+        new = slice(rank, rank + block.shape[1])
+        basis[:, new], rank = block, new.stop
+        image = times(block)
+        scale = max(scale, float(np.linalg.norm(image, axis=0).max()))
+        within = basis[:, :rank].T @ image
+        small[:rank, new], small[new, :rank] = within, within.T
+        previous, total = total, float(np.linalg.eigvalsh(small[:rank, :rank])[-n_vectors:].sum())
+        if rank > n_vectors and total - previous < tolerance * total:
+            break
+        outside = image - _combined(basis[:, :rank], within)
+    last = max(0, rank - n_vectors), rank - 1
+    values, vectors = eigh(small[:rank, :rank], subset_by_index=last, check_finite=False)
+    significant = np.flatnonzero(values > rounding * values[-1])[::-1]
+    return values[significant], _combined(basis[:, :rank], vectors[:, significant])
+
+
+def _combined(basis: Array, weights: Array) -> Array:
+    """Product of a long matrix in order of columns and a small one, in the order that is faster."""
+    return np.asarray((weights.T @ basis.T).T)
+
+
+def _directions(outside: Array, basis: Array, scale: float) -> Array:
+    """Orthonormal basis of vectors that are outside the span of `basis`, up to rounding."""
+    directions, triangle = qr(outside, mode="economic", check_finite=False)
+    lengths = np.abs(np.diag(triangle))
+    if lengths.min() > _SURE * max(scale, lengths.max()):
+        return np.asarray(directions)
+    outside = outside - basis @ (basis.T @ outside)
+    directions, triangle, _ = qr(outside, mode="economic", pivoting=True, check_finite=False)
+    lengths = np.abs(np.diag(triangle))
+    fresh = np.asarray(directions[:, lengths > _EIGENVALUE_TOLERANCE * max(scale, lengths[0])])
+    fresh -= basis @ (basis.T @ fresh)  # what rounding left, and short directions make longer
+    return np.asarray(qr(fresh, mode="economic", overwrite_a=True, check_finite=False)[0])
 
 
 def csr_product(

@@ -92,14 +92,8 @@ def _give_up_control() -> None:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Context with one thread of BLAS, and of OpenMP in the thread that enters it."""
-    with one_thread_of_blas(), _one_thread_of_openmp():
+    with one_thread_of_blas(), controller().limit(limits=1, user_api="openmp"):
         yield
-
-
-def _one_thread_of_openmp() -> AbstractContextManager[object]:
-    """Context with one thread of OpenMP, which each thread of the process has a number of."""
-    limited: AbstractContextManager[object] = controller().limit(limits=1, user_api="openmp")
-    return limited
 
 
 #: Up to this rank several threads of BLAS cost more time than they save, by trial.
@@ -175,16 +169,12 @@ def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Itera
     Items are taken one by one, and no more of them are in memory than there are threads and two.
     """
     items: Iterator[tuple[Any, ...]] = zip(*several, strict=True)
-    first = deque(islice(items, 2))
+    first = list(islice(items, 2))
     if len(first) < 2:  # one item may have all threads for itself
         return starmap(function, first)
-    all_items, threads = chain(_drained(first), items), n_threads()
+    threads = n_threads()
+    all_items = chain((first.pop(0) for _ in range(2)), items)  # which keep none of them
     return starmap(function, all_items) if threads == 1 else _ahead(function, all_items, threads)
-
-
-def _drained(items: deque[_Result]) -> Iterator[_Result]:
-    while items:
-        yield items.popleft()
 
 
 def _ahead(
@@ -206,7 +196,7 @@ def _ahead(
 
 
 def _alone(function: Callable[..., _Result], *item: Any) -> _Result:
-    with alone(), _one_thread_of_openmp():
+    with alone(), controller().limit(limits=1, user_api="openmp"):  # each thread has a number
         return function(*item)
 
 

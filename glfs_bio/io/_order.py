@@ -98,7 +98,7 @@ def write_order(
     check_target(path, overwrite=overwrite)
     read.check(adata)
     checks.texts(key=key, or_none=True)
-    name: Any = canonical_name(getattr(platform, "name", platform))
+    name: Any = canonical_name(platform)
     if name is not None:
         checks.one_of("platform", name, ORDERS)
     if key is None:

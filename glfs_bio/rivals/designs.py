@@ -63,7 +63,7 @@ def pick(problem: Problem, criterion: str) -> Panel:
     greedy = Greedy([all_directions(cells) for cells in problem.sets], criterion)
     greedy.grow(len(problem.fixed), among=problem.fixed)
     greedy.grow(n_genes)
-    weights = np.zeros(greedy.n_genes)
+    weights = np.zeros_like(greedy.waiting)
     weights[greedy.picked] = np.maximum(greedy.gains, np.finfo(float).tiny)
     return Panel(weights, without_ties(in_order(greedy.picked, greedy.waiting)), n_genes)
 

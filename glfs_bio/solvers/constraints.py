@@ -124,11 +124,6 @@ class Rows:
         )
 
     @property
-    def packing(self) -> Rows:
-        """The upper limits alone."""
-        return self.subset(np.flatnonzero(np.isfinite(self.upper)))
-
-    @property
     def allowed(self) -> Mask:
         """Whether each gene could be in a panel, on its own, shape (n_genes,)."""
         return self.within(np.zeros(len(self.upper)))
@@ -144,7 +139,7 @@ class Rows:
 
     def within(self, used: Array) -> Mask:
         """Whether each gene fits beside genes that sum to `used`, shape (n_genes,)."""
-        too_much = self.matrix.data > (self.most - used)[self._row_of_value]
+        too_much = self._too_much(used)
         fits = np.ones(self.n_genes, dtype=bool)
         fits[self.matrix.indices[too_much]] = False
         return fits
@@ -168,8 +163,12 @@ class Rows:
 
     def refused(self, used: Array) -> Index:
         """How many genes each row keeps out beside genes that sum to `used`, shape (n_rows,)."""
-        too_much = self.matrix.data > (self.most - used)[self._row_of_value]
-        return np.bincount(self._row_of_value[too_much], minlength=len(self.upper))
+        rows = self._row_of_value[self._too_much(used)]
+        return np.bincount(rows, minlength=len(self.upper))
+
+    def _too_much(self, used: Array) -> Mask:
+        """Whether each stored value is above what is left of its limit."""
+        return np.asarray(self.matrix.data > (self.most - used)[self._row_of_value])
 
     @classmethod
     def one_of_each(cls, alike: Mapping[str, Index], include: Index, n_genes: int) -> Rows:
@@ -179,10 +178,6 @@ class Rows:
             upper = max(1.0, float(np.isin(genes, include).sum()))
             rows.append(Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), upper=upper))
         return cls.of(rows, n_genes)
-
-    def broken(self, panel: Array) -> Rows:
-        """Return the upper limits that a panel, genes in parts or whole, is not within."""
-        return self.subset(np.flatnonzero(self.matrix @ panel > self.most))
 
     def only(self, genes: Index) -> Rows:
         """Return the same limits on some of the genes."""
@@ -217,20 +212,18 @@ class Rows:
         sums = np.cumsum(np.sort(self._dense, axis=1), axis=1)
         return int((sums <= self.most[:, None]).sum(axis=1).min(initial=self.n_genes))
 
-    def best_vertex(self, worth: Array, size: int) -> Index | None:
-        """Return about the best panel of at most `size` genes within the limits, by what each gene
-        is worth; None where no panel is found.
-        """
-        return self._solved(worth, size, _ROUGHLY)
-
     def smallest(self) -> Index | None:
         """Return the genes of the smallest panel within the limits; None: there is none."""
         if not self.lower.any():
             return np.empty(0, dtype=np.intp)
-        return self._solved(-np.ones(self.n_genes), self.n_genes, {})
+        return self.best_vertex(-np.ones(self.n_genes), self.n_genes, {})
 
-    def _solved(self, worth: Array, size: int, options: dict[str, float]) -> Index | None:
-        """Return the genes of the panel within the limits that are worth most together."""
+    def best_vertex(
+        self, worth: Array, size: int, options: Mapping[str, float] = _ROUGHLY
+    ) -> Index | None:
+        """Return about the best panel of at most `size` genes within the limits, by what each gene
+        is worth; None where no panel is found.
+        """
         packs, covers = np.flatnonzero(np.isfinite(self.upper)), np.flatnonzero(self.lower > 0)
         unit = np.where(self.upper[packs] > 0, self.upper[packs], 1.0)
         packed = self.matrix[packs] / unit[:, None]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .panel import Certificates, picked
+from .panel import Certificates, Panel, in_order, without_ties
 from .relaxation import relax_beside
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..criterion.across import Largest
     from ..criterion.error import Block
-    from .panel import Panel, Problem
+    from .panel import Problem
 
 log = logging.getLogger(__name__)
 
@@ -92,11 +92,6 @@ class Greedy:
         self.picked: list[int] = []
         #: What each of them gained
         self.gains: list[float] = []
-
-    @property
-    def n_genes(self) -> int:
-        """Number of genes to choose from."""
-        return len(self.can_enter)
 
     def grow(self, n_genes: int, among: Index | None = None) -> None:
         """Let genes enter, those of `among` only if given, until there are `n_genes` or no more."""
@@ -189,9 +184,9 @@ def certified(
         beta[genes] = relaxation.beta
         holding[genes], lacking[genes] = relaxation.holding - excess, relaxation.lacking - excess
     beta[fixed], holding[fixed], lacking[fixed] = 1.0, -np.inf, np.inf
-    return picked(
-        greedy.picked,
-        np.where(greedy.barred, 0.0, greedy.waiting),
+    gains = np.where(greedy.barred, 0.0, greedy.waiting)
+    return Panel(
+        scores=without_ties(in_order(greedy.picked, gains)),
         weights=beta,
         n_selected=n_selected,
         preserved=preserved,
@@ -217,10 +212,9 @@ def fewest_genes(preserved: Array, at_least: int, exhausted: str | None = None) 
     enough = np.flatnonzero(preserved >= SHARE)
     if len(enough):
         return max(int(enough[0]) + 1, at_least)
-    reason = f"no other gene fits beside these within {exhausted}"
+    why = "no panel of so many reaches it" if exhausted is None else f"{exhausted} is full"
     log.warning(
-        f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
-        f"structure. Without `n_genes`, {SHARE:.0%} is the target, "
-        f"{'which none of these panels reaches' if exhausted is None else f'and {reason}'}."
+        f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the structure. "
+        f"Without `n_genes`, {SHARE:.0%} is the target, but {why}."
     )
     return len(preserved)

@@ -148,16 +148,6 @@ class Problem:
         return self.limits.with_rows(self.alike)
 
     @property
-    def is_free(self) -> bool:
-        """Whether every gene may be in beside every other."""
-        return self.candidates.rows is None and not self.candidates.alike
-
-    @cached_property
-    def has_limits(self) -> bool:
-        """Whether there are limits beside those on genes that are alike."""
-        return self.candidates.rows is not None
-
-    @property
     def has_any_size(self) -> bool:
         """Whether a budget, and no number, says how many genes there may be."""
         return self.n_genes is None and self.limits.budget
@@ -297,11 +287,6 @@ class Panel:
         ranks = np.empty(len(self.scores), dtype=np.intp)
         ranks[self.order] = np.arange(1, len(self.scores) + 1)
         return ranks
-
-
-def picked(order: Sequence[int], gains: Array, **fields: Any) -> Panel:
-    """Return the panel of genes that were picked one by one, from what the others would gain."""
-    return Panel(scores=without_ties(in_order(order, gains)), **fields)
 
 
 def measured(panel: Panel, criterion: Criterion, candidates: Index) -> Panel:

@@ -25,7 +25,7 @@ import numpy as np
 from .constrained import select_within
 from .exchanges import Exchanges
 from .greedy import Greedy, select
-from .panel import NONE, OPEN, ROUNDING, Certificates, Proof, picked
+from .panel import NONE, OPEN, ROUNDING, Certificates, Panel, Proof, in_order, without_ties
 from .relaxation import Point, Polytope, relaxed, without_zeros
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..criterion.error import Block
     from .constraints import Mask, Rows
-    from .panel import Panel, Problem
+    from .panel import Problem
 
 log = logging.getLogger(__name__)
 
@@ -324,7 +324,8 @@ def best(problem: Problem) -> Panel:
     """
     time_limit, tolerance = problem.time_limit, problem.tolerance
     until = np.inf if time_limit is None else time.monotonic() + time_limit
-    panel = select_within(problem) if problem.has_limits else select(problem)
+    is_limited = problem.candidates.rows is not None
+    panel = select_within(problem) if is_limited else select(problem)
     order, certificates = panel.order[: panel.n_selected], panel.certificates
     n_fixed = len(problem.fixed)
     if certificates is None or n_fixed == len(order):
@@ -364,9 +365,8 @@ def best(problem: Problem) -> Panel:
         ratio = np.full(len(greedy.picked), np.nan)
         np.divide(gains * share[:n], gained[:n], out=ratio[:n], where=gained[:n] > 0)
         share = np.minimum(ratio, 1.0)
-        panel = picked(
-            greedy.picked,
-            greedy.waiting,
+        panel = Panel(
+            scores=without_ties(in_order(greedy.picked, greedy.waiting)),
             weights=weights,
             n_selected=len(greedy.picked),
             preserved=problem.preserved(greedy.picked),

@@ -31,13 +31,13 @@ Where that is above F of a panel that is known, gene i is in no best panel, or i
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lapack
 
-from ..criterion.error import evaluate, second_order
+from ..criterion.error import Linear, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,52 +62,14 @@ _MORE, _ROUNDS = 60, 8
 #: Prices of limits grow beyond this, in units of the first slope, where nothing is within them.
 _HUGE = 1e9
 #: Weights stay so far within 0 and 1, and within limits, whatever rounding makes of them.
-_TINY = 1e-9
+_TINY, _SMALL = 1e-9, float(np.finfo(float).tiny)
 #: A weight that is zero, in the working set and in what is shown.
 _ZERO, _NOTHING = 1e-6, 1e-4
 #: F above its bound, as a share of F without genes, at the size asked for and at smaller ones.
 _GAP, _ROUGH_GAP = 1e-5, 1e-3
 
 
-class Linear(NamedTuple):
-    """``F(s) ≥ level + slopesᵀ s`` for every panel s of some kind."""
-
-    level: float
-    slopes: Array
-
-    def along(self, n_sizes: int) -> Array:
-        """The bounds of panels of at most 1, 2, … `n_sizes` genes, shape (n_sizes,)."""
-        first = np.partition(self.slopes, n_sizes - 1)[:n_sizes] if n_sizes else self.slopes[:0]
-        return np.asarray(self.level + np.cumsum(np.minimum(np.sort(first), 0.0)))
-
-    def least(self, size: int) -> float:
-        """The bound of panels of at most `size` genes."""
-        slopes = self.slopes
-        if 0 < size < len(slopes):
-            slopes = np.partition(slopes, size - 1)
-        return float(self.level + np.minimum(slopes[:size], 0.0).sum())
-
-    def of_genes(self, size: int) -> tuple[Array, Array]:
-        """The bounds of panels of at most `size` genes that hold each gene, and that lack it.
-
-        The price of a gene is best where as many genes as asked for are worth it: between the last
-        of these and the next one.
-        """
-        slopes, n_genes = self.slopes, len(self.slopes)
-        ranks = [rank for rank in (size - 1, size) if 0 <= rank < n_genes]
-        by_rank = np.partition(slopes, ranks) if ranks else slopes
-        holding, lacking = np.full((2, n_genes), -np.inf)
-        for rank in (size - 1, size):
-            price = max(-by_rank[rank], 0.0) if rank in ranks else 0.0
-            reduced = slopes + price
-            level = self.level - price * size + np.minimum(reduced, 0.0).sum()
-            np.maximum(holding, level + np.maximum(reduced, 0.0), out=holding)
-            np.maximum(lacking, level + np.maximum(-reduced, 0.0), out=lacking)
-        return holding, lacking
-
-
-@dataclass(frozen=True)
-class Relaxation:
+class Relaxation(NamedTuple):
     """The choice of genes with weights between 0 and 1.
 
     Attributes
@@ -155,32 +117,40 @@ def relax(
     n_genes = len(blocks[0].genes)
     n_sizes = size if n_sizes is None else n_sizes
     beta = np.zeros(n_genes)
-    value, gradient = evaluate(blocks, beta)
+    value, gradient, _ = evaluate(blocks, beta)
     lower = Linear(value, gradient).along(n_sizes)
     sizes, smaller = [], n_sizes // 2
     while smaller:
         sizes.append(smaller)
         smaller //= 2
-    polytope = upper_limits = Polytope.without_limits(n_genes, size)
+    polytope = upper_limits = Polytope(np.ones((1, n_genes)), np.array([float(size)]))
     if rows is not None:
-        polytope, upper_limits = Polytope.of(rows, size), Polytope.of(rows.packing, size)
+        polytope = Polytope.of(rows, size)
+        is_upper = polytope.most > 0
+        upper_limits = Polytope(polytope.matrix[is_upper], polytope.most[is_upper])
     slopes = gradient
     for smaller in reversed(sizes):
-        limits, gap = upper_limits.of_size(smaller), _ROUGH_GAP * value
-        point = relaxed(blocks, limits, beta, gap=gap, slopes=slopes)
+        limits = replace(upper_limits, most=np.append(float(smaller), upper_limits.most[1:]))
+        point = relaxed(blocks, limits, beta, gap=_ROUGH_GAP * value, slopes=slopes)
         lower = np.maximum(lower, point.bound.along(n_sizes))
         beta, slopes = point.beta, point.bound.slopes
         log.info("bound at %d genes", smaller, extra={"n_genes": smaller})
     point = relaxed(blocks, polytope, beta, gap=_GAP * value, slopes=slopes)
-    if alike is not None and not alike.hold(without_zeros(point.beta)):
-        polytope = polytope.with_rows(alike.broken(without_zeros(point.beta)))
-        point = relaxed(blocks, polytope, point.beta, gap=_GAP * value)
-    bound = point.bound if rows is None else point.within_upper(polytope)
+    if alike is not None:
+        broken = np.flatnonzero(alike.matrix @ without_zeros(point.beta) > alike.most)
+        if len(broken):
+            polytope = polytope.with_rows(alike.subset(broken))
+            point = relaxed(blocks, polytope, point.beta, gap=_GAP * value)
+    bound = point.bound
+    if rows is not None:  # panels of fewer genes need to meet no lower limit
+        lower_limits = np.where(polytope.most > 0, 0.0, -point.prices)
+        bound = bound.within(polytope.matrix, polytope.most, lower_limits)
     lower = np.maximum(lower, bound.along(n_sizes))
     least = point.bound.least(size)
     lower[-1] = least if size > n_sizes else max(lower[-1], least)
+    holding, lacking = point.bound.of_genes(size)
     weights = np.where(gradient < 0.0, without_zeros(point.beta), 0.0)
-    return Relaxation(lower, weights, *point.bound.of_genes(size))
+    return Relaxation(lower, weights, holding, lacking)
 
 
 def relax_beside(
@@ -189,19 +159,21 @@ def relax_beside(
     """Return the genes that may join those of a panel that had to be in, and their relaxed choice,
     of `size` genes with these.
     """
-    fixed, n_sizes = problem.fixed, len(chosen) - len(problem.fixed)
-    if problem.is_free:
-        genes = np.setdiff1d(np.arange(len(problem.genes)), fixed)
-        blocks = [block.cover(fixed).only(genes) for block in blocks]
-        return genes, relax(blocks, min(size - len(fixed), len(genes)), n_sizes=n_sizes)
-    limits, alike = (rows.remaining(rows.sums(fixed)) for rows in (problem.limits, problem.alike))
-    genes = np.setdiff1d(np.flatnonzero(limits.allowed & alike.allowed), fixed)
+    fixed, candidates = problem.fixed, problem.candidates
+    genes, limits, alike = np.arange(len(problem.genes)), None, None
+    if candidates.rows is not None:
+        limits = problem.limits.remaining(problem.limits.sums(fixed))
+        genes = genes[limits.allowed]
+    if candidates.alike:
+        alike = problem.alike.remaining(problem.alike.sums(fixed))
+        genes = genes[alike.allowed[genes]]
+    genes = np.setdiff1d(genes, fixed)
     relaxation = relax(
         [block.cover(fixed).only(genes) for block in blocks],
         min(size - len(fixed), len(genes)),
-        limits.only(genes) if problem.has_limits else None,
-        n_sizes=n_sizes,
-        alike=alike.only(genes),
+        None if limits is None else limits.only(genes),
+        n_sizes=len(chosen) - len(fixed),
+        alike=None if alike is None else alike.only(genes),
     )
     return genes, relaxation
 
@@ -229,11 +201,6 @@ class Polytope:
         most = np.concatenate([[float(size)], rows.most[packs] / upper, -np.ones(len(covers))])
         return cls(matrix, most)
 
-    @classmethod
-    def without_limits(cls, n_genes: int, size: int) -> Self:
-        """Panels of at most `size` genes, without other limits."""
-        return cls(np.ones((1, n_genes)), np.array([float(size)]))
-
     def remaining(self, inside: Index, genes: Index) -> Polytope | None:
         """Return what limits leave to some genes where others are in; None where no panel is within
         them.
@@ -257,29 +224,16 @@ class Polytope:
         covers = np.flatnonzero(self.most < 0)
         return bool((self.matrix[np.ix_(covers, genes)].sum(axis=1) < self.most[covers]).all())
 
-    def of_size(self, size: int) -> Polytope:
-        """The same rows for panels of at most so many genes."""
-        return Polytope(self.matrix, np.append(float(size), self.most[1:]))
-
     def with_rows(self, rows: Rows) -> Polytope:
         """The same rows and some upper limits."""
         unit = rows.upper[:, None]
         matrix = np.concatenate([self.matrix, rows.matrix.toarray() / unit])
         return Polytope(matrix, np.append(self.most, rows.most / rows.upper))
 
-    def only(self, genes: Index) -> Polytope:
-        """The same rows of some of the genes."""
-        return Polytope(self.matrix[:, genes], self.most)
-
     @property
     def size(self) -> int:
         """Most genes."""
         return int(self.most[0])
-
-    def bound(self, value: float, gradient: Array, beta: Array, prices: Array) -> Linear:
-        """The linear bound of F, of the tangent at β and prices ζ of the limits."""
-        level = value - gradient @ beta - prices[1:] @ self.most[1:]
-        return Linear(float(level), gradient + prices[1:] @ self.matrix[1:])
 
 
 class Point(NamedTuple):
@@ -289,12 +243,6 @@ class Point(NamedTuple):
     value: float
     prices: Array
     bound: Linear
-
-    def within_upper(self, polytope: Polytope) -> Linear:
-        """The bound of panels that need to meet no lower limit."""
-        prices = np.where(polytope.most > 0, self.prices, 0.0) - self.prices
-        level = self.bound.level - float(prices @ polytope.most)
-        return Linear(level, self.bound.slopes + prices @ polytope.matrix)
 
 
 def relaxed(
@@ -322,16 +270,19 @@ def relaxed(
     for _ in range(_ROUNDS):
         is_all = len(working) == n_genes
         weights, prices = _interior(
-            blocks if is_all else [block.only(working) for block in blocks],
-            polytope if is_all else polytope.only(working),
+            blocks,
+            polytope,
+            None if is_all else working,
             start[working],
             gap=gap,
             enough=enough if is_all else np.inf,
         )
         beta = np.zeros(n_genes)
         beta[working] = weights
-        value, gradient = evaluate(blocks, beta)
-        point = Point(beta, value, prices, polytope.bound(value, gradient, beta, prices))
+        value, gradient, _ = evaluate(blocks, beta)
+        bound = Linear(value - gradient @ beta, gradient)
+        bound = bound.within(polytope.matrix[1:], polytope.most[1:], prices[1:])
+        point = Point(beta, value, prices, bound)
         least = point.bound.least(size)
         if is_all or least >= enough or value - least <= 2.0 * gap:
             break
@@ -356,24 +307,33 @@ def _steepest(polytope: Polytope, slopes: Array) -> Index:
 
 
 def _interior(
-    blocks: Sequence[Block], polytope: Polytope, start: Array, *, gap: float, enough: float
+    blocks: Sequence[Block],
+    polytope: Polytope,
+    genes: Index | None,
+    start: Array,
+    *,
+    gap: float,
+    enough: float,
 ) -> tuple[Array, Array]:
-    """β and the prices whose bound is the largest of all iterations."""
+    """β of some genes (None: all) and the prices whose bound is the largest of all iterations."""
     matrix, most, size, n_genes = polytope.matrix, polytope.most, polytope.size, len(start)
+    if genes is not None:
+        matrix, blocks = matrix[:, genes], [block.only(genes) for block in blocks]
     beta = np.clip(start, _INSIDE, 1.0 - _INSIDE)
     beta *= min(1.0, (size - _INSIDE) / beta.sum())
     slack = np.maximum(most - matrix @ beta, _INSIDE)
     best, best_point = -np.inf, (beta, np.zeros(len(most)))
     prices = np.zeros(0)
     for _ in range(_STEPS):
-        value, gradient, curvature = second_order(blocks, beta)
+        value, gradient, inverses = evaluate(blocks, beta)
         if not len(prices):
             scale = float(np.abs(gradient).max()) or 1.0
             prices = np.full(len(most), 0.1 * scale)
             prices[0] = -np.partition(gradient, size - 1)[size - 1] if 0 < size < n_genes else 0.0
             prices = np.maximum(prices, 0.1 * scale * _INSIDE)
             lower, upper = 0.1 * scale / beta, 0.1 * scale / (1.0 - beta)
-        least = polytope.bound(value, gradient, beta, prices).least(size)
+        bound = Linear(value - gradient @ beta, gradient).within(matrix[1:], most[1:], prices[1:])
+        least = bound.least(size)
         if least > best:
             best, best_point = least, (beta, prices)
         over = matrix @ beta + slack - most - _ROOM
@@ -384,6 +344,8 @@ def _interior(
         measure = _CENTRE * (prices @ slack + lower @ beta + upper @ (1.0 - beta))
         measure /= len(most) + 2 * n_genes
         pull = prices / slack
+        pairs = zip(blocks, inverses, strict=True)
+        curvature = sum(block.curvature(inverse) for block, inverse in pairs)
         system = curvature + (matrix.T * pull) @ matrix
         np.einsum("ii->i", system)[:] += lower / beta + upper / (1.0 - beta)
         residual = measure / beta - measure / (1.0 - beta) - gradient
@@ -396,10 +358,12 @@ def _interior(
         d_prices = measure / slack - prices - pull * d_slack
         d_lower = measure / beta - lower - lower / beta * step
         d_upper = measure / (1.0 - beta) - upper + upper / (1.0 - beta) * step
-        far = _longest_step((-step / beta, step / (1.0 - beta), -d_slack / slack))
+        shares = np.concatenate([-step / beta, step / (1.0 - beta), -d_slack / slack])
+        far = min(1.0, _NEAR / max(shares.max(), _SMALL))
         beta = np.clip(beta + far * step, _TINY, 1.0 - _TINY)
         slack = np.maximum(slack + far * d_slack, _TINY)
-        far = _longest_step((-d_prices / prices, -d_lower / lower, -d_upper / upper))
+        shares = np.concatenate([-d_prices / prices, -d_lower / lower, -d_upper / upper])
+        far = min(1.0, _NEAR / max(shares.max(), _SMALL))
         prices, lower, upper = prices + far * d_prices, lower + far * d_lower, upper + far * d_upper
     return best_point
 
@@ -407,8 +371,3 @@ def _interior(
 def without_zeros(beta: Array) -> Array:
     """Return β without what is left of zeros."""
     return np.where(beta > _NOTHING, beta, 0.0)
-
-
-def _longest_step(shares: tuple[Array, ...]) -> float:
-    """The longest step that leaves all positive."""
-    return float(min(1.0, _NEAR / max(max(share.max() for share in shares), np.finfo(float).tiny)))

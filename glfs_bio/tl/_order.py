@@ -201,7 +201,7 @@ def order_panel(
     ['CST3', 'HLA-DRA', 'FCGR3A']
     """
     if platform is not None:
-        checks.one_of("platform", canonical_name(getattr(platform, "name", platform)), ORDERS)
+        checks.one_of("platform", canonical_name(platform), ORDERS)
     checks.one_of("refused", refused, ("raise", "replace", "drop"))
     checks.whole_number("backups", backups, at_least=0)
     panel = names.panel(adata, panel, symbols=symbols, missing=None)
@@ -268,7 +268,7 @@ def _platform(
     listing = platform if isinstance(platform, Platform) else of_selection
     listed_name = None if listing is None else listing.name
     if platform is not None:
-        name = canonical_name(getattr(platform, "name", platform))
+        name = canonical_name(platform)
         return name, listing if listed_name in (None, name) else None
     if listed_name is None or listed_name in ORDERS:
         return listed_name or "sheet", listing

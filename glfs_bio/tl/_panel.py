@@ -243,7 +243,8 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     worst = request.across == "worst"
     instrument = detection.instrument(plain.resolved_structure.standardize)
     criterion = structure.criterion(target, worst=worst, instrument=instrument)
-    warn_of_noise(criterion)
+    if not criterion.has_anything:
+        warn_of_noise(criterion)
     return Basis(request, structure, criterion, detection)
 
 

@@ -11,9 +11,8 @@ from scipy import sparse
 
 from glfs_bio.cells import pca as subspace
 from glfs_bio.cells.cells import take_sample
-from glfs_bio.cells.pca import leading_eigenvectors
 from glfs_bio.data.matrix import RowMatrix
-from glfs_bio.data.products import ScaledGenes, products
+from glfs_bio.data.products import ScaledGenes, leading_eigenvectors, products
 from glfs_bio.errors import InvalidValue
 
 
@@ -44,7 +43,7 @@ def test_components_of_many_cells_from_those_of_a_sample(holder, mostly_zero):
     x = np.kron(np.eye(3, 12) * 3, np.ones((40, 1))) + rng.normal(scale=0.2, size=(120, 12))
     cells, scale = RowMatrix(holder(x)), np.linspace(0.5, 2, 12)
     mean = x.mean(axis=0)
-    start = subspace.loadings(ScaledGenes(products(x[::4]), scale), 4, 0)
+    start = ScaledGenes(products(x[::4]), scale).loadings(4, 0)
     scores, basis, projections = subspace.spread(
         cells, start, 2, mean, scale, mostly_zero=mostly_zero
     )

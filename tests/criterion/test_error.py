@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from all_panels import block_of
 
-from glfs_bio.criterion.error import Block, eigen
+from glfs_bio.criterion.error import evaluate
 from glfs_bio.glfs2014 import Exact
 from glfs_bio.glfs2014.variance import Variance
 
@@ -30,8 +31,7 @@ def curvature(error, beta, step=1e-5):
     """Hessian, by differences of the gradient."""
     ways = np.eye(len(beta)) * step
     ahead, behind = (
-        np.array([error.value_and_gradient(beta + sign * way)[1] for way in ways])
-        for sign in (1.0, -1.0)
+        np.array([evaluate([error], beta + sign * way)[1] for way in ways]) for sign in (1.0, -1.0)
     )
     return (ahead - behind) / (2.0 * step)
 
@@ -39,9 +39,9 @@ def curvature(error, beta, step=1e-5):
 def test_value_is_the_definition(given):
     """Also of some of the genes; E is the error covariance."""
     genes, wanted, beta = given
-    error = Block.turned(genes, *eigen(wanted))
+    error = block_of(genes, wanted)
     assert error.value(beta) == pytest.approx(by_definition(genes, wanted, beta), rel=1e-12)
-    assert error.value_and_gradient(beta)[0] == pytest.approx(error.value(beta), rel=1e-12)
+    assert evaluate([error], beta)[0] == pytest.approx(error.value(beta), rel=1e-12)
     assert error.value(np.zeros_like(beta)) == pytest.approx(1.0, rel=1e-12)
     covariance = np.linalg.inv(np.eye(len(wanted)) + (error.genes.T * beta) @ error.genes)
     np.testing.assert_allclose(error.inverse(beta), covariance, atol=1e-12)
@@ -59,7 +59,7 @@ def test_gradient_is_finite_differences(given):
         / (2.0 * step)
         for way in np.eye(len(beta)) * step
     ]
-    _, gradient = Block.turned(genes, *eigen(wanted)).value_and_gradient(beta)
+    _, gradient, _ = evaluate([block_of(genes, wanted)], beta)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-9)
     assert (gradient < 0).all()
 
@@ -80,10 +80,9 @@ def test_it_is_convex(random_errors):
 def test_rotated_coordinates_give_the_same(given):
     genes, wanted, beta = given
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=wanted.shape))[0]
-    value, gradient = Block.turned(genes, *eigen(wanted)).value_and_gradient(beta)
-    turned, slopes = Block.turned(genes @ turn, *eigen(turn.T @ wanted @ turn)).value_and_gradient(
-        beta
-    )
+    value, gradient, _ = evaluate([block_of(genes, wanted)], beta)
+    turned_error = block_of(genes @ turn, turn.T @ wanted @ turn)
+    turned, slopes, _ = evaluate([turned_error], beta)
     assert turned == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(slopes, gradient, rtol=1e-9)
 
@@ -91,11 +90,11 @@ def test_rotated_coordinates_give_the_same(given):
 def test_covered_genes_are_measured_and_weighed_no_more(given):
     genes, wanted, beta = given
     include = np.array([1, 3])
-    error = Block.turned(genes, *eigen(wanted))
+    error = block_of(genes, wanted)
     whole, rest = beta.copy(), beta.copy()
     whole[include], rest[include] = 1.0, 0.0
-    value, gradient = error.cover(include).value_and_gradient(rest)
-    expected, slopes = error.value_and_gradient(whole)
+    value, gradient, _ = evaluate([error.cover(include)], rest)
+    expected, slopes, _ = evaluate([error], whole)
     assert value == pytest.approx(expected, rel=1e-12)
     others = np.setdiff1d(np.arange(len(beta)), include)
     np.testing.assert_allclose(gradient[others], slopes[others], rtol=1e-10)
@@ -113,5 +112,5 @@ def test_the_variance_is_the_error_less_the_squared_bias():
     m = np.diag(1.0 / kappa)
     inverse = np.linalg.inv(np.eye(5) + (genes.T * beta) @ genes)
     variance = Variance((Exact.whitened(genes, kappa),)).at(beta).value
-    error = Block.turned(genes, *eigen(m)).value(beta)
+    error = block_of(genes, m).value(beta)
     assert variance == pytest.approx(error - np.trace(inverse @ m @ inverse), rel=1e-10)

@@ -6,13 +6,22 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from all_panels import EXAMPLES, LIMITS, N_GENES, at_most, feasible, relaxed_by_scipy
+from all_panels import (
+    EXAMPLES,
+    LIMITS,
+    N_GENES,
+    PANELS,
+    at_least,
+    at_most,
+    feasible,
+    relaxed_by_scipy,
+)
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from glfs_bio.criterion.error import evaluate
+from glfs_bio.criterion.error import Linear, evaluate
 from glfs_bio.solvers.constraints import Rows
-from glfs_bio.solvers.relaxation import Linear, relax
+from glfs_bio.solvers.relaxation import relax
 
 #: How near to the best relaxed F its own weights and the bound come, as a share of it.
 WEIGHTS, BOUND = 1e-4, 1e-2
@@ -52,7 +61,7 @@ def test_bounds_hold_at_any_weights(random_errors, by_inverse):
         best = lowest(blocks, by_inverse, range(9))
         for _ in range(20):
             beta = rng.uniform(size=9) * (rng.uniform(size=9) < rng.uniform())
-            value, gradient = evaluate(blocks, beta)
+            value, gradient, _ = evaluate(blocks, beta)
             bound = Linear(value - gradient @ beta, gradient).along(9)
             assert (bound <= best + 1e-12).all()
 
@@ -99,11 +108,21 @@ def test_no_panel_within_limits_is_below_the_bound(random_errors, by_inverse, pr
     of_free = [block.only(free) for block in blocks]
     relaxed = relax(of_free, min(size, len(free)), rows.only(free))
     assert relaxed.lower[-1] <= by_inverse(blocks, feasible(rows, size)).min() + 1e-12
-    parts = feasible(rows.packing, size)
+    parts = feasible(rows.subset(np.flatnonzero(np.isfinite(rows.upper))), size)
     for place, bound in enumerate(relaxed.lower[:-1]):
         smaller = parts[parts.sum(axis=1) <= place + 1]
         assert bound <= by_inverse(blocks, smaller).min() + 1e-12
     assert ((relaxed.beta >= 0) & (relaxed.beta <= 1 + 1e-9)).all()
+
+
+def test_beginnings_need_to_meet_no_lower_limit(random_errors, by_inverse):
+    """Also where a group has a minimum and a maximum in one."""
+    (block,) = random_errors(0, n_genes=N_GENES)
+    block.genes[:4] *= 0.01
+    rows = Rows.of([at_least(3.0, range(4))._replace(upper=4.0)], N_GENES)
+    for size, bound in enumerate(relax([block], 5, rows).lower[:-1], start=1):
+        smaller = PANELS[PANELS.sum(axis=1) <= size]
+        assert bound <= by_inverse([block], smaller).min() + 1e-12
 
 
 def test_the_bound_is_close(random_errors, by_inverse):

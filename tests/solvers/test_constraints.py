@@ -67,7 +67,7 @@ def test_limits_hold_and_the_share_is_no_more_than_the_true_one(criterion, name)
         true = true_share(criterion, feasible(rows, 5, include), errors[-1], start)
         assert 0 < panel.optimality[-1] <= true + 1e-9
         for size in range(len(include) + 1, panel.n_selected):
-            parts = feasible(rows.packing, size, include)
+            parts = feasible(rows.subset(np.flatnonzero(np.isfinite(rows.upper))), size, include)
             true = true_share(criterion, parts, errors[size], start)
             assert 0 < panel.optimality[size - 1] <= true + 1e-9
 

@@ -13,17 +13,18 @@ from all_panels import (
     PANELS,
     OfBlocks,
     as_panel,
+    block_of,
     feasible,
     problem_of,
     random_limits,
 )
 
-from glfs_bio.criterion.error import Block, eigen
+from glfs_bio.criterion.error import Linear
 from glfs_bio.errors import InvalidValue
 from glfs_bio.solvers.constraints import Rows
 from glfs_bio.solvers.panel import ROUNDING, Certificates
 from glfs_bio.solvers.prove import Search, best
-from glfs_bio.solvers.relaxation import Linear, Polytope, relaxed
+from glfs_bio.solvers.relaxation import Polytope, relaxed
 
 #: Random problems, of which each of so many tests has a part.
 PROBLEMS, PARTS = 300, 4
@@ -59,7 +60,7 @@ def random_problem(seed):
             genes[1] = genes[0] * rng.choice([1.0, 1.0 + 1e-4])
             genes[2] *= rng.choice([0.0, 1.0])
         root = rng.normal(size=(rank, rng.integers(1, rank + 1)))
-        blocks.append(Block.turned(genes, *eigen(root @ root.T / np.sum(root**2) / n_blocks)))
+        blocks.append(block_of(genes, root @ root.T / np.sum(root**2) / n_blocks))
     size = int(rng.integers(1, 7))
     include = np.sort(rng.choice(N_GENES, int(rng.integers(0, min(size, 3))), replace=False))
     rows = random_limits(rng) if seed % 3 else Rows.of((), N_GENES)
