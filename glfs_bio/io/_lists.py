@@ -101,8 +101,8 @@ def write_genes(
     further = [columns] if isinstance(columns, str) else list(columns)
     if further and ending not in _TABLES:
         raise InvalidValue(f"`columns={short(further)}` are for a table {quoted(*_TABLES)}")
-    if len(keys) != 1 and (ending != ".gmt" or not keys):
-        raise InvalidValue(f"`key={short(keys)}` must be one key, or several for a .gmt")
+    if len({*keys}) < len(keys) or (len(keys) != 1 and (ending != ".gmt" or not keys)):
+        raise InvalidValue(f"`key={short(keys)}` must be one key, or several for a .gmt, each once")
     if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")
     if ending == ".gmt":
@@ -171,6 +171,4 @@ def _gene_sets(adata: AnnData, keys: list[str], symbols: str | None) -> list[str
                 "read again: rename it"
             )
         lines.append("\t".join([key, f"selected by glfs-bio {version('glfs-bio')}", *genes]))
-    if len({*keys}) < len(keys):
-        raise InvalidValue(f"`key={short(keys)}` has a key twice: name each selection once")
     return lines

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,6 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, s
 from .. import laprls
 from ..cells.graph import joined, laplacian
 from ..data import threads as pools
-from ..errors import InvalidValue
 from .cells import N_NEIGHBORS, dense, evenly, nearest, nearest_of_others
 
 if TYPE_CHECKING:
@@ -164,26 +163,18 @@ def scores_by(
     """
     if neighbors is None:
         neighbors = nearest(where, random_state=random_state)
-    values = where if values is None else values
     scores = {}
-    for reading in readings:
-        if reading == "knn":
-            scores[reading] = label_scores(where, codes, names, neighbors=neighbors, fold=fold)
-            continue
-        cells, among_cells = cells_read(codes), neighbors
+    if "knn" in readings:
+        scores["knn"] = label_scores(where, codes, names, neighbors=neighbors, fold=fold)
+    if "laprls" in readings and values is not None:
+        cells, predicted = cells_read(codes), np.full(len(codes), -1, dtype=np.intp)
         if len(cells) < len(codes):
-            among_cells = nearest(where[cells], random_state=random_state)
-        of_cells = laprls_scores(
-            values,
-            codes[cells],
-            names,
-            among_cells,
-            fold=None if fold is None else fold[cells],
-            random_state=random_state,
-        )
-        predicted = np.full(len(codes), -1, dtype=np.intp)
+            neighbors = nearest(where[cells], random_state=random_state)
+        fold = None if fold is None else fold[cells]
+        options: dict[str, Any] = {"fold": fold, "random_state": random_state}
+        of_cells = laprls_scores(values, codes[cells], names, neighbors, **options)
         predicted[cells] = of_cells.predicted
-        scores[reading] = replace(of_cells, predicted=predicted)
+        scores["laprls"] = replace(of_cells, predicted=predicted)
     return scores
 
 
@@ -201,7 +192,7 @@ def label_scores(
     many votes that of the nearer cell wins.
     `neighbors`, from :func:`~glfs_bio.measures.cells.nearest`, is used where all cells have labels.
     """
-    labelled = _labelled(codes, len(where))
+    labelled = np.flatnonzero(codes >= 0)
     used = n_neighbors_of(codes)
     if fold is not None:
         neighbors = nearest_of_others(where[labelled], fold[labelled], max(used, 1))
@@ -230,7 +221,7 @@ def laprls_scores(
     Shapes: `values` (n_cells, n_values), in units that count alike; `neighbors` as of
     :func:`~glfs_bio.measures.cells.nearest`.
     """
-    labelled = _labelled(codes, len(values))
+    labelled = np.flatnonzero(codes >= 0)
     n_folds = n_folds_of(codes)
     draw = np.random.default_rng(random_state)
     if fold is None:
@@ -288,17 +279,6 @@ def _features(values: Array, fold: Index, draw: np.random.Generator) -> Array:
     for k in np.unique(fold):  # a part at a time: the kernel has double precision
         features[fold == k] = model.transform(values[fold == k])
     return np.asarray(features - features.mean(axis=0), dtype=features.dtype)
-
-
-def _labelled(codes: Index, n_cells: int) -> Index:
-    """Cells with labels."""
-    labelled = np.flatnonzero(codes >= 0)
-    if len(codes) != n_cells or len(labelled) < 2:
-        raise InvalidValue(
-            f"`codes` has {len(codes)} labels for {n_cells} cells, {len(labelled)} of them not "
-            "missing: give one for each cell, and at least two"
-        )
-    return labelled
 
 
 def _scores(

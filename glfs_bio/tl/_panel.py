@@ -25,7 +25,7 @@ from ..solvers.panel import Candidates, adds_nothing
 from ..vendors.sheets import is_yes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from anndata import AnnData
@@ -155,19 +155,17 @@ def request_for(
     fields = {name: value for name, value in replaced.items() if value is not None}
     if preserve is not None and not isinstance(preserve, Preserve):
         preserve = Preserve(preserve)
-    names_structure = preserve is not None and preserve.use_rep is not None
+    use_rep = None if preserve is None else preserve.use_rep
     if key is not None and key in adata.uns:
-        request = results.request_of(adata, str(key))
-    else:
-        if preserve is None:
-            _warn_of_other_target(adata)
+        request = results.request_of(adata, key)
+    elif "structure" in fields or use_rep is not None:
         request = Request()
-        if not ("structure" in fields or names_structure):
-            request = Request(structure=of_object(adata, layer))
+    else:
+        request = Request(structure=of_object(adata, layer))
     if preserve is not None:
         fields |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
-    if names_structure:
-        structure = specified(adata, StructureSpec(use_rep=preserve.use_rep))
+    if use_rep is not None:
+        structure = specified(adata, StructureSpec(use_rep=use_rep))
         ignore = structure.ignore if structure.stored_key else request.structure.ignore
         fields["structure"] = replace(structure, ignore=ignore)
     request = replace(request, missing="warn", **fields)
@@ -180,19 +178,6 @@ def request_for(
             "own: leave it out, or name another structure with `preserve`"
         )
     return request.but(layer=layer)
-
-
-def _warn_of_other_target(adata: AnnData) -> None:
-    """Say that a panel is not evaluated by the target of a selection in the object."""
-    for key, request in results.requests(adata).items():
-        target = {"preserve": request.preserve, "cell_weights": request.cell_weights}
-        if str(request.preserve) != "structure" or request.cell_weights is not None:
-            texts = [subject(name, value) for name, value in target.items() if value is not None]
-            note(
-                f"The target is `preserve='structure'`, and not that of {quoted(key)}: "
-                f"{', '.join(texts)}."
-            )
-            return
 
 
 def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
@@ -268,9 +253,7 @@ def preserved_by(criterion: Criterion, order: Index) -> Array:
 class Replacements:
     """What comes of replacing genes of a panel, one at a time, by every gene of the data."""
 
-    #: Share that is lost without each gene, shape (len(panel),)
-    loss: Array
-    #: Whether a gene adds nothing, so that nothing can take over from it
+    #: Whether a gene adds nothing, so that nothing can take over from it, shape (len(panel),)
     needless: NDArray[np.bool_]
     #: Share that is lost with another gene instead, shape (len(panel), n_genes)
     lost: Array
@@ -305,7 +288,7 @@ def replacements(adata: AnnData, panel: Found, barred: NDArray[np.bool_]) -> Rep
         for row, gene in enumerate(genes):
             rest = used - rows.sums([gene])
             score[row, ~(rows.within(rest) & rows.meets_lower(rest))] = -np.inf
-    return Replacements(panel.losses, needless, lost, score)
+    return Replacements(needless, lost, score)
 
 
 def joining_candidates(
@@ -371,3 +354,8 @@ def must_haves(adata: AnnData, panel: Named) -> NDArray[np.bool_]:
     for name, mark in panel.in_file("must_have").items():
         had_to[list(panel.rows[name])] = is_yes(mark)
     return had_to
+
+
+def with_shares(names: Sequence[str] | Array, shares: Array, order: Iterable[int]) -> str:
+    """Return names in an order, each with its share, as text."""
+    return ", ".join(f"{names[k]} ({100 * shares[k]:.0f} %)" for k in order)
