@@ -167,8 +167,7 @@ def _gene_sets(adata: AnnData, keys: list[str], symbols: str | None) -> list[str
         changed = [name for name in (key, *genes) if not sheets.comes_back(name)]
         if changed:
             raise InvalidValue(
-                f"`key={short(key)}` has the name {changed[0]!r}, which would change when it is "
-                "read again: rename it"
+                f"`key={short(key)}` has the name {changed[0]!r}, which files cannot hold: rename"
             )
         lines.append("\t".join([key, f"selected by glfs-bio {version('glfs-bio')}", *genes]))
     return lines

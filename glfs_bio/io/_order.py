@@ -236,8 +236,7 @@ def write_reference(
     for code, called in about.items():
         if not called.is_unique:
             raise InvalidValue(
-                f"{code} has names twice ({listed(called[called.duplicated()])}): make them "
-                "unique, or leave some out of `adata`"
+                f"{code} has names twice ({listed(called[called.duplicated()])}): rename them"
             )
     order = _by_turns(about_cells["annotation"], random_state)
     counts = RowMatrix(counts, cells, genes)
@@ -277,8 +276,7 @@ def _write_cells_that_fit(
         n_cells = int(n_cells * _ROOM * max_bytes / size)
         if n_cells < n_types:
             raise InvalidValue(
-                f"`max_bytes={short(max_bytes)}` has no room for one cell of every type: allow "
-                "more, or leave types out"
+                f"`max_bytes={short(max_bytes)}` has no room for a cell of every type: allow more"
             )
     return n_cells
 

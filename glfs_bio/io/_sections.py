@@ -189,26 +189,28 @@ def types(subject: Subject, _: Entry) -> Iterator[Section]:
     except Refusal:
         return
     if len(groups) > 1:
-        text = (
-            "The size of a dot is the share of the cells of a type in which the gene is on, and "
+        text = "The size of a dot is the share of the cells of a type in which the gene is on, and "
+        text += (
             "its colour the mean expression, from 0 to 1 for each gene. A gene stands under the "
-            "type that it is a marker of, or else in which share × mean is largest."
         )
+        text += "type that it is a marker of, or else in which share × mean is largest."
         caption = f"The selected genes by {subject.labels}."
         figure = subject.figure(pl.dotplot, subject.labels, symbols=subject.symbols)
         yield Section("types", "Genes by type", [text], figures={caption: figure})
 
 
 def evaluation(subject: Subject, entry: Entry) -> Iterator[Section]:
-    """Measures of the panel; with labels, their recall; the axes that it leaves unexplained."""
-    tables = {"Measures.": measures_of(entry)}
-    further = {name: entry.get(name) for name in ("per_label", "gene_sets")}
+    """Measures of the whole panel, labels, and the axes that it leaves unexplained."""
+    table = entry["measures"]
+    table = table[table["n_genes"] == table["n_genes"].max()].drop(columns=["panel", "n_genes"])
+    is_empty = table.isna().all() | (table == "").all()
+    tables = {"Measures.": table.loc[table["value"].notna(), ~is_empty]}
+    further = {name: entry[name] for name in ("per_label", "gene_sets") if name in entry}
     for name, table in {**further, **entry.get("forecast", {})}.items():
-        if table is not None:
-            shown = table.filter(regex="^(?!precision)").head(_TERMS)
-            if "kind" in shown and shown["kind"].nunique() == 1:
-                shown = shown.drop(columns="kind")
-            tables[f"{name.replace('_', ' ').capitalize()}."] = subject.renamed(shown)
+        shown = table.filter(regex="^(?!precision)").head(_TERMS)
+        if "kind" in shown and shown["kind"].nunique() == 1:
+            shown = shown.drop(columns="kind")
+        tables[f"{name.replace('_', ' ').capitalize()}."] = subject.renamed(shown)
     figures = {}
     if "confusion" in entry:
         figures["Recall and F1 of every label."] = subject.figure(pl.labels)
@@ -222,21 +224,11 @@ def evaluation(subject: Subject, entry: Entry) -> Iterator[Section]:
     yield Section("unexplained", "Unexplained variation", [text], tables)
 
 
-def measures_of(entry: Entry) -> pd.DataFrame:
-    """Return the measures of the whole panel, in the columns that say something."""
-    table = entry["measures"]
-    table = table[table["n_genes"] == table["n_genes"].max()].drop(columns=["panel", "n_genes"])
-    is_empty = table.isna().all() | (table == "").all()
-    return table.loc[table["value"].notna(), ~is_empty]
-
-
 def explanation(subject: Subject, entry: Entry) -> Iterator[Section]:
     """Why each gene is in the panel, and its substitutes."""
-    text = (
-        "Most of the loss lies along one axis of the structure, named by the genes that vary most "
-        "along it. A gene is expressed in the labels of which at least 10 % of the cells express "
-        "it, with its mean there compared with all other cells."
-    )
+    text = "Most of the loss lies along one axis of the structure, named by the genes that vary "
+    text += "most along it. A gene is expressed in the labels of which at least 10 % of the cells "
+    text += "express it, with its mean there compared with all other cells."
     names = ["gene", "role", "expressed_in", "preserved", "axis", "axis_share"]
     table = entry["table"].filter(names)
     tables = {"": subject.renamed(table.loc[:, (table != "").any()])}
@@ -261,12 +253,8 @@ def selection(subject: Subject, entry: Entry) -> Iterator[Section]:
             caption = "Genes that a limit rules out, of which each alone would preserve most."
             tables[caption] = subject.renamed(entry["ruled_out"])
         yield Section("limits", "Constraints", ["The panel meets these constraints."], tables)
-    numbers = {
-        name: value
-        for name, value in entry.items()
-        if isinstance(value, str | bool | int | float | np.generic)
-        and name not in ("kind", "written", "request")
-    }
+    names = [name for name in entry if name not in ("kind", "written", "request")]
+    numbers = {name: entry[name] for name in names if np.isscalar(entry[name])}
     figures = {"Shares by number of genes.": subject.figure(pl.curve)}
     yield Section("choice", "Selection", [], {"": facts(numbers)}, figures)
 
@@ -278,11 +266,13 @@ def stability(subject: Subject, entry: Entry) -> Iterator[Section]:
     frequent = subject.adata.var_names[is_frequent]
     text = f"{len(entry['n_genes'])} selections, each in a subsample of {entry['n_cells']} cells, "
     text += f"have a mean Jaccard index of {entry['mean_jaccard']:.3g}."
-    only = {"in the panel": panel.difference(frequent, sort=False)}
-    only["among the genes selected most often"] = frequent.difference(panel, sort=False)
-    shown = {where: ", ".join(names.loc[genes]) for where, genes in only.items() if len(genes)}
-    texts = [text, *(f"Only {where}: {genes}." for where, genes in shown.items())]
-    n_bars, figures = min(_BARS, results.n_chosen(entry)), {}
+    texts, n_bars, figures = [text], min(_BARS, results.n_chosen(entry)), {}
+    for where, genes in (
+        ("in the panel", panel.difference(frequent, sort=False)),
+        ("among the genes selected most often", frequent.difference(panel, sort=False)),
+    ):
+        if len(genes):
+            texts.append(f"Only {where}: {', '.join(names.loc[genes])}.")
     if n_bars:
         caption = "Selection frequencies, and the Jaccard index of every two selections."
         figures[caption] = subject.figure(pl.stability, n_bars, symbols=subject.symbols)

@@ -244,18 +244,9 @@ def evaluate_panel(
         spills = spillover.of_labels(spilling, spilling.spillover, str(labels), coded)
     elif "forecast" not in groups and platform is not None and platform.spillover:
         note("`spillover` is part of a forecast: `measures` has to name `'forecast'`.")
-    evaluation = Evaluation(
-        adata,
-        basis_of(adata, request),
-        groups,
-        random_state,
-        labels=coded,
-        counts=counts,
-        graph=graph,
-        domains=in_graph,
-        gene_sets=sets,
-        spillover=spills,
-    )
+    about: dict[str, Any] = {"labels": coded, "counts": counts, "gene_sets": sets}
+    about |= {"graph": graph, "domains": in_graph, "spillover": spills}
+    evaluation = Evaluation(adata, basis_of(adata, request), groups, random_state, **about)
     if coded is not None:
         columns.log_few(coded, evaluation.readings)
     columns.log_neighbors(adata.n_obs)
@@ -274,13 +265,11 @@ def evaluate_panel(
     else:
         content = tables[prefixes[-1].name]
         written = evaluation.columns(prefixes[-1], str(key_added))
-    return Result(
-        {"measures": _measures(rows, groups), **content},
-        None,
-        {"gene_sets": said_of(gene_sets), **evaluation.basis.record()},
-        stale.made_of(adata, evaluation.layer, [genes.key_and_genes for genes in panels.values()]),
-        **written,
-    )
+    content = {"measures": _measures(rows, groups), **content}
+    params = {"gene_sets": said_of(gene_sets), **evaluation.basis.record()}
+    evaluated = [genes.key_and_genes for genes in panels.values()]
+    made_of = stale.made_of(adata, evaluation.layer, evaluated)
+    return Result(content, None, params, made_of, **written)
 
 
 def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]:
@@ -292,8 +281,7 @@ def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]
     is_distinct = 0 < len(called) == len({*called})
     if not is_distinct or any("/" in name or not name.strip() for name in called):
         raise InvalidValue(
-            f"`panel` has the names {listed(map(repr, called))}: give each panel a name of its "
-            "own, without a slash"
+            f"`panel` has the names {listed(map(repr, called))}: give each its own, without /"
         )
     return {
         str(name): names.panel(adata, genes, symbols=symbols, missing="warn")
@@ -417,8 +405,7 @@ def _in_space(
     if domains is None and spatial is None:
         if library_key is not None:
             raise InvalidValue(
-                f"`library_key={short(library_key)}` is of no use without cells in space: name "
-                "them with `spatial`, or labels with `domains`"
+                f"`library_key={short(library_key)}` needs cells in space: name `spatial` too"
             )
         return None, None
     coded = None if domains is None else columns.labels(adata, domains, "domains", at_least=2)
@@ -430,7 +417,6 @@ def _in_space(
     in_graph = Domains.of(graph, coded.codes, coded.names, random_state)
     if not in_graph.fold.any():
         raise InvalidValue(
-            f"`domains={short(domains)}` has no label in two places that are apart, and none can "
-            "be predicted: choose another column"
+            f"`domains={short(domains)}` has no label in two places: choose another column"
         )
     return graph, in_graph

@@ -177,20 +177,21 @@ def explain_panel(
     must_have, names = must_haves(adata, subject.named), adata.var_names.to_numpy()
     of_panel, is_must_have = names[subject.genes], must_have[subject.genes]
     where = expression.of_genes(adata, subject.genes, groups, subject.layer)
-    pairs = None
     with subject.few_threads():
         instead = replacements(adata, subject, barred)
         axis, axis_share = _axes(subject.measured, names)
         preserved = subject.preserved
+        roles = np.array([f"axis {title}" for title in axis], dtype=object)
         if groups is not None:
             of_sets = [groups.codes[cells] for cells in subject.basis.structure.rows]
             shares = subject.measured.supports(of_sets, len(groups.names))
             pairs = subject.measured.pairs(of_sets, len(groups.names))
+            by_labels = [_role(gene, pairs, groups, where) for gene in range(len(roles))]
+            roles = np.where(np.array(by_labels) == "", roles, by_labels)
     needless = instead.needless
     substitutes = _substitutes(names, subject.genes, instead, n_substitutes)
     best = substitutes[substitutes["rank"] == 1].drop(columns="rank").set_index("gene")
-    roles = np.where(needless, "adds nothing", _roles(axis, pairs, groups, where))
-    table = pd.DataFrame({"gene": of_panel, "role": roles})
+    table = pd.DataFrame({"gene": of_panel, "role": np.where(needless, "adds nothing", roles)})
     table.loc[is_must_have, "role"] = f"{MUST_HAVE}, " + table["role"]
     table = table.assign(
         **_expressed(where, groups, len(of_panel)),
@@ -207,8 +208,12 @@ def explain_panel(
         texts = of_panel + np.where(is_must_have, " (must-have)", "").astype(object)
         note(f"Genes that add nothing to the panel: {listed(texts[needless], len(texts))}.")
     content: dict[str, Any] = {"table": table, "substitutes": substitutes}
-    if groups is not None and pairs is not None:
-        table["supports"] = np.where(needless, "", _supports(adata, subject, shares, groups, where))
+    if groups is not None:
+        if where is None:
+            above = expression.above(adata, subject.genes, groups, subject.layer)
+        else:
+            above = where.above
+        table["supports"] = np.where(needless, "", _supports(shares, above, groups))
         labels_of_columns = np.array(groups.names, dtype=object)
         content |= {"support": shares, "labels": labels_of_columns}
         content["pairs"] = _pairs(pairs, of_panel, labels_of_columns)
@@ -266,42 +271,21 @@ def certified(states: pd.Series, must_have: NDArray[np.bool_]) -> NDArray[Any]:
     return np.where(must_have, MUST_HAVE, states.to_numpy(dtype=object))
 
 
-def _roles(
-    axes: list[str],
-    pairs: Pairs | None,
-    groups: Labels | None,
-    where: expression.Expression | None,
-) -> NDArray[Any]:
-    """Return what each gene does for the panel, in a few words."""
-    roles = np.array([f"axis {axis}" for axis in axes], dtype=object)
-    if groups is None or pairs is None:
-        return roles
-    for gene in range(len(roles)):
-        work = np.nan_to_num(pairs.work[:, gene])
-        pair = int(work.argmax())
-        if work[pair] >= expression.LEAST:
-            first, second = groups.names[pairs.first[pair]], groups.names[pairs.second[pair]]
-            roles[gene] = f"separates {first} from {second}"
-        if where is not None and where.marker_of(gene):
-            roles[gene] = f"marker of {where.marker_of(gene)}"
-    return roles
+def _role(gene: int, pairs: Pairs, groups: Labels, where: expression.Expression | None) -> str:
+    """Return the label that a gene is a marker of, or the two it separates most, or ``""``."""
+    if where is not None and where.marker_of(gene):
+        return f"marker of {where.marker_of(gene)}"
+    work = np.nan_to_num(pairs.work[:, gene])
+    pair = int(work.argmax())
+    first, second = groups.names[pairs.first[pair]], groups.names[pairs.second[pair]]
+    return f"separates {first} from {second}" if work[pair] >= expression.LEAST else ""
 
 
-def _supports(
-    adata: AnnData,
-    panel: Found,
-    shares: Array,
-    groups: Labels,
-    where: expression.Expression | None,
-) -> NDArray[Any]:
-    """Return the labels that each gene supports more than others, the largest share first.
+def _supports(shares: Array, above: NDArray[np.bool_], groups: Labels) -> NDArray[Any]:
+    """Return the labels that each gene supports and that express it more than others.
 
-    Absence supports none: their cells express the gene more than others do.
+    The largest share is first.  Absence supports none.
     """
-    if where is None:
-        above = expression.above(adata, panel.genes, groups, panel.layer)
-    else:
-        above = where.above
     n_cells = np.bincount(groups.codes[groups.codes >= 0], minlength=len(groups.names))
     is_supported = above & (shares >= expression.LEAST) & (shares > n_cells / len(groups.codes))
     texts = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..measures.space import RANDOM, Autocorrelation
 from ..solvers.greedy import select
 from ..solvers.panel import Candidates, Problem
 from ..vendors import forecast as forecasts
-from ._panel import Found, are_all, with_shares
+from ._panel import Found, are_all, are_varying, with_shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from ._panel import Basis
 
     Row = dict[str, Any]
+    #: What readings say of labels, by their names.
+    Scores = Mapping[str, readers.LabelScores]
 
 #: Readings of labels and of domains, by the groups of their measures.
 READINGS = {"labels": "knn", "laprls": "laprls"}
@@ -46,7 +49,8 @@ N_RANDOM = 20
 _PAIRS = 50
 #: Unexplained axes that are listed, and the genes and labels that describe each.
 _AXES, _GENES, _LABELS = 5, 6, 3
-_OF_LABELS = ("accuracy", "macro_f1", "rare_f1")
+#: Scores of labels, and of domains.
+_OF_LABELS, _OF_DOMAINS = ("accuracy", "macro_f1", "rare_f1"), ("accuracy", "macro_f1")
 
 
 @dataclass(frozen=True)
@@ -200,12 +204,12 @@ class Evaluation:
         return Autocorrelation.of(self.graph, data, np.flatnonzero(variance > 0))
 
     @cached_property
-    def domains_of_all_genes(self) -> dict[str, readers.LabelScores]:
+    def domains_of_all_genes(self) -> Scores:
         """What readings of all genes say of domains."""
         return self._scores_of_domains(None)
 
     @cached_property
-    def scores_of_all_genes(self) -> dict[str, readers.LabelScores]:
+    def scores_of_all_genes(self) -> Scores:
         """What readings of all genes say of labels."""
         return self._scores(self.all_genes, lambda cells: self.all_genes.coordinates[cells])
 
@@ -220,9 +224,7 @@ class Evaluation:
         basis = self.basis
         return OnPlatform(basis.criterion, basis.detection, random_state=self.random_state)
 
-    def _scores(
-        self, view: View, values: Callable[[Index], Array]
-    ) -> dict[str, readers.LabelScores]:
+    def _scores(self, view: View, values: Callable[[Index], Array]) -> Scores:
         """Return what the readings of a view, and of values of some cells, say of labels."""
         codes = self.labels.codes
         return readers.scores_by(
@@ -235,7 +237,7 @@ class Evaluation:
             random_state=self.random_state,
         )
 
-    def _scores_of_domains(self, panel: Matrix | None) -> dict[str, readers.LabelScores]:
+    def _scores_of_domains(self, panel: Matrix | None) -> Scores:
         """Return what readings of a panel say of domains, if there are any; None: of all genes."""
         if self.domains is None:
             return {}
@@ -243,9 +245,7 @@ class Evaluation:
         if panel is not None:
             coordinates, values = measures.coordinates(panel), readers.standardised(panel)
         readings = [name for group, name in READINGS_IN_SPACE.items() if group in self.groups]
-        scores: dict[str, readers.LabelScores] = self.domains.scores(
-            readings, coordinates, values, self.random_state
-        )
+        scores: Scores = self.domains.scores(readings, coordinates, values, self.random_state)
         return scores
 
     def _best_of_size(self, n_genes: int) -> tuple[Array, Array]:
@@ -260,8 +260,7 @@ class Evaluation:
 
     def _random_panels(self, size: int) -> list[Index]:
         """Return random panels, of genes that vary."""
-        criterion = self.basis.criterion
-        varying = np.flatnonzero(np.any([cells.variance > 0 for cells in criterion.sets], axis=0))
+        varying = np.flatnonzero(are_varying(self.basis.criterion))
         draw = np.random.default_rng(self.random_state)
         size = min(size, len(varying))
         return [draw.choice(varying, size, replace=False) for _ in range(N_RANDOM)]
@@ -325,16 +324,7 @@ class Evaluation:
             taken = sums(prefix.expressed.counts)
             counts = totals_by_label(self.totals, taken, codes, self.labels.names)
             prefix.tables["per_label"] = prefix.tables["per_label"].join(counts, on="label")
-        return [
-            row(
-                readers.suffixed(name, reading),
-                getattr(of_panel, name),
-                all_genes=getattr(self.scores_of_all_genes[reading], name),
-                reading=f"{readers.describe_reading(reading, codes)}; {np.sum(codes >= 0):,} cells",
-            )
-            for reading, of_panel in scores.items()
-            for name in _OF_LABELS
-        ]
+        return _rows_of_scores(scores, self.scores_of_all_genes)
 
     def _silhouette(self, prefix: Prefix) -> list[Row]:
         of_panel, of_all = (
@@ -358,18 +348,7 @@ class Evaluation:
         random = [prefix.everything.only(genes).values for genes in panels]
         panel, genes = prefix.expressed.values, self.genes_in_space
         scores, *of_random = map(self._scores_of_domains, (panel, *random[:RANDOM]))
-        rows = [
-            row(
-                readers.suffixed(f"domain_{name}", reading),
-                getattr(of_panel, name),
-                all_genes=getattr(self.domains_of_all_genes[reading], name),
-                reading=f"{self.domains.describe_reading(reading)}; "
-                f"{len(self.domains.cells):,} cells",
-                **by_random([getattr(scores[reading], name) for scores in of_random]),
-            )
-            for reading, of_panel in scores.items()
-            for name in ("accuracy", "macro_f1")
-        ]
+        rows = _rows_of_scores(scores, self.domains_of_all_genes, "domain_", of_random)
         if scores:
             tables = [prefix.tables.get("per_label"), readers.table(scores, "domain")]
             prefix.tables["per_label"] = pd.concat(tables, ignore_index=True)
@@ -485,6 +464,20 @@ _OF_GROUPS = {
     ("gene_sets",): Evaluation._gene_sets,
     ("forecast",): Evaluation._forecast,
 }
+
+
+def _rows_of_scores(
+    scores: Scores, of_all_genes: Scores, prefix: str = "", of_random: Sequence[Scores] = ()
+) -> list[Row]:
+    """Return the rows of scores by each reading, beside those of all genes and random panels."""
+    rows = []
+    for reading, name in product(scores, _OF_DOMAINS if prefix else _OF_LABELS):
+        value, of_all = (getattr(of[reading], name) for of in (scores, of_all_genes))
+        drawn = by_random([getattr(of_panel[reading], name) for of_panel in of_random])
+        described = {"all_genes": of_all, "reading": scores[reading].reading, **drawn}
+        measure = prefix + name + ("" if reading == "knn" else f"_{reading}")
+        rows.append(row(measure, value, **described))
+    return rows
 
 
 def _leading_labels(cells: Array, codes: Index, categories: list[str]) -> str:

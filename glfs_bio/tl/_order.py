@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from ..options import Limits, Request
     from ..vendors.names import Resolver
     from ._panel import Basis
+
+    Flags = NDArray[np.bool_]
 
 #: How files of orders mark a gene that is to be designed whatever the checks of the vendor say.
 _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
@@ -202,12 +205,9 @@ def order_panel(
         checks.one_of("platform", canonical_name(getattr(platform, "name", platform)), ORDERS)
     checks.one_of("refused", refused, ("raise", "replace", "drop"))
     checks.whole_number("backups", backups, at_least=0)
-    panel = names.panel(adata, panel, symbols=symbols, missing=None)
-    on_catalogue = None
-    if catalogue is not None:
-        on_catalogue = names.panel(
-            adata, catalogue, symbols=symbols, missing=None, argument="catalogue"
-        )
+    lookup = partial(names.panel, adata, symbols=symbols, missing=None)
+    on_catalogue = None if catalogue is None else lookup(catalogue, argument="catalogue")
+    panel = lookup(panel)
     request = request_for(adata, panel.key, limits=limits, symbols=symbols)
     platform_name, listing = _platform(platform, request.platform)
     types = None if labels is None else columns.labels(adata, labels)
@@ -402,8 +402,7 @@ class Draft:
         may[_rows(bad)] = False
         if may.sum() < len(bad):
             raise InvalidValue(
-                f"`refused='replace'` finds {may.sum()} other genes that could be ordered, and "
-                f"{len(bad)} are needed: pass `refused='drop'`"
+                f"`refused='replace'` finds {may.sum()} of {len(bad)} genes: pass `refused='drop'`"
             )
         candidates = nearly.one_of_each_set(self.adata, joining(stay, may, self.rows), self.request)
         with few_threads(basis.criterion.rank):
@@ -459,10 +458,7 @@ def _with_ids_of_file(table: pd.DataFrame, resolver: Resolver) -> pd.DataFrame:
 
 
 def _faults(
-    table: pd.DataFrame,
-    resolver: Resolver,
-    needs_ids: bool,
-    listed_genes: NDArray[np.bool_] | None,
+    table: pd.DataFrame, resolver: Resolver, needs_ids: bool, listed_genes: Flags | None
 ) -> pd.Series:
     """Return why names that were looked up cannot be ordered, ``""`` where they can."""
     fault = pd.Series("", index=table.index, dtype=object)

@@ -113,24 +113,15 @@ class Found:
         return Result(content, returned, self.basis.record(), made_of)
 
 
-def find(
-    adata: AnnData,
-    panel: Any,
-    *,
-    symbols: str | None = None,
-    preserve: Any = None,
-    layer: str | None = None,
-    **replaced: Any,
-) -> Found:
+def find(adata: AnnData, panel: Any, *, symbols: str | None = None, **replaced: Any) -> Found:
     """Find the genes of a panel, and what it is evaluated by.
 
-    Names that are not in the data are left out with a warning.  `replaced` are fields of the
-    request that the panel brings along; None is one that stays, and so is a `layer`.
+    Names that are not in the data are left out with a warning.  `replaced` are arguments of
+    :func:`request_for`.
     """
     genes = names.panel(adata, panel, symbols=symbols, missing="warn")
     stale.check_genes(adata, genes.key, "panel")
-    replaced |= {"preserve": preserve, "layer": layer, "symbols": symbols}
-    request = request_for(adata, genes.key, **replaced)
+    request = request_for(adata, genes.key, symbols=symbols, **replaced)
     basis = basis_of(adata, request)
     say_overridden(adata, genes.key, request)
     return Found(genes, basis)
@@ -174,8 +165,7 @@ def request_for(
     stored_key = request.structure.stored_key
     if stored_key is not None:
         raise InvalidValue(
-            f"`layer={short(layer)}` conflicts with the structure {stored_key!r}, which has its "
-            "own: leave it out, or name another structure with `preserve`"
+            f"`layer={short(layer)}` is not that of the structure {stored_key!r}: leave it out"
         )
     return request.but(layer=layer)
 
@@ -196,19 +186,16 @@ def one_data_set(adata: AnnData, key: str, argument: str) -> None:
     names = adata.uns[key].get("data_sets")
     if names is not None:
         raise InvalidValue(
-            f"`{argument}={short(key)}` is a selection from several datasets ({listed(names)}), of "
-            "which this is one: concatenate them, and select with their names as `batch_key`"
+            f"`{argument}={short(key)}` is a selection from several datasets ({listed(names)}): "
+            "concatenate them, and select with their names as `batch_key`"
         )
 
 
 def overridden(recorded: Request, request: Request) -> list[str]:
     """Return names of the arguments of a selection that a call replaced by others, with a word."""
-    arguments = request.arguments()
-    return [
-        name
-        for name, value in recorded.arguments().items()
-        if name not in _UNSAID and repr(value) != repr(arguments[name])
-    ]
+    before, now = recorded.arguments(), request.arguments()
+    names = [name for name in before if name not in _UNSAID]
+    return [name for name in names if repr(before[name]) != repr(now[name])]
 
 
 def basis_of(adata: AnnData, request: Request) -> Basis:
@@ -218,8 +205,8 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     n_genes = stale.most_genes(adata)
     if n_genes > adata.n_vars:
         caution(
-            f"`adata` has {adata.n_vars} genes, and results of {n_genes}: what is preserved is now "
-            "a share of the structure of these alone. Use the object with all genes."
+            f"`adata` has {adata.n_vars} genes, and results of {n_genes}: shares are now of the "
+            "structure of these alone. Use the object with all genes."
         )
     target = targets.resolve(adata, plain)
     detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
@@ -232,9 +219,14 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     return Basis(request, structure, criterion, detection)
 
 
+def are_varying(criterion: Criterion) -> NDArray[np.bool_]:
+    """Return whether each gene varies in any set of cells."""
+    return np.any([cells.variance > 0 for cells in criterion.sets], axis=0)
+
+
 def are_all(criterion: Criterion, order: Index) -> NDArray[np.bool_]:
     """Return whether the first genes each are all that vary: these preserve all, whatever it is."""
-    varying = np.any([cells.variance > 0 for cells in criterion.sets], axis=0)
+    varying = are_varying(criterion)
     return np.asarray(np.cumsum(varying[order]) == varying.sum())
 
 
@@ -243,8 +235,8 @@ def preserved_by(criterion: Criterion, order: Index) -> Array:
     is_all = are_all(criterion, order)
     if is_all.any():
         caution(
-            "The panel has all genes of `adata` that vary, and would preserve all in any case: its "
-            "shares are missing. Use an object with more genes."
+            "The panel has all genes of `adata` that vary, and its shares are missing: use an "
+            "object with more genes."
         )
     return np.where(is_all, np.nan, criterion.preserved(order))
 
@@ -292,7 +284,7 @@ def replacements(adata: AnnData, panel: Found, barred: NDArray[np.bool_]) -> Rep
 
 
 def joining_candidates(
-    adata: AnnData, panel: Found, stay: Index, leaves: NDArray[np.bool_] | None = None
+    adata: AnnData, panel: Found, stay: Index, leaves: NDArray[np.bool_] | bool = False
 ) -> Candidates:
     """Return genes that may join some that stay, within all that the panel was asked for.
 
@@ -301,10 +293,9 @@ def joining_candidates(
     request, detection = panel.basis.request, panel.basis.detection
     ignore = panel.basis.structure.spec.ignore
     out = names.not_to_choose(adata, request.exclude, ignore=ignore, symbols=request.symbols)
+    out |= leaves
     if detection.orderable is not None:
         out |= ~detection.orderable
-    if leaves is not None:
-        out |= leaves
     rows = panel.basis.limits(adata, ~out | np.isin(np.arange(adata.n_vars), stay))
     return alike.one_of_each_set(adata, joining(stay, ~out, rows, detection), request)
 
@@ -314,12 +305,8 @@ def joining(
 ) -> Candidates:
     """Return genes that may join some that stay, which no limit on a single gene rules out."""
     genes = Candidates.of(len(may), stay)
-    return replace(
-        genes,
-        allowed=may | genes.included,
-        rows=None if rows is None else rows.sparing(stay),
-        detection=detection,
-    )
+    rows = None if rows is None else rows.sparing(stay)
+    return replace(genes, allowed=may | genes.included, rows=rows, detection=detection)
 
 
 def in_place_of(

@@ -195,18 +195,16 @@ def _check(adata: AnnData, panel: Found, criterion: Criterion, key: str | None) 
     """Refuse cells that say nothing of panels, panels without others, and other cells."""
     if not criterion.has_anything:
         raise InvalidValue(
-            "`preserve` has nothing above the noise of `adata.X`, by which panels could be "
-            "compared: name another target"
+            "`preserve` has nothing above the noise of `adata.X`: name another target"
         )
     if criterion.largest:
         raise InvalidValue(
-            f"{subject('panel', panel.named.key)} was chosen for the worst of batches or draws, "
-            "and the best is found for a mean alone: choose it for the mean"
+            f"{subject('panel', panel.named.key)} is for the worst of batches or draws, and the "
+            "best is known for a mean alone: choose it for the mean"
         )
     if are_all(panel.basis.criterion, panel.genes)[-1]:
         raise InvalidValue(
-            "`panel` has all genes of `adata` that vary, and no other is of its size: use an "
-            "object with more genes"
+            "`panel` has all genes of `adata` that vary: use an object with more genes"
         )
     if key is None:
         return
@@ -214,14 +212,14 @@ def _check(adata: AnnData, panel: Found, criterion: Criterion, key: str | None) 
     better = results.key_for(adata, "selection", None, key, suffix="best")
     if better in adata.uns and adata.uns[better].get("best_of") != key:
         raise InvalidValue(
-            f"`panel={short(key)}` has a selection beside it, {better!r}, in whose place the best "
-            "panel would be: give one of them another key"
+            f"`panel={short(key)}` has another selection where the best panel would be, under "
+            f"{better!r}: give one of them another key"
         )
     recorded, preserved = np.ravel(adata.uns[key]["preserved"])[-1], panel.preserved[-1]
     if abs(preserved - recorded) > _CHANGED:
         raise InvalidValue(
-            f"`panel={short(key)}` preserves {preserved:.3g} of these cells, not {recorded:.3g} as "
-            "when selected: run `glfs_bio.pp.select_genes(adata)` again"
+            f"`panel={short(key)}` preserves {preserved:.3g} here, and {recorded:.3g} when it was "
+            "selected: run `glfs_bio.pp.select_genes(adata)` again"
         )
 
 

@@ -114,22 +114,14 @@ def resolve_genes(
     species = None
     if isinstance(nomenclature, str) and nomenclature.casefold() in names.SPECIES:
         species, nomenclature = nomenclature, None
-    resolver, frame = resolved(
-        adata,
-        genes,
-        symbols=symbols,
-        ids=ids,
-        species=species,
-        nomenclature=nomenclature,
-        ids_of_rows=ids_of_rows,
-        annotated=not is_list,
-    )
+    asked: dict[str, Any] = {"symbols": symbols, "ids": ids, "species": species}
+    asked |= {"nomenclature": nomenclature, "ids_of_rows": ids_of_rows}
+    resolver, frame = resolved(adata, genes, **asked, annotated=not is_list)
     if is_list:
         unknown = frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]
-        alike = [
-            names_of.similar(name, resolver.genes["symbol"]) for name in frame["name"][unknown]
-        ]
-        frame.loc[unknown, "candidates"] = list(map(", ".join, alike))
+        for row in unknown:
+            similar = names_of.similar(frame["name"][row], resolver.genes["symbol"])
+            frame.loc[row, "candidates"] = ", ".join(similar)
     _log(frame)
     clause = resolver.of_other_species(frame["name"])
     if clause:
@@ -149,14 +141,9 @@ def resolve_genes(
         if source is not None
     }
     params = {"genes": None, "nomenclature": species, "symbols": symbols, "ids": ids} | sources
-    entry = results.envelope(
-        "names",
-        params,
-        packages=("pandas",),
-        table=table,
-        species=resolver.species,
-        source=next(iter(sources.values()), SHIPPED),
-    )
+    content = {"table": table, "species": resolver.species}
+    content["source"] = next(iter(sources.values()), SHIPPED)
+    entry = results.envelope("names", params, packages=("pandas",), **content)
     results.store(adata, key_added, entry, var=columns)
     return None
 

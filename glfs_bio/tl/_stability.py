@@ -35,6 +35,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from .._typing import Array, Index
+
+    Flags = NDArray[np.bool_]
+    #: Matrices by what a subsample calls their layers.
+    Matrices = dict[str | None, RowMatrix]
+
 log = logging.getLogger(__name__)
 
 #: Layer of raw counts in what the subsamples are taken from.
@@ -161,14 +167,13 @@ def stability(
     request = _request(adata, key, select)
     spec = request.structure
     checks.seed(spec.random_state)
-    cells, matrices = _lean(adata, request)
-    subsamples = _drawn(cells, spec, fraction, n_resamples)
+    lean = _lean(adata, request)
+    subsamples = _drawn(lean[0], spec, fraction, n_resamples)
     if len(subsamples[0]) < _FEWEST_CELLS:
         raise InvalidValue(
-            f"`fraction={short(fraction)}` leaves {len(subsamples[0])} of {adata.n_obs} cells, too "
-            "few for a selection: increase it"
+            f"`fraction={short(fraction)}` leaves {len(subsamples[0])} cells: increase it"
         )
-    selected, ranks, included = _selections(cells, matrices, subsamples, request, n_jobs)
+    selected, ranks, included = _selections(lean, subsamples, request, n_jobs)
     may_vary, sizes = ~np.isnan(ranks[0]) & ~included, selected.sum(axis=1)
     frequency = (selected & ~included).mean(axis=0)
     jaccard = over_parts.jaccard(selected & ~included)
@@ -201,12 +206,8 @@ def stability(
 
 
 def _selections(
-    cells: AnnData,
-    matrices: Mapping[str | None, RowMatrix],
-    subsamples: list[NDArray[np.intp]],
-    request: Request,
-    n_jobs: int | None,
-) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.bool_]]:
+    lean: tuple[AnnData, Matrices], subsamples: list[Index], request: Request, n_jobs: int | None
+) -> tuple[Flags, Array, Flags]:
     """Return selected genes and ranks, one row per subsample, and the genes that had to be in.
 
     Each warning is shown once.
@@ -215,6 +216,7 @@ def _selections(
     if limits is not None and limits.counts_layer is not None:
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
     request = request.but(layer=None, stored_key=None)
+    cells, matrices = lean
     shared_matrices = {layer: Held(rows) for layer, rows in matrices.items()}
     tasks = (delayed(_selected)(cells, shared_matrices, rows, request) for rows in subsamples)
     n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(subsamples))
@@ -234,12 +236,8 @@ def _selections(
 
 
 def _with_substitutes(
-    adata: AnnData,
-    request: Request,
-    panel: NDArray[np.bool_],
-    selected: NDArray[np.bool_],
-    included: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    adata: AnnData, request: Request, panel: Flags, selected: Flags, included: Flags
+) -> tuple[Array, Array]:
     """Return frequencies and Jaccard indices in which a substitute counts as the gene.
 
     Substitutes are determined by all cells, and by all genes of a panel.
@@ -268,8 +266,7 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
         stale.check_genes(adata, key, "key")
     elif select.keys() <= {"random_state"}:
         raise NotFound(
-            f"`key={short(key)}` is not in `adata.uns`: run `glfs_bio.pp.select_genes(adata)` "
-            "first, or pass parameters, such as `n_genes`"
+            f"`key={short(key)}` is not in `adata.uns`: select genes first, or pass `n_genes`"
         )
     replaced = request.but(**select)
     if select.keys() & {*OF_STORED, "use_rep", "n_comps"}:
@@ -280,11 +277,11 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
     return replaced
 
 
-def _lean(adata: AnnData, request: Request) -> tuple[AnnData, dict[str | None, RowMatrix]]:
+def _lean(adata: AnnData, request: Request) -> tuple[AnnData, Matrices]:
     """Return the cells with what a selection reads of them, and the matrices."""
     structure = request.structure
     lean = AnnData(obs=pd.DataFrame(index=adata.obs_names), var=adata.var)
-    matrices: dict[str | None, RowMatrix] = {None: read.row_matrix(adata, structure.layer)}
+    matrices: Matrices = {None: read.row_matrix(adata, structure.layer)}
     batch = read.batches(adata, structure.batch_key)
     if batch is not None:
         lean.obs[structure.batch_key] = batch
@@ -307,9 +304,7 @@ def _lean(adata: AnnData, request: Request) -> tuple[AnnData, dict[str | None, R
     return lean, matrices
 
 
-def _drawn(
-    adata: AnnData, spec: StructureSpec, fraction: float, n_resamples: int
-) -> list[NDArray[np.intp]]:
+def _drawn(adata: AnnData, spec: StructureSpec, fraction: float, n_resamples: int) -> list[Index]:
     """Draw the cells of all subsamples, the same share of each batch, in their order."""
     rng = np.random.default_rng(spec.random_state)
     batch = read.batches(adata, spec.batch_key)
@@ -324,10 +319,7 @@ def _drawn(
 
 
 def _selected(
-    adata: AnnData,
-    matrices: Mapping[str | None, Held],
-    rows: NDArray[np.intp],
-    request: Request,
+    adata: AnnData, matrices: Mapping[str | None, Held], rows: Index, request: Request
 ) -> tuple[pd.DataFrame, list[Warning]]:
     """Return the selection of one subsample, a row per gene, and its warnings.
 
