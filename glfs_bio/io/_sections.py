@@ -75,7 +75,7 @@ class Subject:
     def outdated(self) -> dict[str, str]:
         """Why results are not of this selection, by their kinds."""
         reasons = {}
-        for kind in {*map(kind_told, CONTENTS)} - {"selection"}:
+        for kind in {*map(result_kind, CONTENTS)} - {"selection"}:
             entry = self.adata.uns.get(f"{self.key}_{kind}")
             if results.kind_of(entry) == kind:
                 reasons[kind] = stale.why_outdated(self.adata, entry, self.key)
@@ -89,7 +89,7 @@ class Subject:
 
     def sections(self, tell: Contents) -> Iterator[Section]:
         """Return what a function tells of its result, or that this is outdated."""
-        kind = kind_told(tell)
+        kind = result_kind(tell)
         entry = self.result(kind)
         if entry is not None:
             yield from tell(self, entry)
@@ -113,7 +113,7 @@ class Subject:
         return picture(draw(self.adata, *args, key=self.key, show=False, **options))
 
 
-def kind_told(tell: Contents) -> str:
+def result_kind(tell: Contents) -> str:
     """Return the kind of result that a function tells of."""
     return tell.__name__ if tell.__name__ in results.KINDS else "selection"
 
@@ -303,7 +303,7 @@ def parameters(subject: Subject, entry: Entry) -> Iterator[Section]:
     """Parameters and versions of all results."""
     tables: dict[str, pd.DataFrame] = {}
     versions: dict[str, Any] = {}
-    for kind in dict.fromkeys(map(kind_told, CONTENTS)):
+    for kind in dict.fromkeys(map(result_kind, CONTENTS)):
         shown = subject.result(kind) or {}
         versions |= shown.get("versions", {})
         if "params" in shown:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Named
     from .._anndata.target import Preserve as Given
     from ..options import Platform, Preserve
-    from ._panel import Found
+    from ._panel import GenePanel
 
 log = logging.getLogger(__name__)
 
@@ -222,7 +223,7 @@ def evaluate_panel(
     panels = _panels(adata, panel, symbols)
     most = max(len(genes.genes) for genes in panels.values())
     sizes = [] if sizes is None else sorted({*checks.whole_numbers("sizes", sizes, at_most=most)})
-    request = _request(adata, panels, symbols, preserve, layer, platform)
+    request = _request(adata, panels, preserve, layer, symbols=symbols, platform=platform)
     groups = catalogue.asked_for(
         measures,
         labels=labels,
@@ -242,7 +243,7 @@ def evaluate_panel(
     spills, spilling = None, request.platform
     if coded is not None and "forecast" in groups and spilling is not None and spilling.spillover:
         spills = spillover.of_labels(spilling, spilling.spillover, str(labels), coded)
-    elif "forecast" not in groups and platform is not None and platform.spillover:
+    elif platform is not None and platform.spillover:
         note("`spillover` is part of a forecast: `measures` has to name `'forecast'`.")
     about: dict[str, Any] = {"labels": coded, "counts": counts, "gene_sets": sets}
     about |= {"graph": graph, "domains": in_graph, "spillover": spills}
@@ -261,7 +262,7 @@ def evaluate_panel(
     if isinstance(panel, Mapping):
         content = _joined(tables)
         content.pop("confusion", None)
-        content["overlap"] = _overlap({prefix.name: prefix.found for prefix in prefixes})
+        content["overlap"] = _overlap({prefix.name: prefix.panel for prefix in prefixes})
     else:
         content = tables[prefixes[-1].name]
         written = evaluation.columns(prefixes[-1], str(key_added))
@@ -283,19 +284,12 @@ def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]
         raise InvalidValue(
             f"`panel` has the names {listed(map(repr, called))}: give each its own, without /"
         )
-    return {
-        str(name): names.panel(adata, genes, symbols=symbols, missing="warn")
-        for name, genes in panel.items()
-    }
+    lookup = partial(names.panel, adata, symbols=symbols, missing="warn")
+    return {str(name): lookup(genes) for name, genes in panel.items()}
 
 
 def _request(
-    adata: AnnData,
-    panels: Mapping[str, Named],
-    symbols: str | None,
-    preserve: Any,
-    layer: str | None,
-    platform: Platform | None,
+    adata: AnnData, panels: Mapping[str, Named], preserve: Any, layer: str | None, **replaced: Any
 ) -> Request:
     """Return what panels are evaluated by: what the selections among them have in common."""
     requests: dict[str, Request] = {}
@@ -303,7 +297,7 @@ def _request(
         stale.check_genes(adata, panel.key, "panel")
         if panel.key is not None and panel.key in adata.uns:
             requests[panel.key] = results.request_of(adata, panel.key)
-    replaced: dict[str, Any] = {"across": None, "platform": platform}
+    replaced["across"] = None
     if len({request.across for request in requests.values()}) > 1:
         replaced["across"] = "mean"
     if len({request.structure.text() for request in requests.values()}) > 1:
@@ -314,12 +308,11 @@ def _request(
                 f"`panel` has selections of different structures ({listed(requests)}): compare "
                 "them with `preserve='structure'`, and name a `layer` if theirs differ too"
             )
-        matrix = next(iter(layers)) if layer is None else layer
-        replaced["structure"] = StructureSpec(layer=matrix)
+        replaced["structure"] = StructureSpec(layer=layer or next(iter(layers)))
     if len(panels) > 1 and preserve is None:
         preserve = "structure"
     key = next(iter(requests), None)
-    request = request_for(adata, key, symbols=symbols, preserve=preserve, layer=layer, **replaced)
+    request = request_for(adata, key, preserve=preserve, layer=layer, **replaced)
     say_overridden(adata, key, request)
     return request
 
@@ -338,18 +331,16 @@ def _joined(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the tables of several panels as one each, with a column for the panel."""
     content: dict[str, Any] = {}
     for table in dict.fromkeys(table for of_panel in tables.values() for table in of_panel):
-        of_panels = {
-            name: of_panel[table] for name, of_panel in tables.items() if table in of_panel
-        }
+        frames = {name: tables[name][table] for name in tables if table in tables[name]}
         if table == "forecast":
-            content[table] = _joined(of_panels)
+            content[table] = _joined(frames)
             continue
-        frames = [frame.assign(panel=name)[["panel", *frame]] for name, frame in of_panels.items()]
-        content[table] = pd.concat(frames, ignore_index=True)
+        joined = [frames[name].assign(panel=name)[["panel", *frames[name]]] for name in frames]
+        content[table] = pd.concat(joined, ignore_index=True)
     return content
 
 
-def _overlap(panels: Mapping[str, Found]) -> pd.DataFrame:
+def _overlap(panels: Mapping[str, GenePanel]) -> pd.DataFrame:
     """Count the genes that each pair of panels shares, by name and by substitutes."""
     substitutes = {name: panel.measured.substitutes() for name, panel in panels.items()}
     rows = []
@@ -360,8 +351,8 @@ def _overlap(panels: Mapping[str, Found]) -> pd.DataFrame:
         matched = n_matched(genes, genes_of_second, substitutes[first] + substitutes[second])
         jaccards = (n / (n_both - n) for n in (n_shared, matched))
         rows.append((first, second, n_shared, *jaccards))
-    columns_of_pairs = ["panel", "other", "shared", "jaccard", "jaccard_with_substitutes"]
-    return pd.DataFrame(rows, columns=columns_of_pairs)
+    names_of = ["panel", "other", "shared", "jaccard", "jaccard_with_substitutes"]
+    return pd.DataFrame(rows, columns=names_of)
 
 
 def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> sparse.csr_array:

@@ -15,7 +15,7 @@ from .._anndata.tool import Result, tool
 from ..criterion.panel import MIN_SCORE
 from ..errors import listed, note
 from ..measures.genes import imputed, predictors
-from ._panel import find, must_haves, overridden, replacements, with_shares
+from ._panel import are_varying, find, must_haves, overridden, replacements, with_shares
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..labels import Labels
     from ..options import Preserve
     from ..solvers.constraints import Rows
-    from ._panel import Found, Replacements
+    from ._panel import GenePanel, Replacements
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
@@ -246,16 +246,14 @@ def _substitutes(names: Array, genes: Index, instead: Replacements, n: int) -> p
     pairs = [(row, gene) for row in range(len(genes)) for gene in instead.best(row, n)]
     rows, substitutes = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     table = pd.DataFrame({"gene": names[genes[rows]], "substitute": names[substitutes]})
-    score = instead.score[rows, substitutes]
-    return table.assign(
-        rank=table.groupby("gene").cumcount() + 1,
-        substitution_score=score,
-        acceptable=score >= MIN_SCORE,
-        loss_with_substitute=instead.lost[rows, substitutes],
-    )
+    table["rank"] = table.groupby("gene").cumcount() + 1
+    table["substitution_score"] = instead.score[rows, substitutes]
+    table["acceptable"] = table["substitution_score"] >= MIN_SCORE
+    table["loss_with_substitute"] = instead.lost[rows, substitutes]
+    return table
 
 
-def _certificates(adata: AnnData, panel: Found, must_have: NDArray[np.bool_]) -> dict[str, Any]:
+def _certificates(adata: AnnData, panel: GenePanel, must_have: NDArray[np.bool_]) -> dict[str, Any]:
     """Return what the selection says of its genes; nothing where the call replaces its request."""
     key = panel.named.key
     if key is None or "tolerance" not in adata.uns.get(key, ()):
@@ -318,7 +316,7 @@ def _axes(measured: MeasuredPanel, names: Array) -> tuple[list[str], Array]:
     return [titles[axis] for axis in largest], shares[np.arange(len(largest)), largest]
 
 
-def _standing(adata: AnnData, panel: Found, genes: Index, lost: Array) -> dict[str, Any]:
+def _standing(adata: AnnData, panel: GenePanel, genes: Index, lost: Array) -> dict[str, Any]:
     """Return how genes stand to a panel: tables of them and of what predicts each.
 
     `lost` is what is lost with each gene (columns) in the place of one of the panel.
@@ -336,14 +334,14 @@ def _standing(adata: AnnData, panel: Found, genes: Index, lost: Array) -> dict[s
     r2, predicted_by, of_panel, why_not = [], [], [], []
     with panel.few_threads():
         gains = panel.measured.gains()[genes]
-        of_others = imputed(sets, panel.genes)
+        r2_outside = imputed(sets, panel.genes)
         for gene, is_in, would_gain in zip(genes.tolist(), selected, price < 0, strict=True):
-            others = panel.genes[panel.genes != gene]
-            r2.append((imputed(sets, others) if is_in else of_others)[gene])
-            shares = predictors(sets, others, np.array([gene]))[0]
+            predicting = panel.genes[panel.genes != gene]
+            r2.append((imputed(sets, predicting) if is_in else r2_outside)[gene])
+            shares = predictors(sets, predicting, np.array([gene]))[0]
             order = [k for k in np.argsort(-shares)[:_PREDICTORS] if shares[k] >= _LEAST]
-            predicted_by.append(with_shares(names[others], shares, order))
-            of_panel += [(names[gene], names[others[k]], shares[k]) for k in order]
+            predicted_by.append(with_shares(names[predicting], shares, order))
+            of_panel += [(names[gene], names[predicting[k]], shares[k]) for k in order]
             reason = reasons.get(gene) or _why_not(panel, gene, limits, would_gain=would_gain)
             why_not.append("" if is_in else reason)
     table = {
@@ -365,7 +363,7 @@ def _standing(adata: AnnData, panel: Found, genes: Index, lost: Array) -> dict[s
     }
 
 
-def _ranks(adata: AnnData, panel: Found, reasons: dict[int, str]) -> Array:
+def _ranks(adata: AnnData, panel: GenePanel, reasons: dict[int, str]) -> Array:
     """Return the ranks of all genes: of the selection, or by what they add to the panel."""
     if panel.named.key is not None:
         return np.asarray(adata.var[f"{panel.named.key}_rank"], dtype=float)
@@ -377,7 +375,7 @@ def _ranks(adata: AnnData, panel: Found, reasons: dict[int, str]) -> Array:
     return ranks
 
 
-def _reasons(adata: AnnData, panel: Found, rows: Rows | None) -> dict[int, str]:
+def _reasons(adata: AnnData, panel: GenePanel, rows: Rows | None) -> dict[int, str]:
     """Return why genes cannot be in a panel, by rows of ``.var``; of several reasons the first."""
     request, basis = panel.basis.request, panel.basis
     lookup = names_of.Lookup(adata, request.symbols)
@@ -393,15 +391,14 @@ def _reasons(adata: AnnData, panel: Found, rows: Rows | None) -> dict[int, str]:
         for gene in np.flatnonzero(~rows.allowed).tolist():
             limits = _exceeded(rows, gene, np.zeros_like(rows.upper))
             groups.append(([gene], f"it is ruled out by limits ({limits})"))
-    constant = np.all([cells.variance <= 0 for cells in basis.structure.sets], axis=0)
-    groups.append((np.flatnonzero(constant), "it does not vary"))
+    groups.append((np.flatnonzero(~are_varying(basis.criterion)), "it does not vary"))
     if panel.named.key is not None:
         untested = adata.var[f"{panel.named.key}_score"].isna()
         groups.append((np.flatnonzero(untested), "it was no candidate"))
     return {int(gene): reason for genes, reason in reversed(groups) for gene in genes}
 
 
-def _why_not(panel: Found, gene: int, rows: Rows | None, *, would_gain: bool) -> str:
+def _why_not(panel: GenePanel, gene: int, rows: Rows | None, *, would_gain: bool) -> str:
     """Return why a gene that can be in a panel is not, though it may gain in place of another."""
     used = None if rows is None else rows.sums(panel.genes)
     if rows is not None and used is not None and not rows.within(used)[gene]:

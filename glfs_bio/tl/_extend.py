@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Target
     from ..options import Limits, Platform, Preserve
-    from ._panel import Found
+    from ._panel import GenePanel
 
 
 @tool("selection", summaries.extension, suffix="extended")
@@ -181,7 +181,7 @@ def extend_panel(
 
 
 def _dropped(
-    adata: AnnData, panel: Found, drop: Any, missing: Collection[str], symbols: str | None
+    adata: AnnData, panel: GenePanel, drop: Any, missing: Collection[str], symbols: str | None
 ) -> pd.Series:
     """Return rows of ``.var`` of the genes that leave, by their names; −1 for those it lacks."""
     if drop is None:

@@ -24,7 +24,7 @@ from ..measures.space import RANDOM, Autocorrelation
 from ..solvers.greedy import select
 from ..solvers.panel import Candidates, Problem
 from ..vendors import forecast as forecasts
-from ._panel import Found, are_all, are_varying, with_shares
+from ._panel import GenePanel, are_all, are_varying, with_shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -75,7 +75,7 @@ class Prefix:
     """The first genes of a panel, or all of them."""
 
     name: str
-    found: Found
+    panel: GenePanel
     n_genes: int
     everything: Expressed
     random_state: int | None
@@ -85,17 +85,17 @@ class Prefix:
     @property
     def is_whole(self) -> bool:
         """Whether these are all genes of the panel."""
-        return self.n_genes == len(self.found.genes)
+        return self.n_genes == len(self.panel.genes)
 
     @property
     def genes(self) -> Index:
         """Rows of ``.var``."""
-        return self.found.genes[: self.n_genes]
+        return self.panel.genes[: self.n_genes]
 
     @cached_property
     def comparable(self) -> float:
         """1, or NaN for all genes that vary, with which nothing can be compared."""
-        return np.nan if are_all(self.found.basis.criterion, self.genes)[-1] else 1.0
+        return np.nan if are_all(self.panel.basis.criterion, self.genes)[-1] else 1.0
 
     @cached_property
     def expressed(self) -> Expressed:
@@ -110,7 +110,7 @@ class Prefix:
     @cached_property
     def r2(self) -> Array:
         """R² of the structure of each unmeasured gene."""
-        return imputed(self.found.basis.structure.sets, self.genes)
+        return imputed(self.panel.basis.structure.sets, self.genes)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Evaluation:
     def prefixes(self, panels: Mapping[str, Named], sizes: Sequence[int]) -> list[Prefix]:
         """Return the first genes of panels, and after them each whole panel."""
         sized = [
-            (name, Found(panel, self.basis), size)
+            (name, GenePanel(panel, self.basis), size)
             for name, panel in panels.items()
             for size in (*(size for size in sizes if size < len(panel.genes)), len(panel.genes))
         ]
@@ -162,7 +162,7 @@ class Evaluation:
     def rows(self, prefix: Prefix) -> list[Row]:
         """Return the measures of the groups that are wanted."""
         panel = {"panel": prefix.name, "n_genes": prefix.n_genes}
-        with prefix.found.few_threads():
+        with prefix.panel.few_threads():
             return [
                 panel | measure
                 for groups, compute in _OF_GROUPS.items()
@@ -172,20 +172,20 @@ class Evaluation:
 
     def tables(self, prefix: Prefix) -> dict[str, Any]:
         """Return the tables of a panel."""
-        absent, orderable = prefix.found.named.absent, self.basis.detection.orderable
+        absent, orderable = prefix.panel.named.absent, self.basis.detection.orderable
         names = self.adata.var_names[prefix.genes]
         genes = pd.DataFrame({"gene": [*names, *absent]})
         genes["in_data"] = np.arange(len(genes)) < len(names)
         if orderable is not None:
             genes["orderable"] = [*orderable[prefix.genes], *[False] * len(absent)]
-        with prefix.found.few_threads():
+        with prefix.panel.few_threads():
             unexplained = self._unexplained(prefix)
         return {"genes": genes, "unexplained": unexplained, **prefix.tables}
 
     def columns(self, prefix: Prefix, key: str) -> dict[str, dict[str, Array]]:
         """Return columns of cells and genes for a panel."""
-        with prefix.found.few_threads():
-            cells = prefix.found.measured.unexplained_cells()
+        with prefix.panel.few_threads():
+            cells = prefix.panel.measured.unexplained_cells()
         of_cells = self.basis.structure.of_all_cells(cells, self.adata.n_obs)
         return {"obs": {f"{key}_unexplained": of_cells}, "var": {f"{key}_r2": prefix.r2}}
 
@@ -273,10 +273,10 @@ class Evaluation:
 
     def _preserved(self, prefix: Prefix) -> list[Row]:
         criterion, detection, size = self.basis.criterion, self.basis.detection, prefix.n_genes
-        preserved = float(prefix.found.preserved[size - 1])
+        preserved = float(prefix.panel.preserved[size - 1])
         if np.isnan(prefix.comparable):
             return [row(name, np.nan) for name in ("preserved", "optimality", "best_preserved")]
-        best, most = (of[size - 1] for of in self._best_of_size(len(prefix.found.genes)))
+        best, most = (of[size - 1] for of in self._best_of_size(len(prefix.panel.genes)))
         if size not in self._random:
             panels = self._random_panels(size)
             self._random[size] = [criterion.preserved(genes)[-1] for genes in panels]
@@ -327,10 +327,8 @@ class Evaluation:
         return _rows_of_scores(scores, self.scores_of_all_genes)
 
     def _silhouette(self, prefix: Prefix) -> list[Row]:
-        of_panel, of_all = (
-            readers.silhouette(view.coordinates, self.labels.codes)
-            for view in (prefix.view, self.all_genes)
-        )
+        codes, views = self.labels.codes, (prefix.view, self.all_genes)
+        of_panel, of_all = (readers.silhouette(view.coordinates, codes) for view in views)
         return [row("silhouette", of_panel, all_genes=of_all)]
 
     def _clusters(self, prefix: Prefix) -> list[Row]:
@@ -438,7 +436,7 @@ class Evaluation:
         """Return the unexplained axes, named by their genes and labels."""
         names = self.adata.var_names.to_numpy()
         rows = []
-        for axis in prefix.found.measured.unexplained_axes(_AXES):
+        for axis in prefix.panel.measured.unexplained_axes(_AXES):
             order = np.argsort(-axis.genes)
             up = order[axis.genes[order] > 0][:_GENES]
             down = order[axis.genes[order] < 0][::-1][:_GENES]

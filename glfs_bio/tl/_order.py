@@ -21,7 +21,7 @@ from ..selection import best_panel
 from ..solvers.panel import Problem
 from ..vendors.names import NOT_FOUND, versionless
 from ._panel import (
-    Found,
+    GenePanel,
     absent,
     basis_of,
     in_place_of,
@@ -264,14 +264,13 @@ def _platform(
 ) -> tuple[str, Platform | None]:
     """Return whose order it is, and the platform that says which genes can be ordered."""
     listing = platform if isinstance(platform, Platform) else of_selection
-    listed_name = None if listing is None else listing.name
+    name = of_listing = None if listing is None else listing.name
     if platform is not None:
         name = canonical_name(getattr(platform, "name", platform))
-        return name, listing if listed_name in (None, name) else None
-    if listed_name is None or listed_name in ORDERS:
-        return listed_name or "sheet", listing
-    note(f"{quoted(listed_name)} has no form: this is the order sheet.")
-    return "sheet", None
+    elif name not in (None, *ORDERS):
+        note(f"{quoted(name)} has no form: this is the order sheet.")
+        name = None
+    return name or "sheet", listing if of_listing in (None, name) else None
 
 
 def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:
@@ -279,8 +278,9 @@ def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:
     form = ORDERS[platform]
     most = form.most_added if adds else form.most_genes
     if n_genes > most > 0:
-        most_of_form = f"a {form.title} takes {most} at most (March 2025)"
-        raise InvalidValue(f"`panel` has {n_genes} genes, and {most_of_form}: order fewer genes")
+        raise InvalidValue(
+            f"`panel` has {n_genes} genes, and a {form.title} takes {most} at most: order fewer"
+        )
 
 
 class Draft:
@@ -422,7 +422,7 @@ class Draft:
         """
         rows = _rows(items)
         genes = np.append(rows, np.setdiff1d(self.catalogue, rows))
-        panel = Found(Named.of(self.adata, genes, self.panel.key), basis)
+        panel = GenePanel(Named.of(self.adata, genes, self.panel.key), basis)
         with panel.few_threads():
             instead = replacements(self.adata, panel, ~self.can_join(items))
         pairs = [

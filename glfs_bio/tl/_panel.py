@@ -71,7 +71,7 @@ class Basis:
 
 
 @dataclass(frozen=True)
-class Found:
+class GenePanel:
     """A panel in the rows of ``.var``, and what it is evaluated by."""
 
     #: In the rows of ``.var``
@@ -113,7 +113,7 @@ class Found:
         return Result(content, returned, self.basis.record(), made_of)
 
 
-def find(adata: AnnData, panel: Any, *, symbols: str | None = None, **replaced: Any) -> Found:
+def find(adata: AnnData, panel: Any, *, symbols: str | None = None, **replaced: Any) -> GenePanel:
     """Find the genes of a panel, and what it is evaluated by.
 
     Names that are not in the data are left out with a warning.  `replaced` are arguments of
@@ -124,7 +124,7 @@ def find(adata: AnnData, panel: Any, *, symbols: str | None = None, **replaced: 
     request = request_for(adata, genes.key, symbols=symbols, **replaced)
     basis = basis_of(adata, request)
     say_overridden(adata, genes.key, request)
-    return Found(genes, basis)
+    return GenePanel(genes, basis)
 
 
 def request_for(
@@ -258,7 +258,7 @@ class Replacements:
         return np.asarray(order[np.isfinite(self.score[row, order])])
 
 
-def replacements(adata: AnnData, panel: Found, barred: NDArray[np.bool_]) -> Replacements:
+def replacements(adata: AnnData, panel: GenePanel, barred: NDArray[np.bool_]) -> Replacements:
     """Return what comes of replacing genes of a panel by others, but for those that are `barred`.
 
     A gene of the panel is no substitute.  Where the panel is a selection, neither is a gene that
@@ -284,7 +284,7 @@ def replacements(adata: AnnData, panel: Found, barred: NDArray[np.bool_]) -> Rep
 
 
 def joining_candidates(
-    adata: AnnData, panel: Found, stay: Index, leaves: NDArray[np.bool_] | bool = False
+    adata: AnnData, panel: GenePanel, stay: Index, leaves: NDArray[np.bool_] | bool = False
 ) -> Candidates:
     """Return genes that may join some that stay, within all that the panel was asked for.
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..criterion.criterion import Criterion
     from ..options import Preserve
     from ..solvers.panel import Candidates, Panel, Proof
-    from ._panel import Found
+    from ._panel import GenePanel
 
 #: A selection that preserves something else than when it was made is of another matrix.
 _CHANGED = 1e-6
@@ -191,7 +191,7 @@ def prove_panel(
     return subject.result(adata, content)
 
 
-def _check(adata: AnnData, panel: Found, criterion: Criterion, key: str | None) -> None:
+def _check(adata: AnnData, panel: GenePanel, criterion: Criterion, key: str | None) -> None:
     """Refuse cells that say nothing of panels, panels without others, and other cells."""
     if not criterion.has_anything:
         raise InvalidValue(
@@ -223,7 +223,7 @@ def _check(adata: AnnData, panel: Found, criterion: Criterion, key: str | None) 
         )
 
 
-def _candidates(adata: AnnData, panel: Found) -> Candidates:
+def _candidates(adata: AnnData, panel: GenePanel) -> Candidates:
     """Return the genes of all panels that a panel is compared with, which has any of them."""
     request, genes = panel.basis.request, np.isin(np.arange(adata.n_vars), panel.genes)
     options: Any = {"symbols": request.symbols, "missing": "ignore"}
@@ -296,8 +296,8 @@ def _sharpen(
     entry = adata.uns[key]
     changed: dict[str, Any] = {"tolerance": tolerance}
     if "optimality" in entry:
-        *first_ones, _ = np.ravel(entry["optimality"])
-        changed["optimality"] = np.array([*first_ones, np.fmax(_optimality(entry), share)])
+        changed["optimality"] = np.array(entry["optimality"], ndmin=1)
+        changed["optimality"][-1] = np.fmax(_optimality(entry), share)
     results.revise(adata, key, changed, states.add_prefix(f"{key}_"))
     explanation = results.last(adata, "explanation", key)
     entry = adata.uns.get(explanation, {})
@@ -309,7 +309,7 @@ def _sharpen(
 
 
 def _store_beside(
-    adata: AnnData, panel: Found, candidates: Candidates, best: Panel, time_limit: float | None
+    adata: AnnData, panel: GenePanel, candidates: Candidates, best: Panel, seconds: float | None
 ) -> None:
     """Store a panel that is better than a selection."""
     of = str(panel.named.key)
@@ -320,6 +320,6 @@ def _store_beside(
     if "batches" in about:
         order = candidates.genes[best.order[: best.n_selected]]
         about["preserved_in_batches"] = panel.basis.criterion.preserved_in_sets(order)
-    request = replace(results.request_of(adata, of), search="best", time_limit=time_limit)
+    request = replace(results.request_of(adata, of), search="best", time_limit=seconds)
     request = request_to_keep(adata, replace(request, n_genes=best.n_selected), frame, key)
     results.store(adata, key, results.selected(best, request, **about), var=frame)
