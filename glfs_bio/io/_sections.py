@@ -1,5 +1,7 @@
 """Sections of the report: each is a heading with text, tables and figures.
 
+Texts that are the same in every report are in the template.
+
 A function of ``CONTENTS``, which has them in the order of the page, tells of the result of the kind
 that it is called, or else of the selection.
 """
@@ -189,14 +191,9 @@ def types(subject: Subject, _: Entry) -> Iterator[Section]:
     except Refusal:
         return
     if len(groups) > 1:
-        text = "The size of a dot is the share of the cells of a type in which the gene is on, and "
-        text += (
-            "its colour the mean expression, from 0 to 1 for each gene. A gene stands under the "
-        )
-        text += "type that it is a marker of, or else in which share × mean is largest."
         caption = f"The selected genes by {subject.labels}."
         figure = subject.figure(pl.dotplot, subject.labels, symbols=subject.symbols)
-        yield Section("types", "Genes by type", [text], figures={caption: figure})
+        yield Section("types", "Genes by type", figures={caption: figure})
 
 
 def evaluation(subject: Subject, entry: Entry) -> Iterator[Section]:
@@ -218,30 +215,21 @@ def evaluation(subject: Subject, entry: Entry) -> Iterator[Section]:
             caption = f"Labels predicted for the cells of each label, by {READINGS[reading]}."
             figures[caption] = subject.figure(pl.confusion, reading=reading)
     yield Section("evaluation", "Evaluation", [], tables, figures)
-    text = "The axes of the structure that the panel explains least, the worst first, named by the "
-    text += "genes at both ends. The share is of all unexplained variation."
     tables = {"": subject.renamed(entry["unexplained"])}
-    yield Section("unexplained", "Unexplained variation", [text], tables)
+    yield Section("unexplained", "Unexplained variation", [], tables)
 
 
 def explanation(subject: Subject, entry: Entry) -> Iterator[Section]:
     """Why each gene is in the panel, and its substitutes."""
-    text = "Most of the loss lies along one axis of the structure, named by the genes that vary "
-    text += "most along it. A gene is expressed in the labels of which at least 10 % of the cells "
-    text += "express it, with its mean there compared with all other cells."
     names = ["gene", "role", "expressed_in", "preserved", "axis", "axis_share"]
     table = entry["table"].filter(names)
     tables = {"": subject.renamed(table.loc[:, (table != "").any()])}
     if "genes" in entry:
         tables["Genes that were asked for."] = subject.renamed(entry["genes"])
-    yield Section("explanation", "Why each gene", [text], tables)
+    yield Section("explanation", "Why each gene", [], tables)
     if "substitutes" in entry:
-        text = (
-            "Replacements for genes whose probes fail, the best first. A score of 1 is as good as "
-        )
-        text += "a second measurement of the gene. The constraints hold with each of them."
         tables = {"": subject.renamed(entry["substitutes"])}
-        yield Section("substitutes", "Substitutes", [text], tables)
+        yield Section("substitutes", "Substitutes", [], tables)
 
 
 def selection(subject: Subject, entry: Entry) -> Iterator[Section]:
@@ -252,7 +240,7 @@ def selection(subject: Subject, entry: Entry) -> Iterator[Section]:
         if "ruled_out" in entry:
             caption = "Genes that a limit rules out, of which each alone would preserve most."
             tables[caption] = subject.renamed(entry["ruled_out"])
-        yield Section("limits", "Constraints", ["The panel meets these constraints."], tables)
+        yield Section("limits", "Constraints", [], tables)
     names = [name for name in entry if name not in ("kind", "written", "request")]
     numbers = {name: entry[name] for name in names if np.isscalar(entry[name])}
     figures = {"Shares by number of genes.": subject.figure(pl.curve)}
@@ -266,13 +254,11 @@ def stability(subject: Subject, entry: Entry) -> Iterator[Section]:
     frequent = subject.adata.var_names[is_frequent]
     text = f"{len(entry['n_genes'])} selections, each in a subsample of {entry['n_cells']} cells, "
     text += f"have a mean Jaccard index of {entry['mean_jaccard']:.3g}."
-    texts, n_bars, figures = [text], min(_BARS, results.n_chosen(entry)), {}
-    for where, genes in (
-        ("in the panel", panel.difference(frequent, sort=False)),
-        ("among the genes selected most often", frequent.difference(panel, sort=False)),
-    ):
-        if len(genes):
-            texts.append(f"Only {where}: {', '.join(names.loc[genes])}.")
+    only = {"in the panel": panel.difference(frequent, sort=False)}
+    only["among the genes selected most often"] = frequent.difference(panel, sort=False)
+    shown = {where: ", ".join(names.loc[genes]) for where, genes in only.items() if len(genes)}
+    texts = [text, *(f"Only {where}: {genes}." for where, genes in shown.items())]
+    n_bars, figures = min(_BARS, results.n_chosen(entry)), {}
     if n_bars:
         caption = "Selection frequencies, and the Jaccard index of every two selections."
         figures[caption] = subject.figure(pl.stability, n_bars, symbols=subject.symbols)

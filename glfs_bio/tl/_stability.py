@@ -169,10 +169,9 @@ def stability(
     checks.seed(spec.random_state)
     lean = _lean(adata, request)
     subsamples = _drawn(lean[0], spec, fraction, n_resamples)
-    if len(subsamples[0]) < _FEWEST_CELLS:
-        raise InvalidValue(
-            f"`fraction={short(fraction)}` leaves {len(subsamples[0])} cells: increase it"
-        )
+    n_cells = len(subsamples[0])
+    if n_cells < _FEWEST_CELLS:
+        raise InvalidValue(f"`fraction={short(fraction)}` leaves {n_cells} cells: increase it")
     selected, ranks, included = _selections(lean, subsamples, request, n_jobs)
     may_vary, sizes = ~np.isnan(ranks[0]) & ~included, selected.sum(axis=1)
     frequency = (selected & ~included).mean(axis=0)
@@ -192,7 +191,7 @@ def stability(
         "n_included": int(included.sum()),
         "n_shared": int((panel & consensus).sum()),
         "n_tested": int(np.count_nonzero(~np.isnan(ranks[0]))),
-        "n_cells": len(subsamples[0]),
+        "n_cells": n_cells,
         "request": codec.text_of(request),
         "structure": codec.storable(spec),
     }
@@ -225,9 +224,8 @@ def _selections(
         for frame, warned in selections:
             frames.append(frame)
             messages.update({str(warning): warning for warning in warned})
-            stage = {"n_done": len(frames), "n_all": len(subsamples)}
-            text = "%(n_done)d of %(n_all)d parts selected"
-            log.info(text, stage, extra=stage | {"stage": "selecting on parts"})
+            stage = {"n_done": len(frames), "n_all": len(subsamples), "stage": "selecting on parts"}
+            log.info("%(n_done)d of %(n_all)d parts selected", stage, extra=stage)
     for warning in messages.values():
         warn(warning)
     selected = np.stack([frame["glfs_selected"] for frame in frames])
