@@ -9,9 +9,7 @@ import numpy as np
 from ..errors import InvalidValue, short, subject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import pandas as pd
+    from collections.abc import Iterable, Sequence
 
     from .._typing import Array
 
@@ -101,14 +99,6 @@ def by_random(values: Sequence[float] | Array) -> dict[str, float]:
     if not len(values):
         return {}
     return {"random": float(np.mean(values)), "random_best": float(np.max(values))}
-
-
-def measured(entry: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the measures of the whole panel of an evaluation, by their names."""
-    table = entry["measures"]
-    table = table[table["n_genes"] == table["n_genes"].max()]
-    by_name: pd.DataFrame = table.drop_duplicates("measure").set_index("measure")
-    return by_name
 
 
 def asked_for(measures: str | Iterable[str] | None, **arguments: object) -> dict[str, set[str]]:

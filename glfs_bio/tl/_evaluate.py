@@ -18,6 +18,7 @@ from .._anndata.tool import Result, tool
 from ..cells.pca import check_coordinates
 from ..cells.spec import StructureSpec
 from ..criterion.panel import n_matched
+from ..data.threads import few_threads
 from ..errors import InvalidValue, NotFound, listed, naming, note, short, subject
 from ..measures import catalogue
 from ..measures import space as in_space
@@ -253,19 +254,20 @@ def evaluate_panel(
     columns.log_neighbors(adata.n_obs)
     prefixes = evaluation.prefixes(panels, sizes)
     rows: list[dict[str, Any]] = []
-    for number, prefix in enumerate(prefixes, 1):
-        rows += evaluation.rows(prefix)
-        stage = {"stage": f"evaluating {prefix.name}", "n_done": number, "n_all": len(prefixes)}
-        log.info("%d of %d evaluated", number, len(prefixes), extra=stage)
-    tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
     written: dict[str, Any] = {}
-    if isinstance(panel, Mapping):
-        content = _joined(tables)
-        content.pop("confusion", None)
-        content["overlap"] = _overlap({prefix.name: prefix.panel for prefix in prefixes})
-    else:
-        content = tables[prefixes[-1].name]
-        written = evaluation.columns(prefixes[-1], str(key_added))
+    with few_threads(evaluation.basis.criterion.rank):
+        for number, prefix in enumerate(prefixes, 1):
+            rows += evaluation.rows(prefix)
+            stage = {"stage": f"evaluating {prefix.name}", "n_done": number, "n_all": len(prefixes)}
+            log.info("%d of %d evaluated", number, len(prefixes), extra=stage)
+        tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
+        if isinstance(panel, Mapping):
+            content = _joined(tables)
+            content.pop("confusion", None)
+            content["overlap"] = _overlap({prefix.name: prefix.panel for prefix in prefixes})
+        else:
+            content = tables[prefixes[-1].name]
+            written = evaluation.columns(prefixes[-1], str(key_added))
     content = {"measures": _measures(rows, groups), **content}
     params = {"gene_sets": said_of(gene_sets), **evaluation.basis.record()}
     evaluated = [genes.key_and_genes for genes in panels.values()]

@@ -15,14 +15,7 @@ from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, listed, short, subject
 from ..pp import request_to_keep
 from ..selection import best_panel, problem_of, strongest_out
-from ._panel import (
-    absent,
-    find,
-    in_place_of,
-    joining_candidates,
-    must_haves,
-    preserved_by,
-)
+from ._panel import absent, find, in_place_of, joining_candidates, must_haves, preserved_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -161,14 +161,11 @@ class Evaluation:
 
     def rows(self, prefix: Prefix) -> list[Row]:
         """Return the measures of the groups that are wanted."""
-        panel = {"panel": prefix.name, "n_genes": prefix.n_genes}
-        with prefix.panel.few_threads():
-            return [
-                panel | measure
-                for groups, compute in _OF_GROUPS.items()
-                if set(groups) & self.groups.keys()
-                for measure in compute(self, prefix)
-            ]
+        panel, rows = {"panel": prefix.name, "n_genes": prefix.n_genes}, []
+        for groups, compute in _OF_GROUPS.items():
+            if self.groups.keys() & groups:
+                rows += [panel | measure for measure in compute(self, prefix)]
+        return rows
 
     def tables(self, prefix: Prefix) -> dict[str, Any]:
         """Return the tables of a panel."""
@@ -178,14 +175,11 @@ class Evaluation:
         genes["in_data"] = np.arange(len(genes)) < len(names)
         if orderable is not None:
             genes["orderable"] = [*orderable[prefix.genes], *[False] * len(absent)]
-        with prefix.panel.few_threads():
-            unexplained = self._unexplained(prefix)
-        return {"genes": genes, "unexplained": unexplained, **prefix.tables}
+        return {"genes": genes, "unexplained": self._unexplained(prefix), **prefix.tables}
 
     def columns(self, prefix: Prefix, key: str) -> dict[str, dict[str, Array]]:
         """Return columns of cells and genes for a panel."""
-        with prefix.panel.few_threads():
-            cells = prefix.panel.measured.unexplained_cells()
+        cells = prefix.panel.measured.unexplained_cells()
         of_cells = self.basis.structure.of_all_cells(cells, self.adata.n_obs)
         return {"obs": {f"{key}_unexplained": of_cells}, "var": {f"{key}_r2": prefix.r2}}
 

@@ -167,12 +167,12 @@ def stability(
     request = _request(adata, key, select)
     spec = request.structure
     checks.seed(spec.random_state)
-    lean = _lean(adata, request)
-    subsamples = _drawn(lean[0], spec, fraction, n_resamples)
+    cells, matrices = _lean(adata, request)
+    subsamples = _drawn(cells, spec, fraction, n_resamples)
     n_cells = len(subsamples[0])
     if n_cells < _FEWEST_CELLS:
         raise InvalidValue(f"`fraction={short(fraction)}` leaves {n_cells} cells: increase it")
-    selected, ranks, included = _selections(lean, subsamples, request, n_jobs)
+    selected, ranks, included = _selections((cells, matrices), subsamples, request, n_jobs)
     may_vary, sizes = ~np.isnan(ranks[0]) & ~included, selected.sum(axis=1)
     frequency = (selected & ~included).mean(axis=0)
     jaccard = over_parts.jaccard(selected & ~included)
