@@ -382,7 +382,12 @@ def _reasons(adata: AnnData, panel: GenePanel, rows: Rows | None) -> dict[int, s
     ignored = names_of.not_to_choose(adata, None, ignore=basis.structure.spec.ignore)
     groups: list[tuple[Any, str]] = [(np.flatnonzero(read.controls(adata)), "it is a control")]
     for item in names_of.together(adata, request.exclude, symbols=request.symbols) or ():
-        groups.append((lookup.rows(item) or (), f"it is excluded {_by(item, lookup)}"))
+        how = f"by the {'column' if item in lookup.flags else 'family'} {item}"
+        if isinstance(item, re.Pattern):
+            how = f"by the pattern {item.pattern}"
+        elif lookup.of(item):
+            how = "by name"
+        groups.append((lookup.rows(item) or (), f"it is excluded {how}"))
     groups.append((np.flatnonzero(ignored), "its variation is ignored"))
     if basis.detection.orderable is not None:
         dark = np.flatnonzero(~basis.detection.orderable)
@@ -410,15 +415,6 @@ def _why_not(panel: GenePanel, gene: int, rows: Rows | None, *, would_gain: bool
     if panel.basis.request.ranker.by_criterion:
         return "it was not the best next gene at any place"
     return "it ranks after the genes of the panel"
-
-
-def _by(item: Any, lookup: names_of.Lookup) -> str:
-    """Return how an item of an argument names genes."""
-    if isinstance(item, re.Pattern):
-        return f"by the pattern {item.pattern}"
-    if lookup.of(item):
-        return "by name"
-    return f"by the {'column' if item in lookup.flags else 'family'} {item}"
 
 
 def _exceeded(rows: Rows, gene: int, used: Array) -> str:

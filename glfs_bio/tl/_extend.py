@@ -12,7 +12,7 @@ from .. import checks
 from .._anndata import constraints, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
-from ..errors import InvalidValue, listed, short, subject
+from ..errors import InvalidValue, listed, short
 from ..pp import request_to_keep
 from ..selection import best_panel, problem_of, strongest_out
 from ._panel import absent, find, in_place_of, joining_candidates, must_haves, preserved_by
@@ -134,8 +134,14 @@ def extend_panel(
     size = None if drop is None else len(stay) + len(dropped)
     if n_genes is not None:
         size = n_genes - len(missing)
-    if size is not None:
-        _check_size(size - len(stay), n_genes, len(candidates.genes) - len(stay))
+    n_open = len(candidates.genes) - len(stay)
+    if size is not None and size <= len(stay):
+        raise InvalidValue(f"`n_genes={short(n_genes)}` adds no gene to the panel: ask for more")
+    if size is not None and size - len(stay) > n_open:
+        about = "`drop`" if n_genes is None else f"`n_genes={short(n_genes)}`"
+        raise InvalidValue(
+            f"{about} needs more than {n_open} genes that can be added: ask for fewer"
+        )
     with subject.few_threads():
         best = best_panel(replace(problem_of(criterion, candidates, request), n_genes=size))
     out = {} if candidates.rows is None else constraints.ruled_out(candidates.rows, candidates)
@@ -191,14 +197,3 @@ def _dropped(
         )
     absent_rows = pd.Series(-1, index=to_drop.absent, dtype=np.intp)
     return pd.concat([pd.Series(genes, index=adata.var_names[genes]), absent_rows])
-
-
-def _check_size(n_new: int, n_genes: int | None, n_open: int) -> None:
-    """Refuse sizes at which no gene is added, or more than there are."""
-    if n_new < 1:
-        raise InvalidValue(f"`n_genes={short(n_genes)}` adds no gene to the panel: ask for more")
-    if n_new > n_open:
-        about = subject("drop" if n_genes is None else "n_genes", n_genes)
-        raise InvalidValue(
-            f"{about} needs {n_new} more genes, of {n_open}: ask for fewer, or relax constraints"
-        )

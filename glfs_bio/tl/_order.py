@@ -554,25 +554,20 @@ def _notes(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.DataFra
     had_symbol = (items["place"] >= 0) & (candidates != "")
     shares = share.map("{:.0%} of the counts of the order".format)
     impossible = other_id.str.fullmatch(_IMPOSSIBLE)
+    sets = gene.map(nearly.set_of).fillna(table["id"].map(nearly.set_of))
+    n_alike = sets.map(sets[~is_backup].value_counts())
+    alike = n_alike.map("{:.0f} genes of nearly the sequence of ".format) + sets.astype(str)
     notes: dict[str, tuple[Any, pd.Series | str]] = {
         "names": (way.isin(CHANGED), items["name"] + " is " + gene),
         "symbols": (had_symbol, gene + " was also a symbol of " + candidates),
         "unknown": (way.isin(NOT_FOUND), items["name"] + " " + way.map(NOT_FOUND)),
         "ids": (impossible, other_id + " is no id that Ensembl can have"),
         "data": (items["row"] < 0, "not in the data"),
-        "families": (~is_backup, _families(table)),
+        "families": (~is_backup & (n_alike > 1), alike),
         "abundance": (~is_backup & (share > _ABUNDANT), shares),
         "backups": (is_backup, items["score"].map("substitution score {:.2f}".format)),
     }
     return pd.DataFrame({kind: np.where(holds, text, "") for kind, (holds, text) in notes.items()})
-
-
-def _families(table: pd.DataFrame) -> pd.Series:
-    """Return which genes of the order have nearly a sequence."""
-    sets = table["gene"].map(nearly.set_of).fillna(table["id"].map(nearly.set_of))
-    n_genes = sets.map(sets[table["source"] != "backup"].value_counts())
-    texts = n_genes.map("{:.0f} genes of nearly the sequence of ".format) + sets.astype(str)
-    return texts.where(n_genes > 1, "")
 
 
 def _checks(table: pd.DataFrame, notes: pd.DataFrame, draft: Draft) -> pd.DataFrame:
