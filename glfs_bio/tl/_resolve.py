@@ -122,7 +122,8 @@ def resolve_genes(
         for row in unknown:
             similar = names_of.similar(frame["name"][row], resolver.genes["symbol"])
             frame.loc[row, "candidates"] = ", ".join(similar)
-    _log(frame)
+    counts = frame["found"].value_counts()
+    log.info(f"Names by how they were found: {listed(counts.index + ' ' + counts.astype(str))}.")
     clause = resolver.of_other_species(frame["name"])
     if clause:
         note(f"{clause}.")
@@ -178,15 +179,3 @@ def resolved(
     names_and_ids = [*called, *filter(None, gene_ids)]
     resolver = names.Resolver(names_and_ids, table, species=species, history=history)
     return resolver, resolver.resolve(called, gene_ids, annotated=annotated)
-
-
-def _log(frame: pd.DataFrame) -> None:
-    """Log how many names were found under another, and which were not, a line for each way."""
-    for way, rows in frame.groupby("found", sort=False):
-        called, candidates = rows["name"], rows["candidates"]
-        if way in CHANGED:
-            texts = called + " is " + rows["symbol"].where(rows["symbol"] != "", rows["id"])
-            log.info(f"{len(rows)} names are other names of genes ({way}): {listed(texts)}.")
-        elif way in names.NOT_FOUND:
-            texts = called + (" (" + candidates + "?)").where(candidates != "", "")
-            log.info(f"{len(rows)} names, each {names.NOT_FOUND[str(way)]}: {listed(texts)}.")
