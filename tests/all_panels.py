@@ -1,4 +1,4 @@
-"""All panels of a few genes, random limits on them, and the criterion of blocks without cells."""
+"""All panels of a few genes, limits on them, F of blocks without cells, and measures of panels."""
 
 from __future__ import annotations
 
@@ -145,3 +145,10 @@ def relaxed_by_scipy(blocks, matrix, most):
     )
     assert (matrix @ best.x <= most + 1e-9).all()
     return best.fun
+
+
+def measured(entry):
+    """Return the measures of the whole panel of an evaluation, by their names."""
+    table = entry["measures"]
+    table = table[table["n_genes"] == table["n_genes"].max()]
+    return table.drop_duplicates("measure").set_index("measure")

@@ -101,8 +101,8 @@ def write_genes(
     further = [columns] if isinstance(columns, str) else list(columns)
     if further and ending not in _TABLES:
         raise InvalidValue(f"`columns={short(further)}` are for a table {quoted(*_TABLES)}")
-    if len(keys) != 1 and (ending != ".gmt" or not keys):
-        raise InvalidValue(f"`key={short(keys)}` must be one key, or several for a .gmt")
+    if len({*keys}) < len(keys) or (len(keys) != 1 and (ending != ".gmt" or not keys)):
+        raise InvalidValue(f"`key={short(keys)}` must be one key, or several for a .gmt, each once")
     if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")
     if ending == ".gmt":
@@ -167,10 +167,7 @@ def _gene_sets(adata: AnnData, keys: list[str], symbols: str | None) -> list[str
         changed = [name for name in (key, *genes) if not sheets.comes_back(name)]
         if changed:
             raise InvalidValue(
-                f"`key={short(key)}` has the name {changed[0]!r}, which would change when it is "
-                "read again: rename it"
+                f"`key={short(key)}` has the name {changed[0]!r}, which files cannot hold: rename"
             )
         lines.append("\t".join([key, f"selected by glfs-bio {version('glfs-bio')}", *genes]))
-    if len({*keys}) < len(keys):
-        raise InvalidValue(f"`key={short(keys)}` has a key twice: name each selection once")
     return lines

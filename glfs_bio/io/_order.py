@@ -17,7 +17,7 @@ from .._docs import documented
 from .._extras import needs
 from .._files import as_path, bad_file, check_target, replacing
 from .._progress import with_bar
-from ..data.matrix import RowMatrix, no_rows
+from ..data.matrix import RowMatrix
 from ..errors import InvalidValue, listed, naming, note, short, subject
 from ..options import canonical_name
 from ..tl import order_panel
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from anndata import AnnData
 
-    from .._typing import Index, Matrix
-    from ..data.matrix import Sums
+    from .._typing import Index
     from ..options import Platform
 
 log = logging.getLogger(__name__)
@@ -233,20 +232,16 @@ def write_reference(
     of_cells = {"barcode": adata.obs_names[cells], "annotation": categories[codes[cells]]}
     of_genes = {"id": gene_ids[genes], "symbol": np.asarray(names, dtype=object)[genes]}
     about_cells, about_genes = (pd.DataFrame(of).astype(str) for of in (of_cells, of_genes))
-    for code, called in (
-        ("`adata`", about_cells["barcode"]),
-        (subject("ids", ids), about_genes["id"]),
-    ):
-        doubled = called[called.duplicated()].unique()
-        if len(doubled):
+    about = {"`adata`": about_cells["barcode"], subject("ids", ids): about_genes["id"]}
+    for code, called in about.items():
+        if not called.is_unique:
             raise InvalidValue(
-                f"{code} has names twice ({listed(doubled)}): make them unique, or leave some out "
-                "of `adata`"
+                f"{code} has names twice ({listed(called[called.duplicated()])}): rename them"
             )
+    order = _by_turns(about_cells["annotation"], random_state)
     counts = RowMatrix(counts, cells, genes)
-    room: dict[str, Any] = {"max_bytes": max_bytes, "random_state": random_state}
     with replacing(path, overwrite=overwrite) as target:
-        n_cells = _write_cells_that_fit(counts, about_cells, about_genes, target, **room)
+        n_cells = _write_cells_that_fit(counts, about_cells, about_genes, target, order, max_bytes)
     if n_cells < len(cells):
         note(f"{n_cells} of {len(cells)} cells were drawn by type, to fit {max_bytes:g} bytes.")
     if len(cells) < adata.n_obs:
@@ -260,22 +255,20 @@ def _write_cells_that_fit(
     cells: pd.DataFrame,
     genes: pd.DataFrame,
     target: Path,
-    *,
+    order: Index,
     max_bytes: float,
-    random_state: int | None,
 ) -> int:
     """Write a reference of as many cells as fit into a file, and return their number.
 
     The same cells give the same file.
     """
-    labels = cells["annotation"]
 
     def size_of(n_drawn: int) -> int:
-        drawn = _sampled(labels, n_drawn, random_state)
+        drawn = np.sort(order[:n_drawn])
         _write(RowMatrix(counts, drawn), cells.iloc[drawn], genes, target)
         return target.stat().st_size
 
-    n_cells, n_types = len(cells), labels.nunique()
+    n_cells, n_types = len(cells), cells["annotation"].nunique()
     if n_cells > _ESTIMATED_FROM:
         fitting = int(_ROOM * max_bytes * _ESTIMATED_FROM / size_of(_ESTIMATED_FROM))
         n_cells = min(n_cells, max(fitting, n_types))
@@ -283,18 +276,16 @@ def _write_cells_that_fit(
         n_cells = int(n_cells * _ROOM * max_bytes / size)
         if n_cells < n_types:
             raise InvalidValue(
-                f"`max_bytes={short(max_bytes)}` has no room for one cell of every type: allow "
-                "more, or leave types out"
+                f"`max_bytes={short(max_bytes)}` has no room for a cell of every type: allow more"
             )
     return n_cells
 
 
-def _sampled(labels: pd.Series, n_cells: int, random_state: int | None) -> Index:
-    """Return cells: of every type as many as the largest types still have."""
+def _by_turns(labels: pd.Series, random_state: int | None) -> Index:
+    """Return cells in the order in which they are drawn: one of each type, then another."""
     order = np.random.default_rng(random_state).permutation(len(labels))
     number = pd.Series(order).groupby(labels.to_numpy(dtype=object)[order]).cumcount()
-    # of each type the first, then of each the second, ...
-    return np.sort(order[np.argsort(number.to_numpy(), kind="stable")[:n_cells]])
+    return order[np.argsort(number.to_numpy(), kind="stable")]
 
 
 def _write(counts: RowMatrix, cells: pd.DataFrame, genes: pd.DataFrame, target: Path) -> None:
@@ -319,19 +310,13 @@ def _write(counts: RowMatrix, cells: pd.DataFrame, genes: pd.DataFrame, target: 
 def _market(counts: RowMatrix) -> Iterator[str]:
     """Yield genes × cells as a file of Matrix Market has them, some thousand cells at a time."""
     n_cells, n_genes = counts.shape
-    (n_stored,), _ = counts.sweep(_n_stored)
-    yield _MARKET.format(n_genes, n_cells, int(n_stored))
+    yield _MARKET.format(n_genes, n_cells, int(read.n_cells_with(counts).sum()))
     for begin in range(0, n_cells, _AT_ONCE):
         cells = np.arange(begin, min(begin + _AT_ONCE, n_cells))
         block = sparse.coo_array(RowMatrix(counts, cells).loaded())
         cell, gene = block.coords
         entries = {"gene": gene + 1, "cell": cell + begin + 1, "count": block.data.astype(int)}
-        yield pd.DataFrame(entries).to_csv(sep=" ", header=False, index=False)
+        table = pd.DataFrame(entries)
+        yield table[table["count"] > 0].to_csv(sep=" ", header=False, index=False)
         progress = {"stage": "writing cells", "n_done": int(cells[-1]) + 1, "n_all": n_cells}
         log.info("%d of %d cells written", cells[-1] + 1, n_cells, extra=progress)
-
-
-def _n_stored(block: Matrix, _: slice) -> tuple[Sums, Matrix]:
-    """Return how many values of a block are stored."""
-    n_stored = block.nnz if sparse.issparse(block) else np.count_nonzero(block)
-    return (np.array(float(n_stored)),), no_rows(block)

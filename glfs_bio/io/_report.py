@@ -99,16 +99,9 @@ def write_report(
         embedding(adata, basis)
     if labels is not None:
         read.find(adata, "obs", labels, "labels")
-    subject = Subject(
-        adata,
-        key,
-        genes=stored.ranked(adata, key),
-        entry=stored.entry(adata, key, "selection", "preserved"),
-        names=read.symbols(adata, symbols).fillna(adata.var_names.to_series()),
-        labels=labels,
-        symbols=symbols,
-        basis=basis,
-    )
+    genes, entry = stored.ranked(adata, key), stored.entry(adata, key, "selection", "preserved")
+    names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
+    subject = Subject(adata, key, genes, entry, names, labels, symbols, basis)
     from matplotlib import style
 
     with style.context("default"):  # a page is white wherever it was made
@@ -126,13 +119,9 @@ def _page(subject: Subject, title: str) -> str:
         """Return a text that can be broken after `_` and `/`."""
         return Markup(re.sub("([_/])", r"\1<wbr>", str(escape(text))))  # noqa: S704 -- escaped
 
-    environment = Environment(
-        loader=PackageLoader("glfs_bio.io"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = Environment(autoescape=True, loader=PackageLoader("glfs_bio.io"))
+    environment.undefined = StrictUndefined
+    environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters["breakable"] = breakable
     environment.filters["digits"] = _sections.digits
     environment.filters["inches"] = _sections.inches
@@ -143,17 +132,16 @@ def _page(subject: Subject, title: str) -> str:
         for tell in _sections.CONTENTS:
             bar.update(task, advance=1, description=f"report: {tell.__name__}")
             sections += subject.sections(tell)
-    return environment.get_template("report.html").render(
-        title=title, lead=_lead(subject), sections=sections
-    )
+    template = environment.get_template("report.html")
+    return template.render(title=title, lead=_lead(subject), sections=sections)
 
 
 def _lead(subject: Subject) -> list[str]:
     """Return the first sentences of the page."""
     entry = subject.entry
-    n_genes, target = int(entry["n_genes"]), stored.preserved_of(entry)
-    first = f"{n_genes:,} of {int(entry['n_tested']):,} genes selected in "
-    texts = [f"{first}{subject.adata.n_obs:,} cells."]
+    n_genes, n_cells = int(entry["n_genes"]), subject.adata.n_obs
+    target, n_tested = stored.preserved_of(entry), int(entry["n_tested"])
+    texts = [f"{n_genes:,} of {n_tested:,} genes selected in {n_cells:,} cells."]
     if "table" in entry:
         n_added = len(entry["table"])
         texts.append(f"{n_genes - n_added} of them were given, and {n_added} added.")

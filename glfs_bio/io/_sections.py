@@ -1,5 +1,7 @@
 """Sections of the report: each is a heading with text, tables and figures.
 
+Texts that are the same in every report are in the template.
+
 A function of ``CONTENTS``, which has them in the order of the page, tells of the result of the kind
 that it is called, or else of the selection.
 """
@@ -75,7 +77,7 @@ class Subject:
     def outdated(self) -> dict[str, str]:
         """Why results are not of this selection, by their kinds."""
         reasons = {}
-        for kind in {*map(kind_told, CONTENTS)} - {"selection"}:
+        for kind in {*map(result_kind, CONTENTS)} - {"selection"}:
             entry = self.adata.uns.get(f"{self.key}_{kind}")
             if results.kind_of(entry) == kind:
                 reasons[kind] = stale.why_outdated(self.adata, entry, self.key)
@@ -89,7 +91,7 @@ class Subject:
 
     def sections(self, tell: Contents) -> Iterator[Section]:
         """Return what a function tells of its result, or that this is outdated."""
-        kind = kind_told(tell)
+        kind = result_kind(tell)
         entry = self.result(kind)
         if entry is not None:
             yield from tell(self, entry)
@@ -113,7 +115,7 @@ class Subject:
         return picture(draw(self.adata, *args, key=self.key, show=False, **options))
 
 
-def kind_told(tell: Contents) -> str:
+def result_kind(tell: Contents) -> str:
     """Return the kind of result that a function tells of."""
     return tell.__name__ if tell.__name__ in results.KINDS else "selection"
 
@@ -189,26 +191,23 @@ def types(subject: Subject, _: Entry) -> Iterator[Section]:
     except Refusal:
         return
     if len(groups) > 1:
-        text = (
-            "The size of a dot is the share of the cells of a type in which the gene is on, and "
-            "its colour the mean expression, from 0 to 1 for each gene. A gene stands under the "
-            "type that it is a marker of, or else in which share × mean is largest."
-        )
         caption = f"The selected genes by {subject.labels}."
         figure = subject.figure(pl.dotplot, subject.labels, symbols=subject.symbols)
-        yield Section("types", "Genes by type", [text], figures={caption: figure})
+        yield Section("types", "Genes by type", figures={caption: figure})
 
 
 def evaluation(subject: Subject, entry: Entry) -> Iterator[Section]:
-    """Measures of the panel; with labels, their recall; the axes that it leaves unexplained."""
-    tables = {"Measures.": measures_of(entry)}
-    further = {name: entry.get(name) for name in ("per_label", "gene_sets")}
+    """Measures of the whole panel, labels, and the axes that it leaves unexplained."""
+    table = entry["measures"]
+    table = table[table["n_genes"] == table["n_genes"].max()].drop(columns=["panel", "n_genes"])
+    is_empty = table.isna().all() | (table == "").all()
+    tables = {"Measures.": table.loc[table["value"].notna(), ~is_empty]}
+    further = {name: entry[name] for name in ("per_label", "gene_sets") if name in entry}
     for name, table in {**further, **entry.get("forecast", {})}.items():
-        if table is not None:
-            shown = table.filter(regex="^(?!precision)").head(_TERMS)
-            if "kind" in shown and shown["kind"].nunique() == 1:
-                shown = shown.drop(columns="kind")
-            tables[f"{name.replace('_', ' ').capitalize()}."] = subject.renamed(shown)
+        shown = table.filter(regex="^(?!precision)").head(_TERMS)
+        if "kind" in shown and shown["kind"].nunique() == 1:
+            shown = shown.drop(columns="kind")
+        tables[f"{name.replace('_', ' ').capitalize()}."] = subject.renamed(shown)
     figures = {}
     if "confusion" in entry:
         figures["Recall and F1 of every label."] = subject.figure(pl.labels)
@@ -216,40 +215,21 @@ def evaluation(subject: Subject, entry: Entry) -> Iterator[Section]:
             caption = f"Labels predicted for the cells of each label, by {READINGS[reading]}."
             figures[caption] = subject.figure(pl.confusion, reading=reading)
     yield Section("evaluation", "Evaluation", [], tables, figures)
-    text = "The axes of the structure that the panel explains least, the worst first, named by the "
-    text += "genes at both ends. The share is of all unexplained variation."
     tables = {"": subject.renamed(entry["unexplained"])}
-    yield Section("unexplained", "Unexplained variation", [text], tables)
-
-
-def measures_of(entry: Entry) -> pd.DataFrame:
-    """Return the measures of the whole panel, in the columns that say something."""
-    table = entry["measures"]
-    table = table[table["n_genes"] == table["n_genes"].max()].drop(columns=["panel", "n_genes"])
-    is_empty = table.isna().all() | (table == "").all()
-    return table.loc[table["value"].notna(), ~is_empty]
+    yield Section("unexplained", "Unexplained variation", [], tables)
 
 
 def explanation(subject: Subject, entry: Entry) -> Iterator[Section]:
     """Why each gene is in the panel, and its substitutes."""
-    text = (
-        "Most of the loss lies along one axis of the structure, named by the genes that vary most "
-        "along it. A gene is expressed in the labels of which at least 10 % of the cells express "
-        "it, with its mean there compared with all other cells."
-    )
     names = ["gene", "role", "expressed_in", "preserved", "axis", "axis_share"]
     table = entry["table"].filter(names)
     tables = {"": subject.renamed(table.loc[:, (table != "").any()])}
     if "genes" in entry:
         tables["Genes that were asked for."] = subject.renamed(entry["genes"])
-    yield Section("explanation", "Why each gene", [text], tables)
+    yield Section("explanation", "Why each gene", [], tables)
     if "substitutes" in entry:
-        text = (
-            "Replacements for genes whose probes fail, the best first. A score of 1 is as good as "
-        )
-        text += "a second measurement of the gene. The constraints hold with each of them."
         tables = {"": subject.renamed(entry["substitutes"])}
-        yield Section("substitutes", "Substitutes", [text], tables)
+        yield Section("substitutes", "Substitutes", [], tables)
 
 
 def selection(subject: Subject, entry: Entry) -> Iterator[Section]:
@@ -260,13 +240,9 @@ def selection(subject: Subject, entry: Entry) -> Iterator[Section]:
         if "ruled_out" in entry:
             caption = "Genes that a limit rules out, of which each alone would preserve most."
             tables[caption] = subject.renamed(entry["ruled_out"])
-        yield Section("limits", "Constraints", ["The panel meets these constraints."], tables)
-    numbers = {
-        name: value
-        for name, value in entry.items()
-        if isinstance(value, str | bool | int | float | np.generic)
-        and name not in ("kind", "written", "request")
-    }
+        yield Section("limits", "Constraints", [], tables)
+    names = [name for name in entry if name not in ("kind", "written", "request")]
+    numbers = {name: entry[name] for name in names if np.isscalar(entry[name])}
     figures = {"Shares by number of genes.": subject.figure(pl.curve)}
     yield Section("choice", "Selection", [], {"": facts(numbers)}, figures)
 
@@ -313,7 +289,7 @@ def parameters(subject: Subject, entry: Entry) -> Iterator[Section]:
     """Parameters and versions of all results."""
     tables: dict[str, pd.DataFrame] = {}
     versions: dict[str, Any] = {}
-    for kind in dict.fromkeys(map(kind_told, CONTENTS)):
+    for kind in dict.fromkeys(map(result_kind, CONTENTS)):
         shown = subject.result(kind) or {}
         versions |= shown.get("versions", {})
         if "params" in shown:

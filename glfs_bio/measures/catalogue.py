@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidValue, short
+from ..errors import InvalidValue, short, subject
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    import pandas as pd
+    from collections.abc import Iterable, Sequence
 
     from .._typing import Array
 
@@ -103,45 +101,34 @@ def by_random(values: Sequence[float] | Array) -> dict[str, float]:
     return {"random": float(np.mean(values)), "random_best": float(np.max(values))}
 
 
-def measured(entry: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the measures of the whole panel of an evaluation, by their names."""
-    table = entry["measures"]
-    table = table[table["n_genes"] == table["n_genes"].max()]
-    by_name: pd.DataFrame = table.drop_duplicates("measure").set_index("measure")
-    return by_name
-
-
-def asked_for(
-    measures: str | Iterable[str] | None, arguments: Collection[str]
-) -> dict[str, set[str]]:
+def asked_for(measures: str | Iterable[str] | None, **arguments: object) -> dict[str, set[str]]:
     """Return the measures to compute, by their groups.
 
-    `measures` are names of measures or groups, ``"default"`` or ``"all"``; `arguments` are the
-    names of those that were passed, and groups that need others are left out of these two.
+    `measures` are names of measures or groups, ``"default"`` or ``"all"``, of which groups are left
+    out that need one of `arguments` that is None.
     """
     names = ["default"] if measures is None else measures
     names = [names] if isinstance(names, str) else list(names)
+    absent = [name for name in arguments if arguments[name] is None]
+    missing = {group: [name for name in NEEDS.get(group, ()) if name in absent] for group in GROUPS}
+    computable = [group for group in GROUPS if not missing[group]]
+    default = [group for group in computable if group not in ON_DEMAND]
+    sets = {"all": computable, "default": default} | {group: [group] for group in GROUPS}
     groups: dict[str, set[str]] = {}
     for name in names:
-        if name in ("all", "default"):
-            computable = [group for group in GROUPS if set(NEEDS.get(group, ())) <= set(arguments)]
-            matching = [group for group in computable if name == "all" or group not in ON_DEMAND]
-        else:
-            matching = [group for group, texts in GROUPS.items() if name in (group, *texts)]
-        if not matching:
+        of_measure = [group for group, texts in GROUPS.items() if name in texts]
+        if name not in sets and not of_measure:
             raise InvalidValue(
                 f"`measures={short(name)}` is neither a measure nor a group of them: choose from "
                 f"default, all, {', '.join(GROUPS)}, or from their measures"
             )
-        for group in matching:
-            is_all_of_group = name in (group, "all", "default")
-            groups.setdefault(group, set()).update(GROUPS[group] if is_all_of_group else {name})
+        for group in sets.get(name, of_measure):
+            groups.setdefault(group, set()).update(GROUPS[group] if name in sets else {name})
     for group in groups:
-        missing = [f"`{name}`" for name in NEEDS.get(group, ()) if name not in arguments]
-        if missing:
+        if missing[group]:
+            needed = ", ".join(map(subject, missing[group]))
             raise InvalidValue(
-                f"`measures={short(group)}` needs {', '.join(missing)}: pass it, or leave the "
-                "measure out"
+                f"`measures={short(group)}` needs {needed}: pass it, or leave the measure out"
             )
     if not groups:
         raise InvalidValue("`measures` is empty: leave it out, or name a measure")

@@ -27,11 +27,15 @@ def redundancy(panel: Matrix) -> tuple[float, float]:
     It is ``(Σ λ)² / Σ λ²`` with the eigenvalues λ of the correlation matrix: as many as vary where
     none are correlated, 1 where all are the same.
     """
-    correlation = _correlations(RowMatrix(panel, checked=True))
-    varying = np.diag(correlation) > 0
+    genes = RowMatrix(panel, checked=True)
+    varying = moments(genes)[1] > 0
     n_varying = int(varying.sum())
     if not n_varying:
         return float("nan"), 0.0
+    _, scatter = scatter_of(genes)
+    scale = np.where(varying, np.sqrt(np.diag(scatter)), np.inf)
+    correlation = np.clip(scatter / np.outer(scale, scale), -1.0, 1.0)
+    np.fill_diagonal(correlation, varying)  # zero, on the diagonal too, for a constant gene
     is_pair = np.outer(varying, varying) & ~np.eye(len(varying), dtype=bool)
     pairs = np.abs(correlation)[is_pair]
     mean = float(pairs.mean()) if len(pairs) else float("nan")
@@ -61,16 +65,12 @@ def totals_by_label(
     25:153, 2024).  A code of `codes` is −1 where a cell has no label.
     """
     present = np.unique(codes[codes >= 0])
-    cells = [codes == code for code in present]
-    taken_by_label = np.array([taken[members].sum() for members in cells])
-    shares = _shares(taken_by_label, np.array([everything[members].sum() for members in cells]))
-    share_of_all = np.full(len(shares), taken.sum() / everything.sum(), dtype=float)
+    of_labels = [(taken[codes == code], everything[codes == code]) for code in present]
+    shares = _shares(*np.array([[both.sum() for both in of_label] for of_label in of_labels]).T)
     table = {
         "counts_share": shares,
-        "counts_ratio": _shares(shares, share_of_all),
-        "counts_spearman": [
-            _rank_correlation(taken[members], everything[members]) for members in cells
-        ],
+        "counts_ratio": _shares(shares, taken.sum() / everything.sum()),
+        "counts_spearman": [_rank_correlation(*of_label) for of_label in of_labels],
     }
     return pd.DataFrame(table, index=pd.Index([names[code] for code in present], name="label"))
 
@@ -85,9 +85,13 @@ def imputed(sets: Sequence[Cells], panel: Index) -> Array:
 
     Shape (n_genes,), NaN for genes of the panel and for constant ones.
     """
-    unexplained = np.sum([_unexplained(cells, panel) for cells in sets], axis=0)
-    structured = np.sum([np.sum(cells.projections**2, axis=1) for cells in sets], axis=0)
-    of_structure = 1.0 - _shares(unexplained, structured)
+    unexplained, structured = [], []
+    for cells in sets:
+        _, _, precision = _precision(cells, panel)
+        half = np.linalg.solve(np.linalg.cholesky(precision), cells.projections.T)
+        unexplained.append(np.sum(half**2, axis=0))
+        structured.append(np.sum(cells.projections**2, axis=1))
+    of_structure = 1.0 - _shares(np.sum(unexplained, axis=0), np.sum(structured, axis=0))
     of_structure[panel] = np.nan
     return of_structure
 
@@ -110,16 +114,6 @@ def predictors(sets: Sequence[Cells], panel: Index, genes: Index) -> Array:
     return np.divide(explained.T, structured, out=shares, where=structured > 0).T
 
 
-def _correlations(genes: RowMatrix) -> Array:
-    """Pearson correlations of the columns; zero, on the diagonal too, for a constant one."""
-    _, scatter = scatter_of(genes)
-    varying = moments(genes)[1] > 0
-    scale = np.where(varying, np.sqrt(np.diag(scatter)), np.inf)
-    correlation = np.clip(scatter / np.outer(scale, scale), -1.0, 1.0)
-    np.fill_diagonal(correlation, np.isfinite(scale))
-    return np.asarray(correlation)
-
-
 def sums(counts: Matrix | RowMatrix) -> Array:
     """Total of every cell."""
     _, totals = RowMatrix(counts, checked=True).sweep(_sums)
@@ -130,10 +124,9 @@ def _sums(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
     return (), np.asarray(block.sum(axis=1, dtype=np.float64)).reshape(-1, 1)
 
 
-def _shares(values: Array, totals: Array) -> Array:
+def _shares(values: Array, totals: Array | float) -> Array:
     """Return shares of totals, NaN of nothing."""
-    shares = np.full(len(totals), np.nan)
-    return np.asarray(np.divide(values, totals, out=shares, where=totals > 0))
+    return np.asarray(values / np.where(np.greater(totals, 0), totals, np.nan))
 
 
 def _rank_correlation(taken: Array, everything: Array) -> float:
@@ -141,13 +134,6 @@ def _rank_correlation(taken: Array, everything: Array) -> float:
     if np.ptp(taken) == 0 or np.ptp(everything) == 0:
         return float("nan")
     return float(spearmanr(taken, everything).statistic)
-
-
-def _unexplained(cells: Cells, panel: Index) -> Array:
-    """Return ``c_jᵀ Ẽ c_j`` of every gene."""
-    _, _, precision = _precision(cells, panel)
-    half = np.linalg.solve(np.linalg.cholesky(precision), cells.projections.T)
-    return np.asarray(np.sum(half**2, axis=0))
 
 
 def _precision(cells: Cells, panel: Index) -> tuple[Index, Array, Array]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,6 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, s
 from .. import laprls
 from ..cells.graph import joined, laplacian
 from ..data import threads as pools
-from ..errors import InvalidValue
 from .cells import N_NEIGHBORS, dense, evenly, nearest, nearest_of_others
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: How labels can be read; what is kept of those after the first has their names.
-READINGS = ("knn", "laprls")
 #: Labels that are too small for the neighbourhood may have this share of the cells, as accuracy is
 #: still that of the panel.
 _TOO_SMALL = 0.1
@@ -41,7 +38,7 @@ RARE = 0.05
 #: that is linear it is not ("How labels are read" in ``benchmarks/ARCHIVE.md``).  Folds; landmarks;
 #: width of the kernel exp(−width ‖x − z‖² / total variance); both penalties; and the power of the
 #: size of a label that its cells are weighed by: −1 gives up large labels for small ones.
-N_FOLDS, _LANDMARKS, _WIDTH, _LAMBDA1, _LAMBDA2, _POWER = 5, 500, 0.1, 0.01, 0.01, -0.5
+N_FOLDS, _LANDMARKS, _WIDTH, _LAMBDA, _POWER = 5, 500, 0.1, 0.01, -0.5
 #: Of more cells LapRLS reads so many with labels, evenly over their order, and a few of each.
 READ = 100_000
 #: Of more cells with labels so many have a silhouette, evenly over their order: its time grows with
@@ -68,6 +65,8 @@ class LabelScores:
     per_label: pd.DataFrame
     #: Numbers of cells: rows are labels, columns what is predicted
     confusion: pd.DataFrame
+    #: How labels were read, and of how many cells, in words
+    reading: str = ""
 
 
 def n_neighbors_of(codes: Index) -> int:
@@ -123,11 +122,6 @@ def describe_reading(reading: str, codes: Index, *, validated: str | None = None
     return f"LapRLS, {validated}{sample}"
 
 
-def suffixed(name: str, reading: str) -> str:
-    """Return what a measure is called by a reading."""
-    return name if reading == READINGS[0] else f"{name}_{reading}"
-
-
 def table(scores: Mapping[str, LabelScores], kind: str) -> pd.DataFrame:
     """Return the scores of each label by each reading; `kind` says what the labels are."""
     tables = {(kind, reading): of_reading.per_label for reading, of_reading in scores.items()}
@@ -152,6 +146,7 @@ def scores_by(
     *,
     neighbors: Index | None = None,
     fold: Index | None = None,
+    validated: str | None = None,
     random_state: int | None = 0,
 ) -> dict[str, LabelScores]:
     """Return the scores of some readings: nearest cells in `where`, LapRLS of `values`.
@@ -160,30 +155,26 @@ def scores_by(
 
     Shapes: `where` (n_cells, r), `values` of the :func:`cells_read` and n_values columns, None for
     nearest cells alone; `fold` (n_cells,): cells are predicted from those of other folds, which are
-    numbered from 0.  None: as each reading has it.
+    numbered from 0.  None: as each reading has it.  `validated` says how in words.
     """
     if neighbors is None:
         neighbors = nearest(where, random_state=random_state)
-    values = where if values is None else values
     scores = {}
-    for reading in readings:
-        if reading == "knn":
-            scores[reading] = label_scores(where, codes, names, neighbors=neighbors, fold=fold)
-            continue
-        cells, among_cells = cells_read(codes), neighbors
+    if "knn" in readings:
+        scores["knn"] = label_scores(where, codes, names, neighbors=neighbors, fold=fold)
+    if "laprls" in readings and values is not None:
+        cells, predicted = cells_read(codes), np.full(len(codes), -1, dtype=np.intp)
         if len(cells) < len(codes):
-            among_cells = nearest(where[cells], random_state=random_state)
-        of_cells = laprls_scores(
-            values,
-            codes[cells],
-            names,
-            among_cells,
-            fold=None if fold is None else fold[cells],
-            random_state=random_state,
-        )
-        predicted = np.full(len(codes), -1, dtype=np.intp)
+            neighbors = nearest(where[cells], random_state=random_state)
+        fold = None if fold is None else fold[cells]
+        options: dict[str, Any] = {"fold": fold, "random_state": random_state}
+        of_cells = laprls_scores(values, codes[cells], names, neighbors, **options)
         predicted[cells] = of_cells.predicted
-        scores[reading] = replace(of_cells, predicted=predicted)
+        scores["laprls"] = replace(of_cells, predicted=predicted)
+    for reading in scores:
+        described = describe_reading(reading, codes, validated=validated)
+        described = f"{described}; {np.sum(codes >= 0):,} cells"
+        scores[reading] = replace(scores[reading], reading=described)
     return scores
 
 
@@ -201,7 +192,7 @@ def label_scores(
     many votes that of the nearer cell wins.
     `neighbors`, from :func:`~glfs_bio.measures.cells.nearest`, is used where all cells have labels.
     """
-    labelled = _labelled(codes, len(where))
+    labelled = np.flatnonzero(codes >= 0)
     used = n_neighbors_of(codes)
     if fold is not None:
         neighbors = nearest_of_others(where[labelled], fold[labelled], max(used, 1))
@@ -209,7 +200,7 @@ def label_scores(
         neighbors = nearest(where[labelled], max(used, 1))
     labels = codes[labelled]
     votes = _majority(labels[neighbors[:, : max(used, 1)]])
-    return _scores(codes, labelled, votes, names, used // 2 + 2, possible=used > 0)
+    return _scores("knn", codes, votes, names, possible=used > 0)
 
 
 @pools.one_thread_of_blas()
@@ -230,30 +221,23 @@ def laprls_scores(
     Shapes: `values` (n_cells, n_values), in units that count alike; `neighbors` as of
     :func:`~glfs_bio.measures.cells.nearest`.
     """
-    labelled = _labelled(codes, len(values))
-    n_folds = n_folds_of(codes)
+    labelled, n_folds = np.flatnonzero(codes >= 0), n_folds_of(codes)
     draw = np.random.default_rng(random_state)
     if fold is None:
         order = draw.permutation(len(codes))
         order = order[np.argsort(codes[order], kind="stable")]
         fold = np.empty(len(codes), dtype=np.intp)
         fold[order] = np.arange(len(codes)) % max(n_folds, 2)
-    labels = codes[labelled]
-    weights = np.zeros(len(codes))
+    labels, weights = codes[labelled], np.zeros(len(codes))
     weights[labelled] = (np.bincount(labels)[labels] / len(labels)) ** _POWER
-    features = _features(values, fold, draw)
-    values_of_labels = laprls.held_out(
-        features,
-        np.asarray(codes[:, None] == np.unique(labels), dtype=float),
-        laplacian(joined(neighbors)).astype(features.dtype),
-        fold,
-        lambda1=_LAMBDA1,
-        lambda2=_LAMBDA2,
-        sample_weight=weights / weights[labelled].mean(),
-    )
-    votes = np.unique(labels)[values_of_labels[labelled].argmax(axis=1)]
-    few = fewest("laprls", codes)
-    return _scores(codes, labelled, votes, names, few, possible=n_folds > 0)
+    features, present = _features(values, fold, draw), np.unique(labels)
+    targets = np.asarray(codes[:, None] == present, dtype=float)
+    smoother = laplacian(joined(neighbors)).astype(features.dtype)
+    options: dict[str, Any] = {"lambda1": _LAMBDA, "lambda2": _LAMBDA}
+    options["sample_weight"] = weights / weights[labelled].mean()
+    of_labels = laprls.held_out(features, targets, smoother, fold, **options)
+    votes = present[of_labels[labelled].argmax(axis=1)]
+    return _scores("laprls", codes, votes, names, possible=n_folds > 0)
 
 
 @pools.one_thread_of_blas()
@@ -279,35 +263,21 @@ def standardised(panel: Matrix) -> Array:
 def _features(values: Array, fold: Index, draw: np.random.Generator) -> Array:
     """Centred coordinates of the cells in the space of the kernel, by landmarks among them."""
     variance = float(values.var(axis=0).sum())
-    model = Nystroem(
-        gamma=_WIDTH / variance if variance > 0 else 1.0,
-        n_components=min(_LANDMARKS, len(values)),
-        random_state=int(draw.integers(2**31)),
-    ).fit(values)
+    gamma, n_landmarks = _WIDTH / variance if variance > 0 else 1.0, min(_LANDMARKS, len(values))
+    seed = int(draw.integers(2**31))
+    model = Nystroem(gamma=gamma, n_components=n_landmarks, random_state=seed).fit(values)
     features = np.empty((len(values), model.n_components), dtype=np.float32)
     for k in np.unique(fold):  # a part at a time: the kernel has double precision
         features[fold == k] = model.transform(values[fold == k])
     return np.asarray(features - features.mean(axis=0), dtype=features.dtype)
 
 
-def _labelled(codes: Index, n_cells: int) -> Index:
-    """Cells with labels."""
-    labelled = np.flatnonzero(codes >= 0)
-    if len(codes) != n_cells or len(labelled) < 2:
-        raise InvalidValue(
-            f"`codes` has {len(codes)} labels for {n_cells} cells, {len(labelled)} of them not "
-            "missing: give one for each cell, and at least two"
-        )
-    return labelled
-
-
 def _scores(
-    codes: Index, labelled: Index, votes: Index, names: Sequence[str], few: int, *, possible: bool
+    reading: str, codes: Index, votes: Index, names: Sequence[str], *, possible: bool
 ) -> LabelScores:
     """Return the scores of what is predicted for the labelled cells; NaN where nothing can be."""
-    labels = codes[labelled]
-    predicted = np.full(len(codes), -1, dtype=np.intp)
-    predicted[labelled] = votes
+    labels, predicted = codes[codes >= 0], np.full(len(codes), -1, dtype=np.intp)
+    predicted[codes >= 0] = votes
     present = np.unique(labels)
     label_names = [names[code] for code in present]
     counts = confusion_matrix(labels, votes, labels=present)
@@ -326,18 +296,17 @@ def _scores(
             "confused_with": np.where(n_most > 0, most, ""),
             "confused_share": n_most / n_cells,
             "rare": n_cells <= RARE * len(labels),
-            "too_few": n_cells < few,
+            "too_few": n_cells < fewest(reading, codes),
         },
         index=pd.Index(label_names, name="label"),
     )
-    rare = per_label.loc[per_label["rare"], "f1"]
     can_be = 1.0 if possible else np.nan  # predicted
     predictions = pd.Index(label_names, name="predicted")
     return LabelScores(
         predicted=predicted,
         accuracy=float(np.mean(votes == labels)) * can_be,
         macro_f1=float(per_label["f1"].mean()) * can_be,
-        rare_f1=float(rare.mean()) * can_be if len(rare) else float("nan"),
+        rare_f1=float(per_label["f1"][per_label["rare"]].mean()) * can_be,
         per_label=per_label,
         confusion=pd.DataFrame(counts, index=per_label.index, columns=predictions),
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -116,15 +116,9 @@ class Domains:
         Shapes: `where` (n_cells, r), `values` (n_cells, n_values).
         """
         where, values = (self.averages @ where)[self.cells], (self.averages @ values)[self.cells]
-        codes, names, fold = self.codes, self.names, self.fold
-        return readers.scores_by(
-            readings, where, values, codes, names, fold=fold, random_state=random_state
-        )
-
-    def describe_reading(self, reading: str) -> str:
-        """Return how domains are read, in words."""
-        folds = f"{len(np.unique(self.fold))} folds of blocks of tissue"
-        return readers.describe_reading(reading, self.codes, validated=folds)
+        validated = f"{len(np.unique(self.fold))} folds of blocks of tissue"
+        options: Any = {"fold": self.fold, "validated": validated, "random_state": random_state}
+        return readers.scores_by(readings, where, values, self.codes, self.names, **options)
 
 
 def blocks(graph: sparse.csr_array, random_state: int | None) -> Index:

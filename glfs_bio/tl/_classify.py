@@ -141,8 +141,7 @@ def classify(
     genes = np.flatnonzero(chosen.allowed & shared)
     if not len(genes) or (chosen.included & ~shared).any():
         raise InvalidValue(
-            "`new` lacks genes of `include`, or all genes that can be selected: use the gene names "
-            "of the other cells"
+            "`new` lacks genes of `include`, or all candidates: use the gene names of `adata`"
         )
     if n_genes is not None:
         checks.whole_numbers("n_genes", n_genes, at_most=len(genes))
@@ -154,15 +153,10 @@ def classify(
         model.fit(candidates, codes, batch=batch, include=included)
     panel = adata.var_names[genes[model.genes_]]
     fitted = {name: getattr(model, f"{name}_") for name in _FITTED if hasattr(model, f"{name}_")}
-    entry = results.envelope(
-        "class",
-        params,
-        **fitted,
-        genes=panel.to_numpy(dtype=object),
-        classes=categories.astype(str).astype(object),
-        coef=model.classifier_.coef_.T.copy(),
-        intercept=model.classifier_.intercept_,
-    )
+    fitted["genes"] = panel.to_numpy(dtype=object)
+    fitted["classes"] = categories.astype(str).astype(object)
+    fitted |= {"coef": model.classifier_.coef_.T.copy(), "intercept": model.classifier_.intercept_}
+    entry = results.envelope("class", params, **fitted)
     decision = _decision(model, data, genes[model.genes_])
     typical = float(np.median(_margin(decision)[codes >= 0])) or 1.0
     if new is not None:

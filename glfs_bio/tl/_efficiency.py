@@ -92,8 +92,7 @@ def estimate_efficiency(
     genes = reference.var_names[reference.var_names.isin(spatial.var_names)]
     if len(genes) < _FEWEST_GENES:
         raise InvalidValue(
-            f"`spatial` has {len(genes)} genes of the reference: at least {_FEWEST_GENES} are "
-            "needed: give genes the same names, as symbols"
+            f"`spatial` has {len(genes)} genes of the reference: give genes the same names"
         )
     types = _types(reference, spatial, labels)
     expected = _means(reference, genes, labels, types, counts_layer)
@@ -106,9 +105,9 @@ def estimate_efficiency(
     spread = np.full(reference.n_vars, estimate.prior_spread)
     middle[rows], spread[rows] = estimate.middle, estimate.spread
     reach = norm.ppf(0.5 + INTERVAL / 2.0) * spread
-    ends = {"low": np.exp(middle - reach), "high": np.exp(middle + reach)}
-    columns_of_genes = {"efficiency": np.exp(middle), **ends, "spread": spread}
-    table = pd.DataFrame(columns_of_genes, index=reference.var_names)
+    table = pd.DataFrame({"efficiency": np.exp(middle)}, index=reference.var_names)
+    table["low"], table["high"] = np.exp(middle - reach), np.exp(middle + reach)
+    table["spread"] = spread
     if len(types) >= _FEWEST_TYPES:
         shares = off_target(expected, detected, weights)
         table["off_target"] = float(np.median(shares))
@@ -130,10 +129,7 @@ def _types(reference: AnnData, spatial: AnnData, labels: str | None) -> list[str
     first, second = (columns.labels(adata, labels).names for adata in (reference, spatial))
     both = [name for name in first if name in second]
     if not both:
-        raise InvalidValue(
-            f"`labels={short(labels)}` has no type that is in both objects: give types the same "
-            "names"
-        )
+        raise InvalidValue(f"`labels={short(labels)}` has no type of both: rename types")
     return both
 
 

@@ -120,8 +120,7 @@ def enrich(
     is_list = isinstance(background, Collection) and not isinstance(background, str)
     if background is not None and not (is_list and len(background) and method == "ora"):
         raise InvalidValue(
-            f"`background={short(background)}` must be a list of gene names, and needs "
-            "`method='ora'`"
+            f"`background={short(background)}` must be a list of genes, with `method='ora'`"
         )
     scores = results.scores(adata, key, symbols)
     genes = results.ranked(adata, key).index
@@ -138,23 +137,19 @@ def enrich(
     outside = selected.difference(universe, sort=False)
     if len(outside) == len(selected):
         raise InvalidValue(
-            "`background` has none of the selected genes: spell genes as in `adata.var_names`, or "
-            "name their column with `symbols`"
+            "`background` has none of the selected genes: spell them as there, or use `symbols`"
         )
     if len(outside):
         caution(
-            f"{len(outside)} of {len(selected)} selected genes are not in the background, and are "
-            f"left out: {listed(outside)}."
+            f"{len(outside)} selected genes are not in the background, and left out: "
+            f"{listed(outside)}."
         )
         selected = selected.difference(outside, sort=False)
-    is_ora = method == "ora"
-    content = {
-        "table": _over_representation(selected, sets, universe)
-        if is_ora
-        else _prerank(scores, sets),
-        "n_selected": len(selected),
-        "n_background": len(universe),
-    }
+    if method == "ora":
+        table = _over_representation(selected, sets, universe)
+    else:
+        table = _prerank(scores, sets)
+    content = {"table": table, "n_selected": len(selected), "n_background": len(universe)}
     params = {"key": key, "min_size": smallest, "gene_sets": said_of(gene_sets)}
     made_of = stale.made_of(adata, layer, [names.panel(adata, key, argument="key").key_and_genes])
     return Result(content, params=params, made_of=made_of, packages=("gseapy",))
@@ -169,8 +164,7 @@ def _warn_of_silent_genes(adata: AnnData, key: str, layer: str | None) -> None:
     if 0 < silent.sum() < tested.sum():
         caution(
             f"No cell expresses {silent.sum()} of {tested.sum()} candidate genes, which makes "
-            "p-values too small. Remove them before the selection, or pass the others as "
-            "`background`."
+            "p-values too small: pass the others as `background`."
         )
 
 
@@ -198,17 +192,11 @@ def _prerank(scores: pd.Series, sets: dict[str, list[str]]) -> pd.DataFrame:
     """Return where the genes of each set stand in the ranking, by GSEA."""
     import gseapy
 
-    result = gseapy.prerank(
-        scores,
-        {name: genes for name, genes in sets.items() if len(genes) < len(scores)},
-        min_size=1,
-        max_size=len(scores),
-        permutation_num=_PERMUTATIONS,
-        weight=0.0,  # the score only orders the genes
-        seed=_SEED,
-        outdir=None,
-        no_plot=True,
-    ).res2d.set_index("Term")
+    smaller = {name: genes for name, genes in sets.items() if len(genes) < len(scores)}
+    options = {"min_size": 1, "max_size": len(scores), "outdir": None, "no_plot": True}
+    options |= {"permutation_num": _PERMUTATIONS, "seed": _SEED}
+    options |= {"weight": 0.0}  # the score only orders the genes
+    result = gseapy.prerank(scores, smaller, **options).res2d.set_index("Term")
     columns = {"ES": "es", "NES": "nes", "NOM p-val": "pvals", "FDR q-val": "pvals_adj"}
     table = result[list(columns)].astype(float).rename(columns=columns)
     # the ranking itself is one of the permutations, of which so few are drawn

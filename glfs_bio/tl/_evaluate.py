@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,14 @@ from .._anndata.tool import Result, tool
 from ..cells.pca import check_coordinates
 from ..cells.spec import StructureSpec
 from ..criterion.panel import n_matched
-from ..errors import InvalidValue, NotFound, listed, naming, note, quoted, short, subject
+from ..data.threads import few_threads
+from ..errors import InvalidValue, NotFound, listed, naming, note, short, subject
 from ..measures import catalogue
 from ..measures import space as in_space
 from ..measures.space import Domains
 from ..options import Request
 from ..vendors.genes import said_of, sets_of, within
-from ._measures import Evaluation, InSpace
+from ._measures import Evaluation
 from ._panel import basis_of, request_for, say_overridden
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Named
     from .._anndata.target import Preserve as Given
     from ..options import Platform, Preserve
-    from ._panel import Found
+    from ._panel import GenePanel
 
 log = logging.getLogger(__name__)
 
@@ -220,21 +222,20 @@ def evaluate_panel(
     checks.seed(random_state)
     Request.of(platform=platform)
     panels = _panels(adata, panel, symbols)
-    sizes = _sorted(sizes, panels.values())
-    request = _request(adata, panels, symbols, preserve, layer, platform)
-    arguments = {
-        "labels": labels,
-        "domains": spatial if domains is None else domains,
-        "counts_layer": counts_layer,
-        "gene_sets": gene_sets,
-        "platform": request.platform,
-    }
+    most = max(len(genes.genes) for genes in panels.values())
+    sizes = [] if sizes is None else sorted({*checks.whole_numbers("sizes", sizes, at_most=most)})
+    request = _request(adata, panels, preserve, layer, symbols=symbols, platform=platform)
     groups = catalogue.asked_for(
-        measures, [name for name, value in arguments.items() if value is not None]
+        measures,
+        labels=labels,
+        domains=spatial if domains is None else domains,
+        counts_layer=counts_layer,
+        gene_sets=gene_sets,
+        platform=request.platform,
     )
     coded = None if labels is None else columns.labels(adata, labels, at_least=2)
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
-    space = _in_space(adata, domains, spatial, library_key, random_state)
+    graph, in_graph = _in_space(adata, domains, spatial, library_key, random_state)
     sets = None
     if gene_sets is not None:
         called = read.symbols(adata, symbols)
@@ -243,45 +244,37 @@ def evaluate_panel(
     spills, spilling = None, request.platform
     if coded is not None and "forecast" in groups and spilling is not None and spilling.spillover:
         spills = spillover.of_labels(spilling, spilling.spillover, str(labels), coded)
-    elif "forecast" not in groups and platform is not None and platform.spillover:
+    elif platform is not None and platform.spillover:
         note("`spillover` is part of a forecast: `measures` has to name `'forecast'`.")
-    evaluation = Evaluation(
-        adata,
-        basis_of(adata, request),
-        groups,
-        random_state,
-        labels=coded,
-        counts=counts,
-        space=space,
-        gene_sets=sets,
-        spillover=spills,
-    )
+    about: dict[str, Any] = {"labels": coded, "counts": counts, "gene_sets": sets}
+    about |= {"graph": graph, "domains": in_graph, "spillover": spills}
+    evaluation = Evaluation(adata, basis_of(adata, request), groups, random_state, **about)
     if coded is not None:
         columns.log_few(coded, evaluation.readings)
     keys = [genes.key for genes in panels.values() if genes.key]
     say_overridden(adata, next(iter(keys), None), request)
+    columns.log_neighbors(adata.n_obs)
     prefixes = evaluation.prefixes(panels, sizes)
     rows: list[dict[str, Any]] = []
-    for number, prefix in enumerate(prefixes, 1):
-        rows += evaluation.rows(prefix)
-        stage = {"stage": f"evaluating {prefix.name}", "n_done": number, "n_all": len(prefixes)}
-        log.info("%d of %d evaluated", number, len(prefixes), extra=stage)
-    tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
     written: dict[str, Any] = {}
-    if isinstance(panel, Mapping):
-        content = _joined(tables)
-        content.pop("confusion", None)
-        content["overlap"] = _overlap({prefix.name: prefix.found for prefix in prefixes})
-    else:
-        content = tables[prefixes[-1].name]
-        written = evaluation.columns(prefixes[-1], str(key_added))
-    return Result(
-        {"measures": _measures(rows, groups), **content},
-        None,
-        {"gene_sets": said_of(gene_sets), **evaluation.basis.record()},
-        stale.made_of(adata, evaluation.layer, [genes.key_and_genes for genes in panels.values()]),
-        **written,
-    )
+    with few_threads(evaluation.basis.criterion.rank):
+        for number, prefix in enumerate(prefixes, 1):
+            rows += evaluation.rows(prefix)
+            stage = {"stage": f"evaluating {prefix.name}", "n_done": number, "n_all": len(prefixes)}
+            log.info("%d of %d evaluated", number, len(prefixes), extra=stage)
+        tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
+        if isinstance(panel, Mapping):
+            content = _joined(tables)
+            content.pop("confusion", None)
+            content["overlap"] = _overlap({prefix.name: prefix.panel for prefix in prefixes})
+        else:
+            content = tables[prefixes[-1].name]
+            written = evaluation.columns(prefixes[-1], str(key_added))
+    content = {"measures": _measures(rows, groups), **content}
+    params = {"gene_sets": said_of(gene_sets), **evaluation.basis.record()}
+    evaluated = [genes.key_and_genes for genes in panels.values()]
+    made_of = stale.made_of(adata, evaluation.layer, evaluated)
+    return Result(content, None, params, made_of, **written)
 
 
 def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]:
@@ -290,39 +283,17 @@ def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]
         genes = names.panel(adata, panel, symbols=symbols, missing="warn")
         return {genes.key or "panel": genes}
     called = [str(name) for name in panel]
-    wrong = [name for name in called if not name.strip() or "/" in name or called.count(name) > 1]
-    if wrong or not called:
-        problem = f"has the names {listed(map(repr, wrong))}" if called else "has no panel"
+    is_distinct = 0 < len(called) == len({*called})
+    if not is_distinct or any("/" in name or not name.strip() for name in called):
         raise InvalidValue(
-            f"`panel` {problem}: give each panel a name of its own, without a slash, which files "
-            "cannot store"
+            f"`panel` has the names {listed(map(repr, called))}: give each its own, without /"
         )
-    return {
-        name: names.panel(adata, genes, symbols=symbols, missing="warn")
-        for name, genes in zip(called, panel.values(), strict=True)
-    }
-
-
-def _sorted(sizes: Sequence[int] | None, panels: Collection[Named]) -> list[int]:
-    """Return numbers of first genes, in order."""
-    most = max(len(panel.genes) for panel in panels)
-    numbers = [] if sizes is None else np.atleast_1d(np.array(sizes, dtype=object)).tolist()
-    for size in numbers:
-        checks.whole_number("sizes", size, at_least=1)
-        if size > most:
-            raise InvalidValue(
-                f"`sizes={short(size)}` is more than the {most} genes of the panel: leave it out"
-            )
-    return sorted(set(numbers))
+    lookup = partial(names.panel, adata, symbols=symbols, missing="warn")
+    return {str(name): lookup(genes) for name, genes in panel.items()}
 
 
 def _request(
-    adata: AnnData,
-    panels: Mapping[str, Named],
-    symbols: str | None,
-    preserve: Any,
-    layer: str | None,
-    platform: Platform | None,
+    adata: AnnData, panels: Mapping[str, Named], preserve: Any, layer: str | None, **replaced: Any
 ) -> Request:
     """Return what panels are evaluated by: what the selections among them have in common."""
     requests: dict[str, Request] = {}
@@ -330,32 +301,24 @@ def _request(
         stale.check_genes(adata, panel.key, "panel")
         if panel.key is not None and panel.key in adata.uns:
             requests[panel.key] = results.request_of(adata, panel.key)
-    replaced: dict[str, Any] = {"across": None, "platform": platform}
+    replaced["across"] = None
     if len({request.across for request in requests.values()}) > 1:
         replaced["across"] = "mean"
     if len({request.structure.text() for request in requests.values()}) > 1:
-        replaced["structure"] = _common_structure(requests, preserve, layer)
+        layers = {request.structure.layer for request in requests.values()}
+        has_structure = isinstance(preserve, options.Preserve) and preserve.use_rep is not None
+        if preserve is None or (layer is None and len(layers) > 1 and not has_structure):
+            raise InvalidValue(
+                f"`panel` has selections of different structures ({listed(requests)}): compare "
+                "them with `preserve='structure'`, and name a `layer` if theirs differ too"
+            )
+        replaced["structure"] = StructureSpec(layer=layer or next(iter(layers)))
     if len(panels) > 1 and preserve is None:
         preserve = "structure"
-    first = next(iter(requests), None)
-    return request_for(adata, first, symbols=symbols, preserve=preserve, layer=layer, **replaced)
-
-
-def _common_structure(
-    requests: Mapping[str, Request], preserve: Any, layer: str | None
-) -> StructureSpec:
-    """Return the structure of the matrix, for selections of different ones."""
-    layers = {request.structure.layer for request in requests.values()}
-    differ = f"has the selections {listed(map(repr, requests))}, which are of different"
-    if preserve is None:
-        raise InvalidValue(
-            f"`panel` {differ} structures: compare them by the matrix with `preserve='structure'`, "
-            "or by use_rep of `glfs_bio.Preserve`"
-        )
-    is_named = isinstance(preserve, options.Preserve) and preserve.use_rep is not None
-    if layer is None and len(layers) > 1 and not is_named:
-        raise InvalidValue(f"`panel` {differ} layers: name one for all with `layer`")
-    return StructureSpec(layer=next(iter(layers)) if layer is None else layer)
+    key = next(iter(requests), None)
+    request = request_for(adata, key, preserve=preserve, layer=layer, **replaced)
+    say_overridden(adata, key, request)
+    return request
 
 
 def _measures(rows: list[dict[str, Any]], groups: Mapping[str, set[str]]) -> pd.DataFrame:
@@ -372,18 +335,16 @@ def _joined(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the tables of several panels as one each, with a column for the panel."""
     content: dict[str, Any] = {}
     for table in dict.fromkeys(table for of_panel in tables.values() for table in of_panel):
-        of_panels = {
-            name: of_panel[table] for name, of_panel in tables.items() if table in of_panel
-        }
+        frames = {name: tables[name][table] for name in tables if table in tables[name]}
         if table == "forecast":
-            content[table] = _joined(of_panels)
+            content[table] = _joined(frames)
             continue
-        frames = [frame.assign(panel=name)[["panel", *frame]] for name, frame in of_panels.items()]
-        content[table] = pd.concat(frames, ignore_index=True)
+        joined = [frames[name].assign(panel=name)[["panel", *frames[name]]] for name in frames]
+        content[table] = pd.concat(joined, ignore_index=True)
     return content
 
 
-def _overlap(panels: Mapping[str, Found]) -> pd.DataFrame:
+def _overlap(panels: Mapping[str, GenePanel]) -> pd.DataFrame:
     """Count the genes that each pair of panels shares, by name and by substitutes."""
     substitutes = {name: panel.measured.substitutes() for name, panel in panels.items()}
     rows = []
@@ -394,8 +355,8 @@ def _overlap(panels: Mapping[str, Found]) -> pd.DataFrame:
         matched = n_matched(genes, genes_of_second, substitutes[first] + substitutes[second])
         jaccards = (n / (n_both - n) for n in (n_shared, matched))
         rows.append((first, second, n_shared, *jaccards))
-    names_of_columns = ["panel", "other", "shared", "jaccard", "jaccard_with_substitutes"]
-    return pd.DataFrame(rows, columns=names_of_columns)
+    names_of = ["panel", "other", "shared", "jaccard", "jaccard_with_substitutes"]
+    return pd.DataFrame(rows, columns=names_of)
 
 
 def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> sparse.csr_array:
@@ -406,10 +367,8 @@ def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> 
     table of spatialdata are sections, or all cells are of one.
     """
     checks.texts(spatial=spatial, library_key=library_key, or_none=True)
-    if spatial is None and GRAPH in adata.uns:
-        spatial = GRAPH
-    elif spatial is None and COORDINATES in adata.obsm:
-        spatial = COORDINATES
+    if spatial is None:
+        spatial = GRAPH if GRAPH in adata.uns else COORDINATES
     if library_key is None:
         attributes = adata.uns.get("spatialdata_attrs")
         library_key = attributes.get("region_key") if isinstance(attributes, Mapping) else None
@@ -424,13 +383,10 @@ def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> 
     if spatial is not None and spatial in adata.uns:
         with naming(neighbors_key="spatial"):
             return in_space.within(read.graph(adata, spatial), section)
-    problem = "is neither in `adata.obsm` nor a `graph of adata.uns`"
-    if spatial is None:
-        problem = f"is missing, and {quoted(COORDINATES, GRAPH)} are not in `adata` either"
-    advice = "add coordinates of the cells"
-    if len(adata.obsm):
-        advice = f"name coordinates of the cells (of {listed(read.own_names(adata, 'obsm'))})"
-    raise NotFound(f"{subject('spatial', spatial)} {problem}: {advice}")
+    raise NotFound(
+        f"{subject('spatial', spatial)} is neither in `adata.obsm` nor a `graph of adata.uns`: "
+        f"name coordinates of the cells (of {listed(read.own_names(adata, 'obsm'))}), or add them"
+    )
 
 
 def _in_space(
@@ -439,25 +395,23 @@ def _in_space(
     spatial: str | None,
     library_key: str | None,
     random_state: int | None,
-) -> InSpace | None:
-    """Return the cells in space; None where neither domains nor coordinates are named."""
+) -> tuple[sparse.csr_array | None, Domains | None]:
+    """Return the graph of the cells in space and domains in it; None where they are not named."""
     if domains is None and spatial is None:
         if library_key is not None:
             raise InvalidValue(
-                f"`library_key={short(library_key)}` is of no use without cells in space: name "
-                "them with `spatial`, or labels with `domains`"
+                f"`library_key={short(library_key)}` needs cells in space: name `spatial` too"
             )
-        return None
+        return None, None
     coded = None if domains is None else columns.labels(adata, domains, "domains", at_least=2)
     graph = neighbours(adata, spatial, library_key)
     if graph.nnz == 0:
         raise InvalidValue("`library_key` leaves every cell alone: name the sections")
     if coded is None:
-        return InSpace(graph, None)
+        return graph, None
     in_graph = Domains.of(graph, coded.codes, coded.names, random_state)
     if not in_graph.fold.any():
         raise InvalidValue(
-            f"`domains={short(domains)}` has no label in two places that are apart, and none can "
-            "be predicted: choose another column"
+            f"`domains={short(domains)}` has no label in two places: choose another column"
         )
-    return InSpace(graph, in_graph)
+    return graph, in_graph

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from .._anndata.tool import Result, tool
 from ..criterion.panel import MIN_SCORE
 from ..errors import listed, note
 from ..measures.genes import imputed, predictors
-from ._panel import find, must_haves, overridden, replacements
+from ._panel import are_varying, find, must_haves, overridden, replacements, with_shares
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..labels import Labels
     from ..options import Preserve
     from ..solvers.constraints import Rows
-    from ._panel import Found, Replacements
+    from ._panel import GenePanel, Replacements
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
@@ -174,40 +174,49 @@ def explain_panel(
     across = None if preserve is None else "mean"
     subject = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=across)
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
-    had_to, names = must_haves(adata, subject.named), adata.var_names.to_numpy()
+    must_have, names = must_haves(adata, subject.named), adata.var_names.to_numpy()
+    of_panel, is_must_have = names[subject.genes], must_have[subject.genes]
     where = expression.of_genes(adata, subject.genes, groups, subject.layer)
     with subject.few_threads():
         instead = replacements(adata, subject, barred)
         axis, axis_share = _axes(subject.measured, names)
         preserved = subject.preserved
-        supports = None if groups is None else _Supports.of(adata, subject, groups, where)
+        roles = np.array([f"axis {title}" for title in axis], dtype=object)
+        if groups is not None:
+            of_sets = [groups.codes[cells] for cells in subject.basis.structure.rows]
+            shares = subject.measured.supports(of_sets, len(groups.names))
+            pairs = subject.measured.pairs(of_sets, len(groups.names))
+            by_labels = [_role(gene, pairs, groups, where) for gene in range(len(roles))]
+            roles = np.where(np.array(by_labels) == "", roles, by_labels)
+    needless = instead.needless
     substitutes = _substitutes(names, subject.genes, instead, n_substitutes)
-    of_panel, needless = names[subject.genes], instead.needless
     best = substitutes[substitutes["rank"] == 1].drop(columns="rank").set_index("gene")
-    table = pd.DataFrame({"gene": of_panel})
-    table["role"] = _roles(axis, needless, had_to[subject.genes], supports, where)
+    table = pd.DataFrame({"gene": of_panel, "role": np.where(needless, "adds nothing", roles)})
+    table.loc[is_must_have, "role"] = f"{MUST_HAVE}, " + table["role"]
     table = table.assign(
         **_expressed(where, groups, len(of_panel)),
         preserved=preserved,
-        loss=instead.loss,
+        loss=subject.losses,
         axis=axis,
         axis_share=axis_share,
         **{name: column.to_numpy() for name, column in best.reindex(of_panel).items()},
-        **_certificates(adata, subject, had_to),
+        **_certificates(adata, subject, must_have),
     )
     table["substitute"] = table["substitute"].fillna("")
     table["acceptable"] = table["acceptable"].eq(True)
-    marks = np.where(had_to[subject.genes], " (must-have)", "")
     if needless.any():
-        texts = [f"{of_panel[gene]}{marks[gene]}" for gene in np.flatnonzero(needless)]
-        note(f"Genes that add nothing to the panel: {listed(texts, len(texts))}.")
+        texts = of_panel + np.where(is_must_have, " (must-have)", "").astype(object)
+        note(f"Genes that add nothing to the panel: {listed(texts[needless], len(texts))}.")
     content: dict[str, Any] = {"table": table, "substitutes": substitutes}
-    if supports is not None:
-        texts = [supports.text(gene) for gene in range(len(of_panel))]
-        table["supports"] = np.where(needless, "", np.array(texts, dtype=object))
-        of_labels = np.array(supports.labels, dtype=object)
-        content |= {"support": supports.shares, "labels": of_labels}
-        content["pairs"] = _pairs(supports.apart, of_panel, of_labels)
+    if groups is not None:
+        if where is None:
+            above = expression.above(adata, subject.genes, groups, subject.layer)
+        else:
+            above = where.above
+        table["supports"] = np.where(needless, "", _supports(shares, above, groups))
+        labels_of_columns = np.array(groups.names, dtype=object)
+        content |= {"support": shares, "labels": labels_of_columns}
+        content["pairs"] = _pairs(pairs, of_panel, labels_of_columns)
         if where is not None:
             content["expression"] = where.table(of_panel)
     if rows is None:
@@ -216,7 +225,7 @@ def explain_panel(
     where = expression.of_genes(adata, rows, groups, subject.layer)
     content["genes"] = content["genes"].assign(**_expressed(where, groups, len(rows)))
     if groups is not None and where is not None:
-        both = pd.concat([content["expression"], where.table(names[rows])])
+        both = pd.concat([content.get("expression"), where.table(names[rows])])
         content["expression"] = both.drop_duplicates(["gene", "label"], ignore_index=True)
     return subject.result(adata, content, returned="genes")
 
@@ -237,16 +246,14 @@ def _substitutes(names: Array, genes: Index, instead: Replacements, n: int) -> p
     pairs = [(row, gene) for row in range(len(genes)) for gene in instead.best(row, n)]
     rows, substitutes = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     table = pd.DataFrame({"gene": names[genes[rows]], "substitute": names[substitutes]})
-    score = instead.score[rows, substitutes]
-    return table.assign(
-        rank=table.groupby("gene").cumcount() + 1,
-        substitution_score=score,
-        acceptable=score >= MIN_SCORE,
-        loss_with_substitute=instead.lost[rows, substitutes],
-    )
+    table["rank"] = table.groupby("gene").cumcount() + 1
+    table["substitution_score"] = instead.score[rows, substitutes]
+    table["acceptable"] = table["substitution_score"] >= MIN_SCORE
+    table["loss_with_substitute"] = instead.lost[rows, substitutes]
+    return table
 
 
-def _certificates(adata: AnnData, panel: Found, had_to: NDArray[np.bool_]) -> dict[str, Any]:
+def _certificates(adata: AnnData, panel: GenePanel, must_have: NDArray[np.bool_]) -> dict[str, Any]:
     """Return what the selection says of its genes; nothing where the call replaces its request."""
     key = panel.named.key
     if key is None or "tolerance" not in adata.uns.get(key, ()):
@@ -254,78 +261,36 @@ def _certificates(adata: AnnData, panel: Found, had_to: NDArray[np.bool_]) -> di
     if overridden(results.request_of(adata, key), panel.basis.request):
         return {}
     states = {name: adata.var[f"{key}_{name}"].astype(str) for name in results.CERTIFICATES}
-    return {name: certified(state, had_to)[panel.genes] for name, state in states.items()}
+    return {name: certified(state, must_have)[panel.genes] for name, state in states.items()}
 
 
-def certified(states: pd.Series, had_to: NDArray[np.bool_]) -> NDArray[Any]:
+def certified(states: pd.Series, must_have: NDArray[np.bool_]) -> NDArray[Any]:
     """Return certificates in which genes that had to be in do not count as indispensable."""
-    return np.where(had_to, MUST_HAVE, states.to_numpy(dtype=object))
+    return np.where(must_have, MUST_HAVE, states.to_numpy(dtype=object))
 
 
-class _Supports(NamedTuple):
-    """Which labels each gene of a panel supports, and which it separates."""
-
-    labels: list[str]
-    #: Share of all cells of each label
-    cells: Array
-    #: Share of each gene's contribution on the cells of each label, shape (n_genes, n_labels)
-    shares: Array
-    #: Whether the cells of a label express a gene more than others: its absence supports none
-    above: NDArray[np.bool_]
-    apart: Pairs
-
-    @classmethod
-    def of(
-        cls, adata: AnnData, panel: Found, groups: Labels, where: expression.Expression | None
-    ) -> Self:
-        """Return what a panel does for labels."""
-        genes, codes, n_labels = panel.genes, groups.codes, len(groups.categories)
-        above = (
-            expression.above(adata, genes, groups, panel.layer) if where is None else where.above
-        )
-        of_sets = [codes[rows] for rows in panel.basis.structure.rows]
-        return cls(
-            labels=groups.names,
-            cells=np.bincount(codes[codes >= 0], minlength=n_labels) / max(len(codes), 1),
-            shares=panel.measured.supports(of_sets, n_labels),
-            above=above,
-            apart=panel.measured.pairs(of_sets, n_labels),
-        )
-
-    def text(self, gene: int) -> str:
-        """Return the labels that a gene supports more than others, the largest share first."""
-        shares = self.shares[gene]
-        is_named = self.above[gene] & (shares >= expression.LEAST) & (shares > self.cells)
-        order = [code for code in np.argsort(-shares, kind="stable") if is_named[code]]
-        texts = [f"{self.labels[code]} ({100 * shares[code]:.0f} %)" for code in order[:_LABELS]]
-        return ", ".join(texts)
-
-    def separated_by(self, gene: int) -> str:
-        """Return the pair of labels that a gene separates most, as text, or ``""``."""
-        work = np.nan_to_num(self.apart.work[:, gene])
-        if not len(work) or work.max() < expression.LEAST:
-            return ""
-        pair = int(work.argmax())
-        first, second = self.apart.first[pair], self.apart.second[pair]
-        return f"separates {self.labels[first]} from {self.labels[second]}"
+def _role(gene: int, pairs: Pairs, groups: Labels, where: expression.Expression | None) -> str:
+    """Return the label that a gene is a marker of, or the two it separates most, or ``""``."""
+    if where is not None and where.marker_of(gene):
+        return f"marker of {where.marker_of(gene)}"
+    work = np.nan_to_num(pairs.work[:, gene])
+    pair = int(work.argmax())
+    first, second = groups.names[pairs.first[pair]], groups.names[pairs.second[pair]]
+    return f"separates {first} from {second}" if work[pair] >= expression.LEAST else ""
 
 
-def _roles(
-    axes: list[str],
-    needless: NDArray[np.bool_],
-    had_to: NDArray[np.bool_],
-    supports: _Supports | None,
-    where: expression.Expression | None,
-) -> list[str]:
-    """Return what each gene does for the panel, in a few words."""
-    roles = []
-    for gene, axis in enumerate(axes):
-        label = "" if where is None else where.marker_of(gene)
-        pair = "" if supports is None else supports.separated_by(gene)
-        role = f"marker of {label}" if label else pair or f"axis {axis}"
-        role = "adds nothing" if needless[gene] else role
-        roles.append(f"{MUST_HAVE}, {role}" if had_to[gene] else role)
-    return roles
+def _supports(shares: Array, above: NDArray[np.bool_], groups: Labels) -> NDArray[Any]:
+    """Return the labels that each gene supports and that express it more than others.
+
+    The largest share is first.  Absence supports none.
+    """
+    n_cells = np.bincount(groups.codes[groups.codes >= 0], minlength=len(groups.names))
+    is_supported = above & (shares >= expression.LEAST) & (shares > n_cells / len(groups.codes))
+    texts = []
+    for of_gene, is_shown in zip(shares, is_supported, strict=True):
+        order = [code for code in np.argsort(-of_gene, kind="stable") if is_shown[code]]
+        texts.append(with_shares(groups.names, of_gene, order[:_LABELS]))
+    return np.array(texts, dtype=object)
 
 
 def _pairs(pairs: Pairs, genes: Array, labels: Array) -> pd.DataFrame:
@@ -333,7 +298,7 @@ def _pairs(pairs: Pairs, genes: Array, labels: Array) -> pd.DataFrame:
     texts = []
     for work in pairs.work:
         order = [gene for gene in np.argsort(-work)[:_NAMED_BY] if work[gene] > 0]
-        texts.append(", ".join(f"{genes[gene]} ({100 * work[gene]:.0f} %)" for gene in order))
+        texts.append(with_shares(genes, work, order))
     ends = {"label": labels[pairs.first], "other": labels[pairs.second]}
     table = pd.DataFrame({**ends, "preserved": pairs.preserved, "genes": texts})
     return table.sort_values("preserved", kind="stable", ignore_index=True)
@@ -351,7 +316,7 @@ def _axes(measured: MeasuredPanel, names: Array) -> tuple[list[str], Array]:
     return [titles[axis] for axis in largest], shares[np.arange(len(largest)), largest]
 
 
-def _standing(adata: AnnData, panel: Found, genes: Index, lost: Array) -> dict[str, Any]:
+def _standing(adata: AnnData, panel: GenePanel, genes: Index, lost: Array) -> dict[str, Any]:
     """Return how genes stand to a panel: tables of them and of what predicts each.
 
     `lost` is what is lost with each gene (columns) in the place of one of the panel.
@@ -362,44 +327,43 @@ def _standing(adata: AnnData, panel: Found, genes: Index, lost: Array) -> dict[s
     ranks = _ranks(adata, panel, reasons)
     for twin in np.flatnonzero(alike.are_like(adata, panel.genes, panel.basis.request)).tolist():
         reasons.setdefault(twin, "it is of nearly one sequence with a gene of the panel")
-    lost = np.where(must_haves(adata, panel.named)[panel.genes, None], np.inf, lost)
+    selected = np.isin(genes, panel.genes)
+    lost = np.where(must_haves(adata, panel.named)[panel.genes, None], np.inf, lost)[:, genes]
+    best, price = lost.argmin(axis=0), lost.min(axis=0)
+    price = np.where(np.isinf(price), np.nan, price)
+    r2, predicted_by, of_panel, why_not = [], [], [], []
     with panel.few_threads():
-        gains = panel.measured.gains()
-        r2 = imputed(sets, panel.genes)
-    losses = dict(zip(panel.genes.tolist(), panel.losses, strict=True))
-    rows, of_panel = [], []
-    for gene in genes.tolist():
-        predicting = panel.genes[panel.genes != gene]
-        selected, best = gene in panel.genes, int(lost[:, gene].argmin())
-        price = np.nan if selected or np.isinf(lost[best, gene]) else float(lost[best, gene])
-        shares = predictors(sets, predicting, np.array([gene]))[0]
-        order = [column for column in np.argsort(-shares)[:_PREDICTORS] if shares[column] >= _LEAST]
-        of_panel += [(names[gene], names[predicting[column]], shares[column]) for column in order]
-        if gene not in reasons:
-            reasons[gene] = _why_not(panel, gene, limits, would_gain=price < 0)
-        texts = [f"{names[predicting[column]]} ({100 * shares[column]:.0f} %)" for column in order]
-        rows.append(
-            {
-                "gene": names[gene],
-                "selected": selected,
-                "rank": ranks[gene],
-                "why_not": "" if selected else reasons[gene],
-                "r2": float(imputed(sets, predicting)[gene] if selected else r2[gene]),
-                "predicted_by": ", ".join(texts),
-                "loss": losses.get(gene, np.nan),
-                "gain": np.nan if selected else float(gains[gene]),
-                "replaces": "" if np.isnan(price) else names[panel.genes[best]],
-                "price": price,
-            }
-        )
+        gains = panel.measured.gains()[genes]
+        r2_outside = imputed(sets, panel.genes)
+        for gene, is_in, would_gain in zip(genes.tolist(), selected, price < 0, strict=True):
+            predicting = panel.genes[panel.genes != gene]
+            r2.append((imputed(sets, predicting) if is_in else r2_outside)[gene])
+            shares = predictors(sets, predicting, np.array([gene]))[0]
+            order = [k for k in np.argsort(-shares)[:_PREDICTORS] if shares[k] >= _LEAST]
+            predicted_by.append(with_shares(names[predicting], shares, order))
+            of_panel += [(names[gene], names[predicting[k]], shares[k]) for k in order]
+            reason = reasons.get(gene) or _why_not(panel, gene, limits, would_gain=would_gain)
+            why_not.append("" if is_in else reason)
+    table = {
+        "gene": names[genes],
+        "selected": selected,
+        "rank": ranks[genes],
+        "why_not": why_not,
+        "r2": r2,
+        "predicted_by": predicted_by,
+        "loss": pd.Series(panel.losses, panel.genes).reindex(genes).to_numpy(),
+        "gain": np.where(selected, np.nan, gains),
+        "replaces": np.where(np.isnan(price), "", names[panel.genes[best]]),
+        "price": price,
+    }
     return {
-        "genes": pd.DataFrame(rows),
+        "genes": pd.DataFrame(table),
         "predictors": pd.DataFrame(of_panel, columns=["gene", "predictor", "share"]),
         "n_candidates": int(np.isfinite(ranks).sum()),
     }
 
 
-def _ranks(adata: AnnData, panel: Found, reasons: dict[int, str]) -> Array:
+def _ranks(adata: AnnData, panel: GenePanel, reasons: dict[int, str]) -> Array:
     """Return the ranks of all genes: of the selection, or by what they add to the panel."""
     if panel.named.key is not None:
         return np.asarray(adata.var[f"{panel.named.key}_rank"], dtype=float)
@@ -411,14 +375,19 @@ def _ranks(adata: AnnData, panel: Found, reasons: dict[int, str]) -> Array:
     return ranks
 
 
-def _reasons(adata: AnnData, panel: Found, rows: Rows | None) -> dict[int, str]:
+def _reasons(adata: AnnData, panel: GenePanel, rows: Rows | None) -> dict[int, str]:
     """Return why genes cannot be in a panel, by rows of ``.var``; of several reasons the first."""
     request, basis = panel.basis.request, panel.basis
     lookup = names_of.Lookup(adata, request.symbols)
     ignored = names_of.not_to_choose(adata, None, ignore=basis.structure.spec.ignore)
     groups: list[tuple[Any, str]] = [(np.flatnonzero(read.controls(adata)), "it is a control")]
     for item in names_of.together(adata, request.exclude, symbols=request.symbols) or ():
-        groups.append((lookup.rows(item) or (), f"it is excluded {_by(item, lookup)}"))
+        how = f"by the {'column' if item in lookup.flags else 'family'} {item}"
+        if isinstance(item, re.Pattern):
+            how = f"by the pattern {item.pattern}"
+        elif lookup.of(item):
+            how = "by name"
+        groups.append((lookup.rows(item) or (), f"it is excluded {how}"))
     groups.append((np.flatnonzero(ignored), "its variation is ignored"))
     if basis.detection.orderable is not None:
         dark = np.flatnonzero(~basis.detection.orderable)
@@ -427,15 +396,14 @@ def _reasons(adata: AnnData, panel: Found, rows: Rows | None) -> dict[int, str]:
         for gene in np.flatnonzero(~rows.allowed).tolist():
             limits = _exceeded(rows, gene, np.zeros_like(rows.upper))
             groups.append(([gene], f"it is ruled out by limits ({limits})"))
-    constant = np.all([cells.variance <= 0 for cells in basis.structure.sets], axis=0)
-    groups.append((np.flatnonzero(constant), "it does not vary"))
+    groups.append((np.flatnonzero(~are_varying(basis.criterion)), "it does not vary"))
     if panel.named.key is not None:
         untested = adata.var[f"{panel.named.key}_score"].isna()
         groups.append((np.flatnonzero(untested), "it was no candidate"))
     return {int(gene): reason for genes, reason in reversed(groups) for gene in genes}
 
 
-def _why_not(panel: Found, gene: int, rows: Rows | None, *, would_gain: bool) -> str:
+def _why_not(panel: GenePanel, gene: int, rows: Rows | None, *, would_gain: bool) -> str:
     """Return why a gene that can be in a panel is not, though it may gain in place of another."""
     used = None if rows is None else rows.sums(panel.genes)
     if rows is not None and used is not None and not rows.within(used)[gene]:
@@ -447,15 +415,6 @@ def _why_not(panel: Found, gene: int, rows: Rows | None, *, would_gain: bool) ->
     if panel.basis.request.ranker.by_criterion:
         return "it was not the best next gene at any place"
     return "it ranks after the genes of the panel"
-
-
-def _by(item: Any, lookup: names_of.Lookup) -> str:
-    """Return how an item of an argument names genes."""
-    if isinstance(item, re.Pattern):
-        return f"by the pattern {item.pattern}"
-    if lookup.of(item):
-        return "by name"
-    return f"by the {'column' if item in lookup.flags else 'family'} {item}"
 
 
 def _exceeded(rows: Rows, gene: int, used: Array) -> str:

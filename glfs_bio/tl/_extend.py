@@ -12,17 +12,10 @@ from .. import checks
 from .._anndata import constraints, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
-from ..errors import InvalidValue, listed, short, subject
+from ..errors import InvalidValue, listed, short
 from ..pp import request_to_keep
 from ..selection import best_panel, problem_of, strongest_out
-from ._panel import (
-    absent,
-    find,
-    in_place_of,
-    joining_candidates,
-    must_haves,
-    preserved_by,
-)
+from ._panel import absent, find, in_place_of, joining_candidates, must_haves, preserved_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,8 +25,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Target
     from ..options import Limits, Platform, Preserve
-    from ..solvers.panel import Candidates
-    from ._panel import Found
+    from ._panel import GenePanel
 
 
 @tool("selection", summaries.extension, suffix="extended")
@@ -129,17 +121,8 @@ def extend_panel(
     (['gene', 'adds', 'preserved', 'replaces', 'substitution_score'], ['LYZ'])
     """
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    subject = find(
-        adata,
-        panel,
-        symbols=symbols,
-        preserve=preserve,
-        layer=layer,
-        exclude=exclude,
-        limits=limits,
-        platform=platform,
-        across=None,
-    )
+    replaced = {"exclude": exclude, "limits": limits, "platform": platform, "across": None}
+    subject = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, **replaced)
     request, criterion, names = subject.basis.request, subject.basis.criterion, adata.var_names
     missing = absent(adata, subject.named)
     dropped = _dropped(adata, subject, drop, missing, symbols)
@@ -151,15 +134,21 @@ def extend_panel(
     size = None if drop is None else len(stay) + len(dropped)
     if n_genes is not None:
         size = n_genes - len(missing)
-    _check_size(size, n_genes, len(stay), candidates)
+    n_open = len(candidates.genes) - len(stay)
+    if size is not None and size <= len(stay):
+        raise InvalidValue(f"`n_genes={short(n_genes)}` adds no gene to the panel: ask for more")
+    if size is not None and size - len(stay) > n_open:
+        about = "`drop`" if n_genes is None else f"`n_genes={short(n_genes)}`"
+        raise InvalidValue(
+            f"{about} needs more than {n_open} genes that can be added: ask for fewer"
+        )
     with subject.few_threads():
         best = best_panel(replace(problem_of(criterion, candidates, request), n_genes=size))
-    if candidates.rows is not None:
-        out = constraints.ruled_out(candidates.rows, candidates)
-        if out:
-            best.info["ruled_out"] = strongest_out(criterion, out)
-            best = constraints.name_ruled_out(adata, best)
-            constraints.say_ruled_out(best.info["ruled_out"])
+    out = {} if candidates.rows is None else constraints.ruled_out(candidates.rows, candidates)
+    if out:
+        best.info["ruled_out"] = strongest_out(criterion, out)
+        best = constraints.name_ruled_out(adata, best)
+        constraints.say_ruled_out(best.info["ruled_out"])
     order = candidates.genes[best.order[: best.n_selected]]
     new, adds = order[len(stay) :], np.diff(best.preserved, prepend=0.0)[len(stay) :]
     preserved = preserved_by(criterion, order)[len(stay) :]
@@ -183,20 +172,15 @@ def extend_panel(
         include, genes = np.flatnonzero(had_to), list(dropped.index[dropped >= 0])
         exclude = names_of.together(adata, exclude, genes, symbols=symbols)
     as_selected: dict[str, Any] = {"method": "glfs", "objective": "error"}
-    request = replace(
-        request,
-        n_genes=best.n_selected,
-        include=list(names[include]) or None,
-        exclude=exclude,
-        **as_selected,
-    )
+    request = replace(request, n_genes=best.n_selected, exclude=exclude, **as_selected)
+    request = replace(request, include=list(names[include]) or None)
     request = request_to_keep(adata, request, frame, str(key_added))
     entry = results.selected(best, request, **as_selected, table=table, **content)
     return Result(entry, var=frame)
 
 
 def _dropped(
-    adata: AnnData, panel: Found, drop: Any, missing: Collection[str], symbols: str | None
+    adata: AnnData, panel: GenePanel, drop: Any, missing: Collection[str], symbols: str | None
 ) -> pd.Series:
     """Return rows of ``.var`` of the genes that leave, by their names; −1 for those it lacks."""
     if drop is None:
@@ -208,26 +192,8 @@ def _dropped(
     if outside or unknown:
         hints = names_of.Lookup(adata, symbols).hints(unknown)
         raise InvalidValue(
-            f"`drop` has genes that are not in the panel: {listed([*outside, *unknown])}: choose "
-            f"genes of the panel{hints}"
+            f"`drop` has genes that the panel lacks ({listed([*outside, *unknown])}): leave them "
+            f"out{hints}"
         )
     absent_rows = pd.Series(-1, index=to_drop.absent, dtype=np.intp)
     return pd.concat([pd.Series(genes, index=adata.var_names[genes]), absent_rows])
-
-
-def _check_size(size: int | None, n_genes: int | None, n_stay: int, candidates: Candidates) -> None:
-    """Refuse sizes at which no gene is added, or more than there are."""
-    if size is None:
-        return
-    n_open, n_new = len(candidates.genes) - n_stay, size - n_stay
-    if n_new < 1:
-        raise InvalidValue(
-            f"`n_genes={short(n_genes)}` is not more than the genes of the panel that stay: ask "
-            "for more"
-        )
-    if n_new > n_open:
-        about = subject("drop" if n_genes is None else "n_genes", n_genes)
-        raise InvalidValue(
-            f"{about} needs {n_new} more genes, and {n_open} can be added: ask "
-            "for fewer, or relax the constraints"
-        )

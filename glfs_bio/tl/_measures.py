@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from .._anndata import read
 from .._anndata.all_genes import view_of_all_genes
 from ..cells.graph import MOST_EXACT
 from ..criterion.platform import OnPlatform
 from ..data.matrix import RowMatrix, moments
-from ..errors import naming
 from ..measures import cells as measures
 from ..measures import labels as readers
 from ..measures.catalogue import by_random, row
 from ..measures.cells import View, dense
 from ..measures.genes import imputed, redundancy, sums, totals, totals_by_label
-from ..measures.space import RANDOM, Autocorrelation, Domains
+from ..measures.space import RANDOM, Autocorrelation
 from ..solvers.greedy import select
 from ..solvers.panel import Candidates, Problem
 from ..vendors import forecast as forecasts
-from ._panel import Found, are_all
+from ._panel import GenePanel, are_all, are_varying, with_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from anndata import AnnData
 
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
     from ._panel import Basis
 
     Row = dict[str, Any]
+    #: What readings say of labels, by their names.
+    Scores = Mapping[str, readers.LabelScores]
 
 #: Readings of labels and of domains, by the groups of their measures.
 READINGS = {"labels": "knn", "laprls": "laprls"}
@@ -48,14 +49,8 @@ N_RANDOM = 20
 _PAIRS = 50
 #: Unexplained axes that are listed, and the genes and labels that describe each.
 _AXES, _GENES, _LABELS = 5, 6, 3
-_OF_LABELS = ("accuracy", "macro_f1", "rare_f1")
-
-
-class InSpace(NamedTuple):
-    """Neighbours in space, and domains; None without labels of these."""
-
-    graph: sparse.csr_array
-    domains: Domains | None
+#: Scores of labels, and of domains.
+_OF_LABELS, _OF_DOMAINS = ("accuracy", "macro_f1", "rare_f1"), ("accuracy", "macro_f1")
 
 
 @dataclass(frozen=True)
@@ -67,15 +62,6 @@ class Expressed:
     #: Expression, shape (n_cells, n_genes), and counts
     values: Matrix
     counts: Matrix | None
-
-    @classmethod
-    def of(
-        cls, adata: AnnData, panels: Iterable[Index], layer: str | None, counts: RowMatrix | None
-    ) -> Expressed:
-        """Read the genes of panels, in one pass over each matrix."""
-        genes = np.unique(np.concatenate(list(panels)))
-        counted = None if counts is None else RowMatrix(counts, genes=genes).loaded()
-        return cls(genes, read.columns(adata, genes, layer), counted)
 
     def only(self, panel: Index) -> Expressed:
         """Return the genes of a panel, in its order."""
@@ -89,7 +75,7 @@ class Prefix:
     """The first genes of a panel, or all of them."""
 
     name: str
-    found: Found
+    panel: GenePanel
     n_genes: int
     everything: Expressed
     random_state: int | None
@@ -99,17 +85,17 @@ class Prefix:
     @property
     def is_whole(self) -> bool:
         """Whether these are all genes of the panel."""
-        return self.n_genes == len(self.found.genes)
+        return self.n_genes == len(self.panel.genes)
 
     @property
     def genes(self) -> Index:
         """Rows of ``.var``."""
-        return self.found.genes[: self.n_genes]
+        return self.panel.genes[: self.n_genes]
 
     @cached_property
     def comparable(self) -> float:
         """1, or NaN for all genes that vary, with which nothing can be compared."""
-        return np.nan if are_all(self.found.basis.criterion, self.genes)[-1] else 1.0
+        return np.nan if are_all(self.panel.basis.criterion, self.genes)[-1] else 1.0
 
     @cached_property
     def expressed(self) -> Expressed:
@@ -124,7 +110,7 @@ class Prefix:
     @cached_property
     def r2(self) -> Array:
         """R² of the structure of each unmeasured gene."""
-        return imputed(self.found.basis.structure.sets, self.genes)
+        return imputed(self.panel.basis.structure.sets, self.genes)
 
 
 @dataclass(frozen=True)
@@ -136,11 +122,12 @@ class Evaluation:
     #: Measures by their groups.
     groups: Mapping[str, set[str]]
     random_state: int | None
-    #: Labels, the matrix of counts, cells in space (:class:`InSpace`), and gene sets with the name
-    #: of each gene: None where they were not given, and no measure that is wanted needs them.
+    #: Labels, the matrix of counts, the graph of neighbours in space, domains in it, and gene sets
+    #: with the name of each gene: None where no measure that is wanted needs them.
     labels: Any
     counts: Any
-    space: InSpace | None
+    graph: Any
+    domains: Any
     gene_sets: Any
     spillover: Spillover | None
     #: Preserved shares of selections and random panels, by size.
@@ -159,47 +146,40 @@ class Evaluation:
 
     def prefixes(self, panels: Mapping[str, Named], sizes: Sequence[int]) -> list[Prefix]:
         """Return the first genes of panels, and after them each whole panel."""
-        measured = {name: Found(genes, self.basis) for name, genes in panels.items()}
         sized = [
-            (name, size)
-            for name, panel in measured.items()
+            (name, GenePanel(panel, self.basis), size)
+            for name, panel in panels.items()
             for size in (*(size for size in sizes if size < len(panel.genes)), len(panel.genes))
         ]
-        genes = [panel.genes for panel in measured.values()]
-        for size in {size for _, size in sized}:
-            genes += self._random_in_space(size)
-        expressed = Expressed.of(self.adata, genes, self.layer, self.counts)
-        return [
-            Prefix(name, measured[name], size, expressed, self.random_state) for name, size in sized
-        ]
+        read_together = [panel.genes for panel in panels.values()]
+        for size in {size for _, _, size in sized}:
+            read_together += self._random_in_space(size)
+        genes = np.unique(np.concatenate(read_together))
+        counts = None if self.counts is None else RowMatrix(self.counts, genes=genes).loaded()
+        expressed = Expressed(genes, read.columns(self.adata, genes, self.layer), counts)
+        return [Prefix(*of_size, expressed, self.random_state) for of_size in sized]
 
     def rows(self, prefix: Prefix) -> list[Row]:
         """Return the measures of the groups that are wanted."""
-        panel = {"panel": prefix.name, "n_genes": prefix.n_genes}
-        with prefix.found.few_threads():
-            return [
-                panel | measure
-                for groups, compute in _OF_GROUPS.items()
-                if set(groups) & self.groups.keys()
-                for measure in compute(self, prefix)
-            ]
+        panel, rows = {"panel": prefix.name, "n_genes": prefix.n_genes}, []
+        for groups, compute in _OF_GROUPS.items():
+            if self.groups.keys() & groups:
+                rows += [panel | measure for measure in compute(self, prefix)]
+        return rows
 
     def tables(self, prefix: Prefix) -> dict[str, Any]:
         """Return the tables of a panel."""
-        absent, orderable = prefix.found.named.absent, self.basis.detection.orderable
+        absent, orderable = prefix.panel.named.absent, self.basis.detection.orderable
         names = self.adata.var_names[prefix.genes]
         genes = pd.DataFrame({"gene": [*names, *absent]})
         genes["in_data"] = np.arange(len(genes)) < len(names)
         if orderable is not None:
             genes["orderable"] = [*orderable[prefix.genes], *[False] * len(absent)]
-        with prefix.found.few_threads():
-            unexplained = self._unexplained(prefix)
-        return {"genes": genes, "unexplained": unexplained, **prefix.tables}
+        return {"genes": genes, "unexplained": self._unexplained(prefix), **prefix.tables}
 
     def columns(self, prefix: Prefix, key: str) -> dict[str, dict[str, Array]]:
         """Return columns of cells and genes for a panel."""
-        with prefix.found.few_threads():
-            cells = prefix.found.measured.unexplained_cells()
+        cells = prefix.panel.measured.unexplained_cells()
         of_cells = self.basis.structure.of_all_cells(cells, self.adata.n_obs)
         return {"obs": {f"{key}_unexplained": of_cells}, "var": {f"{key}_r2": prefix.r2}}
 
@@ -215,16 +195,15 @@ class Evaluation:
         matrix = read.row_matrix(self.adata, self.layer)
         data = read.without_ignored(self.adata, matrix, self.basis.structure.spec.ignore)
         _, variance, _ = moments(data)
-        graph: Any = self.space.graph if self.space else None
-        return Autocorrelation.of(graph, data, np.flatnonzero(variance > 0))
+        return Autocorrelation.of(self.graph, data, np.flatnonzero(variance > 0))
 
     @cached_property
-    def domains_of_all_genes(self) -> dict[str, readers.LabelScores]:
+    def domains_of_all_genes(self) -> Scores:
         """What readings of all genes say of domains."""
         return self._scores_of_domains(None)
 
     @cached_property
-    def scores_of_all_genes(self) -> dict[str, readers.LabelScores]:
+    def scores_of_all_genes(self) -> Scores:
         """What readings of all genes say of labels."""
         return self._scores(self.all_genes, lambda cells: self.all_genes.coordinates[cells])
 
@@ -239,31 +218,29 @@ class Evaluation:
         basis = self.basis
         return OnPlatform(basis.criterion, basis.detection, random_state=self.random_state)
 
-    def _scores(
-        self, view: View, values: Callable[[Index], Array]
-    ) -> dict[str, readers.LabelScores]:
+    def _scores(self, view: View, values: Callable[[Index], Array]) -> Scores:
         """Return what the readings of a view, and of values of some cells, say of labels."""
-        codes, names = self.labels.codes, self.labels.names
-        with naming(codes="labels"):
-            return readers.scores_by(
-                self.readings,
-                view.coordinates,
-                values(readers.cells_read(codes)) if "laprls" in self.readings else None,
-                codes,
-                names,
-                neighbors=view.nearest,
-                random_state=self.random_state,
-            )
+        codes = self.labels.codes
+        return readers.scores_by(
+            self.readings,
+            view.coordinates,
+            values(readers.cells_read(codes)) if "laprls" in self.readings else None,
+            codes,
+            self.labels.names,
+            neighbors=view.nearest,
+            random_state=self.random_state,
+        )
 
-    def _scores_of_domains(self, panel: Matrix | None) -> dict[str, readers.LabelScores]:
+    def _scores_of_domains(self, panel: Matrix | None) -> Scores:
         """Return what readings of a panel say of domains, if there are any; None: of all genes."""
-        if self.space is None or self.space.domains is None:
+        if self.domains is None:
             return {}
         coordinates = values = self.all_genes.coordinates
         if panel is not None:
             coordinates, values = measures.coordinates(panel), readers.standardised(panel)
         readings = [name for group, name in READINGS_IN_SPACE.items() if group in self.groups]
-        return self.space.domains.scores(readings, coordinates, values, self.random_state)
+        scores: Scores = self.domains.scores(readings, coordinates, values, self.random_state)
+        return scores
 
     def _best_of_size(self, n_genes: int) -> tuple[Array, Array]:
         """Return what the first genes each of a selection preserve, and the upper bounds."""
@@ -277,25 +254,23 @@ class Evaluation:
 
     def _random_panels(self, size: int) -> list[Index]:
         """Return random panels, of genes that vary."""
-        criterion = self.basis.criterion
-        varying = np.flatnonzero(np.any([cells.variance > 0 for cells in criterion.sets], axis=0))
+        varying = np.flatnonzero(are_varying(self.basis.criterion))
         draw = np.random.default_rng(self.random_state)
         size = min(size, len(varying))
         return [draw.choice(varying, size, replace=False) for _ in range(N_RANDOM)]
 
     def _random_in_space(self, size: int) -> list[Index]:
         """Return random panels that are looked at in space, few of many cells."""
-        if self.space is None or not READINGS_IN_SPACE.keys() & self.groups.keys():
+        if self.graph is None or not READINGS_IN_SPACE.keys() & self.groups.keys():
             return []
         return self._random_panels(size)[: RANDOM if self.adata.n_obs > MOST_EXACT else None]
 
     def _preserved(self, prefix: Prefix) -> list[Row]:
         criterion, detection, size = self.basis.criterion, self.basis.detection, prefix.n_genes
-        preserved = float(prefix.found.preserved[size - 1])
+        preserved = float(prefix.panel.preserved[size - 1])
         if np.isnan(prefix.comparable):
-            names = ("preserved", "optimality", "best_preserved")
-            return [row(name, np.nan) for name in names]
-        best, most = (of[size - 1] for of in self._best_of_size(len(prefix.found.genes)))
+            return [row(name, np.nan) for name in ("preserved", "optimality", "best_preserved")]
+        best, most = (of[size - 1] for of in self._best_of_size(len(prefix.panel.genes)))
         if size not in self._random:
             panels = self._random_panels(size)
             self._random[size] = [criterion.preserved(genes)[-1] for genes in panels]
@@ -342,24 +317,12 @@ class Evaluation:
         if self.counts is not None:
             taken = sums(prefix.expressed.counts)
             counts = totals_by_label(self.totals, taken, codes, self.labels.names)
-            per_label = prefix.tables["per_label"].join(counts, on="label")
-            prefix.tables["per_label"] = per_label
-        return [
-            row(
-                readers.suffixed(name, reading),
-                getattr(of_panel, name),
-                all_genes=getattr(self.scores_of_all_genes[reading], name),
-                reading=f"{readers.describe_reading(reading, codes)}; {np.sum(codes >= 0):,} cells",
-            )
-            for reading, of_panel in scores.items()
-            for name in _OF_LABELS
-        ]
+            prefix.tables["per_label"] = prefix.tables["per_label"].join(counts, on="label")
+        return _rows_of_scores(scores, self.scores_of_all_genes)
 
     def _silhouette(self, prefix: Prefix) -> list[Row]:
-        of_panel, of_all = (
-            readers.silhouette(view.coordinates, self.labels.codes)
-            for view in (prefix.view, self.all_genes)
-        )
+        codes, views = self.labels.codes, (prefix.view, self.all_genes)
+        of_panel, of_all = (readers.silhouette(view.coordinates, codes) for view in views)
         return [row("silhouette", of_panel, all_genes=of_all)]
 
     def _clusters(self, prefix: Prefix) -> list[Row]:
@@ -377,21 +340,9 @@ class Evaluation:
         random = [prefix.everything.only(genes).values for genes in panels]
         panel, genes = prefix.expressed.values, self.genes_in_space
         scores, *of_random = map(self._scores_of_domains, (panel, *random[:RANDOM]))
-        domains: Any = self.space.domains if self.space else None
-        rows = [
-            row(
-                readers.suffixed(f"domain_{name}", reading),
-                getattr(of_panel, name),
-                all_genes=getattr(self.domains_of_all_genes[reading], name),
-                reading=f"{domains.describe_reading(reading)}; {len(domains.cells):,} cells",
-                **by_random([getattr(scores[reading], name) for scores in of_random]),
-            )
-            for reading, of_panel in scores.items()
-            for name in ("accuracy", "macro_f1")
-        ]
+        rows = _rows_of_scores(scores, self.domains_of_all_genes, "domain_", of_random)
         if scores:
             tables = [prefix.tables.get("per_label"), readers.table(scores, "domain")]
-            tables = [table for table in tables if table is not None]
             prefix.tables["per_label"] = pd.concat(tables, ignore_index=True)
         for name, measure, of_all, scale in (
             ("morans_i", genes.mean, float(genes.of_genes.mean()), 1.0),
@@ -418,18 +369,13 @@ class Evaluation:
 
     def _gene_sets(self, prefix: Prefix) -> list[Row]:
         sets, called = self.gene_sets
-        panel = pd.Index(called.iloc[prefix.genes].dropna())
-        of_panel = [panel.intersection(genes, sort=False) for genes in sets.values()]
-        covered = [len(genes) for genes in of_panel]
-        prefix.tables["gene_sets"] = pd.DataFrame(
-            {
-                "term": list(sets),
-                "n_overlap": covered,
-                "n_set": [len(genes) for genes in sets.values()],
-                "genes": [";".join(genes) for genes in of_panel],
-            }
-        )
-        return [row("gene_set_coverage", float(np.mean(np.array(covered) > 0)))]
+        panel, rows = pd.Index(called.iloc[prefix.genes].dropna()), []
+        for term, genes in sets.items():
+            shared = panel.intersection(genes, sort=False)
+            rows.append((term, len(shared), len(genes), ";".join(shared)))
+        table = pd.DataFrame(rows, columns=["term", "n_overlap", "n_set", "genes"])
+        prefix.tables["gene_sets"] = table
+        return [row("gene_set_coverage", (table["n_overlap"] > 0).mean())]
 
     def _forecast(self, prefix: Prefix) -> list[Row]:
         if not (self.basis.detection.differs or self.spillover):
@@ -437,27 +383,22 @@ class Evaluation:
         forecast = self._forecast_of_labels(prefix)
         accuracy, low, high = map(float, forecast.accuracies)
         rows = [row("accuracy_on_platform", accuracy, low=low, high=high)]
-        tables = {"per_label": forecast.per_label.rename_axis("label").reset_index()}
-        if forecast.spilled is not None:
-            spilled, pairs = forecast.spilled, forecast.spilled.pairs
+        tables = {"per_label": forecast.per_label.reset_index()}
+        spilled = forecast.spilled
+        if spilled is not None:
             rows.append(row("accuracy_without_spillover", spilled.accuracy))
-            if len(spilled.leaks):
-                tables["leaks"] = spilled.leaks
-            if len(pairs.first):
-                rows.append(row("mecr_reference", pairs.coexpression.mean()))
-                rows.append(row("mecr_on_platform", spilled.coexpression.mean()))
-                names = self.adata.var_names[prefix.genes].to_numpy(dtype=object)
-                shares = {
-                    "gene": names[pairs.first],
-                    "other": names[pairs.second],
-                    "coexpression": spilled.coexpression,
-                    "coexpression_reference": pairs.coexpression,
-                    "coexpression_without_spillover": spilled.without,
-                }
-                markers = pd.DataFrame(shares).sort_values(
-                    "coexpression", ascending=False, kind="stable"
-                )
-                tables["exclusive_markers"] = markers.head(_PAIRS).reset_index(drop=True)
+        if spilled is not None and len(spilled.leaks):
+            tables["leaks"] = spilled.leaks
+        if spilled is not None and len(spilled.pairs.first):
+            pairs, names = spilled.pairs, self.adata.var_names[prefix.genes].to_numpy(dtype=object)
+            rows.append(row("mecr_reference", pairs.coexpression.mean()))
+            rows.append(row("mecr_on_platform", spilled.coexpression.mean()))
+            markers = pd.DataFrame({"gene": names[pairs.first], "other": names[pairs.second]})
+            markers["coexpression"] = spilled.coexpression
+            markers["coexpression_reference"] = pairs.coexpression
+            markers["coexpression_without_spillover"] = spilled.without
+            markers = markers.sort_values("coexpression", ascending=False, kind="stable")
+            tables["exclusive_markers"] = markers.head(_PAIRS).reset_index(drop=True)
         prefix.tables.setdefault("forecast", {}).update(tables)
         return rows
 
@@ -468,18 +409,16 @@ class Evaluation:
         """
         counts: Any = prefix.expressed.counts
         codes = self.labels.codes
-        nearest = self.all_genes.nearest[:, : max(readers.n_neighbors_of(codes), 1)]
         cells = np.flatnonzero(codes >= 0)
         if len(cells) > forecasts.CELLS:
             draw = np.random.default_rng(self.random_state)
             cells = np.sort(draw.choice(cells, forecasts.CELLS, replace=False))
-        reference, n_near = dense(counts[cells]), nearest.shape[1]
-        ends = np.arange(0, len(cells) * n_near + 1, n_near)
-        indices, shape = nearest[cells].ravel(), (len(cells), len(nearest))
-        neighbors = sparse.csr_array((np.ones(len(indices)), indices, ends), shape)
+        nearest = self.all_genes.nearest[cells, : max(readers.n_neighbors_of(codes), 1)]
+        reference = dense(counts[cells])
+        around = sum((dense(counts[neighbors]) for neighbors in nearest.T), reference)
         return forecasts.of_labels(
             reference,
-            (reference + dense(neighbors @ counts)) / (1 + n_near),
+            around / (1 + nearest.shape[1]),
             codes[cells],
             self.labels.names,
             self.basis.detection.only(prefix.genes),
@@ -491,13 +430,12 @@ class Evaluation:
         """Return the unexplained axes, named by their genes and labels."""
         names = self.adata.var_names.to_numpy()
         rows = []
-        for axis in prefix.found.measured.unexplained_axes(_AXES):
+        for axis in prefix.panel.measured.unexplained_axes(_AXES):
             order = np.argsort(-axis.genes)
-            described: Row = {
-                "share": axis.share,
-                "genes_up": _leading_genes(names, order, axis.genes),
-                "genes_down": _leading_genes(names, order[::-1], -axis.genes),
-            }
+            up = order[axis.genes[order] > 0][:_GENES]
+            down = order[axis.genes[order] < 0][::-1][:_GENES]
+            described: Row = {"share": axis.share, "genes_up": ", ".join(names[up])}
+            described["genes_down"] = ", ".join(names[down])
             if self.labels is not None:
                 codes = self.labels.codes[self.basis.structure.rows[axis.block]]
                 described["labels"] = _leading_labels(axis.cells, codes, self.labels.names)
@@ -520,17 +458,25 @@ _OF_GROUPS = {
 }
 
 
-def _leading_genes(names: Any, order: Index, along: Array) -> str:
-    """Return the first genes on one side of an axis."""
-    return ", ".join(names[gene] for gene in order[:_GENES] if along[gene] > 0)
+def _rows_of_scores(
+    scores: Scores, of_all_genes: Scores, prefix: str = "", of_random: Sequence[Scores] = ()
+) -> list[Row]:
+    """Return the rows of scores by each reading, beside those of all genes and random panels."""
+    rows = []
+    for reading, name in product(scores, _OF_DOMAINS if prefix else _OF_LABELS):
+        value, of_all = (getattr(of[reading], name) for of in (scores, of_all_genes))
+        drawn = by_random([getattr(of_panel[reading], name) for of_panel in of_random])
+        described = {"all_genes": of_all, "reading": scores[reading].reading, **drawn}
+        measure = prefix + name + ("" if reading == "knn" else f"_{reading}")
+        rows.append(row(measure, value, **described))
+    return rows
 
 
 def _leading_labels(cells: Array, codes: Index, categories: list[str]) -> str:
     """Return the labels with the largest share of an axis relative to their number of cells."""
-    squares = cells**2
-    share = np.array([squares[codes == code].sum() for code in range(len(categories))])
-    share = share / squares.sum()
-    size = np.array([np.mean(codes == code) for code in range(len(categories))])
+    is_of = codes == np.arange(len(categories))[:, None]
+    share = np.array([(cells[members] ** 2).sum() for members in is_of]) / (cells**2).sum()
+    size = is_of.mean(axis=1)
     more = np.divide(share, size, out=np.zeros_like(share), where=size > 0)
     order = [code for code in np.argsort(-more)[:_LABELS] if more[code] > 1.0]
-    return ", ".join(f"{categories[code]} ({100 * share[code]:.0f} %)" for code in order)
+    return with_shares(categories, share, order)

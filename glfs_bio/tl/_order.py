@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..selection import best_panel
 from ..solvers.panel import Problem
 from ..vendors.names import NOT_FOUND, versionless
 from ._panel import (
-    Found,
+    GenePanel,
     absent,
     basis_of,
     in_place_of,
@@ -33,8 +34,6 @@ from ._panel import (
 from ._resolve import CHANGED, resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from anndata import AnnData
     from numpy.typing import NDArray
 
@@ -44,6 +43,8 @@ if TYPE_CHECKING:
     from ..options import Limits, Request
     from ..vendors.names import Resolver
     from ._panel import Basis
+
+    Flags = NDArray[np.bool_]
 
 #: How files of orders mark a gene that is to be designed whatever the checks of the vendor say.
 _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
@@ -58,7 +59,7 @@ _DOUBTFUL = ("ambiguous", "double", "date", "foreign")
 _NOT_OF_PLATFORM = "is no gene of the platform"
 #: Which genes two checks name.
 _ABOUT_DOUBTFUL = "that cannot be ordered, as they are ambiguous, doubled, or out of limits"
-_ABOUT_FAMILIES = "of nearly one sequence, which no probe tells apart, or of a family of the list"
+_ABOUT_FAMILIES = "of nearly one sequence, which no probe tells apart"
 #: What no gene of human or mouse has for an id: the first digits are zeros.
 _IMPOSSIBLE = r"ENS(MUS)?G(?!00000)\d{11}"
 
@@ -204,12 +205,9 @@ def order_panel(
         checks.one_of("platform", canonical_name(platform), ORDERS)
     checks.one_of("refused", refused, ("raise", "replace", "drop"))
     checks.whole_number("backups", backups, at_least=0)
-    panel = names.panel(adata, panel, symbols=symbols, missing=None)
-    on_catalogue = None
-    if catalogue is not None:
-        on_catalogue = names.panel(
-            adata, catalogue, symbols=symbols, missing=None, argument="catalogue"
-        )
+    lookup = partial(names.panel, adata, symbols=symbols, missing=None)
+    on_catalogue = None if catalogue is None else lookup(catalogue, argument="catalogue")
+    panel = lookup(panel)
     request = request_for(adata, panel.key, limits=limits, symbols=symbols)
     platform_name, listing = _platform(platform, request.platform)
     types = None if labels is None else columns.labels(adata, labels)
@@ -266,14 +264,22 @@ def _platform(
 ) -> tuple[str, Platform | None]:
     """Return whose order it is, and the platform that says which genes can be ordered."""
     listing = platform if isinstance(platform, Platform) else of_selection
-    listed_name = None if listing is None else listing.name
+    name = of_listing = None if listing is None else listing.name
     if platform is not None:
+<<<<<<< HEAD
         name = canonical_name(platform)
         return name, listing if listed_name in (None, name) else None
     if listed_name is None or listed_name in ORDERS:
         return listed_name or "sheet", listing
     note(f"{quoted(listed_name)} has no form: this is the order sheet.")
     return "sheet", None
+=======
+        name = canonical_name(getattr(platform, "name", platform))
+    elif name not in (None, *ORDERS):
+        note(f"{quoted(name)} has no form: this is the order sheet.")
+        name = None
+    return name or "sheet", listing if of_listing in (None, name) else None
+>>>>>>> tl
 
 
 def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:
@@ -281,8 +287,9 @@ def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:
     form = ORDERS[platform]
     most = form.most_added if adds else form.most_genes
     if n_genes > most > 0:
-        most_of_form = f"a {form.title} takes {most} at most (March 2025)"
-        raise InvalidValue(f"`panel` has {n_genes} genes, and {most_of_form}: order fewer genes")
+        raise InvalidValue(
+            f"`panel` has {n_genes} genes, and a {form.title} takes {most} at most: order fewer"
+        )
 
 
 class Draft:
@@ -325,22 +332,17 @@ class Draft:
         tables = [of_data, self._look_up(missing, panel, of_data)]
         table = _with_ids_of_file(pd.concat(tables, ignore_index=True), self.resolver)
         table["fault"] = _faults(table, self.resolver, needs_ids, listed_genes)
-        has_list = self.resolver.is_list & ~table["found"].isin(_DOUBTFUL)
-        is_refused = has_list & (table["fault"] != "")
-        table["unlisted"] = is_refused | (table["fault"] == _NOT_OF_PLATFORM)
+        unlisted = self.resolver.is_list & (table["fault"] != "") & ~table["found"].isin(_DOUBTFUL)
+        table["unlisted"] = unlisted | (table["fault"] == _NOT_OF_PLATFORM)
         #: One row per gene of the data: its ``row`` of ``.var``, its ``name`` there, what that is
         #: (see :meth:`.Resolver.resolve`), and ``fault``, why it cannot be ordered, or ``""``
         self.genes = table.iloc[: adata.n_vars].copy()
-        rows_of_missing = {name: [adata.n_vars + k] for k, name in enumerate(missing)}
-        row_of_name = pd.Series(dict(panel.rows) | rows_of_missing, dtype=object).explode()
-        row_of_name = row_of_name[~row_of_name.reset_index().duplicated().to_numpy()]
+        rows = dict(panel.rows) | {name: [adata.n_vars + k] for k, name in enumerate(missing)}
+        pairs = dict.fromkeys((row, name) for name in rows for row in rows[name])
         #: The same of the panel, with ``asked``, the name that was asked for, and ``unlisted``,
         #: whether the fault is that there are no probes
-        self.items = (
-            table.iloc[row_of_name.astype(int)]
-            .reset_index(drop=True)
-            .assign(asked=row_of_name.index)
-        )
+        self.items = table.iloc[[row for row, _ in pairs]].reset_index(drop=True)
+        self.items["asked"] = [name for _, name in pairs]
 
     def _look_up(self, missing: list[str], panel: Named, of_data: pd.DataFrame) -> pd.DataFrame:
         """Return what names are that the data lack, and which of its genes they stand for."""
@@ -409,8 +411,7 @@ class Draft:
         may[_rows(bad)] = False
         if may.sum() < len(bad):
             raise InvalidValue(
-                f"`refused='replace'` finds {may.sum()} other genes that could be ordered, and "
-                f"{len(bad)} are needed: pass `refused='drop'`"
+                f"`refused='replace'` finds {may.sum()} of {len(bad)} genes: pass `refused='drop'`"
             )
         candidates = nearly.one_of_each_set(self.adata, joining(stay, may, self.rows), self.request)
         with few_threads(basis.criterion.rank):
@@ -430,7 +431,7 @@ class Draft:
         """
         rows = _rows(items)
         genes = np.append(rows, np.setdiff1d(self.catalogue, rows))
-        panel = Found(Named.of(self.adata, genes, self.panel.key), basis)
+        panel = GenePanel(Named.of(self.adata, genes, self.panel.key), basis)
         with panel.few_threads():
             instead = replacements(self.adata, panel, ~self.can_join(items))
         pairs = [
@@ -452,12 +453,6 @@ def _rows(items: pd.DataFrame) -> Index:
     return np.asarray(items["row"][items["row"] >= 0], dtype=np.intp)
 
 
-def _select(conditions: Sequence[tuple[Any, Any]], otherwise: str) -> NDArray[Any]:
-    """Return the text of the first condition that each gene meets, of (condition, text)."""
-    holds, texts = zip(*conditions, strict=True)
-    return np.select([np.asarray(mask) for mask in holds], list(texts), otherwise)
-
-
 def _with_ids_of_file(table: pd.DataFrame, resolver: Resolver) -> pd.DataFrame:
     """Return what genes are with the ids of a file, and ``other_id``, where the table has another.
 
@@ -472,31 +467,23 @@ def _with_ids_of_file(table: pd.DataFrame, resolver: Resolver) -> pd.DataFrame:
 
 
 def _faults(
-    table: pd.DataFrame,
-    resolver: Resolver,
-    needs_ids: bool,
-    listed_genes: NDArray[np.bool_] | None,
-) -> NDArray[Any]:
+    table: pd.DataFrame, resolver: Resolver, needs_ids: bool, listed_genes: Flags | None
+) -> pd.Series:
     """Return why names that were looked up cannot be ordered, ``""`` where they can."""
-    n_probes = orderable = np.full(len(table), True)
-    if resolver.n_probes is not None:
-        n_probes = np.append(resolver.n_probes, [np.inf])[table["place"]]  # −1: in no table
-    if listed_genes is not None:
-        orderable = np.append(listed_genes, [True])[table["row"]]  # −1: not in the data
+    fault = pd.Series("", index=table.index, dtype=object)
+    if listed_genes is not None:  # −1: not in the data
+        fault[~np.append(listed_genes, [True])[table["row"]]] = _NOT_OF_PLATFORM
+    if resolver.n_probes is not None:  # −1: in no table
+        fault[np.append(resolver.n_probes, [np.inf])[table["place"]] < 1] = "has no probes"
+    no_id, has_other = needs_ids & (table["id"] == ""), table["other_id"] != ""
+    fault[no_id] = "has no Ensembl id"
     hints = table["candidates"].where(table["candidates"] != table["name"], "")
     meaning = table["found"].map(NOT_FOUND) + (" (" + hints + ")").where(hints != "", "")
     is_checked = resolver.is_list | needs_ids | (table["found"] == "date")
-    no_id, has_other = needs_ids & (table["id"] == ""), table["other_id"] != ""
+    fault = fault.mask(meaning.notna() & is_checked, meaning)
     other_id = "has the id " + table["other_id"]
-    conditions = [
-        (resolver.is_list & has_other, other_id + ", which is not on the list"),
-        (no_id & has_other, other_id + ", which it cannot have"),
-        (meaning.notna() & is_checked, meaning),
-        (no_id, "has no Ensembl id"),
-        (n_probes < 1, "has no probes"),
-        (~orderable, _NOT_OF_PLATFORM),
-    ]
-    return _select(conditions, "")
+    fault = fault.mask(no_id & has_other, other_id + ", which it cannot have")
+    return fault.mask(resolver.is_list & has_other, other_id + ", which is not on the list")
 
 
 def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -556,17 +543,16 @@ def _sources(draft: Draft, items: pd.DataFrame) -> pd.Series:
     """Return where each gene is from."""
     key = draft.panel.key
     table = draft.adata.uns.get(key, {}).get("table", ())
-    added = table["gene"] if "adds" in table else ()
-    in_place = table["gene"][table["replaces"] != ""] if "replaces" in table else ()
-    included = np.append(must_haves(draft.adata, draft.panel), [False])[items["row"]]
-    conditions = [
-        (items["backup_of"] != "", "backup"),
-        ((items["replaces"] != "") | items["name"].isin(in_place), "replacement"),
-        (included, "included"),
-        (items["name"].isin(added), "added"),
-    ]
-    sources = _select(conditions, "listed" if key is None else "selected")
-    return pd.Series(sources, dtype=object)
+    source = pd.Series("listed" if key is None else "selected", index=items.index, dtype=object)
+    if "adds" in table:
+        source[items["name"].isin(table["gene"])] = "added"
+    source[np.append(must_haves(draft.adata, draft.panel), [False])[items["row"]]] = "included"
+    if "replaces" in table:
+        in_place = table["gene"][table["replaces"] != ""]
+        source[items["name"].isin(in_place)] = "replacement"
+    source[items["replaces"] != ""] = "replacement"
+    source[items["backup_of"] != ""] = "backup"
+    return source
 
 
 def _notes(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.DataFrame:
@@ -577,31 +563,20 @@ def _notes(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.DataFra
     had_symbol = (items["place"] >= 0) & (candidates != "")
     shares = share.map("{:.0%} of the counts of the order".format)
     impossible = other_id.str.fullmatch(_IMPOSSIBLE)
+    sets = gene.map(nearly.set_of).fillna(table["id"].map(nearly.set_of))
+    n_alike = sets.map(sets[~is_backup].value_counts())
+    alike = n_alike.map("{:.0f} genes of nearly the sequence of ".format) + sets.astype(str)
     notes: dict[str, tuple[Any, pd.Series | str]] = {
         "names": (way.isin(CHANGED), items["name"] + " is " + gene),
         "symbols": (had_symbol, gene + " was also a symbol of " + candidates),
         "unknown": (way.isin(NOT_FOUND), items["name"] + " " + way.map(NOT_FOUND)),
         "ids": (impossible, other_id + " is no id that Ensembl can have"),
         "data": (items["row"] < 0, "not in the data"),
-        "families": (~is_backup, _families(table, items, draft)),
+        "families": (~is_backup & (n_alike > 1), alike),
         "abundance": (~is_backup & (share > _ABUNDANT), shares),
         "backups": (is_backup, items["score"].map("substitution score {:.2f}".format)),
     }
     return pd.DataFrame({kind: np.where(holds, text, "") for kind, (holds, text) in notes.items()})
-
-
-def _families(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.Series:
-    """Return which genes of the order share a family of the list, or nearly a sequence."""
-    is_ordered = table["source"] != "backup"
-    of_list = draft.resolver.genes.get("family", pd.Series(dtype=object))
-    family = items["place"].map(of_list).replace("", None)
-    sets = table["gene"].map(nearly.set_of).fillna(table["id"].map(nearly.set_of))
-    texts = []
-    for kind, group in (("the family ", family), ("nearly the sequence of ", sets)):
-        n = group.map(group[is_ordered].value_counts())
-        text = n.map("{:.0f} genes of ".format) + kind + group.astype(str)
-        texts.append(text.where(n > 1, ""))
-    return (texts[0] + "; " + texts[1]).str.strip("; ")
 
 
 def _checks(table: pd.DataFrame, notes: pd.DataFrame, draft: Draft) -> pd.DataFrame:

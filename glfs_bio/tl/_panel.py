@@ -25,7 +25,7 @@ from ..solvers.panel import Candidates, adds_nothing
 from ..vendors.sheets import is_yes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from anndata import AnnData
@@ -71,7 +71,7 @@ class Basis:
 
 
 @dataclass(frozen=True)
-class Found:
+class GenePanel:
     """A panel in the rows of ``.var``, and what it is evaluated by."""
 
     #: In the rows of ``.var``
@@ -113,27 +113,18 @@ class Found:
         return Result(content, returned, self.basis.record(), made_of)
 
 
-def find(
-    adata: AnnData,
-    panel: Any,
-    *,
-    symbols: str | None = None,
-    preserve: Any = None,
-    layer: str | None = None,
-    **replaced: Any,
-) -> Found:
+def find(adata: AnnData, panel: Any, *, symbols: str | None = None, **replaced: Any) -> GenePanel:
     """Find the genes of a panel, and what it is evaluated by.
 
-    Names that are not in the data are left out with a warning.  `replaced` are fields of the
-    request that the panel brings along; None is one that stays, and so is a `layer`.
+    Names that are not in the data are left out with a warning.  `replaced` are arguments of
+    :func:`request_for`.
     """
     genes = names.panel(adata, panel, symbols=symbols, missing="warn")
     stale.check_genes(adata, genes.key, "panel")
-    replaced |= {"preserve": preserve, "layer": layer, "symbols": symbols}
-    request = request_for(adata, genes.key, **replaced)
+    request = request_for(adata, genes.key, symbols=symbols, **replaced)
     basis = basis_of(adata, request)
     say_overridden(adata, genes.key, request)
-    return Found(genes, basis)
+    return GenePanel(genes, basis)
 
 
 def request_for(
@@ -155,19 +146,17 @@ def request_for(
     fields = {name: value for name, value in replaced.items() if value is not None}
     if preserve is not None and not isinstance(preserve, Preserve):
         preserve = Preserve(preserve)
-    names_structure = preserve is not None and preserve.use_rep is not None
+    use_rep = None if preserve is None else preserve.use_rep
     if key is not None and key in adata.uns:
-        request = results.request_of(adata, str(key))
-    else:
-        if preserve is None:
-            _warn_of_other_target(adata)
+        request = results.request_of(adata, key)
+    elif "structure" in fields or use_rep is not None:
         request = Request()
-        if not ("structure" in fields or names_structure):
-            request = Request(structure=of_object(adata, layer))
+    else:
+        request = Request(structure=of_object(adata, layer))
     if preserve is not None:
         fields |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
-    if names_structure:
-        structure = specified(adata, StructureSpec(use_rep=preserve.use_rep))
+    if use_rep is not None:
+        structure = specified(adata, StructureSpec(use_rep=use_rep))
         ignore = structure.ignore if structure.stored_key else request.structure.ignore
         fields["structure"] = replace(structure, ignore=ignore)
     request = replace(request, missing="warn", **fields)
@@ -176,23 +165,9 @@ def request_for(
     stored_key = request.structure.stored_key
     if stored_key is not None:
         raise InvalidValue(
-            f"`layer={short(layer)}` conflicts with the structure {stored_key!r}, which has its "
-            "own: leave it out, or name another structure with `preserve`"
+            f"`layer={short(layer)}` is not that of the structure {stored_key!r}: leave it out"
         )
     return request.but(layer=layer)
-
-
-def _warn_of_other_target(adata: AnnData) -> None:
-    """Say that a panel is not evaluated by the target of a selection in the object."""
-    for key, request in results.requests(adata).items():
-        target = {"preserve": request.preserve, "cell_weights": request.cell_weights}
-        if str(request.preserve) != "structure" or request.cell_weights is not None:
-            texts = [subject(name, value) for name, value in target.items() if value is not None]
-            note(
-                f"The target is `preserve='structure'`, and not that of {quoted(key)}: "
-                f"{', '.join(texts)}."
-            )
-            return
 
 
 def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
@@ -211,19 +186,16 @@ def one_data_set(adata: AnnData, key: str, argument: str) -> None:
     names = adata.uns[key].get("data_sets")
     if names is not None:
         raise InvalidValue(
-            f"`{argument}={short(key)}` is a selection from several datasets ({listed(names)}), of "
-            "which this is one: concatenate them, and select with their names as `batch_key`"
+            f"`{argument}={short(key)}` is a selection from several datasets ({listed(names)}): "
+            "concatenate them, and select with their names as `batch_key`"
         )
 
 
 def overridden(recorded: Request, request: Request) -> list[str]:
     """Return names of the arguments of a selection that a call replaced by others, with a word."""
-    arguments = request.arguments()
-    return [
-        name
-        for name, value in recorded.arguments().items()
-        if name not in _UNSAID and repr(value) != repr(arguments[name])
-    ]
+    before, now = recorded.arguments(), request.arguments()
+    names = [name for name in before if name not in _UNSAID]
+    return [name for name in names if repr(before[name]) != repr(now[name])]
 
 
 def basis_of(adata: AnnData, request: Request) -> Basis:
@@ -233,8 +205,8 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     n_genes = stale.most_genes(adata)
     if n_genes > adata.n_vars:
         caution(
-            f"`adata` has {adata.n_vars} genes, and results of {n_genes}: what is preserved is now "
-            "a share of the structure of these alone. Use the object with all genes."
+            f"`adata` has {adata.n_vars} genes, and results of {n_genes}: shares are now of the "
+            "structure of these alone. Use the object with all genes."
         )
     target = targets.resolve(adata, plain)
     detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
@@ -248,9 +220,14 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     return Basis(request, structure, criterion, detection)
 
 
+def are_varying(criterion: Criterion) -> NDArray[np.bool_]:
+    """Return whether each gene varies in any set of cells."""
+    return np.any([cells.variance > 0 for cells in criterion.sets], axis=0)
+
+
 def are_all(criterion: Criterion, order: Index) -> NDArray[np.bool_]:
     """Return whether the first genes each are all that vary: these preserve all, whatever it is."""
-    varying = np.any([cells.variance > 0 for cells in criterion.sets], axis=0)
+    varying = are_varying(criterion)
     return np.asarray(np.cumsum(varying[order]) == varying.sum())
 
 
@@ -259,8 +236,8 @@ def preserved_by(criterion: Criterion, order: Index) -> Array:
     is_all = are_all(criterion, order)
     if is_all.any():
         caution(
-            "The panel has all genes of `adata` that vary, and would preserve all in any case: its "
-            "shares are missing. Use an object with more genes."
+            "The panel has all genes of `adata` that vary, and its shares are missing: use an "
+            "object with more genes."
         )
     return np.where(is_all, np.nan, criterion.preserved(order))
 
@@ -269,9 +246,7 @@ def preserved_by(criterion: Criterion, order: Index) -> Array:
 class Replacements:
     """What comes of replacing genes of a panel, one at a time, by every gene of the data."""
 
-    #: Share that is lost without each gene, shape (len(panel),)
-    loss: Array
-    #: Whether a gene adds nothing, so that nothing can take over from it
+    #: Whether a gene adds nothing, so that nothing can take over from it, shape (len(panel),)
     needless: NDArray[np.bool_]
     #: Share that is lost with another gene instead, shape (len(panel), n_genes)
     lost: Array
@@ -284,7 +259,7 @@ class Replacements:
         return np.asarray(order[np.isfinite(self.score[row, order])])
 
 
-def replacements(adata: AnnData, panel: Found, barred: NDArray[np.bool_]) -> Replacements:
+def replacements(adata: AnnData, panel: GenePanel, barred: NDArray[np.bool_]) -> Replacements:
     """Return what comes of replacing genes of a panel by others, but for those that are `barred`.
 
     A gene of the panel is no substitute.  Where the panel is a selection, neither is a gene that
@@ -306,11 +281,11 @@ def replacements(adata: AnnData, panel: Found, barred: NDArray[np.bool_]) -> Rep
         for row, gene in enumerate(genes):
             rest = used - rows.sums([gene])
             score[row, ~(rows.within(rest) & rows.meets_lower(rest))] = -np.inf
-    return Replacements(panel.losses, needless, lost, score)
+    return Replacements(needless, lost, score)
 
 
 def joining_candidates(
-    adata: AnnData, panel: Found, stay: Index, leaves: NDArray[np.bool_] | None = None
+    adata: AnnData, panel: GenePanel, stay: Index, leaves: NDArray[np.bool_] | bool = False
 ) -> Candidates:
     """Return genes that may join some that stay, within all that the panel was asked for.
 
@@ -319,10 +294,9 @@ def joining_candidates(
     request, detection = panel.basis.request, panel.basis.detection
     ignore = panel.basis.structure.spec.ignore
     out = names.not_to_choose(adata, request.exclude, ignore=ignore, symbols=request.symbols)
+    out |= leaves
     if detection.orderable is not None:
         out |= ~detection.orderable
-    if leaves is not None:
-        out |= leaves
     rows = panel.basis.limits(adata, ~out | np.isin(np.arange(adata.n_vars), stay))
     return alike.one_of_each_set(adata, joining(stay, ~out, rows, detection), request)
 
@@ -332,12 +306,8 @@ def joining(
 ) -> Candidates:
     """Return genes that may join some that stay, which no limit on a single gene rules out."""
     genes = Candidates.of(len(may), stay)
-    return replace(
-        genes,
-        allowed=may | genes.included,
-        rows=None if rows is None else rows.sparing(stay),
-        detection=detection,
-    )
+    rows = None if rows is None else rows.sparing(stay)
+    return replace(genes, allowed=may | genes.included, rows=rows, detection=detection)
 
 
 def in_place_of(
@@ -372,3 +342,8 @@ def must_haves(adata: AnnData, panel: Named) -> NDArray[np.bool_]:
     for name, mark in panel.in_file("must_have").items():
         had_to[list(panel.rows[name])] = is_yes(mark)
     return had_to
+
+
+def with_shares(names: Sequence[str] | Array, shares: Array, order: Iterable[int]) -> str:
+    """Return names in an order, each with its share, as text."""
+    return ", ".join(f"{names[k]} ({100 * shares[k]:.0f} %)" for k in order)

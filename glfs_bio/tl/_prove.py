@@ -15,14 +15,14 @@ from .._anndata.names import Named
 from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, short, subject
 from ..pp import request_to_keep
-from ..selection import best_panel, of_draws
+from ..selection import best_panel, of_draws, problem_of
 from ..solvers.greedy import optimality
-from ..solvers.panel import EVERY, OPEN, ROUNDING, TOLERANCE, Problem
+from ..solvers.panel import EVERY, OPEN, ROUNDING, TOLERANCE
 from ._explain import certified
 from ._panel import are_all, find, joining_candidates, must_haves, one_data_set
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from anndata import AnnData
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..criterion.criterion import Criterion
     from ..options import Preserve
     from ..solvers.panel import Candidates, Panel, Proof
-    from ._panel import Found
+    from ._panel import GenePanel
 
 #: A selection that preserves something else than when it was made is of another matrix.
 _CHANGED = 1e-6
@@ -149,78 +149,62 @@ def prove_panel(
     checks.share("tolerance", tolerance)
     checks.seconds("time_limit", time_limit)
     subject = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=None)
-    basis = subject.basis
+    basis, panel = subject.basis, subject.genes
     is_selection = subject.named.key in adata.uns and basis.request.ranker.by_criterion
     key = subject.named.key if is_selection and preserve is None and layer is None else None
     candidates = _candidates(adata, subject)
-    seed = basis.request.structure.random_state
-    problem = Problem(
-        basis.criterion,
-        candidates,
-        n_genes=len(subject.genes),
-        random_state=seed,
-        search="best",
-        time_limit=time_limit,
-        tolerance=tolerance,
-    )
+    request = replace(basis.request, n_genes=len(panel), search="best", time_limit=time_limit)
+    problem = replace(problem_of(basis.criterion, candidates, request), tolerance=tolerance)
     with subject.few_threads():
         criterion = of_draws(problem).criterion
         _check(adata, subject, criterion, key)
-    with subject.few_threads():
         best = best_panel(problem)
-    if best.proof is None:
-        raise InvalidValue("`panel` has only genes that must be in it: leave room for others")
-    states = _certificates(adata, candidates, best, tolerance, key)
-    order = candidates.genes[best.order[: best.n_selected]]
-    earlier = [] if key is None else _earlier(adata, subject)
-    recorded = np.nan if key is None else _optimality(adata.uns[key])
-    with subject.few_threads():
-        panels = subject.genes, *earlier, order
-        best_known, optimality_of_best, shares = _compared(
-            criterion, candidates.include, best.proof, recorded, *panels
+        if best.proof is None:
+            raise InvalidValue("`panel` has only genes that must be in it: leave room for others")
+        states = _certificates(adata, candidates, best, tolerance, key)
+        panels, recorded = [panel, candidates.genes[best.order[: best.n_selected]]], np.nan
+        if key is not None:
+            recorded = _optimality(adata.uns[key])
+        if key is not None and f"{key}_best" in adata.uns:  # of an earlier search
+            genes = results.ranked(adata, f"{key}_best").index
+            panels.insert(1, adata.var_names.get_indexer(genes))
+        number, optimality_of_best, shares = _compared(
+            criterion, candidates.include, best.proof, recorded, panels
         )
-    counts = {
-        f"n_{state}{name.removeprefix('certificate')}": int((column == state).sum())
-        for name, column in states.items()
-        for state in (EVERY, OPEN)
-    }
-    content = {
-        **shares,
-        "table": _table(states, subject.genes, best_known),
-        **counts,
-        "n_genes": len(subject.genes),
-        "n_tested": len(candidates.genes),
-        "n_nodes": best.proof.n_nodes,
-    }
-    if key is not None and best_known is not subject.genes:
+    content = {**shares, "table": _table(states, panel, panels[number])}
+    for name, column in states.items():
+        for state in (EVERY, OPEN):
+            ending = name.removeprefix("certificate")
+            content[f"n_{state}{ending}"] = int((column == state).sum())
+    content |= {"n_genes": len(panel), "n_tested": len(candidates.genes)}
+    content["n_nodes"] = best.proof.n_nodes
+    if key is not None and number > 0:
         content["best"] = f"{key}_best"
     if key is not None and inplace:
         _sharpen(adata, key, states, content["optimality"], tolerance)
-        if best_known is order:
-            _store_beside(adata, subject, candidates, best, time_limit)
-        elif "best" in content:
-            _sharpen(adata, content["best"], states, optimality_of_best, tolerance)
-        else:
+        if number == 0:
             results.forget_better(adata, key)
+        elif number == len(panels) - 1:
+            _store_beside(adata, subject, candidates, best, time_limit)
+        else:
+            _sharpen(adata, content["best"], states, optimality_of_best, tolerance)
     return subject.result(adata, content)
 
 
-def _check(adata: AnnData, panel: Found, criterion: Criterion, key: str | None) -> None:
+def _check(adata: AnnData, panel: GenePanel, criterion: Criterion, key: str | None) -> None:
     """Refuse cells that say nothing of panels, panels without others, and other cells."""
     if not criterion.has_anything:
         raise InvalidValue(
-            "`preserve` has nothing above the noise of `adata.X`, by which panels could be "
-            "compared: name another target"
+            "`preserve` has nothing above the noise of `adata.X`: name another target"
         )
     if criterion.largest:
         raise InvalidValue(
-            f"{subject('panel', panel.named.key)} was chosen for the worst of batches or draws, "
-            "and the best is found for a mean alone: choose it for the mean"
+            f"{subject('panel', panel.named.key)} is for the worst of batches or draws, and the "
+            "best is known for a mean alone: choose it for the mean"
         )
     if are_all(panel.basis.criterion, panel.genes)[-1]:
         raise InvalidValue(
-            "`panel` has all genes of `adata` that vary, and no other is of its size: use an "
-            "object with more genes"
+            "`panel` has all genes of `adata` that vary: use an object with more genes"
         )
     if key is None:
         return
@@ -228,19 +212,18 @@ def _check(adata: AnnData, panel: Found, criterion: Criterion, key: str | None) 
     better = results.key_for(adata, "selection", None, key, suffix="best")
     if better in adata.uns and adata.uns[better].get("best_of") != key:
         raise InvalidValue(
-            f"`panel={short(key)}` has a selection beside it, {better!r}, in whose place the best "
-            "panel would be: give one of them another key"
+            f"`panel={short(key)}` has another selection where the best panel would be, under "
+            f"{better!r}: give one of them another key"
         )
-    recorded, preserved = _last(adata, key, "preserved"), float(panel.preserved[-1])
+    recorded, preserved = np.ravel(adata.uns[key]["preserved"])[-1], panel.preserved[-1]
     if abs(preserved - recorded) > _CHANGED:
         raise InvalidValue(
-            f"`panel={short(key)}` preserves {preserved:.3g} of these cells, not {recorded:.3g} as "
-            "when selected: run `glfs_bio.pp.select_genes(adata)` again, or give its genes as a "
-            "list"
+            f"`panel={short(key)}` preserves {preserved:.3g} here, and {recorded:.3g} when it was "
+            "selected: run `glfs_bio.pp.select_genes(adata)` again"
         )
 
 
-def _candidates(adata: AnnData, panel: Found) -> Candidates:
+def _candidates(adata: AnnData, panel: GenePanel) -> Candidates:
     """Return the genes of all panels that a panel is compared with, which has any of them."""
     request, genes = panel.basis.request, np.isin(np.arange(adata.n_vars), panel.genes)
     options: Any = {"symbols": request.symbols, "missing": "ignore"}
@@ -273,34 +256,10 @@ def _optimality(entry: Mapping[str, Any]) -> float:
     return float(last) if "dropped" not in entry and last > 0 else np.nan
 
 
-def _last(adata: AnnData, key: str, name: str) -> float:
-    """Return the last value of a selection, which is that of the whole panel."""
-    return float(np.ravel(adata.uns[key][name])[-1])
-
-
-def _earlier(adata: AnnData, panel: Found) -> list[Index]:
-    """Return the better panel that an earlier search stored beside a selection, if there is one."""
-    key, better = str(panel.named.key), f"{panel.named.key}_best"
-    if results.kind_of(adata.uns.get(better)) != "selection":
-        return []
-    request, request_of_better = (
-        replace(results.request_of(adata, name), n_genes=None, search="best", time_limit=None)
-        for name in (key, better)
-    )
-    genes = adata.var_names.get_indexer(results.ranked(adata, better).index)
-    preserved, recorded = (
-        panel.basis.criterion.preserved(genes)[-1],
-        _last(adata, better, "preserved"),
-    )
-    same = repr(request.arguments()) == repr(request_of_better.arguments())
-    usable = same and abs(preserved - recorded) <= _CHANGED and len(genes) <= len(panel.genes)
-    return [genes] if usable else []
-
-
 def _compared(
-    criterion: Criterion, must: Index, proof: Proof, recorded: float, *panels: Index
-) -> tuple[Index, float, dict[str, Any]]:
-    """Return the best of panels, its optimality, and the shares of the first, by a proof.
+    criterion: Criterion, must: Index, proof: Proof, recorded: float, panels: Sequence[Index]
+) -> tuple[int, float, dict[str, Any]]:
+    """Return the best of panels by its place, its optimality, and the shares of the first.
 
     `recorded` is the optimality of the first that is known already, NaN if none is.
     """
@@ -318,7 +277,7 @@ def _compared(
     ends = {"preserved": errors[0], "best_preserved": errors[best], "most_preserved": lower}
     shares = {name: float(start - error) / criterion.scale for name, error in ends.items()}
     shares["optimality"] = 1.0 if proven and best == 0 else share(errors[0])
-    return panels[best], 1.0 if proven else share(errors[best]), {"proven": proven, **shares}
+    return best, 1.0 if proven else share(errors[best]), {"proven": proven, **shares}
 
 
 def _table(states: pd.DataFrame, panel: Index, best: Index) -> pd.DataFrame:
@@ -337,8 +296,8 @@ def _sharpen(
     entry = adata.uns[key]
     changed: dict[str, Any] = {"tolerance": tolerance}
     if "optimality" in entry:
-        *first_ones, _ = np.ravel(entry["optimality"])
-        changed["optimality"] = np.array([*first_ones, np.fmax(_optimality(entry), share)])
+        changed["optimality"] = np.array(entry["optimality"], ndmin=1)
+        changed["optimality"][-1] = np.fmax(_optimality(entry), share)
     results.revise(adata, key, changed, states.add_prefix(f"{key}_"))
     explanation = results.last(adata, "explanation", key)
     entry = adata.uns.get(explanation, {})
@@ -350,7 +309,7 @@ def _sharpen(
 
 
 def _store_beside(
-    adata: AnnData, panel: Found, candidates: Candidates, best: Panel, time_limit: float | None
+    adata: AnnData, panel: GenePanel, candidates: Candidates, best: Panel, seconds: float | None
 ) -> None:
     """Store a panel that is better than a selection."""
     of = str(panel.named.key)
@@ -361,11 +320,6 @@ def _store_beside(
     if "batches" in about:
         order = candidates.genes[best.order[: best.n_selected]]
         about["preserved_in_batches"] = panel.basis.criterion.preserved_in_sets(order)
-    request = replace(
-        results.request_of(adata, of),
-        n_genes=best.n_selected,
-        search="best",
-        time_limit=time_limit,
-    )
-    request = request_to_keep(adata, request, frame, key)
+    request = replace(results.request_of(adata, of), search="best", time_limit=seconds)
+    request = request_to_keep(adata, replace(request, n_genes=best.n_selected), frame, key)
     results.store(adata, key, results.selected(best, request, **about), var=frame)

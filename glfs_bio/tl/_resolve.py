@@ -114,23 +114,16 @@ def resolve_genes(
     species = None
     if isinstance(nomenclature, str) and nomenclature.casefold() in names.SPECIES:
         species, nomenclature = nomenclature, None
-    resolver, frame = resolved(
-        adata,
-        genes,
-        symbols=symbols,
-        ids=ids,
-        species=species,
-        nomenclature=nomenclature,
-        ids_of_rows=ids_of_rows,
-        annotated=not is_list,
-    )
+    asked: dict[str, Any] = {"symbols": symbols, "ids": ids, "species": species}
+    asked |= {"nomenclature": nomenclature, "ids_of_rows": ids_of_rows}
+    resolver, frame = resolved(adata, genes, **asked, annotated=not is_list)
     if is_list:
         unknown = frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]
-        alike = [
-            names_of.similar(name, resolver.genes["symbol"]) for name in frame["name"][unknown]
-        ]
-        frame.loc[unknown, "candidates"] = list(map(", ".join, alike))
-    _log(frame)
+        for row in unknown:
+            similar = names_of.similar(frame["name"][row], resolver.genes["symbol"])
+            frame.loc[row, "candidates"] = ", ".join(similar)
+    counts = frame["found"].value_counts()
+    log.info(f"Names by how they were found: {listed(counts.index + ' ' + counts.astype(str))}.")
     clause = resolver.of_other_species(frame["name"])
     if clause:
         note(f"{clause}.")
@@ -149,14 +142,9 @@ def resolve_genes(
         if source is not None
     }
     params = {"genes": None, "nomenclature": species, "symbols": symbols, "ids": ids} | sources
-    entry = results.envelope(
-        "names",
-        params,
-        packages=("pandas",),
-        table=table,
-        species=resolver.species,
-        source=next(iter(sources.values()), SHIPPED),
-    )
+    content = {"table": table, "species": resolver.species}
+    content["source"] = next(iter(sources.values()), SHIPPED)
+    entry = results.envelope("names", params, packages=("pandas",), **content)
     results.store(adata, key_added, entry, var=columns)
     return None
 
@@ -191,15 +179,3 @@ def resolved(
     names_and_ids = [*called, *filter(None, gene_ids)]
     resolver = names.Resolver(names_and_ids, table, species=species, history=history)
     return resolver, resolver.resolve(called, gene_ids, annotated=annotated)
-
-
-def _log(frame: pd.DataFrame) -> None:
-    """Log how many names were found under another, and which were not, a line for each way."""
-    for way, rows in frame.groupby("found", sort=False):
-        called, candidates = rows["name"], rows["candidates"]
-        if way in CHANGED:
-            texts = called + " is " + rows["symbol"].where(rows["symbol"] != "", rows["id"])
-            log.info(f"{len(rows)} names are other names of genes ({way}): {listed(texts)}.")
-        elif way in names.NOT_FOUND:
-            texts = called + (" (" + candidates + "?)").where(candidates != "", "")
-            log.info(f"{len(rows)} names, each {names.NOT_FOUND[str(way)]}: {listed(texts)}.")

@@ -24,9 +24,9 @@ from .._anndata.tool import Result, tool
 from ..cells.spec import OF_STORED, StructureSpec
 from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
-from ..errors import Caution, InvalidType, InvalidValue, NotFound, short, warn, without_notes
+from ..errors import Caution, InvalidValue, NotFound, short, warn, without_notes
 from ..measures import stability as over_parts
-from ..options import Request, place_of
+from ..options import Request
 from ..pp import panel_of
 from ._panel import one_data_set, say_overridden
 
@@ -35,11 +35,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from .._typing import Array, Index
+
+    Flags = NDArray[np.bool_]
+    #: Matrices by what a subsample calls their layers.
+    Matrices = dict[str | None, RowMatrix]
+
 log = logging.getLogger(__name__)
 
 #: Layer of raw counts in what the subsamples are taken from.
 _COUNTS = "counts"
-_FEWEST_RESAMPLES = 2
 _FEWEST_CELLS = 3
 
 
@@ -152,7 +157,7 @@ def stability(
     >>> int(adata.var["glfs_stability_consensus"].sum())
     10
     """
-    checks.whole_number("n_resamples", n_resamples, at_least=_FEWEST_RESAMPLES)
+    checks.whole_number("n_resamples", n_resamples, at_least=2)
     checks.share("fraction", fraction)
     if n_jobs is not None and (n_jobs == 0 or not isinstance(n_jobs, Integral)):
         raise InvalidValue(f"`n_jobs={short(n_jobs)}` must be an integer other than 0, or `None`")
@@ -164,17 +169,13 @@ def stability(
     checks.seed(spec.random_state)
     cells, matrices = _lean(adata, request)
     subsamples = _drawn(cells, spec, fraction, n_resamples)
-    if len(subsamples[0]) < _FEWEST_CELLS:
-        raise InvalidValue(
-            f"`fraction={short(fraction)}` leaves {len(subsamples[0])} of {adata.n_obs} cells, too "
-            "few for a selection: increase it"
-        )
-    selected, ranks, included = _selections(cells, matrices, subsamples, request, n_jobs)
-    tested = ~np.isnan(ranks[0])
-    sizes = selected.sum(axis=1)
-    chosen = selected & ~included
-    frequency = chosen.mean(axis=0)
-    jaccard = over_parts.jaccard(chosen)
+    n_cells = len(subsamples[0])
+    if n_cells < _FEWEST_CELLS:
+        raise InvalidValue(f"`fraction={short(fraction)}` leaves {n_cells} cells: increase it")
+    selected, ranks, included = _selections((cells, matrices), subsamples, request, n_jobs)
+    may_vary, sizes = ~np.isnan(ranks[0]) & ~included, selected.sum(axis=1)
+    frequency = (selected & ~included).mean(axis=0)
+    jaccard = over_parts.jaccard(selected & ~included)
     consensus = over_parts.consensus(selected, ranks, round(float(sizes.mean())))
     panel = np.asarray(adata.var.get(f"{key}_selected", consensus), dtype=bool)
     with_substitutes, matched = _with_substitutes(adata, request, panel, selected, included)
@@ -189,28 +190,23 @@ def stability(
         "n_genes": sizes,
         "n_included": int(included.sum()),
         "n_shared": int((panel & consensus).sum()),
-        "n_tested": int(tested.sum()),
-        "n_cells": len(subsamples[0]),
+        "n_tested": int(np.count_nonzero(~np.isnan(ranks[0]))),
+        "n_cells": n_cells,
         "request": codec.text_of(request),
         "structure": codec.storable(spec),
     }
     columns = {
-        f"{key_added}_frequency": np.where(tested & ~included, frequency, np.nan),
+        f"{key_added}_frequency": np.where(may_vary, frequency, np.nan),
         f"{key_added}_frequency_with_substitutes": with_substitutes,
         f"{key_added}_consensus": consensus,
     }
-    return Result(
-        content, params=request.arguments(), made_of=stale.made_of(adata, spec.layer), var=columns
-    )
+    made_of = stale.made_of(adata, spec.layer)
+    return Result(content, params=request.arguments(), made_of=made_of, var=columns)
 
 
 def _selections(
-    cells: AnnData,
-    matrices: Mapping[str | None, RowMatrix],
-    subsamples: list[NDArray[np.intp]],
-    request: Request,
-    n_jobs: int | None,
-) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.bool_]]:
+    lean: tuple[AnnData, Matrices], subsamples: list[Index], request: Request, n_jobs: int | None
+) -> tuple[Flags, Array, Flags]:
     """Return selected genes and ranks, one row per subsample, and the genes that had to be in.
 
     Each warning is shown once.
@@ -219,6 +215,7 @@ def _selections(
     if limits is not None and limits.counts_layer is not None:
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
     request = request.but(layer=None, stored_key=None)
+    cells, matrices = lean
     shared_matrices = {layer: Held(rows) for layer, rows in matrices.items()}
     tasks = (delayed(_selected)(cells, shared_matrices, rows, request) for rows in subsamples)
     n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(subsamples))
@@ -227,9 +224,8 @@ def _selections(
         for frame, warned in selections:
             frames.append(frame)
             messages.update({str(warning): warning for warning in warned})
-            stage = {"n_done": len(frames), "n_all": len(subsamples)}
-            text = "%(n_done)d of %(n_all)d parts selected"
-            log.info(text, stage, extra=stage | {"stage": "selecting on parts"})
+            stage = {"n_done": len(frames), "n_all": len(subsamples), "stage": "selecting on parts"}
+            log.info("%(n_done)d of %(n_all)d parts selected", stage, extra=stage)
     for warning in messages.values():
         warn(warning)
     selected = np.stack([frame["glfs_selected"] for frame in frames])
@@ -238,12 +234,8 @@ def _selections(
 
 
 def _with_substitutes(
-    adata: AnnData,
-    request: Request,
-    panel: NDArray[np.bool_],
-    selected: NDArray[np.bool_],
-    included: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    adata: AnnData, request: Request, panel: Flags, selected: Flags, included: Flags
+) -> tuple[Array, Array]:
     """Return frequencies and Jaccard indices in which a substitute counts as the gene.
 
     Substitutes are determined by all cells, and by all genes of a panel.
@@ -254,17 +246,17 @@ def _with_substitutes(
         target = targets.resolve(adata, request)
         criterion = structure_of(adata, request.structure).criterion(target)
     frequency = np.full(adata.n_vars, np.nan)
-    genes, chosen = np.flatnonzero(panel), panel & ~included
+    genes = np.flatnonzero(panel)
     with one_thread():  # so that the result is that of any number of processes
         frequency[genes] = over_parts.with_substitutes(criterion, genes, selected & ~included)
-        frequency[~chosen] = np.nan
+        frequency[included] = np.nan
         panels = [np.flatnonzero(panel_of_subsample) for panel_of_subsample in selected]
         matched = over_parts.jaccard_with_substitutes(criterion, panels, included)
     return frequency, matched
 
 
 def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
-    """Return everything that determines the genes: as given, else recorded, else by default."""
+    """Return everything that determines the genes: of the call, else recorded, else by default."""
     request = Request()
     if key in adata.uns:
         request = results.request_of(adata, key)
@@ -272,27 +264,22 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
         stale.check_genes(adata, key, "key")
     elif select.keys() <= {"random_state"}:
         raise NotFound(
-            f"`key={short(key)}` is not in `adata.uns`: run `glfs_bio.pp.select_genes(adata)` "
-            "first, or pass parameters, such as `n_genes`"
+            f"`key={short(key)}` is not in `adata.uns`: select genes first, or pass `n_genes`"
         )
-    arguments = request.arguments()
-    for name in select.keys() - arguments.keys():
-        remedy = place_of(name, select[name], arguments) or f"choose one of {', '.join(arguments)}"
-        raise InvalidType(f"`{name}={short(select[name])}` is unknown: {remedy}")
     replaced = request.but(**select)
     if select.keys() & {*OF_STORED, "use_rep", "n_comps"}:
-        recorded = request.structure.arguments() if key in adata.uns else {}
-        replaced = replace(replaced, structure=StructureSpec()).but(**(recorded | select))
+        arguments = request.structure.arguments() | select
+        replaced = replace(replaced, structure=StructureSpec()).but(**arguments)
         replaced = replace(replaced, structure=specified(adata, replaced.structure))
     say_overridden(adata, key, replaced)
     return replaced
 
 
-def _lean(adata: AnnData, request: Request) -> tuple[AnnData, dict[str | None, RowMatrix]]:
+def _lean(adata: AnnData, request: Request) -> tuple[AnnData, Matrices]:
     """Return the cells with what a selection reads of them, and the matrices."""
     structure = request.structure
     lean = AnnData(obs=pd.DataFrame(index=adata.obs_names), var=adata.var)
-    matrices: dict[str | None, RowMatrix] = {None: read.row_matrix(adata, structure.layer)}
+    matrices: Matrices = {None: read.row_matrix(adata, structure.layer)}
     batch = read.batches(adata, structure.batch_key)
     if batch is not None:
         lean.obs[structure.batch_key] = batch
@@ -315,29 +302,22 @@ def _lean(adata: AnnData, request: Request) -> tuple[AnnData, dict[str | None, R
     return lean, matrices
 
 
-def _drawn(
-    adata: AnnData, spec: StructureSpec, fraction: float, n_resamples: int
-) -> list[NDArray[np.intp]]:
+def _drawn(adata: AnnData, spec: StructureSpec, fraction: float, n_resamples: int) -> list[Index]:
     """Draw the cells of all subsamples, the same share of each batch, in their order."""
     rng = np.random.default_rng(spec.random_state)
     batch = read.batches(adata, spec.batch_key)
     batch = np.zeros(adata.n_obs) if batch is None else batch
+    batches = [np.flatnonzero(batch == name) for name in np.unique(batch)]
+    sized = [(rows, max(round(fraction * len(rows)), 1)) for rows in batches]
     subsamples = []
     for _ in range(n_resamples):
-        of_batches = []
-        for name in np.unique(batch):
-            cells = np.flatnonzero(batch == name)
-            n_cells = max(round(fraction * len(cells)), 1)
-            of_batches.append(rng.choice(cells, n_cells, replace=False))
-        subsamples.append(np.sort(np.concatenate(of_batches)))
+        drawn = [rng.choice(rows, n_cells, replace=False) for rows, n_cells in sized]
+        subsamples.append(np.sort(np.concatenate(drawn)))
     return subsamples
 
 
 def _selected(
-    adata: AnnData,
-    matrices: Mapping[str | None, Held],
-    rows: NDArray[np.intp],
-    request: Request,
+    adata: AnnData, matrices: Mapping[str | None, Held], rows: Index, request: Request
 ) -> tuple[pd.DataFrame, list[Warning]]:
     """Return the selection of one subsample, a row per gene, and its warnings.
 

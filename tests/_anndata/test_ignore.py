@@ -9,6 +9,7 @@ import anndata as ad
 import numpy as np
 import pytest
 import scanpy as sc
+from all_panels import measured
 from refusals import not_refused, refused
 from scipy import sparse
 
@@ -17,7 +18,6 @@ from glfs_bio._anndata import alike
 from glfs_bio._anndata.structure import slot_of
 from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.errors import InvalidValue, NotFound
-from glfs_bio.measures.catalogue import measured
 
 NOISY = ["RPL3", "RPS6", "RPLP0", "x1"]
 WORDS = ["ribosomal", re.compile("^x1$")]

@@ -6,12 +6,12 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+from all_panels import measured
 from refusals import not_refused, refused
 from scipy import sparse
 
 from glfs_bio import Limits, Platform, pp, tl
 from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
-from glfs_bio.measures.catalogue import measured
 from glfs_bio.options import FEWEST_CELLS
 
 LABELS = "bulk_labels"

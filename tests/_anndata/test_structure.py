@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
+from all_panels import measured
 from refusals import refused
 
 from glfs_bio import Limits, Platform, Preserve, pp, tl
 from glfs_bio._anndata import structure as structures
 from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.errors import InvalidValue, NotFound
-from glfs_bio.measures.catalogue import measured
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
 SIZE = 8

@@ -5,10 +5,10 @@ from __future__ import annotations
 import anndata as ad
 import numpy as np
 import pytest
+from all_panels import measured
 from sklearn.linear_model import Ridge
 
 from glfs_bio import Preserve, pp, tl
-from glfs_bio.measures.catalogue import measured
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+from all_panels import measured
 from refusals import refused
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
@@ -13,7 +14,6 @@ from threadpoolctl import threadpool_limits
 from glfs_bio import Platform, Preserve, pp, tl
 from glfs_bio._anndata import all_genes
 from glfs_bio.errors import Caution, InvalidType, InvalidValue
-from glfs_bio.measures.catalogue import measured
 
 MARKERS = ["CD3D", "LYZ", "NKG7", "CD79A", "FCER1A"]
 LABELS = "bulk_labels"

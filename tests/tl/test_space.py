@@ -6,6 +6,7 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+from all_panels import measured
 from refusals import refusal_of, refused
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
@@ -15,7 +16,6 @@ from glfs_bio._anndata import summaries
 from glfs_bio._anndata.structure import slot_of
 from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
-from glfs_bio.measures.catalogue import measured
 from glfs_bio.tl._evaluate import neighbours
 
 PANEL = ["g0", "g1", "g2"]

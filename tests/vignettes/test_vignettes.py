@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
+from all_panels import measured
 from matplotlib import pyplot as plt
 from typer.testing import CliRunner
 
 from glfs_bio._anndata.names import is_member
 from glfs_bio.cli import app
 from glfs_bio.io import _sections
-from glfs_bio.measures.catalogue import measured
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "vignettes"
