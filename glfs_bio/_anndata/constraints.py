@@ -15,7 +15,7 @@ from ..errors import InvalidValue, NotFound, caution, listed, naming, note, quot
 from ..options import MEASURES, Limits
 from ..solvers.constraints import Row, Rows, check
 from ..vendors.forecast import loads
-from ..vendors.genes import further_names, read_markers
+from ..vendors.genes import read_markers
 from . import columns, read
 from .expression import FOLD, Profiles, Types, are_logarithms, marked
 from .names import Lookup
@@ -145,23 +145,12 @@ def rows(
 
 
 def with_lists(lookup: Lookup, limits: Limits) -> Limits:
-    """The same limits with lists of genes in place of the name of their file, by their names in the
-    data where the file has several.
-    """
-    name, adata = limits.groups, lookup.adata
-    if not isinstance(name, str) or name in adata.var or not Path(name).suffix:
+    """The same limits with lists of genes in place of the name of their file."""
+    name = limits.groups
+    if not isinstance(name, str) or name in lookup.adata.var or not Path(name).suffix:
         return limits
     with naming(path="groups"):
-        lists, called = read_markers(name), further_names(name)
-    rows = {gene: lookup.of(gene, *more) for gene, more in called.items()}
-    in_data = {
-        gene: list(adata.var_names[list(of_gene)]) for gene, of_gene in rows.items() if of_gene
-    }
-    groups = {
-        group: [name for gene in genes for name in in_data.get(gene, [gene])]
-        for group, genes in lists.items()
-    }
-    return replace(limits, groups=groups)
+        return replace(limits, groups=read_markers(name))
 
 
 def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None) -> Candidates:

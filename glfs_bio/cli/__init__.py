@@ -28,15 +28,14 @@ def with_options(name: str) -> Any:
     def run(*, json: bool, debug: bool, **line: Any) -> None:
         messages = Messages(name, door(by_name, commands), as_json=json)
         with messages.reporting(debug=debug):
-            check_files(options[:-2], line, json=json)
+            check_files(options, line, json=json)
             values = {
-                option.name: option.read(line[option.name], option.name)
-                for option in options
-                if option.name in line and line[option.name] not in (None, [], option.default)
+                argument: by_name[argument].read(value, argument)
+                for argument, value in line.items()
+                if value not in (None, [], by_name[argument].default)
             }
-            call = Call(command, options, values, messages)
-            (command.run or run_function)(call)
-            for option in options[:-2]:
+            (command.run or run_function)(Call(command, options, values, messages))
+            for option in options:
                 for path in option.paths(line) if option.file == "w" else []:
                     messages.wrote(option.spelling, path)
 
@@ -57,10 +56,6 @@ class _Commands(TyperGroup):
         }
         super().__init__(**settings | {"commands": listed})
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Names, in the order of the help."""
-        return [*COMMANDS]
-
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that is to run, with its options."""
         ctx.meta[_WORDS] = args
@@ -75,8 +70,8 @@ class _Commands(TyperGroup):
             words = ctx.meta.get(_WORDS, [])
             if hasattr(error, "format_message") and "--json" in words:
                 command = words[0] if words[0] in COMMANDS else None
-                remedy = " ".join(filter(None, ("see glfs-bio", command, "--help")))
-                message = f"{error.format_message()} ({remedy})"
+                program = f"glfs-bio {command}" if command else "glfs-bio"
+                message = f"{error.format_message()} (see {program} --help)"
                 Messages(command, door({}, {}), as_json=True).fail(error, message)
             raise
 

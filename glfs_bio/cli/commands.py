@@ -36,14 +36,10 @@ class Call:
     values: dict[str, Any]
     messages: Messages
 
-    def value(self, name: str) -> Any:
-        """Return the value of an option, or None."""
-        return self.values.get(name)
-
     @property
     def overwrite(self) -> bool:
         """Whether files may be replaced."""
-        return bool(self.value("overwrite"))
+        return "overwrite" in self.values
 
     def cells(self, source: Path) -> AnnData:
         """Read cells as the options say."""
@@ -51,8 +47,8 @@ class Call:
         reading = {name: self.values[name] for name in names if name in self.values}
         return files.load(source, **reading)
 
-    def result(self, cells: Any, **arguments: Any) -> str:
-        """Call the function, say what it says of its result, and return the key of that."""
+    def result(self, cells: Any, **arguments: Any) -> tuple[AnnData, str]:
+        """Call the function, say what it says of its result, and return where that is, by key."""
         from .._anndata import results
         from .._progress import collected
 
@@ -64,44 +60,50 @@ class Call:
         adata = next(iter(cells.values())) if isinstance(cells, dict) else cells
         key = results.last(adata)
         self.messages.content |= {"key": key, "result": dict(adata.uns[key])}
-        return key
+        return adata, key
 
     def put(self, adata: AnnData, table: pd.DataFrame | None = None) -> None:
         """Write the cells, all tables of the result, and the one that is printed otherwise."""
-        result, folder = self.messages.content["result"], self.value("tables")
-        if self.value("output") is not None:
-            files.put_cells(adata, self.values["output"], overwrite=self.overwrite)
-        if folder is not None:
-            folder.mkdir(exist_ok=True)
-            for name, content in _tables(result).items():
-                path = folder / f"{name}.csv"
-                files.put_table(_with_index(content), path, overwrite=self.overwrite)
-                self.messages.wrote("--tables", path)
-        if table is not None:
-            result["table"] = table = _in_symbols(_with_index(table), adata, self.value("symbols"))
-            target = self.target("table")
-            if target is not None:
-                files.put_table(table, target, overwrite=self.overwrite)
+        from .._anndata import read
 
-    def put_genes(self, adata: AnnData, key: str, target: Path) -> None:
+        result, folder = self.messages.content["result"], self.values.get("tables")
+        if "output" in self.values:
+            files.put_cells(adata, self.values["output"], overwrite=self.overwrite)
+        for name, content in _tables(result).items() if folder else ():
+            folder.mkdir(exist_ok=True)
+            path = folder / f"{name}.csv"
+            files.put_table(_with_index(content), path, overwrite=self.overwrite)
+            self.messages.wrote("--tables", path)
+        if table is None:
+            return
+        result["table"] = table = _with_index(table)
+        if "symbols" in self.values:
+            names = read.symbols(adata, self.values["symbols"]).fillna(adata.var_names.to_series())
+            genes = {name: table[name].map(names) for name in _OF_GENES if name in table}
+            result["table"] = table = table.assign(**genes)
+        target = self.target("table")
+        if target is not None:
+            files.put_table(table, target, overwrite=self.overwrite)
+
+    def put_genes(self, adata: AnnData, key: str, target: Path | None) -> None:
         """Write the panel, the best gene first, and names of genes that the data lack."""
-        with files.replacing(target, ".txt", overwrite=self.overwrite) as file:
-            glfs_bio.io.write_genes(adata, file, key=key, symbols=self.value("symbols"))
+        if target is not None:
+            with files.replacing(target, ".txt", overwrite=self.overwrite) as file:
+                glfs_bio.io.write_genes(adata, file, key=key, symbols=self.values.get("symbols"))
 
     def target(self, name: str) -> Path | None:
         """Return the file of an option, else stdout where nothing else is written there."""
-        is_free = not self.messages.as_json and not files.is_stream(self.value("output"))
-        return self.value(name) or (Path("-") if is_free else None)
+        is_free = not self.messages.as_json and not files.is_stream(self.values.get("output"))
+        return self.values.get(name) or (Path("-") if is_free else None)
 
 
 def run_function(call: Call) -> None:
     """Call the function, and write the cells, the panel or its order, and the table."""
-    adata = call.cells(call.values["source"])
-    key, table = call.result(adata), call.command.table
-    if call.value("genes_file") is not None:
-        call.put_genes(adata, key, call.values["genes_file"])
-    if call.value("order") is not None:
-        glfs_bio.io.write_order(adata, call.values["order"], key=key, overwrite=call.overwrite)
+    adata, key = call.result(call.cells(call.values["source"]))
+    table, order = call.command.table, call.values.get("order")
+    call.put_genes(adata, key, call.values.get("genes_file"))
+    if order is not None:
+        glfs_bio.io.write_order(adata, order, key=key, overwrite=call.overwrite)
     call.put(adata, table(call, adata, key) if callable(table) else adata.uns[key].get(table))
 
 
@@ -133,28 +135,17 @@ def _with_index(table: pd.DataFrame) -> pd.DataFrame:
     return table if table.index.name is None else table.reset_index()
 
 
-def _in_symbols(table: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.DataFrame:
-    """Return a table whose genes are called by a column of ``.var``, where it has a name."""
-    from .._anndata import read
-
-    if symbols is None:
-        return table
-    names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
-    return table.assign(**{name: table[name].map(names) for name in _OF_GENES if name in table})
-
-
 def _select(call: Call) -> None:
     paths = [call.values["source"], *call.values.get("also", [])]
     cells = {str(path): call.cells(path) for path in paths}
-    adata = next(iter(cells.values()))
-    _put_selection(call, adata, call.result(cells if len(paths) > 1 else adata))
+    _put_selection(call, *call.result(cells if len(paths) > 1 else cells[str(paths[0])]))
 
 
 def _demo(call: Call) -> None:
     import scanpy as sc
 
     adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    _put_selection(call, adata, call.result(adata, n_genes=call.value("n_genes") or 25))
+    _put_selection(call, *call.result(adata, n_genes=call.values.get("n_genes", 25)))
 
 
 def _put_selection(call: Call, adata: AnnData, key: str) -> None:
@@ -163,9 +154,7 @@ def _put_selection(call: Call, adata: AnnData, key: str) -> None:
 
     call.put(adata)
     call.messages.content["result"]["table"] = results.ranked(adata, key)
-    target = call.target("genes_file")
-    if target is not None:
-        call.put_genes(adata, key, target)
+    call.put_genes(adata, key, call.target("genes_file"))
 
 
 def _efficiency(call: Call) -> None:
@@ -177,7 +166,7 @@ def _efficiency(call: Call) -> None:
 
 def _explanation(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
     """Return a row for each gene that is asked about, or for each of the panel."""
-    table: pd.DataFrame = adata.uns[key]["table" if call.value("genes") is None else "genes"]
+    table: pd.DataFrame = adata.uns[key]["genes" if "genes" in call.values else "table"]
     return table
 
 
@@ -185,8 +174,8 @@ def _frequencies(_: Call, adata: AnnData, key: str) -> pd.DataFrame:
     """Return the candidate genes, the most frequent first."""
     columns = {f"{key}_{name}": name for name in ("frequency", "consensus")}
     table = adata.var[[*columns]].rename(columns=columns).rename_axis("gene")
-    table = table.sort_values("frequency", ascending=False, kind="stable")
-    return table.dropna(subset="frequency")
+    table = table.dropna(subset="frequency")
+    return table.sort_values("frequency", ascending=False, kind="stable")
 
 
 def _predictions(call: Call, adata: AnnData, key: str) -> pd.DataFrame:

@@ -305,7 +305,7 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     kinds = genes[2] if genes.shape[1] > 2 else pd.Series(dtype=object)
     is_gene = (kinds == sheets.EXPRESSION).to_numpy()
     if not is_gene.any():
-        return adata[:, :0] if any(map(sheets.is_no_gene, kinds)) else adata
+        return adata[:, :0] if any(map(sheets.NO_GENES.fullmatch, kinds)) else adata
     adata.var["feature_types"] = kinds.to_numpy()
     return adata if is_gene.all() else adata[:, is_gene].copy()
 

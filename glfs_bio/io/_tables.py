@@ -96,7 +96,7 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     matrix = matrix.T if transpose else matrix
     _check_names(path, genes, cells if transpose else [], matrix)
     is_cell = np.array([head.n_keys == 1 or not cell.endswith("_0") for cell in cells])
-    is_gene = np.array([not sheets.is_antibody(gene) for gene in genes])
+    is_gene = np.array([not gene.endswith(sheets.ANTIBODY) for gene in genes])
     obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
     twice = obs.index[obs.index.duplicated() & is_cell].unique()
     if len(twice):
