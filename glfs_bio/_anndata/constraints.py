@@ -14,7 +14,6 @@ from ..criterion.platform import AS_REFERENCE, Detection
 from ..errors import InvalidValue, NotFound, caution, listed, naming, note, quoted, short
 from ..options import MEASURES, Limits
 from ..solvers.constraints import Row, Rows, check
-from ..vendors.forecast import loads
 from ..vendors.genes import read_markers
 from . import columns, read
 from .expression import FOLD, Profiles, Types, are_logarithms, marked
@@ -243,7 +242,7 @@ def _totals(means: Array, limits: Limits, types: Types, detection: Detection) ->
                 f"`total_counts['bit']={short(totals['bit'])}` needs a `platform` with a codebook: "
                 "give one"
             )
-        for bit, load in enumerate(loads(detection.codewords, means[:, 0]), start=1):
+        for bit, load in enumerate(detection.codewords.T * means[:, 0], start=1):
             yield _upper("total_counts['bit']", f" (bit {bit})", load, totals["bit"])
     if "type" not in totals:
         return
