@@ -45,12 +45,9 @@ def is_stream(path: Path | None) -> bool:
 
 def load(source: Path, *, log1p: bool = False, backed: bool = False, **options: Any) -> AnnData:
     """Read the cells, and make logarithms of counts where that was asked for."""
-    if log1p and backed:
-        raise InvalidValue(
-            "`log1p` changes the matrix, which `backed` leaves in its file: choose one"
-        )
-    if backed and is_stream(source):
-        raise InvalidValue("`backed` leaves the matrix in its file, and stdin is none: name a file")
+    if backed and (log1p or is_stream(source)):
+        text = "`backed` leaves the matrix in its file, which stdin is not and `log1p` would change"
+        raise InvalidValue(f"{text}: leave one out")
     with _file_of(source) as file:
         adata = glfs_bio.io.read_cells(file, backed=backed, **options)
     if log1p:
@@ -154,8 +151,5 @@ def put_table(frame: pd.DataFrame, target: Path, *, overwrite: bool) -> None:
     separator = TABLES.get(target.suffix.lower(), "\t")
     frame = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
     content = frame.to_csv(sep=separator, index=False, lineterminator="\n", float_format="%.7g")
-    if is_stream(target):
-        stdout().write(content)
-        return
-    with _files.replacing(target, overwrite=overwrite) as name:
+    with replacing(target, ".tsv", overwrite=overwrite) as name:
         name.write_text(content, encoding="utf-8")

@@ -10,7 +10,7 @@ import inspect
 import json
 import re
 import tomllib
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -140,9 +140,8 @@ def signature(options: Iterable[Option]) -> inspect.Signature:
             info = typer.Argument(metavar=option.flags, help=text)
         kind = Annotated[option.type | None if option.default is None else option.type, info]
         keyword: Any = inspect.Parameter.KEYWORD_ONLY
-        parameters.append(
-            inspect.Parameter(option.name, keyword, annotation=kind, default=option.default)
-        )
+        parameter = inspect.Parameter(option.name, keyword, annotation=kind)
+        parameters.append(parameter.replace(default=option.default))
     return inspect.Signature(parameters)
 
 
@@ -156,12 +155,11 @@ def arguments(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str,
     groups.pop("", None)
     for argument, content in groups.items():
         content = content.pop(argument, {}) | content
-        record: Any = getattr(glfs_bio, argument.capitalize())
-        names = [field.name for field in fields(record)]
+        names = list(parameters_in_source(f"options.{argument.capitalize()}"))
         for name in content.keys() - {*names}:
             text = f"`{argument}={short(name)}` is no field: choose from {quoted(*names)}"
             raise InvalidValue(text)
-        settings[argument] = record(**content)
+        settings[argument] = getattr(glfs_bio, argument.capitalize())(**content)
     return settings
 
 
@@ -224,9 +222,8 @@ def _of_target() -> list[Option]:
     """Return the options of a target, as a selection describes them."""
     described = parameters_in_source("pp.select_genes")
     names = ("preserve", "cell_weights", "use_rep")
-    first, *more = [_of_parameter(described[name]) for name in names]
-    first = replace(first, read=lambda words, name: {"target": preserve(words, name)})
-    return [replace(option, part="preserve") for option in (first, *more)]
+    first, *more = [replace(_of_parameter(described[name]), part="preserve") for name in names]
+    return [replace(first, read=lambda words, name: {"target": preserve(words, name)}), *more]
 
 
 def panels(words: list[str], argument: str) -> Any:
