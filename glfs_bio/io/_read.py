@@ -70,8 +70,9 @@ def read_cells(
         - ``.mtx``, or the folder of one, with the names of genes and cells beside it, as 10x
           Genomics, STARsolo, kallisto, alevin and GEO have it, genes only
         - ``.csv``, ``.tsv``, ``.txt``: a table with names in its first row and column, columns
-          separated as its header is; lines above the header are left out.  The ``*_exprMat_file``
-          of CosMx has cells ``fov_cell_ID``, without those of number 0, which is no cell
+          separated as its header is; above it are comments (``#``, ``!``) alone.  The
+          ``*_exprMat_file`` of CosMx has cells ``fov_cell_ID``, without those of number 0, which is
+          no cell
 
         Tables can be packed (``.gz``, ``.bz2``, ``.xz``), as can ``.mtx`` (``.gz``).
     transpose : bool, default None

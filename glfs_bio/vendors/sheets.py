@@ -11,7 +11,6 @@ import bz2
 import csv
 import gzip
 import io
-import logging
 import lzma
 import re
 from contextlib import closing, suppress
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-
-log = logging.getLogger(__name__)
 
 #: What columns hold, and what they are headed, as :func:`plain` has it, the surest head first.
 HEADS: dict[str, tuple[str, ...]] = {
@@ -213,39 +210,36 @@ def headed(
     has genes or numbers itself, or there is one column.  Columns without anything are left out.
     """
     width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
-    n_cells = [len(row) for row in rows]
+    is_short = bool(rows) and len(rows[0]) == width - 1
     rows = [(row + [""] * width)[:width] for row in rows]
-    at = _header(rows, column, heads)
+    at = _header(rows, column, heads, may_be_short=is_short)
     if at is None:
         return Sheet([""] * width, rows)
     sheet = Sheet(rows[at], [row for row in rows[at + 1 :] if row != rows[at]])
-    is_short = n_cells[at] < width and all(row[-1] for row in sheet.rows)
-    if not is_short or "symbols" in [sheet.kinds[gene] for gene in sheet.headed(HEADS["symbol"])]:
-        return sheet  # which may lack the head of its last column
+    if at or not is_short or not all(row[-1] for row in sheet.rows):
+        return sheet
+    if "symbols" in [sheet.kinds[gene] for gene in sheet.headed(HEADS["symbol"])]:
+        return sheet  # which lacks the head of its last column
     return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
 
 
-def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
+def _header(
+    rows: list[list[str]], column: str | None, heads: Sequence[str], *, may_be_short: bool
+) -> int | None:
     """Return the place of the header; None: no row is one."""
-    top = rows[:_TOP]
     if column is not None:
-        return next((at for at, row in enumerate(top) if column in row), None)
-    n_filled = [sum(map(bool, row)) for row in top]
-    full = next((at for at, row in enumerate(top) if all(row[1:])), 0)
-    below_titles = []
-    for at, row in enumerate(top):
+        return next((at for at, row in enumerate(rows[:_TOP]) if column in row), None)
+    header = None
+    for at, row in enumerate(rows[:_TOP]):
         columns = [number for number, cell in enumerate(row) if is_head(cell, heads)]
-        is_plain = at in (0, full) and len(row) > 1
-        if not columns and not is_plain:
-            continue
-        kinds = [kind_of(cells[at + 1 :]) for cells in zip(*rows, strict=True)]
-        if _is_body(row, kinds):
-            continue
-        if {"symbols", "ids"} & {kinds[number] for number in columns}:
-            return at
-        if is_plain or 2 * max(n_filled[:at], default=0) <= n_filled[at]:
-            below_titles.append((not columns, at != full, at))
-    return min(below_titles)[-1] if below_titles else None
+        if columns or (at == 0 and len(row) > 1 and (all(row[1:]) or may_be_short)):
+            kinds = [kind_of(cells[at + 1 :]) for cells in zip(*rows, strict=True)]
+            if _is_body(row, kinds):
+                continue
+            if {"symbols", "ids"} & {kinds[number] for number in columns}:
+                return at
+            header = 0 if at == 0 else header
+    return header
 
 
 def genes(
@@ -314,10 +308,8 @@ def _list(source: object, cells: list[str]) -> Sheet:
             raise bad_file(source, f"{text}; numbers of NCBI need the head entrez_id")
     first = [] if has_head or below not in ("symbols", "ids") else names.several(cells[0])
     if len(first) == 1 and not names.are_names(first):
-        text = f"{cells[0]} in the first line of {source} is no name that is known"
-        if " " in cells[0]:
-            raise bad_file(source, f"has a title ({text}): remove it, or write # before it")
-        log.warning(f"{text}, and is read as a gene: remove it if it is a head.")
+        text = f"has {cells[0]!r} in its first line, which is no name that is known"
+        raise bad_file(source, f"{text}: write # before it, or gene above it if it is one")
     return Sheet([""], [[cell] for cell in cells[has_head:]])
 
 
