@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import difflib
-import logging
 import lzma
 import re
 from collections import defaultdict
@@ -53,8 +52,6 @@ if TYPE_CHECKING:
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
-
-log = logging.getLogger(__name__)
 
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
@@ -409,13 +406,10 @@ def choose(
     if adata.n_vars and not allowed.any():
         argument = "exclude" if ignore is None else "ignore"
         raise InvalidValue(f"`{argument}` leaves no candidate gene: name fewer genes")
-    for is_out, text, say in (
-        (controls, "controls count as no structure and are not selected", note),
-        (nameless, "names of clones and loci are not selected unless included", log.info),
-    ):
-        names = adata.var_names[is_out & ~included & ~excluded]
-        if len(names) and missing != "ignore":
-            say(f"{len(names)} {text}: {listed(names, 3)}.")
+    names = adata.var_names[controls & ~included & ~excluded]
+    if len(names) and missing != "ignore":
+        text = "controls count as no structure and are not selected"
+        note(f"{len(names)} {text}: {listed(names, 3)}.")
     return Candidates(allowed, included, missing=tuple(absent))
 
 

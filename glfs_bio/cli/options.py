@@ -169,8 +169,7 @@ def _of_parameter(parameter: Parameter) -> Option:
     kind = _KINDS.get(parameter.name) or _KINDS.get(types)
     if kind is None:
         kind = {"type": next((_TYPES[name] for name in types.split(" | ") if name in _TYPES), str)}
-    default: Any = None if parameter.default is not REQUIRED else REQUIRED
-    default = False if parameter.default == "False" else default
+    default: Any = {REQUIRED: REQUIRED, "False": False}.get(parameter.default)
     return replace(Option(parameter.name, _help(parameter), default=default), **kind)
 
 

@@ -292,8 +292,7 @@ def _pairs(
         at for at in others if kinds[at] in ("names", "prose") and (heads[at] or not any(heads))
     ]
     flags = [at for at in others if kinds[at] in ("flags", "marks") and heads[at]]
-    if not of_type and len(texts) == 1 and (any(heads) or all(table.rows[0])):  # and no title
-        of_type = texts
+    of_type = of_type or texts[: len(texts) == 1]
     if of_type and of_genes:
         label = ""
         for row in table.rows:

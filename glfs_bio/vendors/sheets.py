@@ -210,36 +210,39 @@ def headed(
     has genes or numbers itself, or there is one column.  Columns without anything are left out.
     """
     width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
-    is_short = bool(rows) and len(rows[0]) == width - 1
+    n_cells = [len(row) for row in rows]
     rows = [(row + [""] * width)[:width] for row in rows]
-    at = _header(rows, column, heads, may_be_short=is_short)
+    at = _header(rows, column, heads)
     if at is None:
         return Sheet([""] * width, rows)
     sheet = Sheet(rows[at], [row for row in rows[at + 1 :] if row != rows[at]])
-    if at or not is_short or not all(row[-1] for row in sheet.rows):
-        return sheet
-    if "symbols" in [sheet.kinds[gene] for gene in sheet.headed(HEADS["symbol"])]:
-        return sheet  # which lacks the head of its last column
+    is_short = n_cells[at] < width and all(row[-1] for row in sheet.rows)
+    if not is_short or "symbols" in [sheet.kinds[gene] for gene in sheet.headed(HEADS["symbol"])]:
+        return sheet  # which may lack the head of its last column
     return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
 
 
-def _header(
-    rows: list[list[str]], column: str | None, heads: Sequence[str], *, may_be_short: bool
-) -> int | None:
+def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
     """Return the place of the header; None: no row is one."""
+    top = rows[:_TOP]
     if column is not None:
-        return next((at for at, row in enumerate(rows[:_TOP]) if column in row), None)
-    header = None
-    for at, row in enumerate(rows[:_TOP]):
+        return next((at for at, row in enumerate(top) if column in row), None)
+    n_filled = [sum(map(bool, row)) for row in top]
+    full = next((at for at, row in enumerate(top) if all(row[1:])), 0)
+    below_titles = []
+    for at, row in enumerate(top):
         columns = [number for number, cell in enumerate(row) if is_head(cell, heads)]
-        if columns or (at == 0 and len(row) > 1 and (all(row[1:]) or may_be_short)):
-            kinds = [kind_of(cells[at + 1 :]) for cells in zip(*rows, strict=True)]
-            if _is_body(row, kinds):
-                continue
-            if {"symbols", "ids"} & {kinds[number] for number in columns}:
-                return at
-            header = 0 if at == 0 else header
-    return header
+        is_plain = at in (0, full) and len(row) > 1
+        if not columns and not is_plain:
+            continue
+        kinds = [kind_of(cells[at + 1 :]) for cells in zip(*rows, strict=True)]
+        if _is_body(row, kinds):
+            continue
+        if {"symbols", "ids"} & {kinds[number] for number in columns}:
+            return at
+        if is_plain or 2 * max(n_filled[:at], default=0) <= n_filled[at]:
+            below_titles.append((not columns, at != full, at))
+    return min(below_titles)[-1] if below_titles else None
 
 
 def genes(

@@ -210,6 +210,7 @@ WITH_NA = {
     "ranks.csv": "Rank,Gene\n1,CD3D\n2,MS4A1\n3,NA\n",  # RANK is a gene, too
     "marks.csv": "Gene,Selected\nCD3D,x\nLYZ,\nMS4A1,X\nNA,✓\n",
     "german.csv": "Gen;log2FC\nCD3D;1,5\nMS4A1;2,25\nNA;0,1\n",
+    "caption.csv": "Table S1. Genes of X,\nassay,kind\nCD3D,a\nMS4A1,b\nNA,c\n",
     "excluded.csv": "gene,exclude\nCD3D,\nMS4A1,no\nLYZ,yes\nNA,\n",
     "chosen.csv": ",selection,rank\nCD3D,True,1\nLYZ,False,\nMS4A1,True,2\nNA,True,3\n",
     "names.json": '["CD3D", "MS4A1", "NA"]',
@@ -246,7 +247,6 @@ def test_lists_and_tables_of_people(write):
 
 
 UNCLEAR = {
-    "caption.csv": "Table S1. Genes of X,\nassay,kind\nCD3D,a\nMS4A1,b\nNA,c\n",
     "of_comment.tsv": "#made by X\n#gene\tscore\nCD3D\t1\nMS4A1\t2\nNA\t3\n",
     "one_line.csv": "CD3D,CD3E,MS4A1,CD79A\n",
     "chosen_twice.csv": ",one_selected,two_selected\nCD3D,True,False\nLYZ,False,True\n",

@@ -125,6 +125,7 @@ OF_MARKERS = {
     "B,MS4A1,CD3D\n",
     "no_header.csv": "CD3D,T\nCD3E,T\nMS4A1,B\nLYZ,NA\n",
     "matrix.csv": ",T,B\nCD3D,1,0\nCD3E,1,0\nMS4A1,0,1\n",
+    "caption.csv": "Table 1. Markers,\nT,B\nCD3D,MS4A1\nCD3E,\n",
     "titled.csv": "Markers of X,\ntype,gene\nT,CD3D\n,CD3E\nB,MS4A1\n",
     "flags.csv": "index,T,B\nCD3D,TRUE,FALSE\nCD3E,TRUE,FALSE\nMS4A1,FALSE,TRUE\n",
     "unknown_heads.csv": 'Subclass,Signature\nT,"CD3D,CD3E"\nB,MS4A1\n',
@@ -178,7 +179,6 @@ def test_workbooks(tmp_path):
 
 
 WITHOUT_TYPES = {
-    "caption.csv": "Table 1. Markers,\nT,B\nCD3D,MS4A1\nCD3E,\n",
     "lines.txt": "T: CD3D, CD3E\nB: MS4A1\n",
     "list.txt": "CD3D\nCD3E\n",
     "cells.csv": "index,cluster\nAAACATACAACCAC-1,four\nAAACATTGAGCTAC-1,three\n",
