@@ -11,6 +11,7 @@ import bz2
 import csv
 import gzip
 import io
+import logging
 import lzma
 import re
 from contextlib import closing, suppress
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+
+log = logging.getLogger(__name__)
 
 #: What columns hold, and what they are headed, as :func:`plain` has it, the surest head first.
 HEADS: dict[str, tuple[str, ...]] = {
@@ -311,8 +314,10 @@ def _list(source: object, cells: list[str]) -> Sheet:
             raise bad_file(source, f"{text}; numbers of NCBI need the head entrez_id")
     first = [] if has_head or below not in ("symbols", "ids") else names.several(cells[0])
     if len(first) == 1 and not names.are_names(first):
-        text = f"has {cells[0]!r} in its first line, which is no name that is known"
-        raise bad_file(source, f"{text}: write # before it, or gene above it if it is one")
+        text = f"{cells[0]} in the first line of {source} is no name that is known"
+        if " " in cells[0]:
+            raise bad_file(source, f"has a title ({text}): remove it, or write # before it")
+        log.warning(f"{text}, and is read as a gene: remove it if it is a head.")
     return Sheet([""], [[cell] for cell in cells[has_head:]])
 
 
