@@ -197,7 +197,7 @@ def parameters_in_source(name: str) -> dict[str, Parameter]:
     described = _described(filled(ast.get_docstring(definition) or ""))
     if isinstance(definition, ast.ClassDef):
         fields = [node for node in definition.body if isinstance(node, ast.AnnAssign)]
-        rows = [(ast.unparse(field.target), field.annotation, field.value) for field in fields]
+        rows: Any = [(ast.unparse(field.target), field.annotation, field.value) for field in fields]
     else:
         arguments = definition.args
         names = [*arguments.args, *arguments.kwonlyargs]

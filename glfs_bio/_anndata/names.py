@@ -523,7 +523,7 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
     if f"{panel}_selected" in adata.var:
         chosen = results.ranked(adata, panel).index
         return Named.of(adata, adata.var_names.get_indexer(chosen), panel)
-    genes = lookup.flagged(panel, argument) if panel in lookup.flags else ()
+    genes: Any = lookup.flagged(panel, argument) if panel in lookup.flags else ()
     if len(genes):
         return Named.of(adata, genes)
     entry = adata.uns.get(panel)

@@ -66,7 +66,8 @@ class Call:
         """Write the cells, all tables of the result, and the one that is printed otherwise."""
         from .._anndata import read
 
-        result, folder = self.messages.content["result"], self.values.get("tables")
+        result: Any = self.messages.content["result"]
+        folder: Any = self.values.get("tables")
         if "output" in self.values:
             files.put_cells(adata, self.values["output"], overwrite=self.overwrite)
         for name, content in _tables(result).items() if folder else ():

@@ -147,8 +147,8 @@ class Messages:
 
     def fail(self, error: Exception, message: str) -> None:
         """Print the document of an error, where anybody listens."""
-        is_ours = isinstance(error, Refusal)
-        argument = self.door.argument(error.argument, None) if is_ours else None
+        name = error.argument if isinstance(error, Refusal) else None
+        argument = None if name is None else self.door.argument(name, None)
         content = {"kind": type(error).__name__, "message": message, "argument": argument}
         if sys.stdout is not None and not sys.stdout.closed:
             with suppress(OSError):

@@ -138,9 +138,9 @@ def signature(options: Iterable[Option]) -> inspect.Signature:
         info: Any = typer.Option(*flags, help=text, rich_help_panel=option.heading)
         if option.flags.isupper():
             info = typer.Argument(metavar=option.flags, help=text)
-        kind = Annotated[option.type | None if option.default is None else option.type, info]
-        keyword: Any = inspect.Parameter.KEYWORD_ONLY
-        parameter = inspect.Parameter(option.name, keyword, annotation=kind)
+        kind = option.type | None if option.default is None else option.type
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameter = inspect.Parameter(option.name, keyword, annotation=Annotated[kind, info])
         parameters.append(parameter.replace(default=option.default))
     return inspect.Signature(parameters)
 

@@ -111,8 +111,8 @@ def _head(path: Path, ending: str) -> _Head:
 
     It has as many names as the next line has fields, or one fewer, as R writes it.
     """
-    with sheets.opened(path) as text:
-        numbered = ((number, line.rstrip("\n")) for number, line in enumerate(text, start=1))
+    with sheets.opened(path) as file:
+        numbered = ((number, line.rstrip("\n")) for number, line in enumerate(file, start=1))
         of_table = (line for line in numbered if line[1].strip() and line[1][0] not in _COMMENTS)
         lines = list(islice(of_table, _SNIFFED))
     for number, line in lines:
