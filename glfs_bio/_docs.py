@@ -187,6 +187,12 @@ def section(function: Callable[..., Any] | str, title: str) -> list[tuple[str, s
     return entries
 
 
+def summary_in_source(name: str) -> str:
+    """Return the first sentence of a public function's docstring, not importing it."""
+    docstring = ast.get_docstring(_definition(name)) or ""
+    return " ".join(docstring.partition("\n\n")[0].split())
+
+
 @cache
 def parameters_in_source(name: str) -> dict[str, Parameter]:
     """Return the parameters of a public function, or the fields of a record, not importing it.

@@ -194,13 +194,11 @@ _TARGETS = file_option("targets", _FILES, *_ENDINGS, flags="OUT...", default=REQ
 _ARCHIVE = file_option("targets", "The file: .zip.", ".zip", flags="OUT", default=REQUIRED)
 _PAGE = file_option("targets", "The report: .html.", ".html", flags="-o --output", default=REQUIRED)
 _BOTH = ("reference", "spatial")
-_OF_SELECT = "IN is an output of glfs-bio select -o."
 
 #: By their names, in the order of the help.
 COMMANDS = {
     "select": Command(
         "pp.select_genes",
-        "Select genes; prints them, best first, unless --genes names a file.",
         "pbmc.h5ad --n-genes 50 -o panel.h5ad --genes genes.txt",
         (OUTPUT, _GENES, TABLES, OVERWRITE, Option("also", _ALSO, list[Path], file="r")),
         {"n_genes": {"flags": "-n --n-genes"}},
@@ -208,40 +206,30 @@ COMMANDS = {
     ),
     "structure": Command(
         "pp.structure",
-        "Compute the structure of the cells, which later commands find in the file.",
         "pbmc.h5ad --n-comps 20 --batch-key donor -o prepared.h5ad",
         (OUTPUT, OVERWRITE),
         table="",
     ),
     "evaluate": Command(
         "tl.evaluate_panel",
-        "Evaluate panels: preserved structure, unexplained axes; prints measures as TSV.",
         "pbmc.h5ad ours=glfs catalogue.csv --labels cell_type --tables results",
         differing={"panel": {"type": list[str], "flags": "PANEL...", "read": options.panels}},
         table="measures",
     ),
     "extend": Command(
         "tl.extend_panel",
-        "Add genes to a panel, or replace some; prints what they add as TSV.\n\n"
-        "Genes of PANEL that are missing in the data stay in the panel, without a contribution.",
         "pbmc.h5ad catalogue.csv --n-genes 300 --genes order.txt",
         (*Command.own, _GENES),
     ),
     "explain": Command(
         "tl.explain_panel",
-        "Explain each gene of a panel: role, expression, loss, substitute; prints TSV.",
         "pbmc.h5ad panel.txt --labels cell_type --table why.tsv",
         differing={"genes": {"flags": "--genes", "read": options.panel}},
         table=_explanation,
     ),
-    "prove": Command(
-        "tl.prove_panel",
-        "Search for the best panel of the size of a panel; prints the genes of both as TSV.",
-        "panel.h5ad glfs --time-limit 600 -o proven.h5ad",
-    ),
+    "prove": Command("tl.prove_panel", "panel.h5ad glfs --time-limit 600 -o proven.h5ad"),
     "efficiency": Command(
         "tl.estimate_efficiency",
-        "Estimate the detection efficiency of each gene; prints a table as TSV.",
         "atlas.h5ad xenium.h5ad --labels cell_type --table efficiency.csv",
         (TABLE, OVERWRITE),
         {name: {"type": Path, "flags": name.upper(), "file": "r"} for name in _BOTH},
@@ -249,25 +237,16 @@ COMMANDS = {
         run=_efficiency,
     ),
     "stability": Command(
-        "tl.stability",
-        f"Repeat a selection on subsamples; prints frequencies as TSV.\n\n{_OF_SELECT}",
-        "panel.h5ad -o stable.h5ad --table frequencies.csv",
-        table=_frequencies,
+        "tl.stability", "panel.h5ad -o stable.h5ad --table frequencies.csv", table=_frequencies
     ),
     "classify": Command(
         "tl.classify",
-        "Classify cells by a few genes; prints cell, label and prediction as TSV.",
         "pbmc.h5ad --labels cell_type --n-genes 25 --table predicted.csv",
         table=_predictions,
     ),
-    "enrich": Command(
-        "tl.enrich",
-        f"Find gene sets that are enriched in a selection; prints TSV.\n\n{_OF_SELECT}",
-        "panel.h5ad --gene-sets reactome.gmt --table terms.csv",
-    ),
+    "enrich": Command("tl.enrich", "panel.h5ad --gene-sets reactome.gmt --table terms.csv"),
     "export": Command(
         "io.write_genes",
-        f"Write the selected genes to files; their endings are the formats.\n\n{_OF_SELECT}",
         "panel.h5ad genes.txt genes.csv genes.gmt genes.rnk",
         (replace(_TARGETS, type=list[Path]), OVERWRITE),
         {
@@ -279,30 +258,27 @@ COMMANDS = {
     ),
     "order": Command(
         "tl.order_panel",
-        "Order a panel, every gene checked; prints the genes as TSV.",
         "pbmc.h5ad glfs --platform xenium_v1 --orderable vendor.csv --order order.csv",
         (*Command.own, file_option("order", "The order, in the platform's form: .csv, .xlsx.")),
         {"genes": {"flags": "--orderable", "file": "r"}},
     ),
     "reference": Command(
         "io.write_reference",
-        "Write the reference that 10x Genomics asks for with an order.",
         "pbmc.h5ad reference.zip --labels cell_type --counts-layer counts",
         (_ARCHIVE, OVERWRITE),
         run=write_files,
     ),
     "report": Command(
         "io.write_report",
-        f"Write a selection as one HTML file that needs no network.\n\n{_OF_SELECT}",
         "panel.h5ad -o report.html --labels cell_type",
         (_PAGE, OVERWRITE),
         run=write_files,
     ),
     "demo": Command(
         "pp.select_genes",
-        "Select 25 genes of 700 blood cells from scanpy; prints them, needs no network.",
         "-o panel.h5ad",
         (OUTPUT, OVERWRITE),
+        about="Select 25 genes of 700 blood cells from scanpy, which needs no network.",
         reads=False,
         run=_demo,
     ),

@@ -18,7 +18,7 @@ import typer
 
 import glfs_bio
 
-from .._docs import REQUIRED, Parameter, parameters_in_source
+from .._docs import REQUIRED, Parameter, parameters_in_source, summary_in_source
 from .._files import check_target, reading
 from ..errors import FileExists, FileMissing, InvalidValue, naming, quoted, short
 from . import files
@@ -99,19 +99,25 @@ class Command:
 
     #: The function whose parameters are options, such as ``"tl.explain_panel"``.
     function: str
-    #: Its first paragraphs, and words of a line that runs it.
-    about: str
+    #: Words of a line that runs it.
     example: str
     #: Options that the function does not have.
     own: tuple[Option, ...] = (OUTPUT, TABLE, TABLES, OVERWRITE)
     #: Fields of :class:`Option` that differ, by parameter.
     differing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: What it does, where its function says something else first.
+    about: str = ""
     #: Whether it reads cells.
     reads: bool = True
     #: What it prints: a table of the record by its name, or a function that makes one.
     table: str | Callable[..., Any] = "table"
     #: What it does where that is more than to call the function and print the table.
     run: Callable[..., None] | None = None
+
+    @property
+    def summary(self) -> str:
+        """What it does."""
+        return self.about or _plain(summary_in_source(self.function), {"adata": "IN"})
 
     def options(self) -> list[Option]:
         """Return all options, those with headings last, as typer lists them."""
