@@ -378,11 +378,9 @@ def within(
     background = set(universe)
     inside = {name: [gene for gene in genes if gene in background] for name, genes in sets.items()}
     fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= largest}
-    if not any(inside.values()):
-        members = listed([gene for genes in sets.values() for gene in genes], 3)
-        text = f"`gene_sets` have no gene of the data ({members} against {listed(universe, 3)})"
-        raise InvalidValue(f"{text}: name the column that is spelt as they are with `symbols`")
     if not fitting:
-        text = f"`gene_sets` have no set of {smallest} to {largest:g} genes"
-        raise InvalidValue(f"{text}: change `min_size`")
+        members = listed([gene for genes in sets.values() for gene in genes], 3)
+        text = f"`gene_sets` ({members}) have no set of {smallest} to {largest:g} genes of the data"
+        remedy = "change `min_size`, or name the column that is spelt as they are with `symbols`"
+        raise InvalidValue(f"{text} ({listed(universe, 3)}): {remedy}")
     return fitting
