@@ -119,20 +119,15 @@ def leaks(without: Array, confusion: Array, neighbors: Array, names: Sequence[st
 
     Shapes: (n_types, n_types) each; `without` and `confusion` have numbers of cells.
     """
-    n_cells = confusion.sum(axis=1, keepdims=True)
-    more = (confusion - without) / n_cells
+    more = (confusion - without) / confusion.sum(axis=1, keepdims=True)
     np.fill_diagonal(more, -np.inf)
-    rows, columns = np.nonzero((more >= _LEAST) | (more == more.max(axis=1, keepdims=True)))
-    table = pd.DataFrame(
-        {
-            "label": np.array(names, dtype=object)[rows],
-            "predicted": np.array(names, dtype=object)[columns],
-            "share": np.maximum(more[rows, columns], 0.0),
-            "neighbors": neighbors[rows, columns],
-        }
-    )
-    table = table[table["share"] > 0]
-    return table.sort_values("share", ascending=False, kind="stable").reset_index(drop=True)
+    is_listed = (more >= _LEAST) | (more == more.max(axis=1, keepdims=True))
+    rows, columns = np.nonzero(is_listed & (more > 0))
+    types = np.array(names, dtype=object)
+    of_types = {"label": types[rows], "predicted": types[columns]}
+    shares = {"share": more[rows, columns], "neighbors": neighbors[rows, columns]}
+    table = pd.DataFrame(of_types | shares)
+    return table.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
 
 def coexpression(on: NDArray[np.bool_]) -> Array:
