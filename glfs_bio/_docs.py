@@ -189,8 +189,7 @@ def section(function: Callable[..., Any] | str, title: str) -> list[tuple[str, s
 
 def summary_in_source(name: str) -> str:
     """Return the first sentence of a public function's docstring, not importing it."""
-    docstring = ast.get_docstring(_definition(name)) or ""
-    return " ".join(docstring.partition("\n\n")[0].split())
+    return " ".join((ast.get_docstring(_definition(name)) or "").partition("\n\n")[0].split())
 
 
 @cache

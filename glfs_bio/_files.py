@@ -69,16 +69,13 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
     except Refusal:
         raise
     except Exception as error:  # a damaged file has libraries raise anything
-        text, remedy = f"cannot be read as {kind}", "look whether it is whole, and of this kind"
+        cause, failure = reason(error) or type(error).__name__, f"cannot be read as {kind}"
+        remedy = "look whether it is whole, and of this kind"
         if isinstance(error, MemoryError):
-            text, remedy = (
-                "asks for more memory than there is",
-                "free some, or look whether it is whole",
-            )
+            failure, remedy = "needs more memory than there is", "free some"
         elif isinstance(error, UnicodeDecodeError):
             remedy = "save it as UTF-8"
-        cause = reason(error) or type(error).__name__
-        raise InvalidValue(f"`{argument}={short(path)}` {text} ({cause}): {remedy}") from error
+        raise InvalidValue(f"`{argument}={short(path)}` {failure} ({cause}): {remedy}") from error
 
 
 def check_target(path: str | Path, *, overwrite: bool) -> None:
@@ -92,9 +89,7 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
     if path.is_dir() and not (is_store and (is_zarr(path) or not any(path.iterdir()))):
         raise FileExists(f"`path={short(path)}` is a folder, which is not replaced: name a file")
     if not path.resolve().parent.is_dir():
-        raise FileMissing(
-            f"`path={short(path)}` is in a folder that does not exist: create it first"
-        )
+        raise FileMissing(f"`path={short(path)}` is in a folder that is not there: create it first")
 
 
 @contextmanager
