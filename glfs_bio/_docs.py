@@ -36,39 +36,6 @@ adata : AnnData
     "<adata with a selection>": """\
 adata : AnnData
     Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.""",
-    "<adata with results>": """\
-adata : AnnData
-    Cells × genes, with what :func:`~glfs_bio.{0}` wrote.""",
-    "<labels>": """\
-labels : {0}
-    Column of ``.obs`` with labels of the cells, such as cell types: categories, texts, whole
-    numbers or booleans.  Cells without one are left out: it is missing, −1, or a text that pandas
-    reads as missing, such as ``"nan"``, ``"NA"`` or ``"None"``.""",
-    "<gene_sets>": """\
-gene_sets : {0}
-    GMT file, dict of set names to genes, or name of a gseapy (Enrichr) library, which is
-    downloaded.""",
-    "<readings>": """\
-readings : sequence of {{"knn", "laprls"}}, default both
-    Prediction of labels from the panel:
-
-    - ``"knn"``: majority of the 15 nearest cells, leave-one-out.  Genes count by their variance, as
-      in a clustering, and a rare label can be lost that a single gene distinguishes.
-    - ``"laprls"``: a classifier, LapRLS with a Gaussian kernel of the standardised genes, in 5-fold
-      cross-validation over the cells""",
-    "<domains, spatial, library_key>": """\
-domains : str, default None
-    Column of ``.obs`` with labels of places in the tissue, such as layers or regions, to be
-    predicted from expression averaged over neighbours in space; as `labels`.
-spatial : str, default None
-    Where the cells are in space, for domains and for Moran's I: a key of ``.obsm`` with
-    coordinates, by which the 15 nearest cells are neighbours, or a key of ``.uns`` with a graph of
-    ``sq.gr.spatial_neighbors``.  None: with `domains` ``"spatial_neighbors"``, or where there is
-    none ``"spatial"``; otherwise nothing is said of space.
-library_key : str, default None
-    Column of ``.obs`` with the section of each cell, as in squidpy: cells of other sections are no
-    neighbours.  None: the regions of a table of spatialdata, or one section, unless the graph
-    says otherwise.""",
     "<layer of a panel>": """\
 layer : str, default None
     Layer, or ``"raw"``, to evaluate by instead of ``.X``.  None: that of the selection, and ``.X``
@@ -85,13 +52,6 @@ key : str, default None
     "<key of the last>": """\
 key : str, default None
     The `key_added` of ``{0}``, or the key of the panel.  None: that of its last result.""",
-    "<key_added>": """\
-key_added : str, default {0}
-    Key of ``.uns``.""",
-    "<key_added of a panel>": """\
-key_added : str, default None
-    Key of ``.uns``.  None: that of the panel and ``_{0}``, such as ``"glfs_{0}"``, which is also
-    that of a list.""",
     "<layer>": """\
 layer : str, default None
     Layer to use instead of ``.X``.  ``"raw"`` is ``.raw``, for the genes of `adata`, unless a layer
@@ -179,7 +139,18 @@ class Parameter:
 
 def parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
     """Return the parameters of a function, or the fields of a record, by name."""
-    return _described(inspect.signature(function), inspect.getdoc(function) or "")
+    described = _described(inspect.getdoc(function) or "")
+    return {
+        name: Parameter(
+            name,
+            str(parameter.annotation),
+            *described.get(name, ("", "")),
+            parameter.default,
+            parameter.kind is parameter.POSITIONAL_OR_KEYWORD,
+        )
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    }
 
 
 def section(function: Callable[..., Any] | str, title: str) -> list[tuple[str, str, str]]:
@@ -197,10 +168,9 @@ def section(function: Callable[..., Any] | str, title: str) -> list[tuple[str, s
     return entries
 
 
-@cache
-def docstring_in_source(name: str) -> str:
-    """Return the docstring of a public function such as ``"pp.select_genes"``, not importing it."""
-    return inspect.cleandoc(filled(ast.get_docstring(_definition(name), clean=False) or ""))
+def summary_in_source(name: str) -> str:
+    """Return the first sentence of a public function's docstring, not importing it."""
+    return " ".join((ast.get_docstring(_definition(name)) or "").partition("\n\n")[0].split())
 
 
 @cache
@@ -209,50 +179,32 @@ def parameters_in_source(name: str) -> dict[str, Parameter]:
 
     The text of a default stands for it.
     """
-    signature = inspect.Signature(
-        [
-            inspect.Parameter(
-                parameter,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=REQUIRED if default is None else ast.unparse(default),
-                annotation=ast.unparse(annotation),
-            )
-            for parameter, annotation, default in _names_types_defaults(_definition(name))
-        ]
-    )
-    return _described(signature, docstring_in_source(name))
-
-
-def _names_types_defaults(
-    definition: ast.FunctionDef | ast.ClassDef,
-) -> list[tuple[str, Any, ast.expr | None]]:
-    """Return what a definition has of each parameter, or of each field of a record."""
+    definition = _definition(name)
+    described = _described(filled(ast.get_docstring(definition) or ""))
     if isinstance(definition, ast.ClassDef):
         fields = [node for node in definition.body if isinstance(node, ast.AnnAssign)]
-        return [(ast.unparse(node.target), node.annotation, node.value) for node in fields]
-    arguments = definition.args
-    missing = [None] * (len(arguments.args) - len(arguments.defaults))
-    names = [*arguments.args, *arguments.kwonlyargs]
-    defaults = [*missing, *arguments.defaults, *arguments.kw_defaults]
-    pairs = zip(names, defaults, strict=True)
-    return [(argument.arg, argument.annotation, default) for argument, default in pairs]
-
-
-def _described(signature: inspect.Signature, docstring: str) -> dict[str, Parameter]:
-    """Return the parameters of a signature with their types and texts of a docstring."""
-    entries = section(docstring, "Parameters") or section(docstring, "Attributes")
-    texts = {name: (kind, text) for names, kind, text in entries for name in names.split(", ")}
+        rows: Any = [(ast.unparse(field.target), field.annotation, field.value) for field in fields]
+    else:
+        arguments = definition.args
+        names = [*arguments.args, *arguments.kwonlyargs]
+        missing = [None] * (len(arguments.args) - len(arguments.defaults))
+        defaults = [*missing, *arguments.defaults, *arguments.kw_defaults]
+        rows = [(a.arg, a.annotation, default) for a, default in zip(names, defaults, strict=True)]
     return {
         name: Parameter(
             name,
-            str(parameter.annotation),
-            *texts.get(name, ("", "")),
-            parameter.default,
-            parameter.kind is parameter.POSITIONAL_OR_KEYWORD,
+            ast.unparse(annotation),
+            *described.get(name, ("", "")),
+            REQUIRED if default is None else ast.unparse(default),
         )
-        for name, parameter in signature.parameters.items()
-        if parameter.kind is not parameter.VAR_KEYWORD
+        for name, annotation, default in rows
     }
+
+
+def _described(docstring: str) -> dict[str, tuple[str, str]]:
+    """Return the types and texts of parameters, or of fields, that a docstring has."""
+    entries = section(docstring, "Parameters") or section(docstring, "Attributes")
+    return {name: (kind, text) for names, kind, text in entries for name in names.split(", ")}
 
 
 @cache

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 #: Ending of what is written as a folder, and what is in such a folder.
 _FOLDERS = ".zarr"
 _OF_ZARR = (".zgroup", ".zattrs", ".zarray", "zarr.json")
-#: Names of temporary folders: this, the machine, the process, and a number.
-_TEMPORARY = ".glfs-"
+#: How names of temporary folders of this machine begin, before the process and a number.
+_TEMPORARY = f".glfs-{re.sub(r'[^a-zA-Z0-9_]', '_', platform.node()) or '_'}-"
 
 
 def as_path(path: str | Path, argument: str = "path") -> Path:
@@ -38,19 +38,16 @@ def as_path(path: str | Path, argument: str = "path") -> Path:
     if not isinstance(path, str | os.PathLike):
         raise InvalidType(f"`{argument}={short(path)}` must be a path")
     if not str(path) or "\0" in str(path):
-        raise InvalidValue(
-            f"`{argument}={short(path)}` must be a path, and is empty or has a zero byte"
-        )
+        raise InvalidValue(f"`{argument}={short(path)}` is empty or has a zero byte: give a path")
     return Path(path)
 
 
 def existing(path: str | Path) -> Path:
     """Return the path of an existing file."""
     path = as_path(path)
-    if path.is_dir():
-        raise FileMissing(f"`path={short(path)}` is a folder: give the path of a file")
     if not path.is_file():
-        raise FileMissing(f"`path={short(path)}` does not exist: give the path of a file")
+        what = "is a folder" if path.is_dir() else "does not exist"
+        raise FileMissing(f"`path={short(path)}` {what}: give the path of a file")
     return path
 
 
@@ -71,40 +68,28 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
         yield
     except Refusal:
         raise
-    except MemoryError as error:
-        raise InvalidValue(
-            f"`{argument}={short(path)}` asks for more memory than there is "
-            f"({reason(error) or 'no room'}): free some, or look whether the file is whole"
-        ) from error
     except Exception as error:  # a damaged file has libraries raise anything
-        is_text = isinstance(error, UnicodeDecodeError)
-        raise InvalidValue(
-            f"`{argument}={short(path)}` cannot be read as {kind} "
-            f"({reason(error) or type(error).__name__}): "
-            f"{'save it as UTF-8' if is_text else 'look whether it is whole, and of this kind'}"
-        ) from error
+        cause, failure = reason(error) or type(error).__name__, f"cannot be read as {kind}"
+        remedy = "look whether it is whole, and of this kind"
+        if isinstance(error, MemoryError):
+            failure, remedy = "needs more memory than there is", "free some"
+        elif isinstance(error, UnicodeDecodeError):
+            remedy = "save it as UTF-8"
+        raise InvalidValue(f"`{argument}={short(path)}` {failure} ({cause}): {remedy}") from error
 
 
 def check_target(path: str | Path, *, overwrite: bool) -> None:
     """Refuse a file that cannot be written, before any work; ``.zarr`` is a folder."""
     path = as_path(path)
     checks.flags(overwrite=overwrite)
-    if path.is_symlink() and not path.exists() and not overwrite:
-        raise FileExists(
-            f"`path={short(path)}` is a link to a file that does not exist: choose another name"
-        )
-    if path.exists() and not overwrite:
-        raise FileExists(
-            f"`path={short(path)}` exists: pass `overwrite=True` to replace it, or choose "
-            "another name"
-        )
-    is_old = path.is_dir() and (is_zarr(path) or not any(path.iterdir()))
-    if path.is_dir() and not (path.suffix.lower() == _FOLDERS and is_old):
+    if (path.exists() or path.is_symlink()) and not overwrite:
+        text = f"`path={short(path)}` exists: pass `overwrite=True` to replace it"
+        raise FileExists(f"{text}, or choose another name")
+    is_store = path.suffix.lower() == _FOLDERS and path.is_dir()
+    if path.is_dir() and not (is_store and (is_zarr(path) or not any(path.iterdir()))):
         raise FileExists(f"`path={short(path)}` is a folder, which is not replaced: name a file")
     if not path.resolve().parent.is_dir():
-        raise FileMissing(
-            f"`path={short(path)}` is in a folder that does not exist: create it first"
-        )
+        raise FileMissing(f"`path={short(path)}` is in a folder that is not there: create it first")
 
 
 @contextmanager
@@ -119,8 +104,7 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     check_target(path, overwrite=overwrite)
     final = path.resolve()
     _remove_abandoned(final.parent)
-    mine = f"{_TEMPORARY}{_machine()}-{os.getpid()}-"
-    folder = Path(tempfile.mkdtemp(prefix=mine, dir=final.parent))
+    folder = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{os.getpid()}-", dir=final.parent))
     try:
         yield folder / path.name
         _put(folder / path.name, final, overwrite=overwrite, aside=folder / "old")
@@ -133,28 +117,20 @@ def is_zarr(path: Path) -> bool:
     return any((path / name).exists() for name in _OF_ZARR)
 
 
-def _machine() -> str:
-    """The machine, as part of a name."""
-    return re.sub(r"\W", "_", platform.node()) or "_"
-
-
 def _remove_abandoned(folder: Path) -> None:
     """Remove temporary folders of processes of this machine that have ended."""
-    for temporary in folder.glob(f"{_TEMPORARY}{_machine()}-*-*"):
-        process = temporary.name.removeprefix(f"{_TEMPORARY}{_machine()}-").partition("-")[0]
+    for temporary in folder.glob(f"{_TEMPORARY}*-*"):
+        process = temporary.name.removeprefix(_TEMPORARY).partition("-")[0]
         if process.isdecimal() and not _runs(int(process)):
             shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _runs(process: int) -> bool:
-    if os.name != "posix":  # elsewhere the signal 0 would end it
-        return True
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # of another user
-        return True
+        if os.name == "posix":  # elsewhere the signal 0 would end it
+            os.kill(process, 0)
+    except OSError as error:  # one of another user may not be asked
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
@@ -162,18 +138,17 @@ def _put(new: Path, path: Path, *, overwrite: bool, aside: Path) -> None:
     """Put `new` at `path`, which may exist."""
     if not overwrite:
         _put_where_nothing_is(new, path)
-        return
-    if not path.is_dir():
+    elif path.is_dir():
+        path.rename(aside)  # a folder cannot be replaced, and steps aside
+        try:
+            new.replace(path)
+        finally:
+            if not path.exists():
+                aside.rename(path)
+    else:
         if path.exists():
             shutil.copymode(path, new)
         new.replace(path)
-        return
-    path.rename(aside)  # a folder cannot be replaced, and steps aside
-    try:
-        new.replace(path)
-    finally:
-        if not path.exists():
-            aside.rename(path)
 
 
 def _put_where_nothing_is(new: Path, path: Path) -> None:
@@ -192,6 +167,4 @@ def _put_where_nothing_is(new: Path, path: Path) -> None:
             path.touch(exist_ok=False)
             new.replace(path)
     except FileExistsError:
-        raise FileExists(
-            f"`path={short(path)}` was written meanwhile: choose another name"
-        ) from None
+        raise FileExists(f"`path={short(path)}` was written meanwhile: name another") from None

@@ -13,8 +13,7 @@ from ..criterion.platform import AS_REFERENCE, Detection
 from ..errors import InvalidValue, NotFound, caution, listed, naming, note, quoted, short
 from ..options import MEASURES, Limits
 from ..solvers.constraints import Row, Rows, check
-from ..vendors.forecast import loads
-from ..vendors.genes import further_names, read_markers
+from ..vendors.genes import read_markers
 from . import columns, read
 from .expression import Expression, are_logarithms, members
 from .names import Lookup
@@ -145,20 +144,13 @@ def rows(
 
 
 def with_lists(lookup: Lookup, limits: Limits) -> Limits:
-    """Return limits with lists of genes in place of the name of their file, by their names in the
-    data where these are there.
-    """
-    path, adata = limits.groups, lookup.adata
-    if not isinstance(path, str) or path in adata.var or not Path(path).suffix:
+    """Return limits with lists of genes in place of the name of their file."""
+    name = limits.groups
+    if not isinstance(name, str) or name in lookup.adata.var or not Path(name).suffix:
         return limits
     with naming(path="groups"):
-        lists, further = read_markers(path), further_names(path)
-    groups: dict[str, list[str]] = {group: [] for group in lists}
-    for group, genes in lists.items():
-        for gene in genes:
-            names = adata.var_names[list(lookup.of(gene, *further.get(gene, ())))]
-            groups[group] += list(names) or [gene]
-    return replace(limits, groups=groups)
+        return replace(limits, groups=read_markers(name))
+
 
 
 def _upper(limit: str, of: str, values: Array, upper: float) -> Row:
@@ -219,7 +211,7 @@ def _totals(
     if "bit" in totals:
         if detection.codewords is None:
             raise InvalidValue("`total_counts['bit']` needs a `platform` with a codebook: give one")
-        for bit, load in enumerate(loads(detection.codewords, means[:, 0]), start=1):
+        for bit, load in enumerate(detection.codewords.T * means[:, 0], start=1):
             yield _upper("total_counts['bit']", f" (bit {bit})", load, totals["bit"])
     if labels is None or "type" not in totals:
         return

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import csv
 import difflib
-import logging
 import lzma
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
-
-log = logging.getLogger(__name__)
 
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
@@ -195,9 +193,9 @@ class Lookup:
     def __init__(self, adata: AnnData, symbols: str | None = None) -> None:
         self.adata, self._symbols = adata, symbols
         self.n_genes = int(adata.n_vars)
-        self.where = f"`adata.var_names` or column {symbols!r} of `adata.var`"
+        column = "" if symbols is None else f" or column {symbols!r} of `adata.var`"
+        self.where = f"`adata.var_names`{column}"
         if symbols is None:
-            self.where = "`adata.var_names`"
             check_names(adata)
         #: Names in the data of genes that were asked for by others
         self.renamed: dict[str, str] = {}
@@ -205,12 +203,12 @@ class Lookup:
     @cached_property
     def by_name(self) -> dict[str, list[int]]:
         """Rows of each name; several rows may have one symbol."""
-        names: dict[str, list[int]] = {}
+        names: dict[str, list[int]] = defaultdict(list)
         for column in dict.fromkeys((None, self._symbols)):
             for row, name in enumerate(read.symbols(self.adata, column).fillna("")):
-                names.setdefault(name, []).append(row)
+                names[name].append(row)
         names.pop("", None)
-        return names
+        return dict(names)
 
     @cached_property
     def _ids(self) -> list[str]:
@@ -263,7 +261,7 @@ class Lookup:
     def rows(self, item: Item) -> Sequence[int] | NDArray[np.intp] | None:
         """Rows of a name, pattern, boolean column or family; None where nothing is found."""
         if isinstance(item, re.Pattern):
-            return self._where(lambda name: item.search(name) is not None)
+            return self._where(item.search)
         if item in self.by_name:
             return self.of(item)
         if item in self.flags:
@@ -274,7 +272,7 @@ class Lookup:
             return self._where(lambda name: is_member(name, item))
         return self.of(item) or None
 
-    def _where(self, holds: Callable[[str], bool]) -> list[int] | None:
+    def _where(self, holds: Callable[[str], Any]) -> list[int] | None:
         return [row for name, rows in self.by_name.items() if holds(name) for row in rows] or None
 
     def flagged(self, name: str, argument: str) -> NDArray[np.intp]:
@@ -300,11 +298,10 @@ class Lookup:
             return
         texts = [item.pattern if isinstance(item, re.Pattern) else item for item in items]
         text = f"`{argument}` has names that are missing in {self.where}: {listed(texts)}"
-        if missing == "warn":
-            caution(f"{text}; they are ignored{self.hints(items)}.")
-            return
-        ignore = ", or pass `missing='warn'`" if argument in _OF_SELECTIONS else ""
-        raise NotFound(f"{text}: correct them{ignore}{self.hints(items)}")
+        if missing == "raise":
+            ignore = ", or pass `missing='warn'`" if argument in _OF_SELECTIONS else ""
+            raise NotFound(f"{text}: correct them{ignore}{self.hints(items)}")
+        caution(f"{text}; they are ignored{self.hints(items)}.")
 
     def hints(self, absent: Collection[Item]) -> str:
         """Return what was meant by what is not there: clauses after semicolons, or ``""``."""
@@ -335,16 +332,16 @@ class Lookup:
     ) -> tuple[NDArray[np.bool_], list[Item]]:
         """Return which genes are asked for, and what is missing."""
         items = [] if genes is None else names_in(genes, argument, patterns=True)
-        rows_of_items: Iterable[Any] = map(self.rows, items)
+        rows: Iterable[Any] = map(self.rows, items)
         if isinstance(items, PanelFile):
-            rows_of_items = [rows or None for rows in self.of_file(items.table)]
+            rows = [rows_of_item or None for rows_of_item in self.of_file(items.table)]
         is_named = np.zeros(self.n_genes, dtype=bool)
         absent: list[Item] = []
-        for item, rows in zip(items, rows_of_items, strict=True):
-            if rows is None:
+        for item, rows_of_item in zip(items, rows, strict=True):
+            if rows_of_item is None:
                 absent.append(item)
             else:
-                is_named[rows] = True
+                is_named[rows_of_item] = True
         if missing != "ignore":
             self.note_renamed(argument)
         return is_named, absent
@@ -355,23 +352,22 @@ def check_names(adata: AnnData) -> None:
     first = adata.var_names[:_SAMPLE].astype(str)
     if len(first) and first.str.fullmatch(_PROBE).all():
         raise InvalidValue("`adata` has probes, not genes: read filtered_feature_bc_matrix.h5")
-    if not (len(first) and first.str.isdecimal().all()):
-        return
-    for name, column in adata.var.select_dtypes(exclude=["number", "bool"]).items():
-        if are_names(list(column[:_SAMPLE].astype(str))):
+    are_numbers = len(first) and first.str.isdecimal().all()
+    for name in adata.var.select_dtypes(exclude=["number", "bool"]) if are_numbers else ():
+        if are_names(list(adata.var[name][:_SAMPLE].astype(str))):
             text = "`adata` has numbers in `adata.var_names`"
             raise InvalidValue(f"{text}: pass `symbols={short(name)}`, which has names")
 
 
 def settled(adata: AnnData, request: Request, missing: Missing | None = None) -> Request:
-    """Return a request whose structure has the genes to ignore by their names in ``.var_names``;
+    """Return a request whose structure has the genes to ignore by their names in ``.var_names``.
+
     `missing` None: that of the request.
     """
-    spec = request.structure
+    spec, missing = request.structure, missing or request.missing
     if spec.ignore is None or spec.stored_key is not None:
         return request
     lookup = Lookup(adata, request.symbols)
-    missing = missing or request.missing
     is_ignored, absent = lookup.mask(spec.ignore, "ignore", missing)
     lookup.report("ignore", absent, missing)
     names = tuple(map(str, adata.var_names[is_ignored]))
@@ -402,20 +398,18 @@ def choose(
         argument = "include" if absent else "exclude"
         absent = list(dict.fromkeys([*absent, *not_excluded]))
         lookup.report(argument, absent, missing)
-    if (included & excluded).any():
-        both = listed(adata.var_names[included & excluded])
-        raise InvalidValue(f"`include` has genes that `exclude` has too: {both}: remove them")
+    both = adata.var_names[included & excluded]
+    if len(both):
+        text = f"`include` has genes that `exclude` has too: {listed(both)}"
+        raise InvalidValue(f"{text}: remove them")
     allowed = ~excluded & (included | ~(silent | nameless))
     if adata.n_vars and not allowed.any():
-        out = "exclude" if ignore is None else "ignore"
-        raise InvalidValue(f"`{out}` leaves no candidate gene: name fewer genes")
-    for is_out, text, say in (
-        (controls, "controls count as no structure and are not selected", note),
-        (nameless, "names of clones and loci are not selected unless included", log.info),
-    ):
-        names = adata.var_names[is_out & ~included & ~excluded]
-        if len(names) and missing != "ignore":
-            say(f"{len(names)} {text}: {listed(names, 3)}.")
+        argument = "exclude" if ignore is None else "ignore"
+        raise InvalidValue(f"`{argument}` leaves no candidate gene: name fewer genes")
+    names = adata.var_names[controls & ~included & ~excluded]
+    if len(names) and missing != "ignore":
+        text = "controls count as no structure and are not selected"
+        note(f"{len(names)} {text}: {listed(names, 3)}.")
     return Candidates(allowed, included, missing=tuple(absent))
 
 
@@ -518,10 +512,9 @@ def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     for name in names:
         if not isinstance(name, str | re.Pattern if patterns else str):
             raise InvalidType(f"`{argument}` has {quoted(name)}, and must have {kinds}")
-    if "" in names:
-        raise InvalidValue(f"`{argument}` has an empty name: leave it out")
-    if not (names or patterns):
-        raise InvalidValue(f"`{argument}` is empty: give gene names")
+    if "" in names or not (names or patterns):
+        text = f"`{argument}` {'has an empty name' if names else 'is empty'}"
+        raise InvalidValue(f"{text}: give gene names")
     return list(dict.fromkeys(names))
 
 
@@ -530,10 +523,9 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
     if f"{panel}_selected" in adata.var:
         chosen = results.ranked(adata, panel).index
         return Named.of(adata, adata.var_names.get_indexer(chosen), panel)
-    if panel in lookup.flags:
-        genes = lookup.flagged(panel, argument)
-        if len(genes):
-            return Named.of(adata, genes)
+    genes: Any = lookup.flagged(panel, argument) if panel in lookup.flags else ()
+    if len(genes):
+        return Named.of(adata, genes)
     entry = adata.uns.get(panel)
     ranked: Any = entry.get("names") if isinstance(entry, Mapping) else None
     groups = getattr(getattr(ranked, "dtype", None), "names", None)
@@ -543,10 +535,11 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
     if lookup.of(panel):
         return [panel]
     keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
-    raise NotFound(
-        f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), flag of `adata.var` "
-        f"({listed(lookup.flags)}) or gene of {lookup.where}: name one{lookup.hints([panel])}"
+    text = (
+        f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), flag of `adata.var`"
     )
+    place = f"({listed(lookup.flags)}) or gene of {lookup.where}"
+    raise NotFound(f"{text} {place}: name one{lookup.hints([panel])}")
 
 
 def similar(name: str, names: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from .commands import COMMANDS, Call, run_function
 from .messages import Messages, door
@@ -28,21 +28,20 @@ def with_options(name: str) -> Any:
     def run(*, json: bool, debug: bool, **line: Any) -> None:
         messages = Messages(name, door(by_name, commands), as_json=json)
         with messages.reporting(debug=debug):
-            check_files(options[:-2], line, json=json)
+            check_files(options, line, json=json)
             values = {
-                option.name: option.read(line[option.name], option.name)
-                for option in options
-                if option.name in line and line[option.name] not in (None, [], option.default)
+                argument: by_name[argument].read(value, argument)
+                for argument, value in line.items()
+                if value not in (None, [], by_name[argument].default)
             }
-            call = Call(command, options, values, messages)
-            (command.run or run_function)(call)
-            for option in options[:-2]:
+            (command.run or run_function)(Call(command, options, values, messages))
+            for option in options:
                 for path in option.paths(line) if option.file == "w" else []:
                     messages.wrote(option.spelling, path)
 
     run.__signature__ = signature(options)  # type: ignore[attr-defined]
     app = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    text = f"{command.about}\n\nExample: glfs-bio {name} {command.example}"
+    text = f"{command.summary}\n\nExample: glfs-bio {name} {command.example}"
     app.command(name, help=text, context_settings=_HELP)(run)
     return typer.main.get_command(app)
 
@@ -51,21 +50,16 @@ class _Commands(TyperGroup):
     """Lists the commands, and makes the options of the one that runs."""
 
     def __init__(self, **settings: Any) -> None:
-        listed = {
-            name: TyperCommand(name, help=command.about.partition("\n\n")[0])
-            for name, command in COMMANDS.items()
-        }
-        super().__init__(**settings | {"commands": listed})
+        super().__init__(**settings | {"commands": dict.fromkeys(COMMANDS)})
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Names, in the order of the help."""
-        return [*COMMANDS]
+    def get_command(self, _: Any, name: str) -> Any:
+        """Return a command with its options; None: there is no such command."""
+        return with_options(name) if name in COMMANDS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that is to run, with its options."""
+        """Find the command that is to run, and keep the words of the line."""
         ctx.meta[_WORDS] = args
-        name, _, rest = super().resolve_command(ctx, args)
-        return name, None if name is None else with_options(name), rest
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; with ``--json`` a line that cannot be understood has its document."""
@@ -75,8 +69,8 @@ class _Commands(TyperGroup):
             words = ctx.meta.get(_WORDS, [])
             if hasattr(error, "format_message") and "--json" in words:
                 command = words[0] if words[0] in COMMANDS else None
-                remedy = " ".join(filter(None, ("see glfs-bio", command, "--help")))
-                message = f"{error.format_message()} ({remedy})"
+                program = f"glfs-bio {command}" if command else "glfs-bio"
+                message = f"{error.format_message()} (see {program} --help)"
                 Messages(command, door({}, {}), as_json=True).fail(error, message)
             raise
 
@@ -93,9 +87,9 @@ app = typer.Typer(
 @app.callback(
     invoke_without_command=True,
     help="Select gene panels that preserve the structure of single-cell data.\n\n"
-    "Results go to stdout or to files, messages to stderr; with --json stdout is one JSON "
-    "document. A file is written completely or not at all. - instead of a file is stdin or "
-    "stdout. Exit codes: 0 success, 1 invalid data or value, 2 invalid command line.",
+    "Results go to stdout, tables as TSV, or to files, messages to stderr; with --json stdout is "
+    "one JSON document. A file is written completely or not at all. - instead of a file is stdin "
+    "or stdout. Exit codes: 0 success, 1 invalid data or value, 2 invalid command line.",
 )
 def main(
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,

@@ -36,14 +36,10 @@ class Call:
     values: dict[str, Any]
     messages: Messages
 
-    def value(self, name: str) -> Any:
-        """Return the value of an option, or None."""
-        return self.values.get(name)
-
     @property
     def overwrite(self) -> bool:
         """Whether files may be replaced."""
-        return bool(self.value("overwrite"))
+        return "overwrite" in self.values
 
     def cells(self, source: Path) -> AnnData:
         """Read cells as the options say."""
@@ -51,8 +47,8 @@ class Call:
         reading = {name: self.values[name] for name in names if name in self.values}
         return files.load(source, **reading)
 
-    def result(self, cells: Any, **arguments: Any) -> str:
-        """Call the function, say what it says of its result, and return the key of that."""
+    def result(self, cells: Any, **arguments: Any) -> tuple[AnnData, str]:
+        """Call the function, say what it says of its result, and return where that is, by key."""
         from .._anndata import results
         from .._progress import collected
 
@@ -64,44 +60,51 @@ class Call:
         adata = next(iter(cells.values())) if isinstance(cells, dict) else cells
         key = results.last(adata)
         self.messages.content |= {"key": key, "result": dict(adata.uns[key])}
-        return key
+        return adata, key
 
     def put(self, adata: AnnData, table: pd.DataFrame | None = None) -> None:
         """Write the cells, all tables of the result, and the one that is printed otherwise."""
-        result, folder = self.messages.content["result"], self.value("tables")
-        if self.value("output") is not None:
-            files.put_cells(adata, self.values["output"], overwrite=self.overwrite)
-        if folder is not None:
-            folder.mkdir(exist_ok=True)
-            for name, content in _tables(result).items():
-                path = folder / f"{name}.csv"
-                files.put_table(_with_index(content), path, overwrite=self.overwrite)
-                self.messages.wrote("--tables", path)
-        if table is not None:
-            result["table"] = table = _in_symbols(_with_index(table), adata, self.value("symbols"))
-            target = self.target("table")
-            if target is not None:
-                files.put_table(table, target, overwrite=self.overwrite)
+        from .._anndata import read
 
-    def put_genes(self, adata: AnnData, key: str, target: Path) -> None:
+        result: Any = self.messages.content["result"]
+        folder: Any = self.values.get("tables")
+        if "output" in self.values:
+            files.put_cells(adata, self.values["output"], overwrite=self.overwrite)
+        for name, content in _tables(result).items() if folder else ():
+            folder.mkdir(exist_ok=True)
+            path = folder / f"{name}.csv"
+            files.put_table(_with_index(content), path, overwrite=self.overwrite)
+            self.messages.wrote("--tables", path)
+        if table is None:
+            return
+        result["table"] = table = _with_index(table)
+        if "symbols" in self.values:
+            names = read.symbols(adata, self.values["symbols"]).fillna(adata.var_names.to_series())
+            genes = {name: table[name].map(names) for name in _OF_GENES if name in table}
+            result["table"] = table = table.assign(**genes)
+        target = self.target("table")
+        if target is not None:
+            files.put_table(table, target, overwrite=self.overwrite)
+
+    def put_genes(self, adata: AnnData, key: str, target: Path | None) -> None:
         """Write the panel, the best gene first, and names of genes that the data lack."""
-        with files.replacing(target, ".txt", overwrite=self.overwrite) as file:
-            glfs_bio.io.write_genes(adata, file, key=key, symbols=self.value("symbols"))
+        if target is not None:
+            with files.replacing(target, ".txt", overwrite=self.overwrite) as file:
+                glfs_bio.io.write_genes(adata, file, key=key, symbols=self.values.get("symbols"))
 
     def target(self, name: str) -> Path | None:
         """Return the file of an option, else stdout where nothing else is written there."""
-        is_free = not self.messages.as_json and not files.is_stream(self.value("output"))
-        return self.value(name) or (Path("-") if is_free else None)
+        is_free = not self.messages.as_json and not files.is_stream(self.values.get("output"))
+        return self.values.get(name) or (Path("-") if is_free else None)
 
 
 def run_function(call: Call) -> None:
     """Call the function, and write the cells, the panel or its order, and the table."""
-    adata = call.cells(call.values["source"])
-    key, table = call.result(adata), call.command.table
-    if call.value("genes_file") is not None:
-        call.put_genes(adata, key, call.values["genes_file"])
-    if call.value("order") is not None:
-        glfs_bio.io.write_order(adata, call.values["order"], key=key, overwrite=call.overwrite)
+    adata, key = call.result(call.cells(call.values["source"]))
+    table, order = call.command.table, call.values.get("order")
+    call.put_genes(adata, key, call.values.get("genes_file"))
+    if order is not None:
+        glfs_bio.io.write_order(adata, order, key=key, overwrite=call.overwrite)
     call.put(adata, table(call, adata, key) if callable(table) else adata.uns[key].get(table))
 
 
@@ -133,28 +136,17 @@ def _with_index(table: pd.DataFrame) -> pd.DataFrame:
     return table if table.index.name is None else table.reset_index()
 
 
-def _in_symbols(table: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.DataFrame:
-    """Return a table whose genes are called by a column of ``.var``, where it has a name."""
-    from .._anndata import read
-
-    if symbols is None:
-        return table
-    names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
-    return table.assign(**{name: table[name].map(names) for name in _OF_GENES if name in table})
-
-
 def _select(call: Call) -> None:
     paths = [call.values["source"], *call.values.get("also", [])]
     cells = {str(path): call.cells(path) for path in paths}
-    adata = next(iter(cells.values()))
-    _put_selection(call, adata, call.result(cells if len(paths) > 1 else adata))
+    _put_selection(call, *call.result(cells if len(paths) > 1 else cells[str(paths[0])]))
 
 
 def _demo(call: Call) -> None:
     import scanpy as sc
 
     adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    _put_selection(call, adata, call.result(adata, n_genes=call.value("n_genes") or 25))
+    _put_selection(call, *call.result(adata, n_genes=call.values.get("n_genes", 25)))
 
 
 def _put_selection(call: Call, adata: AnnData, key: str) -> None:
@@ -163,9 +155,7 @@ def _put_selection(call: Call, adata: AnnData, key: str) -> None:
 
     call.put(adata)
     call.messages.content["result"]["table"] = results.ranked(adata, key)
-    target = call.target("genes_file")
-    if target is not None:
-        call.put_genes(adata, key, target)
+    call.put_genes(adata, key, call.target("genes_file"))
 
 
 def _efficiency(call: Call) -> None:
@@ -177,7 +167,7 @@ def _efficiency(call: Call) -> None:
 
 def _explanation(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
     """Return a row for each gene that is asked about, or for each of the panel."""
-    table: pd.DataFrame = adata.uns[key]["table" if call.value("genes") is None else "genes"]
+    table: pd.DataFrame = adata.uns[key]["genes" if "genes" in call.values else "table"]
     return table
 
 
@@ -185,8 +175,8 @@ def _frequencies(_: Call, adata: AnnData, key: str) -> pd.DataFrame:
     """Return the candidate genes, the most frequent first."""
     columns = {f"{key}_{name}": name for name in ("frequency", "consensus")}
     table = adata.var[[*columns]].rename(columns=columns).rename_axis("gene")
-    table = table.sort_values("frequency", ascending=False, kind="stable")
-    return table.dropna(subset="frequency")
+    table = table.dropna(subset="frequency")
+    return table.sort_values("frequency", ascending=False, kind="stable")
 
 
 def _predictions(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
@@ -204,13 +194,11 @@ _TARGETS = file_option("targets", _FILES, *_ENDINGS, flags="OUT...", default=REQ
 _ARCHIVE = file_option("targets", "The file: .zip.", ".zip", flags="OUT", default=REQUIRED)
 _PAGE = file_option("targets", "The report: .html.", ".html", flags="-o --output", default=REQUIRED)
 _BOTH = ("reference", "spatial")
-_OF_SELECT = "IN is an output of glfs-bio select -o."
 
 #: By their names, in the order of the help.
 COMMANDS = {
     "select": Command(
         "pp.select_genes",
-        "Select genes; prints them, best first, unless --genes names a file.",
         "pbmc.h5ad --n-genes 50 -o panel.h5ad --genes genes.txt",
         (OUTPUT, _GENES, TABLES, OVERWRITE, Option("also", _ALSO, list[Path], file="r")),
         {"n_genes": {"flags": "-n --n-genes"}},
@@ -218,40 +206,30 @@ COMMANDS = {
     ),
     "structure": Command(
         "pp.structure",
-        "Compute the structure of the cells, which later commands find in the file.",
         "pbmc.h5ad --n-comps 20 --batch-key donor -o prepared.h5ad",
         (OUTPUT, OVERWRITE),
         table="",
     ),
     "evaluate": Command(
         "tl.evaluate_panel",
-        "Evaluate panels: preserved structure, unexplained axes; prints measures as TSV.",
         "pbmc.h5ad ours=glfs catalogue.csv --labels cell_type --tables results",
         differing={"panel": {"type": list[str], "flags": "PANEL...", "read": options.panels}},
         table="measures",
     ),
     "extend": Command(
         "tl.extend_panel",
-        "Add genes to a panel, or replace some; prints what they add as TSV.\n\n"
-        "Genes of PANEL that are missing in the data stay in the panel, without a contribution.",
         "pbmc.h5ad catalogue.csv --n-genes 300 --genes order.txt",
         (*Command.own, _GENES),
     ),
     "explain": Command(
         "tl.explain_panel",
-        "Explain each gene of a panel: role, expression, loss, substitute; prints TSV.",
         "pbmc.h5ad panel.txt --labels cell_type --table why.tsv",
         differing={"genes": {"flags": "--genes", "read": options.panel}},
         table=_explanation,
     ),
-    "prove": Command(
-        "tl.prove_panel",
-        "Search for the best panel of the size of a panel; prints the genes of both as TSV.",
-        "panel.h5ad glfs --time-limit 600 -o proven.h5ad",
-    ),
+    "prove": Command("tl.prove_panel", "panel.h5ad glfs --time-limit 600 -o proven.h5ad"),
     "efficiency": Command(
         "tl.estimate_efficiency",
-        "Estimate the detection efficiency of each gene; prints a table as TSV.",
         "atlas.h5ad xenium.h5ad --labels cell_type --table efficiency.csv",
         (TABLE, OVERWRITE),
         {name: {"type": Path, "flags": name.upper(), "file": "r"} for name in _BOTH},
@@ -259,25 +237,16 @@ COMMANDS = {
         run=_efficiency,
     ),
     "stability": Command(
-        "tl.stability",
-        f"Repeat a selection on subsamples; prints frequencies as TSV.\n\n{_OF_SELECT}",
-        "panel.h5ad -o stable.h5ad --table frequencies.csv",
-        table=_frequencies,
+        "tl.stability", "panel.h5ad -o stable.h5ad --table frequencies.csv", table=_frequencies
     ),
     "classify": Command(
         "tl.classify",
-        "Classify cells by a few genes; prints cell, label and prediction as TSV.",
         "pbmc.h5ad --labels cell_type --n-genes 25 --table predicted.csv",
         table=_predictions,
     ),
-    "enrich": Command(
-        "tl.enrich",
-        f"Find gene sets that are enriched in a selection; prints TSV.\n\n{_OF_SELECT}",
-        "panel.h5ad --gene-sets reactome.gmt --table terms.csv",
-    ),
+    "enrich": Command("tl.enrich", "panel.h5ad --gene-sets reactome.gmt --table terms.csv"),
     "export": Command(
         "io.write_genes",
-        f"Write the selected genes to files; their endings are the formats.\n\n{_OF_SELECT}",
         "panel.h5ad genes.txt genes.csv genes.gmt genes.rnk",
         (replace(_TARGETS, type=list[Path]), OVERWRITE),
         {
@@ -289,30 +258,27 @@ COMMANDS = {
     ),
     "order": Command(
         "tl.order_panel",
-        "Order a panel, every gene checked; prints the genes as TSV.",
         "pbmc.h5ad glfs --platform xenium_v1 --orderable vendor.csv --order order.csv",
         (*Command.own, file_option("order", "The order, in the platform's form: .csv, .xlsx.")),
         {"genes": {"flags": "--orderable", "file": "r"}},
     ),
     "reference": Command(
         "io.write_reference",
-        "Write the reference that 10x Genomics asks for with an order.",
         "pbmc.h5ad reference.zip --labels cell_type --counts-layer counts",
         (_ARCHIVE, OVERWRITE),
         run=write_files,
     ),
     "report": Command(
         "io.write_report",
-        f"Write a selection as one HTML file that needs no network.\n\n{_OF_SELECT}",
         "panel.h5ad -o report.html --labels cell_type",
         (_PAGE, OVERWRITE),
         run=write_files,
     ),
     "demo": Command(
         "pp.select_genes",
-        "Select 25 genes of 700 blood cells from scanpy; prints them, needs no network.",
         "-o panel.h5ad",
         (OUTPUT, OVERWRITE),
+        about="Select 25 genes of 700 blood cells from scanpy, which needs no network.",
         reads=False,
         run=_demo,
     ),

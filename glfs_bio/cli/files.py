@@ -45,16 +45,9 @@ def is_stream(path: Path | None) -> bool:
 
 def load(source: Path, *, log1p: bool = False, backed: bool = False, **options: Any) -> AnnData:
     """Read the cells, and make logarithms of counts where that was asked for."""
-    if log1p and backed:
-        raise InvalidValue(
-            f"`log1p={short(log1p)}` changes the matrix, which `backed` leaves in the file: choose "
-            "one"
-        )
-    if backed and is_stream(source):
-        raise InvalidValue(
-            f"`backed={short(backed)}` leaves the matrix in its file, and stdin is none: name the "
-            "file"
-        )
+    if backed and (log1p or is_stream(source)):
+        text = "`backed` leaves the matrix in its file, which stdin is not and `log1p` would change"
+        raise InvalidValue(f"{text}: leave one out")
     with _file_of(source) as file:
         adata = glfs_bio.io.read_cells(file, backed=backed, **options)
     if log1p:
@@ -63,10 +56,8 @@ def load(source: Path, *, log1p: bool = False, backed: bool = False, **options: 
         from .._anndata import read
 
         if not read.may_be_counts(read.row_matrix(adata)):
-            raise InvalidValue(
-                "`log1p` is for counts, and `adata.X` has values like logarithms, or below 0: "
-                "leave `log1p` out"
-            )
+            text = "`log1p` is for counts, and `adata.X` has values like logarithms, or below 0"
+            raise InvalidValue(f"{text}: leave `log1p` out")
         sc.pp.normalize_total(adata)
         sc.pp.log1p(adata)
     return adata
@@ -98,14 +89,11 @@ def _naming_stream(path: Path, stream: str) -> Iterator[None]:
 
 
 def _ending(path: Path) -> str:
-    """Return the ending of HDF5, of AnnData or 10x Genomics, or of a table by its separator."""
+    """Return the ending of HDF5, whose content says what it is, or of a table by its separator."""
     with path.open("rb") as file:
         head = file.read(4)
     if head == _HDF5:
-        import h5py  # type: ignore[import-untyped]
-
-        with h5py.File(path) as groups:
-            return ".h5ad" if "obs" in groups else ".h5"
+        return ".h5"
     is_packed = head[:2] == _GZIP
     with gzip.open(path) if is_packed else path.open("rb") as file:
         line = file.readline()
@@ -149,19 +137,13 @@ def stdout() -> Any:
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     """Write the annotated cells to a file, or as h5ad to stdout."""
-    room, needed = shutil.disk_usage(target.parent).free, adata.__sizeof__(with_disk=True)
-    if room < needed:
-        raise FileRefused(
-            f"`output={short(target)}` needs {needed:.3g} bytes, and there is room for {room:.3g}"
-        )
     with replacing(target, ".h5ad", overwrite=overwrite) as name:
         write = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
         try:
             write(name)
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
-            raise FileRefused(
-                f"`output={short(target)}` cannot be written: {reason(error)}"
-            ) from error
+            text = f"`output={short(target)}` cannot be written: {reason(error)}"
+            raise FileRefused(text) from error
 
 
 def put_table(frame: pd.DataFrame, target: Path, *, overwrite: bool) -> None:
@@ -169,8 +151,5 @@ def put_table(frame: pd.DataFrame, target: Path, *, overwrite: bool) -> None:
     separator = TABLES.get(target.suffix.lower(), "\t")
     frame = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
     content = frame.to_csv(sep=separator, index=False, lineterminator="\n", float_format="%.7g")
-    if is_stream(target):
-        stdout().write(content)
-        return
-    with _files.replacing(target, overwrite=overwrite) as name:
+    with replacing(target, ".tsv", overwrite=overwrite) as name:
         name.write_text(content, encoding="utf-8")

@@ -32,6 +32,18 @@ if TYPE_CHECKING:
 
 #: Arguments of Python for the cells.
 _CELLS = {"adata", "X", "source"}
+_PARTS = ("X", "raw", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var", "var_names")
+#: What code of Python is called here.
+_WORDS = {f"adata.{name}": name for name in _PARTS} | {
+    "adata": "IN",
+    "graph of adata.uns": "graph of uns",
+    "None": "nothing",
+    "boolean": "boolean",
+    "dict": "file or list of NAME=VALUE",
+    ".astype('category')": "a categorical column of the file",
+    "re.compile(...)": "/…/",
+    "multiprocessing.get_context('spawn')": "a command of its own",
+}
 
 
 def door(options: Mapping[str, Option], commands: Mapping[str, str]) -> Door:
@@ -40,20 +52,8 @@ def door(options: Mapping[str, Option], commands: Mapping[str, str]) -> Door:
     Its options have the names of Python's arguments, and commands those of Python's functions.
     """
     normalise = "what makes logarithms of normalised counts"
-    names = ("X", "raw", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var", "var_names")
     return Door(
-        words={f"adata.{name}": name for name in names}
-        | {
-            "adata": "IN",
-            "graph of adata.uns": "graph of uns",
-            "None": "nothing",
-            "boolean": "boolean",
-            "dict": "file or list of NAME=VALUE",
-            ".astype('category')": "a categorical column of the file",
-            LOG_NORMALISE: "with --log1p" if "log1p" in options else normalise,
-            "re.compile(...)": "/…/",
-            "multiprocessing.get_context('spawn')": "a command of its own",
-        },
+        words=_WORDS | {LOG_NORMALISE: "with --log1p" if "log1p" in options else normalise},
         argument=partial(_argument, options),
         call=lambda function: commands.get(function, f"glfs_bio.{function} in Python"),
         value=_value,
@@ -71,7 +71,8 @@ def _argument(options: Mapping[str, Option], name: str, value: str | None) -> st
         subject = "IN" if name in _CELLS else name
         return text if text and name == "path" else f"{subject} {text}".strip()
     if option.type is bool:
-        return option.opposite if text == "false" and option.opposite else option.spelling
+        opposite = option.flags.partition("/")[2]  # such as --no-transpose
+        return opposite if text == "false" and opposite else option.spelling
     return f"no {option.spelling}" if text == "nothing" else f"{option.spelling} {text}".strip()
 
 
@@ -111,8 +112,9 @@ class Messages:
 
     def warn(self, message: str) -> None:
         """Print a warning."""
-        self.lines["warnings"].append(_line(message))
-        _print(f"glfs-bio: {_line(message)}", "yellow")
+        message = " ".join(message.split())
+        self.lines["warnings"].append(message)
+        _print(f"glfs-bio: {message}", "yellow")
 
     def wrote(self, option: str, path: Path) -> None:
         """Name a file that was written, and the option that named it."""
@@ -122,7 +124,9 @@ class Messages:
     def reporting(self, *, debug: bool) -> Iterator[None]:
         """Print errors of a user as one line, with exit code 1, and warnings as lines."""
         logger, handler = logging.getLogger("glfs_bio"), logging.Handler(logging.WARNING)
-        handler.emit = self._show_note  # type: ignore[method-assign]
+        handler.emit = lambda record: self.warn(  # type: ignore[method-assign]
+            f"Note: {self.door.show(record.getMessage())}"
+        )
         logger.addHandler(handler)
         try:
             with warnings.catch_warnings():
@@ -134,7 +138,7 @@ class Messages:
         except Exception as error:  # no user should meet a traceback unasked
             if debug:
                 raise
-            message = _line(self._reason(error))
+            message = " ".join(self._reason(error).split())
             _print(f"glfs-bio: {message}", "red")
             self.fail(error, message)
             raise typer.Exit(1) from error
@@ -143,9 +147,9 @@ class Messages:
 
     def fail(self, error: Exception, message: str) -> None:
         """Print the document of an error, where anybody listens."""
-        content = {"kind": type(error).__name__, "message": message, "argument": None}
-        if isinstance(error, Refusal):
-            content["argument"] = self.door.argument(error.argument, None)
+        name = error.argument if isinstance(error, Refusal) else None
+        argument = None if name is None else self.door.argument(name, None)
+        content = {"kind": type(error).__name__, "message": message, "argument": argument}
         if sys.stdout is not None and not sys.stdout.closed:
             with suppress(OSError):
                 self._print_document({"error": content})
@@ -157,30 +161,20 @@ class Messages:
             sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
 
     def _show_warning(self, message: Warning | str, category: Any, *_: Any, **__: Any) -> None:
-        if isinstance(message, Caution):
-            self.warn(f"Warning: {self.door.show(str(message))}")
-        else:
-            self.warn(f"{category.__name__}: {message}")
+        is_ours = isinstance(message, Caution)
+        text = self.door.show(str(message)) if is_ours else message
+        self.warn(f"{'Warning' if is_ours else category.__name__}: {text}")
 
-    def _show_note(self, record: logging.LogRecord) -> None:
-        self.warn(f"Note: {self.door.show(record.getMessage())}")
-
-    def _reason(self, error: Exception) -> object:
+    def _reason(self, error: Exception) -> str:
         """Return the message of an error."""
         if isinstance(error, Refusal):
             return self.door.show(str(error))
         if isinstance(error, MemoryError):
             return f"there is not enough memory: {error}".rstrip(": ")
-        if isinstance(error, KeyError) and error.args:
-            return error.args[0]
         if isinstance(error, ValueError | TypeError | KeyError | OSError | ImportError):
-            return error
+            return str(error.args[0] if isinstance(error, KeyError) and error.args else error)
         return f"{type(error).__name__}: {error} (unexpected; --debug shows where)"
 
 
 def _print(line: str, colour: str | None = None) -> None:
     typer.secho(printable(line), fg=colour, err=True)
-
-
-def _line(message: object) -> str:
-    return " ".join(str(message).split())

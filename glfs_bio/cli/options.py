@@ -10,7 +10,7 @@ import inspect
 import json
 import re
 import tomllib
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,7 +18,7 @@ import typer
 
 import glfs_bio
 
-from .._docs import REQUIRED, Parameter, parameters_in_source
+from .._docs import REQUIRED, Parameter, parameters_in_source, summary_in_source
 from .._files import check_target, reading
 from ..errors import FileExists, FileMissing, InvalidValue, naming, quoted, short
 from . import files
@@ -31,6 +31,7 @@ _NOT_HERE = {"adata", "path", "inplace", "overwrite"}
 #: Fields of records that are options by themselves; all others stand in a file.
 _LIMITS = ("per_type", "groupby", "counts_layer", "cost", "budget")
 _FIELDS = {"limits": _LIMITS, "platform": ("genes",)}
+_HEADINGS = {"limits": "Limits", "platform": "Platform", "preserve": "Target"}
 #: Names with commas between them; patterns may have commas between their slashes.
 _PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
 
@@ -52,20 +53,19 @@ class Option:
     endings: tuple[str, ...] = ()
     #: What the help says beside the description.
     note: str = ""
-    heading: str | None = None
     #: ``"function"``, or the argument, a record, of which it is a field; empty for the shell's own.
     part: str = ""
+
+    @property
+    def heading(self) -> str | None:
+        """What stands above fields of a record in the help."""
+        return _HEADINGS.get(self.part)
 
     @property
     def spelling(self) -> str:
         """Its longest name, such as ``--n-genes``."""
         flags = self.flags.split() or [f"--{self.name.replace('_', '-')}"]
         return max(flags, key=len).partition("/")[0].removesuffix("...")
-
-    @property
-    def opposite(self) -> str:
-        """The name such as ``--no-transpose`` of a flag that has one."""
-        return self.flags.partition("/")[2]
 
     def paths(self, line: Mapping[str, Any]) -> list[Path]:
         """Return the files that it names on a line."""
@@ -86,6 +86,11 @@ _ANNOTATED = "File for the annotated cells: .h5ad or .zarr; - for .h5ad on stdou
 OUTPUT = file_option("output", _ANNOTATED, *files.CELLS, flags="-o --output")
 TABLE = file_option("table", "File for the table: .csv or .tsv.", *files.TABLES)
 TABLES = Option("tables", "Folder for all tables of the result, as .csv.", Path)
+_AS_JSON = "Print one JSON document: the result, files and notes, or the error."
+_OF_ALL = (
+    Option("json", _AS_JSON, bool, default=False),
+    Option("debug", "Show tracebacks.", bool, default=False),
+)
 
 
 @dataclass(frozen=True)
@@ -94,13 +99,14 @@ class Command:
 
     #: The function whose parameters are options, such as ``"tl.explain_panel"``.
     function: str
-    #: Its first paragraphs, and words of a line that runs it.
-    about: str
+    #: Words of a line that runs it.
     example: str
     #: Options that the function does not have.
     own: tuple[Option, ...] = (OUTPUT, TABLE, TABLES, OVERWRITE)
-    #: Fields of :class:`Option` that differ, by parameter; None: there is no such option.
-    differing: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    #: Fields of :class:`Option` that differ, by parameter.
+    differing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: What it does, where its function says something else first.
+    about: str = ""
     #: Whether it reads cells.
     reads: bool = True
     #: What it prints: a table of the record by its name, or a function that makes one.
@@ -108,25 +114,24 @@ class Command:
     #: What it does where that is more than to call the function and print the table.
     run: Callable[..., None] | None = None
 
+    @property
+    def summary(self) -> str:
+        """What it does."""
+        return self.about or _plain(summary_in_source(self.function), {"adata": "IN"})
+
     def options(self) -> list[Option]:
         """Return all options, those with headings last, as typer lists them."""
         options = [*(_of_cells() if self.reads else []), *self.own]
         parameters = parameters_in_source(self.function)
-        for name, parameter in parameters.items():
-            differing = self.differing.get(name, {})
-            if name in _NOT_HERE or differing is None:
-                continue
+        for name in [name for name in parameters if name not in _NOT_HERE]:
             if name in _FIELDS:
                 options += _of_record(name, parameters)
             elif name == "preserve" and "cell_weights" not in parameters:
                 options += _of_target()
             else:
-                option = replace(_of_parameter(parameter), part="function")
-                options.append(replace(option, **differing))
-        about = "Print one JSON document: the result, files and notes, or the error."
-        options.append(Option("json", about, bool, default=False))
-        options.append(Option("debug", "Show tracebacks.", bool, default=False))
-        return sorted(options, key=lambda option: option.heading is not None)
+                option = replace(_of_parameter(parameters[name]), part="function")
+                options.append(replace(option, **self.differing.get(name, {})))
+        return sorted([*options, *_OF_ALL], key=lambda option: option.heading is not None)
 
 
 def signature(options: Iterable[Option]) -> inspect.Signature:
@@ -135,12 +140,10 @@ def signature(options: Iterable[Option]) -> inspect.Signature:
     parameters = []
     for option in options:
         text = f"{_plain(option.help, names)} {option.note}".rstrip()
-        info: Any
+        flags = option.flags.split() or [option.spelling]
+        info: Any = typer.Option(*flags, help=text, rich_help_panel=option.heading)
         if option.flags.isupper():
             info = typer.Argument(metavar=option.flags, help=text)
-        else:
-            flags = option.flags.split() or [option.spelling]
-            info = typer.Option(*flags, help=text, rich_help_panel=option.heading)
         kind = option.type | None if option.default is None else option.type
         keyword = inspect.Parameter.KEYWORD_ONLY
         parameter = inspect.Parameter(option.name, keyword, annotation=Annotated[kind, info])
@@ -157,26 +160,22 @@ def arguments(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str,
     settings = groups.pop("function", {})
     groups.pop("", None)
     for argument, content in groups.items():
-        record: Any = getattr(glfs_bio, argument.capitalize())
         content = content.pop(argument, {}) | content
-        names = [field.name for field in fields(record)]
-        unknown = [name for name in content if name not in names]
-        if unknown:
-            raise InvalidValue(
-                f"`{argument}={short(unknown[0])}` is no field: choose from {quoted(*names)}"
-            )
-        settings[argument] = record(**content)
+        names = list(parameters_in_source(f"options.{argument.capitalize()}"))
+        for name in content.keys() - {*names}:
+            text = f"`{argument}={short(name)}` is no field: choose from {quoted(*names)}"
+            raise InvalidValue(text)
+        settings[argument] = getattr(glfs_bio, argument.capitalize())(**content)
     return settings
 
 
 def _of_parameter(parameter: Parameter) -> Option:
     """Return the option of a parameter, required where that has no default."""
-    types = [name for name in parameter.type.split(" | ") if name != "None"]
-    kind = _KINDS.get(parameter.name) or _KINDS.get(" | ".join(types))
+    types = parameter.type.removesuffix(" | None")
+    kind = _KINDS.get(parameter.name) or _KINDS.get(types)
     if kind is None:
-        kind = {"type": next((_TYPES[name] for name in types if name in _TYPES), str)}
-    default: Any = None if parameter.default is not REQUIRED else REQUIRED
-    default = False if parameter.default == "False" else default
+        kind = {"type": next((_TYPES[name] for name in types.split(" | ") if name in _TYPES), str)}
+    default: Any = {REQUIRED: REQUIRED, "False": False}.get(parameter.default)
     return replace(Option(parameter.name, _help(parameter), default=default), **kind)
 
 
@@ -221,16 +220,15 @@ def _of_record(argument: str, parameters: Mapping[str, Parameter]) -> list[Optio
     read, note = (_fields, "") if argument == "limits" else (_platform, "Or the platform's name.")
     options = [Option(argument, about, read=read, note=note)]
     options += [_of_parameter(described[name]) for name in names]
-    return [replace(option, part=argument, heading=record) for option in options]
+    return [replace(option, part=argument) for option in options]
 
 
 def _of_target() -> list[Option]:
     """Return the options of a target, as a selection describes them."""
     described = parameters_in_source("pp.select_genes")
     names = ("preserve", "cell_weights", "use_rep")
-    first, *more = [_of_parameter(described[name]) for name in names]
-    first = replace(first, read=lambda words, name: {"target": preserve(words, name)})
-    return [replace(option, part="preserve", heading="Target") for option in (first, *more)]
+    first, *more = [replace(_of_parameter(described[name]), part="preserve") for name in names]
+    return [replace(first, read=lambda words, name: {"target": preserve(words, name)}), *more]
 
 
 def panels(words: list[str], argument: str) -> Any:
@@ -240,9 +238,8 @@ def panels(words: list[str], argument: str) -> Any:
     pairs = [word.rpartition("=") for word in words]
     by_name = {name or Path(text).stem: panel(text, argument) for name, _, text in pairs}
     if len(by_name) < len(words):
-        raise InvalidValue(
-            f"`{argument}={short(words)}` has two panels of one name: write NAME=PANEL"
-        )
+        text = f"`{argument}={short(words)}` has two panels of one name"
+        raise InvalidValue(f"{text}: write NAME=PANEL")
     return by_name
 
 
@@ -264,14 +261,13 @@ def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
     """Return names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names."""
     items: list[str | re.Pattern[str]] = []
     for text in [text.strip() for word in words for text in _PART.findall(word)]:
-        try:
-            is_pattern = len(text) > 2 and text[0] == text[-1] == "/"
-            item = re.compile(text[1:-1]) if is_pattern else text
-        except re.error as error:
-            raise InvalidValue(
-                f"`{argument}={short(text)}` is not a regular expression: {error}"
-            ) from error
-        items += names_of(text) if text[0] == "@" else [item]
+        if text[0] == "@":
+            items += names_of(text)
+        elif len(text) < 3 or text[0] != "/" or text[-1] != "/":
+            items.append(text)
+        else:
+            with reading(text, "a regular expression", argument):
+                items.append(re.compile(text[1:-1]))
     return items
 
 
@@ -281,12 +277,10 @@ def preserve(words: list[str], argument: str) -> Any:
         return panel(words[0], argument)
     pairs = [word.rpartition("=") if "=" in word else (word, "=", "1") for word in words]
     weights = {name: number_or_name(weight) for name, _, weight in pairs}
-    are_numbers = not any(isinstance(weight, str) for weight in weights.values())
-    if len(weights) < len(words) or not are_numbers or any("," in name for name in weights):
-        raise InvalidValue(
-            f"`{argument}={short(words)}` must be targets, each once, as NAME or NAME=WEIGHT: name "
-            "a file of genes, or a boolean column of `adata.var`"
-        )
+    is_wrong = [isinstance(weight, str) or "," in name for name, weight in weights.items()]
+    if len(weights) < len(words) or any(is_wrong):
+        text = f"`{argument}={short(words)}` must be targets, each once, as NAME or NAME=WEIGHT"
+        raise InvalidValue(f"{text}: name a file of genes, or a boolean column of `adata.var`")
     return weights
 
 
@@ -357,43 +351,33 @@ def check_files(options: Sequence[Option], line: Mapping[str, Any], *, json: boo
 
     With `json` stdout has the document.
     """
-    streams, targets = [], []
-    pairs = [(option, path) for option in options for path in option.paths(line)]
-    for option, path in pairs:
+    overwrite = line.get("overwrite", False)
+    streams = []
+    files_of_line = [(option, path) for option in options for path in option.paths(line)]
+    for option, path in files_of_line:
         has_ending = not option.endings or path.suffix.lower() in option.endings
         if files.is_stream(path):
             streams += [option.name] if option.file == "w" else []
-        elif option.file == "w" and not has_ending:
-            raise InvalidValue(
-                f"`{option.name}={short(path)}` must end with {' or '.join(option.endings)}"
-            )
         elif option.file == "w":
-            targets.append((option.name, path))
+            if not has_ending:
+                endings = " or ".join(option.endings)
+                raise InvalidValue(f"`{option.name}={short(path)}` must end with {endings}")
+            with naming(path=option.name):
+                check_target(path, overwrite=overwrite)
         elif has_ending and not path.exists():
             raise FileMissing(
-                f"`{option.name}={short(path)}` does not exist: name a file or folder that is there"
+                f"`{option.name}={short(path)}` does not exist: name a file or folder"
             )
     if json:
         files.stdout()
         streams.append("json")
     if len(streams) > 1:
-        raise InvalidValue(
-            f"`{streams[0]}` and `{streams[1]}` are both written to stdout: write one to a file"
-        )
-    overwrite = line.get("overwrite", False)
-    for name, path in targets:
-        with naming(path=name):
-            check_target(path, overwrite=overwrite)
-    if line.get("tables") is not None:
-        _check_folder(line["tables"], overwrite=overwrite)
-
-
-def _check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Refuse what is no folder, or has tables that may not be replaced."""
-    if not folder.is_dir():
+        text = f"`{streams[0]}` and `{streams[1]}` are both written to stdout"
+        raise InvalidValue(f"{text}: write one to a file")
+    folder = line.get("tables")
+    if folder is not None and not folder.is_dir():
         with naming(path="tables"):
             check_target(folder, overwrite=False)
-    elif not overwrite and any(folder.glob("*.csv")):
-        raise FileExists(
-            f"`tables={short(folder)}` has tables: name another folder, or pass `overwrite=True`"
-        )
+    elif folder is not None and not overwrite and any(folder.glob("*.csv")):
+        text = f"`tables={short(folder)}` has tables"
+        raise FileExists(f"{text}: name another folder, or pass `overwrite=True`")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _HDF5 = (".h5ad", ".h5", ".h5mu")
-_MTX = ".mtx"
+_MTX, _MATRIX = ".mtx", re.compile(r".*\.mtx(\.gz)?")
 _SYMBOLS, _IDS = "gene_symbols", "gene_ids"
 #: Attributes of a loom file with the names: its own, and those that AnnData writes.
 _GENE, _CELL = ("Gene", "var_names"), ("CellID", "obs_names")
@@ -70,8 +70,9 @@ def read_cells(
         - ``.mtx``, or the folder of one, with the names of genes and cells beside it, as 10x
           Genomics, STARsolo, kallisto, alevin and GEO have it, genes only
         - ``.csv``, ``.tsv``, ``.txt``: a table with names in its first row and column, columns
-          separated as its header is; lines above the header are left out.  The ``*_exprMat_file``
-          of CosMx has cells ``fov_cell_ID``, without those of number 0, which is no cell
+          separated as its header is; above it are comments (``#``, ``!``) alone.  The
+          ``*_exprMat_file`` of CosMx has cells ``fov_cell_ID``, without those of number 0, which is
+          no cell
 
         Tables can be packed (``.gz``, ``.bz2``, ``.xz``), as can ``.mtx`` (``.gz``).
     transpose : bool, default None
@@ -247,9 +248,8 @@ def _loom(path: Path) -> ad.AnnData:
 
     _refuse_external_links(path)
     with loompy.connect(path, "r") as file:
-        of_genes, of_cells = file.ra.keys(), file.ca.keys()
-    genes = [name for name in _GENE if name in of_genes]
-    cells = [name for name in _CELL if name in of_cells]
+        genes = [name for name in _GENE if name in file.ra]
+        cells = [name for name in _CELL if name in file.ca]
     if not genes or not cells:
         raise bad_file(path, f"has no names: add the attributes {quoted(_GENE[0], _CELL[0])}")
     return sc.read_loom(path, var_names=genes[0], obs_names=cells[0])
@@ -257,18 +257,12 @@ def _loom(path: Path) -> ad.AnnData:
 
 def _matrix_of(folder: Path) -> Path:
     """Return the one matrix in a folder; of several, that which is named so."""
-    matrices = sorted(file for file in folder.iterdir() if _stem(file) is not None)
+    matrices = sorted(file for file in folder.iterdir() if _MATRIX.fullmatch(file.name))
     candidates = [file for file in matrices if "matrix" in file.name] or matrices
     if len(candidates) != 1:
-        names = listed([file.name for file in candidates]) if candidates else "none"
-        raise bad_file(folder, f"must hold one .mtx, or be zarr, and holds {names}: give a file")
+        names = listed(file.name for file in candidates)
+        raise bad_file(folder, f"must hold one .mtx, or be zarr ({names}): give a file")
     return candidates[0]
-
-
-def _stem(path: Path) -> str | None:
-    """Return the name of a matrix without its endings; None: it is none."""
-    name = path.name.removesuffix(".gz")
-    return name.removesuffix(_MTX) if name.endswith(_MTX) else None
 
 
 def _mtx(path: Path, var_names: str) -> ad.AnnData:
@@ -283,7 +277,7 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     if "symbols" in texts:
         genes = pd.concat([genes.iloc[:, :1], texts["symbols"]], axis=1, ignore_index=True)
     shape = len(cells), len(genes)
-    has_cells_in_rows = _CELLS_IN_ROWS.match(str(_stem(path))) is not None
+    has_cells_in_rows = _CELLS_IN_ROWS.match(path.name) is not None
     if matrix.shape == shape[::-1] and not (has_cells_in_rows and shape[0] == shape[1]):
         matrix = matrix.T
     elif matrix.shape != shape:
@@ -305,14 +299,14 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     kinds = genes[2] if genes.shape[1] > 2 else pd.Series(dtype=object)
     is_gene = (kinds == sheets.EXPRESSION).to_numpy()
     if not is_gene.any():
-        return adata[:, :0] if any(map(sheets.is_no_gene, kinds)) else adata
+        return adata[:, :0] if any(map(sheets.NO_GENES.fullmatch, kinds)) else adata
     adata.var["feature_types"] = kinds.to_numpy()
     return adata if is_gene.all() else adata[:, is_gene].copy()
 
 
 def _files_of_names(path: Path) -> dict[str, Path]:
     """Return the files with the names of a matrix, which are called as it is."""
-    stem = str(_stem(path))
+    stem = path.name.removesuffix(".gz").removesuffix(_MTX)
     start, _, ending = stem.rpartition("matrix") if "matrix" in stem else (stem, "", "")
     files = sorted(path.parent.iterdir())
     paths: dict[str, Path] = {}

@@ -6,7 +6,6 @@ import csv
 import logging
 import re
 from itertools import islice
-from statistics import mode
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import anndata as ad
@@ -18,7 +17,6 @@ from ..errors import InvalidValue, listed
 from ..vendors import sheets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from .._typing import Array
@@ -62,94 +60,89 @@ _WELL = re.compile(r".?|[A-P]\d{1,2}", re.IGNORECASE)
 
 
 class _Head(NamedTuple):
-    """What the lines above the values of a table say."""
+    """What the header of a table says."""
 
     separator: str
     decimal: str
-    #: Of the header, and how many lines there are down to it, and above it that are no comments
+    #: One for each field of a line; the first is ``""`` where R has none
     names: list[str]
+    #: How many lines there are down to the header, and how many fields name a line: one, or field
+    #: of view and cell
     n_lines: int
-    n_above: int
-    #: Fields of a line, and those that name it: one, or field of view and cell
-    width: int
     n_keys: int
 
 
 def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     """Read a table as cells × genes; None: its rows must be known to be cells."""
     head = _head(path, ending)
+    columns = head.names[head.n_keys :]
     rows, matrix = _values(path, head)
-    corner, columns = _columns(path, head, matrix)
-    while columns and not columns[-1] and np.isnan(matrix[:, len(columns) - 1]).all():
-        columns = columns[:-1]  # of separators at the end
     while rows and rows[-1][:1] in ("", *_COMMENTS) and np.isnan(matrix[len(rows) - 1]).all():
         rows = rows[:-1]
-    matrix = matrix[: len(rows), : len(columns)]
+    matrix = matrix[: len(rows)]
     for side, texts in (("row", rows), ("column", columns)):
         if "" in texts:
             at = texts.index("")
             text = f"has no name for {side} {at + 1} of its values"
             raise bad_file(path, f"{text}, behind {listed(texts[:at][-1:])}: name it, or remove it")
     if transpose is None:
-        check_way_round(path, corner, rows, columns)
+        check_way_round(path, head.names[0], rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
     matrix = matrix.T if transpose else matrix
     _check_names(path, genes, cells if transpose else [], matrix)
     is_cell = np.array([head.n_keys == 1 or not cell.endswith("_0") for cell in cells])
-    is_gene = np.array([not sheets.is_antibody(gene) for gene in genes])
+    is_gene = np.array([not gene.endswith(sheets.ANTIBODY) for gene in genes])
     obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
     twice = obs.index[obs.index.duplicated() & is_cell].unique()
     if len(twice):
         raise bad_file(path, f"has several cells of one name ({listed(twice)}): give each its own")
-    for n_lines, text in (
-        (head.n_above, f"lines above its header in line {head.n_lines}"),
-        ((~is_cell).sum(), "rows of cell_ID 0, which is what is outside of cells"),
-        ((~is_gene).sum(), "antibodies"),
+    for is_in, text in (
+        (is_cell, "rows of cell_ID 0, which is what is outside of cells"),
+        (is_gene, "antibodies"),
     ):
-        if n_lines:
-            log.warning(f"{path} has {n_lines} {text}, which are left out.")
+        if not is_in.all():
+            log.warning(f"{path} has {(~is_in).sum()} {text}, which are left out.")
     adata = ad.AnnData(matrix, obs=obs, var=var)
     return adata if is_cell.all() and is_gene.all() else adata[is_cell, is_gene].copy()
 
 
 def _head(path: Path, ending: str) -> _Head:
-    """Find the header, and what separates columns: the first that one of the first lines has."""
-    with sheets.opened(path) as text:
-        lines = ((number, line.rstrip("\n")) for number, line in enumerate(text, start=1))
-        of_table = (line for line in lines if line[1].strip() and line[1][0] not in _COMMENTS)
-        table = list(islice(of_table, _SNIFFED))
-    for number, line in table:
+    """Return what the header says: the first line that is no comment.
+
+    It has as many names as the next line has fields, or one fewer, as R writes it.
+    """
+    with sheets.opened(path) as file:
+        numbered = ((number, line.rstrip("\n")) for number, line in enumerate(file, start=1))
+        of_table = (line for line in numbered if line[1].strip() and line[1][0] not in _COMMENTS)
+        lines = list(islice(of_table, _SNIFFED))
+    for number, line in lines:
         if "\0" in line:
             raise bad_file(path, "is no text in UTF-8: save it as UTF-8")
         if line.count('"') % 2:
             raise bad_file(path, f"has a quote in line {number} that ends in another: remove it")
-    heads = [_header(path, table, separator) for separator in SEPARATORS[ending]]
-    if not any(heads):
-        raise bad_file(path, "has no columns of numbers: separate them by commas or tabs")
-    return min(filter(None, heads), key=lambda head: head.n_lines)
-
-
-def _header(path: Path, lines: Sequence[tuple[int, str]], separator: str) -> _Head | None:
-    """Return the first line with as many names as most, or the last, have fields, or one fewer.
-
-    R writes one fewer, above values.  Titles have fewer, or nothing but separators behind them.
-    """
-    rows = [_fields(line, separator) for _, line in lines]
-    widths = list(map(len, rows)) or [0]
-    width = max(mode(widths), widths[-1])
-    for at, fields in enumerate(rows):
-        names = list(map(sheets.stripped, fields))
-        while len(names) > width and not names[-1]:
-            names.pop()
-        values = [cells[1:] for cells in rows[at + 1 :]]
-        is_above_values = any(map(_is_number, values[0][:_SNIFFED])) if values else False
-        is_header = len(names) == width or (len(names) == width - 1 and is_above_values)
-        n_filled = sum(map(bool, names[1 - width :]))  # the first may be blank
-        if width > 1 and is_header and 2 * n_filled >= width - 1:
-            is_keyed = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW
-            decimal = "." if separator == "," else _decimal(path, values)
-            return _Head(separator, decimal, names, lines[at][0], at, width, 1 + is_keyed)
-    return None
+    n_lines, header = lines[0] if lines else (0, "")
+    separators = [mark for mark in SEPARATORS[ending] if len(_fields(header, mark)) > 1]
+    if len(lines) < 2 or not separators:
+        text = f"has no header of several columns in line {n_lines}, above numbers"
+        raise bad_file(path, f"{text}: write # before titles, and commas or tabs between columns")
+    names = list(map(sheets.stripped, _fields(header, separators[0])))
+    values = [_fields(line, separators[0]) for _, line in lines[1:]]
+    while not names[-1]:
+        names.pop()
+    if len(names) == len(values[0]) - 1 and values[0][-1].strip():
+        names = ["", *names]
+    if len(names) != len(values[0]):
+        text = f"has {len(names)} names in line {n_lines}, and {len(values[0])} fields below"
+        raise bad_file(
+            path, f"{text}: write # before titles, and no separators at the end of lines"
+        )
+    n_keys = 1 + ({*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW)
+    corner, columns = names[0], names[n_keys:]
+    is_head = not corner or _CELL_HEAD.fullmatch(sheets.plain(corner)) or says_genes(corner)
+    if not is_head and (_side([corner]) > 0 or all(map(_is_number, columns))):
+        raise bad_file(path, f"has no header in line {n_lines}, but {corner}: add one")
+    decimal = "." if separators[0] == "," else _decimal(path, [row[1:] for row in values])
+    return _Head(separators[0], decimal, names, n_lines, n_keys)
 
 
 def _fields(line: str, separator: str) -> list[str]:
@@ -186,7 +179,7 @@ def _values(path: Path, head: _Head) -> tuple[list[str], Array]:
             decimal=head.decimal,
             header=None,
             converters=dict.fromkeys(range(head.n_keys), _as_text),
-            chunksize=max(1, _AT_ONCE // head.width),
+            chunksize=max(1, _AT_ONCE // len(head.names)),
             low_memory=False,  # blocks are small already
         )
         for chunk in chunks:
@@ -208,29 +201,12 @@ def _as_text(field: str) -> str:
 
 def _refuse_texts(path: Path, head: _Head, texts: pd.DataFrame, rows: list[str]) -> NoReturn:
     """Refuse columns that are no numbers, with the first text and its row."""
-    names = ["", *head.names][-head.width :]
     first = texts.iloc[:, 0]
     is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
     at = int(is_text.to_numpy().argmax())
-    columns, row = listed(names[column] for column in texts), rows[len(rows) - len(texts) + at]
+    columns, row = listed(head.names[column] for column in texts), rows[len(rows) - len(texts) + at]
     text = f"has texts in columns ({columns}), as {first.iloc[at]!r} in row {row}"
     raise bad_file(path, f"{text}: remove them")
-
-
-def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
-    """Return what is above the names of the rows, and the names of the columns."""
-    names, width = head.names, matrix.shape[1]
-    if len(names) == width and not np.isnan(matrix[:, -1]).all():
-        names = ["", *names]  # as R writes it
-    corner, columns = names[0], names[head.n_keys :]
-    columns += [""] * (width - len(columns))
-    if len(columns) > width:
-        text = f"has {len(columns)} names in line {head.n_lines}, and {width} values below"
-        raise bad_file(path, f"{text}: give each column a name")
-    is_head = not corner or _CELL_HEAD.fullmatch(sheets.plain(corner)) or says_genes(corner)
-    if not is_head and (_side([corner]) > 0 or all(map(_is_number, columns))):
-        raise bad_file(path, f"has no header in line {head.n_lines}, but {corner}: add one")
-    return corner, columns
 
 
 def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) -> None:

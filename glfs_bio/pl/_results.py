@@ -280,7 +280,8 @@ def comparison(
 
     Parameters
     ----------
-    <adata with results> tl.evaluate_panel
+    adata : AnnData
+        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote.
     <key of the last> tl.evaluate_panel
     <color_map> "Blues"
     <ax>
@@ -370,7 +371,8 @@ def stability(
 
     Parameters
     ----------
-    <adata with results> tl.stability
+    adata : AnnData
+        Cells × genes, with what :func:`~glfs_bio.tl.stability` wrote.
     n_genes : int, default None
         Number of genes, the most frequent first, in columns of 50; genes of no selection are left
         out, and so are those that were included.  None: as many as were chosen, in the mean.

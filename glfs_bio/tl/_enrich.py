@@ -50,7 +50,9 @@ def enrich(
     Parameters
     ----------
     <adata with a selection>
-    <gene_sets> str, path or dict
+    gene_sets : str, path or dict
+        GMT file, dict of set names to genes, or name of a gseapy (Enrichr) library, which is
+        downloaded.
         Libraries are those for human; ``gseapy.get_library(name, organism)`` has others, as dict.
     <key>
     method : {"ora", "prerank"}, default "ora"

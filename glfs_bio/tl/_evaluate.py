@@ -85,7 +85,10 @@ def evaluate_panel(
     panel : str, list, path or dict of these, default "glfs"
         <panel>
         A dict has several panels by their names, which are evaluated by the same measures.
-    <labels> str, default None
+    labels : str, default None
+        Column of ``.obs`` with labels of the cells, such as cell types: categories, texts, whole
+        numbers or booleans.  Cells without one are left out: it is missing, −1, or a text that
+        pandas reads as missing, such as ``"nan"``, ``"NA"`` or ``"None"``.
     sizes : sequence of int, default None
         Numbers of first genes of the panel that are evaluated too.
     measures : str or sequence of str, default None
@@ -114,10 +117,23 @@ def evaluate_panel(
           ``cluster_ari``, of at most 20,000 cells
         - ``"forecast"``, with `labels`, `counts_layer` and a platform: ``accuracy_on_platform``,
           ``accuracy_without_spillover``, ``mecr_reference``, ``mecr_on_platform``
-    <domains, spatial, library_key>
+    domains : str, default None
+        Column of ``.obs`` with labels of places in the tissue, such as layers or regions, to be
+        predicted from expression averaged over neighbours in space; as `labels`.
+    spatial : str, default None
+        Where the cells are in space, for domains and for Moran's I: a key of ``.obsm`` with
+        coordinates, by which the 15 nearest cells are neighbours, or a key of ``.uns`` with a graph
+        of ``sq.gr.spatial_neighbors``.  None: with `domains` ``"spatial_neighbors"``, or where
+        there is none ``"spatial"``; otherwise nothing is said of space.
+    library_key : str, default None
+        Column of ``.obs`` with the section of each cell, as in squidpy: cells of other sections are
+        no neighbours.  None: the regions of a table of spatialdata, or one section, unless the
+        graph says otherwise.
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``, for the share of the counts that the panel takes.
-    <gene_sets> str, path or dict, default None
+    gene_sets : str, path or dict, default None
+        GMT file, dict of set names to genes, or name of a gseapy (Enrichr) library, which is
+        downloaded.
     platform : Platform, default None
         Target platform, as in :func:`~glfs_bio.pp.select_genes`.  None: the platform of the
         selection.

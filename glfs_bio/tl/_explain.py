@@ -69,7 +69,10 @@ def explain_panel(
     <adata>
     panel : str, list or path, default "glfs"
         <panel>
-    <labels> str, default None
+    labels : str, default None
+        Column of ``.obs`` with labels of the cells, such as cell types: categories, texts, whole
+        numbers or booleans.  Cells without one are left out: it is missing, −1, or a text that
+        pandas reads as missing, such as ``"nan"``, ``"NA"`` or ``"None"``.
     genes : str, list or path, default None
         Genes to explain that need not be in the panel: one name, names, a file, or a key, as of a
         panel.
@@ -81,7 +84,9 @@ def explain_panel(
     <layer of a panel>
     <symbols>
     <preserve>  Batches count as in the selection, and in their mean for a target that is named.
-    <key_added of a panel> explanation
+    key_added : str, default None
+        Key of ``.uns``.  None: that of the panel and ``_explanation``, such as
+        ``"glfs_explanation"``, which is also that of a list.
     <inplace>
 
     Returns

@@ -362,7 +362,7 @@ class Evaluation:
                 means = means * detection.efficiency[prefix.genes]
             rows.append(row("counts_on_platform", means.sum()))
             if detection.codewords is not None:
-                loads = forecasts.loads(detection.codewords[prefix.genes], means).sum(axis=1)
+                loads = (detection.codewords[prefix.genes].T * means).sum(axis=1)
                 per_bit = pd.DataFrame({"bit": np.arange(len(loads)), "counts": loads})
                 prefix.tables.setdefault("forecast", {})["counts_per_bit"] = per_bit
         return rows

@@ -79,7 +79,9 @@ def prove_panel(
     <layer of a panel>
     <symbols>
     <preserve>
-    <key_added of a panel> proof
+    key_added : str, default None
+        Key of ``.uns``.  None: that of the panel and ``_proof``, such as ``"glfs_proof"``, which is
+        also that of a list.
     <inplace>
 
     Returns

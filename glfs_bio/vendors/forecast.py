@@ -29,7 +29,6 @@ type has such cells all around it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -61,8 +60,7 @@ _LEAST = 0.01
 _MARKER, _EXCLUSIVE = 0.25, 0.05
 
 
-@dataclass(frozen=True)
-class Spillover:
+class Spillover(NamedTuple):
     """The share ε, and the types of neighbours."""
 
     share: float
@@ -79,43 +77,28 @@ class Pairs(NamedTuple):
     coexpression: Array
 
 
-@dataclass(frozen=True)
 class Around:
-    """Cells from which those of each type receive molecules."""
+    """Cells from which those of each type receive molecules.
 
-    share: float
-    #: Frequencies of types that have cells, shape (n_labels, n_labels).
-    first: Array
-    #: Around a cell of type m, type s' follows s with a probability ``∝ first[s, s'] then[m, s']``.
-    then: Array
-    #: Cells by type, where each type starts, and how many cells it has.
-    cells: Index
-    starts: Index
-    sizes: Index
+    Two cells that follow each other around a cell are neighbours as well.  Of all joint frequencies
+    with those around the cell as both margins, these are nearest to those of neighbours (iterative
+    proportional fitting, Deming and Stephan 1940).
+    """
 
-    @classmethod
-    def of(cls, spillover: Spillover, codes: Index) -> Around:
-        """Fit the frequencies of types that follow each other around a cell.
-
-        Two cells that follow each other are neighbours as well.  Of all joint frequencies with
-        those around the cell as both margins, these are nearest to those of neighbours (iterative
-        proportional fitting, Deming and Stephan 1940).
-        """
-        sizes = np.bincount(codes, minlength=len(spillover.neighbors))
-        first = spillover.neighbors * (sizes > 0)
-        first[first.sum(axis=1) == 0] = sizes
+    def __init__(self, spillover: Spillover, codes: Index) -> None:
+        #: Cells by type, how many cells each type has, and where it starts
+        self.cells = np.argsort(codes, kind="stable")
+        self.sizes = np.bincount(codes, minlength=len(spillover.neighbors))
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        first = spillover.neighbors * (self.sizes > 0)
+        first[first.sum(axis=1) == 0] = self.sizes
         first = first / first.sum(axis=1, keepdims=True)
         pairs, then = first + _SELDOM, np.ones_like(first)
         for _ in range(_ROUNDS):
             then = first / ((first / (then @ pairs.T)) @ pairs)
-        return cls(
-            share=spillover.share,
-            first=first,
-            then=then,
-            cells=np.argsort(codes, kind="stable"),
-            starts=np.cumsum(sizes) - sizes,
-            sizes=sizes,
-        )
+        #: Frequencies of types that have cells, shape (n_labels, n_labels); around a cell of type m
+        #: type s' follows s with a probability ``∝ first[s, s'] then[m, s']``
+        self.first, self.then, self.share = first, then, spillover.share
 
     def mixed(self, counts: Array, codes: Index, rng: np.random.Generator) -> Array:
         """Counts with molecules of neighbouring cells, shape (n_cells, n_genes)."""
@@ -136,27 +119,26 @@ def leaks(without: Array, confusion: Array, neighbors: Array, names: Sequence[st
 
     Shapes: (n_types, n_types) each; `without` and `confusion` have numbers of cells.
     """
-    n_cells = confusion.sum(axis=1, keepdims=True)
-    more = (confusion - without) / n_cells
+    more = (confusion - without) / confusion.sum(axis=1, keepdims=True)
     np.fill_diagonal(more, -np.inf)
-    rows, columns = np.nonzero((more >= _LEAST) | (more == more.max(axis=1, keepdims=True)))
-    table = pd.DataFrame(
-        {
-            "label": np.array(names, dtype=object)[rows],
-            "predicted": np.array(names, dtype=object)[columns],
-            "share": np.maximum(more[rows, columns], 0.0),
-            "neighbors": neighbors[rows, columns],
-        }
-    )
-    table = table[table["share"] > 0]
-    return table.sort_values("share", ascending=False, kind="stable").reset_index(drop=True)
+    is_listed = (more >= _LEAST) | (more == more.max(axis=1, keepdims=True))
+    rows, columns = np.nonzero(is_listed & (more > 0))
+    types = np.array(names, dtype=object)
+    of_types = {"label": types[rows], "predicted": types[columns]}
+    shares = {"share": more[rows, columns], "neighbors": neighbors[rows, columns]}
+    table = pd.DataFrame(of_types | shares)
+    return table.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
 
 def coexpression(on: NDArray[np.bool_]) -> Array:
     """Share of the cells that express either gene that express both, shape (n_genes, n_genes)."""
     both = on.T.astype(float) @ on
-    either = np.diag(both)[:, None] + np.diag(both) - both
-    return np.asarray(np.divide(both, either, out=np.zeros_like(both), where=either > 0))
+    return _ratio(both, np.diag(both)[:, None] + np.diag(both) - both)
+
+
+def _ratio(values: Array, of: Array) -> Array:
+    """Return values as shares of others, 0 of nothing."""
+    return np.asarray(np.divide(values, of, out=np.zeros_like(of), where=of > 0))
 
 
 def exclusive(counts: Array, codes: Index) -> Pairs:
@@ -197,8 +179,7 @@ class Means(NamedTuple):
         return weights @ self.means, weights**2 @ variances
 
 
-@dataclass(frozen=True)
-class Efficiencies:
+class Efficiencies(NamedTuple):
     """Relative detection efficiencies, on a logarithmic scale."""
 
     #: Mean and standard deviation of the logarithm, given the data, shape (n_genes,).
@@ -209,8 +190,7 @@ class Efficiencies:
     prior_spread: float
 
 
-@dataclass(frozen=True)
-class Spilled:
+class Spilled(NamedTuple):
     """What spillover does to a forecast."""
 
     #: Accuracy without it.
@@ -254,13 +234,12 @@ def shrunk(ratios: Array, variances: Array) -> Efficiencies:
 
 def estimated(reference: Means, platform: Means, weights: Array) -> Efficiencies:
     """Efficiencies there, as a share of those here, in cells of given shares of the types."""
-    both = [assay.total(weights) for assay in (reference, platform)]
-    ratio = both[1][0].sum() / both[0][0].sum()
+    assays = reference, platform
+    totals = [assay.total(weights) for assay in assays]
+    ratio = totals[1][0].sum() / totals[0][0].sum()
     added = _HALF / reference.n_cells.sum()  # draws a ratio to that of all counts
     logs, variances = [], []
-    for (means, sampling), share, assay in zip(
-        both, (1.0, ratio), (reference, platform), strict=True
-    ):
+    for assay, (means, sampling), share in zip(assays, totals, (1.0, ratio), strict=True):
         means = means + added * share
         logs.append(np.log(means))
         variances.append((sampling + added * share / assay.n_cells.sum()) / means**2)
@@ -274,16 +253,9 @@ def off_target(reference: Means, platform: Means, weights: Array) -> Array:
     precision = precision / precision.sum(axis=0)
     x_mean, y_mean = (precision * x).sum(axis=0), (precision * y).sum(axis=0)
     varies = (precision * (x - x_mean) ** 2).sum(axis=0)
-    slope = np.divide(
-        (precision * (x - x_mean) * (y - y_mean)).sum(axis=0),
-        varies,
-        out=np.zeros_like(varies),
-        where=varies > 0,
-    )
+    slope = _ratio((precision * (x - x_mean) * (y - y_mean)).sum(axis=0), varies)
     background = np.maximum(y_mean - np.maximum(slope, 0.0) * x_mean, 0.0)
-    total = weights @ y
-    share = np.divide(background, total, out=np.zeros_like(total), where=total > 0)
-    return np.asarray(np.clip(share, 0.0, 1.0))
+    return np.asarray(np.clip(_ratio(background, weights @ y), 0.0, 1.0))
 
 
 def bits(codebook: Mapping[int, str], n_genes: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -297,11 +269,6 @@ def bits(codebook: Mapping[int, str], n_genes: int) -> tuple[NDArray[np.bool_], 
     for gene, word in codebook.items():
         words[gene] = [bit == "1" for bit in word]
     return words, has_codeword
-
-
-def loads(words: NDArray[np.bool_], counts: Array) -> Array:
-    """Return the counts of each gene in each bit, shape (n_bits, n_genes)."""
-    return np.asarray(words.T * counts)
 
 
 def ends(values: Array, axis: int = 0) -> Array:
@@ -327,42 +294,35 @@ def of_labels(
     rng = np.random.default_rng(random_state)
     around, resampling = rng.spawn(2)  # counts are the same with and without spillover
     works, drawn = detection.draws(counts.shape[1], _DRAWS, random_state)
-    present = np.unique(codes)
-    n_cells = np.bincount(codes)[present]
+    present, n_cells = np.unique(codes, return_counts=True)
     samples, read, plain = [], [], []
-    givers = None if spillover is None else Around.of(spillover, codes)
+    givers = None if spillover is None else Around(spillover, codes)
     together: Array = np.zeros(())  # then of shape (2, n_genes, n_genes)
     for work, efficiency in zip(works, drawn, strict=True):
         seen = counted(counts, rates, efficiency * work, detection.off_target, rng)
         if givers is not None:
             plain.append(_scores(seen, codes, names))
             unmixed, seen = seen, givers.mixed(seen, codes, around)
-            together = together + np.stack(
-                [coexpression(scores_of_draw > 0) for scores_of_draw in (unmixed, seen)]
-            )
+            together = together + np.stack([coexpression(cells > 0) for cells in (unmixed, seen)])
         read.append(_scores(seen, codes, names))
         hits = read[-1].per_label["recall"].to_numpy() * n_cells
         samples.append(possible(hits, n_cells, resampling))
     sampled = np.concatenate(samples)
+    recall, confusion, accuracy = _mean_scores(read)
     low, high = ends(sampled)
     table = pd.DataFrame(
-        {"n_cells": n_cells, "recall": _recall(read), "recall_low": low, "recall_high": high},
+        {"n_cells": n_cells, "recall": recall, "recall_low": low, "recall_high": high},
         index=pd.Index([names[code] for code in present], name="label"),
     )
-    accuracies = np.array([_accuracy(read), *ends(sampled @ (n_cells / n_cells.sum()))])
+    accuracies = np.array([accuracy, *ends(sampled @ (n_cells / n_cells.sum()))])
     if spillover is None:
         return Forecast(table, accuracies)
-    table["recall_without_spillover"] = _recall(plain)
-    leaking = leaks(
-        _confusion(plain),
-        _confusion(read),
-        spillover.neighbors[np.ix_(present, present)],
-        list(table.index),
-    )
+    table["recall_without_spillover"], without, plain_accuracy = _mean_scores(plain)
+    neighbors = spillover.neighbors[np.ix_(present, present)]
+    leaking = leaks(without, confusion, neighbors, list(table.index))
     pairs = exclusive(counts, codes)
     of_pairs = together[:, pairs.first, pairs.second] / _DRAWS
-    spilled = Spilled(_accuracy(plain), leaking, pairs, *of_pairs)
-    return Forecast(table, accuracies, spilled)
+    return Forecast(table, accuracies, Spilled(plain_accuracy, leaking, pairs, *of_pairs))
 
 
 def possible(
@@ -379,20 +339,14 @@ def possible(
 
 
 def _scores(counts: Array, codes: Index, names: Sequence[str]) -> LabelScores:
-    where = coordinates(normalised(counts))
-    return label_scores(where, codes, names)
+    return label_scores(coordinates(normalised(counts)), codes, names)
 
 
-def _recall(draws: list[LabelScores]) -> Array:
-    return np.asarray(np.mean([draw.per_label["recall"].to_numpy() for draw in draws], axis=0))
-
-
-def _confusion(draws: list[LabelScores]) -> Array:
-    return np.asarray(np.mean([draw.confusion.to_numpy() for draw in draws], axis=0))
-
-
-def _accuracy(draws: list[LabelScores]) -> float:
-    return float(np.mean([draw.accuracy for draw in draws]))
+def _mean_scores(draws: list[LabelScores]) -> tuple[Array, Array, float]:
+    """Return the mean recall of each label, numbers of confused cells, and accuracy of draws."""
+    recall = np.mean([draw.per_label["recall"].to_numpy() for draw in draws], axis=0)
+    confusion = np.mean([draw.confusion.to_numpy() for draw in draws], axis=0)
+    return recall, confusion, float(np.mean([draw.accuracy for draw in draws]))
 
 
 def counted(

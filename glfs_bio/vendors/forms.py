@@ -15,7 +15,7 @@ from ..errors import NotFound, listed, short
 from . import genes, names, sheets
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection
 
     from numpy.typing import NDArray
 
@@ -47,7 +47,7 @@ class PanelFile(list[str]):
 
     :func:`read_panel` makes it.
 
-    Parameters
+    Attributes
     ----------
     table : DataFrame
         One row per gene: ``gene``, ``id`` (of Ensembl without its version, FlyBase, WormBase or
@@ -57,33 +57,27 @@ class PanelFile(list[str]):
         not in the data.
     form : str
         ``"list"``, ``"table"``, ``"codebook"``, ``"gene sets"``, or that of a vendor's document.
-    controls : list of str, default ()
+    controls : list of str
         Names of controls and blanks, which are no genes.
-    repeated : list of str, default ()
+    repeated : list of str
         Genes that the file has more than once.
-    codebook : DataFrame, default None
+    codebook : DataFrame
         Bits of every gene, one column per bit, of a form that has them.
-    about : dict, default None
+    about : dict of str
         Name, species and tissue of the panel, where the file says them.
-    backups : list of str, default ()
+    backups : list of str
         Genes that the file has as backups of others, which are not in the panel.
 
     """
 
-    def __init__(
-        self,
-        table: pd.DataFrame,
-        form: str,
-        controls: Sequence[str] = (),
-        repeated: Sequence[str] = (),
-        codebook: pd.DataFrame | None = None,
-        about: Mapping[str, str] | None = None,
-        backups: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, table: pd.DataFrame, form: str) -> None:
         super().__init__(table["gene"])
-        self.table, self.form, self.codebook = table, form, codebook
-        self.controls, self.repeated, self.backups = map(list, (controls, repeated, backups))
-        self.about = dict(about or {})
+        self.table, self.form = table, form
+        self.controls: list[str] = []
+        self.repeated: list[str] = []
+        self.backups: list[str] = []
+        self.codebook: pd.DataFrame | None = None
+        self.about: dict[str, str] = {}
 
 
 def read_panel(
@@ -181,34 +175,28 @@ def _panel(
 
     A column ``control`` has flags of controls that their names do not tell.
     """
-    is_control = table["gene"].map(names.is_control).astype(bool) | table.get("control", False)
-    is_gene = (table["gene"] != "") & ~is_control
-    is_backup = table.get("backup", table["gene"].mask(is_gene, "")).map(sheets.is_yes).astype(bool)
-    may_be_prose = sheets.ending(path) == ".gmt"
-    sheets.check_read(str(path), list(table["gene"][is_gene]), may_be_prose=may_be_prose)
+    symbols = table["gene"]
+    is_control = symbols.map(names.is_control).astype(bool) | table.get("control", False)
+    is_gene = (symbols != "") & ~is_control
+    is_backup = is_gene & table.get("backup", pd.Series("", table.index)).map(sheets.is_yes)
+    sheets.check_read(str(path), list(symbols[is_gene]), may_be_prose=sheets.ending(path) == ".gmt")
     panel = table[is_gene & ~is_backup].drop(columns="control", errors="ignore")
     if panel.empty:
         raise bad_file(path, "has no gene names, or none that is no backup")
-    rows = panel.drop_duplicates("gene")
-    ids = rows["gene"].map(lambda name: names.as_id(name) if names.is_id(name) else "")
-    ids = rows["id"].where(rows["id"] != "", ids) if "id" in rows else ids
-    rows = pd.concat(
-        [rows["gene"], ids.rename("id"), rows.drop(columns=["gene", "id"], errors="ignore")], axis=1
-    )
+    rows = panel.drop_duplicates("gene").copy()
+    if "id" not in rows:
+        rows.insert(1, "id", "")
+    is_id = (rows["id"] == "") & rows["gene"].map(names.is_id).astype(bool)
+    rows["id"] = rows["id"].mask(is_id, rows["gene"].map(names.as_id))
+    file = PanelFile(rows.reset_index(drop=True), form)
     if codebook is not None:
-        codebook = codebook.loc[rows.index].set_axis(list(rows["gene"]), axis=0)
-    backups = pd.Index(table["gene"][is_gene & is_backup].unique()).difference(
-        rows["gene"], sort=False
-    )
-    again = panel["gene"][panel["gene"].duplicated()].unique()
-    controls, rows = table["gene"][is_control].unique(), rows.reset_index(drop=True)
-    file = PanelFile(rows, form, controls, again, codebook, backups=backups)
-    log.info(f"{path} is a file of the form {form}: {len(file)} genes.")
-    pairs = ("controls", log.warning), ("backups", log.info)
-    for text, say in pairs:
-        spare = getattr(file, text)
-        if spare:
-            say(f"{path} has {len(spare)} {text} ({listed(spare, 3)}), which are left out.")
+        file.codebook = codebook.loc[rows.index].set_axis(list(rows["gene"]), axis=0)
+    file.controls = list(symbols[is_control].unique())
+    file.backups = list(symbols[is_backup & ~symbols.isin(file)].unique())
+    file.repeated = list(panel["gene"][panel["gene"].duplicated()].unique())
+    for text, left_out in (("controls", file.controls), ("backups", file.backups)):
+        if left_out:
+            log.warning(f"{path} has {len(left_out)} {text}, left out: {listed(left_out, 3)}.")
     return file
 
 
@@ -219,16 +207,15 @@ def _of_sets(path: Path, set_name: str | None) -> PanelFile:
         for key in {*_DOCUMENTS} & {*content}:
             return _of_document(path, key, content)
         content = content.get("genes")
-    if isinstance(content, list) and content and isinstance(content[0], dict):
-        return _of_rows(path, sheets.of_frame(pd.DataFrame(content)), None)
-    if isinstance(content, list) and set_name is None:
+    if set_name is None and isinstance(content, list):
+        if content and isinstance(content[0], dict):
+            return _of_rows(path, sheets.of_frame(pd.DataFrame(content)), None)
         members, form = genes.listed_in(path, content), "list"
     else:
         sets, form = genes.read_markers(path), "gene sets"
         if set_name is not None and set_name not in sets:
             raise NotFound(f"`set_name={short(set_name)}` is not in {path}: it has {listed(sets)}")
-        chosen = sets if set_name is None else [set_name]
-        members = [gene for name in chosen for gene in sets[name]]
+        members = [gene for name in sets if set_name in (None, name) for gene in sets[name]]
     return _panel(path, form, pd.DataFrame({"gene": members}, dtype=object))
 
 
@@ -243,8 +230,8 @@ def _of_document(path: Path, key: str, content: dict[str, Any]) -> PanelFile:
         table["control"] = table["control"].fillna("").str.fullmatch(control)
         if "id" in table:
             table["id"] = table["id"].fillna("").map(names.as_id)
-            codewords = table["codewords"].map(lambda words: map(str, words), na_action="ignore")
-            table["codewords"] = codewords.map("|".join, na_action="ignore").fillna("")
+            words = table["codewords"].map(lambda words: "|".join(map(str, words)), "ignore")
+            table["codewords"] = words.fillna("")
         panel = _panel(path, form, table)
         about = {**about, "name": about.get("identity", {}).get("name")}
         stated = ("name", "species", "tissue", "num_gene_targets")
@@ -265,10 +252,11 @@ _DOCUMENTS = {
 def _of_rows(path: Path, rows: list[list[str]], column: str | None) -> PanelFile:
     """Return a table, a codebook or a list."""
     sheet, columns = sheets.genes(str(path), rows, column, _FURTHER)
-    taken = [columns[name] for name in ("gene", "id") if name in columns]
-    columns = {n: at for n, at in columns.items() if n in ("gene", "id") or at not in taken}
+    taken = {columns["gene"], columns.get("id", columns["gene"])}
     if columns.get("id") == columns["gene"]:
         del columns["id"]
+    for name in [name for name in _FURTHER if columns.get(name) in taken]:
+        del columns[name]
     cells = {name: sheet.column(at) for name, at in columns.items()}
     table = pd.DataFrame(cells, index=range(len(sheet.rows)), dtype=object)
     codebook = None if column is not None else _codebook(path, sheet, taken)
@@ -276,10 +264,11 @@ def _of_rows(path: Path, rows: list[list[str]], column: str | None) -> PanelFile
         table = sheets.one_name_a_row(str(path), table[_chosen(str(path), sheet)], "gene")
     if "id" in table:
         is_gene = table["id"].map(names.is_id).astype(bool)
-        nameless = (table["gene"] == "") & ~table["id"].map(names.is_number)
-        table["gene"] = table["gene"].mask(nameless, table["id"].map(names.as_id))
+        nameless = (table["gene"] == "") & ~table["id"].map(names.is_number).astype(bool)
+        ids = table["id"].map(names.as_id)
+        table["gene"] = table["gene"].mask(nameless, ids)
         table = table if "name" in table else table.assign(name=table["id"].mask(is_gene, ""))
-        table["id"] = table["id"].map(names.as_id).where(is_gene, "")
+        table["id"] = ids.where(is_gene, "")
     if "source" in table and table["source"].isin(_SOURCES).all():
         for flag, source in (("must_have", "included"), ("backup", "backup")):
             table[flag] = table.get(flag, np.where(table["source"] == source, "TRUE", "FALSE"))
@@ -298,8 +287,8 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
         if len(flags) > 1:
             raise bad_file(path, f"has several columns of flags of the panel ({head}): leave one")
         if flags:
-            is_yes = head != _CHOSEN[-1]
-            is_chosen = np.array([sheets.is_yes(cell) == is_yes for cell in flags[0]], dtype=bool)
+            is_yes = np.array([*map(sheets.is_yes, flags[0])], dtype=bool)
+            is_chosen = ~is_yes if head == _CHOSEN[-1] else is_yes
             if not is_chosen.any():
                 raise bad_file(path, "has a column of flags that selects no gene: correct it")
             log.info(f"The panel of {path} is the {is_chosen.sum()} rows that a column selects.")
@@ -310,18 +299,18 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
 def _codebook(path: Path, sheet: sheets.Sheet, names: Collection[int]) -> pd.DataFrame | None:
     """Return the bits of a codebook, in columns or in a text of each row; None: it is none."""
     bits = [at for at, head in enumerate(sheet.plain) if _BIT.fullmatch(head) and at not in names]
-    words = [at for at in sheet.headed(_WORDS) if at not in names]
+    words = [sheet.column(at) for at in sheet.headed(_WORDS) if at not in names][:1]
     kinds = [sheets.kind_of(sheet.column(at)) for at in bits]
     if len(bits) >= _FEWEST_BITS and 2 * kinds.count("flags") > len(bits):
         rows = [[row[at] for at in bits] for row in sheet.rows]
         heads = [sheet.heads[at] for at in bits]
-    elif words and sheets.kind_of(sheet.column(words[0])) == "bits":
-        rows = [list(re.sub(r"\s", "", word)) for word in sheet.column(words[0])]
+    elif words and sheets.kind_of(words[0]) == "bits":
+        rows = [list(re.sub(r"\s", "", word)) for word in words[0]]
         heads = [f"bit{n + 1}" for n in range(max(map(len, rows)))]
     else:
         return None
-    is_bits = [set(row) <= {"0", "1"} and len(row) == len(heads) for row in rows]
-    if not all(is_bits):
-        row = is_bits.index(False) + 1
-        raise bad_file(path, f"has in row {row} other than {len(heads)} bits: write them as texts")
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(heads) or not {*row} <= {"0", "1"}:
+            text = f"has in row {number} other than {len(heads)} bits"
+            raise bad_file(path, f"{text}: write them as texts")
     return pd.DataFrame(np.array(rows, dtype=np.int8), columns=heads)

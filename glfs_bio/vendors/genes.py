@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from itertools import compress
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from .._extras import needs
-from .._files import as_path, bad_file, reading, reason
+from .._files import bad_file, reading, reason
 from ..errors import InvalidType, InvalidValue, Unreachable, listed, naming, short
 from . import names, sheets
 
@@ -69,7 +70,8 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
         frame = _of_rows(str(path), sheets.table(path))
     if frame.empty:
         raise bad_file(path, "holds no genes")
-    if wrong := sheets.damaged(list(frame["symbol"])):
+    wrong = sheets.damaged(list(frame["symbol"]))
+    if wrong:
         log.warning(f"{path} has dates or numbers among the genes, as sheets do: {listed(wrong)}.")
     return frame if species is None else names.of_species(frame, species, argument="species")
 
@@ -94,12 +96,11 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
 
 def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
     """Return a table of genes out of rows, with a header or without one."""
-    further = ("n_probe_sets", *set(COLUMNS) - {"n_probes"})
-    sheet, columns = sheets.genes(source, rows, further=further)
+    sheet, columns = sheets.genes(source, rows, further=("n_probe_sets", *COLUMNS))
     frame = pd.DataFrame({name: sheet.column(at) for name, at in columns.items()}, dtype=object)
-    frame = frame.rename(columns={"gene": "symbol", "n_probe_sets": "n_probes"})
-    if "n_probes" in frame:
-        texts = frame.pop("n_probes")
+    frame = frame.rename(columns={"gene": "symbol"})
+    if "n_probe_sets" in frame:
+        texts = frame.pop("n_probe_sets")
         numbers = sheets.numbers_of(texts)
         strange = texts[numbers.isna() & ~texts.isin(names.NO_NAME)]
         if len(strange) and numbers.notna().any():
@@ -114,13 +115,12 @@ def _genes(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the same with ids in one spelling, and each gene once."""
     ids = frame["id"].map(names.as_id)
     ids = ids.mask(ids.map(names.is_number).astype(bool), "")
-    is_id = frame["symbol"].map(names.is_id).astype(bool)
-    frame = frame.assign(id=ids.mask((ids == "") & is_id, frame["symbol"].map(names.as_id)))
+    is_id = (ids == "") & frame["symbol"].map(names.is_id).astype(bool)
+    frame = frame.assign(id=ids.mask(is_id, frame["symbol"].map(names.as_id)))
     for name in {"previous", "aliases"} & set(frame):
         frame[name] = frame[name].str.replace(", ", "|", regex=False)
-    has_name = (frame["symbol"] != "") | (frame["id"] != "")
-    genes = frame[has_name & ~frame["symbol"].map(names.is_control).astype(bool)]
-    genes = genes[[name for name in ("symbol", "id", *COLUMNS) if name in genes]]
+    is_gene = (frame["symbol"] + frame["id"] != "") & ~frame["symbol"].map(names.is_control)
+    genes = frame.loc[is_gene, [name for name in ("symbol", "id", *COLUMNS) if name in frame]]
     if "n_probes" in genes:  # of a gene that is in several places, such as haplotypes, the most
         most = genes.groupby(list(genes.columns.drop("n_probes")), sort=False)["n_probes"]
         genes = genes.assign(n_probes=most.transform("max"))
@@ -133,21 +133,19 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
         for line in lines:
             fields = line.split("\t")
             if len(fields) > 8 and fields[2].endswith("gene") and line[0] != "#":
-                attributes: dict[str, str] = dict(reversed(_ATTRIBUTE.findall(fields[8])))
-                gene_id = attributes.get("gene_id", attributes.get("ID", ""))
-                symbol = attributes.get("gene_name", attributes.get("Name", ""))
-                yield symbol, names.versionless(gene_id)
+                of_gene: dict[str, str] = dict(reversed(_ATTRIBUTE.findall(fields[8])))
+                symbol = of_gene.get("gene_name", of_gene.get("Name", ""))
+                yield symbol, names.versionless(of_gene.get("gene_id", of_gene.get("ID", "")))
 
 
 #: Where the libraries of gseapy are, and seconds to wait for them.
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 _HEADS = (*sheets.HEADS["type"], *sheets.GENE_HEADS)
-#: A head of genes that a type lacks; one of several columns of genes, such as ``marker 1``; a line
-#: ``T cells: CD3D, CD3E``; and what users of scanpy append to the name of a group.
+#: A head of genes that a type lacks; one of several columns of genes, such as ``marker 1``; and
+#: what users of scanpy append to the name of a group.
 _LACKING = re.compile(r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))")
 _NUMBERED = re.compile(r"(gene|marker|markergene|symbol|genesymbol)\d+")
-_LINE = re.compile(r"([^:]+):\s+(.+)")
-_OF_SCANPY = re.compile(r"(.+)_(names|n)")
+_OF_SCANPY = re.compile(r"(?<=.)_(names|n)$")
 
 
 def read_markers(
@@ -207,9 +205,9 @@ def read_markers(
     >>> markers
     {'T': ['CD3D', 'CD3E'], 'B': ['MS4A1']}
     """
+    if isinstance(path, pd.DataFrame) and sheet is not None:
+        raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
     if isinstance(path, pd.DataFrame):
-        if sheet is not None:
-            raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
         return _lists(None, _pairs(None, sheets.of_frame(path), type, gene))
     endings = (*sheets.SETS, *sheets.LISTS)
     path, ending = sheets.checked(path, endings, sheet=sheet, type=type, gene=gene)
@@ -219,19 +217,6 @@ def read_markers(
         return _lists(str(path), _of_json(path))
     rows = sheets.table(path, sheet, type or gene)
     return _lists(str(path), _pairs(str(path), rows, type, gene))
-
-
-def further_names(path: str | Path) -> dict[str, tuple[str, str]]:
-    """Return the id and the name elsewhere of genes in a table, by name, ``""`` for none."""
-    if sheets.ending(path := as_path(path)) not in sheets.LISTS:
-        return {}
-    table = sheets.headed(sheets.table(path), heads=_HEADS)
-    heads = (sheets.HEADS["symbol"], sheets.HEADS["id"], ["name"])
-    gene, *more = (table.headed(of)[:1] for of in heads)
-    blank = [""] * len(table.rows)
-    ids, called = (table.column(*at) if at and at != gene else blank for at in more)
-    genes = table.column(*gene) if gene else []
-    return {name: (names.as_id(ids[n]), called[n]) for n, name in enumerate(genes)}
 
 
 def content(path: Path) -> Any:
@@ -251,15 +236,13 @@ def listed_in(path: Path, cells: Any) -> list[str]:
 def _of_gmt(path: Path) -> dict[str, list[str]]:
     """Return the genes of each gene set of a GMT file."""
     sets: dict[str, list[str]] = {}
-    lines = sheets.text(path).split("\n")
-    for line in filter(str.strip, lines):
+    for line in filter(str.strip, sheets.text(path).split("\n")):
         name, *fields = (sheets.clean(field) for field in line.split("\t"))
         cells = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]  # without weights
         genes = _names_in(str(path), cells, may_be_prose=True)  # Reactome has some in words
         if not name or not genes or name in sets:
-            raise bad_file(
-                path, f"is no GMT file, or has a set twice ({line[:40]!r}): mend this line"
-            )
+            text = f"is no GMT file, or has a set twice ({line[:40]!r})"
+            raise bad_file(path, f"{text}: mend this line")
         sets[name] = list(dict.fromkeys(genes))
     if not sets:
         raise bad_file(path, "holds no gene set")
@@ -278,14 +261,14 @@ def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 def _lists(source: object, pairs: Iterable[tuple[str, list[str]]]) -> dict[str, list[str]]:
     """Return genes by type, each once."""
-    members: dict[str, dict[str, None]] = {}
+    lists: dict[str, list[str]] = defaultdict(list)
     for name, genes in pairs:
         if name not in names.NO_NAME and genes:
-            members.setdefault(name, {}).update(dict.fromkeys(genes))
-    if not members:
+            lists[name] += genes
+    if not lists:
         raise bad_file(source, "holds no genes of a type")
-    sheets.check_read(source, [gene for of_type in members.values() for gene in of_type])
-    return {name: list(of_type) for name, of_type in members.items()}
+    sheets.check_read(source, [gene for genes in lists.values() for gene in genes])
+    return {name: list(dict.fromkeys(genes)) for name, genes in lists.items()}
 
 
 def _pairs(
@@ -296,9 +279,6 @@ def _pairs(
     They are in rows, where a column holds the types; else a column has the genes of a type below
     its head, or says by flags which genes are of it.
     """
-    lines = [_LINE.fullmatch(row[0]) for row in rows if len(row) == 1]
-    if rows and len(lines) == len(rows) and all(lines):
-        rows = [[line[1], line[2]] for line in lines if line]
     table = sheets.headed(rows, type or gene, heads=_HEADS)
     heads, kinds = table.heads, table.kinds
     of_type = table.headed(sheets.HEADS["type"])[:1]
@@ -307,28 +287,28 @@ def _pairs(
     of_genes = _gene_columns(table, kinds, of_type)
     if gene is not None:
         of_genes = [table.index_of(source, "gene", gene)]
-    columns = [
-        at for at in range(len(kinds)) if at not in of_genes and (heads[at] or not any(heads))
+    others = [at for at in range(len(kinds)) if at not in of_genes]
+    texts = [
+        at for at in others if kinds[at] in ("names", "prose") and (heads[at] or not any(heads))
     ]
-    texts = [at for at in columns if kinds[at] in ("names", "prose")]
-    flags = [at for at in columns if kinds[at] in ("flags", "marks") and heads[at]]
+    flags = [at for at in others if kinds[at] in ("flags", "marks") and heads[at]]
     of_type = of_type or texts[: len(texts) == 1]
     if of_type and of_genes:
         label = ""
         for row in table.rows:
             label = row[of_type[0]] or label  # merged cells have the last one
             yield label, _names_in(source, [row[at] for at in of_genes])
-    elif len(of_genes) == 1 and len(flags) == len(kinds) - 1 > 0:
+    elif len(of_genes) == 1 and others and flags == others:
         for at in flags:
             is_of_type = map(sheets.is_yes, table.column(at))
             yield heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
     elif (
         of_genes and not texts and any(heads) and not any(sheets.is_head(h, _HEADS) for h in heads)
     ):
-        matches = [_OF_SCANPY.fullmatch(heads[at]) for at in of_genes]
+        is_of_scanpy = all(_OF_SCANPY.search(heads[at]) for at in of_genes)
         is_gmx = {cell for cell in table.rows[0] if cell} == {"na"}  # GSEA's have descriptions
-        for at, match in zip(of_genes, matches, strict=True):
-            label = match[1] if match and all(matches) else heads[at]
+        for at in of_genes:
+            label = _OF_SCANPY.sub("", heads[at]) if is_of_scanpy else heads[at]
             yield label, _names_in(source, table.column(at)[is_gmx:])
     else:
         text = f"has no columns of types and of genes, nor one per type ({table.summary()})"
@@ -342,17 +322,15 @@ def _names_in(source: object, cells: Iterable[str], **options: bool) -> list[str
 def _gene_columns(table: sheets.Sheet, kinds: list[str], of_type: list[int]) -> list[int]:
     """Return the columns of genes: by a known head, by numbers, or all that hold genes."""
     columns = [at for at, kind in enumerate(kinds) if kind in ("symbols", "ids")]
-    if not set(columns) - {*of_type} and of_type:
+    are_known = not of_type or {*columns} - {*of_type}
+    if not are_known:
         columns = [at for at, kind in enumerate(kinds) if kind == "names"]
     columns = [at for at in columns if at not in of_type]
     with_head = [at for at in table.headed(sheets.GENE_HEADS) if at in columns]
-    numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
     if with_head:
         return [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
-    is_names = bool(columns) and kinds[columns[0]] == "names"
-    return numbered or [
-        at for at in columns if not is_names and not _LACKING.match(table.heads[at])
-    ]
+    numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
+    return numbered or [at for at in columns if are_known and not _LACKING.match(table.heads[at])]
 
 
 def said_of(gene_sets: object) -> str | None:
@@ -370,9 +348,8 @@ def sets_of(source: str | Path | Mapping[str, Collection[str]]) -> dict[str, lis
             return read_markers(path)
         source = _library(source)
     if not isinstance(source, Mapping):
-        raise InvalidType(
-            f"`gene_sets={short(source)}` must be a GMT file, a `dict` or a gseapy library"
-        )
+        text = f"`gene_sets={short(source)}` must be a GMT file, a `dict` or a gseapy library"
+        raise InvalidType(text)
     for name, genes in source.items():
         if isinstance(genes, str) or not isinstance(genes, Iterable):
             raise InvalidType(f"`gene_sets={short(genes)}` must be a list for {str(name)!r}")
@@ -389,10 +366,9 @@ def _library(name: str) -> Any:
         requests.head(_LIBRARIES, timeout=_PATIENCE)  # gseapy itself waits for half a minute
         return gseapy.parser.download_library(name, organism="human")
     except Exception as error:  # gseapy raises a plain one for a name that it does not know
-        raise Unreachable(
-            f"`gene_sets={short(name)}` is no file, and no library that gseapy can reach "
-            f"({reason(error)}): choose one of gseapy.get_library_name()"
-        ) from error
+        text = f"`gene_sets={short(name)}` is no file, and no library that gseapy can reach"
+        remedy = f"({reason(error)}): choose one of gseapy.get_library_name()"
+        raise Unreachable(f"{text} {remedy}") from error
 
 
 def within(
@@ -402,14 +378,9 @@ def within(
     background = set(universe)
     inside = {name: [gene for gene in genes if gene in background] for name, genes in sets.items()}
     fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= largest}
-    if fitting:
-        return fitting
-    if any(inside.values()):
-        raise InvalidValue(
-            f"`gene_sets` have no set of {smallest} to {largest:g} genes: change `min_size`"
-        )
-    members = [gene for genes in sets.values() for gene in genes]
-    raise InvalidValue(
-        f"`gene_sets` have no gene of the data ({listed(members[:3])} against "
-        f"{listed(universe[:3])}): name the column that is spelt as they are with `symbols`"
-    )
+    if not fitting:
+        members = listed([gene for genes in sets.values() for gene in genes], 3)
+        text = f"`gene_sets` ({members}) have no set of {smallest} to {largest:g} genes of the data"
+        remedy = "change `min_size`, or name the column that is spelt as they are with `symbols`"
+        raise InvalidValue(f"{text} ({listed(universe, 3)}): {remedy}")
+    return fitting

@@ -99,16 +99,14 @@ NOT_FOUND = {
     "foreign": "is a gene of another species",
     "unknown": "is in no table",
 }
-#: What scanpy and R append to names that occur twice.
-_MADE_UNIQUE = re.compile(r"(.+)[.-]\d+")
 
 
 def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> pd.DataFrame:
     """Return the genes of one species."""
     rows = genes[_is_of(genes, species)]
     if rows.empty:
-        present = genes["species"].unique() if "species" in genes else ["no such column"]
-        raise InvalidValue(f"`{argument}={short(species)}` is not among {listed(present)}")
+        present = listed(genes.get("species", pd.Series()).unique())
+        raise InvalidValue(f"`{argument}={short(species)}` is not among those of genes: {present}")
     return rows.reset_index(drop=True)
 
 
@@ -203,10 +201,8 @@ def _names(*, folded: bool) -> frozenset[str]:
 @cache
 def _present() -> dict[str, frozenset[str]]:
     """Present symbols and ids of each species."""
-    by_species = nomenclature().groupby("species")
-    return {
-        species: frozenset({*genes["symbol"], *genes["id"]} - {""}) for species, genes in by_species
-    }
+    groups = nomenclature().groupby("species")
+    return {name: frozenset({*genes["symbol"], *genes["id"]} - {""}) for name, genes in groups}
 
 
 def are_names(texts: Sequence[str]) -> bool:
@@ -240,14 +236,12 @@ def is_number(name: str) -> bool:
 
 def meant_by_date(name: str) -> list[str]:
     """Return symbols that a spreadsheet may have made a date of, those of today first named."""
-    symbols = [
-        f"{stem}{day}"
-        for month, day in dates(name)
-        for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1].upper(),))
-    ]
-    human = nomenclature_of("Homo sapiens")
-    genes = [(human.gene_of(symbol), symbol) for symbol in symbols]
-    meanings = [gene if gene == name else f"{gene} ({name})" for gene, name in genes if gene]
+    human, meanings = nomenclature_of("Homo sapiens"), []
+    for month, day in dates(name):
+        for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1].upper(),)):
+            symbol = f"{stem}{day}"
+            gene = human.gene_of(symbol)
+            meanings += [gene if gene == symbol else f"{gene} ({symbol})"] if gene else []
     return list(dict.fromkeys(meanings))
 
 
@@ -322,8 +316,8 @@ class Nomenclature:
         entries = [self._by_spelling.get(spelling, []) for spelling in spellings]
         # Of a gene with both spellings that with separators is surer: PD-1 is PDCD1, not SNCA.
         genes = [entry[1] for entry in entries[0]]
-        written = {entry[1] for entry in entries[0] if entry[0].casefold() == name.casefold()}
-        written = {gene for gene in written if genes.count(gene) > 1}
+        same = [entry[1] for entry in entries[0] if entry[0].casefold() == name.casefold()]
+        written = {gene for gene in same if genes.count(gene) > 1}
         if len(written) == 1 and not name.isalnum():
             entries[0] = [entry for entry in entries[0] if entry[1] in written]
         symbols = {symbol for _, symbol, _ in entries[0] or entries[1]}
@@ -374,7 +368,7 @@ class Resolver:
         past = nomenclature() if history is None else history
         table = past if genes is None else genes
         if species is None and "species" in table:
-            species = _most(table, names) or _by_case(names)
+            species = _most(table, names) or "human"
         elif species is None and "species" in past:
             species = _most(past, [*table["symbol"], *table["id"]])
         self.species = full_name(species or "")
@@ -386,9 +380,8 @@ class Resolver:
             self._names = Nomenclature(history[is_past] if is_past.any() else history)
         #: The table, and whether it is one that was given, not all genes of the nomenclature
         self.genes, self.is_list = table, genes is not None
-        has_numbers = self.is_list and "n_probes" in table
         #: How many probes can be made for each row of the table; None where it does not say
-        self.n_probes: Any = table["n_probes"].to_numpy() if has_numbers else None
+        self.n_probes: Any = table.get("n_probes")
         self._symbols = genes_of_rows = table["symbol"].tolist()
         if self.is_list:
             pairs = zip(table["id"], self._symbols, strict=True)
@@ -412,23 +405,20 @@ class Resolver:
         row, else ``""``; ``candidates``, of a name that is not found, or that was the symbol of
         another gene as well, with commas between them.
         """
-        matches = [
-            self.match(name, gene_id, annotated=annotated)
-            for name, gene_id in zip(names, ids or [""] * len(names), strict=True)
-        ]
+        pairs = zip(names, ids or [""] * len(names), strict=True)
+        matches = [self.match(name, gene_id, annotated=annotated) for name, gene_id in pairs]
         frame = pd.DataFrame({"name": list(names)}, dtype=object)
         frame["found"] = ["ambiguous" if len(rows) > 1 else way for way, rows, _ in matches]
         frame["place"] = [rows[0] if len(rows) == 1 else -1 for _, rows, _ in matches]
         candidates = [self._listed(rows) if len(rows) > 1 else genes for _, rows, genes in matches]
         rank = frame["found"][frame["place"] >= 0].map(FOUND.index)
         best_first = frame["place"][rank.sort_values(kind="stable").index]
-        doubles = best_first.index[best_first.duplicated()]
+        doubles = best_first.index[best_first.duplicated()]  # another name of the gene is better
         for row in doubles:
             candidates[row] = self._listed([frame["place"][row]])
-        frame.loc[doubles, "found"] = "double"  # another name of the same gene is better
-        frame["place"] = frame["place"].mask(frame["found"] == "double", -1).astype(int)
-        frame["symbol"] = np.array([*self._symbols, ""], dtype=object)[frame["place"]]
-        frame["id"] = np.array([*self._ids, ""], dtype=object)[frame["place"]]
+        frame.loc[doubles, ["found", "place"]] = "double", -1
+        for column, texts in (("symbol", self._symbols), ("id", self._ids)):
+            frame[column] = np.array([*texts, ""], dtype=object)[frame["place"]]
         frame["candidates"] = [", ".join(genes) for genes in candidates]
         return frame
 
@@ -458,12 +448,9 @@ class Resolver:
             return "date", [], meant_by_date(name)
         genes = self._names.genes_of(bare, annotated=annotated)
         is_foreign = self.is_of_other_species(name)
-        if is_foreign:
-            genes = {
-                gene: way
-                for gene, way in genes.items()
-                if gene.casefold() == bare.casefold() or (bare.isalnum() and way != "alias")
-            }
+        for gene, way in list(genes.items()) if is_foreign else ():
+            if gene.casefold() != bare.casefold() and (way == "alias" or not bare.isalnum()):
+                del genes[gene]
         rows = [row for gene in genes for row in self._rows(gene)]
         absent = [gene for gene in genes if not self._rows(gene)]
         if rows and len(genes) + len(rows) > 2:
@@ -478,9 +465,6 @@ class Resolver:
         rows = self._by_spelling.get(fold(name), [])
         if len(rows) == 1:
             return "case", rows, []
-        stem = _MADE_UNIQUE.fullmatch(name)
-        if stem and not rows:
-            rows = self._by_symbol.get(stem[1], [])
         way = "ambiguous" if rows else "foreign" if is_foreign else "unknown"
         return way, [], self._listed(rows)
 
@@ -527,9 +511,3 @@ def _most(genes: pd.DataFrame, names: Collection[str]) -> str | None:
     is_named = genes["symbol"].isin(spellings) | genes["id"].isin(spellings)
     counts = genes.loc[is_named, "species"].value_counts()
     return None if counts.empty or 10 * counts.iloc[0] < len(names) else str(counts.index[0])
-
-
-def _by_case(names: Collection[str]) -> str:
-    """Return the species whose genes are written as most names are."""
-    n_like_mouse = sum(name[:1].isupper() and name[1:].islower() for name in names)
-    return "mouse" if 2 * n_like_mouse > len(names) else "human"

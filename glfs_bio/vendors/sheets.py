@@ -28,7 +28,7 @@ from ..errors import InvalidValue, NotFound, Refusal, listed, quoted, short
 from . import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
 
@@ -87,29 +87,24 @@ YES = ("true", "t", "yes", "y", "1", "x", "✓")
 FLAGS = {*YES, "false", "f", "no", "n", "0", ""}
 #: Kinds of features of 10x Genomics: of genes, of antibodies, and all that are no genes.
 EXPRESSION, _ANTIBODIES = "Gene Expression", "Antibody Capture"
-_NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
+NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
 #: Kinds of numbers.
 _NUMERIC = ("numbers", "flags", "bits", "row numbers")
 _FORMULA = re.compile(r"=.*|#(N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!)")
 #: What tables have among genes that is none: sums, and marks for nothing.
 _NO_GENE = re.compile(r"\W+|None|NULL|[Nn]/[Aa]|(?i:((sub|grand )?total|sum)\W*)")
+_AS_TEXT = "spreadsheets make dates and numbers of names: write them again in cells of texts"
 #: What stands between a name and what people note beside it.
 _BESIDE = re.compile(r'[\s,">]|\w\[|://')
 
 
-def is_antibody(name: str) -> bool:
-    """Whether a name is that of an antibody, as BD names them beside genes."""
-    return name.endswith("|pAbO")
+#: What ends the name of an antibody, as BD names them beside genes.
+ANTIBODY = "|pAbO"
 
 
 def is_yes(cell: object) -> bool:
     """Whether a cell of a file says yes."""
     return str(cell).casefold() in YES
-
-
-def is_no_gene(kind: str) -> bool:
-    """Whether a kind of features of 10x Genomics is none of genes."""
-    return _NO_GENES.fullmatch(kind) is not None
 
 
 def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
@@ -122,22 +117,23 @@ def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
     texts = [text for text in cells if text not in names.NO_NAME]
     if not texts:
         return "nothing"
-    if len(texts) > 2 and texts[0] in ("0", "1"):
-        numbered = range(int(texts[0]), int(texts[0]) + len(texts))
-        if texts == list(map(str, numbered)):
-            return "row numbers"
+    if len(texts) > 2 and any(texts == [*map(str, range(n, n + len(texts)))] for n in (0, 1)):
+        return "row numbers"
     texts = texts[:: -(-len(texts) // _SAMPLE)]
+
+    def holds(kind: Callable[[str], Any], texts: list[str]) -> bool:
+        return sum(bool(kind(text)) for text in texts) >= share * len(texts) > 0
+
     for kind, pattern in _KINDS.items():
-        if sum(bool(re.fullmatch(pattern, text, re.I)) for text in texts) >= share * len(texts):
+        if holds(re.compile(pattern, re.IGNORECASE).fullmatch, texts):
             return kind
     words = [word for text in texts for word in names.several(text) or [text]]
-    if np.mean(list(map(names.is_id, words))) >= share:
+    if holds(names.is_id, words):
         return "ids"
-    long_words = [word for word in words if len(word) > 2]
-    if long_words and np.mean([names.are_names([word]) for word in long_words]) >= share:
+    if holds(lambda word: names.are_names([word]), [word for word in words if len(word) > 2]):
         return "symbols"
-    one_word = [" " not in word or bool(names.dates(word)) for word in words]
-    return "names" if np.mean(one_word) >= share else "prose"
+    are_names = holds(lambda word: " " not in word or names.dates(word), words)
+    return "names" if are_names else "prose"
 
 
 class Sheet(NamedTuple):
@@ -203,11 +199,9 @@ def _is_body(row: Sequence[str], kinds: Sequence[str]) -> bool:
     """Whether a row is none of heads: half of its cells or more are like those below them."""
     genes = ("symbols", "ids", "names", "prose", "nothing")
     like = {"symbols": genes, "ids": genes} | dict.fromkeys(_NUMERIC, _NUMERIC)
-    pairs = [(text, below) for text, below in zip(row, kinds, strict=True) if text]
-    is_value = [
-        not is_head(text) and below in like.get(kind_of([text]), ()) for text, below in pairs
-    ]
-    return EXPRESSION in row or 2 * sum(is_value) >= len(is_value)
+    cells = [(text, below) for text, below in zip(row, kinds, strict=True) if text]
+    n_values = sum(below in like.get(kind_of([t]), ()) for t, below in cells if not is_head(t))
+    return EXPRESSION in row or 2 * n_values >= len(cells)
 
 
 def headed(
@@ -263,7 +257,7 @@ def genes(
     """
     of_10x = any(EXPRESSION in row or _ANTIBODIES in row for row in rows)
     if of_10x:
-        rows = [row for row in rows if not any(map(is_no_gene, row[2:]))]
+        rows = [row for row in rows if not any(map(NO_GENES.fullmatch, row[2:]))]
     sheet = headed(rows, column)
     if column is not None:
         return sheet, {"gene": sheet.index_of(source, "column", column)}
@@ -271,10 +265,7 @@ def genes(
         return _list(source, [row[0] for row in sheet.rows]), {"gene": 0}
     if of_10x and sheet.rows and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
         return sheet, {"gene": 1, "id": 0}
-    texts = [text for row in sheet.rows for text in row if text]
     kinds = sheet.kinds
-    if "ids" not in kinds and not any(sheet.heads) and names.are_present(texts):
-        return Sheet([""], [[text] for text in texts]), {"gene": 0}
     gene = _gene_column(sheet, kinds)
     if gene is None or any(map(_is_gene_above_genes, sheet.heads, zip(*sheet.rows, strict=True))):
         text = f"has no one column of genes ({sheet.summary()})"
@@ -317,8 +308,7 @@ def _list(source: object, cells: list[str]) -> Sheet:
     """Return a list without its header."""
     has_head = bool(cells) and is_list_head(cells[0])
     below = kind_of(cells[1:])
-    is_numbered = has_head and below == "numbers" and is_head(cells[0], _NUMBER_HEADS)
-    for kind in () if is_numbered else (kind_of(cells[has_head:]), below):
+    for kind in (kind_of(cells[has_head:]), below):
         if kind not in ("symbols", "ids", "names", "nothing"):
             text = f"holds {kind}: write names of genes alone, without a title"
             raise bad_file(source, f"{text}; numbers of NCBI need the head entrez_id")
@@ -338,14 +328,12 @@ def is_list_head(first: str) -> bool:
 
 def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[str]:
     """Return the names that a cell holds, as :func:`.names.several` says; none: it is empty."""
-    if not cell or is_antibody(cell):
+    if not cell or cell.endswith(ANTIBODY):
         return [cell] if cell else []
-    several = [clean(name) for name in names.several(cell)]
-    if not several and may_be_prose and "/" not in cell:
-        return [cell]
-    if not several:
+    several = names.several(cell)
+    if not several and (not may_be_prose or "/" in cell):
         raise bad_file(source, f"has one or several names in {cell[:60]!r}: put commas between")
-    return several
+    return [clean(name) for name in several] or [cell]
 
 
 def one_name_a_row(source: object, table: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -371,18 +359,16 @@ def damaged(genes: Sequence[str]) -> list[str]:
 
 def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = False) -> None:
     """Refuse formulas, dates, numbers among names, and names with notes beside."""
-    with_notes = [] if may_be_prose else [*filter(_BESIDE.search, genes)]
     meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged(genes)}
-    wrong = {
-        "paste the values of formulas": [*filter(_FORMULA.fullmatch, genes)],
-        "remove these rows": [*filter(_NO_GENE.fullmatch, genes)],
-        "write one name a line": [name for name in with_notes if not names.is_known(name)],
-        "spreadsheets make dates and numbers of names, so write them again, in cells formatted "
-        "as text": [f"{name} for {symbol}" if symbol else name for name, symbol in meant.items()],
-    }
-    for remedy, texts in wrong.items():
-        if texts:
-            raise bad_file(source, f"has {listed(texts)} among the genes: {remedy}")
+    with_notes = [name for name in genes if _BESIDE.search(name) and not names.is_known(name)]
+    for wrong, remedy in (
+        ([*filter(_FORMULA.fullmatch, genes)], "paste the values of formulas"),
+        ([*filter(_NO_GENE.fullmatch, genes)], "remove these rows"),
+        ([] if may_be_prose else with_notes, "write one name a line"),
+        ([f"{name} for {gene}" if gene else name for name, gene in meant.items()], _AS_TEXT),
+    ):
+        if wrong:
+            raise bad_file(source, f"has {listed(wrong)} among the genes: {remedy}")
 
 
 #: What the name of a packed file ends in, and what opens it.
@@ -420,14 +406,13 @@ def ending(path: Path) -> str:
 def checked(path: str | Path, endings: Sequence[str], **options: str | None) -> tuple[Path, str]:
     """Return the path of a file and its ending, or refuse it, or an option for other endings."""
     checks.texts(**options, or_none=True)
-    path = as_path(path)
-    suffix = ending(path)
+    path, suffix = as_path(path), ending(as_path(path))
     if suffix not in endings:
         raise bad_file(path, f"has an unknown ending: use one of {quoted(*endings)}")
     existing(path)
     for argument, value in options.items():
-        accepted = {"sheet": WORKBOOKS, "set_name": SETS}.get(argument, LISTS)
-        if value is not None and argument != "species" and suffix not in accepted:
+        accepted = {"sheet": WORKBOOKS, "set_name": SETS, "species": endings}.get(argument, LISTS)
+        if value is not None and suffix not in accepted:
             raise InvalidValue(f"`{argument}={short(value)}` is for files {quoted(*accepted)}")
     return path, suffix
 
@@ -460,9 +445,6 @@ def _rows_of_text(path: Path) -> list[list[str]]:
     content, suffix = _ABOVE.sub("", text(path)), ending(path)
     if suffix in _FASTA:
         return [[line[1:].split("|")[0].strip()] for line in content.split("\n") if line[:1] == ">"]
-    header = re.match(r"(?:#.*\n)*#(.*[,;\t].*\n)(?=[^#])", content)
-    if header and is_head(re.split("[,;\t]", header[1])[0]):
-        content = header[1] + content[header.end() :]
     content = _COMMENT.sub("", content)
     with reading(path, suffix):
         separator = _separator(content, suffix)
@@ -488,14 +470,13 @@ def _separator(content: str, suffix: str) -> str:
     if re.match(r'".*"( |\n(".*" ))', content):
         return " "  # write.table of R
     splits = {mark: _split(content[:_SNIFFED], mark) for mark in "\t,;" if mark in content}
-    wide = {mark: [row for row in rows if len(row) > 1] for mark, rows in splits.items()}
-    for mark in sorted(splits, key=lambda mark: -len(wide[mark])):
-        rows = splits[mark]
+    n_wide = {mark: sum(len(row) > 1 for row in rows) for mark, rows in splits.items()}
+    for mark, rows in sorted(splits.items(), key=lambda split: -n_wide[split[0]]):
         if not rows or (len(rows[0]) == 1 and is_head(rows[0][0])):
             return _NOTHING  # one column, of lists
         with_heads = any(any(map(is_head, row)) for row in rows[:_TOP] if len(row) > 1)
-        is_mostly_wide = 2 * len(wide[mark]) > len(rows) - 1
-        if with_heads or (is_mostly_wide and (suffix == ".csv" or mark == "\t")):
+        is_table = (suffix == ".csv" or mark == "\t") and 2 * n_wide[mark] > len(rows) - 1
+        if with_heads or is_table:
             return mark
     return _NOTHING
 
@@ -532,12 +513,10 @@ def written(value: Any) -> str:
 
 def of_frame(frame: pd.DataFrame) -> list[list[str]]:
     """Return the rows of a table of pandas, with its index and its header."""
-    head = "" if frame.index.name is None else str(frame.index.name)
     cells = frame.astype(object).where(frame.notna(), "").to_numpy()
-    lines = [[head, *map(str, frame.columns)]]
-    for name, row in zip(frame.index, cells, strict=True):
-        lines.append([clean(written(cell)) for cell in (name, *row)])
-    return lines
+    rows = [(name, *row) for name, row in zip(frame.index, cells, strict=True)]
+    head = "" if frame.index.name is None else str(frame.index.name)
+    return [[head, *map(str, frame.columns)], *([clean(written(c)) for c in row] for row in rows)]
 
 
 def table(path: Path, sheet: str | None = None, column: str | None = None) -> list[list[str]]:
@@ -545,11 +524,10 @@ def table(path: Path, sheet: str | None = None, column: str | None = None) -> li
     if ending(path) not in WORKBOOKS:
         return _rows_of_text(path)
     book = _sheets(path)
-    sheet = next(iter(book)) if sheet is None and len(book) == 1 else sheet
     if sheet is not None and sheet not in book:
         raise NotFound(f"`sheet={short(sheet)}` is not in {path}: it has {listed(book)}")
-    if sheet is not None:
-        return book[sheet]
+    if sheet is not None or len(book) == 1:
+        return book[sheet or next(iter(book))]
     for rows in book.values():
         with suppress(Refusal):
             genes(None, rows, column)

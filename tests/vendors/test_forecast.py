@@ -130,7 +130,7 @@ def forecast(cells, spillover=None, detection=None):
 
 
 def mixed(counts, codes, neighbors, share):
-    around = Around.of(Spillover(share, np.array(neighbors)), codes)
+    around = Around(Spillover(share, np.array(neighbors)), codes)
     return around.mixed(counts, codes, np.random.default_rng(0))
 
 
@@ -151,13 +151,13 @@ def test_a_share_of_the_molecules_moves():
 def test_cells_that_follow_each_other_are_neighbours():
     """A cell of type a has neighbours a and b alike, which are neighbours of their own type."""
     neighbors = np.array([[0.5, 0.5], [0.05, 0.95]])
-    around = Around.of(Spillover(0.5, neighbors), np.array([0, 0, 1, 1]))
+    around = Around(Spillover(0.5, neighbors), np.array([0, 0, 1, 1]))
     joint = np.array([around.first[s] * around.then[0] for s in (0, 1)])
     following = joint / joint.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(neighbors[0] @ following, neighbors[0], atol=1e-6)
     odds = following[0, 0] * following[1, 1] / (following[0, 1] * following[1, 0])
     assert odds == pytest.approx(0.5 * 0.95 / (0.5 * 0.05), rel=1e-4)
-    random = Around.of(Spillover(0.5, np.full((2, 2), 0.5)), np.array([0, 0, 1, 1]))
+    random = Around(Spillover(0.5, np.full((2, 2), 0.5)), np.array([0, 0, 1, 1]))
     np.testing.assert_allclose(random.first * random.then / random.then.sum(axis=1), 0.25)
 
 

@@ -206,7 +206,6 @@ WITH_NA = {
     "names_first.csv": "Ensembl ID,gene_name\nENSG1,CD3D\nENSG2,MS4A1\nENSG3,NA\n",
     "unnamed_ids.csv": ",gene_ids,mine\n5,CD3D,x\n9,MS4A1,y\n12,NA,z\n",
     "titles.csv": "Name,My panel\nSpecies,Human\nGene,Origin\nCD3D,a\nMS4A1,b\nNA,c\n",
-    "of_comment.tsv": "#made by X\n#gene\tscore\nCD3D\t1\nMS4A1\t2\nNA\t3\n",
     "separator.csv": "sep=;\ngene;n\nCD3D;1\nMS4A1;2\nNA;3\n",
     "ranks.csv": "Rank,Gene\n1,CD3D\n2,MS4A1\n3,NA\n",  # RANK is a gene, too
     "marks.csv": "Gene,Selected\nCD3D,x\nLYZ,\nMS4A1,X\nNA,✓\n",
@@ -224,7 +223,6 @@ WITH_NA = {
 }
 #: Of four genes, several in a cell or on a line, or below a head that says nothing.
 OF_FOUR = {
-    "one_line.csv": "CD3D,CD3E,MS4A1,CD79A\n",
     "lines.txt": "CD3D, CD3E\nMS4A1 | CD79A\n",
     "breaks.csv": 'type,genes\nT,"CD3D\nCD3E"\nB,"MS4A1\r\nCD79A"\n',
     "wrapped.txt": "CD3D, CD3E,\nMS4A1, CD79A\n",
@@ -249,6 +247,8 @@ def test_lists_and_tables_of_people(write):
 
 
 UNCLEAR = {
+    "of_comment.tsv": "#made by X\n#gene\tscore\nCD3D\t1\nMS4A1\t2\nNA\t3\n",
+    "one_line.csv": "CD3D,CD3E,MS4A1,CD79A\n",
     "chosen_twice.csv": ",one_selected,two_selected\nCD3D,True,False\nLYZ,False,True\n",
     # row numbers are no genes
     "ranked.csv": ",0_names,0_scores,1_names,1_scores\n0,HBA2,5.0,FZD3,5.5\n1,HBA1,4.8,CD4,5.4\n",

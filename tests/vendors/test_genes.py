@@ -131,7 +131,6 @@ OF_MARKERS = {
     "unknown_heads.csv": 'Subclass,Signature\nT,"CD3D,CD3E"\nB,MS4A1\n',
     "several_columns.csv": "Compartment,Marker 1,Marker 2\nT,CD3D,CD3E\nB,MS4A1,\n",
     "gsea.tsv": "T\tB\nna\tna\nCD3D\tMS4A1\nCD3E\t\n",
-    "lines.txt": "T: CD3D, CD3E\nB: MS4A1\n",
     "sets.gmt": "T\tx\tCD3D\tCD3E\nB\tx\tMS4A1\n",
     "lists.json": json.dumps(MARKERS),
     "texts.json": json.dumps({"T": "CD3D, CD3E", "B": "MS4A1"}),
@@ -180,6 +179,7 @@ def test_workbooks(tmp_path):
 
 
 WITHOUT_TYPES = {
+    "lines.txt": "T: CD3D, CD3E\nB: MS4A1\n",
     "list.txt": "CD3D\nCD3E\n",
     "cells.csv": "index,cluster\nAAACATACAACCAC-1,four\nAAACATTGAGCTAC-1,three\n",
     "counts.csv": "cluster,count\nT,300\nB,200\n",
