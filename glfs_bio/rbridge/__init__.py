@@ -1,9 +1,9 @@
 """R objects in, R objects out: what the R package ``glfsbio`` talks to.
 
 The package takes objects of Bioconductor and Seurat apart in R, calls Python through one function
-and puts the results back.  That works from both sides: a plain R session in which reticulate has
-started Python, which needs no rpy2, and a Python session in which rpy2 has started R (``%%R``
-cells), after :func:`register`.
+by reticulate and puts the results back.  That works from both sides: a plain R session in which
+reticulate has started Python, which needs no rpy2, and a Python session in which rpy2 has started R
+(``%%R`` cells), after :func:`register`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import checks
 from .._anndata import read
 from ..errors import Caution
-from . import calls, objects, session, values
+from . import calls, objects, session
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -43,7 +43,7 @@ def register() -> None:
     >>> import rpy2.robjects as ro  # doctest: +SKIP
     >>> ro.r("sce <- glfsbio::glfs_select_genes(sce, n_genes = 50)")  # doctest: +SKIP
     """
-    session.r_function("attach_python")(session.callback(calls.answer_rpy2))
+    session.register()
 
 
 def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
@@ -89,7 +89,8 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     plain, dropped = objects.take_apart(adata, X_name)
     if dropped:
         warnings.warn(Caution(f"Not carried to R: {', '.join(dropped)}."), stacklevel=2)
-    return session.r_function("build_sce")(values.for_rpy2(values.write(plain)))
+    calls.handed_over.append(plain)
+    return session.r_function("build_sce")()
 
 
 def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
@@ -129,8 +130,8 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     """
     checks.texts(or_none=True, X_name=X_name)
     register()
-    plain = session.r_function("plain_sce")(sce, values.for_rpy2(X_name))
-    content = values.read(values.from_rpy2(plain))
+    session.r_function("hand_over_sce")(sce, *([] if X_name is None else [X_name]))
+    content = calls.handed_over.pop()
     dropped = content.pop("left")
     if len(dropped):
         warnings.warn(Caution(f"Not carried from R: {', '.join(dropped)}."), stacklevel=2)

@@ -48,7 +48,8 @@ setClass("GLFSLapRLS", slots = c(
 
 fit <- function(x, options) {
     asked <- prepared("laprls", x, options)
-    model <- call_python("laprls", parts = asked$parts, options = asked$options)
+    model <- call_python("laprls", parts = asked$parts, options = asked$options,
+        of = asked$parts$of)
     coef <- model$coef
     rownames(coef) <- model$genes
     colnames(coef) <- if (ncol(coef) == 1L) model$classes[2L] else model$classes
@@ -89,7 +90,7 @@ gene_values <- function(x, genes, ...) {
         )
     x <- if (is.matrix(x) || is(x, "Matrix")) x[genes, ,
         drop = FALSE] else x[genes, ]
-    values <- r_value(read_object(x, files = FALSE, ...)$items[[1L]])
+    values <- r_value(read_object(x, files = FALSE, ...)$X)
     dimnames(values) <- list(genes, colnames(x))
     values
 }

@@ -60,7 +60,7 @@
 #' @seealso `vignette("glfsbio")` and `vignette("xenium_order")`.
 #' @examples
 #' glfs_setup()
-#' @importFrom methods is setClass setGeneric setMethod
+#' @importFrom methods is setClass setMethod
 #' @importFrom stats predict
 #' @importFrom stats4 coef
 #' @importFrom S4Vectors DataFrame

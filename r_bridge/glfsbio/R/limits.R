@@ -129,23 +129,8 @@
 #' @name glfs_limits
 NULL
 
-options_of <- function(name, options) {
-    fun <- paste0("glfs_", name)
-    unknown <- setdiff(names(options), names(formals(fun)))
-    if (length(unknown) > 0L) {
-        taken <- setdiff(names(formals(fun)), "...")
-        far <- utils::adist(unknown[1L], taken)
-        refuse(
-            unknown[1L], " is not an argument of ", fun, "(): ",
-            if (min(far) < 4L)
-                paste0("did you mean ", taken[which.min(far)], "?")
-            else paste0("it takes ", paste(taken, collapse = ", "), ".")
-        )
-    }
-    options <- Filter(Negate(is.null), options)
-    # Without names Python would take an empty one for a list of values.
-    stats::setNames(options, as.character(names(options)))
-}
+# Without names Python would take an empty one for a list of values.
+as_record <- function(options) named_list(Filter(Negate(is.null), options))
 
 # Efficiencies and codewords of a table, as vectors with names of genes.
 vectors_of_tables <- function(options) {
@@ -251,13 +236,16 @@ glfs_estimate_efficiency <- function(
                 "labels", " must be the name of a column of both, or a list of",
                 " two vectors, of the reference and of the spatial samples."
             )
-        parts <- Map(function(part, values, x) with_columns(part,
-            list(glfs_labels = sample_labels(values, x, "labels"))),
-            parts, unname(labels), list(reference, spatial))
+        parts <- Map(function(part, values, x) {
+            values <- sample_labels(values, x, "labels")
+            part$obs <- with_columns(part$obs, list(glfs_labels = values))
+            part
+        }, parts, unname(labels), list(reference, spatial))
         labels <- "glfs_labels"
     }
     call_python(
         "estimate_efficiency",
-        reference = parts[[1L]], spatial = parts[[2L]], labels = labels
+        reference = parts[[1L]], spatial = parts[[2L]], labels = labels,
+        of = parts[[1L]]$of
     )
 }

@@ -197,9 +197,9 @@ glfs_write_order <- function(x, path, platform = NULL, key = NULL,
     call_python(
         "write_order",
         parts = parts,
-        orders = plain_list(orders, as.character(names(orders))),
-        path = path.expand(path), platform = platform_name(platform),
-        key = key, overwrite = overwrite
+        orders = plain_named(orders), path = path.expand(path),
+        platform = platform_name(platform), key = key, overwrite = overwrite,
+        of = parts$of
     )
     invisible(path)
 }
@@ -215,15 +215,16 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
     check_string(path, "path")
     refuse_typos(list(labels = labels), list(substitute(labels)))
     columns <- as_columns("write_reference", list(labels = labels), x)
+    parts <- read_counts(x, counts_layer)
+    parts$obs <- with_columns(parts$obs, columns$samples)
     if (is.null(random_state))
         random_state <- sample.int(.Machine$integer.max, 1L)
     call_python(
         "write_reference",
-        parts = with_columns(read_counts(x, counts_layer), columns$samples),
-        path = path.expand(path), labels = columns$options$labels,
-        counts_layer = counts_layer, ids = ids, symbols = symbols,
-        max_bytes = max_bytes, random_state = random_state,
-        overwrite = overwrite
+        parts = parts, path = path.expand(path),
+        labels = columns$options$labels, counts_layer = counts_layer,
+        ids = ids, symbols = symbols, max_bytes = max_bytes,
+        random_state = random_state, overwrite = overwrite, of = parts$of
     )
     invisible(path)
 }

@@ -1,10 +1,5 @@
-# Filled by attach_python(): the R function that calls Python.
+# Filled by attach_reticulate(): the function of Python that is called.
 session <- new.env(parent = emptyenv())
-
-attach_python <- function(call) {
-    session$call <- call
-    invisible(NULL)
-}
 
 # Whether Python has started this R, by rpy2's mark.
 embedded <- function() {
@@ -57,7 +52,7 @@ glfs_setup <- function(python = NULL, quiet = FALSE) {
 }
 
 connect <- function(python = NULL) {
-    if (is.null(session$call)) {
+    if (is.null(session$answer)) {
         if (embedded())
             glfs_stop(
                 "Python has started this R: run ",
@@ -222,11 +217,8 @@ with_python <- function(python, code)
 attach_reticulate <- function() {
     reticulate::py_run_string(import_installed, local = TRUE)
     calls <- reticulate::import("glfs_bio.rbridge.calls", convert = FALSE)
-    attach_python(function(target, arguments) from_reticulate(
-        reticulate::py_to_r(
-            calls$answer_reticulate(target, for_reticulate(arguments))
-        )
-    ))
+    session$answer <- calls$answer
+    invisible(NULL)
 }
 
 # reticulate looks into the working directory first, where any file may be.
@@ -262,12 +254,14 @@ check_same <- function(python) {
         )
 }
 
-# Every call goes through here. An exception in Python becomes an R condition.
-call_python <- function(target, ...) {
+# Every call goes through here, with the class whose words messages have. An
+# exception in Python becomes an R condition.
+call_python <- function(target, ..., of = "SummarizedExperiment") {
     on.exit(forget_parts())
     connect()
-    answer <- with_python(session$python,
-        r_value(session$call(target, plain_arguments(list(...)))))
+    arguments <- plain_named(Map(plain_argument, list(...), ...names()))
+    answer <- with_python(session$python, r_value(reticulate::py_to_r(
+        session$answer(target, for_reticulate(arguments), of))))
     for (text in answer$messages)
         message(text)
     for (text in answer$warnings)

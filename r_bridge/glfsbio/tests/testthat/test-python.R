@@ -255,9 +255,9 @@ test_that("the sources of Python are carried along", {
 })
 
 test_that("numbers travel in blocks", {
-    here <- function(x) rapply(
+    here <- function(x) r_value(rapply(
         for_reticulate(x), reticulate::py_to_r, "python.builtin.object", how = "replace"
-    )
+    ))
     for (x in list(1:5, c(0.5, NA), integer(), list(a = 1, b = list(2L, "x", NULL))))
-        expect_identical(from_reticulate(here(x)), x)
+        expect_identical(here(x), x)
 })
