@@ -1,9 +1,9 @@
 """R objects in, R objects out: what the R package ``glfsbio`` talks to.
 
 The package takes objects of Bioconductor and Seurat apart in R, calls Python through one function
-by reticulate and puts the results back.  That works from both sides: a plain R session in which
-reticulate has started Python, which needs no rpy2, and a Python session in which rpy2 has started R
-(``%%R`` cells), after :func:`register`.
+and puts the results back.  That works from both sides: a plain R session in which reticulate has
+started Python, which needs no rpy2, and a Python session in which rpy2 has started R (``%%R``
+cells), after :func:`register`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def register() -> None:
     >>> import rpy2.robjects as ro  # doctest: +SKIP
     >>> ro.r("sce <- glfsbio::glfs_select_genes(sce, n_genes = 50)")  # doctest: +SKIP
     """
-    session.register()
+    session.r_function("attach_rpy2")(session.callback(calls.answer_rpy2))
 
 
 def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:

@@ -74,6 +74,11 @@ def answer(target: str, arguments: Any, of: str) -> Any:
         return values.write({"ok": False, **_condition(error, door), **conditions})
 
 
+def answer_rpy2(target: Any, arguments: Any, of: Any) -> Any:
+    """Return the same for rpy2."""
+    return values.for_rpy2(answer(target[0], values.from_rpy2(arguments), of[0]))
+
+
 @contextmanager
 def _conditions(door: Door, conditions: dict[str, Any]) -> Iterator[None]:
     """Collect what would go to stderr, where R could neither suppress nor show it."""

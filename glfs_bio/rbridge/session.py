@@ -28,6 +28,8 @@ _INSTALL = (
     "pip install rpy2; where R is older than 4.5 "
     'RPY2_CFFI_MODE=ABI pip install --no-cache-dir "rpy2-rinterface<3.6.6" rpy2'
 )
+# R calls into these as long as the process lives; without a reference it would abort.
+_callbacks: dict[Callable[..., Any], Any] = {}
 
 
 @functools.cache
@@ -41,7 +43,6 @@ def rinterface() -> ModuleType:
     libraries = os.environ.get("LD_LIBRARY_PATH")
     try:
         import rpy2.rinterface as ri
-        from rpy2.rinterface_lib import embedded
     except (AttributeError, ImportError, OSError, ValueError) as error:
         raise PackageMissing(
             f"{_BRIDGE} needs `R`, which rpy2 cannot load ({error}): install it (Debian: apt "
@@ -53,17 +54,10 @@ def rinterface() -> ModuleType:
     os.environ.pop("LD_LIBRARY_PATH", None)
     if libraries is not None:
         os.environ["LD_LIBRARY_PATH"] = libraries
-    # R's end as rpy2 has it would release objects of Python without its lock.
-    atexit.unregister(embedded.endr)
-    atexit.register(ri.evalr, "unlink(tempdir(), recursive = TRUE)")
+    # Later, with half of the interpreter gone, rpy2 cannot release them.
+    atexit.register(_callbacks.clear)
     module: ModuleType = ri
     return module
-
-
-def register() -> None:
-    """Connect the R package of this process with this Python, by reticulate."""
-    with _own_interrupts():
-        r_function("attach_reticulate")()
 
 
 def r_function(name: str) -> Any:
@@ -77,6 +71,13 @@ def r_function(name: str) -> Any:
             f"({paths}): in a copy of the glfs_bio repository run R CMD INSTALL r_bridge/glfsbio"
         )
     return ri.baseenv["asNamespace"](ri.StrSexpVector(["glfsbio"]))[name]
+
+
+def callback(function: Callable[..., Any]) -> Any:
+    """An R function that calls a Python one, made once."""
+    if function not in _callbacks:
+        _callbacks[function] = rinterface().rternalize(function)
+    return _callbacks[function]
 
 
 @contextmanager

@@ -21,6 +21,8 @@ from anndata.io import sparse_dataset
 from pandas.api import types
 from scipy import sparse
 
+from . import session
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -229,3 +231,34 @@ def _blocks(values: Numbers) -> dict[str, Any]:
             bytearray(data[start : start + _BLOCK].data) for start in range(0, len(data), _BLOCK)
         ],
     }
+
+
+def from_rpy2(value: Any) -> Any:
+    """Return an object of rpy2 as a plain value."""
+    ri = session.rinterface()
+    if isinstance(value, type(ri.NULL)):
+        return None
+    if isinstance(value, ri.StrSexpVector):
+        return value[0]
+    if isinstance(value, ri.ByteSexpVector):
+        return bytearray(np.asarray(value).data)
+    items = [from_rpy2(item) for item in value]
+    return items if value.names == ri.NULL else dict(zip(value.names, items, strict=True))
+
+
+def for_rpy2(value: Any) -> Any:
+    """Return the reverse."""
+    ri = session.rinterface()
+    if value is None:
+        return ri.NULL
+    if isinstance(value, str):
+        return ri.StrSexpVector([value])
+    if isinstance(value, bool):
+        return ri.BoolSexpVector([value])
+    if isinstance(value, bytearray):
+        return ri.ByteSexpVector.from_memoryview(memoryview(value))
+    items = value.values() if isinstance(value, dict) else value
+    vector = ri.ListSexpVector([for_rpy2(item) for item in items])
+    if isinstance(value, dict):
+        vector.names = ri.StrSexpVector(list(value))
+    return vector

@@ -199,7 +199,7 @@ glfs_write_order <- function(x, path, platform = NULL, key = NULL,
         parts = parts,
         orders = plain_named(orders), path = path.expand(path),
         platform = platform_name(platform), key = key, overwrite = overwrite,
-        of = parts$of
+        of = c(parts$of, "matrix")[1L]
     )
     invisible(path)
 }

@@ -1,5 +1,19 @@
-# Filled by attach_reticulate(): the function of Python that is called.
+# Filled by one of the next two: the function that calls Python.
 session <- new.env(parent = emptyenv())
+
+# By the bridge of a Python that has started this R.
+attach_rpy2 <- function(answer) {
+    session$call <- function(target, arguments, of)
+        answer(target, for_python(arguments, identity), of)
+    invisible(NULL)
+}
+
+attach_reticulate <- function() {
+    reticulate::py_run_string(import_installed, local = TRUE)
+    calls <- reticulate::import("glfs_bio.rbridge.calls", convert = FALSE)
+    session$call <- function(target, arguments, of) reticulate::py_to_r(
+        calls$answer(target, for_python(arguments, reticulate::r_to_py), of))
+}
 
 # Whether Python has started this R, by rpy2's mark.
 embedded <- function() {
@@ -52,7 +66,7 @@ glfs_setup <- function(python = NULL, quiet = FALSE) {
 }
 
 connect <- function(python = NULL) {
-    if (is.null(session$answer)) {
+    if (is.null(session$call)) {
         if (embedded())
             glfs_stop(
                 "Python has started this R: run ",
@@ -214,13 +228,6 @@ not_started <- function(python, why) {
 with_python <- function(python, code)
     if (in_cache(python)) with_settings(code) else code
 
-attach_reticulate <- function() {
-    reticulate::py_run_string(import_installed, local = TRUE)
-    calls <- reticulate::import("glfs_bio.rbridge.calls", convert = FALSE)
-    session$answer <- calls$answer
-    invisible(NULL)
-}
-
 # reticulate looks into the working directory first, where any file may be.
 import_installed <- "
 import sys
@@ -260,8 +267,8 @@ call_python <- function(target, ..., of = "SummarizedExperiment") {
     on.exit(forget_parts())
     connect()
     arguments <- plain_named(Map(plain_argument, list(...), ...names()))
-    answer <- with_python(session$python, r_value(reticulate::py_to_r(
-        session$answer(target, for_reticulate(arguments), of))))
+    answer <- with_python(session$python,
+        r_value(session$call(target, arguments, of)))
     for (text in answer$messages)
         message(text)
     for (text in answer$warnings)

@@ -152,17 +152,18 @@ r_table <- function(x) {
     table
 }
 
-# Plain values for reticulate, with numbers as bytes: its own conversion needs
-# the NumPy that it was compiled for, and version 1.28 fails with NumPy 2.
+# Plain values for Python, with numbers as bytes: reticulate's own conversion
+# needs the NumPy that it was compiled for, and version 1.28 fails with NumPy 2.
 
 # A raw vector that R reads or writes in one go has less than 2^31 bytes.
 block_bytes <- 2^30
 
-for_reticulate <- function(x) {
+for_python <- function(x, hand_over) {
     if (is.list(x))
-        return(lapply(x, for_reticulate))
+        return(lapply(x, for_python, hand_over))
     if (is.logical(x))
-        return(list(kind = "logical", values = for_reticulate(as.integer(x))))
+        return(list(kind = "logical",
+            values = for_python(as.integer(x), hand_over)))
     if (!is.numeric(x))
         return(x)
     x <- as.vector(unclass(x)) # neither a class nor an attribute can be written
@@ -172,7 +173,7 @@ for_reticulate <- function(x) {
         part <- if (length(x) <= block) x
         else x[start + seq_len(min(block, length(x) - start))]
         # At once, so that the raw vectors of large matrices do not add up.
-        reticulate::r_to_py(writeBin(part, raw()))
+        hand_over(writeBin(part, raw()))
     })
     list(kind = "numbers", type = typeof(x), blocks = blocks)
 }

@@ -255,9 +255,7 @@ test_that("the sources of Python are carried along", {
 })
 
 test_that("numbers travel in blocks", {
-    here <- function(x) r_value(rapply(
-        for_reticulate(x), reticulate::py_to_r, "python.builtin.object", how = "replace"
-    ))
+    here <- function(x) r_value(for_python(x, identity))
     for (x in list(1:5, c(0.5, NA), integer(), list(a = 1, b = list(2L, "x", NULL))))
         expect_identical(here(x), x)
 })

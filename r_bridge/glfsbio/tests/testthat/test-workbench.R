@@ -460,7 +460,7 @@ test_that("stability is that of the selection, or of parameters that are given",
 })
 
 test_that("limits are a list of what is set", {
-    expect_identical(glfs_limits(per_type = 3, groupby = "type"),
+    expect_mapequal(glfs_limits(per_type = 3, groupby = "type"),
         list(per_type = 3, groupby = "type"))
     expect_identical(names(glfs_limits()), character())
     expect_identical(glfs_platform(failure = 0.1), list(failure = 0.1))
