@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import textwrap
@@ -30,6 +31,43 @@ ADDED = {
     **{name: {"cell_weights": "NULL", **OF_STRUCTURE} for name in EVALUATING},
 }
 PLACE = {"assay.type": "NULL", "assay": "NULL", "layer": "NULL"}
+#: Parameters of which the page of R has Python's text, in R's words; the others are described above
+#: the functions in the other files of R.
+DESCRIBED = {
+    "select_genes": "n_genes across time_limit method n_comps",
+    "structure": "n_neighbors lambda1 ignore",
+    "stability": "key n_resamples fraction",
+    "evaluate_panel": "sizes domains",
+    "extend_panel": "n_genes drop exclude limits",
+    "explain_panel": "genes n_substitutes exclude",
+    "prove_panel": "tolerance time_limit",
+    "resolve_genes": "symbols ids nomenclature",
+    "order_panel": "refused limits backups",
+    "laprls": "lambda1 lambda2 n_neighbors",
+    "limits": "expression total_counts expected_counts groups per_group nearly_identical per_type "
+    "priority groupby cost budget",
+    "platform": "name genes min_probes efficiency spread failure case off_target max_off_target "
+    "signal codebook spillover",
+}
+#: R's words, by patterns of Python's.
+WORDS = {
+    r":func:`~?(?:glfs_bio\.\w+\.)?(\w+)`": r"[glfs_\1()]",
+    r" \(see \[glfs_read_(genes|markers)\(\)\]\)": "",
+    r"An AnnData object has": "An object has",
+    r"a boolean column of ``\.var``": "a logical vector or column of ``.var``",
+    r"Column of ``\.(obs|var)``": r"Vector or column of ``.\1``",
+    r"(?<!or )(a )?column of ``\.var``": "a vector or column of ``.var``",
+    r"``\.var_names``": "the row names",
+    r"``\.obs``": "`colData()`",
+    r"``\.var``": "`rowData()`",
+    r"numbers by gene": "a vector with names of genes",
+    r"a dict of numbers by type": "a vector with names of types",
+    r"\bNone:": "NULL:",
+    r"``n_genes=None``": "`n_genes = NULL`",
+    "λ": "lambda",
+    "‖w‖²": "sum(coef^2)",
+    "≥ 0": "of at least 0",
+}
 #: What a function does with its arguments; the others run a function of Python on an object.
 BODIES = {
     "laprls": "fit(x, given())",
@@ -71,9 +109,51 @@ def default_of(name: str, parameter: Parameter) -> str:
 def in_r(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "NULL", True: "TRUE", False: "FALSE"}[value]
+    if isinstance(value, dict):
+        fields = [
+            f"{in_r(name) if ' ' in name else name} = {in_r(item)}" for name, item in value.items()
+        ]
+        return f"list({', '.join(fields)})"
     if isinstance(value, tuple):
-        return f"c({', '.join(map(in_r, value))})"
+        ends = [in_r(end) for end in value]
+        return f"c({', '.join(ends)})".replace("(NULL", "(-Inf").replace("NULL)", "Inf)")
     return json.dumps(value) if isinstance(value, str) else f"{value:g}"
+
+
+def described(name: str) -> str:
+    """Return what roxygen takes for the page, of the parameters that Python describes."""
+    fields = parameters(CALLED[name])
+    lines: list[str] = []
+    for argument in DESCRIBED.get(name, "").split():
+        first, *items = [in_words_of_r(text) for text in fields[argument].text.split("\n- ")]
+        values = re.match(r"{(.+?)}", fields[argument].kind)
+        if values and not items:
+            first = f"`{values[1].replace(', ', '`, `')}`. {first}"
+        lines += comment(f"@param {argument} {first}", indent=2)
+        for item in items:
+            lines += comment(f"  - {item}", indent=4)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def in_words_of_r(text: str) -> str:
+    text = " ".join(text.split())
+    for pattern, words in WORDS.items():
+        text = re.sub(pattern, words, text)
+    return re.sub("``(.+?)``", lambda code: f"`{code_of_r(code[1])}`", text)
+
+
+def code_of_r(code: str) -> str:
+    """Return a literal of Python as R writes it: ranges have infinite ends."""
+    try:
+        value = ast.literal_eval(code)
+    except (SyntaxError, ValueError):
+        return code
+    return code if isinstance(value, int | float) else in_r(value)
+
+
+def comment(text: str, *, indent: int) -> list[str]:
+    margin = "#' "
+    return textwrap.wrap(text, 80, initial_indent=margin, subsequent_indent=margin + " " * indent)
 
 
 def functions() -> str:
@@ -87,7 +167,7 @@ def functions() -> str:
         page = "limits" if name in RECORDS else name
         body = BODIES.get(name, f'run("{name}", x, given())')
         blocks.append(
-            f"#' @rdname glfs_{page}\n#' @export\nglfs_{name} <- function(\n"
+            f"{described(name)}#' @rdname glfs_{page}\n#' @export\nglfs_{name} <- function(\n"
             f"{wrapped(', '.join(arguments), indent=8)}) {{\n    {body}\n}}"
         )
     return "\n\n".join([*blocks, *vectors()]) + "\n"

@@ -7,9 +7,7 @@
 #' @inheritParams glfs_select_genes
 #' @param labels One label per sample, NA where it is unknown; or the name of a
 #'   column of `colData()`, `pData()` or the metadata of a Seurat object.
-#' @param lambda1,lambda2 Weights of the graph and of the squared coefficients.
 #' @param graph Graph of the samples: `"neighbors"` or `"classes"`.
-#' @param n_neighbors Neighbours of a sample in the graph.
 #' @param class_weight `"balanced"`, for rare labels to count as much as
 #'   frequent ones, or NULL.
 #' @param standardize Whether genes are scaled first.

@@ -209,21 +209,6 @@ test_that("settings of other Pythons reach them, and not ours", {
     expect_identical(Sys.getenv("PYTHONPATH"), "there")
 })
 
-# On Windows `env` of system2() comes before the arguments, and Python takes it for its script.
-test_that("no command is given variables as arguments", {
-    calls_of <- function(name, code) {
-        if (is.function(code)) return(calls_of(name, body(code)))
-        if (!is.call(code)) return(list())
-        c(if (identical(code[[1L]], as.name(name))) list(code),
-            unlist(lapply(as.list(code), calls_of, name = name)))
-    }
-    package <- mget(ls(asNamespace("glfsbio")), asNamespace("glfsbio"))
-    calls <- unlist(lapply(package, calls_of, name = "system2"))
-    expect_gt(length(calls), 0L)
-    for (call in calls)
-        expect_false("env" %in% names(match.call(system2, call)))
-})
-
 test_that("a lock has one holder, and that of a session that ended passes on", {
     withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir())
     lock <- hold_lock(file.path(cache(), "lock"), 0)
