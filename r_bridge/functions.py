@@ -16,9 +16,8 @@ from glfs_bio._docs import REQUIRED, Parameter, parameters
 from glfs_bio.rbridge.formals import CALLED, EVALUATING, FUNCTIONS, NOT_IN_R, RECORDS, RENAMED
 
 #: Arguments that take so many kinds of values that Python's types do not tell: among others one
-#: number of each name, or always several values.
+#: number of each name.
 NUMBERS = {"efficiency", "expression", "genes", "per_group", "preserve", "type"}
-SEVERAL = {"genes"}
 #: What stands before `...`, beside Python's positional arguments.
 POSITIONAL = {"classify": ("n_genes",), "laprls": ()}
 #: Seeds that change what is seen come from R's generator.
@@ -70,9 +69,9 @@ WORDS = {
 }
 #: What a function does with its arguments; the others run a function of Python on an object.
 BODIES = {
-    "laprls": "fit(x, given())",
-    "limits": "as_record(given())",
-    "platform": "as_record(vectors_of_tables(given()))",
+    "laprls": "fit(x, call_arguments())",
+    "limits": "as_record(call_arguments())",
+    "platform": "as_record(vectors_of_tables(call_arguments()))",
 }
 
 
@@ -165,7 +164,7 @@ def functions() -> str:
             for argument, default in formals(name).items()
         ]
         page = "limits" if name in RECORDS else name
-        body = BODIES.get(name, f'run("{name}", x, given())')
+        body = BODIES.get(name, f'run("{name}", x, call_arguments())')
         blocks.append(
             f"{described(name)}#' @rdname glfs_{page}\n#' @export\nglfs_{name} <- function(\n"
             f"{wrapped(', '.join(arguments), indent=8)}) {{\n    {body}\n}}"
@@ -187,7 +186,7 @@ def vectors() -> list[str]:
     names = {
         "numbers_by_name": NUMBERS | typed(r"Mapping\[str, (float|int)\b"),
         "genes_by_name": typed(r"Mapping\[str, Collection\[str\]\]"),
-        "sequences": SEVERAL | typed(r"^Sequence\[int\]"),
+        "sequences": typed(r"^Sequence\[int\]"),
     }
     kinds = [(kind, name.partition(".")[2]) for kind, name in KINDS.items()]
     texts = {name: [json.dumps(text) for text in sorted(vector)] for name, vector in names.items()}

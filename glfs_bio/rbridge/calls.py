@@ -27,7 +27,7 @@ from ..estimators import LapRLSClassifier
 from ..io._read import make_unique
 from ..labels import check_classes
 from ..methods import OBJECTIVES
-from ..options import Limits, Preserve
+from ..options import Preserve
 from ..tl._panel import request_for
 from . import formals, objects, session, values, words
 from .objects import put_together, take_apart
@@ -47,8 +47,8 @@ _FOR_DEVELOPERS = (
 )
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
-#: Key of the structure of which a function that evaluates panels was given parameters.
-_GIVEN = "glfs_structure_given"
+#: Key of the structure of one call, of which a function that evaluates panels takes parameters.
+_TEMPORARY = "glfs_structure_temporary"
 #: Shape of the object of the last call, and what was computed on its way, for the next call on the
 #: same cells: checksums say whether they are.
 _computed: dict[str, Any] = {}
@@ -134,13 +134,9 @@ def _arguments(target: str, options: Mapping[str, Any]) -> dict[str, Any]:
         if option not in {*options, "adata"}:
             raise InvalidType(f"`{option}` is missing: `glfs_bio.{name}` needs it")
     return {
-        names[option]: _CONVERSIONS.get(option, _as_it_is)(value)
+        names[option]: _CONVERSIONS[option](value) if option in _CONVERSIONS else value
         for option, value in options.items()
     }
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 def _in_obsm(value: Any) -> Any:
@@ -153,8 +149,7 @@ def _in_obsm(value: Any) -> Any:
 def _record(name: str, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    fields = _arguments(name, value)
-    return objects.platform(fields) if name == "platform" else Limits(**fields)
+    return formals.RECORDS[name](**_arguments(name, value))
 
 
 def _cells(value: Any) -> Any:
@@ -279,11 +274,11 @@ def _evaluate(target: str, adata: ad.AnnData, **options: Any) -> None:
             use_rep = _compute_structure(adata, selection, use_rep, structure)
         options["preserve"] = Preserve(target, weights, use_rep)
     function(adata, **options)
-    if use_rep == _GIVEN:  # it is gone afterwards
+    if use_rep == _TEMPORARY:  # it is gone afterwards
         for table in (adata.uns, adata.obsm, adata.varm):
-            del table[_GIVEN]
+            del table[_TEMPORARY]
         for entry in adata.uns.values():
-            if entry.get("params", {}).get("use_rep") == _GIVEN:
+            if entry.get("params", {}).get("use_rep") == _TEMPORARY:
                 entry["params"]["use_rep"] = entry["structure"].get("use_rep", "None")
 
 
@@ -299,8 +294,8 @@ def _compute_structure(
             f"{', '.join(sorted(settings))} out"
         )
     settings = {name: spec[name] for name in spec if name != "stored_key"} | settings
-    pp.structure(adata, **settings, key_added=_GIVEN)
-    return _GIVEN
+    pp.structure(adata, **settings, key_added=_TEMPORARY)
+    return _TEMPORARY
 
 
 def _with_penalty(options: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,6 @@ from .._anndata.structure import KEY
 from ..codec import restored
 from ..errors import InvalidValue, note, quoted, short
 from ..io import _tables as way_round
-from ..options import Platform
 from ..vendors.forms import PanelFile
 from .values import is_plain
 from .words import IN_OBSM, REDUCED
@@ -126,14 +125,6 @@ def record_for_r(value: Any, name: str = "") -> Any:
         return restored(value)
     # In R one gene alone would be any string.
     return list(value) if name == "preserve" and isinstance(value, np.ndarray) else value
-
-
-def platform(fields: Mapping[str, Any]) -> Platform:
-    """Return a platform of R, where one name alone may be a column or a file of genes."""
-    genes = fields.get("genes")
-    if isinstance(genes, list | np.ndarray) and len(genes) == 1:
-        genes = str(genes[0])
-    return Platform(**{**fields, "genes": genes})
 
 
 def panel(value: Any) -> Any:

@@ -22,7 +22,7 @@ glfs_select_genes <- function(
         missing = "raise", key_added = "glfs", subset = FALSE,
         random_state = 0, lam = NULL, dimred = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
-    run("select_genes", x, given())
+    run("select_genes", x, call_arguments())
 }
 
 #' @param n_neighbors Number of neighbours of a cell, if the graph is computed.
@@ -39,7 +39,7 @@ glfs_structure <- function(
         ignore = NULL, symbols = NULL, block = NULL,
         key_added = "glfs_structure", random_state = 0, dimred = NULL,
         assay.type = NULL, assay = NULL, layer = NULL) {
-    run("structure", x, given())
+    run("structure", x, call_arguments())
 }
 
 #' @param key Key of the selection. If it is missing, the given parameters are
@@ -52,7 +52,7 @@ glfs_stability <- function(
         x, ..., key = "glfs", n_resamples = 20, fraction = 0.5,
         random_state = NULL, BPPARAM = NULL, key_added = NULL,
         assay.type = NULL, assay = NULL, layer = NULL) {
-    run("stability", x, given())
+    run("stability", x, call_arguments())
 }
 
 #' @param sizes Numbers of first genes of the panel that are evaluated too.
@@ -68,7 +68,7 @@ glfs_evaluate_panel <- function(
         symbols = NULL, preserve = NULL, key_added = NULL,
         random_state = NULL, cell_weights = NULL, use_rep = NULL,
         dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
-    run("evaluate_panel", x, given())
+    run("evaluate_panel", x, call_arguments())
 }
 
 #' @param n_genes Size of the whole panel with the genes that are added, and
@@ -91,7 +91,7 @@ glfs_extend_panel <- function(
         limits = NULL, platform = NULL, symbols = NULL, preserve = NULL,
         key_added = NULL, cell_weights = NULL, use_rep = NULL, dimred = NULL,
         assay.type = NULL, assay = NULL, layer = NULL) {
-    run("extend_panel", x, given())
+    run("extend_panel", x, call_arguments())
 }
 
 #' @param genes Genes to explain that need not be in the panel: one name, names,
@@ -107,7 +107,7 @@ glfs_explain_panel <- function(
         n_substitutes = 3, exclude = NULL, symbols = NULL, preserve = NULL,
         key_added = NULL, cell_weights = NULL, use_rep = NULL, dimred = NULL,
         assay.type = NULL, assay = NULL, layer = NULL) {
-    run("explain_panel", x, given())
+    run("explain_panel", x, call_arguments())
 }
 
 #' @param tolerance Share of what the best panel preserves that a nearly best
@@ -120,7 +120,7 @@ glfs_prove_panel <- function(
         symbols = NULL, preserve = NULL, key_added = NULL,
         cell_weights = NULL, use_rep = NULL, dimred = NULL,
         assay.type = NULL, assay = NULL, layer = NULL) {
-    run("prove_panel", x, given())
+    run("prove_panel", x, call_arguments())
 }
 
 #' @param symbols Vector or column of `rowData()` with symbols. NULL: the row
@@ -138,7 +138,7 @@ glfs_resolve_genes <- function(
         x, genes = NULL, ..., symbols = NULL, ids = NULL,
         nomenclature = NULL, key_added = "glfs_names", assay.type = NULL,
         assay = NULL, layer = NULL) {
-    run("resolve_genes", x, given())
+    run("resolve_genes", x, call_arguments())
 }
 
 #' @param refused `"raise"`, `"replace"`, `"drop"`. Genes that cannot be ordered
@@ -155,7 +155,7 @@ glfs_order_panel <- function(
         catalogue = NULL, refused = "raise", limits = NULL, labels = NULL,
         backups = 0, counts_layer = NULL, symbols = NULL, ids = NULL,
         key_added = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
-    run("order_panel", x, given())
+    run("order_panel", x, call_arguments())
 }
 
 #' @rdname glfs_classify
@@ -164,7 +164,7 @@ glfs_classify <- function(
         x, labels, n_genes = NULL, ..., include = NULL, exclude = NULL,
         block = NULL, key_added = "glfs_class", random_state = NULL,
         assay.type = NULL, assay = NULL, layer = NULL) {
-    run("classify", x, given())
+    run("classify", x, call_arguments())
 }
 
 #' @param lambda1 Weight lambda1 of the graph.
@@ -176,7 +176,7 @@ glfs_laprls <- function(
         x, labels, ..., lambda1 = 0.1, lambda2 = 10, graph = "neighbors",
         n_neighbors = 15, class_weight = "balanced", standardize = TRUE,
         assay.type = NULL, assay = NULL, layer = NULL) {
-    fit(x, given())
+    fit(x, call_arguments())
 }
 
 #' @param expression Ranges of what is measured of each gene, by the keys below.
@@ -235,7 +235,7 @@ glfs_limits <- function(
         groups = NULL, per_group = NULL, nearly_identical = NULL,
         per_type = NULL, priority = NULL, groupby = NULL,
         counts_layer = NULL, cost = NULL, budget = NULL) {
-    as_record(given())
+    as_record(call_arguments())
 }
 
 #' @param name Name of the platform, such as `"xenium_v1"`, which
@@ -286,7 +286,7 @@ glfs_platform <- function(
         spread = NULL, failure = NULL, case = NULL, off_target = NULL,
         max_off_target = NULL, signal = NULL, codebook = NULL,
         spillover = NULL, spillover_to = NULL) {
-    as_record(vectors_of_tables(given()))
+    as_record(vectors_of_tables(call_arguments()))
 }
 
 numbers_by_name <- c(
@@ -300,7 +300,7 @@ genes_by_name <- c(
 )
 
 sequences <- c(
-    "genes", "sizes"
+    "sizes"
 )
 
 renamed <- c(

@@ -299,6 +299,7 @@ counts_layers <- function(layers, names, where, matrix) {
 # What Python needs of an object, by its class.
 read_object <- function(x, ...) UseMethod("read_object")
 
+#' @export
 read_object.default <- function(x, named = NULL, files = TRUE, ...) {
     if (length(dim(x)) != 2L)
         refuse(
@@ -314,6 +315,7 @@ read_object.default <- function(x, named = NULL, files = TRUE, ...) {
     )
 }
 
+#' @export
 read_object.SummarizedExperiment <- function(
         x, assay = NULL, assay.type = assay, counts_layer = NULL,
         word = if (is.null(assay)) "assay.type" else "assay", named = NULL,
@@ -350,6 +352,7 @@ read_object.SummarizedExperiment <- function(
     )
 }
 
+#' @export
 read_object.ExpressionSet <- function(
         x, assay = NULL, assay.type = assay, counts_layer = NULL,
         word = if (is.null(assay)) "assay.type" else "assay", named = NULL,
@@ -369,13 +372,10 @@ read_object.ExpressionSet <- function(
 }
 
 assay_names <- function(x) {
-    names <- SummarizedExperiment::assayNames(x)
-    if (is.null(names))
-        names <- character(length(SummarizedExperiment::assays(
-            x, withDimnames = FALSE
-        )))
-    names[is.na(names)] <- ""
-    names
+    assays <- SummarizedExperiment::assays(x, withDimnames = FALSE)
+    names <- names(as.list(assays))
+    if (is.null(names)) character(length(assays))
+    else replace(names, is.na(names), "")
 }
 
 called_assay <- function(names, place) paste0(
@@ -462,6 +462,7 @@ write_object <- function(x, result, ...) UseMethod("write_object")
 
 # A matrix has no place for them: the columns of genes as a table, or the
 # record.
+#' @export
 write_object.default <- function(x, result, ...) {
     if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
         table <- result$var
@@ -474,6 +475,7 @@ write_object.default <- function(x, result, ...) {
     c(result$records[[1L]], tables)
 }
 
+#' @export
 write_object.SummarizedExperiment <- function(x, result, ...) {
     if (length(result$rows) < nrow(x))
         x <- x[result$rows, ]
@@ -485,6 +487,7 @@ write_object.SummarizedExperiment <- function(x, result, ...) {
     x
 }
 
+#' @export
 write_object.ExpressionSet <- function(x, result, ...) {
     if (length(result$rows) < nrow(x))
         x <- x[result$rows, ]
@@ -546,6 +549,7 @@ assay_of_results <- function(x) {
     others
 }
 
+#' @export
 read_object.Seurat <- function(
         x, assay = NULL, layer = "data", counts_layer = NULL, word = "layer",
         named = NULL, files = TRUE, ...) {
@@ -553,7 +557,6 @@ read_object.Seurat <- function(
     assay <- seurat_assay(x, assay)
     check_string(layer, word)
     layers <- seurat_layers(x[[assay]])
-    check_layer(layer, layers, assay, word)
     # Version 4 of SeuratObject calls a layer a slot.
     old <- utils::packageVersion("SeuratObject") < "5.0.0"
     called <- if (old) "slot" else "layer"
@@ -631,6 +634,7 @@ seurat_reduced <- function(x, case = toupper) {
     if (is.character(x)) renamed(x) else x
 }
 
+#' @export
 write_object.Seurat <- function(x, result, assay = NULL, ...) {
     assay <- seurat_assay(x, assay)
     values <- as.data.frame(result$var)

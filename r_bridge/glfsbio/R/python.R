@@ -100,7 +100,7 @@ active_python <- function() {
     places <- c(Sys.getenv(variables), Sys.which("python3"))
     for (place in unique(Filter(nzchar, places))) {
         python <- tryCatch(find_python(place), glfs_error = function(e) NULL)
-        if (!is.null(python) && isTRUE(look_at(python)["has_package"]))
+        if (!is.null(python) && has_package(python))
             return(python)
     }
 }
@@ -137,52 +137,42 @@ run_command <- function(command, arguments) {
     )
 }
 
-# Whether this Python has the package, and whether it refuses packages that its
-# system did not install, as Debian's; NULL if it does not run. Not in this R: a
-# Python that lacks the package would stay.
-look_at <- function(python) {
+# Whether this Python has the package, with what it prints where it does not run.
+# Not in this R: a Python that lacks the package would stay.
+has_package <- function(python) {
     output <- run_command(python, c("-c", paste0(
-        "import sys, sysconfig; from importlib.util import find_spec; ",
-        "from pathlib import Path; ",
+        "import sys; from importlib.util import find_spec; ",
         "sys.path = [p for p in sys.path if p]; ", # not the working directory
-        "print(find_spec('glfs_bio') is not None); ",
-        "print(sys.prefix == sys.base_prefix and ",
-        "Path(sysconfig.get_path('stdlib'), 'EXTERNALLY-MANAGED').exists())"
+        "print(find_spec('glfs_bio') is not None)"
     )))
-    answers <- as.logical(utils::tail(output, 2L))
-    if (length(answers) == 2L && !anyNA(answers))
-        return(c(has_package = answers[1L], is_managed = answers[2L]))
-    structure(logical(), output = paste(output, collapse = "\n"))
+    answer <- as.logical(c(NA, output)[length(output) + 1L])
+    structure(isTRUE(answer),
+        output = if (is.na(answer)) paste(output, collapse = "\n"))
 }
 
 check_package <- function(python) {
-    answers <- look_at(python)
-    if (length(answers) == 0L)
-        glfs_stop(python, " does not run: ", attr(answers, "output"))
-    if (answers[["has_package"]])
+    answer <- has_package(python)
+    if (answer)
         return(invisible())
+    if (!is.null(attr(answer, "output")))
+        glfs_stop(python, " does not run: ", attr(answer, "output"))
     if (in_cache(python))
         glfs_stop(
             python, ", of the environment of glfsbio, does not find glfs_bio ",
             "there: glfs_install(renew = TRUE) makes the environment again."
         )
     glfs_stop(
-        python, " lacks glfs_bio, and is the Python that was named. Install ",
-        "with\n  ", install_lines(python, answers[["is_managed"]]),
-        "\nor name another one with glfs_setup(), or none: glfs_install() ",
-        "makes an environment."
+        python, " lacks glfs_bio, and is the Python that was named. ",
+        install_lines(python), "\nOr name another one with glfs_setup(), or ",
+        "none: glfs_install() makes an environment."
     )
 }
 
-install_lines <- function(python, is_managed) {
-    source <- paste0("'", carried("source"), "[xlsx]'")
-    if (!is_managed)
-        return(paste0("'", python, "' -m pip install ", source))
-    paste0(
-        "'", python, "' -m venv ~/venv\n  ~/venv/bin/pip install ", source,
-        "\n  and run glfs_setup(\"~/venv\")"
-    )
-}
+install_lines <- function(python) paste0(
+    "Install it with\n  '", python, "' -m pip install '", carried("source"),
+    "[xlsx]'\nor where that is refused, as by Debian's own Python, in an ",
+    "environment:\n  '", python, "' -m venv ~/venv"
+)
 
 start_python <- function(python) {
     if (reticulate::py_available()) {
@@ -242,12 +232,11 @@ finally:
 
 # Somebody else has started Python: the package must be there.
 check_running <- function(python) {
-    if (!isTRUE(look_at(python)["has_package"]))
+    if (!has_package(python))
         glfs_stop(
             "Another package has started ", python, " in this R session, and ",
             "a process has one Python. It lacks glfs_bio. Restart R and call ",
-            "glfs_setup() before the other package; or install it there:\n  ",
-            install_lines(python, FALSE)
+            "glfs_setup() before the other package. ", install_lines(python)
         )
 }
 

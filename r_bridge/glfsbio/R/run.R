@@ -1,6 +1,6 @@
 # The arguments of the function that calls this which are there, by name; the
 # defaults of all others are Python's.
-given <- function(frame = parent.frame()) {
+call_arguments <- function(frame = parent.frame()) {
     ask <- function(what, name) eval(call(what, as.name(name)), frame)
     names <- Filter(function(name) !ask("missing", name), setdiff(ls(frame), "x"))
     options <- c(mget(names, envir = frame), eval(quote(list(...)), frame))
@@ -238,9 +238,7 @@ check_genes <- function(genes, name = "genes") {
             name, " must be a file, a table or names of genes, not of class ",
             class(genes)[1L], "."
         )
-    if (!is_string(genes))
-        return(genes)
-    plain("scalar", value = plain_strings(path.expand(genes)))
+    if (is_string(genes)) path.expand(genes) else genes
 }
 
 # Row names that are not numbers that R gave.

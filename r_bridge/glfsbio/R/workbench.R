@@ -178,15 +178,11 @@ NULL
 #'
 #' The genes of the panel, such as one of a catalogue, stay, but for those to
 #' drop. Genes are added that preserve most next to them, within everything that
-#' the panel was chosen with.
+#' the panel was chosen with. Genes of the panel that are not in the data stay in
+#' it, and count for nothing.
 #'
 #' @inheritParams glfs_evaluate_panel
 #' @inheritParams glfs_select_genes
-#' @param panel Names of genes, or one logical value each; or one string: the
-#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
-#'   single gene; or a table of [glfs_read_panel()], which tells the forms of
-#'   files. Genes that are not in the data stay in the panel, and count for
-#'   nothing.
 #' @return The value of [glfs_select_genes()], under the key of the panel and
 #'   `_extended`, such as `glfs_extended`, with `glfs_extended_included` for the
 #'   genes that had to be in. All functions that take the key of a selection take
@@ -216,7 +212,9 @@ NULL
 #' Branch and bound compares all panels of this size, within everything that the
 #' panel was chosen with: genes that must or cannot be in, limits, platform and
 #' batches. Where it ends within `time_limit`, the best panel is proven, and so
-#' is which genes every best panel has. Otherwise there is a bound.
+#' is which genes every best panel has. Otherwise there is a bound. A panel that
+#' is no selection of the default objective is compared with all panels of its
+#' size, and is left as it is.
 #'
 #' The best panel preserves most of the structure of these cells. It need not
 #' predict labels best, and other cells may have another one:
@@ -224,12 +222,6 @@ NULL
 #' different sizes are not nested.
 #'
 #' @inheritParams glfs_evaluate_panel
-#' @param panel Names of genes, or one logical value each; or one string: the
-#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
-#'   single gene; or a table of [glfs_read_panel()], which tells the forms of
-#'   files. The default is the selection of [glfs_select_genes()]. A panel that
-#'   is no selection of the default objective is compared with all panels of its
-#'   size, and is left as it is.
 #' @return The object, with a record in `metadata(x)$glfs_proof`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, a DataFrame with the record in its `metadata()`:
 #'

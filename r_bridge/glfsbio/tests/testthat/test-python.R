@@ -113,14 +113,6 @@ test_that("setup says which Python it uses, or what is wrong with it", {
     )
 })
 
-test_that("a Python that refuses packages: an environment beside it", {
-    lines <- install_lines("/usr/bin/python3", TRUE)
-    expect_match(lines, "^'/usr/bin/python3' -m venv ~/venv\n  ~/venv/bin/pip install")
-    expect_no_match(lines, "python3' -m pip")
-    skip_if_not(any(file.exists(Sys.glob("/usr/lib/python3*/EXTERNALLY-MANAGED"))))
-    expect_error(check_package("/usr/bin/python3"), "python3' -m venv ~/venv\n")
-})
-
 system_python <- Sys.which("python3")
 
 # An environment as far as it is looked at: modules that can be found.
