@@ -13,12 +13,11 @@ R_SOURCES := $(shell find -L r_bridge/glfsbio -type f -not -name '*.pyc')
 R_ENVIRONMENT = LC_ALL=C.UTF-8 R_LIBS=$(abspath $(R_LIBRARY)) GLFSBIO_PYTHON=$(abspath $(VENV)) \
 	PYTHONDONTWRITEBYTECODE=
 
-.PHONY: r-check r-vignettes r-generics bench-r
+.PHONY: r-check r-vignettes r-functions bench-r
 
-# The generic functions of R, with the arguments and defaults of Python.
-r-generics: $(INSTALLED)
-	$(BIN)/python -c 'from glfs_bio.rbridge.formals import generics; print(generics(), end="")' \
-		>r_bridge/glfsbio/R/generics.R
+# The functions of R, with the arguments and defaults of Python.
+r-functions: $(INSTALLED)
+	$(BIN)/python r_bridge/functions.py >r_bridge/glfsbio/R/functions.R
 
 # Whatever way they were installed; apt only where one is missing.
 $(VENV)/.has-r: r_bridge/check.mk | $(INSTALLED)

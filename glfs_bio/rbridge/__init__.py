@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import checks
 from .._anndata import read
 from ..errors import Caution
-from . import calls, objects, session, values
+from . import calls, objects, session
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -43,7 +43,7 @@ def register() -> None:
     >>> import rpy2.robjects as ro  # doctest: +SKIP
     >>> ro.r("sce <- glfsbio::glfs_select_genes(sce, n_genes = 50)")  # doctest: +SKIP
     """
-    session.r_function("attach_python")(session.callback(calls.answer_rpy2))
+    session.r_function("attach_rpy2")(session.callback(calls.answer_rpy2))
 
 
 def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
@@ -89,7 +89,8 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     plain, dropped = objects.take_apart(adata, X_name)
     if dropped:
         warnings.warn(Caution(f"Not carried to R: {', '.join(dropped)}."), stacklevel=2)
-    return session.r_function("build_sce")(values.for_rpy2(values.write(plain)))
+    calls.handed_over.append(plain)
+    return session.r_function("build_sce")()
 
 
 def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
@@ -129,8 +130,8 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     """
     checks.texts(or_none=True, X_name=X_name)
     register()
-    plain = session.r_function("plain_sce")(sce, values.for_rpy2(X_name))
-    content = values.read(values.from_rpy2(plain))
+    session.r_function("hand_over_sce")(sce, *([] if X_name is None else [X_name]))
+    content = calls.handed_over.pop()
     dropped = content.pop("left")
     if len(dropped):
         warnings.warn(Caution(f"Not carried from R: {', '.join(dropped)}."), stacklevel=2)

@@ -11,7 +11,6 @@ reads.
 from __future__ import annotations
 
 import io
-import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,14 +24,11 @@ from scipy import sparse
 from .._anndata import read
 from .._anndata.structure import KEY
 from ..codec import restored
-from ..errors import InvalidValue, quoted, short
+from ..errors import InvalidValue, note, quoted, short
 from ..io import _tables as way_round
-from ..options import Platform
 from ..vendors.forms import PanelFile
 from .values import is_plain
 from .words import IN_OBSM, REDUCED
-
-log = logging.getLogger(__name__)
 
 _KEY, _NAME = "neighbors", "connectivities"
 _SUFFIX = f"_{_NAME}"
@@ -44,10 +40,12 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
     """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
     if len(cells := parts.get("cells", ())) and len(parts["var"]):
         way_round.check_genes_in_rows(list(parts["var"].index.astype(str)), list(cells))
+    tables = {name: parts[name] for name in ("obs", "var")}
+    for table in tables.values():
+        table.index = table.index.astype(object).astype(str)
     adata = ad.AnnData(
         parts["X"].T,
-        obs=_with_row_names(parts["obs"]),
-        var=_with_row_names(parts["var"]),
+        **tables,
         obsm={REDUCED.get(name, name): array for name, array in parts["reduced"].items()},
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
@@ -57,15 +55,10 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
     )
     for name, record in parts["records"].items():
         if _BYTES in record:
-            _restore(adata, name, record)
+            _restore(adata, name, record[_BYTES])
         else:
             adata.uns[name] = dict(record)
     return adata
-
-
-def _with_row_names(table: pd.DataFrame) -> pd.DataFrame:
-    """The same with row names where R has none."""
-    return table.set_axis(table.index.astype(object).astype(str), axis=0)
 
 
 def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str]]:
@@ -124,17 +117,14 @@ def _key(name: str) -> str:
     return _KEY if name == _NAME else name.removesuffix(_SUFFIX)
 
 
-def record_for_r(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record for R."""
-    return {name: _value_for_r(name, value) for name, value in record.items()}
-
-
-def platform(fields: Mapping[str, Any]) -> Platform:
-    """Return a platform of R, where one name alone may be a column or a file of genes."""
-    genes = fields.get("genes")
-    if isinstance(genes, list | np.ndarray) and len(genes) == 1:
-        genes = str(genes[0])
-    return Platform(**{**fields, "genes": genes})
+def record_for_r(value: Any, name: str = "") -> Any:
+    """Return a record for R, or a value of its field `name`."""
+    if isinstance(value, dict):
+        return {field: record_for_r(item, field) for field, item in value.items()}
+    if isinstance(value, str):
+        return restored(value)
+    # In R one gene alone would be any string.
+    return list(value) if name == "preserve" and isinstance(value, np.ndarray) else value
 
 
 def panel(value: Any) -> Any:
@@ -144,43 +134,27 @@ def panel(value: Any) -> Any:
     return PanelFile(value, "") if isinstance(value, pd.DataFrame) else value
 
 
-def _value_for_r(name: str, value: Any) -> Any:
-    if isinstance(value, dict):
-        return record_for_r(value)
-    if isinstance(value, str):
-        return restored(value)
-    # In R one gene alone would be any string.
-    return list(value) if name == "preserve" and isinstance(value, np.ndarray) else value
-
-
-def structure(adata: ad.AnnData, key: str) -> dict[str, Any]:
-    """What ``pp.structure`` wrote, with its parameters to read."""
+def result(adata: ad.AnnData, key: str) -> dict[str, Any]:
+    """Return a record for R; of a structure its parameters to read, and the rest as bytes."""
+    record = adata.uns[key]
+    if record["kind"] != "structure":
+        return record_for_r(record)
+    content = {"record": record, "cells": adata.obsm[key], "projections": adata.varm[key]}
     buffer = io.BytesIO()
     with h5py.File(buffer, "w") as file:
-        for name, field in (
-            ("record", adata.uns[key]),
-            ("cells", adata.obsm[key]),
-            ("projections", adata.varm[key]),
-        ):
-            write_elem(file, name, field)
-    record = adata.uns[key]
-    return record_for_r({name: record[name] for name in ("kind", "params", "written")}) | {
-        "n_samples": adata.n_obs,
-        _BYTES: bytearray(buffer.getbuffer()),
-    }
+        write_elem(file, _BYTES, content)
+    plain = record_for_r({name: record[name] for name in ("kind", "params", "written")})
+    return plain | {"n_samples": adata.n_obs, _BYTES: bytearray(buffer.getbuffer())}
 
 
-def _restore(adata: ad.AnnData, key: str, record: Mapping[str, Any]) -> None:
+def _restore(adata: ad.AnnData, key: str, archive: bytearray) -> None:
     """Write it back; of other genes or samples only how it was made, which is computed anew."""
-    with h5py.File(io.BytesIO(bytes(record[_BYTES]))) as file:
-        fits = (len(file["cells"]), len(file["projections"])) == adata.shape
-        if fits or key == KEY:
-            adata.uns[key] = read_elem(file["record"])
-        if fits:
-            adata.obsm[key] = read_elem(file["cells"])
-            adata.varm[key] = read_elem(file["projections"])
-        elif key != KEY:
-            log.warning(
-                f"The structure under {quoted(key)} is that of other genes or cells, and is "
-                "left out."
-            )
+    with h5py.File(io.BytesIO(archive)) as file:
+        content = read_elem(file[_BYTES])
+    cells, projections = content["cells"], content["projections"]
+    if (len(cells), len(projections)) == adata.shape:
+        adata.uns[key], adata.obsm[key], adata.varm[key] = content["record"], cells, projections
+    elif key == KEY:
+        adata.uns[key] = content["record"]
+    else:
+        note(f"The structure under {quoted(key)} is that of other genes or cells: it is left out.")

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
-import math
-from collections.abc import Mapping, Set
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..errors import LOG_NORMALISE, Door, cut, short
 from . import formals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 #: Names of reduced dimensions in Bioconductor, and of the same arrays in ``.obsm``.
 REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
@@ -44,8 +40,6 @@ _CALLS = (
         "tl.estimate_efficiency": "glfs_estimate_efficiency()",
     }
 )
-#: Classes of vectors, by NumPy's kinds.
-_CLASSES = {"b": "logical", "i": "integer", "u": "integer", "f": "numeric"}
 
 
 def argument(name: str, value: str | None = None, *, called: Mapping[str, str] = _ARGUMENTS) -> str:
@@ -78,21 +72,14 @@ def _key(text: str) -> str:
 
 
 def _written(value: object) -> str:
-    if isinstance(value, np.generic):
-        value = value.item()
     if value is None or isinstance(value, bool):
         return {None: "NULL", True: "TRUE", False: "FALSE"}[value]
     if isinstance(value, str):
         return json.dumps(IN_OBSM.get(value, value), ensure_ascii=False)
-    if isinstance(value, float):
-        special = "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}Inf"
-        return repr(value) if math.isfinite(value) else special
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return f"c({', '.join(f'{name} = {_written(item)}' for name, item in value.items())})"
-    if isinstance(value, list | tuple | Set):
+    if isinstance(value, list | tuple | set):
         return f"c({', '.join(map(_written, value))})"
-    if isinstance(value, np.ndarray) and value.ndim == 1:
-        return f"{_CLASSES.get(value.dtype.kind, 'character')} vector of length {len(value)}"
     return short(value)
 
 

@@ -13,7 +13,7 @@ from refusals import refused
 from glfs_bio import Limits, Platform, Preserve, io, pp, rbridge, tl
 from glfs_bio.errors import InvalidType
 from glfs_bio.glfs2014 import Exact
-from glfs_bio.rbridge import calls, values, words
+from glfs_bio.rbridge import calls, words
 from glfs_bio.rbridge.objects import record_for_r
 
 EXAMPLE = Path(__file__).parents[2] / "r_bridge" / "examples" / "pbmc3k.R"
@@ -34,7 +34,7 @@ for (name in paste0("glfs_", c("evaluate_panel", "stability", "classify")))
 glfs_plain <- function(x) {
     if (is(x, "DFrame")) glfsbio:::plain_table(x, rownames(x))
     else if (is.matrix(x)) glfsbio:::plain_dense(unname(x))
-    else if (is.list(x)) glfsbio:::plain_list(lapply(x, glfs_plain), names(x))
+    else if (is.list(x)) glfsbio:::plain_list(lapply(x, glfs_plain))
     else if (is.character(x)) glfsbio:::plain_strings(x)
     else x
 }
@@ -239,8 +239,9 @@ def adata():
     return cells
 
 
-def read(value):
-    return values.read(values.from_rpy2(value))
+def read(ri, code):
+    ri.evalr(f"glfsbio:::call_python('store', value = glfs_plain({code}))")
+    return calls.handed_over.pop()["value"]
 
 
 def listed(names):
@@ -274,7 +275,7 @@ def test_figures_are_those_of_python(ri, objects, name):
     ours = objects.copy()
     call(ours)
     spread(ours, key)
-    record = read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
+    record = read(ri, f"S4Vectors::metadata(out)[['{key}']]")
     assert set(record) == set(ours.uns[key])
     expected = record_for_r(ours.uns[key])
     # R hands parameters over as it was given them, and keeps no structure that counts as written.
@@ -284,9 +285,8 @@ def test_figures_are_those_of_python(ri, objects, name):
         ("rowData", ours.var, objects.var),
         ("colData", ours.obs, objects.obs),
     ):
-        code = f"glfs_plain(SummarizedExperiment::{table}(out))"
         columns = [column for column in own if column not in before]
-        same(own[columns], read(ri.evalr(code))[columns])
+        same(own[columns], read(ri, f"SummarizedExperiment::{table}(out)")[columns])
 
 
 def spread(adata, key):
@@ -339,7 +339,7 @@ def test_orders_are_the_same_files(ri, objects, tmp_path, platform, ending):
     assert panel == io.read_panel(ours) == list(adata.uns["glfs_order"]["table"]["gene"])
     assert list(ri.evalr("rownames(read)")) == panel
     assert ri.evalr("S4Vectors::metadata(read)$form")[0] == panel.form
-    same(panel.table["id"].to_numpy(), read(ri.evalr("glfs_plain(read$id)")))
+    same(panel.table["id"].to_numpy(), read(ri, "read$id"))
 
 
 def test_references_are_the_same_files(ri, objects, tmp_path):

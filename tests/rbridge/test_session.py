@@ -248,22 +248,6 @@ if (requireNamespace("HDF5Array", quietly = TRUE)) {
     stopifnot(in_file(layer), all.equal(select(layer), select(zeros / 2)))
 }
 
-# Bits and kinds alike by both bridges.
-results <- function() {
-    sce <- select(sce)
-    sce <- suppressMessages(glfs_explain_panel(sce, labels = "type"))
-    sce <- glfs_structure(sce)
-    S4Vectors::metadata(sce)$glfs_structure$kept <- NULL # an archive, with its time
-    list(
-        SummarizedExperiment::rowData(sce), SummarizedExperiment::colData(sce),
-        S4Vectors::metadata(sce), glfs_laprls(x[, known], sce$type[known])
-    )
-}
-known <- !is.na(sce$type)
-here <- results()
-reticulate::import("glfs_bio.rbridge", convert = FALSE)$register()
-stopifnot(identical(results(), here))
-
 # One structure for several calls, and two objects.
 judge <- function(x, ...) S4Vectors::metadata(
     glfs_explain_panel(x, c("g1", "g2"), n_substitutes = 2, ...)

@@ -39,7 +39,7 @@ glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
 }
 
 # For glfs_bio.rbridge.to_sce().
-build_sce <- function(plain) as_sce(r_value(plain))
+build_sce <- function() as_sce(call_python("fetch"))
 
 as_sce <- function(parts) {
     names <- list(rownames(parts$var), rownames(parts$obs))
@@ -59,6 +59,9 @@ as_sce <- function(parts) {
 }
 
 # For glfs_bio.rbridge.from_sce().
+hand_over_sce <- function(x, X_name = NULL)
+    do.call(call_python, c("store", plain_sce(x, X_name)))
+
 plain_sce <- function(x, X_name = NULL) {
     if (!is(x, "SummarizedExperiment"))
         refuse("sce", " is a ", class(x)[1L], ", not a SummarizedExperiment.")
@@ -87,16 +90,14 @@ plain_sce <- function(x, X_name = NULL) {
     )
     label <- function(what, names) if (length(names)) paste(what, names)
     left <- c(
-        label("rowData", r_strings(parts$items[[2L]]$left$names)),
-        label("colData", r_strings(parts$items[[3L]]$left$names)),
+        label("rowData", attr(parts$var, "left")),
+        label("colData", attr(parts$obs, "left")),
         label("assay", setdiff(others, layers)),
         label("reducedDim", names(reduced)[without]),
         if (single) label("altExp", SingleCellExperiment::altExpNames(x)),
         label("metadata", names(S4Vectors::metadata(x)))
     )
-    parts$items <- c(parts$items, list(plain_strings(as.character(left))))
-    parts$names <- plain_strings(c(r_strings(parts$names), "left"))
-    parts
+    c(parts, list(left = plain_strings(as.character(left))))
 }
 #' Blood cells to try the package on
 #'

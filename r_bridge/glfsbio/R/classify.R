@@ -7,9 +7,7 @@
 #' @inheritParams glfs_select_genes
 #' @param labels One label per sample, NA where it is unknown; or the name of a
 #'   column of `colData()`, `pData()` or the metadata of a Seurat object.
-#' @param lambda1,lambda2 Weights of the graph and of the squared coefficients.
 #' @param graph Graph of the samples: `"neighbors"` or `"classes"`.
-#' @param n_neighbors Neighbours of a sample in the graph.
 #' @param class_weight `"balanced"`, for rare labels to count as much as
 #'   frequent ones, or NULL.
 #' @param standardize Whether genes are scaled first.
@@ -48,7 +46,8 @@ setClass("GLFSLapRLS", slots = c(
 
 fit <- function(x, options) {
     asked <- prepared("laprls", x, options)
-    model <- call_python("laprls", parts = asked$parts, options = asked$options)
+    model <- call_python("laprls", parts = asked$parts, options = asked$options,
+        of = asked$parts$of)
     coef <- model$coef
     rownames(coef) <- model$genes
     colnames(coef) <- if (ncol(coef) == 1L) model$classes[2L] else model$classes
@@ -89,7 +88,7 @@ gene_values <- function(x, genes, ...) {
         )
     x <- if (is.matrix(x) || is(x, "Matrix")) x[genes, ,
         drop = FALSE] else x[genes, ]
-    values <- r_value(read_object(x, files = FALSE, ...)$items[[1L]])
+    values <- r_value(read_object(x, files = FALSE, ...)$X)
     dimnames(values) <- list(genes, colnames(x))
     values
 }

@@ -16,14 +16,12 @@ plain_matrix <- function(x, what, files = TRUE) {
     }
     if (is(x, "DelayedArray")) {
         message(what, " is a ", class(x)[1L], ": realised in memory.")
-        x <- realised(x)
-    } else if (is.data.frame(x) || is(x, "DataFrame")) {
-        refuse_texts(x, what)
-        x <- as.matrix(x)
+        x <- if (DelayedArray::is_sparse(x)) methods::as(x, "dgCMatrix")
+        else as.matrix(x)
     } else if (is(x, "sparseMatrix")) {
         x <- methods::as(methods::as(methods::as(
             x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
-    } else if (is(x, "Matrix")) {
+    } else if (is.data.frame(x) || is(x, "DataFrame") || is(x, "Matrix")) {
         x <- as.matrix(x)
     } else if (isS4(x) && !is.matrix(x)) {
         # Sparse arrays of newer Bioconductor releases, matrices of BPCells.
@@ -82,88 +80,39 @@ forget_parts <- function() {
     parts$folders <- NULL
 }
 
-# Binary files of a matrix: its values alone, or those that are not zero with
-# their genes, sample by sample.
+# Binary files of a matrix: values that are not zero with their genes, sample by
+# sample.
 by_parts <- function(x, what) {
     folder <- tempfile("glfsbio-")
     dir.create(folder)
     parts$folders <- c(parts$folders, folder)
+    files <- lapply(c(data = "data", indices = "indices"), function(name)
+        file(file.path(folder, name), "wb"))
+    on.exit(lapply(files, close))
     grid <- DelayedArray::colAutoGrid(x)
     is_sparse <- DelayedArray::is_sparse(x)
-    read <- function(i)
-        DelayedArray::read_block(x, grid[[i]], as.sparse = is_sparse)
-    dense <- !is_sparse && !isTRUE(mean(read(1L) == 0) > 0.5)
-    open <- function(name) file(file.path(folder, name), "wb")
-    data <- open("data")
-    indices <- open("indices")
-    on.exit({
-        close(data)
-        close(indices)
-    })
-    pointers <- vector("list", length(grid))
-    before <- n_read <- 0
+    pointers <- 0
     for (i in seq_along(grid)) {
-        block <- read(i)
-        if (!dense)
-            block <- methods::as(
-                if (is_sparse) block else block + 0, "dgCMatrix"
-            )
-        values <- if (dense) block else block@x
-        if (anyNA(values))
-            refuse_missing(block, values, what, dimnames(x), n_read)
-        writeBin(as.double(values), data)
-        if (!dense) {
-            writeBin(block@i, indices)
-            pointers[[i]] <- before + block@p[-1L]
-            before <- before + length(block@i)
-        }
-        n_read <- n_read + ncol(block)
+        block <- DelayedArray::read_block(x, grid[[i]], as.sparse = is_sparse)
+        block <- methods::as(if (is_sparse) block else block + 0, "dgCMatrix")
+        if (anyNA(block@x))
+            refuse_missing(block, block@x, what, dimnames(x),
+                length(pointers) - 1L)
+        writeBin(block@x, files$data)
+        writeBin(block@i, files$indices)
+        pointers <- c(pointers, pointers[length(pointers)] + block@p[-1L])
     }
-    plain("parts", folder = folder, shape = dim(x),
-        p = if (!dense) as.double(c(0, unlist(pointers))))
-}
-
-# A file may hold zeros one by one: sparse blocks of samples need less memory.
-realised <- function(x) {
-    if (DelayedArray::is_sparse(x))
-        return(methods::as(x, "dgCMatrix"))
-    numbers <- DelayedArray::type(x) %in% c("integer", "double")
-    if (length(dim(x)) != 2L || length(x) == 0L || !numbers)
-        return(as.matrix(x))
-    grid <- DelayedArray::colAutoGrid(x)
-    first <- DelayedArray::read_block(x, grid[[1L]])
-    if (!isTRUE(mean(first == 0) > 0.5))
-        return(as.matrix(x))
-    sparse <- function(block) methods::as(block + 0, "CsparseMatrix")
-    rest <- lapply(seq_along(grid)[-1L],
-        function(i) sparse(DelayedArray::read_block(x, grid[[i]])))
-    do.call(cbind, c(list(sparse(first)), rest))
-}
-
-# A table may have its names in a column.
-refuse_texts <- function(table, what) {
-    columns <- lapply(as.list(table), plain_vector)
-    texts <- !vapply(columns, function(x) is.numeric(x) || is.logical(x), NA)
-    if (any(texts))
-        glfs_stop(
-            what, " must be a matrix of numbers, and has other columns: ",
-            listed(names(table)[texts]), ". If one has the names of genes, ",
-            "make these the row names; remove the others."
-        )
+    plain("parts", folder = folder, p = pointers, shape = dim(x))
 }
 
 # The names, and the number of samples before these, are those of the whole.
 refuse_missing <- function(x, values, what, names = dimnames(x), before = 0L) {
-    n <- sum(is.na(values))
-    at <- Matrix::which(is.na(x), arr.ind = TRUE)[1L, ]
-    label <- function(names, i) if (is.null(names)) i else names[i]
-    glfs_stop(
-        what, " has ", n, " missing value", if (n > 1L) "s",
-        ", the first at gene ",
-        label(names[[1L]], at[[1L]]), ", sample ",
-        label(names[[2L]], before + at[[2L]]),
-        ": remove or impute ", if (n > 1L) "them." else "it."
-    )
+    at <- Matrix::which(is.na(x), arr.ind = TRUE)[1L, ] + c(0L, before)
+    first <- Map(function(names, i) if (is.null(names)) i else names[i],
+        if (is.null(names)) list(NULL, NULL) else names, at)
+    glfs_stop(what, " has missing values (", sum(is.na(values)),
+        "), the first at gene ", first[[1L]], ", sample ", first[[2L]],
+        ": remove or impute them.")
 }
 
 row_names <- function(x)
@@ -176,33 +125,26 @@ gene_names <- function(x) {
         message("The object has no row names: genes are numbered.")
     unnamed <- sum(is.na(names) | !nzchar(names))
     if (unnamed > 0L)
-        glfs_stop(
-            "Row names are missing for ", unnamed, " gene",
-            if (unnamed > 1L) "s",
-            ": name every gene, or none."
-        )
+        glfs_stop("Row names are missing for some genes (", unnamed,
+            "): name every gene, or none.")
     if (anyDuplicated(names))
-        glfs_stop(
-            "Row names are not unique (",
+        glfs_stop("Row names are not unique (",
             listed(unique(names[duplicated(names)])),
-            "): run rownames(x) <- make.unique(rownames(x)) first."
-        )
+            "): run rownames(x) <- make.unique(rownames(x)) first.")
     names
 }
 
-# A table with nested tables flattened to `outer.inner`, run-length encodings
-# expanded, and the classes of columns without a plain form as `left`.
+# A table with nested tables flattened to `outer.inner` and run-length encodings
+# expanded; the names of columns without a plain form are its attribute.
 plain_table <- function(table, rows = NULL) {
     flat <- flat_columns(as.list(table), NULL)
-    plain(
+    structure(left = flat$left, plain(
         "table",
         columns = unname(flat$columns),
         names = plain_strings(make.unique(as.character(names(flat$columns)))),
         rows = if (!is.null(rows)) plain_strings(rows),
-        length = nrow(table),
-        left = plain_list(lapply(flat$left, plain_strings),
-            as.character(names(flat$left)))
-    )
+        length = nrow(table)
+    ))
 }
 
 flat_columns <- function(columns, prefix) {
@@ -213,10 +155,9 @@ flat_columns <- function(columns, prefix) {
         if (is(column, "Rle"))
             column <- S4Vectors::decode(column)
         if (is(column, "DataFrame") || is.data.frame(column)) {
-            inner <- flat_columns(as.list(column), name)
-            flat <- Map(c, flat, inner)
+            flat <- Map(c, flat, flat_columns(as.list(column), name))
         } else if (is.null(made <- plain_column(column))) {
-            flat$left[[name]] <- class(column)[1L]
+            flat$left <- c(flat$left, name)
         } else {
             flat$columns <- c(flat$columns, stats::setNames(list(made), name))
         }
@@ -237,7 +178,7 @@ plain_column <- function(x) {
         as.vector(x)
 }
 
-# What Python gets of an object of genes x samples: of reduced dimensions and
+# What Python gets of an object of genes x samples, by name: of reduced dimensions and
 # pairs of samples those that `named` has, else their names. `cells` are names
 # of samples, `of` is the class whose words messages have.
 plain_parts <- function(
@@ -245,26 +186,17 @@ plain_parts <- function(
         records = list(), pairs = list(), named = NULL, cells = NULL,
         of = "SummarizedExperiment") {
     named <- c(named, texts(records_named(records)))
-    plain_list(
-        list(
-            matrix,
-            plain_table(var, genes),
-            plain_table(obs, rownames(obs)),
-            plain_list(
-                Map(plain_reduced, reduced, names(reduced), nrow(obs),
-                    list(named)),
-                as.character(names(reduced))
-            ),
-            plain_list(layers, as.character(names(layers))),
-            plain_records(records),
-            plain_list(pairs, as.character(names(pairs))),
-            plain_strings(some_names(cells)),
-            plain_strings(of)
-        ),
-        c(
-            "X", "var", "obs", "reduced", "layers", "records", "pairs",
-            "cells", "of"
-        )
+    list(
+        X = matrix,
+        var = plain_table(var, genes),
+        obs = plain_table(obs, rownames(obs)),
+        reduced = named_list(Map(plain_reduced, reduced, names(reduced),
+            rep(nrow(obs), length(reduced)), MoreArgs = list(named = named))),
+        layers = named_list(layers),
+        records = plain_records(records),
+        pairs = named_list(pairs),
+        cells = plain_strings(some_names(cells)),
+        of = of
     )
 }
 
@@ -312,47 +244,28 @@ coordinates <- function(x) {
 # Of every record its kind and its place in the order of writing, of those of
 # selections also what tells how they were made; and structures.
 plain_records <- function(records) {
-    told <- c("params", "n_tested", "structure")
-    place <- c("kind", "written")
-    more <- c(
-        place, "request", "absent", "table", "data_sets", "must_have",
-        "tolerance", "method", "objective", "n_axes", "graph_components",
-        "assay_noise", "batches", "best_of"
+    made <- c(
+        "kind", "written", "params", "n_tested", "structure", "request",
+        "absent", "table", "data_sets", "must_have", "tolerance", "method",
+        "objective", "n_axes", "graph_components", "assay_noise", "batches",
+        "best_of"
     )
     shares <- c("preserved", "optimality")  # which may be missing
-    # Of a table of genes that came: which, and how.
-    came <- c("gene", "adds", "replaces")
-    records <- lapply(records, function(record) {
-        if (is_record(record) && !is.null(record$table))
-            record$table <- as.list(
-                record$table[intersect(came, names(record$table))]
-            )
-        record
-    })
-    records <- records[!duplicated(names(records))]
-    has <- function(names) function(x) is_record(x) && all(names %in% names(x))
-    selections <- lapply(
-        Filter(has(told), records), function(record) {
-            named <- record[intersect(c(told, more), names(record))]
-            numbers <- record[intersect(shares, names(record))]
-            items <- c(
-                Map(plain_argument, named, names(named)),
-                lapply(numbers, as.numeric)
-            )
-            plain_list(items, names(items))
-        }
-    )
-    structures <- lapply(
-        Filter(function(x) has("kept")(x) && is.raw(x$kept), records),
-        function(record) plain_list(list(record$kept), "kept")
-    )
-    others <- lapply(
-        Filter(is_result, records[!names(records) %in%
-            c(names(selections), names(structures))]),
-        function(record) plain_argument(record[place], "metadata")
-    )
-    records <- c(selections, structures, others)
-    plain_list(records, as.character(names(records)))
+    plain_one <- function(record) {
+        if (is.raw(record$kept))
+            return(plain_named(record["kept"]))
+        if (record$kind != "selection")
+            return(plain_argument(record[c("kind", "written")]))
+        # Of a table of genes that came: which, and how.
+        came <- intersect(c("gene", "adds", "replaces"), names(record$table))
+        if (!is.null(record$table))
+            record$table <- as.list(record$table[came])
+        fields <- record[intersect(made, names(record))]
+        plain_named(c(Map(plain_argument, fields, names(fields)),
+            lapply(record[intersect(shares, names(record))], as.numeric)))
+    }
+    plain_named(lapply(
+        Filter(is_result, records[!duplicated(names(records))]), plain_one))
 }
 
 # Pairs of samples that `named` has, and those in space: see objects.py in
@@ -384,9 +297,10 @@ counts_layers <- function(layers, names, where, matrix) {
 }
 
 # What Python needs of an object, by its class.
-setGeneric("read_object", function(x, ...) standardGeneric("read_object"))
+read_object <- function(x, ...) UseMethod("read_object")
 
-setMethod("read_object", "ANY", function(x, named = NULL, files = TRUE, ...) {
+#' @export
+read_object.default <- function(x, named = NULL, files = TRUE, ...) {
     if (length(dim(x)) != 2L)
         refuse(
             "x", " is a ", class(x)[1L],
@@ -399,9 +313,10 @@ setMethod("read_object", "ANY", function(x, named = NULL, files = TRUE, ...) {
         plain_matrix(x, "x", files), gene_names(x), empty(nrow(x)),
         empty(ncol(x)), cells = colnames(x), of = "matrix"
     )
-})
+}
 
-setMethod("read_object", "SummarizedExperiment", function(
+#' @export
+read_object.SummarizedExperiment <- function(
         x, assay = NULL, assay.type = assay, counts_layer = NULL,
         word = if (is.null(assay)) "assay.type" else "assay", named = NULL,
         files = TRUE, ...) {
@@ -435,9 +350,10 @@ setMethod("read_object", "SummarizedExperiment", function(
         S4Vectors::metadata(x),
         pairs, named, colnames(x)
     )
-})
+}
 
-setMethod("read_object", "ExpressionSet", function(
+#' @export
+read_object.ExpressionSet <- function(
         x, assay = NULL, assay.type = assay, counts_layer = NULL,
         word = if (is.null(assay)) "assay.type" else "assay", named = NULL,
         files = TRUE, ...) {
@@ -453,16 +369,13 @@ setMethod("read_object", "ExpressionSet", function(
         layers = counts_layers(counts_layer, names, "in assayData(x)", values),
         records = Biobase::notes(x), cells = colnames(x), of = "ExpressionSet"
     )
-})
+}
 
 assay_names <- function(x) {
-    names <- SummarizedExperiment::assayNames(x)
-    if (is.null(names))
-        names <- character(length(SummarizedExperiment::assays(
-            x, withDimnames = FALSE
-        )))
-    names[is.na(names)] <- ""
-    names
+    assays <- SummarizedExperiment::assays(x, withDimnames = FALSE)
+    names <- names(as.list(assays))
+    if (is.null(names)) character(length(assays))
+    else replace(names, is.na(names), "")
 }
 
 called_assay <- function(names, place) paste0(
@@ -482,17 +395,14 @@ which_assay <- function(asked, default, names, word, where, maker = NULL) {
         asked %in% seq_along(names))
         return(as.integer(asked))
     name <- if (is.null(asked)) default else asked
-    if (!is.numeric(name) || length(name) != 1L)
-        check_string(name, word)
-    if (name %in% names)
+    if (is_string(name) && name %in% names)
         return(match(name, names))
     unnamed <- which(!nzchar(names))
-    shown <- replace(names, unnamed, unnamed)
     refuse(
-        word, " = ", if (is.numeric(name)) listed(name)
-        else paste0("\"", name, "\""), " is not ", where, ": ", listed(shown),
-        if (length(unnamed)) paste0("; those without a name are given by ",
-            "their number, as ", word, " = ", unnamed[1L]),
+        word, " = ", deparse1(name), " is not ", where, ": ",
+        listed(replace(names, unnamed, unnamed)),
+        if (length(unnamed)) paste0("; those without a name have numbers, as ",
+            word, " = ", unnamed[1L]),
         if (is.null(asked) && !is.null(maker)) paste0("; ", maker,
             " makes it, or name a log-normalised one with ", word, " ="),
         "."
@@ -508,7 +418,7 @@ read_counts <- function(x, counts_layer, word = "counts_layer") {
     parts <- do.call(read_object,
         c(list(x), place, list(word = word)))
     if (!is.null(colnames(x)))
-        parts$items[[3L]]$rows <- plain_strings(colnames(x))
+        parts$obs$rows <- plain_strings(colnames(x))
     parts
 }
 
@@ -548,12 +458,12 @@ records_of <- function(x, key, argument, wanted) {
 }
 
 # Results go where users of the class look for them.
-setGeneric("write_object",
-    function(x, result, ...) standardGeneric("write_object"))
+write_object <- function(x, result, ...) UseMethod("write_object")
 
 # A matrix has no place for them: the columns of genes as a table, or the
 # record.
-setMethod("write_object", "ANY", function(x, result, ...) {
+#' @export
+write_object.default <- function(x, result, ...) {
     if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
         table <- result$var
         S4Vectors::metadata(table) <- result$records
@@ -563,35 +473,38 @@ setMethod("write_object", "ANY", function(x, result, ...) {
     rownames(samples) <- colnames(x)
     tables <- Filter(ncol, list(rowData = result$var, colData = samples))
     c(result$records[[1L]], tables)
-})
+}
 
-setMethod("write_object", "SummarizedExperiment", function(x, result, ...) {
+#' @export
+write_object.SummarizedExperiment <- function(x, result, ...) {
     if (length(result$rows) < nrow(x))
         x <- x[result$rows, ]
-    for (name in result$gone$var)
-        SummarizedExperiment::rowData(x)[[name]] <- NULL
-    for (name in result$gone$obs)
-        SummarizedExperiment::colData(x)[[name]] <- NULL
-    if (ncol(result$var) > 0L)
-        SummarizedExperiment::rowData(x)[names(result$var)] <-
-            no_names(result$var)
-    if (ncol(result$obs) > 0L)
-        SummarizedExperiment::colData(x)[names(result$obs)] <-
-            no_names(result$obs)
+    SummarizedExperiment::rowData(x) <- with_values(
+        SummarizedExperiment::rowData(x), result$var, result$gone$var)
+    SummarizedExperiment::colData(x) <- with_values(
+        SummarizedExperiment::colData(x), result$obs, result$gone$obs)
     S4Vectors::metadata(x) <- with_records(S4Vectors::metadata(x), result)
     x
-})
+}
 
-setMethod("write_object", "ExpressionSet", function(x, result, ...) {
+#' @export
+write_object.ExpressionSet <- function(x, result, ...) {
     if (length(result$rows) < nrow(x))
         x <- x[result$rows, ]
-    for (name in union(names(result$var), result$gone$var))
-        Biobase::fData(x)[[name]] <- result$var[[name]]
-    for (name in union(names(result$obs), result$gone$obs))
-        Biobase::pData(x)[[name]] <- result$obs[[name]]
+    Biobase::fData(x) <- with_values(Biobase::fData(x), result$var,
+        result$gone$var)
+    Biobase::pData(x) <- with_values(Biobase::pData(x), result$obs,
+        result$gone$obs)
     Biobase::notes(x) <- with_records(Biobase::notes(x), result)
     x
-})
+}
+
+# Columns of a table, in place of former ones; those that are gone are NULL.
+with_values <- function(table, values, gone) {
+    for (name in union(intersect(gone, names(table)), names(values)))
+        table[[name]] <- values[[name]]
+    table
+}
 
 # Each key once, though objects that were bound may bring it twice.
 with_records <- function(records, result) {
@@ -636,14 +549,14 @@ assay_of_results <- function(x) {
     others
 }
 
-suppressMessages(setMethod("read_object", "Seurat", function(
+#' @export
+read_object.Seurat <- function(
         x, assay = NULL, layer = "data", counts_layer = NULL, word = "layer",
         named = NULL, files = TRUE, ...) {
     refuse_place("name the matrix of x with assay = and layer =", ...)
     assay <- seurat_assay(x, assay)
     check_string(layer, word)
     layers <- seurat_layers(x[[assay]])
-    check_layer(layer, layers, assay, word)
     # Version 4 of SeuratObject calls a layer a slot.
     old <- utils::packageVersion("SeuratObject") < "5.0.0"
     called <- if (old) "slot" else "layer"
@@ -670,7 +583,7 @@ suppressMessages(setMethod("read_object", "Seurat", function(
         methods::slot(x, "misc"), named = named, cells = colnames(x),
         of = "Seurat"
     )
-}))
+}
 
 # Version 5 may keep the samples of every file in a layer of its own.
 check_layer <- function(layer, layers, assay, word = "layer") {
@@ -693,14 +606,11 @@ check_layer <- function(layer, layers, assay, word = "layer") {
 # Scaled data may be missing, or be there for some genes.
 seurat_whole <- function(matrix, layer, assay, name, word) {
     there <- intersect(rownames(assay), rownames(matrix))
-    called <- paste0(" = \"", layer, "\" of assay \"", name, "\" ")
-    if (length(there) == 0L)
-        refuse(word, called, "is empty: choose another.")
     if (length(there) < nrow(assay))
         refuse(
-            word, called, "has ", length(there), " of ", nrow(assay),
-            " genes: run ",
-            "ScaleData(x, features = rownames(x)), or choose another."
+            word, " = \"", layer, "\" of assay \"", name, "\" has ",
+            length(there), " of ", nrow(assay), " genes: run ScaleData(x, ",
+            "features = rownames(x)), or choose another."
         )
     matrix[rownames(assay), , drop = FALSE]
 }
@@ -724,8 +634,8 @@ seurat_reduced <- function(x, case = toupper) {
     if (is.character(x)) renamed(x) else x
 }
 
-suppressMessages(setMethod("write_object", "Seurat", function(
-        x, result, assay = NULL, ...) {
+#' @export
+write_object.Seurat <- function(x, result, assay = NULL, ...) {
     assay <- seurat_assay(x, assay)
     values <- as.data.frame(result$var)
     if (length(result$rows) < nrow(x[[assay]]))
@@ -743,4 +653,4 @@ suppressMessages(setMethod("write_object", "Seurat", function(
     # Misc<- warns when it replaces an earlier result.
     methods::slot(x, "misc") <- with_records(methods::slot(x, "misc"), result)
     x
-}))
+}

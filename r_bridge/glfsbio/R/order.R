@@ -10,15 +10,6 @@
 #'   also with `.gz`), such as the list of a vendor or an annotation; a data
 #'   frame or DataFrame, such as the `rowData()` of other data; or names. NULL:
 #'   all genes of the nomenclature.
-#' @param symbols Column of `rowData()` with symbols, or a vector of them. NULL:
-#'   the row names, which may also be Ensembl ids.
-#' @param ids Column of `rowData()` with Ensembl ids, or a vector of them, which
-#'   decide where they are known.
-#' @param nomenclature Present and past names: `"human"`, those of HGNC, or
-#'   `"mouse"`, those of MGI, which come with the package; or a file or data frame
-#'   with the columns of the complete set of HGNC (`symbol`, `ensembl_gene_id`,
-#'   `prev_symbol`, `alias_symbol`). NULL: those that come with the package, of
-#'   the species of most names.
 #' @param key_added Prefix of the columns and name of the record.
 #' @return The object, with the columns below in `rowData()`, `fData()` or the
 #'   metadata of the features, and a record in `metadata(x)$glfs_names`,
@@ -83,20 +74,10 @@ NULL
 #'   is not checked, except by a `platform` that has genes.
 #' @param catalogue Panel that the order adds to, such as a predesigned one, as
 #'   `panel`: its genes are not ordered, and count beside those that are.
-#' @param refused What to do about genes that cannot be ordered. `"raise"`: stop
-#'   with an error that names them (the first, if there are many).
-#'   `"replace"`: replace them by those that preserve most beside the rest, of
-#'   the genes that the selection could select.
-#'   `"drop"`: leave them out. The latter two list all of them in
-#'   `metadata(x)$glfs_order$replaced`.
-#' @param limits Limits of [glfs_limits()] that the order is checked against.
-#'   NULL: those of the selection.
 #' @param labels Type of each cell: a vector, or the name of a column of
 #'   `colData()`. For `glfs_order_panel()` optional: types are the groups of
 #'   genes. For `glfs_write_reference()` needed: the reference holds the types,
 #'   and cells without a type are not in it.
-#' @param backups Backups to list for each gene: its best substitutes that can be
-#'   ordered.
 #' @param counts_layer Matrix of raw counts: an assay, an element of
 #'   `assayData`, or a layer of a Seurat assay. For `glfs_order_panel()`
 #'   optional: the order has the `mean_count` of each gene, and notes genes with
@@ -197,9 +178,9 @@ glfs_write_order <- function(x, path, platform = NULL, key = NULL,
     call_python(
         "write_order",
         parts = parts,
-        orders = plain_list(orders, as.character(names(orders))),
-        path = path.expand(path), platform = platform_name(platform),
-        key = key, overwrite = overwrite
+        orders = plain_named(orders), path = path.expand(path),
+        platform = platform_name(platform), key = key, overwrite = overwrite,
+        of = c(parts$of, "matrix")[1L]
     )
     invisible(path)
 }
@@ -215,15 +196,16 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
     check_string(path, "path")
     refuse_typos(list(labels = labels), list(substitute(labels)))
     columns <- as_columns("write_reference", list(labels = labels), x)
+    parts <- read_counts(x, counts_layer)
+    parts$obs <- with_columns(parts$obs, columns$samples)
     if (is.null(random_state))
         random_state <- sample.int(.Machine$integer.max, 1L)
     call_python(
         "write_reference",
-        parts = with_columns(read_counts(x, counts_layer), columns$samples),
-        path = path.expand(path), labels = columns$options$labels,
-        counts_layer = counts_layer, ids = ids, symbols = symbols,
-        max_bytes = max_bytes, random_state = random_state,
-        overwrite = overwrite
+        parts = parts, path = path.expand(path),
+        labels = columns$options$labels, counts_layer = counts_layer,
+        ids = ids, symbols = symbols, max_bytes = max_bytes,
+        random_state = random_state, overwrite = overwrite, of = parts$of
     )
     invisible(path)
 }

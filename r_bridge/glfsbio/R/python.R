@@ -1,9 +1,18 @@
-# Filled by attach_python(): the R function that calls Python.
+# Filled by one of the next two: the function that calls Python.
 session <- new.env(parent = emptyenv())
 
-attach_python <- function(call) {
-    session$call <- call
+# By the bridge of a Python that has started this R.
+attach_rpy2 <- function(answer) {
+    session$call <- function(target, arguments, of)
+        answer(target, for_python(arguments, identity), of)
     invisible(NULL)
+}
+
+attach_reticulate <- function() {
+    reticulate::py_run_string(import_installed, local = TRUE)
+    calls <- reticulate::import("glfs_bio.rbridge.calls", convert = FALSE)
+    session$call <- function(target, arguments, of) reticulate::py_to_r(
+        calls$answer(target, for_python(arguments, reticulate::r_to_py), of))
 }
 
 # Whether Python has started this R, by rpy2's mark.
@@ -91,7 +100,7 @@ active_python <- function() {
     places <- c(Sys.getenv(variables), Sys.which("python3"))
     for (place in unique(Filter(nzchar, places))) {
         python <- tryCatch(find_python(place), glfs_error = function(e) NULL)
-        if (!is.null(python) && isTRUE(look_at(python)["has_package"]))
+        if (!is.null(python) && has_package(python))
             return(python)
     }
 }
@@ -128,52 +137,42 @@ run_command <- function(command, arguments) {
     )
 }
 
-# Whether this Python has the package, and whether it refuses packages that its
-# system did not install, as Debian's; NULL if it does not run. Not in this R: a
-# Python that lacks the package would stay.
-look_at <- function(python) {
+# Whether this Python has the package, with what it prints where it does not run.
+# Not in this R: a Python that lacks the package would stay.
+has_package <- function(python) {
     output <- run_command(python, c("-c", paste0(
-        "import sys, sysconfig; from importlib.util import find_spec; ",
-        "from pathlib import Path; ",
+        "import sys; from importlib.util import find_spec; ",
         "sys.path = [p for p in sys.path if p]; ", # not the working directory
-        "print(find_spec('glfs_bio') is not None); ",
-        "print(sys.prefix == sys.base_prefix and ",
-        "Path(sysconfig.get_path('stdlib'), 'EXTERNALLY-MANAGED').exists())"
+        "print(find_spec('glfs_bio') is not None)"
     )))
-    answers <- as.logical(utils::tail(output, 2L))
-    if (length(answers) == 2L && !anyNA(answers))
-        return(c(has_package = answers[1L], is_managed = answers[2L]))
-    structure(logical(), output = paste(output, collapse = "\n"))
+    answer <- as.logical(c(NA, output)[length(output) + 1L])
+    structure(isTRUE(answer),
+        output = if (is.na(answer)) paste(output, collapse = "\n"))
 }
 
 check_package <- function(python) {
-    answers <- look_at(python)
-    if (length(answers) == 0L)
-        glfs_stop(python, " does not run: ", attr(answers, "output"))
-    if (answers[["has_package"]])
+    answer <- has_package(python)
+    if (answer)
         return(invisible())
+    if (!is.null(attr(answer, "output")))
+        glfs_stop(python, " does not run: ", attr(answer, "output"))
     if (in_cache(python))
         glfs_stop(
             python, ", of the environment of glfsbio, does not find glfs_bio ",
             "there: glfs_install(renew = TRUE) makes the environment again."
         )
     glfs_stop(
-        python, " lacks glfs_bio, and is the Python that was named. Install ",
-        "with\n  ", install_lines(python, answers[["is_managed"]]),
-        "\nor name another one with glfs_setup(), or none: glfs_install() ",
-        "makes an environment."
+        python, " lacks glfs_bio, and is the Python that was named. ",
+        install_lines(python), "\nOr name another one with glfs_setup(), or ",
+        "none: glfs_install() makes an environment."
     )
 }
 
-install_lines <- function(python, is_managed) {
-    source <- paste0("'", carried("source"), "[xlsx]'")
-    if (!is_managed)
-        return(paste0("'", python, "' -m pip install ", source))
-    paste0(
-        "'", python, "' -m venv ~/venv\n  ~/venv/bin/pip install ", source,
-        "\n  and run glfs_setup(\"~/venv\")"
-    )
-}
+install_lines <- function(python) paste0(
+    "Install it with\n  '", python, "' -m pip install '", carried("source"),
+    "[xlsx]'\nor where that is refused, as by Debian's own Python, in an ",
+    "environment:\n  '", python, "' -m venv ~/venv"
+)
 
 start_python <- function(python) {
     if (reticulate::py_available()) {
@@ -219,16 +218,6 @@ not_started <- function(python, why) {
 with_python <- function(python, code)
     if (in_cache(python)) with_settings(code) else code
 
-attach_reticulate <- function() {
-    reticulate::py_run_string(import_installed, local = TRUE)
-    calls <- reticulate::import("glfs_bio.rbridge.calls", convert = FALSE)
-    attach_python(function(target, arguments) from_reticulate(
-        reticulate::py_to_r(
-            calls$answer_reticulate(target, for_reticulate(arguments))
-        )
-    ))
-}
-
 # reticulate looks into the working directory first, where any file may be.
 import_installed <- "
 import sys
@@ -243,12 +232,11 @@ finally:
 
 # Somebody else has started Python: the package must be there.
 check_running <- function(python) {
-    if (!isTRUE(look_at(python)["has_package"]))
+    if (!has_package(python))
         glfs_stop(
             "Another package has started ", python, " in this R session, and ",
             "a process has one Python. It lacks glfs_bio. Restart R and call ",
-            "glfs_setup() before the other package; or install it there:\n  ",
-            install_lines(python, FALSE)
+            "glfs_setup() before the other package. ", install_lines(python)
         )
 }
 
@@ -262,12 +250,14 @@ check_same <- function(python) {
         )
 }
 
-# Every call goes through here. An exception in Python becomes an R condition.
-call_python <- function(target, ...) {
+# Every call goes through here, with the class whose words messages have. An
+# exception in Python becomes an R condition.
+call_python <- function(target, ..., of = "SummarizedExperiment") {
     on.exit(forget_parts())
     connect()
+    arguments <- plain_named(Map(plain_argument, list(...), ...names()))
     answer <- with_python(session$python,
-        r_value(session$call(target, plain_arguments(list(...)))))
+        r_value(session$call(target, arguments, of)))
     for (text in answer$messages)
         message(text)
     for (text in answer$warnings)

@@ -1,32 +1,28 @@
-# What the caller gave to the function that calls this, by name; the defaults of
-# all other arguments are Python's.
-given <- function() {
-    frame <- parent.frame()
-    arguments <- formals(sys.function(sys.parent()))
-    names <- setdiff(names(arguments), c("x", "..."))
-    named <- function(what, name) eval(call(what, as.name(name)), frame)
-    names <- names[!vapply(names, named, NA, what = "missing")]
+# The arguments of the function that calls this which are there, by name; the
+# defaults of all others are Python's.
+call_arguments <- function(frame = parent.frame()) {
+    ask <- function(what, name) eval(call(what, as.name(name)), frame)
+    names <- Filter(function(name) !ask("missing", name), setdiff(ls(frame), "x"))
     options <- c(mget(names, envir = frame), eval(quote(list(...)), frame))
-    if (!all(nzchar(names(options))))
+    if (sum(nzchar(names(options))) < length(options))
         glfs_stop("All further arguments must be given by name.")
     refuse_typos(options, c(
-        lapply(names, named, what = "substitute"),
+        lapply(names, ask, what = "substitute"),
         as.list(eval(quote(substitute(list(...))), frame))[-1L]
-    ), sys.parents()[sys.parent()])
-    seed <- "random_state"
-    if (seed %in% names(arguments) && is.null(arguments[[seed]]) &&
-        is.null(options[[seed]]))
-        options[[seed]] <- sample.int(.Machine$integer.max, 1L)
+    ), frame)
+    if ("random_state" %in% ls(frame) && is.null(frame$random_state))
+        options$random_state <- sample.int(.Machine$integer.max, 1L)
     options
 }
 
 # A column that an object does not have is NULL, which would be no argument. An
 # element of a list that is NULL is meant.
-refuse_typos <- function(options, expressions,
-    caller = sys.parents()[sys.parent()]) {
-    force(caller)
+refuse_typos <- function(options, expressions, frame = parent.frame()) {
+    callers <- sys.frames()
+    callers <- callers[seq_along(callers) < Position(function(one)
+        identical(one, frame), callers)]
     for (i in seq_along(options))
-        if (is.null(options[[i]]) && reads_column(expressions[[i]], caller))
+        if (is.null(options[[i]]) && reads_column(expressions[[i]], callers))
             refuse(
                 names(options)[i], " = ", deparse1(expressions[[i]]),
                 " is NULL, so that nothing was given: is the name right?"
@@ -35,57 +31,46 @@ refuse_typos <- function(options, expressions,
 
 # Whether an expression reads from what has columns, such as `x$typo`, in the
 # frame of a caller; what a wrapper passes on is an argument of its callers.
-reads_column <- function(expression, caller) {
+reads_column <- function(expression, callers) {
     if (!is.call(expression) ||
         !as.character(expression[[1L]])[1L] %in% c("$", "[[", "@"))
         return(FALSE)
-    parents <- sys.parents()
-    repeat {
-        from <- tryCatch(eval(expression[[2L]], sys.frame(caller)),
+    for (frame in c(rev(callers), globalenv())) {
+        from <- tryCatch(eval(expression[[2L]], frame),
             error = function(e) NULL)
-        if (caller == 0L || !(is.null(from) || is.function(from)))
+        if (!is.null(from) && !is.function(from))
             break
-        caller <- parents[caller]
     }
     has_samples(from) || is.data.frame(from) || is(from, "DataFrame") ||
         is(from, "AnnotatedDataFrame")
 }
 
-# Call a function of Python on an object, and put into it what the function
-# wrote.
+# Call a function of Python on an object, or on several of a list, and put into
+# each what the function wrote.
 run <- function(target, x, options) {
-    if (target == "select_genes" && is_record(x))
-        return(run_sets(target, x, options))
+    several <- target == "select_genes" && is_record(x)
+    if (several && length(x) == 0L)
+        refuse("x", " is an empty list: give one object, or a list of several.")
+    sets <- if (several) x else list(x)
+    for (one in sets)
+        if (several && length(vectors <- names(sample_vectors(options, one))))
+            refuse(
+                vectors[1L], " must be the name of a column of the samples ",
+                "that all objects have."
+            )
     if (target == "structure" && !has_samples(x))
         refuse(
             "x", " is a ", class(x)[1L],
             ", which has no place for a structure: ",
             "put it into a SummarizedExperiment."
         )
-    asked <- prepared(target, x, options)
-    result <- call_python(target, parts = asked$parts, options = asked$options)
-    put_back(x, result, asked)
-}
-
-# The same for several objects, of which each gets what was written.
-run_sets <- function(target, sets, options) {
-    if (length(sets) == 0L)
-        refuse("x", " is an empty list: give one object, or a list of several.")
-    for (x in sets)
-        for (name in names(sample_vectors(options, x)))
-            refuse(
-                name, " must be the name of a column of the samples that all ",
-                "objects have."
-            )
-    if (is.null(names(sets)))
+    if (several && is.null(names(sets)))
         names(sets) <- seq_along(sets)
-    target <- paste0(target, "_of_sets")
     asked <- lapply(sets, function(x) prepared(target, x, options))
-    results <- call_python(
-        target, sets = plain_list(lapply(asked, `[[`, "parts"), names(sets)),
-        options = asked[[1L]]$options
-    )
-    Map(put_back, sets, results, asked)
+    results <- call_python(target, sets = lapply(asked, `[[`, "parts"),
+        options = asked[[1L]]$options, of = asked[[1L]]$parts$of)
+    written <- Map(put_back, sets, results, asked)
+    if (several) written else written[[1L]]
 }
 
 # Functions that look at no panel, so that no result tells the assay.
@@ -111,8 +96,7 @@ prepared <- function(target, x, options) {
         options["counts_layer"], limits_of(target, x, options)["counts_layer"]
     )))
     place <- Filter(Negate(is.null), place)
-    if (inherits(x, "Seurat") && is.null(place$assay) &&
-        sub("_of_sets$", "", target) %in% of_cells)
+    if (inherits(x, "Seurat") && is.null(place$assay) && target %in% of_cells)
         place$assay <- SeuratObject::DefaultAssay(x)
     if (!is.null(options[["platform"]]))
         options[["platform"]] <- read_platform(
@@ -120,13 +104,15 @@ prepared <- function(target, x, options) {
         )
     parts <- do.call(read_object,
         c(list(x), place, list(named = texts(options))))
-    parts <- with_columns(parts, vectors$samples)
-    parts <- flags_as_labels(parts)
-    parts <- with_columns(parts, vectors$genes, 2L)
-    with <- with_places(parts, options, ncol(x))
+    parts$obs <- flags_as_labels(with_columns(parts$obs, vectors$samples))
+    parts$var <- with_columns(parts$var, vectors$genes)
+    places <- options[["spatial"]]
+    if (length(dim(places)) == 2L) {
+        parts$reduced$glfs_spatial <- plain_places(places, ncol(x))
+        options[["spatial"]] <- "glfs_spatial"
+    }
     list(
-        parts = with$parts,
-        options = plain_arguments(with_dimred(with$options, with$parts)),
+        parts = parts, options = named_list(with_dimred(options, parts)),
         columns = vectors, assay = place["assay"]
     )
 }
@@ -193,12 +179,11 @@ checked <- function(target, options) {
         panel = if (target == "evaluate_panel") check_panels else check_panel,
         preserve = check_preserve, limits = check_limits,
         BPPARAM = check_workers, catalogue = check_catalogue,
-        nomenclature = check_nomenclature,
+        nomenclature = function(x) check_genes(x, "nomenclature"),
         genes = if (target == "explain_panel") identity else check_genes
     )
     for (name in intersect(names(options), names(checks)))
         options[name] <- list(checks[[name]](options[[name]]))
-    names(options)[names(options) == "BPPARAM"] <- "n_jobs"
     options
 }
 
@@ -253,13 +238,8 @@ check_genes <- function(genes, name = "genes") {
             name, " must be a file, a table or names of genes, not of class ",
             class(genes)[1L], "."
         )
-    if (!is_string(genes))
-        return(genes)
-    plain("scalar", value = plain_strings(path.expand(genes)))
+    if (is_string(genes)) path.expand(genes) else genes
 }
-
-check_nomenclature <- function(nomenclature)
-    check_genes(nomenclature, "nomenclature")
 
 # Row names that are not numbers that R gave.
 own_names <- function(table) {
@@ -271,14 +251,9 @@ own_names <- function(table) {
 check_panels <- function(panels) {
     if (!is_record(panels) || is.null(names(panels)))
         return(check_panel(panels))
-    unnamed <- sum(is.na(names(panels)) | !nzchar(names(panels)))
-    if (unnamed > 0L)
-        refuse("panel", " has ", unnamed, " panel", if (unnamed > 1L) "s",
-            " without a name: name each of them.")
-    if (anyDuplicated(names(panels)))
-        refuse("panel", " has two panels called \"",
-            names(panels)[duplicated(names(panels))][1L],
-            "\": choose another name.")
+    if (!all(nzchar(names(panels), keepNA = TRUE) %in% TRUE) ||
+        anyDuplicated(names(panels)))
+        refuse("panel", " must have a name of its own for each panel.")
     Map(check_panel, panels, paste0("panel$", names(panels)))
 }
 
@@ -448,46 +423,33 @@ sample_values <- function(values, x, name) {
     unname(values)
 }
 
-with_columns <- function(parts, columns, item = 3L) {
+with_columns <- function(table, columns) {
     if (length(columns) == 0L)
-        return(parts)
+        return(table)
     extra <- plain_table(S4Vectors::DataFrame(columns, check.names = FALSE))
-    table <- parts$items[[item]]
-    there <- r_strings(table$names)
+    there <- r_value(table$names)
     stay <- !there %in% names(columns)
     table$columns <- c(table$columns[stay], extra$columns)
     table$names <- plain_strings(c(there[stay], names(columns)))
-    parts$items[[item]] <- table
-    parts
+    table
 }
 
 # Logical columns are labels as R writes them.
-flags_as_labels <- function(parts) {
-    table <- parts$items[[3L]]
+flags_as_labels <- function(table) {
     flags <- vapply(table$columns, is.logical, NA)
     table$columns[flags] <- lapply(table$columns[flags],
         function(values) plain_column(factor(values)))
-    parts$items[[3L]] <- table
-    parts
+    table
 }
 
-# Coordinates of the samples in space, which may be a matrix.
-with_places <- function(parts, options, n) {
-    places <- options[["spatial"]]
-    if (length(dim(places)) == 2L) {
-        places <- as.matrix(places)
-        if (!is.numeric(places) || nrow(places) != n)
-            refuse("spatial", " must be numbers with a row for each of the ", n,
-                " samples, not ", paste(dim(places), collapse = " x "), " ",
-                typeof(places), ".")
-        reduced <- parts$items[[4L]]
-        reduced$items <- c(reduced$items, list(plain_dense(unname(places))))
-        reduced$names <- plain_strings(c(r_strings(reduced$names),
-            "glfs_spatial"))
-        parts$items[[4L]] <- reduced
-        options[["spatial"]] <- "glfs_spatial"
-    }
-    list(parts = parts, options = options)
+# Coordinates of the samples in space.
+plain_places <- function(places, n) {
+    places <- as.matrix(places)
+    if (!is.numeric(places) || nrow(places) != n)
+        refuse("spatial", " must be numbers with a row for each of the ", n,
+            " samples, not ", paste(dim(places), collapse = " x "), " ",
+            typeof(places), ".")
+    plain_dense(unname(places))
 }
 
 # Bioconductor's word for a reduced dimension.
@@ -504,9 +466,9 @@ with_dimred <- function(options, parts) {
             "reducedDim(x, \"mine\") <- coordinates, and name it."
         )
     check_string(dimred, "dimred")
-    there <- r_strings(parts$items[[4L]]$names)
-    shown <- if (r_strings(parts$items[[9L]]) == "Seurat")
-        function(names) seurat_reduced(names, tolower) else identity
+    there <- names(parts$reduced)
+    shown <- function(names)
+        if (parts$of == "Seurat") seurat_reduced(names, tolower) else names
     if (!dimred %in% there)
         refuse(
             "dimred", " = \"", shown(dimred), "\" is not a reduced dimension ",
@@ -514,18 +476,3 @@ with_dimred <- function(options, parts) {
         )
     c(options, use_rep = dimred)
 }
-
-# One method a function, for objects of any class: read_object() and
-# write_object() know what differs between classes, and refuse others. Packages
-# may add methods for classes of their own.
-set_method <- function(target, call = quote(run)) {
-    name <- paste0("glfs_", target)
-    method <- function() NULL
-    formals(method) <- formals(name)
-    body(method) <- if (identical(call, quote(run)))
-        bquote(.(call)(.(target), x, given())) else bquote(.(call)(x, given()))
-    setMethod(name, "ANY", method, where = topenv())
-}
-
-for (target in setdiff(generic_functions, "laprls")) set_method(target)
-set_method("laprls", quote(fit))

@@ -7,9 +7,6 @@
 #' @param x Log-normalised expression, genes x samples: a matrix, a sparse or
 #'   delayed matrix, a SummarizedExperiment or SingleCellExperiment, an
 #'   ExpressionSet, or a Seurat object.
-#' @param n_genes Number of genes. NULL: the fewest that preserve 90 % of the
-#'   structure, at most 500; with a budget, as many as it affords; with an
-#'   objective of the original GLFS, all genes of the solution.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param preserve Target of the panel.
 #'   - `"structure"`: the variation between cells above the noise of single
@@ -52,18 +49,12 @@
 #'   batches gain nothing. A vector is stored in a column `glfs_block`. NULL,
 #'   also of a list (`block = settings$block`): one batch; a column that `x`
 #'   does not have (`x$typo`) is NULL too, and an error.
-#' @param across With `block` or several objects: `"mean"` over the batches, or
-#'   `"worst"`: maximin over the batches.
 #' @param search Panels that are compared, with the default objective.
 #'   `"nested"`: genes one by one, with a bound on optimality. `"best"`: all
 #'   panels of this size, by branch and bound; the panel is the best that is
 #'   found within `time_limit`, proven to be the best where the last
 #'   `optimality` is 1, and not nested. See [glfs_prove_panel()] for what that
 #'   does not mean.
-#' @param time_limit Seconds after which the search for the best panel ends.
-#'   NULL: no limit.
-#' @param method `"glfs"`, or a method for comparison: `"lapaofs"`, `"lapdofs"`,
-#'   `"laplacian_score"`, `"q_alpha"`, `"sparse_pca"`, `"variance"`.
 #' @param objective,lam `"error"`, or an objective of the original GLFS and its
 #'   penalty; see the details.
 #' @param use_rep Structure to use: the `key_added` of [glfs_structure()], or
@@ -76,8 +67,6 @@
 #'   `colPair(x, "mine_connectivities") <- graph` and `neighbors_key = "mine"`.
 #'   `"neighbors"` takes `colPair(x, "connectivities")`. NULL: computed. An
 #'   error next to `block`.
-#' @param n_comps Principal components that span the structure. NULL: without
-#'   PCA, for up to some hundred samples.
 #' @param symbols Column of `rowData()` with further names of the genes, or a
 #'   vector of them, which is stored in a column `glfs_symbols`.
 #' @param missing What to do about names of genes that are not in the data.
@@ -194,9 +183,6 @@ NULL
 #' @inheritParams glfs_select_genes
 #' @param ... Arguments of [glfs_select_genes()] in place of those of the
 #'   selection, such as `n_genes`.
-#' @param key Selection: its `key_added`.
-#' @param n_resamples Number of subsamples.
-#' @param fraction Share of the samples in a subsample.
 #' @param key_added Prefix of the columns and name of the record. NULL: the
 #'   `key` with `_stability`.
 #' @param random_state Seed of the subsamples. NULL: drawn from R's generator,

@@ -29,8 +29,7 @@ plain_vector <- function(x) {
     if (inherits(x, "AsIs") && !isS4(x))
         class(x) <- setdiff(class(x), "AsIs")
     if (is.factor(x))
-        return(if (!anyNA(levels(x))) x
-        else factor(x, levels(x)[!is.na(levels(x))]))
+        return(factor(x, levels(x)[!is.na(levels(x))]))
     if (inherits(x, c("Date", "POSIXt", "yearmon", "yearqtr")))
         x <- format(x)
     if (inherits(x, "integer64"))
@@ -51,9 +50,15 @@ from_integer64 <- function(x) {
     stats::setNames(halves[2L, ] * 2^32 + low %% 2^32, names(x))
 }
 
-plain_list <- function(items, names = NULL)
+plain_list <- function(items)
     plain("list", items = unname(items),
-        names = if (!is.null(names)) plain_strings(names))
+        names = if (!is.null(names(items))) plain_strings(names(items)))
+
+# What Python has as a dict, though it may be empty.
+named_list <- function(items)
+    stats::setNames(items, as.character(names(items)))
+
+plain_named <- function(items) plain_list(named_list(items))
 
 # An argument for a Python function: vectors of one element become scalars,
 # unless it is one of `sequences`, and whole numbers integers. Of
@@ -62,8 +67,13 @@ plain_list <- function(items, names = NULL)
 plain_argument <- function(x, name = "") {
     if (is.null(x) || inherits(x, "glfs_plain"))
         return(x)
-    if (is.list(x) && !is.object(x))
-        return(plain_arguments_list(x, name))
+    if (is_record(x)) {
+        if (name %in% genes_by_name)
+            x <- lapply(x, plain_genes, name)
+        labels <- if (is.null(names(x))) rep(name, length(x)) else names(x)
+        return(plain_list(stats::setNames(Map(plain_argument, x, labels),
+            names(x))))
+    }
     given <- class(x)[1L]
     dated <- inherits(x, c("Date", "POSIXt"))
     x <- plain_vector(x)
@@ -72,8 +82,6 @@ plain_argument <- function(x, name = "") {
             name, " is a ", given, ": it must be NULL, numbers, strings, ",
             "logical values, or a list of these."
         )
-    if (is.factor(x))
-        x <- stats::setNames(as.character(x), names(x))
     if (anyNA(x))
         refuse(name, " has missing values: remove them.")
     if (is.double(x) && all(is.finite(x)) && all(x == round(x) & abs(x) < 2^31))
@@ -88,115 +96,84 @@ plain_argument <- function(x, name = "") {
     else value
 }
 
-plain_arguments_list <- function(x, name) {
-    items <- if (name %in% genes_by_name)
-        lapply(x, function(genes) {
-            # As a record has them.
-            genes <- if (is.list(genes)) unlist(genes) else genes
-            if (is.character(genes)) plain_strings(genes)
-            else plain_argument(genes, name)
-        })
-    else if (is.null(names(x))) lapply(x, plain_argument, name = name)
-    else Map(plain_argument, x, names(x))
-    plain_list(items, names(x))
-}
-
-plain_arguments <- function(arguments) {
-    labels <- names(arguments)
-    if (length(arguments) > 0L && (is.null(labels) || !all(nzchar(labels))))
-        glfs_stop("All further arguments must be given by name.")
-    plain_list(
-        Map(plain_argument, arguments, labels),
-        if (is.null(labels)) character() else labels
-    )
+# As a record has them, too.
+plain_genes <- function(genes, name) {
+    genes <- if (is.list(genes)) unlist(genes) else genes
+    if (is.character(genes)) plain_strings(genes)
+    else plain_argument(genes, name)
 }
 
 # A value from Python, where NaN is a missing number.
 r_value <- function(x) {
     if (is.double(x))
         x[is.nan(x)] <- NA
-    if (is.null(x) || is.atomic(x))
+    if (!is.list(x))
+        return(x)
+    x <- lapply(x, r_value)
+    if (is.null(x$kind))
         return(x)
     switch(x$kind,
-        strings = r_strings(x),
+        numbers = r_numbers(x$type, x$blocks),
+        strings = r_strings(x$bytes, x$missing),
         logical = as.logical(x$values),
-        factor = r_factor(x),
+        factor = structure(x$codes, levels = x$levels,
+            class = c(if (x$ordered) "ordered", "factor")),
         dense = array(x$values, x$shape),
-        sparse = methods::new(
-            "dgCMatrix", p = x$p, i = x$i, x = x$x, Dim = as.integer(x$shape)
-        ),
-        list = r_list(x),
+        sparse = methods::new("dgCMatrix", p = x$p, i = x$i, x = x$x,
+            Dim = as.integer(x$shape)),
+        list = stats::setNames(as.list(x$items), x$names),
         table = r_table(x)
     )
 }
 
-r_strings <- function(x) {
-    strings <- readBin(x$bytes, character(), sum(x$bytes == 0L))
+r_numbers <- function(type, blocks) {
+    size <- if (type == "integer") 4L else 8L
+    parts <- lapply(blocks, function(block)
+        readBin(block, type, length(block) / size))
+    x <- if (length(parts) == 1L) parts[[1L]] else c(vector(type), unlist(parts))
+    if (type == "double")
+        x[is.nan(x)] <- NA
+    x
+}
+
+r_strings <- function(bytes, missing = NULL) {
+    strings <- readBin(bytes, character(), sum(bytes == 0L))
     Encoding(strings) <- "UTF-8"
-    if (!is.null(x$missing))
-        strings[r_value(x$missing)] <- NA
+    if (!is.null(missing))
+        strings[missing] <- NA
     strings
 }
 
-r_factor <- function(x) {
-    structure(
-        x$codes,
-        levels = r_value(x$levels),
-        class = c(if (x$ordered) "ordered", "factor")
-    )
-}
-
-r_list <- function(x) {
-    values <- lapply(x$items, r_value)
-    if (!is.null(x$names))
-        names(values) <- r_value(x$names)
-    values
-}
-
 r_table <- function(x) {
-    columns <- lapply(x$columns, r_value)
     table <- S4Vectors::make_zero_col_DFrame(x$length)
-    names <- r_value(x$names)
-    for (j in seq_along(columns))
-        table[[names[j]]] <- columns[[j]]
-    rownames(table) <- r_value(x$rows)
+    for (j in seq_along(x$columns))
+        table[[x$names[j]]] <- x$columns[[j]]
+    rownames(table) <- x$rows
     table
 }
 
-# Plain values for reticulate, with numbers as bytes; the other half is
-# glfs_bio/rbridge/values.py. Its own conversion needs the NumPy that it was
-# compiled for: version 1.28 fails with NumPy 2.
+# Plain values for Python, with numbers as bytes: reticulate's own conversion
+# needs the NumPy that it was compiled for, and version 1.28 fails with NumPy 2.
 
 # A raw vector that R reads or writes in one go has less than 2^31 bytes.
 block_bytes <- 2^30
 
-for_reticulate <- function(x) {
+for_python <- function(x, hand_over) {
     if (is.list(x))
-        return(lapply(x, for_reticulate))
+        return(lapply(x, for_python, hand_over))
     if (is.logical(x))
-        return(list(kind = "logical", values = for_reticulate(as.integer(x))))
+        return(list(kind = "logical",
+            values = for_python(as.integer(x), hand_over)))
     if (!is.numeric(x))
         return(x)
+    x <- as.vector(unclass(x)) # neither a class nor an attribute can be written
     block <- block_bytes / if (is.integer(x)) 4 else 8
     starts <- seq_len(ceiling(length(x) / block)) * block - block
-    # Neither a class nor an attribute can be written.
-    x <- as.vector(unclass(x))
     blocks <- lapply(starts, function(start) {
         part <- if (length(x) <= block) x
         else x[start + seq_len(min(block, length(x) - start))]
         # At once, so that the raw vectors of large matrices do not add up.
-        reticulate::r_to_py(writeBin(part, raw()))
+        hand_over(writeBin(part, raw()))
     })
     list(kind = "numbers", type = typeof(x), blocks = blocks)
-}
-
-from_reticulate <- function(x) {
-    if (!is.list(x))
-        return(x)
-    if (!identical(x$kind, "numbers"))
-        return(lapply(x, from_reticulate))
-    size <- if (x$type == "integer") 4L else 8L
-    parts <- lapply(x$blocks, function(block)
-        readBin(block, x$type, length(block) / size))
-    if (length(parts) == 1L) parts[[1L]] else c(vector(x$type), unlist(parts))
 }

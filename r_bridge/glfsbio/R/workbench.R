@@ -14,12 +14,8 @@
 #' @param labels One label per cell, such as its type: a vector, or the name of
 #'   a column of `colData()`, `pData()` or the metadata of a Seurat object.
 #'   Cells without a label are left out.
-#' @param sizes Numbers of first genes of the panel that are evaluated too.
 #' @param measures Measures, or groups of them, see below. NULL: `"default"`;
 #'   `"all"`: whatever has its arguments.
-#' @param domains One label per cell of its place in the tissue, such as a layer
-#'   or region, as `labels`: predicted from expression averaged over neighbours
-#'   in space.
 #' @param spatial Where the cells are, for domains and for Moran's I: a matrix
 #'   of coordinates with a row per cell, or the name of a reduced dimension that
 #'   has them, of which the 15 nearest cells are neighbours; or a graph
@@ -162,11 +158,6 @@ NULL
 #'   [glfs_select_genes()] takes but a matrix, which has no place for it.
 #' @param use_rep,dimred Name of the reduced dimension that spans the structure,
 #'   such as `"PCA"`; both are an error. NULL: computed from the matrix.
-#' @param n_neighbors Neighbours of a sample in the graph. NULL: 15; of fewer
-#'   than 300 samples a twentieth of them, and at least 8.
-#' @param lambda1 Weight of the graph.
-#' @param ignore Genes that do not count as structure, as in
-#'   [glfs_select_genes()].
 #' @param symbols Column of `rowData()` with further names of the genes.
 #' @param standardize Units of the genes: `"noise"` (noise-standardised),
 #'   `"unit"` (variance 1), NULL, or `"auto"`.
@@ -187,28 +178,11 @@ NULL
 #'
 #' The genes of the panel, such as one of a catalogue, stay, but for those to
 #' drop. Genes are added that preserve most next to them, within everything that
-#' the panel was chosen with.
+#' the panel was chosen with. Genes of the panel that are not in the data stay in
+#' it, and count for nothing.
 #'
 #' @inheritParams glfs_evaluate_panel
 #' @inheritParams glfs_select_genes
-#' @param panel Names of genes, or one logical value each; or one string: the
-#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
-#'   single gene; or a table of [glfs_read_panel()], which tells the forms of
-#'   files. Genes that are not in the data stay in the panel, and count for
-#'   nothing.
-#' @param n_genes Size of the whole panel with the genes that are added, and with
-#'   names that are missing in the data. NULL: the fewest with which the panel
-#'   preserves 90 % of the structure (at most 500), or with a budget as many as
-#'   it affords; with `drop` the size of `panel`.
-#' @param drop Genes of the panel that leave, such as those whose probes failed:
-#'   names, one logical value each, a logical column of `rowData()`, or a file.
-#'   They do not come back when the panel is extended again.
-#' @param exclude Genes that cannot be added, as in [glfs_select_genes()]. NULL:
-#'   those of the selection.
-#' @param limits Constraints: see [glfs_limits()]. Totals, groups, markers per
-#'   type and budget count the whole panel; limits on single genes hold for the
-#'   added genes only. Genes that are not in the data cost nothing. NULL: those
-#'   of the selection.
 #' @return The value of [glfs_select_genes()], under the key of the panel and
 #'   `_extended`, such as `glfs_extended`, with `glfs_extended_included` for the
 #'   genes that had to be in. All functions that take the key of a selection take
@@ -238,7 +212,9 @@ NULL
 #' Branch and bound compares all panels of this size, within everything that the
 #' panel was chosen with: genes that must or cannot be in, limits, platform and
 #' batches. Where it ends within `time_limit`, the best panel is proven, and so
-#' is which genes every best panel has. Otherwise there is a bound.
+#' is which genes every best panel has. Otherwise there is a bound. A panel that
+#' is no selection of the default objective is compared with all panels of its
+#' size, and is left as it is.
 #'
 #' The best panel preserves most of the structure of these cells. It need not
 #' predict labels best, and other cells may have another one:
@@ -246,15 +222,6 @@ NULL
 #' different sizes are not nested.
 #'
 #' @inheritParams glfs_evaluate_panel
-#' @param panel Names of genes, or one logical value each; or one string: the
-#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
-#'   single gene; or a table of [glfs_read_panel()], which tells the forms of
-#'   files. The default is the selection of [glfs_select_genes()]. A panel that
-#'   is no selection of the default objective is compared with all panels of its
-#'   size, and is left as it is.
-#' @param tolerance Share of what the best panel preserves that a nearly best
-#'   panel may lose.
-#' @param time_limit Seconds after which the search ends. NULL: no limit.
 #' @return The object, with a record in `metadata(x)$glfs_proof`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, a DataFrame with the record in its `metadata()`:
 #'
@@ -295,11 +262,6 @@ NULL
 #' not in the panel.
 #'
 #' @inheritParams glfs_evaluate_panel
-#' @param genes Names of genes to explain, which need not be in the panel. NULL:
-#'   none but those of the panel.
-#' @param n_substitutes Largest number of substitutes to list for each gene.
-#' @param exclude Genes that cannot be a substitute, as in
-#'   [glfs_select_genes()].
 #' @return The object, with a record in `metadata(x)$glfs_explanation`,
 #'   `notes(x)` or `Misc(x)`; for a matrix, the record. Its `table` is a
 #'   DataFrame, one row per gene in the panel's order:

@@ -91,19 +91,6 @@ test_that("a delayed matrix is realised with a message", {
     }
 })
 
-test_that("zeros of a delayed matrix are dropped block by block", {
-    x <- cells() * (cells() > 1)
-    delayed <- DelayedArray::RleArray(S4Vectors::Rle(as.vector(x)), dim(x))
-    expect_false(DelayedArray::is_sparse(delayed))
-    old <- DelayedArray::getAutoBlockSize()
-    withr::defer(suppressMessages(DelayedArray::setAutoBlockSize(old)))
-    suppressMessages(DelayedArray::setAutoBlockSize(40 * 8 * 7))
-    expect_message(plain <- plain_matrix(delayed, "x", FALSE), "realised in memory")
-    expect_identical(plain$kind, "sparse")
-    expect_equal(as.matrix(r_value(plain)), unname(x))
-    expect_identical(plain_matrix(delayed + 1, "x", FALSE)$kind, "dense")
-})
-
 test_that("a missing value is an error that says where", {
     x <- cells()
     x["g3", "c5"] <- NA
@@ -169,8 +156,7 @@ test_that("attributes and classes of a matrix change nothing", {
             quiet(select(x, platform = glfs_platform(efficiency = one)))$glfs_rank,
             quiet(select(x, platform = glfs_platform(efficiency = 1)))$glfs_rank
         )
-    expect_error(select(data.frame(gene = rownames(x), x)), "gene.*row names",
-        class = "glfs_error")
+    expect_error(select(data.frame(gene = rownames(x), x)), class = "glfs_error")
 })
 
 test_that("names say that a matrix is transposed", {
@@ -245,7 +231,6 @@ test_that("a delayed matrix of several blocks goes to a temporary file", {
     }
     expect_message(one <- select(DelayedArray::DelayedArray(few) + 0), "block by block")
     expect_equal(one$glfs_score, select(few)$glfs_score, tolerance = 1e-6)
-    expect_identical(plain_matrix(zeros + 1, "x")$p, NULL)
     expect_length(plain_matrix(sparse, "x")$p, 91)
     forget_parts()
     expect_length(list.files(tempdir(), "^glfsbio-"), 0)

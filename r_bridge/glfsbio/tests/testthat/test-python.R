@@ -113,14 +113,6 @@ test_that("setup says which Python it uses, or what is wrong with it", {
     )
 })
 
-test_that("a Python that refuses packages: an environment beside it", {
-    lines <- install_lines("/usr/bin/python3", TRUE)
-    expect_match(lines, "^'/usr/bin/python3' -m venv ~/venv\n  ~/venv/bin/pip install")
-    expect_no_match(lines, "python3' -m pip")
-    skip_if_not(any(file.exists(Sys.glob("/usr/lib/python3*/EXTERNALLY-MANAGED"))))
-    expect_error(check_package("/usr/bin/python3"), "python3' -m venv ~/venv\n")
-})
-
 system_python <- Sys.which("python3")
 
 # An environment as far as it is looked at: modules that can be found.
@@ -209,21 +201,6 @@ test_that("settings of other Pythons reach them, and not ours", {
     expect_identical(Sys.getenv("PYTHONPATH"), "there")
 })
 
-# On Windows `env` of system2() comes before the arguments, and Python takes it for its script.
-test_that("no command is given variables as arguments", {
-    calls_of <- function(name, code) {
-        if (is.function(code)) return(calls_of(name, body(code)))
-        if (!is.call(code)) return(list())
-        c(if (identical(code[[1L]], as.name(name))) list(code),
-            unlist(lapply(as.list(code), calls_of, name = name)))
-    }
-    package <- mget(ls(asNamespace("glfsbio")), asNamespace("glfsbio"))
-    calls <- unlist(lapply(package, calls_of, name = "system2"))
-    expect_gt(length(calls), 0L)
-    for (call in calls)
-        expect_false("env" %in% names(match.call(system2, call)))
-})
-
 test_that("a lock has one holder, and that of a session that ended passes on", {
     withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir())
     lock <- hold_lock(file.path(cache(), "lock"), 0)
@@ -255,9 +232,7 @@ test_that("the sources of Python are carried along", {
 })
 
 test_that("numbers travel in blocks", {
-    here <- function(x) rapply(
-        for_reticulate(x), reticulate::py_to_r, "python.builtin.object", how = "replace"
-    )
+    here <- function(x) r_value(for_python(x, identity))
     for (x in list(1:5, c(0.5, NA), integer(), list(a = 1, b = list(2L, "x", NULL))))
-        expect_identical(from_reticulate(here(x)), x)
+        expect_identical(here(x), x)
 })

@@ -460,7 +460,7 @@ test_that("stability is that of the selection, or of parameters that are given",
 })
 
 test_that("limits are a list of what is set", {
-    expect_identical(glfs_limits(per_type = 3, groupby = "type"),
+    expect_mapequal(glfs_limits(per_type = 3, groupby = "type"),
         list(per_type = 3, groupby = "type"))
     expect_identical(names(glfs_limits()), character())
     expect_identical(glfs_platform(failure = 0.1), list(failure = 0.1))
@@ -472,8 +472,7 @@ test_that("limits are a list of what is set", {
             list(spillover = 0.1, spillover_to = rows)
         )
     expect_refused(check_limits(list(3)), "limits")
-    expect_refused(glfs_limits(expresion = 3), "expresion")
-    expect_refused(glfs_platform(fails = 3), "fails")
+    expect_refused(select(cells(), platform = glfs_platform(fails = 3)), "fails")
     expect_error(glfs_limits(3), class = "glfs_error")
     expect_refused(select(cells(), limits = list(expresion = 3)), "expresion", "python.TypeError")
 })
