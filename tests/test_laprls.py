@@ -111,7 +111,8 @@ def test_unlabelled_samples_act_through_the_graph_alone():
 def test_class_graph_joins_the_samples_of_a_class():
     expected = np.zeros((5, 5))
     expected[[0, 2, 1, 4], [2, 0, 4, 1]] = 1.0
-    np.testing.assert_array_equal(laprls.class_graph(np.array(list("babca"))).toarray(), expected)
+    codes = np.array([1, 0, 1, -1, 0])
+    np.testing.assert_array_equal(laprls.class_graph(codes).toarray(), expected)
 
 
 @pytest.mark.parametrize("lambda1", [0.0, 0.3])
