@@ -45,18 +45,15 @@ def solve(
     lambda1: float,
     lambda2: float,
     sample_weight: Array | None = None,
-    side: str | None = None,
 ) -> tuple[Array, Array]:
     """Weights w, shape (n_features, n_targets), and intercepts w_0 of all targets at once.
 
     `data` are samples × features, sparse data never made dense; `smoother` is L, shape (n_samples,
     n_samples); `sample_weight` is j ≥ 0, shape (n_samples,); rows of `targets` without weight are
-    not looked at.  `side` is "primal" or "dual"; None: the one with fewer equations.
+    not looked at.
     """
     n_samples, n_features = data.shape
     j = np.ones(n_samples) if sample_weight is None else sample_weight
-    if side is None:
-        side = "primal" if n_features <= n_samples else "dual"
     values = np.where(j[:, None] > 0, targets, 0.0)
     mean, level = (data.T @ j) / j.sum(), (values.T @ j) / j.sum()
     errors = j[:, None] * (values - level)
@@ -68,7 +65,7 @@ def solve(
         weights = sparse.csr_array(entries, shape=(len(indices), n_samples))
         return sparse.csr_array(weights + lambda1 * smoother[rows])
 
-    side_of = {"primal": _primal, "dual": _dual}[side]
+    side_of = _primal if n_features <= n_samples else _dual
     with few_threads(min(n_samples, n_features)):
         if sparse.issparse(data):
             coef = side_of(data.astype(np.float64), mean, b, lambda2, errors)

@@ -82,7 +82,7 @@ def put_old(target):
 
 
 @pytest.mark.parametrize(
-    ("ending", "share"), [("csv", 0.5), ("zarr", 0.5), ("h5ad", 0.0), ("h5ad", 0.5), ("h5ad", 1.0)]
+    ("ending", "share"), [("csv", 0.5), ("zarr", 0.5), ("h5ad", 0.0), ("h5ad", 1.0)]
 )
 def test_a_write_that_fails_leaves_the_old_file(pbmc, tmp_path, ending, share):
     """Nothing half is left but by the dead; HDF5 writes the beginning of a file last."""

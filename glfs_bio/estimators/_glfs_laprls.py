@@ -17,7 +17,7 @@ from ..cells import noise
 from ..data.matrix import RowMatrix
 from ..errors import InvalidType, InvalidValue, short, without_notes
 from ..glfs2014.objective import Original
-from ..labels import is_labelled, n_folds
+from ..labels import coded, n_folds
 from ._glfs import GLFS, SupervisedGLFS
 from ._input import batches_of, labels_of, rows_of
 from ._laprls import LapRLSClassifier
@@ -54,7 +54,8 @@ def default_selector(labels: NDArray[np.generic], random_state: int | None = 0) 
     otherwise that of nearest neighbours, and a panel that separates the classes.  It has full rank
     for at most 100 samples, otherwise 50 components.
     """
-    counts = np.unique(labels[is_labelled(labels)], return_counts=True)[1]
+    codes = coded(labels)[0].codes
+    counts = np.bincount(codes[codes >= 0])
     n_comps = None if len(labels) <= _FULL_RANK else _N_COMPS
     if len(labels) <= _CLASSES and np.sum(counts >= _ENOUGH) > 1:
         return SupervisedGLFS(n_comps=n_comps, random_state=random_state)
@@ -68,7 +69,7 @@ def default_classifier(labels: NDArray[np.generic], selector: GLFS) -> LapRLSCla
     classes, so are they classified; otherwise on that of nearest neighbours.
     """
     few = isinstance(selector, SupervisedGLFS) and len(labels) <= _CLASSES
-    if few and is_labelled(labels).all():
+    if few and coded(labels)[0].codes.min() >= 0:
         return LapRLSClassifier(graph="classes", lambda1=_LAMBDA1_OF_CLASSES)
     return LapRLSClassifier()
 
@@ -86,7 +87,7 @@ class _Samples(NamedTuple):
     @property
     def labels(self) -> NDArray[Any]:
         """Label of each sample, None where it has none."""
-        return np.append(self.classes.astype(object), None)[self.codes]
+        return np.array([*self.classes.tolist(), None], dtype=object)[self.codes]
 
     def subset(self, rows: Index) -> _Samples:
         """Return some of the samples."""

@@ -62,13 +62,6 @@ def test_finds_the_signal(clusters, options):
         assert not [name for name in of_a_path if hasattr(model, name)]
 
 
-def test_data_stay_as_they_are(clusters, container):
-    data = container(clusters)
-    before = data.copy()
-    GLFS(n_genes=5).fit(data)
-    assert abs(data - before).max() == 0
-
-
 def test_full_rank_of_the_subspace_is_full_rank(clusters):
     """All principal components span what the genes span, so the problem is the same."""
     graph = knn_graph(clusters)
@@ -117,15 +110,6 @@ def test_a_lambda_selects_its_whole_support(clusters):
     model = GLFS(objective=Exact(lam=lam)).fit(clusters)
     assert model.lambda_ == lam
     assert model.n_selected_ == np.count_nonzero(model.weights_)
-
-
-def test_included_genes_are_in_and_complemented(clusters):
-    best = int(np.argmin(GLFS(n_genes=3).fit(clusters).ranking_))
-    model = GLFS(n_genes=3).fit(clusters, include=[20, best])
-    assert set(model.ranking_[[20, best]]) == {1, 2}
-    third = chosen(model) - {20, best}
-    assert len(third) == 1
-    assert third <= SIGNAL
 
 
 def test_nothing_but_included_genes(clusters):

@@ -185,11 +185,9 @@ def test_an_object_in_place_of_its_matrix(estimator):
 
 ESTIMATORS = [
     GLFS(),
-    GLFS(n_genes=1, n_comps=None, preserve="labels"),
-    GLFS(preserve="values"),
+    GLFS(n_genes=1, n_comps=2, preserve="values"),
     SupervisedGLFS(2),
     LapRLSClassifier(),
-    LapRLSClassifier(graph="classes", class_weight=None),
     GLFSLapRLSClassifier(2),
 ]
 

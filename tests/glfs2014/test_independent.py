@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio import laprls
 from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.glfs2014 import path
 from glfs_bio.glfs2014.solver import kkt_residuals, minimise
@@ -116,34 +115,3 @@ def test_the_minimiser_and_the_path():
     for solution in solutions:
         slopes = paper.gradient(solution.beta) / solution.lam
         assert kkt_residuals(solution.beta, slopes, 1.0).max() <= 1e-10
-
-
-@pytest.mark.parametrize("side", ["primal", "dual"])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_laprls(shape, side):
-    """Equation (3), with the label of a new sample as in (11)."""
-    x, b, _ = problem(*shape)
-    y = np.arange(shape[0]) % 3 == 0.0
-    y = y - y.mean()
-    smoother = (b - np.eye(shape[0])) / 3.0
-    w = np.linalg.inv(x @ x.T + 7.0 * x @ smoother @ x.T + 0.5 * np.eye(len(x))) @ x @ y
-    coef, level = laprls.solve(x.T, y[:, None], smoother, lambda1=7.0, lambda2=0.5, side=side)
-    np.testing.assert_allclose(coef[:, 0], w, atol=RTOL * abs(w).max())
-    np.testing.assert_allclose(x.T @ coef[:, 0] + level, w @ x, atol=1e-9)
-
-
-def test_mutual_information_of_the_tables():
-    """Xu, Liu & Gong: ``Σ p log(p/(p_i p_j)) / max(H, H')``; of Strehl: over ``√(H H')``."""
-    images = pytest.importorskip("benchmarks.paper.images")
-    rng = np.random.default_rng(0)
-    values, labels = rng.normal(size=(60, 3)), np.repeat(list("abc"), 20)
-    values[:20] += 3.0
-    clusters = images.KMeans(3, init="random", n_init=1, random_state=4).fit_predict(values)
-    joint = np.array([[np.mean((labels == a) & (clusters == k)) for k in range(3)] for a in "abc"])
-    rows, columns = joint.sum(axis=1), joint.sum(axis=0)
-    some = joint > 0
-    mutual = np.sum(joint[some] * np.log((joint / np.outer(rows, columns))[some]))
-    first, second = (-np.sum(p * np.log(p)) for p in (rows, columns))
-    measured = images.nmi(values, labels, 3, 4)
-    assert measured["NMI"] == pytest.approx(mutual / max(first, second), rel=RTOL)
-    assert measured["NMI of Strehl"] == pytest.approx(mutual / np.sqrt(first * second), rel=RTOL)

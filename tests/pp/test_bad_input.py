@@ -196,6 +196,7 @@ def test_objects(pbmc):
 
 
 def test_counts_are_warned_about_and_do_not_overflow(pbmc):
+    pbmc = pbmc[::4, ::3].copy()
     counts = np.round(20 * pbmc.X.toarray() / pbmc.X.max() * 6)
     tables = []
     for dtype in ("float32", "int8", "uint8", "int64"):
@@ -245,10 +246,9 @@ def test_a_matrix_on_a_gpu(pbmc, monkeypatch):
     assert "glfs" not in pbmc.uns
 
 
-@pytest.mark.parametrize(("clusters", "n_noise"), [(True, 3000), (False, 1000)])
-def test_four_features_among_noise(four_among_noise, clusters, n_noise):
+def test_four_features_among_noise(four_among_noise):
     """No axis of the cells shows them, but each by itself varies more than the noise does."""
-    adata = four_among_noise(n_noise=n_noise, clusters=clusters)
+    adata = four_among_noise(clusters=False)
     with pytest.warns(Caution):
         select_genes(adata, 4)
     var, entry = adata.var, adata.uns["glfs"]

@@ -116,7 +116,7 @@ def test_same_genes_everywhere(tmp_path, monkeypatch, options):
     """Where all cells are looked at, and where they count as many."""
     rng = np.random.default_rng(0)
     groups = rng.integers(4, size=90)
-    x = rng.poisson(np.exp(rng.normal(size=(4, 60)))[groups]).astype(np.float32)
+    x = rng.poisson(np.exp(rng.normal(size=(4, 30)))[groups]).astype(np.float32)
     cells = ad.AnnData(sparse.csr_matrix(np.log1p(x / 2)))
     cells.obs["half"] = pd.Categorical(np.arange(90) % 2)
     options = options | {"n_genes": 8, "n_comps": 10}

@@ -51,6 +51,7 @@ def test_what_is_written(pbmc):
 
 
 def test_the_papers_objective_in_batches(pbmc):
+    pbmc = pbmc[::2, ::3].copy()
     select_genes(pbmc, 10, objective="exact", batch_key="phase")
     entry = pbmc.uns["glfs"]
     assert entry["converged"]
@@ -95,16 +96,6 @@ def test_the_panel_can_be_the_highly_variable_genes_of_scanpy(pbmc, refuses):
     assert (pbmc.varm["PCs"][~pbmc.var["glfs_selected"]] == 0).all()
     table = select_genes(pbmc, None, **options, inplace=False, subset=True)
     assert table["highly_variable"].all()
-
-
-def test_sparse_matrix_is_never_made_dense(pbmc, monkeypatch):
-    def refuse(*_args, **_kwargs):
-        pytest.fail("a sparse matrix was made dense")
-
-    for kind in (sparse.csr_matrix, sparse.csr_array):
-        monkeypatch.setattr(kind, "toarray", refuse)
-        monkeypatch.setattr(kind, "todense", refuse)
-    select_genes(pbmc, 10)
 
 
 def test_excluded_genes_have_no_rank_and_do_not_change_the_scale(pbmc):
@@ -158,7 +149,7 @@ def test_what_is_missing_stops_nothing_and_is_recorded(pbmc, tmp_path):
 
 def test_panel_keeps_the_cell_lines(real):
     """Labels from SNPs, never seen: ten genes tell five cell lines apart."""
-    adata = real("sc_mixology_singlets1021")
+    adata = real("sc_mixology_singlets1021")[::2].copy()
     sc.pp.normalize_total(adata, target_sum=1e4)
     sc.pp.log1p(adata)
     select_genes(adata, 10)

@@ -63,6 +63,7 @@ def test_containers_agree(clusters, container, method):
     np.testing.assert_allclose(other.weights, dense.weights, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_sparse_matrix_is_never_made_dense(pbmc, monkeypatch, method):
     def refuse(*_args, **_kwargs):
         pytest.fail("a sparse matrix was made dense")
