@@ -31,7 +31,7 @@ CALLS = [
 
 @pytest.fixture
 def cells(pbmc):
-    pbmc = pbmc[::4].copy()
+    pbmc = pbmc[::2].copy()
     pbmc.var["some"] = np.arange(pbmc.n_vars) < 400
     pbmc.var["symbol"] = pbmc.var_names.str.lower()
     pbmc.layers["copy"] = pbmc.X.copy()

@@ -360,6 +360,8 @@ def _interior(
 ) -> tuple[Array, Array]:
     """β and the prices whose bound is the largest of all iterations."""
     matrix, most, size, n_genes = polytope.matrix, polytope.most, polytope.size, len(start)
+    if not n_genes:  # all are in or out
+        return start, np.zeros(len(most))
     beta = np.clip(start, _INSIDE, 1.0 - _INSIDE)
     beta *= min(1.0, (size - _INSIDE) / beta.sum())
     slack = np.maximum(most - matrix @ beta, _INSIDE)

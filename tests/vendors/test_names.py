@@ -144,8 +144,8 @@ def test_names_that_people_write():
     for names_of_species, species in ((HUMAN, "human"), (MOUSE, "mouse")):
         meant = dict(pair.split("=") for pair in names_of_species.split())
         resolver = Resolver(list(meant), species=species)
-        rows = resolver.resolve(list(meant)).to_dict("records")
-        for (name, symbol), row in zip(meant.items(), rows, strict=True):
+        for name, symbol in meant.items():
+            row = resolver.resolve([name]).iloc[0]
             if row["found"] == "ambiguous":
                 assert f"{symbol} (" in row["candidates"], name
             else:

@@ -88,6 +88,7 @@ def run(data_folder, quick_umaps, monkeypatch):
 
     read_h5ad, shows = ad.read_h5ad, sc.settings.autoshow
     sc.settings.autoshow = False
+    monkeypatch.setattr(_sections, "picture", lambda *_, **__: "data:,")  # others test reports
     with quick_umaps():
         yield run
     sc.settings.autoshow = shows
@@ -205,8 +206,7 @@ def test_order_form(run):
     assert 0.6 < defined["agreement"] < 1
 
 
-def test_panel_for_a_pi(run, monkeypatch):
-    monkeypatch.setattr(_sections, "picture", lambda *_, **__: "data:,")  # others test reports
+def test_panel_for_a_pi(run):
     defined = run("panel_for_a_pi", cells=2, genes=4)
     cells, counts = defined["cells"], defined["counts"]
     must_have, failed = set(defined["must_have"]), defined["failed"]
