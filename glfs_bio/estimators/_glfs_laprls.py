@@ -230,7 +230,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if rows.shape[1] == 1:
             raise InvalidValue("`X` has 1 gene (n_features = 1): there is nothing to choose from")
         checks.flags(weighted=self.weighted)
-        checks.seed(self.random_state, state_too=True)
+        checks.seed(self.random_state)
         checks.whole_number("cv", self.cv, at_least=2)
         for name, estimator in (("selector", self.selector), ("classifier", self.classifier)):
             if not isinstance(estimator, BaseEstimator | None):
@@ -244,8 +244,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         samples = _Samples(rows, codes, self.classes_, batches, included)
         selector, classifier = self.selector, self.classifier
         if selector is None:
-            seed = self.random_state if isinstance(self.random_state, int) else 0
-            selector = default_selector(samples.labels, seed)
+            selector = default_selector(samples.labels, self.random_state or 0)
         if classifier is None:
             classifier = default_classifier(samples.labels, selector)
         if len(self.tried_) > 1:
