@@ -28,18 +28,17 @@ __all__ = [
     "tl",
 ]
 
-_MODULES = {"datasets", "estimators", "io", "pl", "pp", "tl"}
-_OPTIONS = {"Limits", "Platform", "Preserve"}
+#: Modules of the classes.
+_OF_CLASSES = dict.fromkeys(("Limits", "Platform", "Preserve"), ".options")
+_OF_CLASSES |= dict.fromkeys(("GLFS", "LapRLSClassifier"), ".estimators")
 
 
 def __getattr__(name: str) -> Any:
     """Import a part when it is first used: ``glfs-bio --help`` should not wait for scanpy."""
-    if name in _MODULES:
-        return import_module(f".{name}", __name__)
-    if name in _OPTIONS:
-        return getattr(import_module(".options", __name__), name)
+    if name in _OF_CLASSES:
+        return getattr(import_module(_OF_CLASSES[name], __name__), name)
     if name in __all__:
-        return getattr(import_module(".estimators", __name__), name)
+        return import_module(f".{name}", __name__)
     if name == "__version__":
         from importlib.metadata import version
 

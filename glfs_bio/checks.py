@@ -77,11 +77,9 @@ def flags(**arguments: object) -> None:
             raise InvalidType(f"`{name}={short(value)}` must be `True` or `False`")
 
 
-def seed(value: Any, *, state_too: bool = False) -> None:
-    """Refuse a `random_state` that scikit-learn would; a generator only for estimators."""
-    import numpy as np  # `glfs-bio select --help` reads Limits, and should not wait for it
-
-    if value is None or (state_too and isinstance(value, np.random.RandomState)):
+def seed(value: Any) -> None:
+    """Refuse a `random_state` that is no seed of NumPy's; a generator would give other results."""
+    if value is None:
         return
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or not 0 <= int(value) <= _LARGEST_SEED:

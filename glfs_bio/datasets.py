@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from anndata import AnnData, read_h5ad
 
 from ._extras import needs
 from ._files import reason
-from .errors import InvalidValue, Unreachable, short
+from .errors import InvalidValue, Unreachable
 
 __all__ = ["golub"]
 
@@ -44,9 +43,8 @@ def golub() -> AnnData:
     """Load the leukaemia microarrays of Golub et al. (1999): 47 patients with ALL and 25 with AML.
 
     The values are average differences as published, neither log-normalised nor cut off.  They are
-    read from ``golub72.h5ad`` or ``raw/*.csv`` in the folder of the environment variable
-    ``GLFS_BIO_DATA``.  Without these files, two CSV files (4 MB) are downloaded once, verified by
-    their sha256, and cached.
+    read from ``golub72.h5ad`` in the folder of the environment variable ``GLFS_BIO_DATA``.  Without
+    this file, two CSV files (4 MB) are downloaded once, verified by their sha256, and cached.
 
     Returns
     -------
@@ -70,24 +68,10 @@ def golub() -> AnnData:
     >>> adata.shape  # doctest: +SKIP
     (72, 7129)
     """
-    folder = os.environ.get(_FOLDER)
-    if folder is not None and (ready := Path(folder) / "golub72.h5ad").exists():
-        return _common(read_h5ad(ready))
-    files = [_local(folder, name) or _download(name) for name in _FILES]
-    return _assemble([_parse(Path(file)) for file in files])
-
-
-def _local(folder: str | None, name: str) -> Path | None:
-    """Return the file of the folder, if it exists and is the published one."""
-    if folder is None or not (file := Path(folder) / "raw" / name).exists():
-        return None
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    if digest != _FILES[name]:
-        raise InvalidValue(
-            f"`{_FOLDER}={short(folder)}` has a file raw/{name} that differs from the published "
-            f"one (sha256 {digest}): remove it to download it again"
-        )
-    return file
+    file = Path(os.environ.get(_FOLDER, ""), "golub72.h5ad")
+    if file.exists():
+        return _common(read_h5ad(file))
+    return _assemble([_parse(Path(_download(name))) for name in _FILES])
 
 
 def _download(name: str) -> str:
@@ -100,14 +84,14 @@ def _download(name: str) -> str:
         return str(pooch.retrieve(url, known_hash=_FILES[name], fname=name, path=cache))
     except requests.RequestException as error:
         raise Unreachable(
-            f"`{_FOLDER}` is not a folder with raw/{name}, and {url} cannot be downloaded "
+            f"`{_FOLDER}` is not a folder with golub72.h5ad, and {url} cannot be downloaded "
             f"({type(error).__name__}): go online, or name such a folder in the environment "
             "variable"
         ) from error
     except ValueError as error:
         raise InvalidValue(
-            f"`{_FOLDER}` is not a folder with raw/{name}, and {url} differs from the published "
-            f"file ({reason(error)}): name such a folder in the environment variable"
+            f"`{_FOLDER}` is not a folder with golub72.h5ad, and {url} differs from the "
+            f"published file ({reason(error)}): name such a folder in the environment variable"
         ) from error
 
 

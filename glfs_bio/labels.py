@@ -54,17 +54,20 @@ def coded(
 ) -> tuple[Labels, dict[str, int]]:
     """Return labels, and how many cells have none for each value that stands for that.
 
-    `argument` and `name` are what messages call them.
+    `argument` and `name` are what messages call them.  −1 is a label where the only other is 1:
+    these two are another coding of two classes, which would otherwise leave one class.
     """
     column = pd.Series(values)
     _refuse_measurements(column, argument, name)
-    if column.dtype == np.object_ and len({_is_flag(value) for value in column} - {None}) > 1:
-        raise InvalidValue(
-            f"{subject(argument, name)} has `True` and `False` beside numbers: name them apart"
-        )
     column = column.astype("category").cat.remove_unused_categories()
     labels = [_plain(label) for label in column.cat.categories]
-    _refuse_alike(column, labels, argument, name)
+    often = Counter(map(str, labels))
+    alike = sorted(repr(label) for label in labels if often[str(label)] > 1)
+    if alike:
+        raise InvalidValue(
+            f"{subject(argument, name)} has labels that differ and are written alike: "
+            f"{listed(alike)}: make them one, or name them apart"
+        )
     is_label = np.array([not _stands_for_none(label, labels) for label in labels], dtype=bool)
     codes = column.cat.codes.to_numpy(dtype=np.intp)
     n_cells = np.bincount(codes[codes >= 0], minlength=len(labels))
@@ -72,14 +75,6 @@ def coded(
     new_codes = np.append(np.where(is_label, np.cumsum(is_label) - 1, -1), -1)
     categories = _categories([labels[k] for k in np.flatnonzero(is_label)])
     return Labels(new_codes[codes], categories), none
-
-
-def is_labelled(labels: Any) -> NDArray[np.bool_]:
-    """Return samples with a label; −1 is one where the only other is 1.
-
-    These two are another coding of two classes, which would otherwise leave one class.
-    """
-    return np.asarray(coded(labels)[0].codes >= 0)
 
 
 def batch_names(values: Any, argument: str, name: str | None = None) -> NDArray[Any]:
@@ -164,11 +159,6 @@ def _refuse_measurements(column: pd.Series, argument: str, name: object) -> None
         )
 
 
-def _is_flag(value: Any) -> bool | None:
-    """Whether a number is true or false, which Python takes for 1 and 0; None for others."""
-    return isinstance(value, bool | np.bool_) if isinstance(value, Real | np.bool_) else None
-
-
 def _plain(label: Any) -> Any:
     """A label as an integer or a boolean of Python, or as a text."""
     if isinstance(label, bool | np.bool_):
@@ -182,20 +172,6 @@ def _stands_for_none(label: object, labels: list[Any]) -> bool:
     if label != UNLABELLED:
         return isinstance(label, str) and label in NO_LABEL
     return [text for text in labels if text != UNLABELLED and text not in NO_LABEL] != [1]
-
-
-def _refuse_alike(column: pd.Series, labels: list[Any], argument: str, name: object) -> None:
-    """Refuse labels that nobody could tell apart in a table or a file."""
-    for written in ([*map(str, labels)], [*map(str, column.cat.categories)]):
-        often = Counter(written)
-        alike = {
-            repr(label) for label, text in zip(labels, written, strict=True) if often[text] > 1
-        }
-        if alike:
-            raise InvalidValue(
-                f"{subject(argument, name)} has labels that differ and are written alike: "
-                f"{listed(sorted(alike))}: make them one, or name them apart"
-            )
 
 
 def _categories(labels: list[Any]) -> NDArray[Any]:

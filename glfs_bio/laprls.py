@@ -14,7 +14,7 @@ J their diagonal, x̄ and ȳ the means weighted by them, and X the samples × fe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg, sparse
@@ -25,8 +25,6 @@ from .errors import InvalidValue
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
-
-    import numpy.typing as npt
 
     from ._typing import Array, Index, Matrix
 
@@ -47,18 +45,15 @@ def solve(
     lambda1: float,
     lambda2: float,
     sample_weight: Array | None = None,
-    side: str | None = None,
 ) -> tuple[Array, Array]:
     """Weights w, shape (n_features, n_targets), and intercepts w_0 of all targets at once.
 
     `data` are samples × features, sparse data never made dense; `smoother` is L, shape (n_samples,
     n_samples); `sample_weight` is j ≥ 0, shape (n_samples,); rows of `targets` without weight are
-    not looked at.  `side` is "primal" or "dual"; None: the one with fewer equations.
+    not looked at.
     """
     n_samples, n_features = data.shape
     j = np.ones(n_samples) if sample_weight is None else sample_weight
-    if side is None:
-        side = "primal" if n_features <= n_samples else "dual"
     values = np.where(j[:, None] > 0, targets, 0.0)
     mean, level = (data.T @ j) / j.sum(), (values.T @ j) / j.sum()
     errors = j[:, None] * (values - level)
@@ -70,7 +65,7 @@ def solve(
         weights = sparse.csr_array(entries, shape=(len(indices), n_samples))
         return sparse.csr_array(weights + lambda1 * smoother[rows])
 
-    side_of = {"primal": _primal, "dual": _dual}[side]
+    side_of = _primal if n_features <= n_samples else _dual
     with few_threads(min(n_samples, n_features)):
         if sparse.issparse(data):
             coef = side_of(data.astype(np.float64), mean, b, lambda2, errors)
@@ -144,27 +139,21 @@ def held_out(
     return predicted
 
 
-def check_cliques(labels: npt.NDArray[Any]) -> None:
-    """Refuse labels of so many samples that a graph of all pairs of a class has no room."""
-    pairs = np.square(np.unique(labels, return_counts=True)[1].astype(float)).sum()
+def class_graph(codes: Index) -> sparse.csr_array:
+    """Similarity 1 of two samples of one class, 0 of all others and on the diagonal.
+
+    Samples with −1 have no edges.  Classes of so many samples that their pairs have no room are
+    refused.
+    """
+    rows = np.flatnonzero(codes >= 0)
+    pairs = np.square(np.bincount(codes[rows]).astype(float)).sum()
     if pairs > _MOST_PAIRS:
         raise InvalidValue(
             f"`y` has {pairs:.2g} pairs of samples of a class, which its graph would join: use the "
             "graph of nearest neighbours"
         )
-
-
-def class_graph(
-    labels: npt.NDArray[Any], labelled: npt.NDArray[np.bool_] | None = None
-) -> sparse.csr_array:
-    """Similarity 1 of two samples of one class, 0 of all others and on the diagonal.
-
-    Samples that are not `labelled` have no edges; None: all are.
-    """
-    n_samples = len(labels)
-    rows = np.arange(n_samples) if labelled is None else np.flatnonzero(labelled)
-    classes, code = np.unique(labels[rows], return_inverse=True)
-    member = sparse.csr_array((np.ones(len(rows)), (rows, code)), shape=(n_samples, len(classes)))
+    shape = len(codes), codes.max() + 1
+    member = sparse.csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=shape)
     same = sparse.csr_array(member @ member.T)
     same.setdiag(0.0)
     same.eliminate_zeros()

@@ -157,7 +157,7 @@ def answer_of(data, request, **given):
     return ranking
 
 
-@settings(EXAMPLES, max_examples=80, suppress_health_check=SLOW)
+@settings(EXAMPLES, max_examples=50, suppress_health_check=SLOW)
 @given(st.data(), matrices(), OPTIONS)
 def test_glfs(data, matrix, options):
     n, d = matrix.shape
@@ -166,7 +166,7 @@ def test_glfs(data, matrix, options):
     answer_of(matrix, Request.of(n_genes, **options), graph=graph)
 
 
-@settings(EXAMPLES, max_examples=60, suppress_health_check=SLOW)
+@settings(EXAMPLES, max_examples=40, suppress_health_check=SLOW)
 @given(matrices(), st.sampled_from(sorted(set(METHODS) - {"glfs"})), st.sampled_from([None, 3]))
 def test_other_methods(matrix, method, n_comps):
     answer_of(matrix, Request.of(2, method=method, n_comps=n_comps))

@@ -83,12 +83,10 @@ def test_faults_are_found(message):
     assert faults(message)
 
 
-def test_a_generator_is_a_seed_for_estimators_only():
-    state = np.random.RandomState(0)
-    checks.seed(state, state_too=True)
+def test_a_generator_is_no_seed():
     checks.seed(None)
     with refused(InvalidType, "random_state"):
-        checks.seed(state)
+        checks.seed(np.random.RandomState(0))
 
 
 def test_keys_of_scanpy_stay_its_own():

@@ -68,7 +68,7 @@ def test_order_of_cells_and_genes(seed, shape, objective, n_comps):
     same(fitted(data, objective, n_comps), fitted(data[cells][:, genes], objective, n_comps), genes)
 
 
-@settings(EXAMPLES, max_examples=10)
+@settings(EXAMPLES, max_examples=6)
 @given(seeds, shapes, objectives, full_or_not, st.sampled_from(CONTAINERS))
 def test_container(seed, shape, objective, n_comps, container):
     data = data_of(seed, shape)
@@ -84,7 +84,7 @@ def test_float32(seed, shape, objective, n_comps):
     same(double, fitted(data, objective, n_comps), tolerance=1e-4)
 
 
-@settings(EXAMPLES, max_examples=10)
+@settings(EXAMPLES, max_examples=6)
 @given(seeds, shapes, objectives, full_or_not, st.integers(1, 20))
 def test_genes_that_are_zero(seed, shape, objective, n_comps, n_zero):
     """Components of a matrix that is mostly zero, which zeros can make it, are in single precision.

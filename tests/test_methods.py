@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import anndata as ad
 import numpy as np
 import pytest
-from refusals import accepted, refused
+from refusals import refused
 
 from glfs_bio import GLFS
 from glfs_bio.errors import InvalidValue
@@ -79,7 +79,7 @@ def test_a_ranker_by_name(pbmc, monkeypatch, tmp_path):
     np.testing.assert_array_equal(again.var["glfs_score"], first)
 
 
-@pytest.mark.parametrize("objective", [Flat(), Flat(tol=1e-3), Patient(4)])
+@pytest.mark.parametrize("objective", [Flat(tol=1e-3), Patient(4)])
 def test_an_objective_by_instance(pbmc, clusters, objective):
     select_genes(pbmc, 5, objective=objective)
     assert pbmc.uns["glfs"]["objective"] == objective.name
@@ -98,15 +98,6 @@ def test_an_objective_by_name(pbmc, clusters, monkeypatch):
     assert GLFS(objective="patient").fit(clusters).n_selected_ == 2
     select_genes(pbmc, 6)
     np.testing.assert_array_equal(pbmc.var["glfs_score"], named)
-
-
-def test_unknown_names(clusters):
-    for argument in ("method", "objective"):
-
-        def rank(value, argument=argument):
-            rank_genes(clusters, Request.of(5, **{argument: value}))
-
-        assert accepted(rank, ["toy", 5, Loudest], argument) == []
 
 
 def test_the_criterion_takes_what_others_refuse(clusters):

@@ -1,4 +1,4 @@
-"""The same call gives the same answer: again, from a record, in a file, and on more threads."""
+"""The same call gives the same answer: again, from a record, and in a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
-from threadpoolctl import threadpool_limits
 
 from glfs_bio.glfs2014 import Exact, Printed
 from glfs_bio.methods import METHODS
@@ -66,14 +65,3 @@ def test_every_parameter_and_version_is_recorded(cells):
     others = {"adata", "inplace", "key_added", "as_highly_variable", "subset"}
     assert set(entry["params"]) == set(inspect.signature(select_genes).parameters) - others
     assert {"glfs-bio", "numpy", "scipy", "scikit-learn", "anndata"} <= set(entry["versions"])
-
-
-@pytest.mark.parametrize("use_rep", [None, "X"])
-def test_on_more_threads(cells, use_rep):
-    frames = []
-    for n_threads in (1, 2):
-        with threadpool_limits(n_threads):
-            frames.append(select_genes(cells, 12, use_rep=use_rep, inplace=False))
-    weights, ranks = ([frame[f"glfs_{name}"] for frame in frames] for name in ("weight", "rank"))
-    np.testing.assert_allclose(*weights, rtol=1e-7, atol=1e-10 * weights[0].max())
-    np.testing.assert_array_equal(*ranks)

@@ -152,7 +152,6 @@ def with_lists(lookup: Lookup, limits: Limits) -> Limits:
         return replace(limits, groups=read_markers(name))
 
 
-
 def _upper(limit: str, of: str, values: Array, upper: float) -> Row:
     """Return a row for a sum over all genes, of all cells or `of` some, that has a maximum."""
     genes = np.flatnonzero(values)

@@ -57,7 +57,7 @@ class StructureSpec:
                 use_rep=self.use_rep,
                 neighbors_key=self.neighbors_key,
             )
-        checks.seed(self.random_state, state_too=True)
+        checks.seed(self.random_state)
 
     def text(self) -> str:
         """Return the parameters as one text, wherever the structure is stored."""

@@ -8,12 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .. import checks
 from ..cells.cells import build_problems
@@ -23,13 +18,12 @@ from ..criterion.targets import ExpressionTerm, LabelsTerm, ValuesTerm
 from ..data.matrix import RowMatrix
 from ..data.threads import few_threads
 from ..errors import InvalidValue
-from ..labels import check_classes, is_labelled
-from ..laprls import check_cliques, class_graph
+from ..laprls import class_graph
 from ..methods import OBJECTIVES
 from ..options import Request
 from ..selection import answerable, check_sizes, rank_genes
 from ..solvers.panel import NONE, Candidates, Method
-from ._input import batches_of, labels_of, rows_of
+from ._input import batches_of, labels_of, no_target, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -248,13 +242,12 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return None
         if self.preserve == "expression":
             return Target(((ExpressionTerm(), 1.0),))
-        if y is None:
-            raise _no_target(self, self.preserve)
-        values = np.asarray(y)
-        check_consistent_length(np.empty(n_cells), values)
         if self.preserve == "labels":
-            return Target(((LabelsTerm(_codes(column_or_1d(values, warn=True))), 1.0),))
-        numbers = values.reshape(n_cells, -1).astype(float)
+            return Target(((LabelsTerm(labels_of(self, y, n_cells)[0]), 1.0),))
+        if y is None:
+            raise no_target(self, self.preserve)
+        check_consistent_length(np.empty(n_cells), y)
+        numbers = np.asarray(y).reshape(n_cells, -1).astype(float)
         if np.isinf(numbers).any():
             raise InvalidValue("`y` has infinite values: make them NaN, or finite")
         return Target(((ValuesTerm(numbers), 1.0),))
@@ -271,14 +264,11 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _take(self, panel: Panel, candidates: Candidates) -> None:
         """Keep a panel of candidates; genes to ignore come last, below all scores."""
         genes, n_features = candidates.genes, len(candidates.allowed)
-        lowest = panel.scores.min() - 1.0
         self.weights_, self.losses_ = np.zeros(n_features), np.zeros(n_features)
         self.weights_[genes], self.losses_[genes] = panel.weights, panel.losses
-        self.scores_ = lowest - np.arange(n_features)
+        self.scores_ = panel.scores.min() - 1.0 - np.arange(n_features)
         self.scores_[genes] = panel.scores
-        self.ranking_ = np.arange(1, n_features + 1)
-        self.ranking_[genes] = panel.ranks
-        self.ranking_[~candidates.allowed] = np.arange(len(genes) + 1, n_features + 1)
+        self.ranking_ = 1 + np.argsort(np.argsort(-self.scores_, kind="stable"))
         self.n_selected_ = panel.n_selected
         self.preserved_ = panel.preserved
         if len(panel.optimality):
@@ -288,11 +278,8 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.certificates_[genes] = panel.certificates.of()
         if panel.proof is not None:
             self.proof_ = panel.proof
-        for name in ("curve", "path", "kkt", "converged", "n_iter"):
-            if name in panel.info:
-                setattr(self, f"{name}_", panel.info[name])
-        if "lam" in panel.info:
-            self.lambda_ = panel.info["lam"]
+        for name in panel.info.keys() & {"curve", "path", "kkt", "converged", "n_iter", "lam"}:
+            setattr(self, "lambda_" if name == "lam" else f"{name}_", panel.info[name])
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -381,8 +368,9 @@ class SupervisedGLFS(GLFS):
         """
         X, problem = self._problem(X, y, batch, [self.n_genes])
         candidates = Candidates.of(X.shape[1], () if include is None else include)
-        answerable(self._request(), candidates, None, X.shape, one_set=True)
-        panel = rank_genes(X, self._request(), candidates=candidates, cells=[problem])
+        request = self._request()
+        answerable(request, candidates, None, X.shape, one_set=True)
+        panel = rank_genes(X, request, candidates=candidates, cells=[problem])
         self._take(panel, candidates)
         return self
 
@@ -427,31 +415,22 @@ class SupervisedGLFS(GLFS):
 
         With batches genes are centred within each, which removes differences between batches.
         """
-        checks.no_anndata(X)
-        if y is None:
-            raise _no_target(self, "labels")
-        labels, filled = labels_of(y)
-        check_classification_targets(filled)
         rows = rows_of(self, X, ensure_min_samples=3, ensure_min_features=2)
-        check_consistent_length(np.empty(rows.shape[0]), labels)
-        labelled = np.flatnonzero(is_labelled(labels))
-        classes, code = np.unique(labels[labelled], return_inverse=True)
-        block = np.zeros_like(code)
+        codes, classes = labels_of(self, y, rows.shape[0])
+        labelled = np.flatnonzero(codes >= 0)
+        block = np.zeros(len(labelled), dtype=np.intp)
         if batch is not None:
-            block = np.unique(batches_of(batch, len(labels))[labelled], return_inverse=True)[1]
-        _, group, counts = np.unique(
-            block * len(classes) + code, return_inverse=True, return_counts=True
-        )
-        joined = counts[group] > 1
-        check_classes(labels[labelled])
-        if not any(len(np.unique(code[joined & (block == b)])) > 1 for b in np.unique(block)):
+            block = np.unique(batches_of(batch, len(codes))[labelled], return_inverse=True)[1]
+        of_blocks = block * len(classes) + codes[labelled]
+        groups, group, counts = np.unique(of_blocks, return_inverse=True, return_counts=True)
+        if np.bincount(groups[counts > 1] // len(classes)).max(initial=0) < 2:
             raise InvalidValue(
                 "`y` has no two classes with two samples each of one batch, and the graph of the "
                 "classes joins none: use that of nearest neighbours"
             )
-        labelled, block, group = labelled[joined], block[joined], group[joined]
-        check_cliques(group)
-        X = RowMatrix(rows, labelled).loaded()
+        joined = counts[group] > 1
+        block, graph = block[joined], class_graph(group[joined])
+        X = RowMatrix(rows, labelled[joined]).loaded()
         if batch is not None:
             X = X.toarray() if sparse.issparse(X) else X.copy()
             for b in np.unique(block):
@@ -461,7 +440,7 @@ class SupervisedGLFS(GLFS):
         problems = build_problems(
             X,
             request.resolved_structure,
-            graph=class_graph(group),
+            graph=graph,
             of_classes=True,
             whole_space=request.ranker.whole_space,
         )
@@ -471,20 +450,3 @@ class SupervisedGLFS(GLFS):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def _no_target(estimator: GLFS, values: str) -> InvalidValue:
-    """The refusal of a fit without `y`, with the words that scikit-learn's checks look for."""
-    return InvalidValue(
-        f"`y` is missing: {type(estimator).__name__} requires y to be passed, but the target y is "
-        f"None: pass the {values}"
-    )
-
-
-def _codes(labels: NDArray[np.generic]) -> NDArray[np.intp]:
-    """Number of the class of every cell, −1 where it is not known."""
-    labelled = is_labelled(labels)
-    codes = np.full(len(labels), -1, dtype=np.intp)
-    names = labels[labelled].astype(str)
-    codes[labelled] = np.searchsorted(check_classes(names), names)
-    return codes

@@ -17,9 +17,9 @@ from ..cells import noise
 from ..data.matrix import RowMatrix
 from ..errors import InvalidType, InvalidValue, short, without_notes
 from ..glfs2014.objective import Original
-from ..labels import check_classes, is_labelled, n_folds
+from ..labels import coded, n_folds
 from ._glfs import GLFS, SupervisedGLFS
-from ._input import as_given, batches_of, rows_of
+from ._input import batches_of, labels_of, rows_of
 from ._laprls import LapRLSClassifier
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def default_selector(labels: NDArray[np.generic], random_state: int | None = 0) 
     otherwise that of nearest neighbours, and a panel that separates the classes.  It has full rank
     for at most 100 samples, otherwise 50 components.
     """
-    counts = np.unique(labels[is_labelled(labels)], return_counts=True)[1]
+    codes = coded(labels)[0].codes
+    counts = np.bincount(codes[codes >= 0])
     n_comps = None if len(labels) <= _FULL_RANK else _N_COMPS
     if len(labels) <= _CLASSES and np.sum(counts >= _ENOUGH) > 1:
         return SupervisedGLFS(n_comps=n_comps, random_state=random_state)
@@ -68,33 +69,35 @@ def default_classifier(labels: NDArray[np.generic], selector: GLFS) -> LapRLSCla
     classes, so are they classified; otherwise on that of nearest neighbours.
     """
     few = isinstance(selector, SupervisedGLFS) and len(labels) <= _CLASSES
-    if few and is_labelled(labels).all():
+    if few and coded(labels)[0].codes.min() >= 0:
         return LapRLSClassifier(graph="classes", lambda1=_LAMBDA1_OF_CLASSES)
     return LapRLSClassifier()
 
 
 class _Samples(NamedTuple):
-    """Samples × genes with labels, the batch of each sample, and genes that must be selected."""
+    """Samples × genes with their classes and batches, and genes that must be selected."""
 
     X: RowMatrix
-    y: NDArray[np.generic]
-    batch: NDArray[np.generic] | None
+    #: Number of the class of each sample, −1 where it has none.
+    codes: Index
+    classes: NDArray[Any]
+    batch: NDArray[Any] | None
     include: Index | None
 
     @property
-    def arrays(self) -> tuple[Matrix, NDArray[np.generic]]:
-        """Arguments of ``fit`` of a selector."""
-        return as_given(self.X), self.y
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Options of ``fit`` of a selector."""
-        return {"batch": self.batch, "include": self.include}
+    def labels(self) -> NDArray[Any]:
+        """Label of each sample, None where it has none."""
+        return np.array([*self.classes.tolist(), None], dtype=object)[self.codes]
 
     def subset(self, rows: Index) -> _Samples:
         """Return some of the samples."""
         batch = None if self.batch is None else self.batch[rows]
-        return _Samples(RowMatrix(self.X, rows), self.y[rows], batch, self.include)
+        return self._replace(X=RowMatrix(self.X, rows), codes=self.codes[rows], batch=batch)
+
+    def fit(self, fit: Any, *sizes: Any) -> Any:
+        """Call the method of a selector that fits it to the samples."""
+        X = self.X.source if self.X.in_memory else self.X
+        return fit(X, self.labels, *sizes, batch=self.batch, include=self.include)
 
 
 class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -223,34 +226,33 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         GLFSLapRLSClassifier
             The fitted classifier.
         """
-        rows, labels = rows_of(self, X, y, ensure_min_samples=3)
+        rows = rows_of(self, X, ensure_min_samples=3)
         if rows.shape[1] == 1:
             raise InvalidValue("`X` has 1 gene (n_features = 1): there is nothing to choose from")
         checks.flags(weighted=self.weighted)
-        checks.seed(self.random_state, state_too=True)
+        checks.seed(self.random_state)
+        checks.whole_number("cv", self.cv, at_least=2)
         for name, estimator in (("selector", self.selector), ("classifier", self.classifier)):
-            if estimator is not None and not isinstance(estimator, BaseEstimator):
+            if not isinstance(estimator, BaseEstimator | None):
                 raise InvalidType(f"`{name}={short(estimator)}` must be an estimator, or `None`")
-        labelled = is_labelled(labels)
-        self.classes_ = check_classes(labels[labelled])
-        self.n_samples_, self.n_labelled_ = len(labels), int(labelled.sum())
+        codes, self.classes_ = labels_of(self, y, rows.shape[0])
+        self.n_samples_, self.n_labelled_ = len(codes), int((codes >= 0).sum())
         included = None if include is None else np.unique(include)
         self.tried_ = self._numbers(rows.shape[1], 0 if included is None else len(included))
         self.n_genes_ = int(self.tried_[0])
-        batches = None if batch is None else batches_of(batch, len(labels))
-        samples = _Samples(rows, labels, batches, included)
+        batches = None if batch is None else batches_of(batch, len(codes))
+        samples = _Samples(rows, codes, self.classes_, batches, included)
         selector, classifier = self.selector, self.classifier
         if selector is None:
-            seed = self.random_state if isinstance(self.random_state, int) else 0
-            selector = default_selector(labels, seed)
+            selector = default_selector(samples.labels, self.random_state or 0)
         if classifier is None:
-            classifier = default_classifier(labels, selector)
+            classifier = default_classifier(samples.labels, selector)
         if len(self.tried_) > 1:
             self._choose(selector, classifier, samples)
-        self.selector_ = _fitted(selector, self.n_genes_, samples)
-        self.genes_ = np.argsort(self.selector_.ranking_)[: self.n_genes_]
-        beta = _beta(self.selector_)
+        self.selector_, order, beta = _ranked(selector, self.n_genes_, samples)
+        self.genes_ = order[: self.n_genes_]
         self.classifier_ = self._classify(classifier, samples, self.genes_, beta)
+        self.classifier_.classes_ = self.classes_
         return self
 
     def decision_function(self, X: Matrix) -> Array:
@@ -269,40 +271,35 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _choose(self, selector: GLFS, classifier: LapRLSClassifier, samples: _Samples) -> None:
         """Choose the number of genes by cross-validation, of a part of the samples if many."""
-        drawn = self._drawn(samples.y)
-        if drawn is not None:
+        if len(samples.codes) > _MOST_TRIED:
+            drawn = self._drawn(samples.codes)
             log.warning(
                 f"The number of genes is chosen by cross-validation of {len(drawn)} of "
-                f"{len(samples.y)} samples, drawn at random of each class; genes and "
+                f"{len(samples.codes)} samples, drawn at random of each class; genes and "
                 "coefficients are those of all."
             )
             samples = samples.subset(drawn)
             samples = samples._replace(X=RowMatrix(samples.X.loaded(), checked=True))
-        folds = self._folds(samples.y)
+        folds = self._folds(samples.codes)
         errors: list[NDArray[np.intp]] = []
         for test in folds:
             fields = {"stage": "cross-validation", "n_done": len(errors), "n_all": len(folds)}
             log.info("%d of %d folds tested", len(errors), len(folds), extra=fields)
             with without_notes():
                 errors.append(self._errors(selector, classifier, samples, test))
-        self.n_cross_validated_ = len(samples.y)
+        self.n_cross_validated_ = len(samples.codes)
         self.n_folds_, self.n_tested_ = len(folds), sum(map(len, folds))
         self.cv_errors_ = np.sum(errors, axis=0)
         self.n_genes_ = int(self.tried_[np.argmin(self.cv_errors_)])
 
-    def _drawn(self, y: NDArray[np.generic]) -> Index | None:
-        """Samples for cross-validation: all, or of each class its share, and one a fold, sorted."""
-        if len(y) <= _MOST_TRIED:
-            return None
-        checks.whole_number("cv", self.cv, at_least=2)
+    def _drawn(self, codes: Index) -> Index:
+        """Return samples for cross-validation: of each class its share, and one a fold, sorted."""
         rng = check_random_state(self.random_state)
-        code, labelled = np.zeros(len(y), dtype=np.intp), is_labelled(y)
-        code[labelled] = 1 + np.unique(y[labelled], return_inverse=True)[1]
-        sizes = np.bincount(code)
-        counts = np.maximum(sizes * (_MOST_TRIED / len(y)), np.minimum(sizes, self.cv))
-        members = [np.flatnonzero(code == k) for k in range(len(sizes))]
+        sizes = np.bincount(codes + 1)
+        counts = np.maximum(sizes * (_MOST_TRIED / len(codes)), np.minimum(sizes, self.cv))
         drawn = [
-            rng.choice(rows, int(n), replace=False) for rows, n in zip(members, counts, strict=True)
+            rng.choice(np.flatnonzero(codes + 1 == k), int(n), replace=False)
+            for k, n in enumerate(counts)
         ]
         return np.sort(np.concatenate(drawn))
 
@@ -319,23 +316,22 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
         return numbers
 
-    def _folds(self, y: NDArray[np.generic]) -> list[Index]:
+    def _folds(self, codes: Index) -> list[Index]:
         """Return the test part of every fold; classes with one sample are never tested."""
-        checks.whole_number("cv", self.cv, at_least=2)
-        rows = np.flatnonzero(is_labelled(y))
-        classes, counts = np.unique(y[rows], return_counts=True)
+        rows = np.flatnonzero(codes >= 0)
+        counts = np.bincount(codes[rows])
+        rows = rows[counts[codes[rows]] > 1]
         number = n_folds(counts, self.cv)
-        rows = rows[np.isin(y[rows], classes[counts > 1])]
         folds = StratifiedKFold(number, shuffle=True, random_state=self.random_state)
         with warnings.catch_warnings():  # of classes with fewer samples than folds
             warnings.simplefilter("ignore", UserWarning)
-            return [rows[test] for _, test in folds.split(rows, y[rows])]
+            return [rows[test] for _, test in folds.split(rows, codes[rows])]
 
     def _errors(
         self, selector: GLFS, classifier: LapRLSClassifier, samples: _Samples, test: Index
     ) -> NDArray[np.intp]:
         """Return the errors of one fold for every number of genes."""
-        learnt = samples.subset(np.setdiff1d(np.arange(len(samples.y)), test))
+        learnt = samples.subset(np.setdiff1d(np.arange(len(samples.codes)), test))
         tested = samples.subset(test)
         errors = []
         panels = _panels(selector, learnt, self.tried_)
@@ -343,7 +339,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             genes = order[:number]
             model = self._classify(classifier, learnt, genes, beta)
             predicted = model.predict(RowMatrix(tested.X, genes=genes).loaded())
-            errors.append(np.sum(predicted != tested.y))
+            errors.append(np.sum(predicted != tested.labels))
         return np.array(errors)
 
     def _classify(
@@ -355,7 +351,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             weight = beta[genes] * noise.variances(X)
             weight = weight / weight.mean() if weight.any() else None
         model: LapRLSClassifier = clone(classifier)
-        return model.fit(X, samples.y, feature_weight=weight)
+        return model.fit(X, samples.labels, feature_weight=weight)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -363,23 +359,20 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return tags
 
 
-def _beta(selector: GLFS) -> Array:
-    """Return the weights of the genes: 1 for the default criterion, β for the original GLFS."""
-    is_panel = selector.method.by_criterion
-    return np.ones_like(selector.weights_) if is_panel else selector.weights_
-
-
 def _panels(selector: GLFS, samples: _Samples, numbers: Index) -> list[tuple[Index, Array]]:
     """Return order and weights of the genes for every number of them."""
     method = selector.method
     if isinstance(selector, SupervisedGLFS) and isinstance(method, Original) and method.walks:
-        panels = selector.panels(*samples.arrays, numbers.tolist(), **samples.options)
+        panels = samples.fit(selector.panels, numbers.tolist())
         return [(panel.order, panel.weights) for panel in panels]
-    fitted = _fitted(selector, int(numbers[-1]), samples)
-    return [(np.argsort(fitted.ranking_), _beta(fitted))] * len(numbers)
+    return [_ranked(selector, int(numbers[-1]), samples)[1:]] * len(numbers)
 
 
-def _fitted(selector: GLFS, n_genes: int, samples: _Samples) -> GLFS:
-    """Return a copy of the selector, fitted to what it can use of the samples."""
-    copy: GLFS = clone(selector).set_params(n_genes=n_genes)
-    return copy.fit(*samples.arrays, **samples.options)
+def _ranked(selector: GLFS, n_genes: int, samples: _Samples) -> tuple[GLFS, Index, Array]:
+    """Return a copy of the selector that is fitted to samples, and order and weights of genes.
+
+    Weights are β of the original GLFS, and 1 for the default criterion.
+    """
+    fitted: GLFS = samples.fit(clone(selector).set_params(n_genes=n_genes).fit)
+    beta = np.ones_like(fitted.weights_) if fitted.method.by_criterion else fitted.weights_
+    return fitted, np.argsort(fitted.ranking_), beta

@@ -15,14 +15,13 @@ from ..cells import graph as graphs
 from ..cells import noise
 from ..data.threads import one_thread_of_blas
 from ..errors import InvalidValue, short
-from ..labels import check_classes, is_labelled
-from ._input import validated
+from ._input import labels_of, validated
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
-    from .._typing import Array, Matrix
+    from .._typing import Array, Index, Matrix
 
 GRAPHS = ("neighbors", "classes")
 
@@ -141,28 +140,22 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         checks.one_of("graph", self.graph, GRAPHS)
         checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
         checks.flags(standardize=self.standardize)
-        X, labels = validated(
-            self,
-            X,
-            y,
-            ensure_min_samples=2,
-        )
-        labelled = is_labelled(labels)
-        self.classes_ = check_classes(labels[labelled])
+        X = validated(self, X, ensure_min_samples=2)
+        codes, self.classes_ = labels_of(self, y, X.shape[0])
         scale = self._scale(X, feature_weight)
-        scaled = _times(X, scale)
-        similarities = self._graph(scaled, labels, labelled, graph)
+        scaled = X @ sparse.diags_array(scale) if sparse.issparse(X) else X * scale
+        is_of_class = np.asarray(codes[:, None] == np.arange(len(self.classes_)), dtype=float)
         coef, intercept = laprls.solve(
             scaled,
-            _code(labels, self.classes_),
-            graphs.laplacian(similarities),
+            is_of_class[:, 1:] if len(self.classes_) == 2 else is_of_class,
+            graphs.laplacian(self._graph(scaled, codes, graph)),
             lambda1=self.lambda1,
             lambda2=self.lambda2,
-            sample_weight=self._sample_weight(labels, labelled),
+            sample_weight=self._sample_weight(codes),
         )
         self.coef_ = coef.T * scale
         self.intercept_ = intercept - 0.5
-        self.n_labelled_ = int(labelled.sum())
+        self.n_labelled_ = int((codes >= 0).sum())
         return self
 
     @one_thread_of_blas()
@@ -194,41 +187,29 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return scale * np.sqrt(weight)
 
-    def _sample_weight(self, y: NDArray[np.generic], labelled: NDArray[np.bool_]) -> Array:
-        weight = np.zeros(len(y))
+    def _sample_weight(self, codes: Index) -> Array:
+        weight, labelled = np.zeros(len(codes)), codes >= 0
         if not isinstance(self.class_weight, dict | None):
             checks.one_of("class_weight", self.class_weight, ("balanced",))
-        weight[labelled] = compute_sample_weight(self.class_weight, y[labelled])
+        labels = self.classes_[codes[labelled]]
+        weight[labelled] = compute_sample_weight(self.class_weight, labels)
         if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.any()):
             raise InvalidValue(
                 f"`class_weight={short(self.class_weight)}` must give numbers ≥ 0, and not only 0"
             )
         return weight
 
-    def _graph(
-        self, scaled: Matrix, y: Array, labelled: NDArray[np.bool_], graph: Matrix | None
-    ) -> sparse.csr_array:
+    def _graph(self, scaled: Matrix, codes: Index, graph: Matrix | None) -> sparse.csr_array:
         if graph is not None:
-            return graphs.check_graph(graph, len(y))
+            return graphs.check_graph(graph, len(codes))
         if self.lambda1 == 0:
-            return sparse.csr_array((len(y), len(y)))
+            return sparse.csr_array((len(codes), len(codes)))
         if self.graph == "classes":
-            return laprls.class_graph(y, labelled)
-        return graphs.knn_graph(
-            scaled.toarray() if sparse.issparse(scaled) else scaled, self.n_neighbors
-        )
+            return laprls.class_graph(codes)
+        dense = scaled.toarray() if sparse.issparse(scaled) else scaled
+        return graphs.knn_graph(dense, self.n_neighbors)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _code(y: NDArray[np.generic], classes: NDArray[np.generic]) -> Array:
-    """One column of 0 and 1 a class; for two classes that of the second."""
-    targets = np.asarray(y[:, None] == classes, dtype=float)
-    return targets[:, 1:] if len(classes) == 2 else targets
-
-
-def _times(X: Matrix, scale: Array) -> Matrix:
-    return X @ sparse.diags_array(scale) if sparse.issparse(X) else X * scale

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: What is recorded of the solutions along λ, and the attributes that it is.
+_OF_A_PATH = {"lam": "lam", "n_genes": "n_genes", "objective": "value", "kkt": "kkt"}
 #: Weight, in its own direction, of a gene that must be in: well on the branch of selections.
 _INCLUDED_WEIGHT = 12.0
 
@@ -230,9 +232,7 @@ def _report(solutions: list[Solution], chosen: Solution) -> dict[str, Any]:
         "converged": chosen.converged,
         "n_iter": sum(solution.n_iter for solution in solutions),
         "path": {
-            "lam": np.array([solution.lam for solution in solutions]),
-            "n_genes": np.array([solution.n_genes for solution in solutions]),
-            "objective": np.array([solution.value for solution in solutions]),
-            "kkt": np.array([solution.kkt for solution in solutions]),
+            name: np.array([getattr(solution, attribute) for solution in solutions])
+            for name, attribute in _OF_A_PATH.items()
         },
     }

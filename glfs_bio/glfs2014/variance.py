@@ -115,11 +115,6 @@ class Variance:
     blocks: tuple[Phi, ...]
 
     @property
-    def n_genes(self) -> int:
-        """Number of genes, whatever their weights."""
-        return len(self.blocks[0].genes)
-
-    @property
     def rank(self) -> int:
         """Number of directions over all blocks."""
         return sum(block.genes.shape[1] for block in self.blocks)

@@ -42,7 +42,9 @@ class LaplacianScore(Method):
         if not alive.any():
             raise InvalidValue("`X` has no gene that varies over the cells that the graph joins")
         values = -np.divide(along, spread, out=np.zeros_like(along), where=alive)
-        return by_value(_below_all(values, alive), problem)
+        lowest = values[alive].min()
+        values[~alive] = lowest - max(abs(lowest), 1.0)
+        return by_value(values, problem)
 
 
 def _forms(problem: Cells) -> tuple[Array, Array, Array]:
@@ -64,9 +66,3 @@ def _squares(data: Matrix, degrees: Array) -> Array:
     if sparse.issparse(data):
         return np.asarray(data.multiply(data).T @ degrees)
     return np.asarray(np.einsum("i,ij,ij->j", degrees, data, data))
-
-
-def _below_all(values: Array, alive: Array) -> Array:
-    """Give genes that are not `alive`, which have no value, one below all others."""
-    lowest = values[alive].min()
-    return np.where(alive, values, lowest - max(abs(lowest), 1.0))

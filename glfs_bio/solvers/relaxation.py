@@ -317,6 +317,8 @@ def _interior(
 ) -> tuple[Array, Array]:
     """β of some genes (None: all) and the prices whose bound is the largest of all iterations."""
     matrix, most, size, n_genes = polytope.matrix, polytope.most, polytope.size, len(start)
+    if not n_genes:  # all are in or out
+        return start, np.zeros(len(most))
     if genes is not None:
         matrix, blocks = matrix[:, genes], [block.only(genes) for block in blocks]
     beta = np.clip(start, _INSIDE, 1.0 - _INSIDE)

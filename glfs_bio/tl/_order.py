@@ -266,20 +266,11 @@ def _platform(
     listing = platform if isinstance(platform, Platform) else of_selection
     name = of_listing = None if listing is None else listing.name
     if platform is not None:
-<<<<<<< HEAD
-        name = canonical_name(platform)
-        return name, listing if listed_name in (None, name) else None
-    if listed_name is None or listed_name in ORDERS:
-        return listed_name or "sheet", listing
-    note(f"{quoted(listed_name)} has no form: this is the order sheet.")
-    return "sheet", None
-=======
         name = canonical_name(getattr(platform, "name", platform))
     elif name not in (None, *ORDERS):
         note(f"{quoted(name)} has no form: this is the order sheet.")
         name = None
     return name or "sheet", listing if of_listing in (None, name) else None
->>>>>>> tl
 
 
 def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:

@@ -81,7 +81,7 @@ def spiked(n_axes, strength, seed=0, n_cells=400, n_genes=1000):
     return rng.normal(size=(n_cells, n_genes)) + strength * cells @ genes.T
 
 
-@pytest.mark.parametrize("n_axes", [1, 3, 8])
+@pytest.mark.parametrize("n_axes", [1, 8])
 def test_axes_of_a_spiked_matrix_are_counted(n_axes):
     """The largest singular value of the noise is near √400 + √1000 ≈ 52."""
     problem = reduced(spiked(n_axes, 150.0))
@@ -102,7 +102,7 @@ def test_axes_below_the_noise_are_no_structure():
     assert problem.axes.strengths[0] < 1.3
 
 
-@pytest.mark.parametrize("shape", [(20, 500), (38, 3000), (100, 500), (500, 2000), (1000, 60)])
+@pytest.mark.parametrize("shape", [(38, 1500), (300, 900), (600, 60)])
 def test_pure_noise_has_no_structure(shape):
     for seed in range(3):
         data = np.random.default_rng(seed).normal(size=shape)

@@ -185,11 +185,9 @@ def test_an_object_in_place_of_its_matrix(estimator):
 
 ESTIMATORS = [
     GLFS(),
-    GLFS(n_genes=1, n_comps=None, preserve="labels"),
-    GLFS(preserve="values"),
+    GLFS(n_genes=1, n_comps=2, preserve="values"),
     SupervisedGLFS(2),
     LapRLSClassifier(),
-    LapRLSClassifier(graph="classes", class_weight=None),
     GLFSLapRLSClassifier(2),
 ]
 
@@ -203,11 +201,9 @@ def test_the_contract_of_scikit_learn(estimator):
 
 
 def test_single_and_double_precision_stay(two_classes):
-    X, y = two_classes
+    X, _ = two_classes
     for dtype, stays in ((np.int64, np.float64), (np.float32, np.float32), (float, float)):
-        matrix, labels = validated(LapRLSClassifier(), X.astype(dtype), y)
-        assert matrix.dtype == stays
-        np.testing.assert_array_equal(labels, y)
+        assert validated(LapRLSClassifier(), X.astype(dtype)).dtype == stays
 
 
 PLACES = ("csr", "csc", "dense", "dask")

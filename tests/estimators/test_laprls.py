@@ -4,7 +4,7 @@ import pytest
 from scipy import sparse
 
 from glfs_bio.cells.graph import knn_graph, laplacian
-from glfs_bio.estimators import GLFSLapRLSClassifier, LapRLSClassifier, SupervisedGLFS
+from glfs_bio.estimators import GLFS, GLFSLapRLSClassifier, LapRLSClassifier, SupervisedGLFS
 
 
 @pytest.mark.parametrize("n_genes", [5, 50])
@@ -110,6 +110,6 @@ def test_samples_without_a_label(two_classes, missing):
         assert model.classes_.tolist() == classes
     chosen, expected = (SupervisedGLFS(2).fit(X, y) for y in (texts, reference))
     np.testing.assert_array_equal(chosen.ranking_, expected.ranking_)
-    both = GLFSLapRLSClassifier([1, 2], cv=3).fit(X, texts)
+    both = GLFSLapRLSClassifier([1, 2], selector=GLFS(n_comps=5), cv=3).fit(X, texts)
     assert both.n_labelled_ == 40
     assert both.classes_.tolist() == ["a", "b"]

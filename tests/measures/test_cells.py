@@ -56,15 +56,6 @@ def test_knn_preservation_are_intersections(pbmc, values):
     assert (measures.knn_preservation(full, full) == 1).all()
 
 
-def test_more_genes_keep_more_clusters(pbmc, values):
-    full = clusterings(pbmc.obsm["X_pca"])
-    few, many = (
-        cluster_preservation(clusterings(coordinates(values[:, :size])), full) for size in (3, 100)
-    )
-    assert (np.array(few) < many).all()
-    np.testing.assert_allclose(cluster_preservation(full, full), 1.0)
-
-
 def test_cells_that_a_panel_cannot_tell_apart(clusters):
     """90 are too few for 10 or more clusters of ten; a gene on or off makes two, one off none."""
     few = clusterings(clusters)

@@ -195,6 +195,7 @@ def test_objects(pbmc):
 
 
 def test_counts_are_warned_about_and_do_not_overflow(pbmc):
+    pbmc = pbmc[::4, ::3].copy()
     counts = np.round(20 * pbmc.X.toarray() / pbmc.X.max() * 6)
     tables = []
     for dtype in ("float32", "int8", "uint8", "int64"):
@@ -218,10 +219,9 @@ def test_a_view_is_given_the_result_and_its_parent_is_not(pbmc, refuses):
     assert "glfs" not in pbmc.uns
 
 
-@pytest.mark.parametrize(("clusters", "n_noise"), [(True, 3000), (False, 1000)])
-def test_four_features_among_noise(four_among_noise, clusters, n_noise):
+def test_four_features_among_noise(four_among_noise):
     """No axis of the cells shows them, but each by itself varies more than the noise does."""
-    adata = four_among_noise(n_noise=n_noise, clusters=clusters)
+    adata = four_among_noise(clusters=False)
     with pytest.warns(Caution):
         select_genes(adata, 4)
     var, entry = adata.var, adata.uns["glfs"]
@@ -235,18 +235,6 @@ def test_four_features_among_noise(four_among_noise, clusters, n_noise):
         glfs_bio.tl.evaluate_panel(adata, adata.var_names[:3])
     table = adata.uns["glfs_evaluation"]["measures"].set_index("measure")
     assert np.isnan(table.loc["optimality", "value"])
-
-
-def test_clusters_and_blood_cells_have_axes(pbmc, four_among_noise):
-    adata = four_among_noise()
-    select_genes(adata, 4)
-    assert adata.var["informative"][adata.var["glfs_selected"]].all()
-    assert adata.uns["glfs"]["n_axes"] == 3
-    select_genes(pbmc, 5)
-    assert 3 < pbmc.uns["glfs"]["n_axes"] < 30
-    pbmc.obs["half"] = np.where(np.arange(pbmc.n_obs) % 2, "a", "b")
-    select_genes(pbmc, 5, batch_key="half")
-    assert pbmc.uns["glfs"]["n_axes"].shape == (2,)
 
 
 def test_38_samples(real):

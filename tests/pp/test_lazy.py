@@ -47,6 +47,7 @@ def in_memory(adata, folder, matrix):
 
 PLACES = {"memory": in_memory, "h5ad": in_file, "zarr": in_zarr, "dask": in_dask}
 FORMS = {"dense": np.asarray, "csr": sparse.csr_matrix}
+IN_MEMORY = ("memory", "csr")
 pytestmark = pytest.mark.filterwarnings("ignore:Writing zarr v2")
 
 
@@ -56,7 +57,8 @@ def pbmc(pbmc):
     return pbmc[::4, ::4].copy()
 
 
-EVERYWHERE = [(place, form) for place in PLACES for form in FORMS]
+#: In memory as CSR they are compared with.
+EVERYWHERE = [(place, form) for place in PLACES for form in FORMS if (place, form) != IN_MEMORY]
 
 
 def held(adata, folder, place, form):
@@ -116,7 +118,7 @@ def test_same_genes_everywhere(tmp_path, monkeypatch, options):
     """Where all cells are looked at, and where they count as many."""
     rng = np.random.default_rng(0)
     groups = rng.integers(4, size=90)
-    x = rng.poisson(np.exp(rng.normal(size=(4, 60)))[groups]).astype(np.float32)
+    x = rng.poisson(np.exp(rng.normal(size=(4, 30)))[groups]).astype(np.float32)
     cells = ad.AnnData(sparse.csr_matrix(np.log1p(x / 2)))
     cells.obs["half"] = pd.Categorical(np.arange(90) % 2)
     options = options | {"n_genes": 8, "n_comps": 10}

@@ -97,17 +97,6 @@ def test_genes_that_add_nothing_are_said(random_errors, caplog):
     assert caplog.messages[0].startswith("From gene 3 on nothing is added: total")
 
 
-def test_included_genes_stay(random_errors):
-    for seed in SEEDS:
-        rows, blocks = limited(seed, "total"), random_errors(seed, n_genes=N_GENES)
-        cheap = np.argsort(rows.columns(EVERY)[0])
-        for include in (cheap[:1], cheap[1:2]):
-            problem = problem_of(OfBlocks(blocks), 4, rows, include=include)
-            genes = tried(select_within(problem))
-            assert set(genes[: len(include)]) == set(include)
-            assert rows.hold(as_panel(genes))
-
-
 def test_an_exchange_respects_priority(random_errors):
     blocks = random_errors(4, n_genes=N_GENES)
     best = int(np.argmax(Greedy(blocks).waiting))

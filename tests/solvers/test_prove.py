@@ -27,7 +27,7 @@ from glfs_bio.solvers.prove import Search, best
 from glfs_bio.solvers.relaxation import Polytope, relaxed
 
 #: Random problems, of which each of so many tests has a part.
-PROBLEMS, PARTS = 300, 4
+PROBLEMS, PARTS = 150, 2
 TOLERANCES = (0.0, 0.02, 0.05, 0.2, 0.3)
 FOREVER = np.inf
 
