@@ -13,8 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from ..cells import noise
-from ..data.matrix import RowMatrix
+from ..data.matrix import RowMatrix, moments
 from ..errors import InvalidType, InvalidValue, short, without_notes
 from ..glfs2014.objective import Original
 from ..labels import coded, n_folds
@@ -348,7 +347,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         X = RowMatrix(samples.X, genes=genes).loaded()
         weight = None
         if self.weighted:
-            weight = beta[genes] * noise.variances(X)
+            weight = beta[genes] * moments(RowMatrix(X, checked=True))[1]
             weight = weight / weight.mean() if weight.any() else None
         model: LapRLSClassifier = clone(classifier)
         return model.fit(X, samples.labels, feature_weight=weight)

@@ -269,7 +269,6 @@ def evaluate_panel(
         columns.log_few(coded, evaluation.readings)
     keys = [genes.key for genes in panels.values() if genes.key]
     say_overridden(adata, next(iter(keys), None), request)
-    columns.log_neighbors(adata.n_obs)
     prefixes = evaluation.prefixes(panels, sizes)
     rows: list[dict[str, Any]] = []
     written: dict[str, Any] = {}
