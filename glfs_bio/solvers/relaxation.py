@@ -219,11 +219,6 @@ class Polytope:
         rows[0] = True
         return Polytope(self.matrix[rows], self.most[rows])
 
-    def can_cover(self, genes: Index) -> bool:
-        """Whether some genes are more than lower limits need."""
-        covers = np.flatnonzero(self.most < 0)
-        return bool((self.matrix[np.ix_(covers, genes)].sum(axis=1) < self.most[covers]).all())
-
     def with_rows(self, rows: Rows) -> Polytope:
         """The same rows and some upper limits."""
         unit = rows.upper[:, None]
@@ -264,7 +259,9 @@ def relaxed(
     working = np.arange(n_genes)
     if n_genes > 2 * (size + _MORE):
         working = np.flatnonzero(start > 0.0)  # of a similar problem
-        if len(working) < size + _MORE // 2 or not polytope.can_cover(working):
+        covers = np.flatnonzero(polytope.most < 0)
+        taken = polytope.matrix[np.ix_(covers, working)].sum(axis=1)
+        if len(working) < size + _MORE // 2 or (taken >= polytope.most[covers]).any():
             slopes = evaluate(blocks, start)[1] if slopes is None else slopes
             working = np.union1d(working, _steepest(polytope, slopes))
     for _ in range(_ROUNDS):
