@@ -54,7 +54,7 @@ def texts(*, or_none: bool = False, **arguments: object) -> None:
 
 def keys(**arguments: object) -> None:
     """Refuse arguments that cannot name what is written, or would replace what scanpy writes."""
-    texts(**arguments)
+    texts(or_none=False, **arguments)
     for name, value in arguments.items():
         if value in _OF_SCANPY or "/" in str(value):
             why = "is a key of scanpy" if value in _OF_SCANPY else "has a slash, as no key of files"

@@ -222,7 +222,8 @@ def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structu
     rows: tuple[Any, ...] = (np.arange(adata.n_obs),)
     if inputs.batch is not None:
         rows = tuple(cells for _, cells in split(inputs.batch, adata.n_obs))
-    return Structure([batch.without_matrix() for batch in sets], rows, spec)
+    without_matrix = [replace(batch, data=None, data_graph=None, graph=None) for batch in sets]
+    return Structure(without_matrix, rows, spec)
 
 
 def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:

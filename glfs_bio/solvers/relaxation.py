@@ -277,7 +277,7 @@ def relaxed(
         beta = np.zeros(n_genes)
         beta[working] = weights
         value, gradient, _ = evaluate(blocks, beta)
-        bound = Linear(value - gradient @ beta, gradient)
+        bound = Linear(float(value - gradient @ beta), gradient)
         bound = bound.within(polytope.matrix[1:], polytope.most[1:], prices[1:])
         point = Point(beta, value, prices, bound)
         least = point.bound.least(size)
@@ -329,7 +329,9 @@ def _interior(
             prices[0] = -np.partition(gradient, size - 1)[size - 1] if 0 < size < n_genes else 0.0
             prices = np.maximum(prices, 0.1 * scale * _INSIDE)
             lower, upper = 0.1 * scale / beta, 0.1 * scale / (1.0 - beta)
-        bound = Linear(value - gradient @ beta, gradient).within(matrix[1:], most[1:], prices[1:])
+        bound = Linear(float(value - gradient @ beta), gradient).within(
+            matrix[1:], most[1:], prices[1:]
+        )
         least = bound.least(size)
         if least > best:
             best, best_point = least, (beta, prices)
