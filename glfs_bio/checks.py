@@ -25,7 +25,7 @@ _OF_SCANPY = frozenset(
 )
 _LARGEST: Any = sys.float_info.max
 #: Smaller numbers have lost digits, and their inverse may be infinite.
-SMALLEST: Any = sys.float_info.min
+_SMALLEST: Any = sys.float_info.min
 #: scikit-learn's.
 _LARGEST_SEED = 2**32 - 1
 _OR_NONE = ", or `None`"
@@ -54,7 +54,7 @@ def texts(*, or_none: bool = False, **arguments: object) -> None:
 
 def keys(**arguments: object) -> None:
     """Refuse arguments that cannot name what is written, or would replace what scanpy writes."""
-    texts(**arguments)
+    texts(or_none=False, **arguments)
     for name, value in arguments.items():
         if value in _OF_SCANPY or "/" in str(value):
             why = "is a key of scanpy" if value in _OF_SCANPY else "has a slash, as no key of files"
@@ -134,13 +134,10 @@ def number(name: str, value: Any, *, above: float | None = None, at_least: float
     if is_number:
         plain: Any = value.item() if hasattr(value, "item") else value  # float32's largest
         too_small = plain < at_least if above is None else plain <= above
-        if not too_small and (plain == 0 or SMALLEST <= abs(plain) <= _LARGEST):
+        if not too_small and (plain == 0 or _SMALLEST <= abs(plain) <= _LARGEST):
             return
-    sign, limit = ("≥", at_least) if above is None else (">", above)
-    tiny = is_number and abs(plain) < SMALLEST and plain != 0
-    least = f" that is not below {SMALLEST:.2g}, or 0" if tiny else ""
-    allowed = f"a finite number {sign} {limit:g}{least}"
-    _refuse(name, value, allowed, right_type=is_number)
+    least = f"≥ {at_least:g}" if above is None else f"> {above:g}"
+    _refuse(name, value, f"a finite number {least}", right_type=is_number)
 
 
 def share(name: str, value: Any) -> None:

@@ -219,7 +219,8 @@ def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structu
     rows = [np.arange(adata.n_obs)]
     if inputs.batch is not None:
         rows = [cells for _, cells in split(inputs.batch, adata.n_obs) if cells is not None]
-    return Structure([batch.without_matrix() for batch in sets], rows, spec)
+    without_matrix = [replace(batch, data=None, data_graph=None, graph=None) for batch in sets]
+    return Structure(without_matrix, rows, spec)
 
 
 def _warn_of_units(adata: AnnData, sets: Sequence[Cells]) -> None:

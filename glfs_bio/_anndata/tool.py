@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from .. import checks
@@ -93,7 +93,7 @@ def tool(
                 return dict(results.in_files(entry))
             results.store(adata, key_added, entry, obs=result.obs, var=result.var)
             if summary is not None:
-                tell(lambda: summary(entry))
+                tell(partial(summary, entry))
             return None
 
         annotation = "pd.DataFrame | None" if has_inplace else "None"

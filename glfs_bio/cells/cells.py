@@ -178,10 +178,6 @@ class Cells:
             data=None if self.data is None else self.data[:, genes],
         )
 
-    def without_matrix(self) -> Self:
-        """Return what the criterion for panels needs."""
-        return replace(self, data=None, data_graph=None, graph=None)
-
 
 @dataclass(frozen=True)
 class Sample:
@@ -202,7 +198,7 @@ class Sample:
     @cached_property
     def variance_in_sample(self) -> Array | None:
         """Variance of every gene over the sample; None where that is all cells."""
-        return None if self.chosen is None else moments(RowMatrix(self.data, checked=True))[1]
+        return None if self.chosen is None else noise.variances(self.data)
 
     @cached_property
     def products(self) -> Products:

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from ..data import threads
-from ..data.matrix import RowMatrix
+from ..data.matrix import RowMatrix, moments
 from ..data.products import compiled
 
 if TYPE_CHECKING:
@@ -34,6 +34,11 @@ MARGIN = 1.2
 #: Of fewer cells the farthest of so many draws is chance, of more cells a single draw: of pure
 #: noise, 20 to 1,000 cells, none of 125 matrices then reached the margin.
 _FEW_CELLS, _DRAWS = 200, 5
+
+
+def variances(data: Matrix) -> Array:
+    """Variance of every gene over the cells, shape (n_genes,)."""
+    return moments(RowMatrix(data, checked=True))[1]
 
 
 def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:

@@ -77,22 +77,17 @@ def full_rank(data: Matrix, *, whole_space: bool = False) -> Array:
 
 def full_rank_fits(n_cells: int, n_genes: int) -> None:
     """Refuse the problem at full rank where it would need more memory than there is."""
-    available = _installed()
+    try:
+        available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # the system does not say
+        return
     rank = min(n_cells, n_genes)
     needed = 8 * rank * (_OF_GENES * n_genes + _OF_CELLS * n_cells)
-    if available is not None and needed > available:
+    if needed > available:
         raise InvalidValue(
             f"`n_comps=None` needs about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} "
             f"genes, but {available / 1e9:.0f} GB are available: give it a number, such as 50"
         )
-
-
-def _installed() -> int | None:
-    """Bytes of memory, None where the system does not say."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
 
 
 def principal_components(

@@ -337,18 +337,12 @@ def without_ties(scores: Array) -> Array:
     position = np.empty(len(scores))
     position[order] = np.arange(len(scores)) - firsts[level[order]]
     spread = scores - 0.5 * gaps[level] * position / counts[level]
+    # Bits of floating-point numbers, read as integers, are in their order: each number becomes the
+    # nearest below or equal to it that is below those before.
     best_first = np.argsort(-spread, kind="stable")
-    spread[best_first] = _strictly_falling(spread[best_first])
-    return np.asarray(spread)
-
-
-def _strictly_falling(values: Array) -> Array:
-    """Return the nearest numbers below or equal to sorted ones so that no two are alike.
-
-    Bits of floating-point numbers, read as integers, are in the order of the numbers.
-    """
-    lowest, positions = np.int64(np.iinfo(np.int64).min), np.arange(len(values))
-    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+    lowest, positions = np.int64(np.iinfo(np.int64).min), np.arange(len(spread))
+    bits = np.ascontiguousarray(spread[best_first], dtype=np.float64).view(np.int64)
     steps = np.where(bits < 0, lowest - bits, bits)
     steps = np.minimum.accumulate(steps + positions) - positions
-    return np.where(steps < 0, lowest - steps, steps).view(np.float64)
+    spread[best_first] = np.where(steps < 0, lowest - steps, steps).view(np.float64)
+    return np.asarray(spread)

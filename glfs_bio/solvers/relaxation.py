@@ -219,11 +219,6 @@ class Polytope:
         rows[0] = True
         return Polytope(self.matrix[rows], self.most[rows])
 
-    def can_cover(self, genes: Index) -> bool:
-        """Whether some genes are more than lower limits need."""
-        covers = np.flatnonzero(self.most < 0)
-        return bool((self.matrix[np.ix_(covers, genes)].sum(axis=1) < self.most[covers]).all())
-
     def with_rows(self, rows: Rows) -> Polytope:
         """The same rows and some upper limits."""
         unit = rows.upper[:, None]
@@ -264,7 +259,9 @@ def relaxed(
     working = np.arange(n_genes)
     if n_genes > 2 * (size + _MORE):
         working = np.flatnonzero(start > 0.0)  # of a similar problem
-        if len(working) < size + _MORE // 2 or not polytope.can_cover(working):
+        covers = np.flatnonzero(polytope.most < 0)
+        taken = polytope.matrix[np.ix_(covers, working)].sum(axis=1)
+        if len(working) < size + _MORE // 2 or (taken >= polytope.most[covers]).any():
             slopes = evaluate(blocks, start)[1] if slopes is None else slopes
             working = np.union1d(working, _steepest(polytope, slopes))
     for _ in range(_ROUNDS):
@@ -280,7 +277,7 @@ def relaxed(
         beta = np.zeros(n_genes)
         beta[working] = weights
         value, gradient, _ = evaluate(blocks, beta)
-        bound = Linear(value - gradient @ beta, gradient)
+        bound = Linear(float(value - gradient @ beta), gradient)
         bound = bound.within(polytope.matrix[1:], polytope.most[1:], prices[1:])
         point = Point(beta, value, prices, bound)
         least = point.bound.least(size)
@@ -334,7 +331,9 @@ def _interior(
             prices[0] = -np.partition(gradient, size - 1)[size - 1] if 0 < size < n_genes else 0.0
             prices = np.maximum(prices, 0.1 * scale * _INSIDE)
             lower, upper = 0.1 * scale / beta, 0.1 * scale / (1.0 - beta)
-        bound = Linear(value - gradient @ beta, gradient).within(matrix[1:], most[1:], prices[1:])
+        bound = Linear(float(value - gradient @ beta), gradient).within(
+            matrix[1:], most[1:], prices[1:]
+        )
         least = bound.least(size)
         if least > best:
             best, best_point = least, (beta, prices)

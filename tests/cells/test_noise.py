@@ -12,7 +12,6 @@ from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.cells.noise import edge, permuted
 from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.data import threads as parallel
-from glfs_bio.data.matrix import RowMatrix, moments
 
 
 def test_noise_is_the_quadratic_form(clusters, container, monkeypatch):
@@ -20,7 +19,7 @@ def test_noise_is_the_quadratic_form(clusters, container, monkeypatch):
     centred = clusters - clusters.mean(axis=0)
     expected = np.einsum("ij,ij->j", centred, smoother.toarray() @ centred) / len(clusters)
     data = container(clusters)
-    np.testing.assert_allclose(moments(RowMatrix(data))[1], centred.var(axis=0))
+    np.testing.assert_allclose(noise.variances(data), centred.var(axis=0))
     for block in (noise._BLOCK, 90 * 7):  # at once, and in chunks
         monkeypatch.setattr(noise, "_BLOCK", block)
         np.testing.assert_allclose(noise.graph_residuals(data, smoother), expected, rtol=1e-10)
@@ -50,7 +49,7 @@ def test_quadratic_forms_compiled_or_not(compiled, n_threads, monkeypatch):
 
 
 def test_structured_genes_are_the_reliable_ones(clusters):
-    variance = moments(RowMatrix(clusters))[1]
+    variance = noise.variances(clusters)
     share = noise.reliability(variance, noise.measure(clusters, variance, knn_graph(clusters, 5)))
     assert share[:6].min() > 0.8
     assert share[6:].max() < 0.5
