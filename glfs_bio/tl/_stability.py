@@ -264,7 +264,7 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
         stale.check_genes(adata, key, "key")
     elif select.keys() <= {"random_state"}:
         raise NotFound(
-            f"`key={short(key)}` is not in `adata.uns`: select genes first, or pass `n_genes`"
+            f"`key={short(key)}` is not in `adata.uns`: run `glfs_bio.pp.select_genes(adata)` first"
         )
     replaced = request.but(**select)
     if select.keys() & {*OF_STORED, "use_rep", "n_comps"}:
