@@ -400,8 +400,7 @@ def choose(
         lookup.report(argument, absent, missing)
     both = adata.var_names[included & excluded]
     if len(both):
-        text = f"`include` has genes that `exclude` has too: {listed(both)}"
-        raise InvalidValue(f"{text}: remove them")
+        raise InvalidValue(f"`include` has genes of `exclude`: {listed(both)}: remove them")
     allowed = ~excluded & (included | ~(silent | nameless))
     if adata.n_vars and not allowed.any():
         argument = "exclude" if ignore is None else "ignore"
