@@ -144,12 +144,19 @@ def rows(
 
 
 def with_lists(lookup: Lookup, limits: Limits) -> Limits:
-    """The same limits with lists of genes in place of the name of their file."""
-    name = limits.groups
-    if not isinstance(name, str) or name in lookup.adata.var or not Path(name).suffix:
+    """The same limits with lists of genes in place of the name of their file, by their names in the
+    data where they are there.
+    """
+    name, adata = limits.groups, lookup.adata
+    if not isinstance(name, str) or name in adata.var or not Path(name).suffix:
         return limits
     with naming(path="groups"):
-        return replace(limits, groups=read_markers(name))
+        lists = read_markers(name)
+    groups = {
+        group: [name for gene in genes for name in [*adata.var_names[[*lookup.of(gene)]]] or [gene]]
+        for group, genes in lists.items()
+    }
+    return replace(limits, groups=groups)
 
 
 def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None) -> Candidates:
