@@ -534,11 +534,9 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
     if lookup.of(panel):
         return [panel]
     keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
-    text = (
-        f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), flag of `adata.var`"
-    )
-    place = f"({listed(lookup.flags)}) or gene of {lookup.where}"
-    raise NotFound(f"{text} {place}: name one{lookup.hints([panel])}")
+    text = f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), flag of"
+    others = f"`adata.var` ({listed(lookup.flags)}) or gene of {lookup.where}"
+    raise NotFound(f"{text} {others}: name one{lookup.hints([panel])}")
 
 
 def similar(name: str, names: Iterable[str]) -> list[str]:
