@@ -148,12 +148,19 @@ def rows(
 
 
 def with_lists(lookup: Lookup, limits: Limits) -> Limits:
-    """Return limits with lists of genes in place of the name of their file."""
-    name = limits.groups
-    if not isinstance(name, str) or name in lookup.adata.var or not Path(name).suffix:
+    """Return limits with the lists of genes of a file, by their names in the data where these are
+    there.
+    """
+    path, adata = limits.groups, lookup.adata
+    if not isinstance(path, str) or path in adata.var or not Path(path).suffix:
         return limits
     with naming(path="groups"):
-        return replace(limits, groups=read_markers(name))
+        lists = read_markers(path)
+    groups: dict[str, list[str]] = {group: [] for group in lists}
+    for group, genes in lists.items():
+        for gene in genes:
+            groups[group] += list(adata.var_names[list(lookup.of(gene))]) or [gene]
+    return replace(limits, groups=groups)
 
 
 def _upper(limit: str, of: str, values: Array, upper: float) -> Row:

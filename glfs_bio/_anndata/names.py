@@ -14,7 +14,7 @@ import lzma
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -116,43 +116,28 @@ _SAMPLE = 200
 _PROBE = r"[^|]+\|[0-9a-f]{7}"
 
 
-@dataclass(frozen=True)
 class Named:
     """A panel that an argument names."""
 
-    #: Rows of ``.var`` of every name, each name once; none of a name that is not in the data
-    rows: Mapping[str, Sequence[int]]
-    #: Key of the selection that it is, or None
-    key: str | None = None
-    #: The file that it is from, or None
-    file: PanelFile | None = None
+    def __init__(
+        self, rows: Mapping[str, Sequence[int]], key: str | None = None, file: Any = None
+    ) -> None:
+        #: Key of the selection that it is, and the :class:`PanelFile` that it is from, or None
+        self.key, self.file = key, file
+        #: Rows of ``.var`` of every name, each name once; none of a name that is not in the data
+        self.rows, self.names = rows, list(rows)
+        self.absent = [name for name in rows if not rows[name]]
+        #: Rows, each once, in the order of the names
+        unique = dict.fromkeys(row for of_name in rows.values() for row in of_name)
+        self.genes: NDArray[np.intp] = np.array(list(unique), dtype=np.intp)
+        #: What a result remembers of it
+        self.key_and_genes = key, self.genes
 
     @classmethod
     def of(cls, adata: AnnData, genes: NDArray[np.intp], key: str | None = None) -> Self:
         """Return the panel of some rows of ``.var``."""
         names = adata.var_names[genes]
         return cls({name: [row] for name, row in zip(names, genes.tolist(), strict=True)}, key)
-
-    @cached_property
-    def genes(self) -> NDArray[np.intp]:
-        """Rows of ``.var``, each once, in the order of the names."""
-        rows = dict.fromkeys(row for rows in self.rows.values() for row in rows)
-        return np.array(list(rows), dtype=np.intp)
-
-    @property
-    def key_and_genes(self) -> tuple[str | None, NDArray[np.intp]]:
-        """What a result remembers of it."""
-        return self.key, self.genes
-
-    @property
-    def names(self) -> list[str]:
-        """Names, each once."""
-        return list(self.rows)
-
-    @property
-    def absent(self) -> list[str]:
-        """Names that are not in the data."""
-        return [name for name, rows in self.rows.items() if not rows]
 
     def in_file(self, column: str) -> dict[str, Any]:
         """What the file says of each name, where it does."""
@@ -400,8 +385,7 @@ def choose(
         lookup.report(argument, absent, missing)
     both = adata.var_names[included & excluded]
     if len(both):
-        text = f"`include` has genes that `exclude` has too: {listed(both)}"
-        raise InvalidValue(f"{text}: remove them")
+        raise InvalidValue(f"`include` has genes of `exclude`: {listed(both)}: remove them")
     allowed = ~excluded & (included | ~(silent | nameless))
     if adata.n_vars and not allowed.any():
         argument = "exclude" if ignore is None else "ignore"
@@ -535,11 +519,9 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
     if lookup.of(panel):
         return [panel]
     keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
-    text = (
-        f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), flag of `adata.var`"
-    )
-    place = f"({listed(lookup.flags)}) or gene of {lookup.where}"
-    raise NotFound(f"{text} {place}: name one{lookup.hints([panel])}")
+    text = f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), flag of"
+    others = f"`adata.var` ({listed(lookup.flags)}) or gene of {lookup.where}"
+    raise NotFound(f"{text} {others}: name one{lookup.hints([panel])}")
 
 
 def similar(name: str, names: Iterable[str]) -> list[str]:

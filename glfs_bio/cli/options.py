@@ -365,9 +365,8 @@ def check_files(options: Sequence[Option], line: Mapping[str, Any], *, json: boo
             with naming(path=option.name):
                 check_target(path, overwrite=overwrite)
         elif has_ending and not path.exists():
-            raise FileMissing(
-                f"`{option.name}={short(path)}` does not exist: name a file or folder"
-            )
+            text = f"`{option.name}={short(path)}` does not exist"
+            raise FileMissing(f"{text}: name a file or folder that is there")
     if json:
         files.stdout()
         streams.append("json")

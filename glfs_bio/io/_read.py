@@ -44,6 +44,8 @@ _NAMES = {
 _CELLS_IN_ROWS = re.compile(r"cells_x_|quants_mat")
 #: Of files with names, which begin without a header where instruments wrote them, and R's.
 _HEADS = (*sheets.GENE_HEADS, "barcode|cell|x|v1")
+#: What warnings say of names that are made unique here, and of mmread.
+_NOISE = "(Variable|Observation) names are not unique|Suffix used|The default value for `spmatrix`"
 #: What is read into memory.
 _IN_MEMORY = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")
 
@@ -134,13 +136,10 @@ def read_cells(
         ("var_names", var_names, _SYMBOLS, (".h5", _MTX)),
     ):
         if value not in (None, default) and ending not in endings:
-            raise InvalidValue(
-                f"`{argument}={short(value)}` is for {quoted(*endings)}, and {path} is none"
-            )
+            text = f"`{argument}={short(value)}` is for {quoted(*endings)}"
+            raise InvalidValue(f"{text}, and {path} is none")
     with reading(path, ending or "cells"), warnings.catch_warnings():
-        for message in ("(Variable|Observation) names are not unique", "Suffix used"):
-            warnings.filterwarnings("ignore", message, UserWarning)
-        warnings.filterwarnings("ignore", "The default value for `spmatrix`")  # of mmread
+        warnings.filterwarnings("ignore", _NOISE)
         if ending in _tables.SEPARATORS:
             adata = _tables.read(path, ending, transpose=transpose)
         elif ending == _MTX:

@@ -133,9 +133,7 @@ def _head(path: Path, ending: str) -> _Head:
         names = ["", *names]
     if len(names) != len(values[0]):
         text = f"has {len(names)} names in line {n_lines}, and {len(values[0])} fields below"
-        raise bad_file(
-            path, f"{text}: write # before titles, and no separators at the end of lines"
-        )
+        raise bad_file(path, f"{text}: write # before titles, and end no line with a separator")
     n_keys = 1 + ({*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW)
     corner, columns = names[0], names[n_keys:]
     is_head = not corner or _CELL_HEAD.fullmatch(sheets.plain(corner)) or says_genes(corner)
@@ -237,9 +235,8 @@ def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]
 def check_genes_in_rows(rows: list[str], columns: list[str]) -> None:
     """Refuse a matrix whose names say that its rows are cells: one of R has genes there."""
     if _side(columns) > _side(rows):
-        raise InvalidValue(
-            f"`adata` seems to have cells in its rows ({listed(rows[:4], 3)}): transpose its matrix"
-        )
+        text = f"`adata` seems to have cells in its rows ({listed(rows[:4], 3)})"
+        raise InvalidValue(f"{text}: transpose its matrix")
 
 
 def says_genes(corner: str) -> bool:

@@ -288,9 +288,9 @@ def _pairs(
     if gene is not None:
         of_genes = [table.index_of(source, "gene", gene)]
     others = [at for at in range(len(kinds)) if at not in of_genes]
-    texts = [
-        at for at in others if kinds[at] in ("names", "prose") and (heads[at] or not any(heads))
-    ]
+    are_types = any(heads) and not any(sheets.is_head(head, _HEADS) for head in heads)
+    texts = [at for at in others if kinds[at] in ("names", "prose")]
+    texts = [at for at in texts if heads[at] or not any(heads)]
     flags = [at for at in others if kinds[at] in ("flags", "marks") and heads[at]]
     of_type = of_type or texts[: len(texts) == 1]
     if of_type and of_genes:
@@ -302,9 +302,7 @@ def _pairs(
         for at in flags:
             is_of_type = map(sheets.is_yes, table.column(at))
             yield heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
-    elif (
-        of_genes and not texts and any(heads) and not any(sheets.is_head(h, _HEADS) for h in heads)
-    ):
+    elif of_genes and not texts and are_types:
         is_of_scanpy = all(_OF_SCANPY.search(heads[at]) for at in of_genes)
         is_gmx = {cell for cell in table.rows[0] if cell} == {"na"}  # GSEA's have descriptions
         for at in of_genes:

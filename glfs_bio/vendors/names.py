@@ -417,6 +417,7 @@ class Resolver:
         for row in doubles:
             candidates[row] = self._listed([frame["place"][row]])
         frame.loc[doubles, ["found", "place"]] = "double", -1
+        frame["place"] = frame["place"].astype(int)  # of no names too
         for column, texts in (("symbol", self._symbols), ("id", self._ids)):
             frame[column] = np.array([*texts, ""], dtype=object)[frame["place"]]
         frame["candidates"] = [", ".join(genes) for genes in candidates]
