@@ -257,14 +257,15 @@ def _evaluate(target: str, adata: ad.AnnData, **options: Any) -> None:
     if structure or weights is not None or use_rep is not None:
         panel = options.get("panel", parameters(function)["panel"].default)
         selection = panel if isinstance(panel, str) and f"{panel}_selected" in adata.var else None
-        target = options.get("preserve")
-        if target is None:
-            recorded = pp.recorded_parameters(adata, selection) if selection in adata.uns else {}
-            target = recorded.get("preserve", "structure")
-            weights = recorded.get("cell_weights") if weights is None else weights
+        preserve = options.get("preserve")
+        if preserve is None and selection is not None and selection in adata.uns:
+            recorded = pp.recorded_parameters(adata, selection)
+            preserve = recorded["preserve"]
+            weights = recorded["cell_weights"] if weights is None else weights
         if structure:
             use_rep = _compute_structure(adata, selection, use_rep, structure)
-        options["preserve"] = Preserve(target, weights, use_rep)
+        preserve = "structure" if preserve is None else preserve
+        options["preserve"] = Preserve(preserve, weights, use_rep)
     function(adata, **options)
     if use_rep == _TEMPORARY:  # it is gone afterwards
         for table in (adata.uns, adata.obsm, adata.varm):
