@@ -38,13 +38,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-_FOR_DEVELOPERS = (
-    DeprecationWarning,
-    FutureWarning,
-    ImportWarning,
-    PendingDeprecationWarning,
-    ResourceWarning,
-)
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
 #: Key of the structure of one call, of which a function that evaluates panels takes parameters.
@@ -87,9 +80,9 @@ def _conditions(door: Door, conditions: dict[str, Any]) -> Iterator[None]:
     root = logging.getLogger()
     root.addHandler(handler)
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        for category in _FOR_DEVELOPERS:
-            warnings.simplefilter("ignore", category)
+        warnings.simplefilter("ignore")  # what developers are warned of
+        for category in (UserWarning, RuntimeWarning):
+            warnings.simplefilter("default", category)
         try:
             yield
         finally:
@@ -133,10 +126,14 @@ def _arguments(target: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for option in [*needed, *formals.NEEDED.get(target, ())]:
         if option not in {*options, "adata"}:
             raise InvalidType(f"`{option}` is missing: `glfs_bio.{name}` needs it")
-    return {
+    arguments = {
         names[option]: _CONVERSIONS[option](value) if option in _CONVERSIONS else value
         for option, value in options.items()
     }
+    if (lam := arguments.pop("lam", None)) is not None:  # which Python has in the objective
+        objective = arguments.get("objective", "error")
+        arguments["objective"] = OBJECTIVES.with_options("objective", objective, lam=lam)
+    return arguments
 
 
 def _in_obsm(value: Any) -> Any:
@@ -203,16 +200,6 @@ def _restore_computed(adata: ad.AnnData) -> None:
                 getattr(adata, name).setdefault(key, value)
 
 
-def _last_written(uns: Mapping[str, Any]) -> int:
-    """Return the number of the last result that R has, whatever was computed by the way."""
-    numbers = [
-        int(entry["written"])
-        for key, entry in uns.items()
-        if "written" in entry and not read.COMPUTED.fullmatch(key)
-    ]
-    return max(numbers, default=0)
-
-
 def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
     """Return columns and records that are new, and the names of those that are gone."""
     rows = before["var"].index.get_indexer(adata.var_names)
@@ -230,7 +217,12 @@ def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
                 for name, value in entry.items()
                 if content_of(old.get(name)) != content_of(value)  # a subset copies them all
             }
-    first = _last_written(before["uns"]) + 1
+    # R numbers its results, whatever was computed by the way.
+    numbers = [
+        int(entry["written"])
+        for key, entry in before["uns"].items()
+        if "written" in entry and not read.COMPUTED.fullmatch(key)
+    ]
     written = sorted(records, key=lambda key: int(records[key]["written"]))
     return {
         "rows": rows + 1,
@@ -243,7 +235,7 @@ def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
         "revised": revised,
         "records": {
             key: objects.result(adata, key) | {"written": number}
-            for number, key in enumerate(written, first)
+            for number, key in enumerate(written, max(numbers, default=0) + 1)
         },
     }
 
@@ -265,14 +257,15 @@ def _evaluate(target: str, adata: ad.AnnData, **options: Any) -> None:
     if structure or weights is not None or use_rep is not None:
         panel = options.get("panel", parameters(function)["panel"].default)
         selection = panel if isinstance(panel, str) and f"{panel}_selected" in adata.var else None
-        target = options.get("preserve")
-        if target is None:
-            recorded = pp.recorded_parameters(adata, selection) if selection in adata.uns else {}
-            target = recorded.get("preserve", "structure")
-            weights = recorded.get("cell_weights") if weights is None else weights
+        preserve = options.get("preserve")
+        if preserve is None and selection is not None and selection in adata.uns:
+            recorded = pp.recorded_parameters(adata, selection)
+            preserve = recorded["preserve"]
+            weights = recorded["cell_weights"] if weights is None else weights
         if structure:
             use_rep = _compute_structure(adata, selection, use_rep, structure)
-        options["preserve"] = Preserve(target, weights, use_rep)
+        preserve = "structure" if preserve is None else preserve
+        options["preserve"] = Preserve(preserve, weights, use_rep)
     function(adata, **options)
     if use_rep == _TEMPORARY:  # it is gone afterwards
         for table in (adata.uns, adata.obsm, adata.varm):
@@ -298,26 +291,13 @@ def _compute_structure(
     return _TEMPORARY
 
 
-def _with_penalty(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options with λ where Python has it: in the objective."""
-    arguments = dict(options)
-    if (lam := arguments.pop("lam", None)) is not None:
-        name = options.get("objective", "error")
-        arguments["objective"] = OBJECTIVES.with_options("objective", name, lam=lam)
-    return arguments
-
-
-def _select(adata: Any, **options: Any) -> None:
-    pp.select_genes(adata, **_with_penalty(options))
-
-
 def _examine(adata: ad.AnnData, **options: Any) -> None:
     """Compute the stability, with workers that are forked, where that can be done."""
     if options.get("n_jobs") not in {None, 1} and not session.can_fork():
         note("`n_jobs`: processes cannot be forked on this system, so that there is one.")
         options["n_jobs"] = 1
     with parallel_config(session.Forked()):
-        tl.stability(adata, **_with_penalty(options))
+        tl.stability(adata, **options)
 
 
 def _classify(adata: ad.AnnData, **options: Any) -> None:
@@ -408,7 +388,6 @@ def _about() -> dict[str, Any]:
 #: What R calls on its objects, where it is not the function of Python of that name.
 _CALLS: dict[str, Callable[..., Any]] = {
     **{name: partial(_evaluate, name) for name in formals.EVALUATING},
-    "select_genes": _select,
     "stability": _examine,
     "classify": _classify,
 }

@@ -137,14 +137,18 @@ def panel(value: Any) -> Any:
 def result(adata: ad.AnnData, key: str) -> dict[str, Any]:
     """Return a record for R; of a structure its parameters to read, and the rest as bytes."""
     record = adata.uns[key]
+    plain: dict[str, Any] = record_for_r(record)
     if record["kind"] != "structure":
-        return record_for_r(record)
+        return plain
     content = {"record": record, "cells": adata.obsm[key], "projections": adata.varm[key]}
     buffer = io.BytesIO()
     with h5py.File(buffer, "w") as file:
         write_elem(file, _BYTES, content)
-    plain = record_for_r({name: record[name] for name in ("kind", "params", "written")})
-    return plain | {"n_samples": adata.n_obs, _BYTES: bytearray(buffer.getbuffer())}
+    return {
+        **{name: plain[name] for name in ("kind", "params", "written")},
+        "n_samples": adata.n_obs,
+        _BYTES: bytearray(buffer.getbuffer()),
+    }
 
 
 def _restore(adata: ad.AnnData, key: str, archive: bytearray) -> None:

@@ -112,7 +112,7 @@ def test_numbers_by_name_are_a_dict(ri):
     assert read(ri, code.format("c(A = 2)", "n_genes")) == 2
     groups = read(ri, code.format("list(a = 'A', b = c('B', 'C'))", "groups"))
     assert {name: list(genes) for name, genes in groups.items()} == {"a": ["A"], "b": ["B", "C"]}
-    assert read(ri, code.format("2", "sizes")).tolist() == [2]
+    assert read(ri, "list(sizes = 2)")["sizes"].tolist() == [2]
 
 
 def test_matrices(ri):

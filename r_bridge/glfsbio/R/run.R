@@ -52,12 +52,10 @@ run <- function(target, x, options) {
     if (several && length(x) == 0L)
         refuse("x", " is an empty list: give one object, or a list of several.")
     sets <- if (several) x else list(x)
-    for (one in sets)
-        if (several && length(vectors <- names(sample_vectors(options, one))))
-            refuse(
-                vectors[1L], " must be the name of a column of the samples ",
-                "that all objects have."
-            )
+    for (one in if (several) sets)
+        for (name in names(sample_vectors(options, one)))
+            refuse(name, " must be the name of a column of the samples that ",
+                "all objects have.")
     if (target == "structure" && !has_samples(x))
         refuse(
             "x", " is a ", class(x)[1L],
@@ -281,16 +279,16 @@ check_preserve <- function(preserve) {
 # Arguments that are a column of the samples, by its name or as a vector. Those
 # of a selection stay with the object, for functions that repeat it.
 of_selections <- c("block", "preserve", "cell_weights", "groupby")
-vectors <- c(of_selections, "labels", "domains", "library_key")
+of_samples <- c(of_selections, "labels", "domains", "library_key")
 
 # Of the options those that are vectors, one value for each sample.
 sample_vectors <- function(options, x) {
-    found <- options[intersect(vectors, names(options))]
+    vectors <- options[intersect(of_samples, names(options))]
     if (is_record(options[["limits"]]))
-        found$groupby <- options[["limits"]][["groupby"]]
-    if (!is_target(found[["preserve"]], x))
-        found["preserve"] <- NULL
-    Filter(function(one) !is.null(one) && !is_string(one), found)
+        vectors$groupby <- options[["limits"]][["groupby"]]
+    if (!is_target(vectors[["preserve"]], x))
+        vectors["preserve"] <- NULL
+    Filter(function(values) !is.null(values) && !is_string(values), vectors)
 }
 
 # Whether `preserve` is one value per sample: strings that are all genes are
@@ -311,23 +309,21 @@ is_target <- function(values, x) {
 # The options with names of columns in place of vectors, and these columns,
 # which the object does not have.
 as_columns <- function(target, options, x) {
-    given <- sample_vectors(options, x)
-    key <- switch(
-        target, select_genes = "glfs", classify = "glfs_class",
-        paste0("glfs_", target)
-    )
-    stay <- names(given) %in% of_selections
-    key <- c(options[["key_added"]], key)[1L]
-    called <- paste0(ifelse(stay, key, "glfs"), "_", names(given),
+    vectors <- sample_vectors(options, x)
+    arguments <- names(vectors)
+    key <- c(options[["key_added"]], switch(target, select_genes = "glfs",
+        classify = "glfs_class", paste0("glfs_", target)))[1L]
+    stay <- arguments %in% of_selections
+    columns <- paste0(ifelse(stay, key, "glfs"), "_", arguments,
         recycle0 = TRUE)
-    samples <- stats::setNames(Map(function(values, name) switch(
-        name, cell_weights = , preserve = sample_numbers(values, x, name),
-        sample_labels(values, x, name)
-    ), given, names(given)), called)
-    of_limits <- names(given) == "groupby"
-    options[names(given)[!of_limits]] <- called[!of_limits]
+    samples <- stats::setNames(Map(function(values, name)
+        if (name %in% c("cell_weights", "preserve"))
+            sample_numbers(values, x, name)
+        else sample_labels(values, x, name), vectors, arguments), columns)
+    of_limits <- arguments == "groupby"
+    options[arguments[!of_limits]] <- columns[!of_limits]
     if (any(of_limits))
-        options[["limits"]][["groupby"]] <- called[of_limits]
+        options[["limits"]][["groupby"]] <- columns[of_limits]
     genes <- gene_vectors(options, x)
     options[sub("^glfs_", "", names(genes))] <- names(genes)
     for (name in c("limits", "platform"))
@@ -385,16 +381,13 @@ by_gene <- function(options, x) {
 
 # One label per sample.
 sample_labels <- function(labels, x, name) {
-    given <- class(labels)[1L]
+    kind <- class(labels)[1L]
     labels <- plain_vector(labels)
     whole <- is.numeric(labels) && all(labels == round(labels), na.rm = TRUE)
-    vector <- is.factor(labels) || is.character(labels) || is.logical(labels)
-    if (!(vector || whole))
-        refuse(
-            name,
-            " must be a factor, strings, whole numbers or logical values, ",
-            "not ", given, "."
-        )
+    if (!(whole || is.factor(labels) || is.character(labels) ||
+        is.logical(labels)))
+        refuse(name, " must be a factor, strings, whole numbers or logical ",
+            "values, not ", kind, ".")
     values <- sample_values(labels, x, name)
     if (whole) values else factor(values)  # of numbers -1 is no label
 }
