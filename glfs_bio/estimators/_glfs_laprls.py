@@ -173,9 +173,9 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     >>> from glfs_bio.estimators import GLFSLapRLSClassifier
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 30)
-    >>> X = rng.normal(size=(60, 40))
+    >>> X = rng.normal(size=(60, 20))
     >>> X[:, 7] += 8.0 * y
-    >>> GLFSLapRLSClassifier([1, 2, 5], cv=5).fit(X, y).genes_.tolist()
+    >>> GLFSLapRLSClassifier([1, 2, 5], cv=3).fit(X, y).genes_.tolist()
     [7]
     """
 

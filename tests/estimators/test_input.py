@@ -186,9 +186,9 @@ def test_an_object_in_place_of_its_matrix(estimator):
 ESTIMATORS = [
     GLFS(),
     GLFS(n_genes=1, n_comps=2, preserve="values"),
-    SupervisedGLFS(2),
+    SupervisedGLFS(2, n_comps=2),
     LapRLSClassifier(),
-    GLFSLapRLSClassifier(2),
+    GLFSLapRLSClassifier(2, selector=GLFS(preserve="labels", n_comps=2)),
 ]
 
 

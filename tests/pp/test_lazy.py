@@ -107,7 +107,6 @@ def test_bad_values_and_counts_in_a_file_are_told(pbmc, tmp_path):
     "options",
     [
         {},
-        {"use_rep": "X"},
         {"batch_key": "half"},
         {"method": "laplacian_score"},
         {"use_rep": "X", "objective": "exact"},
