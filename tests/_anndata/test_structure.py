@@ -15,7 +15,7 @@ from refusals import refused
 from glfs_bio import Limits, Platform, Preserve, pp, tl
 from glfs_bio._anndata import structure as structures
 from glfs_bio.cells.spec import StructureSpec
-from glfs_bio.errors import InvalidValue, NotFound
+from glfs_bio.errors import InvalidValue
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
 SIZE = 8
@@ -277,21 +277,6 @@ def test_without_one_that_holds_it_is_that_of_the_matrix(half, caplog):
     for preserve in (Preserve(use_rep="X_pca"), Preserve("bulk_labels", use_rep="X_pca")):
         named = [preserved(adata, PANEL, preserve=preserve) for adata in (half, gone)]
         assert named[0] == pytest.approx(named[1], rel=1e-9)
-
-
-def test_another_target_is_said(half, caplog):
-    selection(half, preserve="bulk_labels")
-    caplog.clear()
-    with refused(NotFound, "exclude"):  # a refusal stands alone
-        pp.select_genes(half, SIZE, exclude="nope")
-    assert not caplog.messages
-    preserved(half, PANEL)
-    (message,) = caplog.messages
-    assert "bulk_labels" in message
-    caplog.clear()
-    preserved(half, "glfs")
-    preserved(half, PANEL, preserve="structure")
-    assert not caplog.messages
 
 
 # Under a key of its own

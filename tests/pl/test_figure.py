@@ -73,7 +73,6 @@ BAD = [
     (pl.confusion, {"key": "plain"}, NotFound, "key"),
     (pl.genes, {"n_genes": 0}, InvalidValue, "n_genes"),
     (pl.genes, {"column": "no"}, InvalidValue, "column"),
-    (pl.genes, {"title": "no"}, InvalidType, "title"),
     (pl.dotplot, {"labels": "S_score"}, InvalidType, "labels"),
     (pl.dotplot, {"labels": None}, InvalidType, "labels"),
     *((draw, {"key": "no"}, NotFound, "key") for draw in (*IN_ONE_AXES, pl.stability, pl.panel)),
