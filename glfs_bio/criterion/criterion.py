@@ -204,16 +204,13 @@ class Criterion:
         np.divide(1.0, self._reach, out=shares, where=self._reach > 0)
         return shares
 
-    @cached_property
-    def floors_of_sets(self) -> Array:
-        """What the error of each set would be above its share that is missing, shape (n_sets,)."""
-        starts = np.array([weights.sum() for weights, _ in self._eigen]) * self._shares
-        return np.asarray(starts - (self._shares > 0))
-
     @property
     def floors(self) -> Array:
-        """The same of each level."""
-        return self.floors_of_sets
+        """What the error of each level would be above its share that is missing; levels are the
+        sets of cells, shape (n_sets,).
+        """
+        starts = np.array([weights.sum() for weights, _ in self._eigen]) * self._shares
+        return np.asarray(starts - (self._shares > 0))
 
     @property
     def starts(self) -> Array:

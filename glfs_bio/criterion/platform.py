@@ -148,8 +148,8 @@ class OnPlatform(Criterion):
     def floors(self) -> Array:
         """What the error of each level would be above its share that is missing."""
         if not self.worst_draw:
-            return self.floors_of_sets
-        return np.tile(self.floors_of_sets, self.n_draws) if self.worst else np.zeros(self.n_draws)
+            return super().floors
+        return np.tile(super().floors, self.n_draws) if self.worst else np.zeros(self.n_draws)
 
     @property
     def starts(self) -> Array:
@@ -170,5 +170,5 @@ class OnPlatform(Criterion):
         of_draws = np.array([errors[self._draw_of_block == draw] for draw in range(self.n_draws)])
         joined = of_draws.sum(axis=1)
         if self.worst:
-            joined = (of_draws - self.floors_of_sets).max(axis=1)
+            joined = (of_draws - super().floors).max(axis=1)
         return np.asarray((self.errors(panel[:0])[0] - joined) / self.scale)

@@ -110,11 +110,10 @@ def one_thread_if_forked(function: Callable[_Arguments, _Result]) -> Callable[_A
 
     @wraps(function)
     def limited(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        context: AbstractContextManager[object] = nullcontext()
-        if forked():
-            _numba_ran_before(os.getpid())
-            context = one_thread()
-        with context:
+        if not forked():
+            return function(*args, **kwargs)
+        _numba_ran_before(os.getpid())
+        with one_thread():
             return function(*args, **kwargs)
 
     return limited

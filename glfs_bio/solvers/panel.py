@@ -74,9 +74,7 @@ class Candidates:
 
 def _indices(genes: ArrayLike, n_features: int, argument: str = "include") -> Index:
     genes = np.unique(genes)
-    if not len(genes):
-        return np.empty(0, dtype=np.intp)
-    if genes.dtype.kind not in "iu":
+    if len(genes) and genes.dtype.kind not in "iu":
         raise InvalidType(f"`{argument}` has dtype {genes.dtype}: give indices of genes")
     genes = genes.astype(np.intp)
     outside = genes[(genes < 0) | (genes >= n_features)]
