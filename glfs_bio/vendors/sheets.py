@@ -16,7 +16,8 @@ import lzma
 import re
 from contextlib import closing, suppress
 from datetime import date
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -136,21 +137,17 @@ def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
     return "names" if are_names else "prose"
 
 
-class Sheet(NamedTuple):
-    """A table: what its columns are headed, and its rows.
+class Sheet:
+    """A table: what its columns are headed, also as :func:`plain` has it, and its rows.
 
     A column without a head has ``""``, as have all of a table that has no header.
     """
 
-    heads: list[str]
-    rows: list[list[str]]
+    def __init__(self, heads: list[str], rows: list[list[str]]) -> None:
+        self.heads, self.rows = heads, rows
+        self.plain = [plain(head) for head in heads]
 
-    @property
-    def plain(self) -> list[str]:
-        """Header as :func:`plain` has it."""
-        return [plain(head) for head in self.heads]
-
-    @property
+    @cached_property
     def kinds(self) -> list[str]:
         """What each column holds."""
         return [kind_of(self.column(at)) for at in range(len(self.heads))]
