@@ -214,11 +214,13 @@ def _definition(name: str) -> ast.FunctionDef | ast.ClassDef:
     path = _PACKAGE.joinpath(*module.split("."))
     package = f"glfs_bio.{module}" if path.is_dir() else f"glfs_bio.{module}".rpartition(".")[0]
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    nodes = ast.parse(path.read_text("utf-8")).body
-    for node in nodes:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == function:
-            return node
-    for node in nodes:
+    text = path.read_text("utf-8")
+    # up to a line that is not indented, and does not end the signature
+    block = re.search(rf"(?ms)^(def|class) {function}\b.*?(?=^[^\s)]|\Z)", text)
+    if block is not None:
+        nodes: Any = ast.parse(block[0]).body
+        return nodes[0]
+    for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and function in {alias.name for alias in node.names}:
             source = resolve_name("." * node.level + (node.module or ""), package)
             return _definition(f"{source.removeprefix('glfs_bio.')}.{function}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from .commands import COMMANDS, Call, run_function
 from .messages import Messages, door
@@ -53,13 +53,14 @@ class _Commands(TyperGroup):
         super().__init__(**settings | {"commands": dict.fromkeys(COMMANDS)})
 
     def get_command(self, _: Any, name: str) -> Any:
-        """Return a command with its options; None: there is no such command."""
-        return with_options(name) if name in COMMANDS else None
+        """Return a command as the help lists it, or None."""
+        return TyperCommand(name, help=COMMANDS[name].summary) if name in COMMANDS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that is to run, and keep the words of the line."""
+        """Find the command that is to run, with its options, and keep the words of the line."""
         ctx.meta[_WORDS] = args
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and with_options(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; with ``--json`` a line that cannot be understood has its document."""
