@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..errors import InvalidType, InvalidValue, listed, note, short, subject
+from ..errors import InvalidType, InvalidValue, listed, note, short
 from ..labels import Labels, as_numbers, coded, is_whole, n_folds
-from ..measures import cells
 from ..measures import labels as by_panel
 from ..measures.cells import N_NEIGHBORS
 from .read import find
@@ -34,9 +33,9 @@ PerGene = str | Mapping[str, float] | float
 #: Texts that often stand for a missing label, and are one where somebody means it.
 _MISSING = frozenset(
     (
-        *("", "?", "-", "-1", "na", "n/a", "nan", "none", "null", "missing", "not assigned"),
-        *("not available", "unassigned", "unclassified", "undefined", "undetermined", "unknown"),
-        *("unlabeled", "unlabelled", "unsure"),
+        *("?", "-", "na", "n/a", "none", "missing", "not assigned", "not available", "unassigned"),
+        *("unclassified", "undefined", "undetermined", "unknown", "unlabeled", "unlabelled"),
+        *("null", "unsure"),
     )
 )
 
@@ -49,14 +48,11 @@ def labels(
     `argument` is what messages call the column.
     """
     cell_labels, none = coded(find(adata, "obs", name, argument), argument, name)
-    if not len(cell_labels.categories):
+    names = cell_labels.names
+    if len(names) < at_least:
         raise InvalidValue(
-            f"`{argument}={short(name)}` has no label for any cell: choose another column"
-        )
-    if len(cell_labels.categories) < at_least:
-        raise InvalidValue(
-            f"`{argument}={short(name)}` has one label, {listed(cell_labels.names)}, and two are "
-            "needed: choose another column"
+            f"`{argument}={short(name)}` has {len(names)} of the {at_least} labels that are needed "
+            f"at least ({listed(names)}): choose another column"
         )
     if none:
         note(
@@ -73,8 +69,7 @@ def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) ->
     """
     column = find(adata, "obs", name, argument)
     kind = column.dtype
-    of_time = pd.api.types.is_datetime64_any_dtype(kind), pd.api.types.is_timedelta64_dtype(kind)
-    if any(of_time) or isinstance(kind, pd.PeriodDtype) or pd.api.types.is_complex_dtype(kind):
+    if kind.kind in "mMc" or isinstance(kind, pd.PeriodDtype):  # times, and complex numbers
         raise InvalidType(
             f"`{argument}={short(name)}` has dtype {kind}, which is neither labels nor real "
             "numbers: convert it to one of these"
@@ -96,30 +91,25 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
     `cv` is the number of folds that is asked for; None: none.
     """
     classes, counts = np.unique(labels.astype(str), return_counts=True)
-    sizes = ", ".join(f"{name} ({n})" for name, n in zip(classes, counts, strict=True))
-    log.info(f"`labels` has {len(classes)} classes: {sizes}.")
-    suspect = [name for name in classes.tolist() if name.strip().casefold() in _MISSING]
+    sizes = {name: f"{name!r} ({n})" for name, n in zip(classes.tolist(), counts, strict=True)}
+    log.info(f"`labels` has {len(classes)} classes: {', '.join(sizes.values())}.")
+    suspect = [name for name in sizes if name.strip().casefold() in _MISSING]
     if suspect:
         note(
             f"`labels`: {listed(map(repr, suspect))} is used as a class. If it stands for a "
             "missing label, set the label of these cells to missing."
         )
-    alone = classes[counts == 1]
-    if len(alone):
+    number = 2 if cv is None or counts.max() < 2 else n_folds(counts, cv)
+    if cv is not None and number < cv:
         note(
-            f"`labels`: {listed(map(repr, alone.tolist()))} has one labelled cell, which is "
-            "used for training only: it is in no test fold and not in the graph of the classes."
+            f"`labels`: the largest class has {int(counts.max())} labelled cells, and {number} "
+            f"folds are used instead of `cv={short(cv)}`."
         )
-    if cv is not None and counts.max() > 1:
-        _log_folds(classes, counts, cv)
-
-
-def log_neighbors(n_cells: int) -> None:
-    """Log where cells are compared by fewer nearest cells than usual."""
-    if cells.n_neighbors_of(n_cells) < N_NEIGHBORS:
+    few = [sizes[name] for name in classes[counts < number].tolist()]
+    if few:
         note(
-            f"The nearest {cells.n_neighbors_of(n_cells)} of {n_cells} cells are compared, "
-            f"instead of {N_NEIGHBORS}."
+            "`labels` has classes of few labelled cells, which are in as many test folds as they "
+            f"have cells, and single cells in none: {listed(few)}."
         )
 
 
@@ -165,60 +155,26 @@ def numbers(
     Each of the genes `needed` (None: all) must have one; `otherwise` is that of the rest, and
     `unnamed` that of genes that a dict does not name.
     """
-    adata = genes.adata
+    n_genes = genes.n_genes
     if isinstance(per_gene, str):
-        values = _of_column(find(adata, "var", per_gene, argument), argument, per_gene)
+        column = find(genes.adata, "var", per_gene, argument)
     elif isinstance(per_gene, Mapping):
-        values = _of_column(_by_row(genes, per_gene, argument, unnamed), argument)
+        genes.report(argument, [str(name) for name in per_gene if not genes.of(str(name))])
+        by_row = genes.by_row(per_gene)
+        column = pd.Series([by_row.get(row, unnamed) for row in range(n_genes)], dtype=object)
     else:
         checks.number(argument, per_gene)
-        values = np.full(adata.n_vars, float(per_gene))
-    may = np.ones(adata.n_vars, dtype=bool) if needed is None else needed
-    bad = np.zeros(adata.n_vars, dtype=bool)
-    for wrong, problem in (
-        (~np.isfinite(values), "no finite number"),
-        (values < 0, "a number below 0"),
-        (values > most, f"a number above {most:g}"),
-    ):
-        bad |= wrong
-        if (may & wrong).any():
-            raise InvalidValue(
-                f"`{argument}` has {problem} for {int((may & wrong).sum())} genes "
-                f"({listed(adata.var_names[may & wrong])}): correct these, or remove the genes"
-            )
-    return np.where(bad, otherwise, values)
-
-
-def _by_row(genes: Lookup, of_names: Mapping[Any, Any], argument: str, unnamed: float) -> pd.Series:
-    """Return the value of each row, out of those of names; names that no gene has are refused."""
-    strange = [str(name) for name in of_names if not genes.of(str(name))]
-    if strange:
-        genes.report(argument, strange)
-    by_row = genes.by_row(of_names)
-    return pd.Series([by_row.get(row, unnamed) for row in range(genes.n_genes)], dtype=object)
-
-
-def _log_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None:
-    """Log how many folds there are, and classes with fewer cells."""
-    number = n_folds(counts, cv)
-    if number < cv:
-        note(
-            f"`labels`: the largest class has {int(counts.max())} labelled cells, and {number} "
-            f"folds are used instead of `cv={short(cv)}`."
-        )
-    few = classes[(counts > 1) & (counts < number)]
-    if len(few):
-        note(
-            f"`labels`: {listed(map(repr, few.tolist()))} has fewer labelled cells than folds "
-            f"({number}), and is in as many test folds as it has cells."
-        )
-
-
-def _of_column(values: pd.Series, argument: str, name: str | None = None) -> Array:
-    """Return a column as numbers, NaN where it is empty."""
+        column = pd.Series(float(per_gene), index=range(n_genes))
     try:
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+        values = np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError):
-        raise InvalidType(
-            f"{subject(argument, name)} must hold numbers, and has dtype {values.dtype}"
-        ) from None
+        raise InvalidType(f"`{argument}` must hold numbers, and has dtype {column.dtype}") from None
+    is_bad = ~(np.isfinite(values) & (values >= 0) & (values <= most))
+    refused = is_bad if needed is None else is_bad & needed
+    if refused.any():
+        limit = "" if np.isinf(most) else f", and at most {most:g},"
+        raise InvalidValue(
+            f"`{argument}` has no finite number ≥ 0{limit} for {int(refused.sum())} genes "
+            f"({listed(genes.adata.var_names[refused])}): correct these, or remove the genes"
+        )
+    return np.where(is_bad, otherwise, values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from ..vendors.genes import read_markers
 from . import columns, names
 
 if TYPE_CHECKING:
-    import pandas as pd
     from anndata import AnnData
 
     from .._typing import Array
@@ -37,12 +36,10 @@ _FEW_CELLS = 3
 
 def resolve(adata: AnnData, request: Request) -> Target | None:
     """Return what a request asks for; None where it is the structure, all cells counting alike."""
-    preserve, cell_weights = insured(adata, request), request.cell_weights
-    called: Any = {"symbols": request.symbols, "missing": request.missing}
-    ignore = request.structure.ignore
-    checks.texts(cell_weights=cell_weights, or_none=True)
     if request.is_plain:
         return None
+    preserve, cell_weights = insured(adata, request), request.cell_weights
+    checks.texts(cell_weights=cell_weights, or_none=True)
     shares = list(preserve.items()) if isinstance(preserve, Mapping) else [(preserve, 1.0)]
     if not shares:
         raise InvalidValue("`preserve` is empty: name a target")
@@ -54,18 +51,9 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
                 "`boolean` column of `adata.var`, or a file"
             )
         checks.number("preserve", share, above=0.0)
-        term = _term(adata, source, **called)
-        if isinstance(term, GenesTerm) and ignore is not None:
-            _refuse_ignored(adata.var_names[term.genes], ignore)
-        terms.append((term, float(share)))
+        terms.append((_term(adata, source, request), float(share)))
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
-    is_name = isinstance(preserve, str | Mapping)
-    if cell_weights is not None and is_name and [source for source, _ in shares] == [cell_weights]:
-        note(
-            f"`cell_weights` has no effect if `preserve` is the same column ({cell_weights}): "
-            "all pairs of labels have equal weights."
-        )
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
 
@@ -86,25 +74,16 @@ def insured(adata: AnnData, request: Request) -> Any:
     return {preserve: 1.0} | ({STRUCTURE: 1.0} if platform.is_unseen else {})
 
 
-def _refuse_ignored(names: pd.Index, ignore: Collection[str]) -> None:
-    """Refuse genes to preserve that are no structure."""
-    both = names[names.isin(ignore)]
-    if len(both):
-        raise InvalidValue(
-            f"`preserve` has genes that `ignore` has too: {listed(both)}: remove them from one of "
-            "the two"
-        )
-
-
 def sources(request: Request) -> dict[str, str]:
     """Strings of a request that may name something of the cells, with their arguments."""
     preserve, limits = request.preserve, request.limits
     shares = preserve if isinstance(preserve, Mapping) else [preserve]
-    pairs: list[tuple[Any, str]] = [(name, "preserve") for name in shares]
-    pairs.append((request.cell_weights, "cell_weights"))
-    pairs.append((None if limits is None else limits.groupby, "groupby"))
-    texts = {name: argument for name, argument in pairs if isinstance(name, str)}
-    return {name: argument for name, argument in texts.items() if name not in _OF_ALL_GENES}
+    texts = {name: "preserve" for name in shares if isinstance(name, str)}
+    texts |= {request.cell_weights: "cell_weights"}
+    texts |= {} if limits is None else {limits.groupby: "groupby"}
+    return {
+        name: argument for name, argument in texts.items() if name not in (*_OF_ALL_GENES, None)
+    }
 
 
 def out_of_file(adata: AnnData, request: Request) -> Any:
@@ -117,7 +96,7 @@ def out_of_file(adata: AnnData, request: Request) -> Any:
     return names.out_of_file(adata, preserve, symbols=request.symbols)
 
 
-def _term(adata: AnnData, source: Any, *, symbols: str | None, missing: names.Missing) -> Term:
+def _term(adata: AnnData, source: Any, request: Request) -> Term:
     if isinstance(source, str):
         if source in _OF_ALL_GENES:
             return _OF_ALL_GENES[source]
@@ -133,10 +112,9 @@ def _term(adata: AnnData, source: Any, *, symbols: str | None, missing: names.Mi
         if not stored and sheets.ending(Path(source)) not in forms.ENDINGS:
             spaces = [key for key in adata.obsm if key not in adata.uns]  # no structures
             raise NotFound(
-                f"`preserve={short(source)}` is neither {quoted(STRUCTURE)} nor "
-                f"{quoted(EXPRESSION)}, no column of `adata.obs` ({listed(adata.obs.columns)}), "
-                f"not in `adata.obsm` ({listed(spaces)}), no `boolean` column of `adata.var` and "
-                "no file of genes: add the column if it was removed, or give genes as a list"
+                f"`preserve={short(source)}` is no column of `adata.obs` "
+                f"({listed(adata.obs.columns)}), not in `adata.obsm` ({listed(spaces)}), no "
+                "`boolean` column of `adata.var` and no file of genes: name one, or give a list"
             )
         if not stored and source.lower().endswith(".gmt"):
             sets = read_markers(source).values()
@@ -146,7 +124,14 @@ def _term(adata: AnnData, source: Any, *, symbols: str | None, missing: names.Mi
             f"`preserve={short(source)}` must be 'structure', 'expression', a name in `adata.obs` "
             "or `adata.obsm`, gene names, a file, or a `dict` of these to weights"
         )
+    symbols, missing = request.symbols, request.missing
     panel = names.panel(adata, source, symbols=symbols, missing=missing, argument="preserve")
+    ignored = adata.var_names[panel.genes].intersection(request.structure.ignore or ())
+    if len(ignored):
+        raise InvalidValue(
+            f"`preserve` has genes that `ignore` has too: {listed(ignored)}: remove them from one "
+            "of the two"
+        )
     return GenesTerm(panel.genes)
 
 
@@ -155,15 +140,14 @@ def _of_column(adata: AnnData, name: str) -> Term:
     values = columns.labels_or_numbers(adata, name, "preserve", _MEASUREMENTS)
     if isinstance(values, np.ndarray):
         return _of_numbers(values[:, None], name)
-    codes, categories = values
-    n_cells = np.bincount(codes[codes >= 0], minlength=len(categories))
-    few = [str(label) for label, n in zip(categories, n_cells, strict=True) if n < _FEW_CELLS]
+    n_cells = np.bincount(values.codes[values.codes >= 0])
+    few = [label for label, n in zip(values.names, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
         note(
             "`preserve`: these labels have only one or two cells, too few for a reliable mean: "
             f"{listed(few)}."
         )
-    return LabelsTerm(codes)
+    return LabelsTerm(values.codes)
 
 
 def _of_space(adata: AnnData, name: str) -> Term:
@@ -179,15 +163,12 @@ def _of_space(adata: AnnData, name: str) -> Term:
 
 
 def _of_numbers(values: Array, name: str) -> ValuesTerm:
-    if np.isinf(values).any():
-        raise InvalidValue(
-            f"`preserve={short(name)}` has infinite values: make them missing (NaN), or finite"
-        )
     complete = values[np.isfinite(values).all(axis=1)]
-    if not len(complete) or not (np.ptp(complete, axis=0) > 0).any():
+    varies = len(complete) > 0 and (np.ptp(complete, axis=0) > 0).any()
+    if np.isinf(values).any() or not varies:
         raise InvalidValue(
-            f"`preserve={short(name)}` is constant over the {len(complete)} cells that have it: "
-            "choose another target"
+            f"`preserve={short(name)}` has infinite values, or is constant over the "
+            f"{len(complete)} cells that have it: choose another target"
         )
     return ValuesTerm(values)
 
@@ -201,9 +182,8 @@ def _weights(adata: AnnData, name: str) -> Array:
                 f"`cell_weights={short(name)}` must hold finite numbers ≥ 0, and not only 0"
             )
         return values
-    codes, categories = values
-    is_labelled = codes >= 0
-    n_cells = np.bincount(codes[is_labelled], minlength=len(categories))
-    weights = np.ones(adata.n_obs)
-    weights[is_labelled] = is_labelled.sum() / (len(categories) * n_cells[codes[is_labelled]])
+    is_labelled = values.codes >= 0
+    codes, weights = values.codes[is_labelled], np.ones(adata.n_obs)
+    n_cells = np.bincount(codes)
+    weights[is_labelled] = len(codes) / (len(n_cells) * n_cells[codes])
     return weights

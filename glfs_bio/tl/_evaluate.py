@@ -258,7 +258,6 @@ def evaluate_panel(
     )
     if coded is not None:
         columns.log_few(coded, evaluation.readings)
-    columns.log_neighbors(adata.n_obs)
     keys = [genes.key for genes in panels.values() if genes.key]
     say_overridden(adata, next(iter(keys), None), request)
     prefixes = evaluation.prefixes(panels, sizes)
