@@ -16,7 +16,7 @@ from ..solvers.constraints import Row, Rows, check
 from ..vendors.forecast import loads
 from ..vendors.genes import further_names, read_markers
 from . import columns, read
-from .expression import FOLD, Expression, are_logarithms, members
+from .expression import Expression, are_logarithms, members
 from .names import Lookup
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     if included:
         texts = [f"{adata.var_names[gene]} ({limit})" for gene, limit in included.items()]
         raise InvalidValue(
-            f"`include` has genes that limits rule out: {listed(texts)}: leave them out, or relax "
-            "the limits"
+            f"`include` has genes that limits rule out: {listed(texts)}: relax the limits"
         )
     include, candidates = np.flatnonzero(genes.included), np.flatnonzero(genes.allowed)
     check(limit_rows, request.n_genes, include=include, candidates=candidates)
@@ -102,7 +101,7 @@ def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
     if out.any():
         raise InvalidValue(
             "`include` has genes that cannot be ordered for the `platform`: "
-            f"{listed(adata.var_names[out])}: leave them out, or correct its genes"
+            f"{listed(adata.var_names[out])}: leave them out"
         )
     if not (genes.allowed & orderable).any():
         raise InvalidValue("`platform` leaves no gene to choose from: correct its genes")
@@ -209,7 +208,7 @@ def _counted(genes: Lookup, limits: Limits, labels: Labels | None, detection: De
         means[:, 0] = _replaced(means[:, 0], genes, limits.expected_counts, "expected_counts")
     if not (np.isfinite(means).all() and (means >= 0).all()):
         raise InvalidValue(
-            "`counts_layer` has values that are negative or not finite: name a layer of raw counts"
+            "`counts_layer` has values that are negative or not finite: name raw counts"
         )
     return np.asarray(means)
 
@@ -223,10 +222,7 @@ def _totals(
         yield _upper("total_counts['cell']", "", means[:, 0], totals["cell"])
     if "bit" in totals:
         if detection.codewords is None:
-            raise InvalidValue(
-                f"`total_counts['bit']={short(totals['bit'])}` needs a `platform` with a codebook: "
-                "give one"
-            )
+            raise InvalidValue("`total_counts['bit']` needs a `platform` with a codebook: give one")
         for bit, load in enumerate(loads(detection.codewords, means[:, 0]), start=1):
             yield _upper("total_counts['bit']", f" (bit {bit})", load, totals["bit"])
     if labels is None or "type" not in totals:
@@ -238,8 +234,8 @@ def _totals(
     for name, total in of_types.items():
         if name not in labels.names:
             raise NotFound(
-                f"`{limit}` has the type {quoted(name)}, which is missing in column "
-                f"{limits.groupby!r} of `adata.obs`: choose from {listed(labels.names)}"
+                f"`{limit}` has the type {quoted(name)}, which `groupby` lacks: choose from "
+                f"{listed(labels.names)}"
             )
         counts = means[:, 1 + labels.names.index(name)]
         yield _upper(limit, f" ({name})", counts, total)._replace(limit=limit)
@@ -258,7 +254,7 @@ def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
         ranges = dict.fromkeys(groups, ranges)
     if strange := [name for name in ranges if name not in groups]:
         raise NotFound(
-            f"`per_group` has groups that are missing in `groups`: {listed(strange)}: choose from "
+            f"`per_group` has groups that are not in `groups`: {listed(strange)}: choose from "
             f"{listed(groups)}"
         )
     for name, (least, most) in ranges.items():
@@ -286,11 +282,10 @@ def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
     if per_type is None:
         return []
     markers = [np.flatnonzero(expression.marked == k) for k in range(len(expression.labels))]
-    meaning = f"genes of {FOLD:g} times the mean of each other type that are off in other cells"
     if not any(map(len, markers)):
         raise InvalidValue(
-            f"`per_type={short(per_type)}` finds no marker of any type: {meaning}: merge types "
-            "that are alike, or list their markers in `groups`"
+            f"`per_type={short(per_type)}` finds no marker: merge types that are alike, or list "
+            "their markers in `groups`"
         )
     rows, few = [], []
     for name, genes in zip(expression.labels, markers, strict=True):
@@ -300,9 +295,8 @@ def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
             few.append(f"{name} ({least})")
     if few:
         caution(
-            f"`per_type={short(per_type)}`: these types have fewer markers, {meaning}, and need "
-            f"no more: {listed(few)}. Merge types that are alike, or list their markers in "
-            "`groups`."
+            f"`per_type={short(per_type)}`: types with fewer markers need no more: {listed(few)}. "
+            "Merge types that are alike, or list their markers in `groups`."
         )
     return rows
 

@@ -17,7 +17,7 @@ from ..cells.cells import build_problems
 from ..cells.spec import StructureSpec
 from ..criterion.platform import AS_REFERENCE, Detection
 from ..data.matrix import RowMatrix, doubled, no_rows, with_values
-from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, naming, note, short
+from ..errors import InvalidType, InvalidValue, NotFound, listed, naming, note, short
 from ..measures.genes import sums
 from ..options import FEWEST_CELLS
 from ..vendors.forecast import bits
@@ -56,8 +56,7 @@ def with_codewords(platform: Platform) -> Platform:
         panel = read_panel(platform.codebook)
     if panel.codebook is None:
         raise InvalidValue(
-            f"`codebook={short(platform.codebook)}` has no codewords, being a file of the form "
-            f"{panel.form}: name a codebook, or give a table"
+            f"`codebook={short(platform.codebook)}` has no codewords: name a codebook, or a table"
         )
     return replace(platform, codebook=panel.codebook)
 
@@ -76,60 +75,52 @@ def of_genes(
         numbers["codewords"], is_coded = bits(lookup.by_row(platform.codebook), adata.n_vars)
         conditions.append(is_coded)
     if "off_target" in values:
-        share = columns.numbers(lookup, values["off_target"], "off_target", most=1.0, unnamed=0.0)
+        share = columns.numbers(
+            lookup, values.pop("off_target"), "off_target", most=1.0, unnamed=0.0
+        )
         numbers["off_target"] = share
         if platform.max_off_target is not None:
             conditions.append(share <= platform.max_off_target)
     orderable = np.logical_and.reduce(conditions) if conditions else None
-    options: dict[str, dict[str, Any]] = {
-        "efficiency": {"needed": orderable},
-        "spread": {"needed": orderable, "unnamed": 0.0},
-        "signal": {"unnamed": 0.0},
-        "failure": {"most": 1.0, "unnamed": 0.0},
-    }
-    for name in options:
-        if name in values:
-            numbers[name] = columns.numbers(lookup, values[name], name, **options[name])
+    for name, value in values.items():
+        most = 1.0 if name == "failure" else np.inf
+        unnamed = np.nan if name == "efficiency" else 0.0
+        numbers[name] = columns.numbers(
+            lookup, value, name, needed=orderable, most=most, unnamed=unnamed
+        )
     if isinstance(platform.efficiency, AnnData):
         with_signal = "signal" not in values
         numbers |= _measured(lookup, platform.efficiency, layer, with_signal=with_signal)
+    lookup.note_renamed("platform")
     detection = Detection(
         **numbers,
         worst=platform.case == "worst",
         orderable=orderable,
         named=platform.is_instrument,
     )
-    lookup.note_renamed("platform")
     if detection.worst and not detection.varies:
         raise InvalidValue(
-            f"`case={short(platform.case)}` is of draws, which do not differ: give a spread, or a "
-            "failure"
+            f"`case={short(platform.case)}` is of draws: give a spread, or a failure"
         )
     return detection
 
 
 def _orderable(lookup: names.Lookup, platform: Platform) -> NDArray[np.bool_]:
     """Whether each gene is listed, or has as many probes as it needs."""
-    genes, least = platform.genes, platform.min_probes
-    var = lookup.adata.var
+    genes, least, var = platform.genes, platform.min_probes, lookup.adata.var
     if isinstance(genes, str) and genes in var:
-        column = var[genes]
-        if pd.api.types.is_bool_dtype(column) and least is None:
-            return np.asarray(column.to_numpy(dtype=bool, na_value=False))
-        if least is None or not pd.api.types.is_numeric_dtype(column):
+        is_flag = pd.api.types.is_bool_dtype(var[genes])
+        if is_flag != (least is None) or not pd.api.types.is_numeric_dtype(var[genes]):
             raise InvalidValue(
-                f"`platform` names {genes!r} for its genes, which must be a `boolean` column of "
-                "`adata.var`, or one of numbers of probes with `min_probes`"
+                f"`platform` names {genes!r} for its genes: name a `boolean` column, or one of "
+                "numbers of probes with `min_probes`"
             )
-        return np.asarray(column.to_numpy(dtype=float, na_value=0.0) >= least)
+        return np.asarray(var[genes].to_numpy(dtype=float, na_value=0.0) >= (least or 1))
     table = _listed(genes, list(var.columns))
-    n_probes = table.get("n_probes")
     if least is not None:
-        if n_probes is None:
-            raise InvalidValue(
-                f"`min_probes={short(least)}` needs numbers of probes, and the genes have none"
-            )
-        table = table[n_probes >= least]
+        if "n_probes" not in table:
+            raise InvalidValue(f"`min_probes={short(least)}` needs numbers of probes of the genes")
+        table = table[table["n_probes"] >= least]
     is_orderable = np.zeros(lookup.n_genes, dtype=bool)
     for rows in lookup.of_file(table):
         is_orderable[list(rows)] = True
@@ -143,19 +134,16 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
     if isinstance(genes, str | Path):
         if not Path(genes).is_file():
             raise NotFound(
-                f"`platform` names {str(genes)!r} for its genes, neither a column of `adata.var` "
-                f"({listed(var_columns)}) nor a file: name one of these, or give names as a list"
+                f"`platform` names {str(genes)!r} for its genes: name a file, or a column of "
+                f"`adata.var` ({listed(var_columns)})"
             )
         with naming(path="platform"):
             genes = read_panel(genes)
     if isinstance(genes, PanelFile):
         return genes.table.rename(columns={"n_probe_sets": "n_probes"})
-    if isinstance(genes, pd.Series):
-        genes = genes.to_dict()
     if not isinstance(genes, Collection) or not all(isinstance(gene, str) for gene in genes):
         raise InvalidType(
-            "`platform` must have genes as names, a file, a column of `adata.var`, or a `dict` of "
-            "numbers"
+            "`platform` must have genes as names, a file, a column of `adata.var`, or a `dict`"
         )
     table = pd.DataFrame({"gene": list(genes), "id": ""}, dtype=object)
     return table.assign(n_probes=genes.values()) if isinstance(genes, Mapping) else table
@@ -177,14 +165,13 @@ def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, 
     """Columns of a table of efficiencies, of the genes that are in the data."""
     if "efficiency" not in table or not table.index.is_unique:
         raise InvalidValue(
-            "`efficiency` is a table without a column 'efficiency', or with a gene twice: give "
-            "that of `glfs_bio.tl.estimate_efficiency(adata)`"
+            "`efficiency` has no column 'efficiency', or a gene twice: give the table of "
+            "`glfs_bio.tl.estimate_efficiency(adata)`"
         )
     rows = table[[bool(lookup.of(str(name))) for name in table.index]]
     if rows.empty:
         lookup.report("efficiency", list(map(str, table.index)))
-    names_of_columns = [name for name in _OF_TABLE if name in table]
-    return {str(name): rows[name].to_dict() for name in names_of_columns}
+    return {name: rows[name].to_dict() for name in _OF_TABLE if name in table}
 
 
 def _measured(
@@ -197,37 +184,31 @@ def _measured(
     molecules in the mean; the share is that mean there over the mean here, and at most 1, as the
     noise here is not only that of counting.  ``"signal"`` is the structure in units of noise.
     """
-    try:
+    signal = None
+    with naming(adata="efficiency", X="efficiency"):
         read.unique_names(cells)
-    except Refusal as refusal:
-        raise refusal.within("efficiency") from None
+        detected = _molecules(read.row_matrix(cells))
+        if with_signal:
+            signal = signal_of(cells)
     by_row = lookup.by_row({name: column for column, name in enumerate(cells.var_names)})
     if not by_row:
         lookup.report("efficiency", list(cells.var_names))
     rows, shared = list(by_row), list(by_row.values())
-    molecules = _molecules(read.row_matrix(lookup.adata, layer), "adata")
-    with naming(X="efficiency"):
-        detected = _molecules(read.row_matrix(cells), "efficiency")
     if len(rows) < lookup.n_genes:
-        note(
-            f"`efficiency` has {len(rows)} of {lookup.n_genes} genes, and the platform counts "
-            "as blind to the others."
-        )
-    numbers = {"efficiency": np.zeros(lookup.n_genes)}
-    numbers["efficiency"][rows] = np.minimum(detected[shared] / molecules[rows], 1.0)
-    if not with_signal:
-        return numbers
-    with naming(X="efficiency"):
-        signal = signal_of(cells)
+        note(f"`efficiency` has {len(rows)} of {lookup.n_genes} genes: it is 0 for the others.")
+    efficiency = np.zeros(lookup.n_genes)
+    molecules = _molecules(read.row_matrix(lookup.adata, layer))
+    efficiency[rows] = np.minimum(detected[shared] / molecules[rows], 1.0)
     if signal is None:
-        note(
-            f"`efficiency` has fewer than {FEWEST_CELLS} cells with counts, which hardly show "
-            "the structure of genes: only their efficiencies are estimated."
-        )
-        return numbers
-    numbers["signal"] = np.zeros(lookup.n_genes)
-    numbers["signal"][rows] = signal[shared]
-    return numbers
+        if with_signal:
+            note(
+                f"`efficiency` has fewer than {FEWEST_CELLS} cells with counts: the signal of "
+                "genes is not estimated."
+            )
+        return {"efficiency": efficiency}
+    of_rows = np.zeros(lookup.n_genes)
+    of_rows[rows] = signal[shared]
+    return {"efficiency": efficiency, "signal": of_rows}
 
 
 def signal_of(adata: AnnData, layer: str | None = None) -> Array | None:
@@ -267,13 +248,13 @@ def logarithms(counts: Matrix, factors: Array) -> Matrix:
     return with_values(counts, np.log1p(counts.data / np.repeat(factors, np.diff(counts.indptr))))
 
 
-def _molecules(data: RowMatrix, name: str) -> Array:
+def _molecules(data: RowMatrix) -> Array:
     """Return ``−log(1 − s)`` for the share s of cells that express each gene."""
     (n_negative,), _ = data.sweep(_negative)
     if n_negative:
         raise InvalidValue(
-            f"`{name}` has negative values, so that cells that express a gene cannot be told: use "
-            "counts, or logarithms of them"
+            "`X` has negative values, which do not say where a gene is on: use counts, or "
+            "logarithms of them"
         )
     share = (read.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
     return np.asarray(-np.log1p(-share))

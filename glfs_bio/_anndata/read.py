@@ -102,8 +102,8 @@ def inputs(adata: AnnData, spec: StructureSpec) -> Inputs:
         caution(f"The matrix {STATES[kind]}{f', such as `layer={RAW!r}`' if has_raw else ''}.")
     if spec.batch_key is not None and spec.neighbors_key is not None:
         raise InvalidValue(
-            f"`neighbors_key={short(spec.neighbors_key)}` is a graph of all cells, but each batch "
-            "of `batch_key` has its own: remove one of the two"
+            f"`neighbors_key={short(spec.neighbors_key)}` conflicts with `batch_key`, since each "
+            "batch has its own graph: remove one of the two"
         )
     return Inputs(
         data,
@@ -146,8 +146,7 @@ def text_names(names: pd.Index, where: str) -> None:
     strange = [name for name in names if not isinstance(name, str)]
     if strange:
         raise InvalidType(
-            f"`adata` has names in {where} that are no texts: {listed(map(repr, strange))}: make "
-            f"them texts: {where} = {where}.astype(str)"
+            f"`adata` has no texts in {where} ({listed(map(repr, strange))}): use .astype(str)"
         )
 
 
@@ -157,18 +156,14 @@ def unique_names(adata: AnnData) -> None:
     if not adata.var_names.is_unique:
         doubled = adata.var_names[adata.var_names.duplicated()].unique()
         raise InvalidValue(
-            f"`adata` has duplicate gene names in `adata.var_names` ({listed(doubled)}): make them "
-            "unique first"
+            f"`adata` has genes twice in `adata.var_names` ({listed(doubled)}): make them unique"
         )
 
 
 def writable(adata: AnnData) -> None:
     """Refuse a part of a backed object, to which nothing can be written."""
     if adata.is_view and adata.isbacked:
-        raise InvalidValue(
-            "`adata` is a view of a backed object, which is read-only: load it first, with "
-            "to_memory()"
-        )
+        raise InvalidValue("`adata` is a view of a backed object: load it, with to_memory()")
 
 
 def find(
@@ -181,8 +176,7 @@ def find(
         names = own_names(adata, attribute)
         choices = quoted(*names[:MOST_NAMES]) if attribute == "obsm" and names else listed(names)
         raise NotFound(
-            f"`{argument}={short(name)}` is not in `adata.{attribute}` ({choices}): name another, "
-            "or add it first"
+            f"`{argument}={short(name)}` is not in `adata.{attribute}`, which has: {choices}"
         )
     value = container[name]
     return value if attribute == "layers" else native(value)
@@ -281,8 +275,7 @@ def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     rows = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
     if not _are_counts(_finite_values(rows.first(FIRST_ROWS))):
         raise InvalidValue(
-            f"`counts_layer={short(counts_layer)}` does not look like raw counts (whole numbers ≥ "
-            "0): name a layer of raw counts"
+            f"`counts_layer={short(counts_layer)}` has no raw counts (whole numbers ≥ 0): name some"
         )
     return rows
 
@@ -386,8 +379,7 @@ def graph(adata: AnnData, neighbors_key: str) -> Matrix:
     connectivities = about.get("connectivities_key", "connectivities")
     if connectivities not in adata.obsp:
         raise NotFound(
-            f"{called} refers to {connectivities!r}, which is missing in `adata.obsp`: compute the "
-            "graph again"
+            f"{called} refers to {connectivities!r}, which `adata.obsp` lacks: compute it again"
         )
     pairs = adata.obsp[connectivities]
     if "coord_type" in (about.get("params") or {}) and sparse.issparse(pairs):
@@ -410,8 +402,7 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
         missing = adata.var_names[~adata.var_names.isin(adata.raw.var_names)]
         if len(missing):
             raise NotFound(
-                f"`layer={short(RAW)}` lacks genes of `adata.var_names`: {listed(missing)}: remove "
-                "these genes from `adata`"
+                f"`layer={short(RAW)}` lacks genes of `adata`: {listed(missing)}: remove these"
             )
         data = adata.raw[:, adata.var_names].X
     else:
@@ -420,9 +411,8 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
     package = kind.__module__.partition(".")[0]
     if package in _ON_GPU:
         raise InvalidType(
-            f"{subject('X' if layer is None else argument, layer)} is a {package} "
-            f"{kind.__name__}, in the memory of a GPU: copy it to the CPU first, with "
-            "rapids_singlecell.get.anndata_to_CPU"
+            f"{subject('X' if layer is None else argument, layer)} is on a GPU: copy it to the "
+            "CPU first, with rapids_singlecell.get.anndata_to_CPU"
         )
     return data
 

@@ -78,12 +78,11 @@ def sources(request: Request) -> dict[str, str]:
     """Strings of a request that may name something of the cells, with their arguments."""
     preserve, limits = request.preserve, request.limits
     shares = preserve if isinstance(preserve, Mapping) else [preserve]
-    texts = {name: "preserve" for name in shares if isinstance(name, str)}
-    texts |= {request.cell_weights: "cell_weights"}
-    texts |= {} if limits is None else {limits.groupby: "groupby"}
-    return {
-        name: argument for name, argument in texts.items() if name not in (*_OF_ALL_GENES, None)
-    }
+    arguments = {"cell_weights": request.cell_weights, "groupby": limits and limits.groupby}
+    pairs = [(name, "preserve") for name in shares]
+    pairs += [(name, argument) for argument, name in arguments.items()]
+    names = {name: argument for name, argument in pairs if isinstance(name, str)}
+    return {name: argument for name, argument in names.items() if name not in _OF_ALL_GENES}
 
 
 def out_of_file(adata: AnnData, request: Request) -> Any:
