@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from anndata import AnnData, concat
 
@@ -40,7 +40,7 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
         with _within(name):
             read.unique_names(cells)
     if len({id(cells) for cells in sets.values()}) < len(adata):
-        raise InvalidValue("`adata` holds the same object, or the same name, twice: give each once")
+        raise InvalidValue("`adata` holds an object, or a name, twice: give each once")
     return sets
 
 
@@ -53,10 +53,7 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
     spec, limits = request.structure, request.limits
     for name, value in {"use_rep": spec.use_rep, "neighbors_key": spec.neighbors_key}.items():
         if value not in (None, "X"):
-            raise InvalidValue(
-                f"`{name}={short(value)}` is not possible with several datasets, whose subspaces "
-                "and graphs are computed here: leave it out"
-            )
+            raise InvalidValue(f"`{name}={short(value)}` is for one dataset: leave it out")
     for name, argument in target.sources(request).items():
         _check_all_have(sets, name, argument)
     genes = _common_genes(sets)
@@ -72,12 +69,11 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
 
 def _check_all_have(sets: Mapping[str, AnnData], name: str, argument: str) -> None:
     """Refuse what one dataset has of the cells, and another lacks: its cells would not count."""
-    containers: tuple[Literal["obs", "obsm"], ...] = ("obs", "obsm")
-    for container in containers:
-        if any(name in getattr(cells, container) for cells in sets.values()):
+    for attribute in ("obs", "obsm"):
+        if any(name in getattr(cells, attribute) for cells in sets.values()):
             for data_set, cells in sets.items():
                 with _within(data_set):
-                    read.find(cells, container, name, argument)
+                    read.find(cells, attribute, name, argument)
 
 
 @contextmanager
@@ -96,12 +92,9 @@ def _common_genes(sets: Mapping[str, AnnData]) -> pd.Index:
         genes = genes[genes.isin(cells.var_names)]
     if not len(genes):
         raise InvalidValue(
-            f"`adata` has no gene that is in all datasets ({listed(sets)}): give genes the same "
-            "names, such as symbols, in `adata.var_names`"
+            f"`adata` has no gene that is in all datasets ({listed(sets)}): give genes the same names"
         )
-    most = max(cells.n_vars for cells in sets.values())
-    if len(genes) < most:
-        log.info(f"{len(genes)} genes are in all datasets, of at most {most}.")
+    log.info(f"{len(genes)} genes are in all datasets.")
     return genes
 
 

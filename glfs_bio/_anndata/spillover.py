@@ -13,7 +13,8 @@ import pandas as pd
 from scipy import sparse
 
 from .. import checks
-from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, note, short
+from ..errors import InvalidValue, NotFound, Refusal, listed, note, short
+from ..labels import batch_names
 from ..measures import space
 from ..options import neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover
@@ -45,7 +46,13 @@ def of_labels(platform: Platform, share: float, name: str, labels: Labels) -> Sp
                 f"`spillover_to` has none of the types of `labels={short(name)}`, but "
                 f"{listed(list(table.index))}: give types the same names"
             )
-        _say(shared, table, labels.names)
+        missing = [name for name in labels.names if name not in shared.index]
+        for types, text in (
+            ([name for name in table if name not in labels.names], "are no types here"),
+            (missing, "get random cells as neighbours"),
+        ):
+            if types:
+                note(f"`spillover_to`: {listed(types)} {text}.")
         rows = [labels.names.index(label) for label in shared.index]
         neighbors[rows] = shared.div(shared.sum(axis=1), axis=0)
     return Spillover(share, neighbors)
@@ -68,8 +75,7 @@ def _table(neighbors: Any, labels: str) -> pd.DataFrame:
     """Return frequencies of neighbouring types, rows and columns by type."""
     if isinstance(neighbors, str):
         raise InvalidValue(
-            f"`spillover_to={short(neighbors)}` is all that a record has of cells: pass"
-            " `platform` again, or select with a table of frequencies"
+            f"`spillover_to={short(neighbors)}` is what a record has of cells: give `platform`"
         )
     if hasattr(neighbors, "n_obs"):
         try:
@@ -78,16 +84,6 @@ def _table(neighbors: Any, labels: str) -> pd.DataFrame:
             about = refusal.argument == "spillover_to"
             raise (refusal if about else refusal.within("spillover_to")) from None
     return pd.DataFrame.from_dict(neighbors, orient="index").fillna(0.0)
-
-
-def _say(usable: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> None:
-    """Say which types have neighbours that are not known."""
-    of_no_use = [name for name in table.columns if name not in names]
-    missing = [name for name in names if name not in usable.index]
-    if of_no_use:
-        note(f"`spillover_to`: {listed(of_no_use)} are no types here, and left out.")
-    if missing:
-        note(f"`spillover_to`: {listed(missing)} get random cells as neighbours.")
 
 
 def _graph(spatial: AnnData) -> sparse.csr_array:
@@ -105,21 +101,11 @@ def _positions(spatial: AnnData) -> tuple[Array, Index]:
             f"`spillover_to` has no positions of cells under {_POSITIONS!r}: add them, or give a "
             "table of the frequencies of neighbouring types"
         )
-    try:
-        where = checks.real("spillover_to", spatial.obsm[_POSITIONS])
-    except Refusal:
-        raise InvalidType(
-            "`spillover_to` has positions that are no finite numbers: correct these, or remove the "
-            "cells"
-        ) from None
+    positions = checks.real("spillover_to", spatial.obsm[_POSITIONS])
     column = next((name for name in _SECTIONS if name in spatial.obs), None)
     if column is None:
-        return where, np.zeros(spatial.n_obs, dtype=np.intp)
-    sections = pd.factorize(read.find(spatial, "obs", column, "spillover_to"))[0]
-    missing = int(np.sum(sections < 0))
-    if missing:
-        raise InvalidValue(
-            f"`spillover_to` has {missing} cells without a section in {column!r}: fill it in, or "
-            "remove these cells"
-        )
-    return where, sections
+        return positions, np.zeros(spatial.n_obs, dtype=np.intp)
+    sections = batch_names(
+        read.find(spatial, "obs", column, "spillover_to"), "spillover_to", column
+    )
+    return positions, np.unique(sections, return_inverse=True)[1]

@@ -79,8 +79,8 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
     for name in OF_STORED:
         if getattr(spec, name) is not None:
             raise InvalidValue(
-                f"`{name}={short(getattr(spec, name))}` conflicts with the structure of `use_rep`, "
-                "which has its own: remove one of the two"
+                f"`{name}={short(getattr(spec, name))}` conflicts with the structure of `use_rep`: "
+                "remove one of the two"
             )
     stored = results.entry(adata, spec.use_rep, "structure", "request", argument="use_rep")
     return replace(StructureSpec.restored(stored["request"]), stored_key=spec.use_rep)
@@ -104,8 +104,7 @@ def structure_of(
             return _stored(adata, key, spec)
     if spec.stored_key is not None:
         raise InvalidValue(
-            f"`use_rep={short(spec.stored_key)}` is the structure of another matrix, "
-            "representation or graph: run `glfs_bio.pp.structure(adata)` again"
+            f"`use_rep={short(spec.stored_key)}` is outdated: run `glfs_bio.pp.structure(adata)`"
         )
     structure = compute(adata, inputs, spec)
     if keep:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import MOST_NAMES
+from . import results
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +32,6 @@ def percent(share: float) -> str:
 
 def preserved(entry: Mapping[str, Any], share: float) -> str:
     """Return the preserved share of the target, as text."""
-    from . import results
-
     return f"{percent(share)} of {results.preserved_of(entry)}"
 
 
@@ -48,14 +49,10 @@ def selection(entry: Mapping[str, Any]) -> str:
     texts = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
     texts.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
     if "n_axes" in entry:
-        import numpy as np
-
         n_axes = [int(n) for n in np.atleast_1d(entry["n_axes"])]  # of each set of cells
         axes = "axis" if n_axes == [1] else "axes"
         texts.append(f"{', '.join(map(str, n_axes))} {axes} above the noise")
     if "optimality" in entry:
-        from . import results
-
         texts[-1] += certified(entry["optimality"][-1], results.constraints_of(entry))
     if "lam" in entry:
         texts.append(f"λ = {entry['lam']:.4g}")
@@ -66,21 +63,19 @@ def selection(entry: Mapping[str, Any]) -> str:
 
 def evaluation(entry: Mapping[str, Any]) -> list[str]:
     """Return the most important results, one line each."""
-    measures = entry["measures"]
+    measures, lines = entry["measures"], []
     is_largest = measures.groupby("panel")["n_genes"].transform("max") == measures["n_genes"]
-    largest, smaller = measures[is_largest], measures[~is_largest]
-    lines = []
-    for name, table in largest.groupby("panel", sort=False):
-        rows = table.drop_duplicates("measure").set_index("measure")
+    smaller = measures[~is_largest]
+    for name, table in measures[is_largest].groupby("panel", sort=False):
+        rows = table.drop_duplicates("measure").set_index("measure", drop=False)
         texts = [_preserved(entry, rows)] if "preserved" in rows.index else []
-        if "overlap" not in entry:
-            lines += texts
-            rows = rows.drop(index=_NO_LINE, errors="ignore")
-            lines += [_measure(row) for row in rows.reset_index().itertuples()]
-        else:
-            accuracies = [measure for measure in rows.index if measure.startswith(_ACCURACIES)]
-            texts += [f"{measure} {rows['value'][measure]:.2f}" for measure in accuracies]
+        if "overlap" in entry:
+            accuracies = rows[rows["measure"].str.startswith(_ACCURACIES)]
+            texts += [f"{row.measure} {row.value:.2f}" for row in accuracies.itertuples()]
             lines.append(f"{name}: {'; '.join(texts)}")
+        else:
+            lines += texts
+            lines += [_measure(row) for row in rows.itertuples() if row.measure not in _NO_LINE]
     smaller = smaller[smaller["measure"] == "preserved"]
     for name, table in smaller.groupby("panel", sort=False):
         shares = (f"{row.n_genes} genes {percent(row.value)}" for row in table.itertuples())
@@ -91,24 +86,11 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
             f"{row.jaccard:.2f}, with substitutes {row.jaccard_with_substitutes:.2f}"
             for row in entry["overlap"].head(_PAIRS).itertuples()
         ]
-    batches = largest[largest["measure"] == "preserved_in_batch"].dropna(subset="value")
-    if len(batches):
-        least = batches.loc[batches["value"].idxmin()]
-        lines.append(
-            f"of {len(batches)} batches, {least['reading']} is preserved least: "
-            f"{percent(least['value'])}"
-        )
     if "per_label" in entry:
         for (kind, reading), table in entry["per_label"].groupby(["kind", "reading"], sort=False):
             worst = table.sort_values("f1", kind="stable").head(_WORST)
             labels = (f"{row.label} ({row.f1:.2f})" for row in worst.itertuples())
             lines.append(f"lowest F1 of a {kind}, by {reading}: {', '.join(labels)}")
-    if "leaks" in entry.get("forecast", {}):
-        first = entry["forecast"]["leaks"].head(_WORST).itertuples()
-        labels = (f"{row.label} as {row.predicted} ({percent(row.share)})" for row in first)
-        lines.append(f"spillover has cells predicted wrongly: {', '.join(labels)}")
-    if "gene_sets" in entry and (names := uncovered(entry["gene_sets"])):
-        lines.append(f"largest gene sets without a gene: {', '.join(names[:_WORST])}")
     if len(entry["unexplained"]):
         axis = entry["unexplained"].iloc[0]
         sides = (axis[side] for side in ("genes_up", "genes_down") if axis[side])
@@ -137,12 +119,6 @@ def _measure(row: Any) -> str:
     if row.reading:
         texts.append(row.reading)
     return f"{row.measure} {row.value:.2f}" + (f" ({', '.join(texts)})" if texts else "")
-
-
-def uncovered(table: pd.DataFrame) -> list[str]:
-    """Return the gene sets without a gene of the panel, those of most genes first."""
-    none = table[table["n_overlap"] == 0]
-    return [*none.sort_values("n_set", ascending=False, kind="stable")["term"].astype(str)]
 
 
 def extension(entry: Mapping[str, Any]) -> list[str]:

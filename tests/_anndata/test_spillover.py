@@ -113,7 +113,7 @@ def test_cells_that_say_no_neighbours_are_refused(line):
     where[2] = np.nan
     for places in (where.astype(object), np.full((5, 2), np.nan)):
         line.obsm["spatial"] = places
-        with refused(InvalidType, "spillover_to"):
+        with refused(InvalidValue, "spillover_to"):
             read(line, wanted)
     del line.obsm["spatial"]
     with refused(NotFound, "spillover_to"):
