@@ -30,15 +30,6 @@ log = logging.getLogger(__name__)
 #: What an argument with a number for each gene may be; documentation shows it.
 PerGene = str | Mapping[str, float] | float
 
-#: Texts that often stand for a missing label, and are one where somebody means it.
-_MISSING = frozenset(
-    (
-        *("?", "-", "na", "n/a", "none", "missing", "not assigned", "not available", "unassigned"),
-        *("unclassified", "undefined", "undetermined", "unknown", "unlabeled", "unlabelled"),
-        *("null", "unsure"),
-    )
-)
-
 
 def labels(
     adata: AnnData, name: str, argument: str = "labels", *, at_least: Literal[1, 2] = 1
@@ -86,19 +77,13 @@ def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) ->
 
 
 def log_labels(labels: NDArray[Any], cv: int | None) -> None:
-    """Log which values are classes, those that may mean a missing label, and those with few cells.
+    """Log which values are classes, and those with few cells.
 
     `cv` is the number of folds that is asked for; None: none.
     """
     classes, counts = np.unique(labels.astype(str), return_counts=True)
     sizes = {name: f"{name!r} ({n})" for name, n in zip(classes.tolist(), counts, strict=True)}
     log.info(f"`labels` has {len(classes)} classes: {', '.join(sizes.values())}.")
-    suspect = [name for name in sizes if name.strip().casefold() in _MISSING]
-    if suspect:
-        note(
-            f"`labels`: {listed(map(repr, suspect))} is used as a class. If it stands for a "
-            "missing label, set the label of these cells to missing."
-        )
     number = 2 if cv is None or counts.max() < 2 else n_folds(counts, cv)
     if cv is not None and number < cv:
         note(

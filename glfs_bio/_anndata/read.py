@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from ..cells.spec import StructureSpec
     from ..data.matrix import Sums
 
-_ON_GPU = ("cupy", "cupyx")
 #: Bytes of a real number: single and double precision.
 _PRECISIONS = (4, 8)
 #: The layer that stands for ``.raw``.
@@ -47,9 +46,6 @@ RAW = "raw"
 #: Column of ``.var`` in which readers of 10x keep what a feature is, and what controls are.
 _TYPES = "feature_types"
 _CONTROL_TYPE = re.compile(r"control|codeword|blank", re.IGNORECASE)
-#: Classes of objects that hold several, the attribute that does, and how they are written.
-_SEVERAL = {"MuData": ("mod", "mdata"), "SpatialData": ("tables", "sdata.tables")}
-
 #: The content of a matrix is recognised from so many values, of so many rows where it is not in
 #: memory.
 _FIRST_VALUES, FIRST_ROWS = 10_000, 20
@@ -119,13 +115,8 @@ def check(adata: Any) -> None:
     from anndata import AnnData
 
     if not isinstance(adata, AnnData):
-        attribute, called = _SEVERAL.get(type(adata).__name__, ("", ""))
-        items = list(getattr(adata, attribute, ()))
-        remedy = f": pass one of {listed(items)}, such as {called}[{items[0]!r}]" if items else ""
-        raise InvalidType(
-            "`adata` must be an AnnData object of cells × genes, not "
-            f"{type(adata).__name__}{remedy}"
-        )
+        kind = type(adata).__name__
+        raise InvalidType(f"`adata` must be an AnnData object of cells × genes, not {kind}")
     if hasattr(adata.obs, "to_memory"):  # of anndata.experimental.read_lazy
         for name in ("obs", "var", "obsm", "varm", "obsp", "uns"):
             setattr(adata, name, _loaded(getattr(adata, name)))
@@ -404,17 +395,8 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
             raise NotFound(
                 f"`layer={short(RAW)}` lacks genes of `adata`: {listed(missing)}: remove these"
             )
-        data = adata.raw[:, adata.var_names].X
-    else:
-        data = adata.X if layer is None else find(adata, "layers", layer, argument)
-    kind = type(getattr(data, "_meta", data))  # of dask, what its blocks are
-    package = kind.__module__.partition(".")[0]
-    if package in _ON_GPU:
-        raise InvalidType(
-            f"{subject('X' if layer is None else argument, layer)} is on a GPU: copy it to the "
-            "CPU first, with rapids_singlecell.get.anndata_to_CPU"
-        )
-    return data
+        return adata.raw[:, adata.var_names].X
+    return adata.X if layer is None else find(adata, "layers", layer, argument)
 
 
 def _finite_values(block: Matrix) -> NDArray[Any]:

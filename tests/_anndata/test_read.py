@@ -188,17 +188,6 @@ def test_nothing_is_written_to_a_part_of_a_backed_object(pbmc, tmp_path):
             call(part)
 
 
-def test_objects_that_hold_several():
-    for kind, held, remedy in (
-        ("MuData", "mod", "mdata['rna']"),
-        ("SpatialData", "tables", "sdata.tables['rna']"),
-    ):
-        several = type(kind, (), {held: {"rna": 1, "atac": 2}})()
-        with refused(InvalidType, "adata") as caught:
-            pp.select_genes(several, 5)
-        assert remedy in str(caught.value)
-
-
 def test_names_that_are_no_texts(pbmc):
     """By every function, before any work."""
     pp.select_genes(pbmc, 5)

@@ -8,7 +8,6 @@ import warnings
 from functools import partial
 
 import anndata as ad
-import dask.array
 import numpy as np
 import pandas as pd
 import pytest
@@ -216,32 +215,6 @@ def test_a_view_is_given_the_result_and_its_parent_is_not(pbmc, refuses):
         select_genes(view, 5)
     pd.testing.assert_frame_equal(view.var[expected.columns], expected)
     assert not any(name.startswith("glfs") for name in pbmc.var)
-    assert "glfs" not in pbmc.uns
-
-
-class OnGpu:
-    """What an array of CuPy looks like where there is none: it cannot become a NumPy array."""
-
-    __module__ = "cupy"
-    shape, dtype, ndim = (700, 765), np.dtype("float32"), 2
-
-    def __getitem__(self, rows):
-        return self
-
-    def __array__(self, *args, **kwargs):
-        msg = "Implicit conversion to a NumPy array is not allowed."
-        raise TypeError(msg)
-
-
-def test_a_matrix_on_a_gpu(pbmc, monkeypatch):
-    blocks = dask.array.zeros((700, 765), chunks=(100, -1))
-    blocks._meta = OnGpu()
-    before = pbmc.var.copy()
-    for matrix in (OnGpu(), blocks):
-        monkeypatch.setattr(ad.AnnData, "X", property(lambda _, matrix=matrix: matrix))
-        with refused(InvalidType, "X"):
-            select_genes(pbmc, 5)
-    assert pbmc.var.equals(before)
     assert "glfs" not in pbmc.uns
 
 

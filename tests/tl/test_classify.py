@@ -116,13 +116,6 @@ def test_classes_with_few_cells_are_named(adata, caplog):
     assert "'pair'" in message
 
 
-def test_values_that_may_mean_no_label_are_named(adata, caplog):
-    caplog.set_level("INFO")
-    adata.obs["label"] = np.where(np.arange(90) % 9 == 0, "Unknown", adata.obs["label"].astype(str))
-    classify(adata, "label", n_genes=3)
-    assert "'Unknown'" in caplog.text
-
-
 def test_include_exclude_and_batches(adata):
     adata.obs["donor"] = np.where(np.arange(90) % 2, "x", "y")
     adata.X[1::2, 18:22] += 30.0
