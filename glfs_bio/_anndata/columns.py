@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..errors import InvalidType, InvalidValue, listed, note, short
+from ..errors import InvalidType, InvalidValue, listed, note, short, subject
 from ..labels import Labels, as_numbers, coded, is_whole, n_folds
 from ..measures import labels as by_panel
 from ..measures.cells import N_NEIGHBORS
@@ -42,13 +42,11 @@ def labels(
     names = cell_labels.names
     if len(names) < at_least:
         raise InvalidValue(
-            f"`{argument}={short(name)}` has {len(names)} of the {at_least} labels that are needed "
-            f"at least ({listed(names)}): choose another column"
+            f"`{argument}={short(name)}` has {len(names)} of {at_least} labels that are needed"
         )
     if none:
         note(
-            f"`{argument}={short(name)}`: {sum(none.values())} cells have {listed(none)}, and "
-            "count as cells without a label."
+            f"{subject(argument, name)}: {sum(none.values())} cells without a label ({listed(none)})."
         )
     return cell_labels
 
@@ -62,8 +60,7 @@ def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) ->
     kind = column.dtype
     if kind.kind in "mMc" or isinstance(kind, pd.PeriodDtype):  # times, and complex numbers
         raise InvalidType(
-            f"`{argument}={short(name)}` has dtype {kind}, which is neither labels nor real "
-            "numbers: convert it to one of these"
+            f"`{argument}={short(name)}` has dtype {kind}: convert it to labels or real numbers"
         )
     values = as_numbers(column)
     if values is None:
@@ -86,16 +83,10 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
     log.info(f"`labels` has {len(classes)} classes: {', '.join(sizes.values())}.")
     number = 2 if cv is None or counts.max() < 2 else n_folds(counts, cv)
     if cv is not None and number < cv:
-        note(
-            f"`labels`: the largest class has {int(counts.max())} labelled cells, and {number} "
-            f"folds are used instead of `cv={short(cv)}`."
-        )
+        note(f"`labels` has at most {counts.max()} cells in a class: {number} folds are used.")
     few = [sizes[name] for name in classes[counts < number].tolist()]
     if few:
-        note(
-            "`labels` has classes of few labelled cells, which are in as many test folds as they "
-            f"have cells, and single cells in none: {listed(few)}."
-        )
+        note(f"`labels` has classes of few labelled cells, single ones in no test: {listed(few)}.")
 
 
 def log_few(labels: Labels, readings: Sequence[str]) -> None:
@@ -107,20 +98,14 @@ def log_few(labels: Labels, readings: Sequence[str]) -> None:
         return
     k = by_panel.n_neighbors_of(codes)
     if k < N_NEIGHBORS and "knn" in readings:
-        note(
-            f"`labels` has small groups: labels are predicted from the nearest {k} cells, "
-            f"instead of {N_NEIGHBORS}."
-        )
+        note(f"`labels` has small groups: the nearest {k} cells are used, not {N_NEIGHBORS}.")
     few = {
         by_panel.describe_reading(reading, codes): names[sizes < by_panel.fewest(reading, codes)]
         for reading in readings
     }
     texts = [f"{called}: {listed(group)}" for called, group in few.items() if len(group)]
     if texts:
-        note(
-            "`labels` has labels of too few cells to be predicted well by any panel "
-            f"({'; '.join(texts)}): their recall says little."
-        )
+        note(f"`labels` has labels of too few cells to be predicted well ({'; '.join(texts)}).")
 
 
 def numbers(

@@ -55,9 +55,7 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     included = {gene: limit for gene, limit in out.items() if genes.included[gene]}
     if included:
         texts = [f"{adata.var_names[gene]} ({limit})" for gene, limit in included.items()]
-        raise InvalidValue(
-            f"`include` has genes that limits rule out: {listed(texts)}: relax the limits"
-        )
+        raise InvalidValue(f"`include` has genes that limits rule out: {listed(texts)}")
     include, candidates = np.flatnonzero(genes.included), np.flatnonzero(genes.allowed)
     check(limit_rows, request.n_genes, include=include, candidates=candidates)
     genes = replace(genes, ruled_out=out, allowed=genes.allowed & limit_rows.allowed)
@@ -207,9 +205,7 @@ def _counted(genes: Lookup, limits: Limits, labels: Labels | None, detection: De
     if limits.expected_counts is not None:
         means[:, 0] = _replaced(means[:, 0], genes, limits.expected_counts, "expected_counts")
     if not (np.isfinite(means).all() and (means >= 0).all()):
-        raise InvalidValue(
-            "`counts_layer` has values that are negative or not finite: name raw counts"
-        )
+        raise InvalidValue("`counts_layer` has negative or infinite values: name raw counts")
     return np.asarray(means)
 
 
@@ -253,10 +249,7 @@ def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
     if not isinstance(ranges, Mapping):
         ranges = dict.fromkeys(groups, ranges)
     if strange := [name for name in ranges if name not in groups]:
-        raise NotFound(
-            f"`per_group` has groups that are not in `groups`: {listed(strange)}: choose from "
-            f"{listed(groups)}"
-        )
+        raise NotFound(f"`per_group` has {listed(strange)}, and `groups` has {listed(groups)}")
     for name, (least, most) in ranges.items():
         if not least and len(groups[name]) <= most:
             continue
@@ -284,8 +277,7 @@ def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
     markers = [np.flatnonzero(expression.marked == k) for k in range(len(expression.labels))]
     if not any(map(len, markers)):
         raise InvalidValue(
-            f"`per_type={short(per_type)}` finds no marker: merge types that are alike, or list "
-            "their markers in `groups`"
+            f"`per_type={short(per_type)}` finds no marker: merge types, or list some in `groups`"
         )
     rows, few = [], []
     for name, genes in zip(expression.labels, markers, strict=True):

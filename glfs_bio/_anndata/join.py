@@ -92,7 +92,7 @@ def _common_genes(sets: Mapping[str, AnnData]) -> pd.Index:
         genes = genes[genes.isin(cells.var_names)]
     if not len(genes):
         raise InvalidValue(
-            f"`adata` has no gene that is in all datasets ({listed(sets)}): name genes alike"
+            f"`adata` has no gene that is in all of {listed(sets)}: name genes alike"
         )
     log.info(f"{len(genes)} genes are in all datasets.")
     return genes

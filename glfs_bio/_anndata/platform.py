@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,9 +56,7 @@ def with_codewords(platform: Platform) -> Platform:
     with naming(path="codebook"):
         panel = read_panel(platform.codebook)
     if panel.codebook is None:
-        raise InvalidValue(
-            f"`codebook={short(platform.codebook)}` has no codewords: name a codebook, or a table"
-        )
+        raise InvalidValue(f"`codebook={short(platform.codebook)}` has no codewords: give a table")
     return replace(platform, codebook=panel.codebook)
 
 
@@ -68,16 +67,14 @@ def of_genes(
     if platform is None:
         return AS_REFERENCE
     platform, lookup = with_codewords(platform), names.Lookup(adata, symbols)
-    values = _values(lookup, platform)
+    values, number = _values(lookup, platform), partial(columns.numbers, lookup)
     numbers: dict[str, Any] = {}
     conditions = [] if platform.genes is None else [_orderable(lookup, platform)]
     if platform.codebook is not None:
         numbers["codewords"], is_coded = bits(lookup.by_row(platform.codebook), adata.n_vars)
         conditions.append(is_coded)
     if "off_target" in values:
-        share = columns.numbers(
-            lookup, values.pop("off_target"), "off_target", most=1.0, unnamed=0.0
-        )
+        share = number(values.pop("off_target"), "off_target", most=1.0, unnamed=0.0)
         numbers["off_target"] = share
         if platform.max_off_target is not None:
             conditions.append(share <= platform.max_off_target)
@@ -85,23 +82,15 @@ def of_genes(
     for name, value in values.items():
         most = 1.0 if name == "failure" else np.inf
         unnamed = np.nan if name == "efficiency" else 0.0
-        numbers[name] = columns.numbers(
-            lookup, value, name, needed=orderable, most=most, unnamed=unnamed
-        )
+        numbers[name] = number(value, name, needed=orderable, most=most, unnamed=unnamed)
     if isinstance(platform.efficiency, AnnData):
         with_signal = "signal" not in values
         numbers |= _measured(lookup, platform.efficiency, layer, with_signal=with_signal)
     lookup.note_renamed("platform")
-    detection = Detection(
-        **numbers,
-        worst=platform.case == "worst",
-        orderable=orderable,
-        named=platform.is_instrument,
-    )
-    if detection.worst and not detection.varies:
-        raise InvalidValue(
-            f"`case={short(platform.case)}` is of draws: give a spread, or a failure"
-        )
+    named, worst = platform.is_instrument, platform.case == "worst"
+    detection = Detection(**numbers, worst=worst, orderable=orderable, named=named)
+    if worst and not detection.varies:
+        raise InvalidValue("`case='worst'` is of draws: give a spread, or a failure")
     return detection
 
 
@@ -142,9 +131,7 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
     if isinstance(genes, PanelFile):
         return genes.table.rename(columns={"n_probe_sets": "n_probes"})
     if not isinstance(genes, Collection) or not all(isinstance(gene, str) for gene in genes):
-        raise InvalidType(
-            "`platform` must have genes as names, a file, a column of `adata.var`, or a `dict`"
-        )
+        raise InvalidType("`platform` has genes that are no names: give names, a file or a column")
     table = pd.DataFrame({"gene": list(genes), "id": ""}, dtype=object)
     return table.assign(n_probes=genes.values()) if isinstance(genes, Mapping) else table
 
@@ -165,8 +152,7 @@ def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, 
     """Columns of a table of efficiencies, of the genes that are in the data."""
     if "efficiency" not in table or not table.index.is_unique:
         raise InvalidValue(
-            "`efficiency` has no column 'efficiency', or a gene twice: give the table of "
-            "`glfs_bio.tl.estimate_efficiency(adata)`"
+            "`efficiency` has no column 'efficiency', or has a gene twice: correct the table"
         )
     rows = table[[bool(lookup.of(str(name))) for name in table.index]]
     if rows.empty:
@@ -201,10 +187,7 @@ def _measured(
     efficiency[rows] = np.minimum(detected[shared] / molecules[rows], 1.0)
     if signal is None:
         if with_signal:
-            note(
-                f"`efficiency` has fewer than {FEWEST_CELLS} cells with counts: the signal of "
-                "genes is not estimated."
-            )
+            note(f"`efficiency` has too few cells with counts (under {FEWEST_CELLS}) for a signal.")
         return {"efficiency": efficiency}
     of_rows = np.zeros(lookup.n_genes)
     of_rows[rows] = signal[shared]
@@ -252,10 +235,7 @@ def _molecules(data: RowMatrix) -> Array:
     """Return ``−log(1 − s)`` for the share s of cells that express each gene."""
     (n_negative,), _ = data.sweep(_negative)
     if n_negative:
-        raise InvalidValue(
-            "`X` has negative values, which do not say where a gene is on: use counts, or "
-            "logarithms of them"
-        )
+        raise InvalidValue("`X` has negative values: use counts, or logarithms of them")
     share = (read.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
     return np.asarray(-np.log1p(-share))
 

@@ -98,8 +98,7 @@ def inputs(adata: AnnData, spec: StructureSpec) -> Inputs:
         caution(f"The matrix {STATES[kind]}{f', such as `layer={RAW!r}`' if has_raw else ''}.")
     if spec.batch_key is not None and spec.neighbors_key is not None:
         raise InvalidValue(
-            f"`neighbors_key={short(spec.neighbors_key)}` conflicts with `batch_key`, since each "
-            "batch has its own graph: remove one of the two"
+            f"`neighbors_key={short(spec.neighbors_key)}` conflicts with `batch_key`: remove one"
         )
     return Inputs(
         data,
@@ -137,7 +136,7 @@ def text_names(names: pd.Index, where: str) -> None:
     strange = [name for name in names if not isinstance(name, str)]
     if strange:
         raise InvalidType(
-            f"`adata` has no texts in {where} ({listed(map(repr, strange))}): use .astype(str)"
+            f"`adata` has no texts in {where}: {listed(map(repr, strange))}: use .astype(str)"
         )
 
 
@@ -147,7 +146,7 @@ def unique_names(adata: AnnData) -> None:
     if not adata.var_names.is_unique:
         doubled = adata.var_names[adata.var_names.duplicated()].unique()
         raise InvalidValue(
-            f"`adata` has genes twice in `adata.var_names` ({listed(doubled)}): make them unique"
+            f"`adata` has genes twice ({listed(doubled)}): make `adata.var_names` unique"
         )
 
 
@@ -215,7 +214,7 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     kind = data.dtype
     if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in _PRECISIONS):
         raise InvalidType(
-            f"{called} must hold whole numbers, float32 or float64, and has dtype {kind}"
+            f"{called} has dtype {kind}: convert it to whole numbers, float32 or float64"
         )
     if not is_here(data):
         return RowMatrix(data)
@@ -266,7 +265,7 @@ def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     rows = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
     if not _are_counts(_finite_values(rows.first(FIRST_ROWS))):
         raise InvalidValue(
-            f"`counts_layer={short(counts_layer)}` has no raw counts (whole numbers ≥ 0): name some"
+            f"`counts_layer={short(counts_layer)}` has no raw counts: name a layer of counts"
         )
     return rows
 
@@ -362,16 +361,12 @@ def graph(adata: AnnData, neighbors_key: str) -> Matrix:
     """Return connectivities of ``sc.pp.neighbors`` or ``sq.gr.spatial_neighbors``."""
     checks.texts(neighbors_key=neighbors_key)
     called = subject("neighbors_key", neighbors_key)
-    if neighbors_key not in adata.uns:
-        raise NotFound(f"{called} is no `graph of adata.uns`: compute the graph first")
-    about = adata.uns[neighbors_key]
+    about = adata.uns.get(neighbors_key)
     if not isinstance(about, Mapping):
-        raise InvalidType(f"{called} is no graph, but {short(about)}: compute the graph again")
+        raise NotFound(f"{called} is no `graph of adata.uns`: compute the graph first")
     connectivities = about.get("connectivities_key", "connectivities")
     if connectivities not in adata.obsp:
-        raise NotFound(
-            f"{called} refers to {connectivities!r}, which `adata.obsp` lacks: compute it again"
-        )
+        raise NotFound(f"{called} refers to {connectivities!r}, which is not in `adata.obsp`")
     pairs = adata.obsp[connectivities]
     if "coord_type" in (about.get("params") or {}) and sparse.issparse(pairs):
         pairs = pairs.maximum(pairs.T)  # squidpy joins a cell to its nearest, and not these to it

@@ -48,6 +48,7 @@ _OF_PLATFORM = ("orderable", "efficiency", "spread", "off_target", "signal")
 KEY = "glfs"
 #: Packages that every number depends on.
 _NUMERICAL = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
+_version = cache(version)  # which parses the metadata of a package, for some 10 ms
 
 
 def key_of(adata: AnnData, panel: object) -> str:
@@ -75,8 +76,7 @@ def key_for(
         written_kind = next((name for name in KINDS if key == f"{KEY}_{name}"), None)
     if written_kind not in (None, kind):
         raise InvalidValue(
-            f"`key_added={short(key)}` is the key of a result of `glfs_bio.{KINDS[written_kind]}`, "
-            "which would be lost: choose another key"
+            f"`key_added={short(key)}` is of `glfs_bio.{KINDS[written_kind]}`: choose another key"
         )
     return str(key)
 
@@ -136,11 +136,6 @@ def envelope(
         "versions": {package: _version(package) for package in (*_NUMERICAL, *packages)},
     }
     return entry if made_of is None else entry | {"made_of": dict(made_of)}
-
-
-@cache  # each reading parses the metadata of a package, for some 10 ms
-def _version(package: str) -> str:
-    return version(package)
 
 
 def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) -> pd.DataFrame:
@@ -225,7 +220,8 @@ def store(
     is ``""``.  Another selection under a key removes what was better than the one before, and what
     its platform was to the genes.
     """
-    if entry.get("kind") == "selection":
+    is_there = key in adata.uns or f"{key}_selected" in adata.var
+    if is_there and entry.get("kind") == "selection":
         forget_better(adata, key)
         forget(adata, [f"{key}_{name}" for name in _OF_PLATFORM])
     _put(adata, **contents)
@@ -356,27 +352,19 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     read.unique_names(adata)
     checks.texts(key=key)
     names = ("weight", "loss", "score", "rank", "selected", "included")
-    _check_columns(adata, key, "selection", names)
+    missing = [f"{key}_{name}" for name in names if f"{key}_{name}" not in adata.var]
+    if missing:
+        raise NotFound(
+            f"`key={short(key)}` is not a selection, since `adata.var` has no column {missing[0]}: "
+            "run `glfs_bio.pp.select_genes(adata)` first"
+        )
     frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in names})
     flags = ["selected", "included"]
     frame[flags] = frame[flags].astype(bool)
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
     if frame.empty:
-        raise InvalidValue(
-            f"`key={short(key)}` has no selected gene: run `glfs_bio.pp.select_genes(adata)` "
-            "again, or choose another selection"
-        )
+        raise InvalidValue(f"`key={short(key)}` has no selected gene: choose another selection")
     return frame.sort_values("rank", kind="stable")
-
-
-def _check_columns(adata: AnnData, key: str, kind: str, names: Iterable[str]) -> None:
-    """Refuse a key without the columns of ``.var`` of a kind of result."""
-    missing = [f"{key}_{name}" for name in names if f"{key}_{name}" not in adata.var]
-    if missing:
-        raise NotFound(
-            f"`key={short(key)}` is not a {kind}, since `adata.var` has no column {missing[0]}: "
-            f"run `glfs_bio.{KINDS[kind]}` first"
-        )
 
 
 def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
@@ -391,17 +379,14 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     series = series[~series.index.duplicated()]
     if series.empty:
         raise InvalidValue(
-            f"`symbols={short(symbols)}` has no name for any candidate gene: choose another column"
+            f"`symbols={short(symbols)}` names no candidate gene: choose another column"
         )
     return series
 
 
 def frequency(adata: AnnData, key: str) -> pd.Series:
     """Return the selection frequencies of ``tl.stability``, the largest first."""
-    read.check(adata)
-    checks.texts(key=key)
-    _check_columns(adata, key, "stability", ["frequency"])
-    column = adata.var[f"{key}_frequency"].dropna()
+    column = read.find(adata, "var", f"{key}_frequency", "key").dropna()
     return column.sort_values(ascending=False, kind="stable")
 
 

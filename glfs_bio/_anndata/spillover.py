@@ -43,8 +43,7 @@ def of_labels(platform: Platform, share: float, name: str, labels: Labels) -> Sp
         shared = counts[(counts.sum(axis=1) > 0) & counts.index.isin(labels.names)]
         if shared.empty:
             raise InvalidValue(
-                f"`spillover_to` has none of the types of `labels={short(name)}`, but "
-                f"{listed(list(table.index))}: give types the same names"
+                f"`spillover_to` has no type of `labels={short(name)}`: {listed(table.index)}"
             )
         missing = [name for name in labels.names if name not in shared.index]
         for types, text in (
@@ -75,14 +74,13 @@ def _table(neighbors: Any, labels: str) -> pd.DataFrame:
     """Return frequencies of neighbouring types, rows and columns by type."""
     if isinstance(neighbors, str):
         raise InvalidValue(
-            f"`spillover_to={short(neighbors)}` is what a record has of cells: give `platform`"
+            f"`spillover_to={short(neighbors)}` is all that is recorded: give `platform`"
         )
     if hasattr(neighbors, "n_obs"):
         try:
             neighbors = neighbor_frequencies(frequencies(neighbors, labels))
         except Refusal as refusal:
-            about = refusal.argument == "spillover_to"
-            raise (refusal if about else refusal.within("spillover_to")) from None
+            raise refusal.within("spillover_to") from None
     return pd.DataFrame.from_dict(neighbors, orient="index").fillna(0.0)
 
 
@@ -98,8 +96,7 @@ def _positions(spatial: AnnData) -> tuple[Array, Index]:
     """Positions, shape (n_cells, 2 or 3), and the number of the section of each cell."""
     if _POSITIONS not in spatial.obsm:
         raise NotFound(
-            f"`spillover_to` has no positions of cells under {_POSITIONS!r}: add them, or give a "
-            "table of the frequencies of neighbouring types"
+            f"`spillover_to` has no positions under {_POSITIONS!r}: add them, or give a table"
         )
     positions = checks.real("spillover_to", spatial.obsm[_POSITIONS])
     column = next((name for name in _SECTIONS if name in spatial.obs), None)

@@ -59,13 +59,13 @@ def made_of(
 
 def checksums(adata: AnnData, inputs: Inputs, spec: StructureSpec) -> dict[str, str]:
     """Return what a structure is of: all values of matrix, representation, graph and batches."""
+    made_of = {"matrix": checksum_of_matrix(adata, inputs.data, spec.layer)}
+    for name in ("representation", "graph"):
+        values = getattr(inputs, name)
+        made_of[name] = "None" if values is None else checksum_of(values)
     batch = inputs.batch
-    return {
-        "matrix": checksum_of_matrix(adata, inputs.data, spec.layer),
-        "representation": checksum_of(inputs.representation),
-        "graph": checksum_of(inputs.graph),
-        "batch": "None" if batch is None else _checksum([repr(batch.tolist()).encode()]),
-    }
+    made_of["batch"] = "None" if batch is None else _checksum([repr(batch.tolist()).encode()])
+    return made_of
 
 
 def is_of(entry: Any, checksums: Mapping[str, str]) -> bool:
@@ -122,21 +122,17 @@ def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
     n_left = int(adata.var[f"{key}_rank"].notna().sum())
     if n_left < n_tested:
         raise InvalidValue(
-            f"`{argument}={short(key)}` is a selection from {n_tested} genes, but `adata` has "
-            f"{n_left} of them: use the object with all genes"
+            f"`{argument}={short(key)}` is a selection from {n_tested} genes, of which `adata` has "
+            f"{n_left}: use the object with all genes"
         )
 
 
 def most_genes(adata: AnnData) -> int:
-    """Return the largest number of genes that a selection or a structure in the object is of."""
+    """Return the largest number of genes that a selection in the object is of."""
     n_genes = [0]
     for key, entry in adata.uns.items():
-        if not isinstance(entry, Mapping):
-            continue
-        if "n_tested" in entry and f"{key}_rank" in adata.var:
-            n_genes.append(int(codec.scalar(entry["n_tested"])))
-        elif {"sets", "set_of_cell"} <= entry.keys():
-            n_genes.append(np.size(entry["sets"]["0"]["variance"]))
+        if f"{key}_rank" in adata.var and isinstance(entry, Mapping):
+            n_genes.append(int(codec.scalar(entry.get("n_tested", 0))))
     return max(n_genes)
 
 
@@ -159,9 +155,9 @@ def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> st
     return _checksum(contents)
 
 
-def checksum_of(values: Matrix | None) -> str:
-    """Return a checksum of numbers in memory; ``"None"`` where there are none."""
-    return "None" if values is None else _checksum(_bytes_of(values))
+def checksum_of(values: Matrix) -> str:
+    """Return a checksum of numbers in memory."""
+    return _checksum(_bytes_of(values))
 
 
 def _request(adata: AnnData, key: Any) -> str:

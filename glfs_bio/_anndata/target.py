@@ -47,8 +47,7 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     for source, share in shares:
         if isinstance(preserve, Mapping) and not isinstance(source, str):
             raise InvalidType(
-                f"`preserve` has the key {quoted(source)}, which is not a string: for genes, use a "
-                "`boolean` column of `adata.var`, or a file"
+                f"`preserve` has the key {quoted(source)}: name a column, a space or a file"
             )
         checks.number("preserve", share, above=0.0)
         terms.append((_term(adata, source, request), float(share)))
@@ -101,7 +100,7 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
             return _OF_ALL_GENES[source]
         if source in adata.obs and source in adata.obsm:
             raise InvalidValue(
-                f"`preserve={short(source)}` is in `adata.obs` and in `adata.obsm`: rename one"
+                f"`preserve={short(source)}` is in `adata.obs` and `adata.obsm`: rename one"
             )
         if source in adata.obs:
             return _of_column(adata, source)
@@ -120,17 +119,13 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
             source = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
     elif not (isinstance(source, Path) or names.is_several(source)):
         raise InvalidType(
-            f"`preserve={short(source)}` must be 'structure', 'expression', a name in `adata.obs` "
-            "or `adata.obsm`, gene names, a file, or a `dict` of these to weights"
+            f"`preserve={short(source)}` must be a name, genes, a file, or a `dict` of names"
         )
     symbols, missing = request.symbols, request.missing
     panel = names.panel(adata, source, symbols=symbols, missing=missing, argument="preserve")
     ignored = adata.var_names[panel.genes].intersection(request.structure.ignore or ())
     if len(ignored):
-        raise InvalidValue(
-            f"`preserve` has genes that `ignore` has too: {listed(ignored)}: remove them from one "
-            "of the two"
-        )
+        raise InvalidValue(f"`preserve` has genes that `ignore` has too: {listed(ignored)}")
     return GenesTerm(panel.genes)
 
 
@@ -142,10 +137,7 @@ def _of_column(adata: AnnData, name: str) -> Term:
     n_cells = np.bincount(values.codes[values.codes >= 0])
     few = [label for label, n in zip(values.names, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
-        note(
-            "`preserve`: these labels have only one or two cells, too few for a reliable mean: "
-            f"{listed(few)}."
-        )
+        note(f"`preserve` has labels of one or two cells, too few for a mean: {listed(few)}.")
     return LabelsTerm(values.codes)
 
 
@@ -155,9 +147,7 @@ def _of_space(adata: AnnData, name: str) -> Term:
     check_indices(values, "preserve", name)
     values = values.toarray() if sparse.issparse(values) else np.asarray(values)
     if values.dtype.kind not in "fiub":
-        raise InvalidType(
-            f"`preserve={short(name)}` must hold numbers, and has dtype {values.dtype}"
-        )
+        raise InvalidType(f"`preserve={short(name)}` must hold numbers, not {values.dtype}")
     return _of_numbers(values.reshape(adata.n_obs, -1).astype(float), name)
 
 
@@ -178,7 +168,7 @@ def _weights(adata: AnnData, name: str) -> Array:
     if isinstance(values, np.ndarray):
         if not (np.isfinite(values).all() and values.min() >= 0 and values.any()):
             raise InvalidValue(
-                f"`cell_weights={short(name)}` must hold finite numbers ≥ 0, and not only 0"
+                f"`cell_weights={short(name)}` must hold finite numbers ≥ 0, not only 0"
             )
         return values
     is_labelled = values.codes >= 0

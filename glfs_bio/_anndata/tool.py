@@ -76,8 +76,8 @@ def tool(
                 checks.keys(key=key)
             inplace = arguments.get("inplace", True)
             checks.flags(inplace=inplace)
-            is_of_several = kind_of_several and isinstance(arguments.get("panel"), Mapping)
-            of_kind = kind_of_several if kind_of_several and is_of_several else kind
+            is_of_several = isinstance(arguments.get("panel"), Mapping)
+            of_kind = (is_of_several and kind_of_several) or kind
             key_added = results.key_for(adata, of_kind, arguments["key_added"], key, suffix=suffix)
             arguments["key_added"] = key_added
             result = function(*call.args, **call.kwargs)
