@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..errors import InvalidType, InvalidValue, listed, note, short, subject
+from ..errors import InvalidType, InvalidValue, listed, note, short
 from ..labels import Labels, as_numbers, coded, is_whole, n_folds
 from ..measures import labels as by_panel
 from ..measures.cells import N_NEIGHBORS
@@ -45,9 +45,7 @@ def labels(
             f"`{argument}={short(name)}` has {len(names)} of {at_least} labels that are needed"
         )
     if none:
-        note(
-            f"{subject(argument, name)}: {sum(none.values())} cells without a label ({listed(none)})."
-        )
+        note(f"`{argument}={short(name)}`: {sum(none.values())} without a label ({listed(none)}).")
     return cell_labels
 
 
@@ -67,8 +65,7 @@ def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) ->
         return labels(adata, name, argument, at_least=2)
     if is_whole(values) and not np.isnan(values).all():
         raise InvalidType(
-            f"`{argument}={short(name)}` holds whole numbers, which may be labels or measurements: "
-            f"convert labels with `.astype('category')`, and {instead}"
+            f"`{argument}={short(name)}` has whole numbers: use `.astype('category')`, or {instead}"
         )
     return values
 
@@ -144,7 +141,7 @@ def numbers(
     if refused.any():
         limit = "" if np.isinf(most) else f", and at most {most:g},"
         raise InvalidValue(
-            f"`{argument}` has no finite number ≥ 0{limit} for {int(refused.sum())} genes "
-            f"({listed(genes.adata.var_names[refused])}): correct these, or remove the genes"
+            f"`{argument}` has no finite number ≥ 0{limit} for {int(refused.sum())} genes: "
+            f"{listed(genes.adata.var_names[refused])}"
         )
     return np.where(is_bad, otherwise, values)

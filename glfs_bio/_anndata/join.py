@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from anndata import AnnData, concat
 
-from ..data.matrix import RowMatrix
 from ..errors import InvalidValue, Refusal, listed, short
 from . import read, target
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from .._typing import Matrix
     from ..options import Request
 
 log = logging.getLogger(__name__)
@@ -104,16 +102,14 @@ def _read(name: str, cells: AnnData, genes: pd.Index, request: Request) -> AnnDa
     batches = read.batches(cells, spec.batch_key)
     obs = cells.obs.copy()
     obs[_BATCH] = name if batches is None else [f"{name}: {batch}" for batch in batches]
-    matrix = _matrix(cells, genes, spec.layer, "layer")
-    lean = AnnData(matrix, obs=obs, var=cells.var.loc[genes], obsm=dict(cells.obsm))
+    rows = cells.var_names.get_indexer(genes)
+    lean = AnnData(
+        read.columns(cells, rows, spec.layer),
+        obs=obs,
+        var=cells.var.loc[genes],
+        obsm=dict(cells.obsm),
+    )
     if limits is not None and limits.counts_layer is not None:
         layer = None if limits.counts_layer == "X" else limits.counts_layer
-        lean.layers[_COUNTS] = _matrix(cells, genes, layer, "counts_layer")
+        lean.layers[_COUNTS] = read.columns(cells, rows, layer, "counts_layer")
     return lean
-
-
-def _matrix(cells: AnnData, genes: pd.Index, layer: str | None, argument: str) -> Matrix:
-    rows = read.row_matrix(cells, layer, argument)
-    if not genes.equals(cells.var_names):
-        rows = RowMatrix(rows, genes=cells.var_names.get_indexer(genes))
-    return rows.loaded()

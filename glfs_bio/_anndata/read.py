@@ -66,12 +66,11 @@ _OR_LAYER = ", or name a log-normalised matrix with `layer`"
 COMPUTED = re.compile("glfs_structure_[0-9a-f]{8}|glfs_all_genes")
 #: What is said of a matrix that is not log-normalised, by its state; see :func:`state`.
 STATES = {
-    "counts": f"looks like raw counts (whole numbers): run `{LOG_NORMALISE}` first{_OR_LAYER}",
-    "normalised": "looks normalised and not log-transformed: transform it once with log1p"
-    f"{_OR_LAYER}",
+    "counts": f"looks like raw counts: run `{LOG_NORMALISE}` first{_OR_LAYER}",
+    "normalised": f"looks normalised, not log-transformed: take log1p first{_OR_LAYER}",
     "twice": f"looks log-transformed twice: transform it once{_OR_LAYER}",
-    "scaled": "looks scaled, with negative values in place of zeros, which hides the difference "
-    f"between expressed genes and noise: select before scaling{_OR_LAYER}",
+    "scaled": "looks scaled, which hides the difference between expressed genes and noise: select "
+    f"before scaling{_OR_LAYER}",
     "intensities": "has values that are too large for log-normalised expression, like raw "
     f"microarray intensities: set values below 20 to 20 and take log2 first{_OR_LAYER}",
 }

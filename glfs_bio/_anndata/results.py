@@ -60,12 +60,7 @@ def key_of(adata: AnnData, panel: object) -> str:
 
 
 def key_for(
-    adata: AnnData,
-    kind: str,
-    key_added: Any,
-    of: str | None = None,
-    *,
-    suffix: str | None = None,
+    adata: AnnData, kind: str, key_added: Any, of: str | None = None, *, suffix: str | None = None
 ) -> str:
     """Return where a result is written, where nothing else of ours is; None: by its panel, `of`."""
     read.check(adata)

@@ -50,11 +50,7 @@ def made_of(
         names = np.array(adata.var_names[genes], dtype=object)
         about = {"key": codec.storable(key), "genes": names, "request": _request(adata, key)}
         recorded[str(number)] = about
-    return {
-        "layer": codec.storable(layer),
-        "matrix": _sums(adata, layer),
-        "panels": recorded,
-    }
+    return {"layer": codec.storable(layer), "matrix": _sums(adata, layer), "panels": recorded}
 
 
 def checksums(adata: AnnData, inputs: Inputs, spec: StructureSpec) -> dict[str, str]:

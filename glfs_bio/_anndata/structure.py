@@ -79,8 +79,7 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
     for name in OF_STORED:
         if getattr(spec, name) is not None:
             raise InvalidValue(
-                f"`{name}={short(getattr(spec, name))}` conflicts with the structure of `use_rep`: "
-                "remove one of the two"
+                f"`{name}={short(getattr(spec, name))}` conflicts with `use_rep`: leave it out"
             )
     stored = results.entry(adata, spec.use_rep, "structure", "request", argument="use_rep")
     return replace(StructureSpec.restored(stored["request"]), stored_key=spec.use_rep)
@@ -233,17 +232,15 @@ def _warn_of_units(adata: AnnData, sets: Sequence[Cells]) -> None:
     if len(varying) >= _MANY_GENES and (np.abs(varying - 1.0) < _ALIKE).mean() > _NEARLY_ALL:
         raw = ", such as `layer='raw'`" if adata.raw is not None else ""
         caution(
-            "Nearly all genes have variance 1, as after scaling, which hides the difference "
-            "between expressed genes and noise. Select before scaling, or name a "
-            f"log-normalised matrix with `layer`{raw}."
+            "Nearly all genes have variance 1, as after scaling, which hides noise. Select before "
+            f"scaling, or name a log-normalised matrix with `layer`{raw}."
         )
     shares = [noise.shares_of_assay(batch.variance, batch.residuals) for batch in sets]
     share = np.mean(shares, axis=0)
     if share.max() > _MOST:
         caution(
-            f"{adata.var_names[int(share.argmax())]} varies much more than the other genes "
-            f"and makes {100.0 * float(share.max()):.0f} % of the assumed noise of the "
-            "platform: is it in the same unit? Correct its unit, or remove it from `adata.X`."
+            f"{adata.var_names[int(share.argmax())]} makes {100.0 * float(share.max()):.0f} % of "
+            "the assumed noise of the platform: correct its unit, or remove it from `adata.X`."
         )
 
 

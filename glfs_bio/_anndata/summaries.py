@@ -150,18 +150,13 @@ def _standing(row: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     """Return how a gene stands to a panel, in a sentence."""
     predictors = entry["predictors"]
     predictors = predictors["predictor"][predictors["gene"] == row["gene"]]
-    rank = f", rank {row['rank']:.0f} of {entry['n_candidates']:,}"
+    gene, rank = row["gene"], f", rank {row['rank']:.0f} of {entry['n_candidates']:,}"
     rank = "" if math.isnan(row["rank"]) else rank
     if row["selected"]:
-        texts = [
-            f"{row['gene']} is in the panel{rank}",
-            f"{_small(row['loss'])} is lost without it",
-        ]
+        texts = [f"{gene} is in the panel{rank}", f"{_small(row['loss'])} is lost without it"]
     else:
-        texts = [
-            f"{row['gene']} is not in the panel{rank}, as {row['why_not']}",
-            f"it would add {_small(row['gain'])}",
-        ]
+        texts = [f"{gene} is not in the panel{rank}, as {row['why_not']}"]
+        texts.append(f"it would add {_small(row['gain'])}")
     if row["replaces"]:
         change = "lose" if row["price"] > 0 else "gain"
         texts.append(f"{change} {_small(abs(row['price']))} in the place of {row['replaces']}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Arguments that say what is computed of and where it is written, do not decide on it, or are long.
 _UNRECORDED = {
-    *("adata", "panel", "key", "layer", "key_added", "inplace", "n_jobs", "select", "background"),
+    *("adata", "panel", "key", "layer", "key_added", "inplace", "n_jobs", "select", "background")
 }
 
 
