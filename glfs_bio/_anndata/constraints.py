@@ -249,7 +249,7 @@ def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
     if not isinstance(ranges, Mapping):
         ranges = dict.fromkeys(groups, ranges)
     if strange := [name for name in ranges if name not in groups]:
-        raise NotFound(f"`per_group` has {listed(strange)}, and `groups` has {listed(groups)}")
+        raise NotFound(f"`per_group` has {listed(strange)}: choose from {listed(groups)}")
     for name, (least, most) in ranges.items():
         if not least and len(groups[name]) <= most:
             continue

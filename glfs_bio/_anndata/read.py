@@ -365,7 +365,9 @@ def graph(adata: AnnData, neighbors_key: str) -> Matrix:
         raise NotFound(f"{called} is no `graph of adata.uns`: compute the graph first")
     connectivities = about.get("connectivities_key", "connectivities")
     if connectivities not in adata.obsp:
-        raise NotFound(f"{called} refers to {connectivities!r}, which is not in `adata.obsp`")
+        raise NotFound(
+            f"{called} has no {connectivities!r} in `adata.obsp`: compute the graph again"
+        )
     pairs = adata.obsp[connectivities]
     if "coord_type" in (about.get("params") or {}) and sparse.issparse(pairs):
         pairs = pairs.maximum(pairs.T)  # squidpy joins a cell to its nearest, and not these to it

@@ -263,7 +263,7 @@ def in_files(value: Any) -> Any:
         return {name: in_files(item) for name, item in value.items()}
     if isinstance(value, pd.DataFrame):
         columns = {str(name): _column(value[name], value.index) for name in value}
-        rows = pd.Index(_plain(value.index), name=value.index.name)
+        rows = _plain(value.index).rename(value.index.name)
         table = pd.DataFrame(columns).set_axis(rows, axis=0)
         return table.set_axis(pd.Index(list(columns), dtype=object), axis=1)
     if isinstance(value, np.ndarray | pd.Index | pd.Series):

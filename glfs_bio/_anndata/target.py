@@ -110,17 +110,12 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
         if not stored and sheets.ending(Path(source)) not in forms.ENDINGS:
             spaces = [key for key in adata.obsm if key not in adata.uns]  # no structures
             raise NotFound(
-                f"`preserve={short(source)}` is no column of `adata.obs` "
-                f"({listed(adata.obs.columns)}), not in `adata.obsm` ({listed(spaces)}), no "
-                "`boolean` column of `adata.var` and no file of genes: name one, or give a list"
+                f"`preserve={short(source)}` is no file, and neither in `adata.obs` nor in "
+                f"`adata.obsm`: choose from {listed([*adata.obs, *spaces])}, or list genes"
             )
         if not stored and source.lower().endswith(".gmt"):
             sets = read_markers(source).values()
             source = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
-    elif not (isinstance(source, Path) or names.is_several(source)):
-        raise InvalidType(
-            f"`preserve={short(source)}` must be a name, genes, a file, or a `dict` of names"
-        )
     symbols, missing = request.symbols, request.missing
     panel = names.panel(adata, source, symbols=symbols, missing=missing, argument="preserve")
     ignored = adata.var_names[panel.genes].intersection(request.structure.ignore or ())
