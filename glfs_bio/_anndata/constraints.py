@@ -121,7 +121,11 @@ def rows(
     genes = Lookup(adata, symbols)
     limits = with_lists(genes, limits)
     may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
-    priority = _priority(genes, limits, may)
+    priority = np.ones(adata.n_vars)
+    if isinstance(limits.priority, Mapping):
+        priority = _replaced(priority, genes, limits.priority, "priority")
+    elif limits.priority is not None:
+        priority = columns.numbers(genes, limits.priority, "priority", needed=may, otherwise=1.0)
     limit_rows = list(_groups(genes, limits))
     if limits.budget is not None and limits.cost is not None:
         costs = columns.numbers(genes, limits.cost, "cost", needed=may)
@@ -291,16 +295,6 @@ def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
             "Merge types that are alike, or list their markers in `groups`."
         )
     return rows
-
-
-def _priority(genes: Lookup, limits: Limits, may: NDArray[np.bool_]) -> Array:
-    """Return the factor of every gene."""
-    priority, factors = limits.priority, np.ones(genes.n_genes)
-    if isinstance(priority, Mapping):
-        return _replaced(factors, genes, priority, "priority")
-    if priority is None:
-        return factors
-    return columns.numbers(genes, priority, "priority", needed=may, otherwise=1.0)
 
 
 def _replaced(values: Array, genes: Lookup, by_name: Mapping[str, float], argument: str) -> Array:

@@ -138,26 +138,21 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
 
 def _values(lookup: names.Lookup, platform: Platform) -> dict[str, Any]:
     """Return what fields of a platform, or else columns of its table, have for the genes."""
-    values: dict[str, Any] = {}
-    if isinstance(platform.efficiency, pd.DataFrame):
-        values |= _of_table(lookup, platform.efficiency)
+    table, values = platform.efficiency, dict[str, Any]()
+    if isinstance(table, pd.DataFrame):
+        if "efficiency" not in table or not table.index.is_unique:
+            raise InvalidValue(
+                "`efficiency` has no column 'efficiency', or has a gene twice: correct the table"
+            )
+        rows = table[[bool(lookup.of(str(name))) for name in table.index]]
+        if rows.empty:
+            lookup.report("efficiency", list(map(str, table.index)))
+        values = {name: rows[name].to_dict() for name in _OF_TABLE if name in table}
     for name in (*_OF_TABLE, "failure"):
         value = getattr(platform, name)
         if not (value is None or isinstance(value, pd.DataFrame | AnnData)):
             values[name] = value
     return values
-
-
-def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """Columns of a table of efficiencies, of the genes that are in the data."""
-    if "efficiency" not in table or not table.index.is_unique:
-        raise InvalidValue(
-            "`efficiency` has no column 'efficiency', or has a gene twice: correct the table"
-        )
-    rows = table[[bool(lookup.of(str(name))) for name in table.index]]
-    if rows.empty:
-        lookup.report("efficiency", list(map(str, table.index)))
-    return {name: rows[name].to_dict() for name in _OF_TABLE if name in table}
 
 
 def _measured(

@@ -18,12 +18,12 @@ from ..labels import batch_names
 from ..measures import space
 from ..options import neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover
-from . import columns, read
+from . import columns
+from .expression import members
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._typing import Array, Index
     from ..labels import Labels
     from ..options import Platform
 
@@ -61,9 +61,7 @@ def frequencies(spatial: AnnData, labels: str) -> pd.DataFrame:
     """Count pairs of neighbours by their types, shape (n_types, n_types)."""
     cell_labels = columns.labels(spatial, labels)
     pairs = _graph(spatial)
-    of_type = sparse.csr_array(
-        cell_labels.codes[:, None] == np.arange(len(cell_labels.names)), dtype=np.float64
-    )
+    of_type = sparse.csr_array(members(cell_labels.codes, len(cell_labels.names))[:, 1:])
     counts = (of_type.T @ pairs @ of_type).toarray()
     if not counts.any():
         raise InvalidValue("`spillover_to` has no two cells with a label that are neighbours")
@@ -85,24 +83,21 @@ def _table(neighbors: Any, labels: str) -> pd.DataFrame:
 
 
 def _graph(spatial: AnnData) -> sparse.csr_array:
-    """Pairs of cells that are neighbours, shape (n_cells, n_cells), symmetric."""
-    if _GRAPH not in spatial.obsp:
-        return space.neighbours(*_positions(spatial), N_NEIGHBORS)
-    pairs = sparse.csr_array(spatial.obsp[_GRAPH]) != 0
-    return space.within(sparse.csr_array(pairs + pairs.T), np.zeros(spatial.n_obs))
+    """Return pairs of cells that are neighbours in a section, shape (n_cells, n_cells), symmetric.
 
-
-def _positions(spatial: AnnData) -> tuple[Array, Index]:
-    """Positions, shape (n_cells, 2 or 3), and the number of the section of each cell."""
+    A graph of squidpy comes before positions.
+    """
+    if _GRAPH in spatial.obsp:
+        pairs = sparse.csr_array(spatial.obsp[_GRAPH]) != 0
+        return space.within(sparse.csr_array(pairs + pairs.T), np.zeros(spatial.n_obs))
     if _POSITIONS not in spatial.obsm:
         raise NotFound(
             f"`spillover_to` has no positions under {_POSITIONS!r}: add them, or give a table"
         )
     positions = checks.real("spillover_to", spatial.obsm[_POSITIONS])
+    sections = np.zeros(spatial.n_obs, dtype=np.intp)
     column = next((name for name in _SECTIONS if name in spatial.obs), None)
-    if column is None:
-        return positions, np.zeros(spatial.n_obs, dtype=np.intp)
-    sections = batch_names(
-        read.find(spatial, "obs", column, "spillover_to"), "spillover_to", column
-    )
-    return positions, np.unique(sections, return_inverse=True)[1]
+    if column is not None:
+        names = batch_names(spatial.obs[column], "spillover_to", column)
+        sections = np.unique(names, return_inverse=True)[1]
+    return space.neighbours(positions, sections, N_NEIGHBORS)
