@@ -360,9 +360,11 @@ def graph(adata: AnnData, neighbors_key: str) -> Matrix:
     """Return connectivities of ``sc.pp.neighbors`` or ``sq.gr.spatial_neighbors``."""
     checks.texts(neighbors_key=neighbors_key)
     called = subject("neighbors_key", neighbors_key)
-    about = adata.uns.get(neighbors_key)
-    if not isinstance(about, Mapping):
+    if neighbors_key not in adata.uns:
         raise NotFound(f"{called} is no `graph of adata.uns`: compute the graph first")
+    about = adata.uns[neighbors_key]
+    if not isinstance(about, Mapping):
+        raise InvalidType(f"{called} is no graph, but {short(about)}: compute the graph again")
     connectivities = about.get("connectivities_key", "connectivities")
     if connectivities not in adata.obsp:
         raise NotFound(

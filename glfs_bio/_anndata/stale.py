@@ -122,11 +122,15 @@ def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
 
 
 def most_genes(adata: AnnData) -> int:
-    """Return the largest number of genes that a selection in the object is of."""
+    """Return the largest number of genes that a selection or a structure in the object is of."""
     n_genes = [0]
     for key, entry in adata.uns.items():
-        if f"{key}_rank" in adata.var and isinstance(entry, Mapping):
+        if not isinstance(entry, Mapping):
+            continue
+        if f"{key}_rank" in adata.var:
             n_genes.append(int(codec.scalar(entry.get("n_tested", 0))))
+        elif {"sets", "set_of_cell"} <= entry.keys():
+            n_genes.append(np.size(entry["sets"]["0"]["variance"]))
     return max(n_genes)
 
 

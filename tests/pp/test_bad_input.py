@@ -164,9 +164,9 @@ def test_data(pbmc, unchanged, argument):
 
 
 def test_a_graph_that_is_not_there(pbmc, refuses):
-    for key in ("old", {"connectivities_key": "x"}):
+    for key, kind in (("old", InvalidType), ({"connectivities_key": "x"}, NotFound)):
         pbmc.uns["other"] = key
-        refuses(lambda: select_genes(pbmc, neighbors_key="other"), pbmc, NotFound, "neighbors_key")
+        refuses(lambda: select_genes(pbmc, neighbors_key="other"), pbmc, kind, "neighbors_key")
     other = pbmc.copy()
     other.obsp["connectivities"] = sparse.csr_matrix((700, 700))
     del pbmc.obsp["connectivities"]
