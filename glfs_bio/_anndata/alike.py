@@ -45,8 +45,8 @@ def sets(adata: AnnData, limits: Limits | None, symbols: str | None) -> dict[str
         return {}
     set_of_name, rows_of_set = _sets(), dict[str | None, list[int]]()
     for column in {None, symbols}:
-        called = adata.var_names if column is None else read.symbols(adata, column)
-        for row, name in enumerate(called):
+        gene_names = adata.var_names if column is None else read.symbols(adata, column)
+        for row, name in enumerate(gene_names):
             if name in set_of_name or (isinstance(name, str) and name.startswith("ENS")):
                 rows_of_set.setdefault(set_of(name), []).append(row)
     return {name: np.unique(rows).astype(np.intp) for name, rows in rows_of_set.items() if name}

@@ -87,9 +87,9 @@ def of_genes(
         with_signal = "signal" not in values
         numbers |= _measured(lookup, platform.efficiency, layer, with_signal=with_signal)
     lookup.note_renamed("platform")
-    named, worst = platform.is_instrument, platform.case == "worst"
-    detection = Detection(**numbers, worst=worst, orderable=orderable, named=named)
-    if worst and not detection.varies:
+    numbers |= {"worst": platform.case == "worst", "named": platform.is_instrument}
+    detection = Detection(**numbers, orderable=orderable)
+    if detection.worst and not detection.varies:
         raise InvalidValue("`case='worst'` is of draws: give a spread, or a failure")
     return detection
 
@@ -182,7 +182,7 @@ def _measured(
     efficiency[rows] = np.minimum(detected[shared] / molecules[rows], 1.0)
     if signal is None:
         if with_signal:
-            note(f"`efficiency` has too few cells with counts (under {FEWEST_CELLS}) for a signal.")
+            note(f"`efficiency` has fewer than {FEWEST_CELLS} cells with counts: no signal.")
         return {"efficiency": efficiency}
     of_rows = np.zeros(lookup.n_genes)
     of_rows[rows] = signal[shared]

@@ -203,17 +203,17 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     if isinstance(data, RowMatrix):
         return data
     argument = "X" if layer is None else argument
-    called = subject(argument, layer)
+    matrix_name = subject(argument, layer)
     if data is None:
-        raise InvalidValue(f"{called} is `None`: name a matrix with `layer`")
+        raise InvalidValue(f"{matrix_name} is `None`: name a matrix with `layer`")
     if isinstance(data, np.ma.MaskedArray):
-        raise InvalidType(f"{called} is a masked array: fill its entries, or remove them")
+        raise InvalidType(f"{matrix_name} is a masked array: fill its entries, or remove them")
     if 0 in data.shape:
-        raise InvalidValue(f"{called} has no cells or no genes: its shape is {data.shape}")
+        raise InvalidValue(f"{matrix_name} has no cells or no genes: its shape is {data.shape}")
     kind = data.dtype
     if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in _PRECISIONS):
         raise InvalidType(
-            f"{called} has dtype {kind}: convert it to whole numbers, float32 or float64"
+            f"{matrix_name} has dtype {kind}: convert it to whole numbers, float32 or float64"
         )
     if not is_here(data):
         return RowMatrix(data)
@@ -359,19 +359,19 @@ def representation(adata: AnnData, use_rep: str) -> Array:
 def graph(adata: AnnData, neighbors_key: str) -> Matrix:
     """Return connectivities of ``sc.pp.neighbors`` or ``sq.gr.spatial_neighbors``."""
     checks.texts(neighbors_key=neighbors_key)
-    called = subject("neighbors_key", neighbors_key)
+    graph_name = subject("neighbors_key", neighbors_key)
     if neighbors_key not in adata.uns:
-        raise NotFound(f"{called} is no `graph of adata.uns`: compute the graph first")
-    about = adata.uns[neighbors_key]
-    if not isinstance(about, Mapping):
-        raise InvalidType(f"{called} is no graph, but {short(about)}: compute the graph again")
-    connectivities = about.get("connectivities_key", "connectivities")
+        raise NotFound(f"{graph_name} is no `graph of adata.uns`: compute the graph first")
+    entry = adata.uns[neighbors_key]
+    if not isinstance(entry, Mapping):
+        raise InvalidType(f"{graph_name} is no graph, but {short(entry)}: compute the graph again")
+    connectivities = entry.get("connectivities_key", "connectivities")
     if connectivities not in adata.obsp:
         raise NotFound(
-            f"{called} has no {connectivities!r} in `adata.obsp`: compute the graph again"
+            f"{graph_name} has no {connectivities!r} in `adata.obsp`: compute the graph again"
         )
     pairs = adata.obsp[connectivities]
-    if "coord_type" in (about.get("params") or {}) and sparse.issparse(pairs):
+    if "coord_type" in (entry.get("params") or {}) and sparse.issparse(pairs):
         pairs = pairs.maximum(pairs.T)  # squidpy joins a cell to its nearest, and not these to it
     return check_graph(pairs, adata.n_obs, "neighbors_key")
 

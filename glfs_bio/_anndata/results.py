@@ -368,8 +368,8 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     Genes without a name are left out, and of several with one name the best remains.
     """
     frame = ranked(adata, key, only="tested")
-    called = pd.Index(read.symbols(adata, symbols).loc[frame.index], dtype=object)
-    series = frame["score"].astype(float).set_axis(called)
+    genes = pd.Index(read.symbols(adata, symbols).loc[frame.index], dtype=object)
+    series = frame["score"].astype(float).set_axis(genes)
     series = series[series.index.notna()].sort_values(ascending=False, kind="stable")
     series = series[~series.index.duplicated()]
     if series.empty:
