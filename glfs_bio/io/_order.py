@@ -238,10 +238,10 @@ def write_reference(
             raise InvalidValue(
                 f"{code} has names twice ({listed(called[called.duplicated()])}): rename them"
             )
-    order = _by_turns(about_cells["annotation"], random_state)
+    turns = _by_turns(about_cells["annotation"], random_state)
     counts = RowMatrix(counts, cells, genes)
     with replacing(path, overwrite=overwrite) as target:
-        n_cells = _write_cells_that_fit(counts, about_cells, about_genes, target, order, max_bytes)
+        n_cells = _write_cells_that_fit(counts, about_cells, about_genes, target, turns, max_bytes)
     if n_cells < len(cells):
         note(f"{n_cells} of {len(cells)} cells were drawn by type, to fit {max_bytes:g} bytes.")
     if len(cells) < adata.n_obs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -195,9 +195,9 @@ def _prerank(scores: pd.Series, sets: dict[str, list[str]]) -> pd.DataFrame:
     import gseapy
 
     smaller = {name: genes for name, genes in sets.items() if len(genes) < len(scores)}
-    options = {"min_size": 1, "max_size": len(scores), "outdir": None, "no_plot": True}
-    options |= {"permutation_num": _PERMUTATIONS, "seed": _SEED}
-    options |= {"weight": 0.0}  # the score only orders the genes
+    options: dict[str, Any] = {"min_size": 1, "max_size": len(scores), "outdir": None}
+    options |= {"permutation_num": _PERMUTATIONS, "seed": _SEED, "no_plot": True}
+    options["weight"] = 0.0  # the score only orders the genes
     result = gseapy.prerank(scores, smaller, **options).res2d.set_index("Term")
     columns = {"ES": "es", "NES": "nes", "NOM p-val": "pvals", "FDR q-val": "pvals_adj"}
     table = result[list(columns)].astype(float).rename(columns=columns)

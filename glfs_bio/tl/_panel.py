@@ -222,7 +222,7 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
 
 def are_varying(criterion: Criterion) -> NDArray[np.bool_]:
     """Return whether each gene varies in any set of cells."""
-    return np.any([cells.variance > 0 for cells in criterion.sets], axis=0)
+    return np.asarray(np.any([cells.variance > 0 for cells in criterion.sets], axis=0))
 
 
 def are_all(criterion: Criterion, order: Index) -> NDArray[np.bool_]:
