@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -218,8 +218,8 @@ def _definition(name: str) -> ast.FunctionDef | ast.ClassDef:
     # up to a line that is not indented, and does not end the signature
     block = re.search(rf"(?ms)^(def|class) {function}\b.*?(?=^[^\s)]|\Z)", text)
     if block is not None:
-        nodes: Any = ast.parse(block[0]).body
-        return nodes[0]
+        (definition,) = cast("list[ast.FunctionDef]", ast.parse(block[0]).body)
+        return definition
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and function in {alias.name for alias in node.names}:
             source = resolve_name("." * node.level + (node.module or ""), package)

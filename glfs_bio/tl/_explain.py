@@ -83,7 +83,8 @@ def explain_panel(
         selection excluded, or with which its limits do not hold, cannot be one either.
     <layer of a panel>
     <symbols>
-    <preserve>  Batches count as in the selection, and in their mean for a target that is named.
+    <preserve>
+        Batches count as in the selection, and in their mean for a target that is named.
     key_added : str, default None
         Key of ``.uns``.  None: that of the panel and ``_explanation``, such as
         ``"glfs_explanation"``, which is also that of a list.

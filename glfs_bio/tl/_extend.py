@@ -73,7 +73,8 @@ def extend_panel(
         Target platform.  None: the platform of the selection.
     <layer of a panel>
     <symbols>
-    <preserve>  Batches count as in the selection.
+    <preserve>
+        Batches count as in the selection.
     key_added : str, default None
         Prefix of the columns in ``.var``, and key of ``.uns``.  None: that of the panel and
         ``_extended``, such as ``"glfs_extended"``, which is also that of a list.

@@ -70,8 +70,9 @@ def prove_panel(
     ----------
     <adata>
     panel : str, list or path, default "glfs"
-        <panel>  A panel that is no selection of the default criterion is compared with all panels
-        of its size, and is left as it is.
+        <panel>
+        A panel that is no selection of the default criterion is compared with all panels of its
+        size, and is left as it is.
     tolerance : float, default 0.005
         Share of what the best panel preserves that a nearly best panel may lose.
     time_limit : float, default 60.0

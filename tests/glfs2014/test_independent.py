@@ -118,15 +118,14 @@ def test_the_minimiser_and_the_path():
         assert kkt_residuals(solution.beta, slopes, 1.0).max() <= 1e-10
 
 
-@pytest.mark.parametrize("side", ["primal", "dual"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_laprls(shape, side):
+def test_laprls(shape):
     """Equation (3), with the label of a new sample as in (11)."""
     x, b, _ = problem(*shape)
     y = np.arange(shape[0]) % 3 == 0.0
     y = y - y.mean()
     smoother = (b - np.eye(shape[0])) / 3.0
     w = np.linalg.inv(x @ x.T + 7.0 * x @ smoother @ x.T + 0.5 * np.eye(len(x))) @ x @ y
-    coef, level = laprls.solve(x.T, y[:, None], smoother, lambda1=7.0, lambda2=0.5, side=side)
+    coef, level = laprls.solve(x.T, y[:, None], smoother, lambda1=7.0, lambda2=0.5)
     np.testing.assert_allclose(coef[:, 0], w, atol=RTOL * abs(w).max())
     np.testing.assert_allclose(x.T @ coef[:, 0] + level, w @ x, atol=1e-9)
