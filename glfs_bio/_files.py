@@ -46,8 +46,8 @@ def existing(path: str | Path) -> Path:
     """Return the path of an existing file."""
     path = as_path(path)
     if not path.is_file():
-        what = "is a folder" if path.is_dir() else "does not exist"
-        raise FileMissing(f"`path={short(path)}` {what}: give the path of a file")
+        problem = "is a folder" if path.is_dir() else "does not exist"
+        raise FileMissing(f"`path={short(path)}` {problem}: give the path of a file")
     return path
 
 

@@ -168,10 +168,10 @@ def answerable(
         "across": request.across != "mean",
         "search": request.search != "nested",
     }
-    asked = [name for name, is_asked in of_criterion.items() if is_asked]
-    if asked and not method.by_criterion:
+    options = [name for name, is_asked in of_criterion.items() if is_asked]
+    if options and not method.by_criterion:
         raise InvalidValue(
-            f"`{asked[0]}` needs `objective='error'`, the default, but the selection is by "
+            f"`{options[0]}` needs `objective='error'`, the default, but the selection is by "
             f"{method.name}: remove one of the two"
         )
     varies_to_worst = detection is not AS_REFERENCE and detection.varies and detection.worst

@@ -520,8 +520,8 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         return [panel]
     keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
     text = f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), flag of"
-    others = f"`adata.var` ({listed(lookup.flags)}) or gene of {lookup.where}"
-    raise NotFound(f"{text} {others}: name one{lookup.hints([panel])}")
+    choices = f"`adata.var` ({listed(lookup.flags)}) or gene of {lookup.where}"
+    raise NotFound(f"{text} {choices}: name one{lookup.hints([panel])}")
 
 
 def similar(name: str, names: Iterable[str]) -> list[str]:

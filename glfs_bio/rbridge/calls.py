@@ -174,14 +174,14 @@ def _write(
     }
     if not several:
         _restore_computed(cells[""])
-    before = {
+    old_tables = {
         name: {"var": adata.var.copy(), "obs": adata.obs.copy(), "uns": {**adata.uns}}
         for name, adata in cells.items()
     }
     call(cells if several else cells[""], **arguments)
     if not several:
         _keep_computed(cells[""])
-    return {name: _changes(adata, before[name]) for name, adata in cells.items()}
+    return {name: _changes(adata, old_tables[name]) for name, adata in cells.items()}
 
 
 def _keep_computed(adata: ad.AnnData) -> None:
@@ -200,12 +200,12 @@ def _restore_computed(adata: ad.AnnData) -> None:
                 getattr(adata, name).setdefault(key, value)
 
 
-def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
+def _changes(adata: ad.AnnData, old_tables: dict[str, Any]) -> dict[str, Any]:
     """Return columns and records that are new, and the names of those that are gone."""
-    rows = before["var"].index.get_indexer(adata.var_names)
+    rows = old_tables["var"].index.get_indexer(adata.var_names)
     records, revised = {}, {}
     for key, entry in adata.uns.items():
-        old = before["uns"].get(key, {})
+        old = old_tables["uns"].get(key, {})
         if read.COMPUTED.fullmatch(key):
             continue
         # The records that R handed over have no versions.
@@ -220,17 +220,17 @@ def _changes(adata: ad.AnnData, before: dict[str, Any]) -> dict[str, Any]:
     # R numbers its results, whatever was computed by the way.
     numbers = [
         int(entry["written"])
-        for key, entry in before["uns"].items()
+        for key, entry in old_tables["uns"].items()
         if "written" in entry and not read.COMPUTED.fullmatch(key)
     ]
     written = sorted(records, key=lambda key: int(records[key]["written"]))
     return {
         "rows": rows + 1,
-        "var": _new_columns(adata.var, before["var"].iloc[rows]),
-        "obs": _new_columns(adata.obs, before["obs"]),
+        "var": _new_columns(adata.var, old_tables["var"].iloc[rows]),
+        "obs": _new_columns(adata.obs, old_tables["obs"]),
         "gone": {
             name: values.strings(list(set(table) - {*getattr(adata, name)}))
-            for name, table in before.items()
+            for name, table in old_tables.items()
         },
         "revised": revised,
         "records": {

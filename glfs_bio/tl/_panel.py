@@ -193,9 +193,9 @@ def one_data_set(adata: AnnData, key: str, argument: str) -> None:
 
 def overridden(recorded: Request, request: Request) -> list[str]:
     """Return names of the arguments of a selection that a call replaced by others, with a word."""
-    before, now = recorded.arguments(), request.arguments()
-    names = [name for name in before if name not in _UNSAID]
-    return [name for name in names if repr(before[name]) != repr(now[name])]
+    arguments, replaced = recorded.arguments(), request.arguments()
+    names = [name for name in arguments if name not in _UNSAID]
+    return [name for name in names if repr(arguments[name]) != repr(replaced[name])]
 
 
 def basis_of(adata: AnnData, request: Request) -> Basis:

@@ -114,9 +114,16 @@ def resolve_genes(
     species = None
     if isinstance(nomenclature, str) and nomenclature.casefold() in names.SPECIES:
         species, nomenclature = nomenclature, None
-    asked: dict[str, Any] = {"symbols": symbols, "ids": ids, "species": species}
-    asked |= {"nomenclature": nomenclature, "ids_of_rows": ids_of_rows}
-    resolver, frame = resolved(adata, genes, **asked, annotated=not is_list)
+    resolver, frame = resolved(
+        adata,
+        genes,
+        symbols=symbols,
+        ids=ids,
+        species=species,
+        nomenclature=nomenclature,
+        ids_of_rows=ids_of_rows,
+        annotated=not is_list,
+    )
     if is_list:
         unknown = frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]
         for row in unknown:

@@ -287,18 +287,18 @@ def _pairs(
     of_genes = _gene_columns(table, kinds, of_type)
     if gene is not None:
         of_genes = [table.index_of(source, "gene", gene)]
-    others = [at for at in range(len(kinds)) if at not in of_genes]
+    further = [at for at in range(len(kinds)) if at not in of_genes]
     are_types = any(heads) and not any(sheets.is_head(head, _HEADS) for head in heads)
-    texts = [at for at in others if kinds[at] in ("names", "prose")]
+    texts = [at for at in further if kinds[at] in ("names", "prose")]
     texts = [at for at in texts if heads[at] or not any(heads)]
-    flags = [at for at in others if kinds[at] in ("flags", "marks") and heads[at]]
+    flags = [at for at in further if kinds[at] in ("flags", "marks") and heads[at]]
     of_type = of_type or texts[: len(texts) == 1]
     if of_type and of_genes:
         label = ""
         for row in table.rows:
             label = row[of_type[0]] or label  # merged cells have the last one
             yield label, _names_in(source, [row[at] for at in of_genes])
-    elif len(of_genes) == 1 and others and flags == others:
+    elif len(of_genes) == 1 and further and flags == further:
         for at in flags:
             is_of_type = map(sheets.is_yes, table.column(at))
             yield heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
