@@ -165,7 +165,7 @@ def test_what_the_platform_does_not_show_is_said(counts, caplog):
     pp.select_genes(here, 8, n_comps=5, platform=Platform(efficiency=few))
     assert "glfs_signal" not in here.var
     assert "glfs_efficiency" in here.var
-    assert f"under {FEWEST_CELLS}" in caplog.text
+    assert f"fewer than {FEWEST_CELLS} cells" in caplog.text
     pp.select_genes(here, 8, n_comps=5, platform=Platform(efficiency=there[:, :5].copy()))
     assert "has 5 of 40 genes" in caplog.text
     assert "blind to 3 genes of the panel" in caplog.text
