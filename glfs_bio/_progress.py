@@ -78,7 +78,7 @@ def with_bar(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
     @wraps(function)
     def shown(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         for name in () if takes_all else kwargs.keys() - parameters.keys():
-            remedy = place_of(name, kwargs[name], parameters)
+            remedy = place_of(name, kwargs[name], parameters) or "leave it out"
             raise InvalidType(f"`{name}` is no argument of {function.__name__}: {remedy}")
         if not _is_watched():
             return function(*args, **kwargs)

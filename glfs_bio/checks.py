@@ -137,7 +137,8 @@ def number(name: str, value: Any, *, above: float | None = None, at_least: float
         if not too_small and (plain == 0 or _SMALLEST <= abs(plain) <= _LARGEST):
             return
     least = f"≥ {at_least:g}" if above is None else f"> {above:g}"
-    _refuse(name, value, f"a finite number {least}", right_type=is_number)
+    size = f", 0 or at least {_SMALLEST:.2g}" if is_number and 0 < abs(value) < 1 else ""
+    _refuse(name, value, f"a finite number {least}{size}", right_type=is_number)
 
 
 def share(name: str, value: Any) -> None:

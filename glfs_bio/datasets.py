@@ -68,8 +68,9 @@ def golub() -> AnnData:
     >>> adata.shape  # doctest: +SKIP
     (72, 7129)
     """
-    file = Path(os.environ.get(_FOLDER, ""), "golub72.h5ad")
-    if file.exists():
+    folder = os.environ.get(_FOLDER)
+    file = Path(folder or "", "golub72.h5ad")
+    if folder and file.exists():
         return _common(read_h5ad(file))
     return _assemble([_parse(Path(_download(name))) for name in _FILES])
 

@@ -59,6 +59,11 @@ def coded(
     """
     column = pd.Series(values)
     _refuse_measurements(column, argument, name)
+    if column.dtype == np.object_:
+        are_flags = {isinstance(value, bool | np.bool_) for value in column if _is_number(value)}
+        if len(are_flags) > 1:  # which pandas takes for 1 and 0
+            text = "has `True` and `False` beside numbers: name them apart"
+            raise InvalidValue(f"{subject(argument, name)} {text}")
     column = column.astype("category").cat.remove_unused_categories()
     labels = [_plain(label) for label in column.cat.categories]
     often = Counter(map(str, labels))
@@ -157,6 +162,10 @@ def _refuse_measurements(column: pd.Series, argument: str, name: object) -> None
             f"{subject(argument, name)} holds measurements, but labels must be categories, "
             "strings, whole numbers or `boolean`: convert it with `.astype('category')`"
         )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real | np.bool_)
 
 
 def _plain(label: Any) -> Any:

@@ -489,9 +489,10 @@ class Request:
                     f"`objective={short(objective.name)}` is for `method='glfs'` only: leave it "
                     "out with another `method`"
                 )
-        if self.n_genes is None and not self.ranker.chooses_size:
+        ranker = self.ranker
+        if self.n_genes is None and not ranker.chooses_size:
             raise InvalidValue(
-                f"`n_genes=None` needs a number, since {self.ranker.name} does not choose one: "
+                f"`n_genes=None` needs a number, since {ranker.name} does not choose one: "
                 "give a number"
             )
 

@@ -38,6 +38,7 @@ MISSING = {
 ALIKE = [
     np.array([0, "0", 1, 2], dtype=object),
     np.array([True, "True", False, "x"], dtype=object),
+    np.array([True, False, 1, 2], dtype=object),
     pd.Categorical([0, "0", 1, 1], categories=[0, 1, "0"]),
 ]
 

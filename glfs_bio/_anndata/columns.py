@@ -42,7 +42,8 @@ def labels(
     names = cell_labels.names
     if len(names) < at_least:
         raise InvalidValue(
-            f"`{argument}={short(name)}` has {len(names)} of {at_least} labels that are needed"
+            f"`{argument}={short(name)}` has {len(names)} labels ({listed(names)}), and {at_least} "
+            "are needed: choose another column"
         )
     if none:
         note(f"`{argument}={short(name)}`: {sum(none.values())} without a label ({listed(none)}).")
@@ -79,7 +80,7 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
     sizes = {name: f"{name!r} ({n})" for name, n in zip(classes.tolist(), counts, strict=True)}
     log.info(f"`labels` has {len(classes)} classes: {', '.join(sizes.values())}.")
     number = 2 if cv is None or counts.max() < 2 else n_folds(counts, cv)
-    if cv is not None and number < cv:
+    if cv is not None and counts.max() > 1 and number < cv:
         note(f"`labels` has at most {counts.max()} cells in a class: {number} folds are used.")
     few = [sizes[name] for name in classes[counts < number].tolist()]
     if few:

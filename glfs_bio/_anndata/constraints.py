@@ -54,10 +54,18 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     included = {gene: limit for gene, limit in out.items() if genes.included[gene]}
     if included:
         texts = [f"{adata.var_names[gene]} ({limit})" for gene, limit in included.items()]
-        raise InvalidValue(f"`include` has genes that limits rule out: {listed(texts)}")
+        raise InvalidValue(
+            f"`include` has genes that limits rule out: {listed(texts)}: leave them out, or relax "
+            "the limits"
+        )
     include, candidates = np.flatnonzero(genes.included), np.flatnonzero(genes.allowed)
     check(limit_rows, request.n_genes, include=include, candidates=candidates)
     genes = replace(genes, ruled_out=out, allowed=genes.allowed & limit_rows.allowed)
+    if request.n_genes is not None and request.n_genes > genes.allowed.sum():
+        raise InvalidValue(
+            f"`n_genes={short(request.n_genes)}` is more than the {genes.allowed.sum()} candidate "
+            f"genes within the limits ({listed(limit_rows.limits)}): reduce it, or relax the limits"
+        )
     priority = limit_rows.priority[genes.allowed]
     weighed = limit_rows.budget or limit_rows.lower.any() or (priority != 1.0).any()
     binds = weighed or not limit_rows.hold(genes.allowed.astype(float))
@@ -220,7 +228,10 @@ def _totals(
         yield _upper("total_counts['cell']", "", means[:, 0], totals["cell"])
     if "bit" in totals:
         if detection.codewords is None:
-            raise InvalidValue("`total_counts['bit']` needs a `platform` with a codebook: give one")
+            raise InvalidValue(
+                f"`total_counts['bit']={short(totals['bit'])}` needs a `platform` with a codebook: "
+                "give one"
+            )
         for bit, load in enumerate(detection.codewords.T * means[:, 0], start=1):
             yield _upper("total_counts['bit']", f" (bit {bit})", load, totals["bit"])
     if labels is None or "type" not in totals:

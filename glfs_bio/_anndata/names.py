@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import logging
 import lzma
 import re
 from collections import defaultdict
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
+
+log = logging.getLogger(__name__)
 
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
@@ -390,10 +393,13 @@ def choose(
     if adata.n_vars and not allowed.any():
         argument = "exclude" if ignore is None else "ignore"
         raise InvalidValue(f"`{argument}` leaves no candidate gene: name fewer genes")
-    names = adata.var_names[controls & ~included & ~excluded]
-    if len(names) and missing != "ignore":
-        text = "controls count as no structure and are not selected"
-        note(f"{len(names)} {text}: {listed(names, 3)}.")
+    for is_no_candidate, text, say in (
+        (controls, "controls count as no structure and are not selected", note),
+        (nameless, "names of clones and loci are not selected unless included", log.info),
+    ):
+        names = adata.var_names[is_no_candidate & ~included & ~excluded]
+        if len(names) and missing != "ignore":
+            say(f"{len(names)} {text}: {listed(names, 3)}.")
     return Candidates(allowed, included, missing=tuple(absent))
 
 

@@ -165,12 +165,9 @@ def _measured(
     molecules in the mean; the share is that mean there over the mean here, and at most 1, as the
     noise here is not only that of counting.  ``"signal"`` is the structure in units of noise.
     """
-    signal = None
     with naming(adata="efficiency", X="efficiency"):
         read.unique_names(cells)
         detected = _molecules(read.row_matrix(cells))
-        if with_signal:
-            signal = signal_of(cells)
     by_row = lookup.by_row({name: column for column, name in enumerate(cells.var_names)})
     if not by_row:
         lookup.report("efficiency", list(cells.var_names))
@@ -178,8 +175,11 @@ def _measured(
     if len(rows) < lookup.n_genes:
         note(f"`efficiency` has {len(rows)} of {lookup.n_genes} genes: it is 0 for the others.")
     efficiency = np.zeros(lookup.n_genes)
-    molecules = _molecules(read.row_matrix(lookup.adata, layer))
+    with naming(X="X" if layer is None else "layer"):
+        molecules = _molecules(read.row_matrix(lookup.adata, layer))
     efficiency[rows] = np.minimum(detected[shared] / molecules[rows], 1.0)
+    with naming(adata="efficiency", X="efficiency"):
+        signal = signal_of(cells) if with_signal else None
     if signal is None:
         if with_signal:
             note(f"`efficiency` has fewer than {FEWEST_CELLS} cells with counts: no signal.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,6 +25,7 @@ from ..errors import (
     Refusal,
     caution,
     listed,
+    naming,
     quoted,
     short,
     subject,
@@ -226,14 +228,15 @@ def columns(
     adata: AnnData, genes: Index, layer: str | None = None, argument: str = "layer"
 ) -> Matrix:
     """Return some genes of ``X`` or a layer over all cells, in memory, in their order."""
-    return RowMatrix(row_matrix(adata, layer, argument), genes=genes).loaded()
+    with nullcontext() if layer is None else naming(X=argument):
+        return RowMatrix(row_matrix(adata, layer, argument), genes=genes).loaded()
 
 
 def controls(adata: AnnData) -> NDArray[np.bool_]:
     """Return whether each row of ``.var`` is a control or a spike-in, by name or by type."""
     mask = np.fromiter(map(is_control, adata.var_names), dtype=bool, count=adata.n_vars)
     if _TYPES in adata.var:
-        mask |= [bool(_CONTROL_TYPE.search(kind)) for kind in adata.var[_TYPES].astype(str)]
+        mask |= adata.var[_TYPES].astype(str).str.contains(_CONTROL_TYPE).to_numpy(bool)
     return mask
 
 

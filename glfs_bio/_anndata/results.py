@@ -381,7 +381,9 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
 
 def frequency(adata: AnnData, key: str) -> pd.Series:
     """Return the selection frequencies of ``tl.stability``, the largest first."""
-    column = read.find(adata, "var", f"{key}_frequency", "key").dropna()
+    if f"{key}_frequency" not in adata.var:
+        raise NotFound(f"`key={short(key)}` has no frequencies: run `glfs_bio.tl.stability` again")
+    column = adata.var[f"{key}_frequency"].dropna()
     return column.sort_values(ascending=False, kind="stable")
 
 

@@ -14,7 +14,6 @@ from scipy import sparse
 
 from .. import checks
 from ..errors import InvalidValue, NotFound, Refusal, listed, note, short
-from ..labels import batch_names
 from ..measures import space
 from ..options import neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover
@@ -98,6 +97,7 @@ def _graph(spatial: AnnData) -> sparse.csr_array:
     sections = np.zeros(spatial.n_obs, dtype=np.intp)
     column = next((name for name in _SECTIONS if name in spatial.obs), None)
     if column is not None:
-        names = batch_names(spatial.obs[column], "spillover_to", column)
-        sections = np.unique(names, return_inverse=True)[1]
+        sections = pd.factorize(spatial.obs[column])[0]
+        if (sections < 0).any():
+            raise InvalidValue(f"`spillover_to` has cells without a {column!r}: fill it in")
     return space.neighbours(positions, sections, N_NEIGHBORS)

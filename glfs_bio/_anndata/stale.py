@@ -93,6 +93,8 @@ def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None
     Their seeds may differ.
     """
     selection = adata.uns[key]
+    if "request" not in entry or "request" not in selection:
+        return "its request is not recorded"
     request, of_selection = (codec.value_of(record["request"]) for record in (entry, selection))
     for fields in (request, of_selection):
         del fields["structure"]["random_state"]

@@ -315,6 +315,8 @@ def _market(counts: RowMatrix) -> Iterator[str]:
         cells = np.arange(begin, min(begin + _AT_ONCE, n_cells))
         block = sparse.coo_array(RowMatrix(counts, cells).loaded())
         cell, gene = block.coords
+        if (block.data % 1).any() or (block.data < 0).any():
+            raise InvalidValue("`counts_layer` has no counts in some cells: name another layer")
         entries = {"gene": gene + 1, "cell": cell + begin + 1, "count": block.data.astype(int)}
         table = pd.DataFrame(entries)
         yield table[table["count"] > 0].to_csv(sep=" ", header=False, index=False)

@@ -127,12 +127,13 @@ def _head(path: Path, ending: str) -> _Head:
         raise bad_file(path, f"{text}: write # before titles, and commas or tabs between columns")
     names = list(map(sheets.stripped, _fields(header, separators[0])))
     values = [_fields(line, separators[0]) for _, line in lines[1:]]
-    while not names[-1]:
+    while len(names) > len(values[0]) and not names[-1]:
         names.pop()
-    if len(names) == len(values[0]) - 1 and values[0][-1].strip():
+    if len(names) == len(values[0]) - 1 and names[-1] and values[0][-1].strip():
         names = ["", *names]
-    if len(names) != len(values[0]):
-        text = f"has {len(names)} names in line {n_lines}, and {len(values[0])} fields below"
+    if len(names) != len(values[0]) or not names[-1]:
+        n_names = sum(map(bool, names))
+        text = f"has {n_names} names in line {n_lines}, and {len(values[0])} fields below"
         raise bad_file(path, f"{text}: write # before titles, and end no line with a separator")
     n_keys = 1 + ({*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW)
     corner, columns = names[0], names[n_keys:]

@@ -239,7 +239,10 @@ def evaluate_panel(
     Request.of(platform=platform)
     panels = _panels(adata, panel, symbols)
     most = max(len(genes.genes) for genes in panels.values())
-    sizes = [] if sizes is None else sorted({*checks.whole_numbers("sizes", sizes, at_most=most)})
+    if sizes is None or not len(sizes):
+        sizes = []
+    else:
+        sizes = sorted({*checks.whole_numbers("sizes", sizes, at_most=most)})
     request = _request(adata, panels, preserve, layer, symbols=symbols, platform=platform)
     groups = catalogue.asked_for(
         measures,
@@ -267,8 +270,6 @@ def evaluate_panel(
     evaluation = Evaluation(adata, basis_of(adata, request), groups, random_state, **about)
     if coded is not None:
         columns.log_few(coded, evaluation.readings)
-    keys = [genes.key for genes in panels.values() if genes.key]
-    say_overridden(adata, next(iter(keys), None), request)
     prefixes = evaluation.prefixes(panels, sizes)
     rows: list[dict[str, Any]] = []
     written: dict[str, Any] = {}

@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 #: Columns of a table of genes beside symbol, id and ``n_probes``.
 COLUMNS = ("species", "n_probes", "previous", "aliases", "family")
+#: A line of a type and its genes.
+_LINE = re.compile(r"[^:]+:\s+\S")
 _GTF = (".gtf", ".gff", ".gff3")
 #: Attributes of a gene in a GTF or GFF3 file.
 _ATTRIBUTE = re.compile(r'(gene_id|gene_name|Name|ID)[ =]"?(?:gene:)?([^";]+)')
@@ -96,7 +98,8 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
 
 def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
     """Return a table of genes out of rows, with a header or without one."""
-    sheet, columns = sheets.genes(source, rows, further=("n_probe_sets", *COLUMNS))
+    further = ("n_probe_sets", *(name for name in COLUMNS if name != "n_probes"))
+    sheet, columns = sheets.genes(source, rows, further=further)
     frame = pd.DataFrame({name: sheet.column(at) for name, at in columns.items()}, dtype=object)
     frame = frame.rename(columns={"gene": "symbol"})
     if "n_probe_sets" in frame:
@@ -279,6 +282,8 @@ def _pairs(
     They are in rows, where a column holds the types; else a column has the genes of a type below
     its head, or says by flags which genes are of it.
     """
+    if rows and all(_LINE.match(row[0]) for row in rows):
+        raise bad_file(source, "has lines `type: genes`: put types and genes in two columns")
     table = sheets.headed(rows, type or gene, heads=_HEADS)
     heads, kinds = table.heads, table.kinds
     of_type = table.headed(sheets.HEADS["type"])[:1]

@@ -368,7 +368,9 @@ class Resolver:
         past = nomenclature() if history is None else history
         table = past if genes is None else genes
         if species is None and "species" in table:
-            species = _most(table, names) or "human"
+            n_like_mouse = sum(name[:1].isupper() and name[1:].islower() for name in names)
+            by_case = "mouse" if 2 * n_like_mouse > len(names) else "human"
+            species = _most(table, names) or by_case
         elif species is None and "species" in past:
             species = _most(past, [*table["symbol"], *table["id"]])
         self.species = full_name(species or "")

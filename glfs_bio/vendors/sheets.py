@@ -388,6 +388,8 @@ _BLANK = re.compile(r"[^\S \t\r\n]")
 #: Comments, which are no errors of a formula; one behind a name of a list; and what is above a
 #: list: a separator of Excel, or the name and the description of a set of MSigDB.
 _COMMENT = re.compile(r"(?m)^#(?!N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!).*$")
+#: The last of the comments above a table, with separators.
+_LAST_COMMENT = re.compile(r"(?:#.*\n)*#(.*[,;\t].*)\n(?!#)")
 _IN_LINE = re.compile(r"(?m)[ \t]+#.*$")
 _ABOVE = re.compile(r"\A(sep=.\n|\S+\n> .*\n)")
 #: Separates nothing.
@@ -442,6 +444,9 @@ def _rows_of_text(path: Path) -> list[list[str]]:
     content, suffix = _ABOVE.sub("", text(path)), ending(path)
     if suffix in _FASTA:
         return [[line[1:].split("|")[0].strip()] for line in content.split("\n") if line[:1] == ">"]
+    comment = _LAST_COMMENT.match(content)
+    if comment and is_head(re.split("[,;\t]", comment[1])[0]):
+        raise bad_file(path, f"has its header in a comment ({comment[1][:40]!r}): remove its #")
     content = _COMMENT.sub("", content)
     with reading(path, suffix):
         separator = _separator(content, suffix)

@@ -205,6 +205,11 @@ def test_bad_references(selected, tmp_path):
     ):
         with refused(Refusal, argument):
             write_reference(selected, tmp_path / name, labels, **options)
+    fractions = sparse.csr_matrix(selected.layers["counts"], dtype=float, copy=True)
+    fractions.data[-1] = 0.4
+    selected.layers["fractions"] = fractions
+    with refused(InvalidValue, "counts_layer"):
+        write_reference(selected, tmp_path / "a.zip", "bulk_labels", counts_layer="fractions")
     selected.obs_names = [*selected.obs_names[1:2], *selected.obs_names[1:]]
     with refused(InvalidValue, "adata"):
         write_reference(selected, tmp_path / "a.zip", "bulk_labels")

@@ -86,6 +86,8 @@ NO_MATRICES = [
     ("gene,chr,s1,s2\nCD3D,chr1,1,2\nLYZ,chrX,1,2\n", "chr"),
     (",barcode,CD3D\n0,AAAC,1\n1,CCCA,2\n", "barcode"),
     # blank names
+    ("spot,CD3D,CD4,\nAAACCTG-1,1,2,3\nAAACCTGC-1,1,2,3\n", "line 1"),
+    (",,,\nspot,CD3D,CD4\nAAACCTG-1,1,2\nAAACCTGC-1,1,2\n", "line 1"),
     ("cell,CD3D,,LYZ\na,1,2,3\n", "CD3D"),
     ("cell,,CD3D,LYZ\na,1,2,3\n", "column 1"),
     ("cell,CD3D,LYZ\na,1,2\n,3,4\n", "row 2"),

@@ -3,8 +3,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.colors import same_color
 from pictures import best_first, names, rows
+from refusals import refused
 
 from glfs_bio import pl, pp, tl
+from glfs_bio.errors import NotFound
 from glfs_bio.pl._figure import BLUE, GREY, VERMILLION
 
 
@@ -110,6 +112,10 @@ def test_stability(drawn):
     assert lengths == sorted(lengths, reverse=True)
     jaccard = drawn.uns["glfs_stability"]["jaccard"]
     np.testing.assert_array_equal(matrix.images[0].get_array(), jaccard)
+    for key, column in (("glfs_stability", "glfs_stability_frequency"), ("no", None)):
+        drawn.var = drawn.var.drop(columns=[column], errors="ignore")
+        with refused(NotFound, "key"):
+            pl.stability(drawn, key=key, show=False)
 
 
 def test_genes_of_the_panel_are_distinguished_from_others(pbmc):

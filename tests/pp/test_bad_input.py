@@ -186,6 +186,9 @@ def test_constant_genes_in_one_batch(pbmc, refuses):
 @pytest.mark.filterwarnings("ignore:Variable names are not")
 def test_objects(pbmc):
     repeated = pd.DataFrame(index=["A", *pbmc.var_names[:-2], "A"])
+    pbmc.var["feature_types"] = "Gene Expression"
+    with refused(InvalidValue, "X"):
+        select_genes(pbmc[:, []].copy())
     objects = {
         InvalidType: [pbmc.X, pbmc.to_df(), "cells.h5ad", None],
         InvalidValue: [ad.AnnData(pbmc.X, var=repeated)],

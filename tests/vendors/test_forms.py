@@ -248,6 +248,7 @@ def test_lists_and_tables_of_people(write):
 
 UNCLEAR = {
     "of_comment.tsv": "#made by X\n#gene\tscore\nCD3D\t1\nMS4A1\t2\nNA\t3\n",
+    "with_flags.csv": "#gene,gene_id,in_panel\nCD3D,ENSG00000167286,TRUE\nCD4,,FALSE\n",
     "one_line.csv": "CD3D,CD3E,MS4A1,CD79A\n",
     "chosen_twice.csv": ",one_selected,two_selected\nCD3D,True,False\nLYZ,False,True\n",
     # row numbers are no genes

@@ -180,6 +180,7 @@ def test_workbooks(tmp_path):
 
 WITHOUT_TYPES = {
     "lines.txt": "T: CD3D, CD3E\nB: MS4A1\n",
+    "lines.csv": "T cells: CD3D,CD3E\nB cells: MS4A1,CD79A\n",
     "list.txt": "CD3D\nCD3E\n",
     "cells.csv": "index,cluster\nAAACATACAACCAC-1,four\nAAACATTGAGCTAC-1,three\n",
     "counts.csv": "cluster,count\nT,300\nB,200\n",
