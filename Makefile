@@ -23,9 +23,9 @@ endif
 demo: $(INSTALLED)
 	@$(BIN)/glfs-bio demo --output demo.h5ad --overwrite
 
-# R checks its package and builds its vignettes beside the tests.
+# R checks and tests its package and builds its vignettes beside the tests of Python.
 test: $(R_FOLDER)/.installed $(VENV)/.has-zsh
-	@$(MAKE) --no-print-directory --jobs=3 r-check r-vignettes pytest
+	@$(MAKE) --no-print-directory --jobs=4 r-check r-tests r-vignettes pytest
 
 # Each process makes what tests share anew, so there are as many as cores, with a thread each; twice
 # as many where others have the machine, for a share of it.
