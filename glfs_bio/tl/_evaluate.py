@@ -239,7 +239,7 @@ def evaluate_panel(
     Request.of(platform=platform)
     panels = _panels(adata, panel, symbols)
     most = max(len(genes.genes) for genes in panels.values())
-    if sizes is None or not len(sizes):
+    if sizes is None or not np.size(sizes):
         sizes = []
     else:
         sizes = sorted({*checks.whole_numbers("sizes", sizes, at_most=most)})
