@@ -60,8 +60,8 @@ def coded(
     column = pd.Series(values)
     _refuse_measurements(column, argument, name)
     if column.dtype == np.object_:
-        are_flags = {isinstance(value, bool | np.bool_) for value in column if _is_number(value)}
-        if len(are_flags) > 1:  # which pandas takes for 1 and 0
+        numbers = [value for value in column if isinstance(value, Real | np.bool_)]
+        if len({isinstance(value, bool | np.bool_) for value in numbers}) > 1:  # 1 and 0 in pandas
             text = "has `True` and `False` beside numbers: name them apart"
             raise InvalidValue(f"{subject(argument, name)} {text}")
     column = column.astype("category").cat.remove_unused_categories()
@@ -162,10 +162,6 @@ def _refuse_measurements(column: pd.Series, argument: str, name: object) -> None
             f"{subject(argument, name)} holds measurements, but labels must be categories, "
             "strings, whole numbers or `boolean`: convert it with `.astype('category')`"
         )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real | np.bool_)
 
 
 def _plain(label: Any) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import anndata as ad
 import numpy as np
 import pytest
-from refusals import refused
+from refusals import accepted, refused
 
 from glfs_bio import GLFS
 from glfs_bio.errors import InvalidValue
@@ -105,3 +105,12 @@ def test_the_criterion_takes_what_others_refuse(clusters):
     assert chosen.get_support().sum() == 3
     with refused(InvalidValue, "preserve"):
         GLFS(3, preserve="labels", objective=Flat()).fit(clusters, np.arange(90) // 30)
+
+
+def test_unknown_names(clusters):
+    for argument in ("method", "objective"):
+
+        def rank(value, argument=argument):
+            rank_genes(clusters, Request.of(5, **{argument: value}))
+
+        assert accepted(rank, ["toy", 5, Loudest], argument) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import anndata as ad
@@ -126,3 +127,49 @@ def test_numbers_of_numpy(pbmc):
     recorded = glfs_bio.pp.recorded_parameters(cells)
     assert (recorded["n_genes"], recorded["n_comps"]) == (5, 30)
     assert not any(isinstance(value, np.generic) for value in recorded.values())
+
+
+@pytest.mark.parametrize("n_genes", [1, 50, 753])
+def test_every_size_can_be_had(pbmc, n_genes):
+    """To all that have a name; 12 are clones."""
+    select_genes(pbmc, n_genes)
+    assert len(best_first(pbmc)) == n_genes
+    preserved = pbmc.uns["glfs"]["preserved"]
+    assert preserved[0] > 0
+    assert (np.diff(preserved) >= -1e-12).all()
+    assert (preserved[-1] > 0.99) == (n_genes == 753)
+
+
+def test_included_genes_come_first_in_the_order_of_what_they_add(pbmc):
+    include = ["FTL", "CD79A", "CD3D"]
+    select_genes(pbmc, 10, include=include)
+    assert set(best_first(pbmc)[:3]) == set(include)
+    assert set(pbmc.var_names[pbmc.var["glfs_included"]]) == set(include)
+    alone = {}
+    for gene in include:
+        select_genes(pbmc, 1, include=[gene], key_added="alone")
+        alone[gene] = pbmc.uns["alone"]["preserved"][0]
+    assert best_first(pbmc)[0] == max(alone, key=alone.get)
+    assert pbmc.uns["glfs"]["preserved"][0] == pytest.approx(max(alone.values()))
+
+
+def test_genes_that_cannot_preserve_enough_are_all_taken_and_it_is_said(pbmc, caplog):
+    select_genes(pbmc, exclude=list(pbmc.var_names[10:]))
+    assert set(best_first(pbmc)) == set(pbmc.var_names[:10])
+    (message,) = caplog.messages
+    assert "10 genes" in message
+
+
+def test_no_panel_is_better_than_the_bound(pbmc):
+    """Every panel of 1, 2 and 3 of seven genes; the structure is that of all genes."""
+    candidates = list(pbmc.var_names[:70:10])
+    rest = [name for name in pbmc.var_names if name not in candidates]
+    select_genes(pbmc, 3, exclude=rest)
+    for size in (1, 2, 3):
+        best = 0.0
+        for panel in itertools.combinations(candidates, size):
+            select_genes(pbmc, size, include=list(panel), exclude=rest, key_added="tried")
+            best = max(best, pbmc.uns["tried"]["preserved"][-1])
+        share = pbmc.uns["glfs"]["preserved"][size - 1] / best
+        assert pbmc.uns["glfs"]["optimality"][size - 1] <= share + 1e-9
+        assert share <= 1 + 1e-9

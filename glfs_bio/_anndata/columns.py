@@ -13,7 +13,6 @@ from .. import checks
 from ..errors import InvalidType, InvalidValue, listed, note, short
 from ..labels import Labels, as_numbers, coded, is_whole, n_folds
 from ..measures import labels as by_panel
-from ..measures.cells import N_NEIGHBORS
 from .read import find
 
 if TYPE_CHECKING:
@@ -42,8 +41,8 @@ def labels(
     names = cell_labels.names
     if len(names) < at_least:
         raise InvalidValue(
-            f"`{argument}={short(name)}` has {len(names)} labels ({listed(names)}), and {at_least} "
-            "are needed: choose another column"
+            f"`{argument}={short(name)}` has too few labels ({listed(names) or 'none'}): choose a "
+            f"column of at least {at_least}"
         )
     if none:
         note(f"`{argument}={short(name)}`: {sum(none.values())} without a label ({listed(none)}).")
@@ -88,15 +87,12 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
 
 
 def log_few(labels: Labels, readings: Sequence[str]) -> None:
-    """Log where labels are predicted by fewer cells than usual, or cannot be."""
+    """Log labels of too few cells to be predicted."""
     codes, names = labels.codes, np.array(labels.names, dtype=object)
     sizes = np.bincount(codes[codes >= 0], minlength=len(names))
     if sizes.max() < 2:
         note("`labels` has no label of two cells, and none can be predicted.")
         return
-    k = by_panel.n_neighbors_of(codes)
-    if k < N_NEIGHBORS and "knn" in readings:
-        note(f"`labels` has small groups: the nearest {k} cells are used, not {N_NEIGHBORS}.")
     few = {
         by_panel.describe_reading(reading, codes): names[sizes < by_panel.fewest(reading, codes)]
         for reading in readings
@@ -143,6 +139,6 @@ def numbers(
         limit = "" if np.isinf(most) else f", and at most {most:g},"
         raise InvalidValue(
             f"`{argument}` has no finite number ≥ 0{limit} for {int(refused.sum())} genes: "
-            f"{listed(genes.adata.var_names[refused])}"
+            f"{listed(genes.adata.var_names[refused])}: correct these, or remove the genes"
         )
     return np.where(is_bad, otherwise, values)

@@ -137,7 +137,7 @@ def text_names(names: pd.Index, where: str) -> None:
     strange = [name for name in names if not isinstance(name, str)]
     if strange:
         raise InvalidType(
-            f"`adata` has no texts in {where}: {listed(map(repr, strange))}: use .astype(str)"
+            f"`adata` has no texts in {where}: {listed(map(repr, strange))}: use `.astype(str)`"
         )
 
 

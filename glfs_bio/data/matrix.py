@@ -386,6 +386,8 @@ def check_finite(values: Array, argument: str = "X", value: object = None) -> No
 _DENSE = 0.5
 #: Units in which sums of squares, and squares of these, are still numbers.
 _SMALLEST_UNIT = 1e-60
+#: Values so many times farther from zero than from one another change a selection by rounding.
+_FLAT = 1e4
 #: Rows that are looked at where they are not in memory.
 _ROWS = 20
 #: Products of such numbers, and sums of these, are in the range of single precision.
@@ -429,7 +431,9 @@ def single(values: Array) -> tuple[Array, float]:
 
 
 def check_unit(data: RowMatrix) -> None:
-    """Refuse a unit in which squares would be zero or infinite; of a file the first rows count."""
+    """Refuse a unit in which squares would be zero or infinite, and sparse values so far from zero
+    that sums of them lose their differences; of a file the first rows count.
+    """
     source = data.source if data.in_memory else data.first(_ROWS)
     values = source.data if sparse.issparse(source) else source  # max() of it would sort it
     if not data.in_memory:
@@ -440,6 +444,10 @@ def check_unit(data: RowMatrix) -> None:
             f"`X` is in a unit in which its values are {extent:.3g} at most: bring it into another "
             "unit, such as that of logarithms of counts"
         )
+    if sparse.issparse(source) and not is_sparse(source):
+        low, high = float(values.min()), float(values.max())
+        if max(low, -high) > _FLAT * (high - low):
+            raise InvalidValue("`X` is sparse without a zero, and hardly varies: make it dense")
 
 
 #: What rounding leaves of the variance of a constant gene, in units of its mean square: of zeros

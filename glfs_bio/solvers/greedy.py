@@ -212,7 +212,7 @@ def fewest_genes(preserved: Array, at_least: int, exhausted: str | None = None) 
     enough = np.flatnonzero(preserved >= SHARE)
     if len(enough):
         return max(int(enough[0]) + 1, at_least)
-    why = "the first genes do not reach it" if exhausted is None else f"{exhausted} is full"
+    why = "they do not reach it" if exhausted is None else f"{exhausted} is full"
     log.warning(
         f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the structure. "
         f"Without `n_genes`, {SHARE:.0%} is the target, but {why}."

@@ -139,12 +139,15 @@ def test_the_state_of_the_matrix_is_called_by_its_name(pbmc, word, change):
 
 
 def test_values_that_hardly_differ(pbmc):
-    """Differences of large sums lost them in CSR, and not in dense matrices."""
+    """Differences of large sums are lost in CSR, and not in dense matrices."""
     dense = ad.AnnData(pbmc.X.toarray().astype(float) + 1e4, var=pbmc.var[[]])
     full = ad.AnnData(sparse.csr_matrix(dense.X), var=pbmc.var[[]])
     for adata in (dense, full):
         cautions(adata)
     assert (dense.var["glfs_selected"] == full.var["glfs_selected"]).all()
+    full.X.data += 1e6
+    with refused(InvalidValue, "X"):
+        cautions(full)
 
 
 def test_a_unit_in_which_squares_vanish(pbmc, tmp_path):

@@ -86,12 +86,13 @@ def test_works_in_a_pipeline_and_a_grid(clusters):
     np.testing.assert_array_equal(named.weights_, given.weights_)
 
 
-def test_four_signals_among_noise():
+@pytest.mark.parametrize("objective", ["error", "exact"])
+def test_four_signals_among_noise(objective):
     """The paper's simulation: at full rank exactly the four genes that carry the groups."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.eye(4), 50, axis=0)
     data = np.hstack([groups, np.zeros((200, 400))]) + rng.normal(scale=0.2, size=(200, 404))
-    assert chosen(GLFS(n_genes=4, n_comps=None).fit(data)) == {0, 1, 2, 3}
+    assert chosen(GLFS(n_genes=4, objective=objective, n_comps=None).fit(data)) == {0, 1, 2, 3}
 
 
 def test_a_lambda_selects_its_whole_support(clusters):
@@ -223,3 +224,24 @@ def test_cells_without_a_label_or_number(cells, unknown):
     np.testing.assert_array_equal(model.fit(X, some).ranking_, model.fit(X, reference).ranking_)
     assert chosen_genes(X, some, preserve="labels") == TELLING
     assert chosen_genes(X, numbers, preserve="values") == TELLING
+
+
+def test_automatic_number_keeps_the_structure(clusters):
+    """Genes 0 and 5, 1 and 4, 2 and 3 say the same; 34 are noise."""
+    assert {min(gene, 5 - gene) for gene in chosen(GLFS().fit(clusters))} == {0, 1, 2}
+
+
+def test_included_genes_are_in_and_complemented(clusters):
+    best = int(np.argmin(GLFS(n_genes=3).fit(clusters).ranking_))
+    model = GLFS(n_genes=3).fit(clusters, include=[20, best])
+    assert set(model.ranking_[[20, best]]) == {1, 2}
+    third = chosen(model) - {20, best}
+    assert len(third) == 1
+    assert third <= SIGNAL
+
+
+def test_data_stay_as_they_are(clusters, container):
+    data = container(clusters)
+    before = data.copy()
+    GLFS(n_genes=5).fit(data)
+    assert abs(data - before).max() == 0

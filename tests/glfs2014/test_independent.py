@@ -129,3 +129,20 @@ def test_laprls(shape):
     coef, level = laprls.solve(x.T, y[:, None], smoother, lambda1=7.0, lambda2=0.5)
     np.testing.assert_allclose(coef[:, 0], w, atol=RTOL * abs(w).max())
     np.testing.assert_allclose(x.T @ coef[:, 0] + level, w @ x, atol=1e-9)
+
+
+def test_mutual_information_of_the_tables():
+    """Xu, Liu & Gong: ``Σ p log(p/(p_i p_j)) / max(H, H')``; of Strehl: over ``√(H H')``."""
+    images = pytest.importorskip("benchmarks.paper.images")
+    rng = np.random.default_rng(0)
+    values, labels = rng.normal(size=(60, 3)), np.repeat(list("abc"), 20)
+    values[:20] += 3.0
+    clusters = images.KMeans(3, init="random", n_init=1, random_state=4).fit_predict(values)
+    joint = np.array([[np.mean((labels == a) & (clusters == k)) for k in range(3)] for a in "abc"])
+    rows, columns = joint.sum(axis=1), joint.sum(axis=0)
+    some = joint > 0
+    mutual = np.sum(joint[some] * np.log((joint / np.outer(rows, columns))[some]))
+    first, second = (-np.sum(p * np.log(p)) for p in (rows, columns))
+    measured = images.nmi(values, labels, 3, 4)
+    assert measured["NMI"] == pytest.approx(mutual / max(first, second), rel=RTOL)
+    assert measured["NMI of Strehl"] == pytest.approx(mutual / np.sqrt(first * second), rel=RTOL)

@@ -95,3 +95,12 @@ def test_of_many_cells_nearly_all_of_the_nearest_are_found(monkeypatch):
     assert near.shape == exact.shape
     assert not (near == np.arange(len(where))[:, None]).any()
     assert measures.knn_preservation(near, exact).mean() > 0.9
+
+
+def test_more_genes_keep_more_clusters(pbmc, values):
+    full = clusterings(pbmc.obsm["X_pca"])
+    few, many = (
+        cluster_preservation(clusterings(coordinates(values[:, :size])), full) for size in (3, 100)
+    )
+    assert (np.array(few) < many).all()
+    np.testing.assert_allclose(cluster_preservation(full, full), 1.0)

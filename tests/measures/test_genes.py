@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scanpy as sc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from refusals import refused
 from scipy.stats import spearmanr
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics import r2_score
 
 from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.spec import StructureSpec
@@ -136,3 +139,29 @@ def test_frequency_comes_before_rank_and_untested_genes_last():
     ranks = np.array([[3.0, 1.0, 2.0, np.nan], [3.0, 1.0, 2.0, np.nan]])
     assert list(consensus(chosen, ranks, 1)) == [True, False, False, False]
     assert list(consensus(chosen, ranks, 3)) == [True, True, True, False]
+
+
+def test_against_regression_on_other_cells(real):
+    """Ridge regression learns on one half of the blood cells, and predicts on the other."""
+    adata = real("pbmc3k_2638")
+    sc.pp.filter_genes(adata, min_cells=3)
+    sc.pp.normalize_total(adata, target_sum=1e4)
+    sc.pp.log1p(adata)
+    sc.pp.highly_variable_genes(adata, n_top_genes=1500, subset=True)
+    (problem,) = build_problems(adata.X, StructureSpec())
+    values = adata.X.toarray().astype(float)
+    structure = problem.basis @ problem.projections.T
+    rng = np.random.default_rng(0)
+    loud = np.argsort(-problem.variance)
+    panel = np.sort(rng.choice(loud[:200], 50, replace=False))
+    others = np.setdiff1d(loud[:500], panel)
+    learn, predict = np.array_split(rng.permutation(len(values)), 2)
+
+    def held_out(target):
+        model = RidgeCV(np.logspace(-1, 4, 8)).fit(values[learn][:, panel], target[learn])
+        predicted = model.predict(values[predict][:, panel])
+        return r2_score(target[predict], predicted, multioutput="raw_values")
+
+    expected, r2 = held_out(structure[:, others]), imputed([problem], panel)[others]
+    assert np.median(r2) == pytest.approx(np.median(expected), abs=0.03)
+    assert spearmanr(r2, expected).statistic > 0.95

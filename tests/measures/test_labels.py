@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn import metrics
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from glfs_bio.measures import labels as readers
 from glfs_bio.measures.cells import coordinates, nearest
@@ -208,3 +212,17 @@ def test_silhouette_is_as_it_is_defined(monkeypatch):
     assert readers.silhouette(where[some], codes[some]) == pytest.approx(every)
     for alike in ([0, 0, 0, -1], [0, 1, 2, -1]):
         assert np.isnan(readers.silhouette(np.eye(4), np.array(alike)))
+
+
+def test_laprls_is_as_accurate_as_logistic_regression(pbmc, blood):
+    _, codes, names = blood
+    panel = np.argsort(-pbmc.X.toarray().var(axis=0))[:40]
+    values = pbmc.X.toarray()[:, panel].astype(float)
+    scores = read(values, codes, names)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of labels with fewer cells than folds
+        model = LogisticRegression(max_iter=300)
+        predicted = cross_val_predict(model, readers.standardised(values), codes, cv=folds)
+    assert scores.accuracy > metrics.accuracy_score(codes, predicted) - 0.02
+    assert scores.macro_f1 > metrics.f1_score(codes, predicted, average="macro") - 0.05

@@ -252,3 +252,15 @@ def test_38_samples(real):
         select_genes(golub, 20, include=list(golub.var_names[:2]))
     assert np.isnan(golub.uns["glfs"]["optimality"]).all()
     assert golub.var["glfs_included"][golub.var["glfs_rank"] <= 2].all()
+
+
+def test_clusters_and_blood_cells_have_axes(pbmc, four_among_noise):
+    adata = four_among_noise()
+    select_genes(adata, 4)
+    assert adata.var["informative"][adata.var["glfs_selected"]].all()
+    assert adata.uns["glfs"]["n_axes"] == 3
+    select_genes(pbmc, 5)
+    assert 3 < pbmc.uns["glfs"]["n_axes"] < 30
+    pbmc.obs["half"] = np.where(np.arange(pbmc.n_obs) % 2, "a", "b")
+    select_genes(pbmc, 5, batch_key="half")
+    assert pbmc.uns["glfs"]["n_axes"].shape == (2,)

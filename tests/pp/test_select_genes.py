@@ -5,6 +5,7 @@ from functools import partial
 
 import anndata as ad
 import numpy as np
+import pandas as pd
 import pytest
 import scanpy as sc
 from refusals import accepted, not_refused
@@ -192,3 +193,19 @@ def test_what_cannot_be_selected(pbmc, unchanged):
         assert not_refused(partial(select_genes, pbmc), COMBINATIONS) == []
         small = [pbmc[:2].copy(), pbmc[:0].copy(), pbmc[:, :0].copy(), pbmc[:, :1].copy()]
         assert accepted(select_genes, small, "X") == []
+
+
+def test_panel_keeps_the_cell_lines(real):
+    """Labels from SNPs, never seen: ten genes tell five cell lines apart."""
+    adata = real("sc_mixology_singlets1021")
+    sc.pp.normalize_total(adata, target_sum=1e4)
+    sc.pp.log1p(adata)
+    select_genes(adata, 10)
+    values = adata[:, adata.var["glfs_selected"]].X.toarray()
+    centred = values - values.mean(axis=0)
+    distances = ((centred[:, None] - centred[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(distances, np.inf)
+    labels = adata.obs["label"].to_numpy()
+    nearest = labels[np.argsort(distances, axis=1)[:, :15]]
+    votes = pd.DataFrame(nearest).mode(axis=1)[0].to_numpy()
+    assert (votes == labels).mean() > 0.97

@@ -16,9 +16,13 @@ from glfs_bio.glfs2014 import Exact
 from glfs_bio.methods import METHODS
 from glfs_bio.options import Request
 from glfs_bio.pp import select_genes
+from glfs_bio.rivals.q_alpha import QAlpha
+from glfs_bio.rivals.sparse_pca import SparsePCA
 from glfs_bio.selection import rank_genes
 from glfs_bio.solvers.panel import Candidates
 
+#: Two components hold three groups, and the mean of a gene is none of their structure.
+OF_GROUPS = {"sparse_pca": SparsePCA(n_components=2), "q_alpha": QAlpha(centered=True)}
 RIVALS = sorted(set(METHODS) - {"glfs"})
 
 
@@ -93,3 +97,23 @@ def test_only_the_criterion_answers_some_questions(clusters, method):
         with refused(InvalidValue, argument):
             request = Request.of(**{"n_genes": 5, "method": method} | options)
             rank_genes(clusters, request, **given)
+
+
+def test_finds_the_groups_in_any_unit(clusters, method):
+    n_genes = 3 if method in ("lapaofs", "lapdofs") else 6
+    for n_comps in (None, 10):
+        request = Request.of(n_genes, method=OF_GROUPS.get(method, method), n_comps=n_comps)
+        order = rank_genes(clusters, request).order[:n_genes]
+        assert set(order) <= set(range(6))
+        in_other_units = rank_genes(1000.0 * clusters, request)
+        np.testing.assert_array_equal(in_other_units.order[:n_genes], order)
+
+
+@pytest.mark.parametrize("method", ["laplacian_score", "variance", "q_alpha", "sparse_pca"])
+def test_included_genes_come_first_in_their_own_order(small, method):
+    request = Request.of(4, method=method, n_comps=None)
+    plain = rank_genes(small, request)
+    worst, bad = plain.order[-1], plain.order[-2]
+    ranking = rank_genes(small, request, candidates=Candidates.of(20, [worst, bad]))
+    np.testing.assert_array_equal(ranking.order, [bad, worst, *plain.order[:-2]])
+    np.testing.assert_array_equal(ranking.weights, plain.weights)
