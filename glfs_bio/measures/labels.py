@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -167,8 +167,9 @@ def scores_by(
         if len(cells) < len(codes):
             neighbors = nearest(where[cells], random_state=random_state)
         fold = None if fold is None else fold[cells]
-        options: dict[str, Any] = {"fold": fold, "random_state": random_state}
-        of_cells = laprls_scores(values, codes[cells], names, neighbors, **options)
+        of_cells = laprls_scores(
+            values, codes[cells], names, neighbors, fold=fold, random_state=random_state
+        )
         predicted[cells] = of_cells.predicted
         scores["laprls"] = replace(of_cells, predicted=predicted)
     for reading in scores:
@@ -233,9 +234,10 @@ def laprls_scores(
     features, present = _features(values, fold, draw), np.unique(labels)
     targets = np.asarray(codes[:, None] == present, dtype=float)
     smoother = laplacian(joined(neighbors)).astype(features.dtype)
-    options: dict[str, Any] = {"lambda1": _LAMBDA, "lambda2": _LAMBDA}
-    options["sample_weight"] = weights / weights[labelled].mean()
-    of_labels = laprls.held_out(features, targets, smoother, fold, **options)
+    weights /= weights[labelled].mean()
+    of_labels = laprls.held_out(
+        features, targets, smoother, fold, lambda1=_LAMBDA, lambda2=_LAMBDA, sample_weight=weights
+    )
     votes = present[of_labels[labelled].argmax(axis=1)]
     return _scores("laprls", codes, votes, names, possible=n_folds > 0)
 

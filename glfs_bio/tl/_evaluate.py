@@ -239,10 +239,8 @@ def evaluate_panel(
     Request.of(platform=platform)
     panels = _panels(adata, panel, symbols)
     most = max(len(genes.genes) for genes in panels.values())
-    if sizes is None or not np.size(sizes):
-        sizes = []
-    else:
-        sizes = sorted({*checks.whole_numbers("sizes", sizes, at_most=most)})
+    has_sizes = sizes is not None and np.size(sizes) > 0
+    sizes = sorted({*checks.whole_numbers("sizes", sizes, at_most=most)}) if has_sizes else []
     request = _request(adata, panels, preserve, layer, symbols=symbols, platform=platform)
     groups = catalogue.asked_for(
         measures,
