@@ -44,7 +44,6 @@ def view_of_all_genes(
         stored["nearest"] = np.asarray(entry["nearest"], dtype=np.intp)
         if "clusters" in entry:
             stored["clusters"] = {int(k): np.asarray(of) for k, of in entry["clusters"].items()}
-            stored["by_split"] = np.asarray(entry["by_split"])
         if not clustered or "clusters" in entry:
             return view
     else:
@@ -52,7 +51,6 @@ def view_of_all_genes(
     content: dict[str, Any] = {"nearest": view.nearest}
     if clustered:
         content["clusters"] = {str(k): of for k, of in view.clusters.items()}
-        content["by_split"] = view.by_split
     params = {"layer": layer, "random_state": random_state}
     entry = results.envelope("all_genes", params, made_of, **content)
     results.store(adata, KEY, entry, obsm={KEY: view.coordinates})

@@ -60,7 +60,6 @@ GROUPS = {
     "clusters": {
         "cluster_preservation_coarse": "NMI of 5 to 10 clusters in the panel and in all genes",
         "cluster_preservation_fine": "NMI of 20 to 40 clusters in the panel and in all genes",
-        "cluster_ari": "adjusted Rand index of 10 clusters in both, mean of five splits",
     },
     "forecast": {
         "accuracy_on_platform": "forecast accuracy of the labels on the platform",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics import normalized_mutual_info_score
 
 from ..cells import graph as graphs
 from ..cells.graph import MOST_EXACT, approximate_neighbors
@@ -35,9 +35,6 @@ _STARTS = 3
 _CELLS_OF_CLUSTER = 10
 #: Of more cells so many are clustered, in every view the same.
 CLUSTERED = 20_000
-#: Splits of these, each of which is clustered by itself, and its number of clusters.
-N_SPLITS, OF_SPLIT = 5, 10
-_SPLITS = [slice(first, None, N_SPLITS) for first in range(N_SPLITS)]
 
 
 @dataclass(frozen=True)
@@ -57,11 +54,6 @@ class View:
     def clusters(self) -> dict[int, Index]:
         """Return what :func:`clusterings` does."""
         return clusterings(self.coordinates, random_state=self.random_state)
-
-    @cached_property
-    def by_split(self) -> Index:
-        """Return what :func:`clustered_by_split` does."""
-        return clustered_by_split(self.coordinates, random_state=self.random_state)
 
 
 def dense(values: Matrix) -> Array:
@@ -171,11 +163,9 @@ def knn_preservation(neighbors: Index, neighbors_in_all: Index) -> Array:
 
 
 @pools.one_thread_if_forked
-def clusterings(
-    where: Array, numbers: Sequence[int] = COARSE + FINE, *, random_state: int | None = 0
-) -> dict[int, Index]:
-    """k-means clusters of the cells, shape (n_cells, r), by number of clusters that they are enough
-    for.
+def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Index]:
+    """k-means clusters of the cells, shape (n_cells, r), by number of clusters, coarse and fine,
+    that they are enough for.
 
     k-means needs no graph and no package beyond scikit-learn, and its number of clusters is the
     same in every panel, which it is not at a given resolution of Leiden.
@@ -184,7 +174,7 @@ def clusterings(
     of clusters.  Where fewer cells differ, each is a cluster.
     """
     where = where[evenly(len(where), CLUSTERED)].astype(np.float32)  # quicker
-    enough = [k for k in numbers if k * _CELLS_OF_CLUSTER <= len(where)]
+    enough = [k for k in COARSE + FINE if k * _CELLS_OF_CLUSTER <= len(where)]
     n_different = len(np.unique(where, axis=0))
 
     def clusters(k: int) -> Index:
@@ -195,40 +185,12 @@ def clusterings(
     return dict(zip(enough, pools.in_order(clusters, enough), strict=True))
 
 
-def clustered_by_split(where: Array, *, random_state: int | None = 0) -> Index:
-    """Clusters of the cells, shape (n_cells, r), of which every fifth cell is in one split.
-
-    Each split is clustered by itself, so that they differ by their cells and by their clustering.
-    Cluster of every cell that is clustered among those of its split; of none where they are too
-    few.
-    """
-    where = where[evenly(len(where), CLUSTERED)]
-    if len(where) // N_SPLITS < OF_SPLIT * _CELLS_OF_CLUSTER:
-        return np.empty(0, dtype=np.intp)
-    clusters = np.empty(len(where), dtype=np.intp)
-    for split in _SPLITS:
-        clusters[split] = clusterings(where[split], [OF_SPLIT], random_state=random_state)[OF_SPLIT]
-    return clusters
-
-
-def ari_in_splits(clusters: Index, clusters_in_all: Index) -> Array:
-    """Adjusted Rand index of :func:`clustered_by_split` in the panel and in all genes, for every
-    split; NaN where the cells are too few.
-    """
-    if not len(clusters):
-        return np.full(N_SPLITS, np.nan)
-    return np.array([adjusted_rand_score(clusters_in_all[k], clusters[k]) for k in _SPLITS])
-
-
 def cluster_preservation(
-    clusters: dict[int, Index], clusters_in_all: dict[int, Index]
-) -> tuple[float, float]:
+    clusters: dict[int, Index], clusters_in_all: dict[int, Index], numbers: Sequence[int]
+) -> float:
     """Return the normalised mutual information of :func:`clusterings` in the panel and in all
-    genes, the mean over coarse and over fine numbers; NaN where the cells are too few for any.
+    genes, the mean over some numbers of clusters; NaN where the cells are too few for any.
     """
-    means = []
-    for numbers in (COARSE, FINE):
-        pairs = [(clusters_in_all[k], clusters[k]) for k in numbers if k in clusters]
-        nmi = [float(normalized_mutual_info_score(*pair)) for pair in pairs]
-        means.append(float(np.mean(nmi)) if nmi else float("nan"))
-    return means[0], means[1]
+    pairs = [(clusters_in_all[k], clusters[k]) for k in numbers if k in clusters]
+    nmi = [float(normalized_mutual_info_score(*pair)) for pair in pairs]
+    return float(np.mean(nmi)) if nmi else float("nan")

@@ -113,8 +113,8 @@ def evaluate_panel(
           a Gaussian kernel, in 5-fold cross-validation over at most 100,000 cells
         - ``"space_laprls"``: ``domain_accuracy_laprls``, ``domain_macro_f1_laprls``
         - ``"silhouette"``: ``silhouette``, of at most 1,000 cells
-        - ``"clusters"``: ``cluster_preservation_coarse``, ``cluster_preservation_fine``,
-          ``cluster_ari``, of at most 20,000 cells
+        - ``"clusters"``: ``cluster_preservation_coarse``, ``cluster_preservation_fine``, of
+          at most 20,000 cells
         - ``"forecast"``, with `labels`, `counts_layer` and a platform: ``accuracy_on_platform``,
           ``accuracy_without_spillover``, ``mecr_reference``, ``mecr_on_platform``
     domains : str, default None
@@ -162,13 +162,12 @@ def evaluate_panel(
         there is none: ``all_genes``, the value of all genes, as 50 principal components;
         ``random``, the mean of 20 random panels of the same size, from genes that vary (of domains,
         and in space of many cells, of five), and ``random_best``, their best; ``bound``, which no
-        panel of this size exceeds; ``low`` and ``high``, the interval of 90 % of what a platform
-        is expected to show, or the lowest and highest of five splits of the cells; ``reading``, how
-        labels were read and of how many cells, such as ``"15-NN, leave-one-out; 700 cells"``, or
-        the batch; ``description``.  Shares are NaN for a panel of all genes that vary, which has
-        nothing to be compared with.  ``optimality`` is ``preserved`` relative to the bound without
-        constraints, and ``best_preserved`` the share of the selection of
-        :func:`~glfs_bio.pp.select_genes` of this size.
+        panel of this size exceeds; ``low`` and ``high``, the interval of 90 % of what a platform is
+        expected to show; ``reading``, how labels were read and of how many cells, such as ``"15-NN,
+        leave-one-out; 700 cells"``, or the batch; ``description``.  Shares are NaN for a panel of
+        all genes that vary, which has nothing to be compared with.  ``optimality`` is ``preserved``
+        relative to the bound without constraints, and ``best_preserved`` the share of the selection
+        of :func:`~glfs_bio.pp.select_genes` of this size.
     ``.uns[key_added]["per_label"]`` : DataFrame, one row per label and reading
         ``kind``, ``"label"`` or ``"domain"``; ``reading``, ``"knn"`` or ``"laprls"``; ``label``;
         ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with`` (``""`` for none),

@@ -326,14 +326,11 @@ class Evaluation:
         return [row("silhouette", of_panel, all_genes=of_all)]
 
     def _clusters(self, prefix: Prefix) -> list[Row]:
-        view, in_all, comparable = prefix.view, self.all_genes, prefix.comparable
-        coarse, fine = measures.cluster_preservation(view.clusters, in_all.clusters)
-        ari = measures.ari_in_splits(view.by_split, in_all.by_split) * comparable
-        return [
-            row("cluster_preservation_coarse", coarse * comparable, all_genes=1.0),
-            row("cluster_preservation_fine", fine * comparable, all_genes=1.0),
-            row("cluster_ari", ari.mean(), all_genes=1.0, low=ari.min(), high=ari.max()),
-        ]
+        clusters, in_all, rows = prefix.view.clusters, self.all_genes.clusters, []
+        for name, numbers in (("coarse", measures.COARSE), ("fine", measures.FINE)):
+            nmi = measures.cluster_preservation(clusters, in_all, numbers) * prefix.comparable
+            rows.append(row(f"cluster_preservation_{name}", nmi, all_genes=1.0))
+        return rows
 
     def _space(self, prefix: Prefix) -> list[Row]:
         panels = [] if np.isnan(prefix.comparable) else self._random_in_space(prefix.n_genes)

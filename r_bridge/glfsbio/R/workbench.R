@@ -85,7 +85,7 @@
 #' - `silhouette`: `silhouette`, of at most 1,000 cells.
 #' - `clusters`: `cluster_preservation_coarse` and `cluster_preservation_fine`,
 #'   normalised mutual information of 5 to 10 and of 20 to 40 clusters in the
-#'   panel and in all genes; `cluster_ari`, the adjusted Rand index of 10.
+#'   panel and in all genes.
 #' - `forecast`, with `labels`, `counts_layer` and a platform:
 #'   `accuracy_on_platform`, `accuracy_without_spillover`, `mecr_reference`,
 #'   `mecr_on_platform`.
@@ -97,7 +97,7 @@
 #'   `all_genes`, the value of all genes; `random`, the mean of 20 random panels
 #'   of the same size, and `random_best`, their best; `bound`, which no panel of
 #'   this size exceeds; `low` and `high`, the interval of 90 % of what a platform
-#'   is expected to show, or the lowest and highest of five splits of the cells;
+#'   is expected to show;
 #'   `reading`, how labels were read and of how many cells, or the batch; and
 #'   `description`. Shares are NA for a panel of all genes that vary.
 #' - `per_label`, a DataFrame with a row per label and reading: `kind`
