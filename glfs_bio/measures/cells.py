@@ -132,9 +132,8 @@ def nearest_of_others(where: Array, fold: Index, n_neighbors: int) -> Index:
     neighbors = np.empty((len(where), n_neighbors), np.intp)
     for number in np.unique(fold):
         tested, rest = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-        neighbors[tested] = rest[
-            graphs.nearest(where[tested], where[rest], n_neighbors, "brute")[1]
-        ]
+        _, nearest_of_rest = graphs.nearest(where[tested], where[rest], n_neighbors, "brute")
+        neighbors[tested] = rest[nearest_of_rest]
     return neighbors
 
 

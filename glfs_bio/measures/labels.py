@@ -8,8 +8,7 @@ kernel form (Belkin, Niyogi and Sindhwani 2006) with landmarks (Williams and See
 
 from __future__ import annotations
 
-import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .._typing import Array, Index, Matrix
-
-log = logging.getLogger(__name__)
 
 #: Labels that are too small for the neighbourhood may have this share of the cells, as accuracy is
 #: still that of the panel.
@@ -66,7 +63,7 @@ class LabelScores:
     #: Numbers of cells: rows are labels, columns what is predicted
     confusion: pd.DataFrame
     #: How labels were read, and of how many cells, in words
-    reading: str = ""
+    reading: str
 
 
 def n_neighbors_of(codes: Index) -> int:
@@ -113,8 +110,12 @@ def fewest(reading: str, codes: Index) -> int:
     return max(n_folds_of(codes), 2)
 
 
-def describe_reading(reading: str, codes: Index, *, validated: str | None = None) -> str:
-    """Return how cells are read, in words: what it is called, a comma, and how it is validated."""
+def describe_reading(reading: str, codes: Index, fold: Index | None = None) -> str:
+    """Return how cells are read, in words: what it is called, a comma, and how it is validated.
+
+    `fold` are blocks of tissue; None: as each reading has it.
+    """
+    validated = None if fold is None else f"{len(np.unique(fold))} folds of blocks of tissue"
     if reading == "knn":
         return f"{n_neighbors_of(codes)}-NN, {validated or 'leave-one-out'}"
     validated = validated or f"{n_folds_of(codes)}-fold cross-validation"
@@ -146,7 +147,6 @@ def scores_by(
     *,
     neighbors: Index | None = None,
     fold: Index | None = None,
-    validated: str | None = None,
     random_state: int | None = 0,
 ) -> dict[str, LabelScores]:
     """Return the scores of some readings: nearest cells in `where`, LapRLS of `values`.
@@ -155,7 +155,7 @@ def scores_by(
 
     Shapes: `where` (n_cells, r), `values` of the :func:`cells_read` and n_values columns, None for
     nearest cells alone; `fold` (n_cells,): cells are predicted from those of other folds, which are
-    numbered from 0.  None: as each reading has it.  `validated` says how in words.
+    blocks of tissue, numbered from 0.  None: as each reading has it.
     """
     if neighbors is None:
         neighbors = nearest(where, random_state=random_state)
@@ -166,16 +166,11 @@ def scores_by(
         cells, predicted = cells_read(codes), np.full(len(codes), -1, dtype=np.intp)
         if len(cells) < len(codes):
             neighbors = nearest(where[cells], random_state=random_state)
-        fold = None if fold is None else fold[cells]
-        of_cells = laprls_scores(
-            values, codes[cells], names, neighbors, fold=fold, random_state=random_state
+        fold_of_cells = None if fold is None else fold[cells]
+        predicted[cells] = by_laprls(
+            values, codes[cells], neighbors, fold=fold_of_cells, random_state=random_state
         )
-        predicted[cells] = of_cells.predicted
-        scores["laprls"] = replace(of_cells, predicted=predicted)
-    for reading in scores:
-        described = describe_reading(reading, codes, validated=validated)
-        described = f"{described}; {np.sum(codes >= 0):,} cells"
-        scores[reading] = replace(scores[reading], reading=described)
+        scores["laprls"] = _scores("laprls", codes, predicted, names, fold)
     return scores
 
 
@@ -193,28 +188,26 @@ def label_scores(
     many votes that of the nearer cell wins.
     `neighbors`, from :func:`~glfs_bio.measures.cells.nearest`, is used where all cells have labels.
     """
-    labelled = np.flatnonzero(codes >= 0)
-    used = n_neighbors_of(codes)
+    labelled, predicted = np.flatnonzero(codes >= 0), np.full(len(codes), -1, dtype=np.intp)
+    used = max(n_neighbors_of(codes), 1)
     if fold is not None:
-        neighbors = nearest_of_others(where[labelled], fold[labelled], max(used, 1))
+        neighbors = nearest_of_others(where[labelled], fold[labelled], used)
     elif neighbors is None or len(labelled) < len(codes):
-        neighbors = nearest(where[labelled], max(used, 1))
-    labels = codes[labelled]
-    votes = _majority(labels[neighbors[:, : max(used, 1)]])
-    return _scores("knn", codes, votes, names, possible=used > 0)
+        neighbors = nearest(where[labelled], used)
+    predicted[labelled] = _majority(codes[labelled][neighbors[:, :used]])
+    return _scores("knn", codes, predicted, names, fold)
 
 
 @pools.one_thread_of_blas()
-def laprls_scores(
+def by_laprls(
     values: Array,
     codes: Index,
-    names: Sequence[str],
     neighbors: Index,
     *,
     fold: Index | None = None,
     random_state: int | None = 0,
-) -> LabelScores:
-    """Predict the label of every cell by LapRLS of the cells in other folds.
+) -> Index:
+    """Predict the label of every labelled cell by LapRLS of the cells in other folds, else −1.
 
     Cells whose label is held out, or missing, are in the graph alone.  Folds, if none are given,
     are stratified, and the largest value of one label against the rest predicts.
@@ -222,24 +215,23 @@ def laprls_scores(
     Shapes: `values` (n_cells, n_values), in units that count alike; `neighbors` as of
     :func:`~glfs_bio.measures.cells.nearest`.
     """
-    labelled, n_folds = np.flatnonzero(codes >= 0), n_folds_of(codes)
     draw = np.random.default_rng(random_state)
     if fold is None:
         order = draw.permutation(len(codes))
         order = order[np.argsort(codes[order], kind="stable")]
         fold = np.empty(len(codes), dtype=np.intp)
-        fold[order] = np.arange(len(codes)) % max(n_folds, 2)
-    labels, weights = codes[labelled], np.zeros(len(codes))
-    weights[labelled] = (np.bincount(labels)[labels] / len(labels)) ** _POWER
+        fold[order] = np.arange(len(codes)) % max(n_folds_of(codes), 2)
+    is_labelled, weights = codes >= 0, np.zeros(len(codes))
+    labels = codes[is_labelled]
+    weights[is_labelled] = (np.bincount(labels)[labels] / len(labels)) ** _POWER
     features, present = _features(values, fold, draw), np.unique(labels)
     targets = np.asarray(codes[:, None] == present, dtype=float)
     smoother = laplacian(joined(neighbors)).astype(features.dtype)
-    weights /= weights[labelled].mean()
+    weights /= weights[is_labelled].mean()
     of_labels = laprls.held_out(
         features, targets, smoother, fold, lambda1=_LAMBDA, lambda2=_LAMBDA, sample_weight=weights
     )
-    votes = present[of_labels[labelled].argmax(axis=1)]
-    return _scores("laprls", codes, votes, names, possible=n_folds > 0)
+    return np.where(is_labelled, present[of_labels.argmax(axis=1)], -1)
 
 
 @pools.one_thread_of_blas()
@@ -275,42 +267,41 @@ def _features(values: Array, fold: Index, draw: np.random.Generator) -> Array:
 
 
 def _scores(
-    reading: str, codes: Index, votes: Index, names: Sequence[str], *, possible: bool
+    reading: str, codes: Index, predicted: Index, names: Sequence[str], fold: Index | None
 ) -> LabelScores:
     """Return the scores of what is predicted for the labelled cells; NaN where nothing can be."""
-    labels, predicted = codes[codes >= 0], np.full(len(codes), -1, dtype=np.intp)
-    predicted[codes >= 0] = votes
+    labels, votes = codes[predicted >= 0], predicted[predicted >= 0]
     present = np.unique(labels)
-    label_names = [names[code] for code in present]
+    label_names = np.array([names[code] for code in present], dtype=object)
     counts = confusion_matrix(labels, votes, labels=present)
     precision, recall, f1, n_cells = precision_recall_fscore_support(
         labels, votes, labels=present, zero_division=0.0
     )
     missed = counts - np.diag(np.diag(counts))
     n_most = missed.max(axis=1)
-    most = np.array(label_names, dtype=object)[missed.argmax(axis=1)]
     per_label = pd.DataFrame(
         {
             "n_cells": n_cells,
             "recall": recall,
             "precision": precision,
             "f1": f1,
-            "confused_with": np.where(n_most > 0, most, ""),
+            "confused_with": np.where(n_most > 0, label_names[missed.argmax(axis=1)], ""),
             "confused_share": n_most / n_cells,
             "rare": n_cells <= RARE * len(labels),
             "too_few": n_cells < fewest(reading, codes),
         },
         index=pd.Index(label_names, name="label"),
     )
+    possible = n_neighbors_of(codes) if reading == "knn" else n_folds_of(codes)
     can_be = 1.0 if possible else np.nan  # predicted
-    predictions = pd.Index(label_names, name="predicted")
     return LabelScores(
         predicted=predicted,
         accuracy=float(np.mean(votes == labels)) * can_be,
         macro_f1=float(per_label["f1"].mean()) * can_be,
         rare_f1=float(per_label["f1"][per_label["rare"]].mean()) * can_be,
         per_label=per_label,
-        confusion=pd.DataFrame(counts, index=per_label.index, columns=predictions),
+        confusion=pd.DataFrame(counts, per_label.index, per_label.index.rename("predicted")),
+        reading=f"{describe_reading(reading, codes, fold)}; {np.sum(codes >= 0):,} cells",
     )
 
 

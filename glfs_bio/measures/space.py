@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -116,9 +116,8 @@ class Domains:
         Shapes: `where` (n_cells, r), `values` (n_cells, n_values).
         """
         where, values = (self.averages @ where)[self.cells], (self.averages @ values)[self.cells]
-        validated = f"{len(np.unique(self.fold))} folds of blocks of tissue"
-        options: Any = {"fold": self.fold, "validated": validated, "random_state": random_state}
-        return readers.scores_by(readings, where, values, self.codes, self.names, **options)
+        scores_by = partial(readers.scores_by, fold=self.fold, random_state=random_state)
+        return scores_by(readings, where, values, self.codes, self.names)
 
 
 def blocks(graph: sparse.csr_array, random_state: int | None) -> Index:
@@ -189,8 +188,7 @@ class Autocorrelation:
     def mean(self, panel: Matrix) -> float:
         """Mean Moran's I of the genes of a panel that vary; NaN without any."""
         varying = moments(RowMatrix(panel, checked=True))[1] > 0
-        values = self._morans_i(panel[:, varying]) if varying.any() else np.empty(0)
-        return float(values.mean()) if len(values) else float("nan")
+        return float(self._morans_i(panel[:, varying]).mean()) if varying.any() else float("nan")
 
     def preserved(self, panel: Matrix) -> float:
         """Share of the Moran's I of all genes that a panel explains; NaN where there is none.

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from glfs_bio.measures import labels as readers
 from glfs_bio.measures.cells import coordinates, nearest
-from glfs_bio.measures.labels import _majority, label_scores, laprls_scores, scores_by
+from glfs_bio.measures.labels import _majority, label_scores, scores_by
 
 
 @pytest.fixture
@@ -135,9 +135,9 @@ def test_small_groups_have_fewer_neighbors(sizes, used):
     np.testing.assert_array_equal(near.predicted, scores.predicted)
 
 
-def read(values, codes, names, **options):
+def read(values, codes, names):
     """LapRLS of values, with the graph of their nearest cells."""
-    return laprls_scores(readers.standardised(values), codes, names, nearest(values), **options)
+    return scores_by(["laprls"], values, readers.standardised(values), codes, names)["laprls"]
 
 
 def test_a_rare_label_that_one_gene_tells_apart():
@@ -186,7 +186,7 @@ def test_laprls_of_few_cells():
     """Labels of two cells or more can be predicted; of one cell none is learnt."""
     for sizes in ([6, 6], [3, 3, 3, 3], [2] * 20, [60, 4, 1], [700, 2]):
         values, codes, names = apart(sizes)
-        scores = laprls_scores(values, codes, names, nearest(values))
+        scores = scores_by(["laprls"], values, values, codes, names)["laprls"]
         several = np.array(sizes) > 1
         np.testing.assert_array_equal(scores.per_label["recall"], several)
         few = np.array(sizes) < readers.n_folds_of(codes)
