@@ -106,29 +106,26 @@ def asked_for(measures: str | Iterable[str] | None, **arguments: object) -> dict
     `measures` are names of measures or groups, ``"default"`` or ``"all"``, of which groups are left
     out that need one of `arguments` that is None.
     """
-    names = ["default"] if measures is None else measures
-    names = [names] if isinstance(names, str) else list(names)
+    if measures is None or isinstance(measures, str):
+        measures = ["default" if measures is None else measures]
     absent = [name for name in arguments if arguments[name] is None]
     missing = {group: [name for name in NEEDS.get(group, ()) if name in absent] for group in GROUPS}
     computable = [group for group in GROUPS if not missing[group]]
     default = [group for group in computable if group not in ON_DEMAND]
     sets = {"all": computable, "default": default} | {group: [group] for group in GROUPS}
     groups: dict[str, set[str]] = {}
-    for name in names:
-        of_measure = [group for group, texts in GROUPS.items() if name in texts]
-        if name not in sets and not of_measure:
+    for name in measures:
+        asked = sets.get(name) or [group for group, texts in GROUPS.items() if name in texts]
+        if not asked:
             raise InvalidValue(
                 f"`measures={short(name)}` is neither a measure nor a group of them: choose from "
                 f"default, all, {', '.join(GROUPS)}, or from their measures"
             )
-        for group in sets.get(name, of_measure):
+        for group in asked:
+            if missing[group]:
+                needed = ", ".join(map(subject, missing[group]))
+                raise InvalidValue(f"`measures={short(group)}` needs {needed}: pass it as well")
             groups.setdefault(group, set()).update(GROUPS[group] if name in sets else {name})
-    for group in groups:
-        if missing[group]:
-            needed = ", ".join(map(subject, missing[group]))
-            raise InvalidValue(
-                f"`measures={short(group)}` needs {needed}: pass it, or leave the measure out"
-            )
     if not groups:
         raise InvalidValue("`measures` is empty: leave it out, or name a measure")
     return groups
