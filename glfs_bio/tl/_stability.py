@@ -31,15 +31,13 @@ from ..pp import panel_of
 from ._panel import one_data_set, say_overridden
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from .._typing import Array, Index
 
     Flags = NDArray[np.bool_]
     #: Matrices by what a subsample calls their layers.
-    Matrices = dict[str | None, RowMatrix]
+    Matrices = dict[str | None, Held]
 
 log = logging.getLogger(__name__)
 
@@ -109,10 +107,6 @@ def stability(
         Jaccard index of the chosen genes of each pair of selections.
     ``.uns[key_added]["mean_jaccard"]`` : float
         Mean over the pairs.
-    ``.uns[key_added]["jaccard_with_substitutes"]`` : float, shape (n_resamples, n_resamples)
-        Jaccard index, if a gene also matches its substitutes.
-    ``.uns[key_added]["mean_jaccard_with_substitutes"]`` : float
-        Mean over the pairs.
     ``.uns[key_added]["table"]`` : DataFrame, one row per gene that is chosen at least once
         ``gene`` and ``frequency``.
     ``.uns[key_added]["n_genes"]`` : int, shape (n_resamples,)
@@ -167,26 +161,24 @@ def stability(
     request = _request(adata, key, select)
     spec = request.structure
     checks.seed(spec.random_state)
-    cells, matrices = _lean(adata, request)
+    cells, matrices, request_of_cells = _lean(adata, request)
     subsamples = _drawn(cells, spec, fraction, n_resamples)
     n_cells = len(subsamples[0])
     if n_cells < _FEWEST_CELLS:
         raise InvalidValue(f"`fraction={short(fraction)}` leaves {n_cells} cells: increase it")
-    selected, ranks, included = _selections((cells, matrices), subsamples, request, n_jobs)
+    tasks = [delayed(_selected)(cells, matrices, rows, request_of_cells) for rows in subsamples]
+    selected, ranks, included = _selections(tasks, n_jobs)
     may_vary, sizes = ~np.isnan(ranks[0]) & ~included, selected.sum(axis=1)
-    frequency = (selected & ~included).mean(axis=0)
-    jaccard = over_parts.jaccard(selected & ~included)
+    chosen = selected & ~included
+    frequency, jaccard = chosen.mean(axis=0), over_parts.jaccard(chosen)
     consensus = over_parts.consensus(selected, ranks, round(float(sizes.mean())))
     panel = np.asarray(adata.var.get(f"{key}_selected", consensus), dtype=bool)
-    with_substitutes, matched = _with_substitutes(adata, request, panel, selected, included)
     order = np.argsort(-frequency, kind="stable")[: np.count_nonzero(frequency)]
     content = {
         "table": pd.DataFrame({"gene": adata.var_names[order], "frequency": frequency[order]}),
         "of": key,
         "jaccard": jaccard,
-        "mean_jaccard": over_parts.mean_of_pairs(jaccard),
-        "jaccard_with_substitutes": matched,
-        "mean_jaccard_with_substitutes": over_parts.mean_of_pairs(matched),
+        "mean_jaccard": float(jaccard[np.triu_indices(n_resamples, 1)].mean()),
         "n_genes": sizes,
         "n_included": int(included.sum()),
         "n_shared": int((panel & consensus).sum()),
@@ -195,36 +187,28 @@ def stability(
         "request": codec.text_of(request),
         "structure": codec.storable(spec),
     }
+    with_substitutes = _with_substitutes(adata, request, panel, chosen)
     columns = {
         f"{key_added}_frequency": np.where(may_vary, frequency, np.nan),
-        f"{key_added}_frequency_with_substitutes": with_substitutes,
+        f"{key_added}_frequency_with_substitutes": np.where(included, np.nan, with_substitutes),
         f"{key_added}_consensus": consensus,
     }
     made_of = stale.made_of(adata, spec.layer)
     return Result(content, params=request.arguments(), made_of=made_of, var=columns)
 
 
-def _selections(
-    lean: tuple[AnnData, Matrices], subsamples: list[Index], request: Request, n_jobs: int | None
-) -> tuple[Flags, Array, Flags]:
+def _selections(tasks: list[Any], n_jobs: int | None) -> tuple[Flags, Array, Flags]:
     """Return selected genes and ranks, one row per subsample, and the genes that had to be in.
 
     Each warning is shown once.
     """
-    limits = request.limits
-    if limits is not None and limits.counts_layer is not None:
-        request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
-    request = request.but(layer=None, stored_key=None)
-    cells, matrices = lean
-    shared_matrices = {layer: Held(rows) for layer, rows in matrices.items()}
-    tasks = (delayed(_selected)(cells, shared_matrices, rows, request) for rows in subsamples)
-    n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(subsamples))
+    n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(tasks))
     frames, messages = [], {}
     with closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as selections:
         for frame, warned in selections:
             frames.append(frame)
             messages.update({str(warning): warning for warning in warned})
-            stage = {"n_done": len(frames), "n_all": len(subsamples), "stage": "selecting on parts"}
+            stage = {"n_done": len(frames), "n_all": len(tasks), "stage": "selecting on parts"}
             log.info("%(n_done)d of %(n_all)d parts selected", stage, extra=stage)
     for warning in messages.values():
         warn(warning)
@@ -233,12 +217,10 @@ def _selections(
     return selected, ranks, frames[0]["glfs_included"].to_numpy()
 
 
-def _with_substitutes(
-    adata: AnnData, request: Request, panel: Flags, selected: Flags, included: Flags
-) -> tuple[Array, Array]:
-    """Return frequencies and Jaccard indices in which a substitute counts as the gene.
+def _with_substitutes(adata: AnnData, request: Request, panel: Flags, chosen: Flags) -> Array:
+    """Return frequencies of the genes of a panel in which a substitute counts as the gene.
 
-    Substitutes are determined by all cells, and by all genes of a panel.
+    Substitutes are determined by all cells, and by all genes of the panel.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)  # the selections have said it
@@ -248,11 +230,8 @@ def _with_substitutes(
     frequency = np.full(adata.n_vars, np.nan)
     genes = np.flatnonzero(panel)
     with one_thread():  # so that the result is that of any number of processes
-        frequency[genes] = over_parts.with_substitutes(criterion, genes, selected & ~included)
-        frequency[included] = np.nan
-        panels = [np.flatnonzero(panel_of_subsample) for panel_of_subsample in selected]
-        matched = over_parts.jaccard_with_substitutes(criterion, panels, included)
-    return frequency, matched
+        frequency[genes] = over_parts.with_substitutes(criterion, genes, chosen)
+    return frequency
 
 
 def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
@@ -275,18 +254,19 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
     return replaced
 
 
-def _lean(adata: AnnData, request: Request) -> tuple[AnnData, Matrices]:
-    """Return the cells with what a selection reads of them, and the matrices."""
+def _lean(adata: AnnData, request: Request) -> tuple[AnnData, Matrices, Request]:
+    """Return the cells with what a selection reads of them, the matrices, and the request."""
     structure = request.structure
     lean = AnnData(obs=pd.DataFrame(index=adata.obs_names), var=adata.var)
-    matrices: Matrices = {None: read.row_matrix(adata, structure.layer)}
+    matrices: Matrices = {None: Held(read.row_matrix(adata, structure.layer))}
     batch = read.batches(adata, structure.batch_key)
     if batch is not None:
         lean.obs[structure.batch_key] = batch
     limits = request.limits
     if limits is not None and limits.counts_layer is not None:
         layer = None if limits.counts_layer == "X" else limits.counts_layer
-        matrices[_COUNTS] = read.row_matrix(adata, layer, "counts_layer")
+        matrices[_COUNTS] = Held(read.row_matrix(adata, layer, "counts_layer"))
+        request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
     for name, argument in targets.sources(request).items():
         if name in adata.obsm:
             lean.obsm[name] = adata.obsm[name]
@@ -299,7 +279,7 @@ def _lean(adata: AnnData, request: Request) -> tuple[AnnData, Matrices]:
     if structure.neighbors_key is not None:
         lean.obsp["connectivities"] = read.graph(adata, structure.neighbors_key)
         lean.uns[structure.neighbors_key] = {"connectivities_key": "connectivities"}
-    return lean, matrices
+    return lean, matrices, request.but(layer=None, stored_key=None)
 
 
 def _drawn(adata: AnnData, spec: StructureSpec, fraction: float, n_resamples: int) -> list[Index]:
@@ -317,7 +297,7 @@ def _drawn(adata: AnnData, spec: StructureSpec, fraction: float, n_resamples: in
 
 
 def _selected(
-    adata: AnnData, matrices: Mapping[str | None, Held], rows: Index, request: Request
+    adata: AnnData, matrices: Matrices, rows: Index, request: Request
 ) -> tuple[pd.DataFrame, list[Warning]]:
     """Return the selection of one subsample, a row per gene, and its warnings.
 

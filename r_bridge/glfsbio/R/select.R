@@ -205,8 +205,8 @@ NULL
 #'
 #'   The record has `table`, the genes selected most often; `jaccard`, for every
 #'   two subsamples the number of genes in both divided by the number in either,
-#'   and `mean_jaccard`; `jaccard_with_substitutes` and its mean; `n_genes`, the
-#'   sizes of the panels; `of`, the key of the selection; and `params`.
+#'   and `mean_jaccard`; `n_genes`, the sizes of the panels; `of`, the key of the
+#'   selection; and `params`.
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
