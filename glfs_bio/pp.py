@@ -365,14 +365,7 @@ def panel_of(
     recorded = request if recorded is None else recorded
     request = names.settled(adata, request)
     spec = request.structure
-    candidates = names.choose(
-        adata,
-        request.include,
-        request.exclude,
-        ignore=spec.ignore,
-        symbols=request.symbols,
-        missing=request.missing,
-    )
+    candidates = names.choose(adata, request)
     inputs = read.inputs(adata, spec)
     if request.platform is not None:
         detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import pandas as pd
 
-from .. import checks
 from ..errors import (
     InvalidType,
     InvalidValue,
@@ -36,7 +35,6 @@ from ..errors import (
     quoted,
     short,
 )
-from ..options import MISSING
 from ..solvers.panel import Candidates
 from ..vendors.forms import PanelFile, is_panel_file, read_panel
 from ..vendors.names import CONTROL, Resolver, are_names, rows_by_key, versionless
@@ -210,10 +208,13 @@ class Lookup:
         return rows_by_key(tuple(self._ids))
 
     @cached_property
-    def flags(self) -> list[str]:
-        """Boolean columns of ``.var``."""
-        var = self.adata.var
-        return [name for name in var if pd.api.types.is_bool_dtype(var[name])]
+    def flags(self) -> dict[str, NDArray[np.intp]]:
+        """Rows where each boolean column of ``.var`` is true."""
+        flags = {}
+        for name, column in self.adata.var.items():
+            if pd.api.types.is_bool_dtype(column):
+                flags[str(name)] = np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
+        return flags
 
     @cached_property
     def resolver(self) -> Resolver:
@@ -253,7 +254,7 @@ class Lookup:
         if item in self.by_name:
             return self.of(item)
         if item in self.flags:
-            return self.flagged(item, "include")
+            return self.flags[item]
         if item == "controls":
             return np.flatnonzero(read.controls(self.adata)).tolist() or None
         if item in FAMILIES:
@@ -262,11 +263,6 @@ class Lookup:
 
     def _where(self, holds: Callable[[str], Any]) -> list[int] | None:
         return [row for name, rows in self.by_name.items() if holds(name) for row in rows] or None
-
-    def flagged(self, name: str, argument: str) -> NDArray[np.intp]:
-        """Rows where a boolean column of ``.var`` is true."""
-        column = read.find(self.adata, "var", name, argument)
-        return np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
 
     def note_renamed(self, argument: str) -> None:
         """Log which genes were asked for by other names than the data have, and what species."""
@@ -362,27 +358,19 @@ def settled(adata: AnnData, request: Request, missing: Missing | None = None) ->
     return replace(request, structure=replace(spec, ignore=names or None))
 
 
-def choose(
-    adata: AnnData,
-    include: Genes | None,
-    exclude: Genes | None,
-    *,
-    ignore: Collection[str] | None = None,
-    symbols: str | None = None,
-    missing: Missing = "raise",
-) -> Candidates:
-    """Return the genes that two arguments leave, and genes to ignore, by their names."""
-    checks.one_of("missing", missing, MISSING)
+def choose(adata: AnnData, request: Request) -> Candidates:
+    """Return the genes that a request leaves, which has genes to ignore by their names."""
+    missing, ignore = request.missing, request.structure.ignore
     controls, nameless = read.controls(adata), read.nameless(adata)
     silent = controls | adata.var_names.isin(ignore or ())
     included, excluded = np.zeros((2, adata.n_vars), dtype=bool)
     absent: list[Item] = []
-    if include is None and exclude is None and symbols is None:
+    if request.include is None and request.exclude is None and request.symbols is None:
         check_names(adata)
     else:
-        lookup = Lookup(adata, symbols)
-        excluded, not_excluded = lookup.mask(exclude, "exclude", missing)
-        included, absent = lookup.mask(include, "include", missing)
+        lookup = Lookup(adata, request.symbols)
+        excluded, not_excluded = lookup.mask(request.exclude, "exclude", missing)
+        included, absent = lookup.mask(request.include, "include", missing)
         argument = "include" if absent else "exclude"
         absent = list(dict.fromkeys([*absent, *not_excluded]))
         lookup.report(argument, absent, missing)
@@ -436,7 +424,6 @@ def panel(
     first.  A selection is in the order of its ranks, included genes first.  One gene must be in the
     data, but with `missing` None.
     """
-    checks.one_of("missing", missing, (*MISSING, None))
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not is_panel_file(panel):
@@ -513,9 +500,8 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
     if f"{panel}_selected" in adata.var:
         chosen = results.ranked(adata, panel).index
         return Named.of(adata, adata.var_names.get_indexer(chosen), panel)
-    genes: Any = lookup.flagged(panel, argument) if panel in lookup.flags else ()
-    if len(genes):
-        return Named.of(adata, genes)
+    if len(lookup.flags.get(panel, ())):
+        return Named.of(adata, lookup.flags[panel])
     entry = adata.uns.get(panel)
     ranked: Any = entry.get("names") if isinstance(entry, Mapping) else None
     groups = getattr(getattr(ranked, "dtype", None), "names", None)

@@ -523,7 +523,7 @@ def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Serie
     if types is not None and to_name.any():
         rows = items["row"][to_name].to_numpy(dtype=np.intp)
         where = expression.of_genes(draft.adata, rows, types, draft.layer)
-        if where is not None:
+        if not where.negative:
             group[to_name] = np.array(where.labels, dtype=object)[where.means[:, 1:].argmax(axis=1)]
     of_names = dict(zip(items["name"], group, strict=True))
     first = items["backup_of"].str.partition(", ")[0]

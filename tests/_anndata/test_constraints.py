@@ -217,12 +217,12 @@ def test_a_choice_within_limits(adata):
     mean = adata.X.toarray().mean(axis=0)
     most = float(np.sort(mean)[8])
     wanted = Limits(expression={"mean": most})
-    every = choose(adata, None, None)
+    every = choose(adata, Request())
     genes = constraints.within(adata, every, Request.of(5, limits=wanted))
     np.testing.assert_array_equal(genes.allowed, mean <= most)
-    out = adata.var_names[np.argmax(mean)]
+    request = Request.of(5, limits=wanted, include=adata.var_names[np.argmax(mean)])
     with refused(InvalidValue, "include"):
-        constraints.within(adata, choose(adata, out, None), Request.of(5, limits=wanted))
+        constraints.within(adata, choose(adata, request), request)
     with refused(InvalidValue, "n_genes"):
         pp.select_genes(adata, 10, limits=wanted)
     few = {"mean": (None, float(np.sort(mean)[5]))}
