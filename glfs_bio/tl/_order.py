@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -206,45 +206,38 @@ def order_panel(
     checks.one_of("refused", refused, ("raise", "replace", "drop"))
     checks.whole_number("backups", backups, at_least=0)
     lookup = partial(names.panel, adata, symbols=symbols, missing=None)
-    on_catalogue = None if catalogue is None else lookup(catalogue, argument="catalogue")
+    on_catalogue = Named({}) if catalogue is None else lookup(catalogue, argument="catalogue")
     panel = lookup(panel)
     request = request_for(adata, panel.key, limits=limits, symbols=symbols)
     platform_name, listing = _platform(platform, request.platform)
     types = None if labels is None else columns.labels(adata, labels)
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
     form = ORDERS[platform_name]
-    plain = names.settled(adata, request, "ignore")
-    draft = Draft(adata, panel, plain, genes, ids=ids, needs_ids=form.needs_ids, listing=listing)
+    draft = Draft(adata, panel, request, genes, ids=ids, needs_ids=form.needs_ids, listing=listing)
     draft.leave_out(on_catalogue)
     draft.find_faults_beside_others()
     bad, items = draft.refused, draft.accepted
     if len(bad) and refused == "raise":
         faults = listed(bad["name"] + " " + bad["fault"])
         faults = draft.resolver.of_other_species(panel.names) or f"{faults}: correct them"
-        raise InvalidValue(
-            f"`panel` has {len(bad)} genes that cannot be ordered ({form.title}): {faults}, or "
-            "pass `refused='replace'` or `refused='drop'`"
-        )
-    to_replace = len(bad) > 0 and refused == "replace"
-    if backups or to_replace:
-        stale.check_genes(adata, panel.key, "panel")
-        basis = basis_of(adata, request)
-    if to_replace:
-        items = draft.with_replacements(basis)
+        text = f"`panel` has {len(bad)} genes that cannot be ordered ({form.title}): {faults}"
+        raise InvalidValue(f"{text}, or pass `refused='replace'` or `refused='drop'`")
+    if len(bad) and refused == "replace":
+        items = draft.with_replacements()
     if items.empty:
         raise InvalidValue("`panel` has no gene to order: name other genes")
     check_size(len(items), platform_name, adds=catalogue is not None)
     replaced = _replaced(bad, items)
     if backups:
-        items = pd.concat([items, draft.backups(items, basis, backups)])
+        items = pd.concat([items, draft.backups(items, backups)])
     items = items.reset_index(drop=True)
     table = _table(draft, items, types, counts)
     notes = _notes(table, items, draft)
     table["note"] = ["; ".join(filter(None, row)) for row in notes.to_numpy()]
     say_overridden(adata, panel.key, request)
     if not draft.probes_checked:
-        clause = f"were not checked for probes ({form.title})"
-        note(f"No list of genes is given, and those of the order {clause}: name it with `genes`.")
+        text = f"were not checked for probes ({form.title}): name it with `genes`"
+        note(f"No list of genes is given, and those of the order {text}.")
     order = results.envelope(
         "order",
         {"refused": refused, "backups": backups, "limits": request.limits},
@@ -266,7 +259,7 @@ def _platform(
     listing = platform if isinstance(platform, Platform) else of_selection
     name = of_listing = None if listing is None else listing.name
     if platform is not None:
-        name = canonical_name(getattr(platform, "name", platform))
+        name = canonical_name(platform)
     elif name not in (None, *ORDERS):
         note(f"{quoted(name)} has no form: this is the order sheet.")
         name = None
@@ -278,9 +271,8 @@ def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:
     form = ORDERS[platform]
     most = form.most_added if adds else form.most_genes
     if n_genes > most > 0:
-        raise InvalidValue(
-            f"`panel` has {n_genes} genes, and a {form.title} takes {most} at most: order fewer"
-        )
+        text = f"`panel` has {n_genes} genes, and a {form.title} takes {most} at most"
+        raise InvalidValue(f"{text}: order fewer")
 
 
 class Draft:
@@ -300,9 +292,9 @@ class Draft:
         """Look up the names of a panel, and find what keeps each gene off the order."""
         self.adata, self.panel, self.request = adata, panel, request
         self.layer = layer = request.structure.layer
-        symbols = request.symbols
+        symbols, ignore = request.symbols, names.settled(adata, request, "ignore").structure.ignore
         #: Genes that cannot replace others, shape (n_genes,)
-        self.excluded = names.not_to_choose(adata, None, ignore=request.structure.ignore)
+        self.excluded = names.not_to_choose(adata, None, ignore=ignore)
         if panel.key is not None:
             self.excluded |= adata.var[f"{panel.key}_score"].isna().to_numpy()
         may, detection = ~self.excluded, platforms.of_genes(adata, request.platform, layer, symbols)
@@ -330,10 +322,12 @@ class Draft:
         self.genes = table.iloc[: adata.n_vars].copy()
         rows = dict(panel.rows) | {name: [adata.n_vars + k] for k, name in enumerate(missing)}
         pairs = dict.fromkeys((row, name) for name in rows for row in rows[name])
-        #: The same of the panel, with ``asked``, the name that was asked for, and ``unlisted``,
-        #: whether the fault is that there are no probes
+        names_asked_for = pd.Series([name for _, name in pairs], dtype=object)
+        #: The same of the panel, with ``unlisted``, whether the fault is that there are no probes,
+        #: and with what its file says
         self.items = table.iloc[[row for row, _ in pairs]].reset_index(drop=True)
-        self.items["asked"] = [name for _, name in pairs]
+        for column in ("group", "n_probe_sets", "force"):
+            self.items[column] = names_asked_for.map(panel.in_file(column))
 
     def _look_up(self, missing: list[str], panel: Named, of_data: pd.DataFrame) -> pd.DataFrame:
         """Return what names are that the data lack, and which of its genes they stand for."""
@@ -345,17 +339,20 @@ class Draft:
         table["name"] = table["place"].map(in_table["name"]).fillna(table["name"])
         return table
 
-    def leave_out(self, catalogue: Named | None) -> None:
-        """Leave the genes of a catalogue out of the order."""
-        #: Rows of ``.var`` on the catalogue, and genes of the panel that are; None: there is none
-        self.catalogue, self.not_ordered = np.array([], dtype=np.intp), None
-        if catalogue is None:
-            return
+    @cached_property
+    def basis(self) -> Basis:
+        """What genes that replace others, or back them up, are chosen by."""
+        stale.check_genes(self.adata, self.panel.key, "panel")
+        return basis_of(self.adata, self.request)
+
+    def leave_out(self, catalogue: Named) -> None:
+        """Leave the genes of a catalogue, which may have none, out of the order."""
         missing, items = self._look_up(catalogue.absent, catalogue, self.genes), self.items
+        #: Rows of ``.var`` on the catalogue, and genes of the panel that are; None: there is none
         self.catalogue = np.union1d(catalogue.genes, _rows(missing))
         is_on = items["row"].isin(self.catalogue) | items["name"].isin(catalogue.absent)
         is_on |= items["place"].isin({*missing["place"]} - {-1})
-        self.not_ordered = items["name"][is_on]
+        self.not_ordered = items["name"][is_on] if catalogue.names else None
         self.items = items[~is_on].reset_index(drop=True)
         self.genes.loc[self.genes["row"].isin(self.catalogue), "fault"] = "is on the catalogue"
 
@@ -390,39 +387,36 @@ class Draft:
         is_new = ~self.genes["place"].isin({*items["place"]} - {-1})
         return np.asarray(self.orderable & is_new) & ~self.excluded
 
-    def with_replacements(self, basis: Basis) -> pd.DataFrame:
+    def with_replacements(self) -> pd.DataFrame:
         """Return the panel, each gene that is refused replaced.
 
         Those that come in preserve most beside the genes that stay.  Which of them is in the place
         of which gene is decided by substitution scores, in all as large as can be.
         """
-        bad, items = self.refused, self.accepted
+        bad, items, criterion = self.refused, self.accepted, self.basis.criterion
         stay = np.union1d(_rows(items), self.catalogue)
         may = self.can_join(items)
         may[_rows(bad)] = False
         if may.sum() < len(bad):
-            raise InvalidValue(
-                f"`refused='replace'` finds {may.sum()} of {len(bad)} genes: pass `refused='drop'`"
-            )
+            text = f"`refused='replace'` finds {may.sum()} of {len(bad)} genes"
+            raise InvalidValue(f"{text}: pass `refused='drop'`")
         candidates = nearly.one_of_each_set(self.adata, joining(stay, may, self.rows), self.request)
-        with few_threads(basis.criterion.rank):
-            panel = best_panel(Problem(basis.criterion, candidates, len(stay) + len(bad)))
+        with few_threads(criterion.rank):
+            panel = best_panel(Problem(criterion, candidates, len(stay) + len(bad)))
         new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
-        of, by, score = in_place_of(basis.criterion, stay, list(bad["row"]), new)
+        of, by, score = in_place_of(criterion, stay, list(bad["row"]), new)
         come = self.genes.iloc[new[by]].set_axis(bad.index[of])
-        come = come.assign(
-            asked=come["name"], replaces=bad["name"].iloc[of], backup_of="", score=score
-        )
+        come = come.assign(replaces=bad["name"].iloc[of], backup_of="", score=score)
         return pd.concat([items, come]).sort_index()
 
-    def backups(self, items: pd.DataFrame, basis: Basis, n_each: int) -> pd.DataFrame:
+    def backups(self, items: pd.DataFrame, n_each: int) -> pd.DataFrame:
         """Return the best substitutes of each gene of an order, each once, with what it backs up.
 
         The best of all genes stand before the second best.
         """
         rows = _rows(items)
         genes = np.append(rows, np.setdiff1d(self.catalogue, rows))
-        panel = GenePanel(Named.of(self.adata, genes, self.panel.key), basis)
+        panel = GenePanel(Named.of(self.adata, genes, self.panel.key), self.basis)
         with panel.few_threads():
             instead = replacements(self.adata, panel, ~self.can_join(items))
         pairs = [
@@ -432,10 +426,8 @@ class Draft:
         ]
         table = pd.DataFrame(pairs, columns=["rank", "substitute", "backup_of", "score"])
         by_substitute = table.sort_values("rank", kind="stable").groupby("substitute", sort=False)
-        spare = self.genes.join(
-            by_substitute.agg({"backup_of": ", ".join, "score": "max"}), how="right"
-        )
-        spare = spare.assign(asked=spare["name"], replaces="")
+        joined = by_substitute.agg({"backup_of": ", ".join, "score": "max"})
+        spare = self.genes.join(joined, how="right").assign(replaces="")
         return spare[~((spare["place"] >= 0) & spare["place"].duplicated())]
 
 
@@ -499,15 +491,14 @@ def _table(
     if counts is not None:
         mean_count[:-1] = counts.weighted_sums(np.full((adata.n_obs, 1), 1.0 / adata.n_obs))[:, 0]
     is_order = panel.file is not None and "force" in panel.file.table
-    n_probe_sets = panel.in_file("n_probe_sets") if is_order else {}
-    forced = items["asked"].map(panel.in_file("force")).astype(str)
+    n_probe_sets = items["n_probe_sets"] if is_order else pd.Series(0, index=items.index)
     return items.assign(
         rank=np.arange(1, len(items) + 1),
         gene=items["symbol"].where(items["symbol"] != "", items["name"]),
         group=_groups(draft, items, types),
         source=_sources(draft, items),
-        n_probe_sets=items["asked"].map(n_probe_sets).fillna(0).astype(int),
-        forced=forced.str.casefold().isin(_FORCED),
+        n_probe_sets=n_probe_sets.fillna(0).astype(int),
+        forced=items["force"].astype(str).str.casefold().isin(_FORCED),
         mean_count=mean_count[items["row"]],
         note="",
     )[_COLUMNS]
@@ -518,7 +509,7 @@ def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Serie
 
     A backup is in the group of the first gene that it backs up.
     """
-    group = items["asked"].map(draft.panel.in_file("group")).fillna("").astype(str)
+    group = items["group"].fillna("").astype(str)
     to_name = (items["row"] >= 0) & (group == "")
     if types is not None and to_name.any():
         rows = items["row"][to_name].to_numpy(dtype=np.intp)
@@ -591,8 +582,8 @@ def _checks(table: pd.DataFrame, notes: pd.DataFrame, draft: Draft) -> pd.DataFr
         ("families", _ABOUT_FAMILIES, gene[notes["families"] != ""]),
         ("abundance", f"with more than {_ABUNDANT:.0%} of the counts of the order", loud),
     ]
-    frame = pd.DataFrame(checks_made, columns=["check", "about", "genes"])
-    frame.insert(2, "checked", [genes is not None for _, _, genes in checks_made])
-    called = [[] if genes is None else list(genes) for _, _, genes in checks_made]
-    frame.insert(3, "n", list(map(len, called)))
-    return frame.assign(genes=list(map(", ".join, called)))
+    rows = []
+    for check, about, genes in checks_made:
+        texts = [] if genes is None else list(genes)
+        rows.append((check, about, genes is not None, len(texts), ", ".join(texts)))
+    return pd.DataFrame(rows, columns=["check", "about", "checked", "n", "genes"])

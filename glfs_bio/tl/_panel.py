@@ -144,8 +144,9 @@ def request_for(
     read.unique_names(adata)
     replaced = {"across": "mean"} | replaced
     fields = {name: value for name, value in replaced.items() if value is not None}
-    if preserve is not None and not isinstance(preserve, Preserve):
-        preserve = Preserve(preserve)
+    if preserve is not None:
+        preserve = preserve if isinstance(preserve, Preserve) else Preserve(preserve)
+        fields |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
     use_rep = None if preserve is None else preserve.use_rep
     if key is not None and key in adata.uns:
         request = results.request_of(adata, key)
@@ -153,21 +154,16 @@ def request_for(
         request = Request()
     else:
         request = Request(structure=of_object(adata, layer))
-    if preserve is not None:
-        fields |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
     if use_rep is not None:
         structure = specified(adata, StructureSpec(use_rep=use_rep))
         ignore = structure.ignore if structure.stored_key else request.structure.ignore
         fields["structure"] = replace(structure, ignore=ignore)
     request = replace(request, missing="warn", **fields)
-    if layer is None:
-        return request
     stored_key = request.structure.stored_key
-    if stored_key is not None:
-        raise InvalidValue(
-            f"`layer={short(layer)}` is not that of the structure {stored_key!r}: leave it out"
-        )
-    return request.but(layer=layer)
+    if layer is not None and stored_key is not None:
+        text = f"`layer={short(layer)}` is not that of the structure {stored_key!r}"
+        raise InvalidValue(f"{text}: leave it out")
+    return request if layer is None else request.but(layer=layer)
 
 
 def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
@@ -185,10 +181,8 @@ def one_data_set(adata: AnnData, key: str, argument: str) -> None:
     """Refuse a selection from several datasets, of which an object is one."""
     names = adata.uns[key].get("data_sets")
     if names is not None:
-        raise InvalidValue(
-            f"`{argument}={short(key)}` is a selection from several datasets ({listed(names)}): "
-            "concatenate them, and select with their names as `batch_key`"
-        )
+        text = f"`{argument}={short(key)}` is a selection from several datasets ({listed(names)})"
+        raise InvalidValue(f"{text}: concatenate them, and select with a `batch_key`")
 
 
 def overridden(recorded: Request, request: Request) -> list[str]:
@@ -204,16 +198,14 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     spec = plain.structure
     n_genes = stale.most_genes(adata)
     if n_genes > adata.n_vars:
-        caution(
-            f"`adata` has {adata.n_vars} genes, and results of {n_genes}: shares are now of the "
-            "structure of these alone. Use the object with all genes."
-        )
+        text = f"`adata` has {adata.n_vars} genes, and results of {n_genes}: shares are of the"
+        caution(f"{text} structure of these alone. Use the object with all genes.")
     target = targets.resolve(adata, plain)
     detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
     check_batches(request.across, one_set=spec.batch_key is None)
     structure = structure_of(adata, spec)
-    worst = request.across == "worst"
     instrument = detection.instrument(plain.resolved_structure.standardize)
+    worst = request.across == "worst"
     criterion = structure.criterion(target, worst=worst, instrument=instrument)
     if not criterion.has_anything:
         warn_of_noise(criterion)
@@ -235,10 +227,8 @@ def preserved_by(criterion: Criterion, order: Index) -> Array:
     """Return the preserved shares of the first genes each; NaN where these are all that vary."""
     is_all = are_all(criterion, order)
     if is_all.any():
-        caution(
-            "The panel has all genes of `adata` that vary, and its shares are missing: use an "
-            "object with more genes."
-        )
+        text = "The panel has all genes of `adata` that vary, and its shares are missing"
+        caution(f"{text}: use an object with more genes.")
     return np.where(is_all, np.nan, criterion.preserved(order))
 
 
