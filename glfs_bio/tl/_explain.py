@@ -187,48 +187,40 @@ def explain_panel(
         instead = replacements(adata, subject, barred)
         axis, axis_share = _axes(subject.measured, names)
         preserved = subject.preserved
-        roles = np.array([f"axis {title}" for title in axis], dtype=object)
+        roles = [f"axis {title}" for title in axis]
         if groups is not None:
             of_sets = [groups.codes[cells] for cells in subject.basis.structure.rows]
             shares = subject.measured.supports(of_sets, len(groups.names))
             pairs = subject.measured.pairs(of_sets, len(groups.names))
-            by_labels = [_role(gene, pairs, groups, where) for gene in range(len(roles))]
-            roles = np.where(np.array(by_labels) == "", roles, by_labels)
+            roles = [_role(k, pairs, groups, where) or role for k, role in enumerate(roles)]
     needless = instead.needless
     substitutes = _substitutes(names, subject.genes, instead, n_substitutes)
-    best = substitutes[substitutes["rank"] == 1].drop(columns="rank").set_index("gene")
+    best = substitutes[substitutes["rank"] == 1].drop(columns="rank")
     table = pd.DataFrame({"gene": of_panel, "role": np.where(needless, "adds nothing", roles)})
     table.loc[is_must_have, "role"] = f"{MUST_HAVE}, " + table["role"]
-    table = table.assign(
-        **_expressed(where, groups),
-        preserved=preserved,
-        loss=subject.losses,
-        axis=axis,
-        axis_share=axis_share,
-        **{name: column.to_numpy() for name, column in best.reindex(of_panel).items()},
-        **_certificates(adata, subject, must_have),
-    )
+    table = table.assign(**_expressed(where, groups), preserved=preserved, loss=subject.losses)
+    table = table.assign(axis=axis, axis_share=axis_share).merge(best, how="left", on="gene")
     table["substitute"] = table["substitute"].fillna("")
     table["acceptable"] = table["acceptable"].eq(True)
+    table = table.assign(**_certificates(adata, subject, must_have))
     if needless.any():
         texts = of_panel + np.where(is_must_have, " (must-have)", "").astype(object)
         note(f"Genes that add nothing to the panel: {listed(texts[needless], len(texts))}.")
     content: dict[str, Any] = {"table": table, "substitutes": substitutes}
     if groups is not None:
         table["supports"] = np.where(needless, "", _supports(shares, where.above, groups))
-        labels_of_columns = np.array(groups.names, dtype=object)
-        content |= {"support": shares, "labels": labels_of_columns}
-        content["pairs"] = _pairs(pairs, of_panel, labels_of_columns)
+        label_names = np.array(groups.names, dtype=object)
+        content |= {"support": shares, "labels": label_names}
+        content["pairs"] = _pairs(pairs, of_panel, label_names)
         content["expression"] = where.table(of_panel)
-    if rows is None:
-        return subject.result(adata, content)
-    content |= _standing(adata, subject, rows, instead.lost)
-    where = expression.of_genes(adata, rows, groups, subject.layer)
-    content["genes"] = content["genes"].assign(**_expressed(where, groups))
-    if groups is not None:
-        both = pd.concat([content["expression"], where.table(names[rows])])
-        content["expression"] = both.drop_duplicates(["gene", "label"], ignore_index=True)
-    return subject.result(adata, content, returned="genes")
+    if rows is not None:
+        where = expression.of_genes(adata, rows, groups, subject.layer)
+        content |= _standing(adata, subject, rows, instead.lost)
+        content["genes"] = content["genes"].assign(**_expressed(where, groups))
+        if groups is not None:
+            both = pd.concat([content["expression"], where.table(names[rows])])
+            content["expression"] = both.drop_duplicates(["gene", "label"], ignore_index=True)
+    return subject.result(adata, content, returned="table" if rows is None else "genes")
 
 
 def _expressed(where: expression.Expression, groups: Labels | None) -> dict[str, Any]:
@@ -378,28 +370,29 @@ def _reasons(adata: AnnData, panel: GenePanel, rows: Rows | None) -> dict[int, s
     """Return why genes cannot be in a panel, by rows of ``.var``; of several reasons the first."""
     request, basis = panel.basis.request, panel.basis
     lookup = names_of.Lookup(adata, request.symbols)
-    ignored = names_of.not_to_choose(adata, None, ignore=basis.structure.spec.ignore)
-    groups: list[tuple[Any, str]] = [(np.flatnonzero(read.controls(adata)), "it is a control")]
+    groups: list[tuple[Any, str]] = [(read.controls(adata), "it is a control")]
     for item in names_of.together(adata, request.exclude, symbols=request.symbols) or ():
         how = f"by the {'column' if item in lookup.flags else 'family'} {item}"
         if isinstance(item, re.Pattern):
             how = f"by the pattern {item.pattern}"
         elif lookup.of(item):
             how = "by name"
-        groups.append((lookup.rows(item) or (), f"it is excluded {how}"))
-    groups.append((np.flatnonzero(ignored), "its variation is ignored"))
+        groups.append((lookup.mask([item], "exclude", "ignore")[0], f"it is excluded {how}"))
+    ignored = names_of.not_to_choose(adata, None, ignore=basis.structure.spec.ignore)
+    groups.append((ignored, "its variation is ignored"))
     if basis.detection.orderable is not None:
-        dark = np.flatnonzero(~basis.detection.orderable)
-        groups.append((dark, "it cannot be ordered for the platform"))
+        groups.append((~basis.detection.orderable, "it cannot be ordered for the platform"))
     if rows is not None:
         for gene in np.flatnonzero(~rows.allowed).tolist():
-            limits = _exceeded(rows, gene, np.zeros_like(rows.upper))
-            groups.append(([gene], f"it is ruled out by limits ({limits})"))
-    groups.append((np.flatnonzero(~are_varying(basis.criterion)), "it does not vary"))
+            over = _exceeded(rows, gene, np.zeros_like(rows.upper))
+            groups.append((np.arange(adata.n_vars) == gene, f"it is ruled out by limits ({over})"))
+    groups.append((~are_varying(basis.criterion), "it does not vary"))
     if panel.named.key is not None:
-        untested = adata.var[f"{panel.named.key}_score"].isna()
-        groups.append((np.flatnonzero(untested), "it was no candidate"))
-    return {int(gene): reason for genes, reason in reversed(groups) for gene in genes}
+        groups.append((adata.var[f"{panel.named.key}_score"].isna(), "it was no candidate"))
+    reasons = {}
+    for genes, reason in reversed(groups):
+        reasons |= dict.fromkeys(np.flatnonzero(genes).tolist(), reason)
+    return reasons
 
 
 def _why_not(panel: GenePanel, gene: int, rows: Rows | None, *, would_gain: bool) -> str:

@@ -257,6 +257,7 @@ def test_what_predicts_it(cells, tmp_path):
 
 def test_why_it_was_no_candidate(cells):
     cells.var["orderable"] = cells.var_names != "LYZ"
+    cells.var["loud"] = cells.var_names.isin(["NKG7", "GNLY"])
     means = cells.to_df().mean()
     dense = cells.X.toarray()
     dense[:, cells.var_names.get_loc("CD8A")] = 0
@@ -270,7 +271,7 @@ def test_why_it_was_no_candidate(cells):
         cells,
         8,
         include=["CD3D"],
-        exclude=["CD79A", "ribosomal", re.compile("^HLA-")],
+        exclude=["CD79A", "ribosomal", "loud", re.compile("^HLA-")],
         platform=Platform(genes="orderable"),
         limits=limits,
     )
@@ -278,6 +279,7 @@ def test_why_it_was_no_candidate(cells):
     ribosomal = next(name for name in cells.var_names if name.startswith("RPL"))
     words = {
         "CD79A": "by name",
+        "NKG7": "column loud",
         ribosomal: "ribosomal",
         "HLA-DRA": "HLA-",
         "LYZ": "platform",
