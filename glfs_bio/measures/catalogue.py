@@ -115,13 +115,13 @@ def asked_for(measures: str | Iterable[str] | None, **arguments: object) -> dict
     sets = {"all": computable, "default": default} | {group: [group] for group in GROUPS}
     groups: dict[str, set[str]] = {}
     for name in measures:
-        asked = sets.get(name) or [group for group, texts in GROUPS.items() if name in texts]
-        if not asked:
+        of_name = sets.get(name) or [group for group, texts in GROUPS.items() if name in texts]
+        if not of_name:
             raise InvalidValue(
                 f"`measures={short(name)}` is neither a measure nor a group of them: choose from "
                 f"default, all, {', '.join(GROUPS)}, or from their measures"
             )
-        for group in asked:
+        for group in of_name:
             if missing[group]:
                 needed = ", ".join(map(subject, missing[group]))
                 raise InvalidValue(f"`measures={short(group)}` needs {needed}: pass it as well")

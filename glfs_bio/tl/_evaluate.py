@@ -12,14 +12,13 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, options
-from .. import labels as categories
 from .._anndata import columns, names, read, results, spillover, stale, summaries
 from .._anndata.tool import Result, tool
 from ..cells.pca import check_coordinates
 from ..cells.spec import StructureSpec
 from ..criterion.panel import n_matched
 from ..data.threads import few_threads
-from ..errors import InvalidValue, NotFound, listed, naming, note, short, subject
+from ..errors import InvalidValue, NotFound, listed, naming, note, short
 from ..measures import catalogue
 from ..measures import space as in_space
 from ..measures.space import Domains
@@ -44,12 +43,9 @@ log = logging.getLogger(__name__)
 
 #: Where squidpy keeps coordinates and its graph, in ``.obsm`` and ``.uns``.
 COORDINATES, GRAPH = "spatial", "spatial_neighbors"
-#: Columns of the table of measures: texts, and numbers.
-_TEXTS = ("measure", "panel", "reading", "description")
-_COLUMNS = (
-    *("measure", "panel", "n_genes", "value", "all_genes", "random", "random_best"),
-    *("bound", "low", "high", "reading", "description"),
-)
+#: Columns of the table of measures, with those that compare a value with others.
+_NUMBERS = ("value", "all_genes", "random", "random_best", "bound", "low", "high")
+_COLUMNS = ("measure", "panel", "n_genes", *_NUMBERS, "reading", "description")
 
 
 @tool("evaluation", summaries.evaluation, kind_of_several="comparison")
@@ -250,27 +246,38 @@ def evaluate_panel(
         platform=request.platform,
     )
     coded = None if labels is None else columns.labels(adata, labels, at_least=2)
+    regions = None if domains is None else columns.labels(adata, domains, "domains", at_least=2)
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
-    graph, in_graph = _in_space(adata, domains, spatial, library_key, random_state)
-    sets = None
+    graph = tissue = sets = spills = None
+    if domains is not None or spatial is not None:
+        graph = neighbours(adata, spatial, library_key)
+    elif library_key is not None:
+        text = f"`library_key={short(library_key)}` needs cells in space"
+        raise InvalidValue(f"{text}: name `spatial` too")
+    if regions is not None and graph is not None:
+        tissue = Domains.of(graph, regions.codes, regions.names, random_state)
+        if not tissue.fold.any():
+            text = f"`domains={short(domains)}` has no label in two places"
+            raise InvalidValue(f"{text}: choose another column")
     if gene_sets is not None:
         called = read.symbols(adata, symbols)
         with naming(path="gene_sets"):
             sets = within(sets_of(gene_sets), list(called.dropna())), called
-    spills, spilling = None, request.platform
+    spilling = request.platform
     if coded is not None and "forecast" in groups and spilling is not None and spilling.spillover:
         spills = spillover.of_labels(spilling, spilling.spillover, str(labels), coded)
     elif platform is not None and platform.spillover:
         note("`spillover` is part of a forecast: `measures` has to name `'forecast'`.")
-    about: dict[str, Any] = {"labels": coded, "counts": counts, "gene_sets": sets}
-    about |= {"graph": graph, "domains": in_graph, "spillover": spills}
-    evaluation = Evaluation(adata, basis_of(adata, request), groups, random_state, **about)
+    basis = basis_of(adata, request)
+    evaluation = Evaluation(
+        adata, basis, groups, random_state, coded, counts, graph, tissue, sets, spills
+    )
     if coded is not None:
         columns.log_few(coded, evaluation.readings)
     prefixes = evaluation.prefixes(panels, sizes)
     rows: list[dict[str, Any]] = []
     written: dict[str, Any] = {}
-    with few_threads(evaluation.basis.criterion.rank):
+    with few_threads(basis.criterion.rank):
         for number, prefix in enumerate(prefixes, 1):
             rows += evaluation.rows(prefix)
             stage = {"stage": f"evaluating {prefix.name}", "n_done": number, "n_all": len(prefixes)}
@@ -278,30 +285,28 @@ def evaluate_panel(
         tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
         if isinstance(panel, Mapping):
             content = _joined(tables)
-            content.pop("confusion", None)
             content["overlap"] = _overlap({prefix.name: prefix.panel for prefix in prefixes})
         else:
             content = tables[prefixes[-1].name]
             written = evaluation.columns(prefixes[-1], str(key_added))
     content = {"measures": _measures(rows, groups), **content}
-    params = {"gene_sets": said_of(gene_sets), **evaluation.basis.record()}
+    params = {"gene_sets": said_of(gene_sets), **basis.record()}
     evaluated = [genes.key_and_genes for genes in panels.values()]
-    made_of = stale.made_of(adata, evaluation.layer, evaluated)
+    made_of = stale.made_of(adata, basis.layer, evaluated)
     return Result(content, None, params, made_of, **written)
 
 
 def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]:
     """Return panels by their names; one panel is called by its key."""
+    lookup = partial(names.panel, adata, symbols=symbols, missing="warn")
     if not isinstance(panel, Mapping):
-        genes = names.panel(adata, panel, symbols=symbols, missing="warn")
+        genes = lookup(panel)
         return {genes.key or "panel": genes}
     called = [str(name) for name in panel]
     is_distinct = 0 < len(called) == len({*called})
     if not is_distinct or any("/" in name or not name.strip() for name in called):
-        raise InvalidValue(
-            f"`panel` has the names {listed(map(repr, called))}: give each its own, without /"
-        )
-    lookup = partial(names.panel, adata, symbols=symbols, missing="warn")
+        text = f"`panel` has the names {listed(map(repr, called))}"
+        raise InvalidValue(f"{text}: give each its own, without /")
     return {str(name): lookup(genes) for name, genes in panel.items()}
 
 
@@ -314,17 +319,14 @@ def _request(
         stale.check_genes(adata, panel.key, "panel")
         if panel.key is not None and panel.key in adata.uns:
             requests[panel.key] = results.request_of(adata, panel.key)
-    replaced["across"] = None
-    if len({request.across for request in requests.values()}) > 1:
-        replaced["across"] = "mean"
+    differ = len({request.across for request in requests.values()}) > 1
+    replaced["across"] = "mean" if differ else None
     if len({request.structure.text() for request in requests.values()}) > 1:
         layers = {request.structure.layer for request in requests.values()}
         has_structure = isinstance(preserve, options.Preserve) and preserve.use_rep is not None
         if preserve is None or (layer is None and len(layers) > 1 and not has_structure):
-            raise InvalidValue(
-                f"`panel` has selections of different structures ({listed(requests)}): compare "
-                "them with `preserve='structure'`, and name a `layer` if theirs differ too"
-            )
+            text = f"`panel` has selections of different structures ({listed(requests)})"
+            raise InvalidValue(f"{text}: pass `preserve='structure'`, and `layer` if theirs differ")
         replaced["structure"] = StructureSpec(layer=layer or next(iter(layers)))
     if len(panels) > 1 and preserve is None:
         preserve = "structure"
@@ -340,8 +342,7 @@ def _measures(rows: list[dict[str, Any]], groups: Mapping[str, set[str]]) -> pd.
     table = table[table["measure"].isin(set().union(*groups.values()))].reset_index(drop=True)
     table["reading"] = table["reading"].fillna("")
     table["description"] = table["measure"].map(catalogue.DESCRIPTIONS)
-    numbers = [name for name in _COLUMNS if name not in (*_TEXTS, "n_genes")]
-    return table.astype(dict.fromkeys(numbers, float))
+    return table.astype(dict.fromkeys(_NUMBERS, float))
 
 
 def _joined(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -351,9 +352,9 @@ def _joined(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         frames = {name: tables[name][table] for name in tables if table in tables[name]}
         if table == "forecast":
             content[table] = _joined(frames)
-            continue
-        joined = [frames[name].assign(panel=name)[["panel", *frames[name]]] for name in frames]
-        content[table] = pd.concat(joined, ignore_index=True)
+        elif table != "confusion":
+            joined = pd.concat(frames, names=["panel"])
+            content[table] = joined.reset_index("panel").reset_index(drop=True)
     return content
 
 
@@ -387,44 +388,19 @@ def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> 
         library_key = attributes.get("region_key") if isinstance(attributes, Mapping) else None
     section = np.zeros(adata.n_obs, dtype=np.intp)
     if library_key is not None:
-        names = read.find(adata, "obs", library_key, "library_key")
-        names = categories.batch_names(names, "library_key", library_key)
-        section = np.unique(names, return_inverse=True)[1]
-    if spatial is not None and spatial in adata.obsm:
+        with naming(batch_key="library_key"):
+            section = np.unique(read.batches(adata, library_key), return_inverse=True)[1]
+    if spatial in adata.obsm:
         coordinates = read.find(adata, "obsm", spatial, "spatial")
-        return in_space.neighbours(check_coordinates(coordinates, adata.n_obs, "spatial"), section)
-    if spatial is not None and spatial in adata.uns:
+        coordinates = check_coordinates(coordinates, adata.n_obs, "spatial")
+        graph = in_space.neighbours(coordinates, section)
+    elif spatial in adata.uns:
         with naming(neighbors_key="spatial"):
-            return in_space.within(read.graph(adata, spatial), section)
-    raise NotFound(
-        f"{subject('spatial', spatial)} is neither in `adata.obsm` nor a `graph of adata.uns`: "
-        f"name coordinates of the cells (of {listed(read.own_names(adata, 'obsm'))}), or add them"
-    )
-
-
-def _in_space(
-    adata: AnnData,
-    domains: str | None,
-    spatial: str | None,
-    library_key: str | None,
-    random_state: int | None,
-) -> tuple[sparse.csr_array | None, Domains | None]:
-    """Return the graph of the cells in space and domains in it; None where they are not named."""
-    if domains is None and spatial is None:
-        if library_key is not None:
-            raise InvalidValue(
-                f"`library_key={short(library_key)}` needs cells in space: name `spatial` too"
-            )
-        return None, None
-    coded = None if domains is None else columns.labels(adata, domains, "domains", at_least=2)
-    graph = neighbours(adata, spatial, library_key)
+            graph = in_space.within(read.graph(adata, spatial), section)
+    else:
+        choices = listed(read.own_names(adata, "obsm"))
+        text = f"`spatial={short(spatial)}` is neither in `adata.obsm` nor a `graph of adata.uns`"
+        raise NotFound(f"{text}: name coordinates of the cells (of {choices}), or add them")
     if graph.nnz == 0:
         raise InvalidValue("`library_key` leaves every cell alone: name the sections")
-    if coded is None:
-        return graph, None
-    in_graph = Domains.of(graph, coded.codes, coded.names, random_state)
-    if not in_graph.fold.any():
-        raise InvalidValue(
-            f"`domains={short(domains)}` has no label in two places: choose another column"
-        )
-    return graph, in_graph
+    return graph

@@ -182,7 +182,7 @@ def explain_panel(
     barred = names_of.not_to_choose(adata, exclude, symbols=symbols)
     must_have, names = must_haves(adata, subject.named), adata.var_names.to_numpy()
     of_panel, is_must_have = names[subject.genes], must_have[subject.genes]
-    where = expression.of_genes(adata, subject.genes, groups, subject.layer)
+    where = expression.of_genes(adata, subject.genes, groups, subject.basis.layer)
     with subject.few_threads():
         instead = replacements(adata, subject, barred)
         axis, axis_share = _axes(subject.measured, names)
@@ -214,7 +214,7 @@ def explain_panel(
         content["pairs"] = _pairs(pairs, of_panel, label_names)
         content["expression"] = where.table(of_panel)
     if rows is not None:
-        where = expression.of_genes(adata, rows, groups, subject.layer)
+        where = expression.of_genes(adata, rows, groups, subject.basis.layer)
         content |= _standing(adata, subject, rows, instead.lost)
         content["genes"] = content["genes"].assign(**_expressed(where, groups))
         if groups is not None:

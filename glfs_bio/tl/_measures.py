@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from .._anndata.names import Named
     from .._typing import Array, Index, Matrix
+    from ..measures.space import Domains
     from ..vendors.forecast import Forecast, Spillover
     from ._panel import Basis
 
@@ -127,17 +128,12 @@ class Evaluation:
     labels: Any
     counts: Any
     graph: Any
-    domains: Any
+    domains: Domains | None
     gene_sets: Any
     spillover: Spillover | None
     #: Preserved shares of selections and random panels, by size.
     _best: dict[int, tuple[Array, Array]] = field(default_factory=dict)
     _random: dict[int, list[float]] = field(default_factory=dict)
-
-    @property
-    def layer(self) -> str | None:
-        """Layer of the structure."""
-        return self.basis.structure.spec.layer
 
     @property
     def readings(self) -> list[str]:
@@ -156,7 +152,7 @@ class Evaluation:
             read_together += self._random_in_space(size)
         genes = np.unique(np.concatenate(read_together))
         counts = None if self.counts is None else RowMatrix(self.counts, genes=genes).loaded()
-        expressed = Expressed(genes, read.columns(self.adata, genes, self.layer), counts)
+        expressed = Expressed(genes, read.columns(self.adata, genes, self.basis.layer), counts)
         return [Prefix(*of_size, expressed, self.random_state) for of_size in sized]
 
     def rows(self, prefix: Prefix) -> list[Row]:
@@ -192,7 +188,7 @@ class Evaluation:
     @cached_property
     def genes_in_space(self) -> Autocorrelation:
         """Moran's I of all genes."""
-        matrix = read.row_matrix(self.adata, self.layer)
+        matrix = read.row_matrix(self.adata, self.basis.layer)
         data = read.without_ignored(self.adata, matrix, self.basis.structure.spec.ignore)
         _, variance, _ = moments(data)
         return Autocorrelation.of(self.graph, data, np.flatnonzero(variance > 0))
@@ -220,16 +216,10 @@ class Evaluation:
 
     def _scores(self, view: View, values: Callable[[Index], Array]) -> Scores:
         """Return what the readings of a view, and of values of some cells, say of labels."""
-        codes = self.labels.codes
-        return readers.scores_by(
-            self.readings,
-            view.coordinates,
-            values(readers.cells_read(codes)) if "laprls" in self.readings else None,
-            codes,
-            self.labels.names,
-            neighbors=view.nearest,
-            random_state=self.random_state,
-        )
+        codes, names, readings = self.labels.codes, self.labels.names, self.readings
+        of_cells = values(readers.cells_read(codes)) if "laprls" in readings else None
+        score = partial(readers.scores_by, neighbors=view.nearest, random_state=self.random_state)
+        return score(readings, view.coordinates, of_cells, codes, names)
 
     def _scores_of_domains(self, panel: Matrix | None) -> Scores:
         """Return what readings of a panel say of domains, if there are any; None: of all genes."""
@@ -239,8 +229,7 @@ class Evaluation:
         if panel is not None:
             coordinates, values = measures.coordinates(panel), readers.standardised(panel)
         readings = [name for group, name in READINGS_IN_SPACE.items() if group in self.groups]
-        scores: Scores = self.domains.scores(readings, coordinates, values, self.random_state)
-        return scores
+        return self.domains.scores(readings, coordinates, values, self.random_state)
 
     def _best_of_size(self, n_genes: int) -> tuple[Array, Array]:
         """Return what the first genes each of a selection preserve, and the upper bounds."""
@@ -405,7 +394,7 @@ class Evaluation:
         The rates of a cell are means over it and the cells nearest to it.
         """
         counts: Any = prefix.expressed.counts
-        codes = self.labels.codes
+        codes, names = self.labels.codes, self.labels.names
         cells = np.flatnonzero(codes >= 0)
         if len(cells) > forecasts.CELLS:
             draw = np.random.default_rng(self.random_state)
@@ -413,14 +402,9 @@ class Evaluation:
         nearest = self.all_genes.nearest[cells, : max(readers.n_neighbors_of(codes), 1)]
         reference = dense(counts[cells])
         around = sum((dense(counts[neighbors]) for neighbors in nearest.T), reference)
+        rates, detection = around / (1 + nearest.shape[1]), self.basis.detection.only(prefix.genes)
         return forecasts.of_labels(
-            reference,
-            around / (1 + nearest.shape[1]),
-            codes[cells],
-            self.labels.names,
-            self.basis.detection.only(prefix.genes),
-            self.random_state,
-            self.spillover,
+            reference, rates, codes[cells], names, detection, self.random_state, self.spillover
         )
 
     def _unexplained(self, prefix: Prefix) -> pd.DataFrame:

@@ -53,6 +53,11 @@ class Basis:
     #: What the target platform is to the genes.
     detection: Detection
 
+    @property
+    def layer(self) -> str | None:
+        """Layer of the structure."""
+        return self.structure.spec.layer
+
     def limits(self, adata: AnnData, allowed: NDArray[np.bool_] | None = None) -> Rows | None:
         """Return the limits of the request as rows over all genes; None where there are none."""
         return constraints.rows(
@@ -77,11 +82,6 @@ class GenePanel:
     #: In the rows of ``.var``
     named: Named
     basis: Basis
-
-    @property
-    def layer(self) -> str | None:
-        """Layer that it is evaluated by."""
-        return self.basis.structure.spec.layer
 
     @property
     def genes(self) -> Index:
@@ -109,7 +109,7 @@ class GenePanel:
 
     def result(self, adata: AnnData, content: Mapping[str, Any], returned: str = "table") -> Result:
         """Return what a tool computed of the panel."""
-        made_of = stale.made_of(adata, self.layer, [self.named.key_and_genes])
+        made_of = stale.made_of(adata, self.basis.layer, [self.named.key_and_genes])
         return Result(content, returned, self.basis.record(), made_of)
 
 
