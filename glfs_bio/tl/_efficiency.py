@@ -91,9 +91,8 @@ def estimate_efficiency(
         read.unique_names(spatial)
     genes = reference.var_names[reference.var_names.isin(spatial.var_names)]
     if len(genes) < _FEWEST_GENES:
-        raise InvalidValue(
-            f"`spatial` has {len(genes)} genes of the reference: give genes the same names"
-        )
+        text = f"`spatial` has {len(genes)} genes of the reference"
+        raise InvalidValue(f"{text}: give genes the same names")
     types = _types(reference, spatial, labels)
     expected = _means(reference, genes, labels, types, counts_layer)
     with naming(counts_layer="spatial_layer", X="spatial"):

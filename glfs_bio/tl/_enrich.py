@@ -121,9 +121,8 @@ def enrich(
     checks.whole_number("min_size", smallest, at_least=1)
     is_list = isinstance(background, Collection) and not isinstance(background, str)
     if background is not None and not (is_list and len(background) and method == "ora"):
-        raise InvalidValue(
-            f"`background={short(background)}` must be a list of genes, with `method='ora'`"
-        )
+        text = f"`background={short(background)}` must be a list of genes"
+        raise InvalidValue(f"{text}, with `method='ora'`")
     scores = results.scores(adata, key, symbols)
     genes = results.ranked(adata, key).index
     selected = pd.Index(read.symbols(adata, symbols).loc[genes].dropna().unique())
@@ -138,14 +137,11 @@ def enrich(
         sets = within(sets_of(gene_sets), universe, smallest, largest)
     outside = selected.difference(universe, sort=False)
     if len(outside) == len(selected):
-        raise InvalidValue(
-            "`background` has none of the selected genes: spell them as there, or use `symbols`"
-        )
+        text = "`background` has none of the selected genes"
+        raise InvalidValue(f"{text}: spell them as there, or use `symbols`")
     if len(outside):
-        caution(
-            f"{len(outside)} selected genes are not in the background, and left out: "
-            f"{listed(outside)}."
-        )
+        text = f"{len(outside)} selected genes are not in the background"
+        caution(f"{text}, and left out: {listed(outside)}.")
         selected = selected.difference(outside, sort=False)
     if method == "ora":
         table = _over_representation(selected, sets, universe)
@@ -164,10 +160,8 @@ def _warn_of_silent_genes(adata: AnnData, key: str, layer: str | None) -> None:
     tested = adata.var[f"{key}_score"].notna().to_numpy()
     silent = tested & (read.n_cells_with(read.row_matrix(adata, layer)) == 0)
     if 0 < silent.sum() < tested.sum():
-        caution(
-            f"No cell expresses {silent.sum()} of {tested.sum()} candidate genes, which makes "
-            "p-values too small: pass the others as `background`."
-        )
+        text = f"No cell expresses {silent.sum()} of {tested.sum()} candidate genes"
+        caution(f"{text}, which makes p-values too small: pass the others as `background`.")
 
 
 def _over_representation(

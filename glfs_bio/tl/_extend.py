@@ -140,9 +140,7 @@ def extend_panel(
         raise InvalidValue(f"`n_genes={short(n_genes)}` adds no gene to the panel: ask for more")
     if size is not None and size - len(stay) > n_open:
         about = "`drop`" if n_genes is None else f"`n_genes={short(n_genes)}`"
-        raise InvalidValue(
-            f"{about} needs more than {n_open} genes that can be added: ask for fewer"
-        )
+        raise InvalidValue(f"{about} needs more than {n_open} genes to add: ask for fewer")
     with subject.few_threads():
         best = best_panel(replace(problem_of(criterion, candidates, request), n_genes=size))
     out = {} if candidates.rows is None else constraints.ruled_out(candidates.rows, candidates)
@@ -191,10 +189,8 @@ def _dropped(
     outside = list(adata.var_names[genes[~np.isin(genes, panel.genes)]])
     unknown = [name for name in to_drop.absent if name not in missing]
     if outside or unknown:
+        text = f"`drop` has genes that the panel lacks ({listed([*outside, *unknown])})"
         hints = names_of.Lookup(adata, symbols).hints(unknown)
-        raise InvalidValue(
-            f"`drop` has genes that the panel lacks ({listed([*outside, *unknown])}): leave them "
-            f"out{hints}"
-        )
+        raise InvalidValue(f"{text}: leave them out{hints}")
     absent_rows = pd.Series(-1, index=to_drop.absent, dtype=np.intp)
     return pd.concat([pd.Series(genes, index=adata.var_names[genes]), absent_rows])

@@ -19,7 +19,8 @@ from ..errors import InvalidValue, listed, note, quoted
 from ..options import Platform, canonical_name
 from ..selection import best_panel
 from ..solvers.panel import Problem
-from ..vendors.names import NOT_FOUND, versionless
+from ..vendors.genes import as_genes
+from ..vendors.names import NOT_FOUND, Resolver, versionless
 from ._panel import (
     GenePanel,
     absent,
@@ -31,7 +32,7 @@ from ._panel import (
     request_for,
     say_overridden,
 )
-from ._resolve import CHANGED, resolved
+from ._resolve import CHANGED, names_and_ids
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from ..data.matrix import RowMatrix
     from ..labels import Labels
     from ..options import Limits, Request
-    from ..vendors.names import Resolver
     from ._panel import Basis
 
     Flags = NDArray[np.bool_]
@@ -304,9 +304,11 @@ class Draft:
         listed_genes = platforms.of_genes(adata, listing, layer, symbols).orderable
         ids_of_file = panel.in_file("id")
         by_row = {row: ids_of_file[name] for name in ids_of_file for row in panel.rows[name]}
-        self.resolver, of_data = resolved(
-            adata, genes, symbols=symbols, ids=ids, ids_of_rows=by_row
-        )
+        called, gene_ids = names_and_ids(adata, symbols, ids)
+        gene_ids = [by_row.get(row, gene_id) for row, gene_id in enumerate(gene_ids)]
+        vendor = None if genes is None else as_genes(genes, "genes")
+        self.resolver = Resolver([*called, *filter(None, gene_ids)], vendor)
+        of_data = self.resolver.resolve(called, gene_ids, annotated=True)
         #: Whether a list says which genes have probes
         self.probes_checked = self.resolver.is_list or listed_genes is not None
         of_data = of_data.assign(row=np.arange(adata.n_vars), name=adata.var_names)

@@ -198,33 +198,25 @@ def prove_panel(
 def _check(adata: AnnData, panel: GenePanel, criterion: Criterion, key: str | None) -> None:
     """Refuse cells that say nothing of panels, panels without others, and other cells."""
     if not criterion.has_anything:
-        raise InvalidValue(
-            "`preserve` has nothing above the noise of `adata.X`: name another target"
-        )
+        text = "`preserve` has nothing above the noise of `adata.X`"
+        raise InvalidValue(f"{text}: name another target")
     if criterion.largest:
-        raise InvalidValue(
-            f"{subject('panel', panel.named.key)} is for the worst of batches or draws, and the "
-            "best is known for a mean alone: choose it for the mean"
-        )
+        text = f"{subject('panel', panel.named.key)} is for the worst of batches or draws"
+        raise InvalidValue(f"{text}, and the best is of a mean alone: choose it for the mean")
     if are_all(panel.basis.criterion, panel.genes)[-1]:
-        raise InvalidValue(
-            "`panel` has all genes of `adata` that vary: use an object with more genes"
-        )
+        text = "`panel` has all genes of `adata` that vary"
+        raise InvalidValue(f"{text}: use an object with more genes")
     if key is None:
         return
     one_data_set(adata, key, "panel")
     better = results.key_for(adata, "selection", None, key, suffix="best")
     if better in adata.uns and adata.uns[better].get("best_of") != key:
-        raise InvalidValue(
-            f"`panel={short(key)}` has another selection where the best panel would be, under "
-            f"{better!r}: give one of them another key"
-        )
+        text = f"`panel={short(key)}` has a selection where the best panel would be, {better!r}"
+        raise InvalidValue(f"{text}: give one of them another key")
     recorded, preserved = np.ravel(adata.uns[key]["preserved"])[-1], panel.preserved[-1]
     if abs(preserved - recorded) > _CHANGED:
-        raise InvalidValue(
-            f"`panel={short(key)}` preserves {preserved:.3g} here, and {recorded:.3g} when it was "
-            "selected: run `glfs_bio.pp.select_genes(adata)` again"
-        )
+        text = f"`panel={short(key)}` preserves {preserved:.3g}, but {recorded:.3g} when selected"
+        raise InvalidValue(f"{text}: run `glfs_bio.pp.select_genes(adata)` again")
 
 
 def _candidates(adata: AnnData, panel: GenePanel) -> Candidates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,6 @@ from ..errors import listed, naming, note
 from ..vendors import names
 from ..vendors.forms import PanelFile
 from ..vendors.genes import as_genes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 log = logging.getLogger(__name__)
 
@@ -101,32 +97,26 @@ def resolve_genes(
     ['retired', 'SEPTIN7']
     """
     checks.flags(inplace=inplace)
-    ids_of_rows: dict[int, str] = {}
-    is_list = not isinstance(adata, AnnData)
+    panel, is_list = adata, not isinstance(adata, AnnData)
     if is_list:
-        names_in_list = names_of.names_in(adata, "adata")
-        adata, inplace = AnnData(var=pd.DataFrame(index=list(names_in_list))), False
-        if isinstance(names_in_list, PanelFile):
-            ids_of_rows = dict(enumerate(names_in_list.table["id"]))
+        panel = names_of.names_in(adata, "adata")
+        adata, inplace = AnnData(var=pd.DataFrame(index=list(panel))), False
     if isinstance(genes, AnnData):
         genes = genes.var
     results.key_for(adata, "names", key_added)
     species = None
     if isinstance(nomenclature, str) and nomenclature.casefold() in names.SPECIES:
         species, nomenclature = nomenclature, None
-    resolver, frame = resolved(
-        adata,
-        genes,
-        symbols=symbols,
-        ids=ids,
-        species=species,
-        nomenclature=nomenclature,
-        ids_of_rows=ids_of_rows,
-        annotated=not is_list,
-    )
+    called, gene_ids = names_and_ids(adata, symbols, ids)
+    if isinstance(panel, PanelFile):
+        gene_ids = panel.table["id"].tolist()
+    vendor = None if genes is None else as_genes(genes, "genes")
+    history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
+    spellings = [*called, *filter(None, gene_ids)]
+    resolver = names.Resolver(spellings, vendor, species=species, history=history)
+    frame = resolver.resolve(called, gene_ids, annotated=not is_list)
     if is_list:
-        unknown = frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]
-        for row in unknown:
+        for row in frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]:
             similar = names_of.similar(frame["name"][row], resolver.genes["symbol"])
             frame.loc[row, "candidates"] = ", ".join(similar)
     counts = frame["found"].value_counts()
@@ -156,33 +146,15 @@ def resolve_genes(
     return None
 
 
-def resolved(
-    adata: AnnData,
-    genes: Any = None,
-    *,
-    symbols: str | None = None,
-    ids: str | None = None,
-    species: str | None = None,
-    nomenclature: Any = None,
-    ids_of_rows: Mapping[int, str] | None = None,
-    annotated: bool = True,
-) -> tuple[names.Resolver, pd.DataFrame]:
-    """Return the resolver of a table of genes, and what those of an object are there.
-
-    `ids_of_rows` are ids of some of these; names that are not `annotated` were written by hand.
-    """
+def names_and_ids(
+    adata: AnnData, symbols: str | None, ids: str | None
+) -> tuple[list[str], list[str]]:
+    """Return symbols of the genes of an object, or else their names, and their ids or ``""``."""
     read.unique_names(adata)
-    checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
+    checks.texts(symbols=symbols, ids=ids, or_none=True)
     called = read.symbols(adata, symbols).fillna("").astype(str)
-    called = called.where(called != "", adata.var_names.to_series()).tolist()
-    gene_ids = [""] * adata.n_vars
-    if ids is not None:
-        with naming(symbols="ids"):
-            gene_ids = read.symbols(adata, ids).fillna("").tolist()
-    for row, gene_id in (ids_of_rows or {}).items():
-        gene_ids[row] = gene_id
-    table = None if genes is None else as_genes(genes, "genes")
-    history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
-    names_and_ids = [*called, *filter(None, gene_ids)]
-    resolver = names.Resolver(names_and_ids, table, species=species, history=history)
-    return resolver, resolver.resolve(called, gene_ids, annotated=annotated)
+    called = called.where(called != "", adata.var_names.to_series())
+    if ids is None:
+        return called.tolist(), [""] * adata.n_vars
+    with naming(symbols="ids"):
+        return called.tolist(), read.symbols(adata, ids).fillna("").tolist()

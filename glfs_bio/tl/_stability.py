@@ -242,9 +242,8 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
         one_data_set(adata, key, "key")
         stale.check_genes(adata, key, "key")
     elif select.keys() <= {"random_state"}:
-        raise NotFound(
-            f"`key={short(key)}` is not in `adata.uns`: run `glfs_bio.pp.select_genes(adata)` first"
-        )
+        text = f"`key={short(key)}` is not in `adata.uns`"
+        raise NotFound(f"{text}: run `glfs_bio.pp.select_genes(adata)` first")
     replaced = request.but(**select)
     if select.keys() & {*OF_STORED, "use_rep", "n_comps"}:
         arguments = request.structure.arguments() | select

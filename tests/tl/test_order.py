@@ -107,7 +107,7 @@ def test_genes_that_are_not_listed_are_replaced(selected, listed, caplog):
 
 
 def test_nothing_is_looked_up_before_the_arguments_are_checked(selected, monkeypatch):
-    monkeypatch.setattr(orders, "resolved", lambda *_, **__: pytest.fail("looked up"))
+    monkeypatch.setattr(orders, "Resolver", lambda *_, **__: pytest.fail("looked up"))
     for argument, value in (("counts_layer", "x"), ("catalogue", 5), ("labels", "x")):
         with refused(Refusal, argument):
             order_panel(selected, "glfs", **{argument: value})
