@@ -32,9 +32,7 @@ GROUPS = {
         "preserved_in_batch": "share that the panel preserves of one batch",
         "preserved_on_platform": "preserved share over draws of efficiencies and failures",
     },
-    "neighbors": {
-        "knn_preservation": "share of the nearest cells in all genes that are nearest here"
-    },
+    "neighbors": {"knn_preservation": "share of nearest cells in all genes that are nearest here"},
     "labels": _LABELS,
     "genes": {
         "imputed": "median R² of the structure of unmeasured genes, predicted from the panel",
@@ -54,9 +52,7 @@ GROUPS = {
     "gene_sets": {"gene_set_coverage": "share of the gene sets with a gene of the panel"},
     "laprls": {f"{name}_laprls": text for name, text in _LABELS.items()},
     "space_laprls": {f"{name}_laprls": text for name, text in _DOMAINS.items()},
-    "silhouette": {
-        "silhouette": "how much nearer cells are to their own label than to others, −1 to 1"
-    },
+    "silhouette": {"silhouette": "how much nearer cells are to their own label, from −1 to 1"},
     "clusters": {
         "cluster_preservation_coarse": "NMI of 5 to 10 clusters in the panel and in all genes",
         "cluster_preservation_fine": "NMI of 20 to 40 clusters in the panel and in all genes",

@@ -77,7 +77,8 @@ class Prefix:
 
     name: str
     panel: GenePanel
-    n_genes: int
+    #: Rows of ``.var``.
+    genes: Index
     everything: Expressed
     random_state: int | None
     #: Results beside the measures.
@@ -86,12 +87,7 @@ class Prefix:
     @property
     def is_whole(self) -> bool:
         """Whether these are all genes of the panel."""
-        return self.n_genes == len(self.panel.genes)
-
-    @property
-    def genes(self) -> Index:
-        """Rows of ``.var``."""
-        return self.panel.genes[: self.n_genes]
+        return len(self.genes) == len(self.panel.genes)
 
     @cached_property
     def comparable(self) -> float:
@@ -143,12 +139,12 @@ class Evaluation:
     def prefixes(self, panels: Mapping[str, Named], sizes: Sequence[int]) -> list[Prefix]:
         """Return the first genes of panels, and after them each whole panel."""
         sized = [
-            (name, GenePanel(panel, self.basis), size)
+            (name, GenePanel(panel, self.basis), panel.genes[:size])
             for name, panel in panels.items()
             for size in (*(size for size in sizes if size < len(panel.genes)), len(panel.genes))
         ]
-        read_together = [panel.genes for panel in panels.values()]
-        for size in {size for _, _, size in sized}:
+        read_together = [genes for _, _, genes in sized]
+        for size in {*map(len, read_together)}:
             read_together += self._random_in_space(size)
         genes = np.unique(np.concatenate(read_together))
         counts = None if self.counts is None else RowMatrix(self.counts, genes=genes).loaded()
@@ -157,7 +153,7 @@ class Evaluation:
 
     def rows(self, prefix: Prefix) -> list[Row]:
         """Return the measures of the groups that are wanted."""
-        panel, rows = {"panel": prefix.name, "n_genes": prefix.n_genes}, []
+        panel, rows = {"panel": prefix.name, "n_genes": len(prefix.genes)}, []
         for groups, compute in _OF_GROUPS.items():
             if self.groups.keys() & groups:
                 rows += [panel | measure for measure in compute(self, prefix)]
@@ -255,7 +251,7 @@ class Evaluation:
         return self._random_panels(size)[: RANDOM if self.adata.n_obs > MOST_EXACT else None]
 
     def _preserved(self, prefix: Prefix) -> list[Row]:
-        criterion, detection, size = self.basis.criterion, self.basis.detection, prefix.n_genes
+        criterion, detection, size = self.basis.criterion, self.basis.detection, len(prefix.genes)
         preserved = float(prefix.panel.preserved[size - 1])
         if np.isnan(prefix.comparable):
             return [row(name, np.nan) for name in ("preserved", "optimality", "best_preserved")]
@@ -322,7 +318,7 @@ class Evaluation:
         return rows
 
     def _space(self, prefix: Prefix) -> list[Row]:
-        panels = [] if np.isnan(prefix.comparable) else self._random_in_space(prefix.n_genes)
+        panels = [] if np.isnan(prefix.comparable) else self._random_in_space(len(prefix.genes))
         random = [prefix.everything.only(genes).values for genes in panels]
         panel, genes = prefix.expressed.values, self.genes_in_space
         scores, *of_random = map(self._scores_of_domains, (panel, *random[:RANDOM]))
