@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -189,10 +190,10 @@ def _prerank(scores: pd.Series, sets: dict[str, list[str]]) -> pd.DataFrame:
     import gseapy
 
     smaller = {name: genes for name, genes in sets.items() if len(genes) < len(scores)}
-    options: dict[str, Any] = {"min_size": 1, "max_size": len(scores), "outdir": None}
-    options |= {"permutation_num": _PERMUTATIONS, "seed": _SEED, "no_plot": True}
-    options["weight"] = 0.0  # the score only orders the genes
-    result = gseapy.prerank(scores, smaller, **options).res2d.set_index("Term")
+    # without weights the score only orders the genes; sets have the right size already
+    by_order = partial(gseapy.prerank, min_size=1, max_size=len(scores), weight=0.0)
+    ranked = by_order(scores, smaller, permutation_num=_PERMUTATIONS, seed=_SEED)
+    result = ranked.res2d.set_index("Term")
     columns = {"ES": "es", "NES": "nes", "NOM p-val": "pvals", "FDR q-val": "pvals_adj"}
     table = result[list(columns)].astype(float).rename(columns=columns)
     # the ranking itself is one of the permutations, of which so few are drawn

@@ -12,7 +12,6 @@ from .. import checks
 from .._anndata import alike, columns, expression, read, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
-from ..criterion.panel import MIN_SCORE
 from ..errors import listed, note
 from ..measures.genes import imputed, predictors
 from ._panel import are_varying, find, must_haves, overridden, replacements, with_shares
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from ..labels import Labels
     from ..options import Preserve
     from ..solvers.constraints import Rows
-    from ._panel import GenePanel, Replacements
+    from ._panel import GenePanel
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
@@ -194,7 +193,7 @@ def explain_panel(
             pairs = subject.measured.pairs(of_sets, len(groups.names))
             roles = [_role(k, pairs, groups, where) or role for k, role in enumerate(roles)]
     needless = instead.needless
-    substitutes = _substitutes(names, subject.genes, instead, n_substitutes)
+    substitutes = instead.table(of_panel, names, n_substitutes)
     best = substitutes[substitutes["rank"] == 1].drop(columns="rank")
     table = pd.DataFrame({"gene": of_panel, "role": np.where(needless, "adds nothing", roles)})
     table.loc[is_must_have, "role"] = f"{MUST_HAVE}, " + table["role"]
@@ -230,18 +229,6 @@ def _expressed(where: expression.Expression, groups: Labels | None) -> dict[str,
         return {"expressed": shares}
     texts = [where.text(gene, _LABELS) for gene in range(len(shares))]
     return {"expressed": shares, "expressed_in": texts}
-
-
-def _substitutes(names: Array, genes: Index, instead: Replacements, n: int) -> pd.DataFrame:
-    """Return at most `n` substitutes of each gene of a panel, the best first."""
-    pairs = [(row, gene) for row in range(len(genes)) for gene in instead.best(row, n)]
-    rows, substitutes = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    table = pd.DataFrame({"gene": names[genes[rows]], "substitute": names[substitutes]})
-    table["rank"] = table.groupby("gene").cumcount() + 1
-    table["substitution_score"] = instead.score[rows, substitutes]
-    table["acceptable"] = table["substitution_score"] >= MIN_SCORE
-    table["loss_with_substitute"] = instead.lost[rows, substitutes]
-    return table
 
 
 def _certificates(adata: AnnData, panel: GenePanel, must_have: NDArray[np.bool_]) -> dict[str, Any]:

@@ -257,13 +257,11 @@ def _platform(
 ) -> tuple[str, Platform | None]:
     """Return whose order it is, and the platform that says which genes can be ordered."""
     listing = platform if isinstance(platform, Platform) else of_selection
-    name = of_listing = None if listing is None else listing.name
-    if platform is not None:
-        name = canonical_name(platform)
-    elif name not in (None, *ORDERS):
+    name = canonical_name(listing if platform is None else platform)
+    if name not in (None, *ORDERS):
         note(f"{quoted(name)} has no form: this is the order sheet.")
         name = None
-    return name or "sheet", listing if of_listing in (None, name) else None
+    return name or "sheet", listing if canonical_name(listing) in (None, name) else None
 
 
 def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:
@@ -421,15 +419,12 @@ class Draft:
         panel = GenePanel(Named.of(self.adata, genes, self.panel.key), self.basis)
         with panel.few_threads():
             instead = replacements(self.adata, panel, ~self.can_join(items))
-        pairs = [
-            (rank, substitute, self.genes["name"].iloc[row], instead.score[gene, substitute])
-            for gene, row in enumerate(rows)
-            for rank, substitute in enumerate(instead.best(gene, n_each))
-        ]
-        table = pd.DataFrame(pairs, columns=["rank", "substitute", "backup_of", "score"])
+        names_of_genes = self.adata.var_names.to_numpy()
+        table = instead.table(names_of_genes[rows], names_of_genes, n_each)
+        table = table.rename(columns={"gene": "backup_of", "substitution_score": "score"})
         by_substitute = table.sort_values("rank", kind="stable").groupby("substitute", sort=False)
-        joined = by_substitute.agg({"backup_of": ", ".join, "score": "max"})
-        spare = self.genes.join(joined, how="right").assign(replaces="")
+        backed = by_substitute.agg({"backup_of": ", ".join, "score": "max"})
+        spare = backed.join(self.genes.set_index("name", drop=False)).assign(replaces="")
         return spare[~((spare["place"] >= 0) & spare["place"].duplicated())]
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from .._anndata import alike, constraints, names, read, results, stale
@@ -15,7 +16,7 @@ from .._anndata import target as targets
 from .._anndata.structure import of_object, specified, structure_of
 from .._anndata.tool import Result
 from ..cells.spec import StructureSpec
-from ..criterion.panel import MeasuredPanel
+from ..criterion.panel import MIN_SCORE, MeasuredPanel
 from ..criterion.platform import AS_REFERENCE, Detection
 from ..data.threads import few_threads
 from ..errors import InvalidValue, caution, listed, note, quoted, short, subject
@@ -243,10 +244,15 @@ class Replacements:
     #: Substitution score; −∞ where a gene cannot replace another, or takes nothing over
     score: Array
 
-    def best(self, row: int, n: int) -> Index:
-        """Return at most `n` substitutes of a gene, the best first."""
-        order = np.argsort(-self.score[row], kind="stable")[:n]
-        return np.asarray(order[np.isfinite(self.score[row, order])])
+    def table(self, panel: Array, names: Array, n: int) -> pd.DataFrame:
+        """Return at most `n` substitutes of each of the first genes of a panel, the best first."""
+        order = np.argsort(-self.score[: len(panel)], axis=1, kind="stable")[:, :n]
+        rows, rank = np.nonzero(np.isfinite(np.take_along_axis(self.score, order, axis=1)))
+        genes = order[rows, rank]
+        table = pd.DataFrame({"gene": panel[rows], "substitute": names[genes], "rank": rank + 1})
+        table["substitution_score"] = self.score[rows, genes]
+        table["acceptable"] = table["substitution_score"] >= MIN_SCORE
+        return table.assign(loss_with_substitute=self.lost[rows, genes])
 
 
 def replacements(adata: AnnData, panel: GenePanel, barred: NDArray[np.bool_]) -> Replacements:

@@ -166,9 +166,8 @@ def prove_panel(
         if best.proof is None:
             raise InvalidValue("`panel` has only genes that must be in it: leave room for others")
         states = _certificates(adata, candidates, best, tolerance, key)
-        panels, recorded = [panel, candidates.genes[best.order[: best.n_selected]]], np.nan
-        if key is not None:
-            recorded = _optimality(adata.uns[key])
+        panels = [panel, candidates.genes[best.order[: best.n_selected]]]
+        recorded = _optimality({} if key is None else adata.uns[key])
         if key is not None and f"{key}_best" in adata.uns:  # of an earlier search
             genes = results.ranked(adata, f"{key}_best").index
             panels.insert(1, adata.var_names.get_indexer(genes))
@@ -178,8 +177,7 @@ def prove_panel(
     content = {**shares, "table": _table(states, panel, panels[number])}
     for name, column in states.items():
         for state in (EVERY, OPEN):
-            ending = name.removeprefix("certificate")
-            content[f"n_{state}{ending}"] = int((column == state).sum())
+            content[name.replace("certificate", f"n_{state}")] = int((column == state).sum())
     content |= {"n_genes": len(panel), "n_tested": len(candidates.genes)}
     content["n_nodes"] = best.proof.n_nodes
     if key is not None and number > 0:

@@ -288,11 +288,8 @@ def _drawn(adata: AnnData, spec: StructureSpec, fraction: float, n_resamples: in
     batch = np.zeros(adata.n_obs) if batch is None else batch
     batches = [np.flatnonzero(batch == name) for name in np.unique(batch)]
     sized = [(rows, max(round(fraction * len(rows)), 1)) for rows in batches]
-    subsamples = []
-    for _ in range(n_resamples):
-        drawn = [rng.choice(rows, n_cells, replace=False) for rows, n_cells in sized]
-        subsamples.append(np.sort(np.concatenate(drawn)))
-    return subsamples
+    draws = ([rng.choice(rows, n, replace=False) for rows, n in sized] for _ in range(n_resamples))
+    return [np.sort(np.concatenate(rows)) for rows in draws]
 
 
 def _selected(
