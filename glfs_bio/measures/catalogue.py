@@ -64,16 +64,13 @@ GROUPS = {
         "mecr_on_platform": "the same on the platform",
     },
 }
-#: Arguments that a group needs.
-NEEDS = {
-    "labels": ("labels",),
-    "space": ("domains",),
-    "counts": ("counts_layer",),
+#: Groups that need an argument.
+NEEDED_BY = {
+    "labels": ("labels", "laprls", "silhouette", "forecast"),
+    "domains": ("space", "space_laprls"),
+    "counts_layer": ("counts", "forecast"),
     "gene_sets": ("gene_sets",),
-    "laprls": ("labels",),
-    "space_laprls": ("domains",),
-    "silhouette": ("labels",),
-    "forecast": ("labels", "counts_layer", "platform"),
+    "platform": ("forecast",),
 }
 #: Groups that are computed only where they are named.
 ON_DEMAND = frozenset(("laprls", "space_laprls", "silhouette", "clusters", "forecast"))
@@ -104,8 +101,8 @@ def asked_for(measures: str | Iterable[str] | None, **arguments: object) -> dict
     """
     if measures is None or isinstance(measures, str):
         measures = ["default" if measures is None else measures]
-    absent = [name for name in arguments if arguments[name] is None]
-    missing = {group: [name for name in NEEDS.get(group, ()) if name in absent] for group in GROUPS}
+    absent = [name for name in NEEDED_BY if arguments[name] is None]
+    missing = {group: [name for name in absent if group in NEEDED_BY[name]] for group in GROUPS}
     computable = [group for group in GROUPS if not missing[group]]
     default = [group for group in computable if group not in ON_DEMAND]
     sets = {"all": computable, "default": default} | {group: [group] for group in GROUPS}

@@ -274,23 +274,16 @@ def _scores(
     present = np.unique(labels)
     label_names = np.array([names[code] for code in present], dtype=object)
     counts = confusion_matrix(labels, votes, labels=present)
-    precision, recall, f1, n_cells = precision_recall_fscore_support(
-        labels, votes, labels=present, zero_division=0.0
-    )
+    scores = precision_recall_fscore_support(labels, votes, labels=present, zero_division=0.0)
+    columns = dict(zip(("precision", "recall", "f1", "n_cells"), scores, strict=True))
+    table = pd.DataFrame(columns, pd.Index(label_names, name="label"))
     missed = counts - np.diag(np.diag(counts))
     n_most = missed.max(axis=1)
-    per_label = pd.DataFrame(
-        {
-            "n_cells": n_cells,
-            "recall": recall,
-            "precision": precision,
-            "f1": f1,
-            "confused_with": np.where(n_most > 0, label_names[missed.argmax(axis=1)], ""),
-            "confused_share": n_most / n_cells,
-            "rare": n_cells <= RARE * len(labels),
-            "too_few": n_cells < fewest(reading, codes),
-        },
-        index=pd.Index(label_names, name="label"),
+    per_label = table[["n_cells", "recall", "precision", "f1"]].assign(
+        confused_with=np.where(n_most > 0, label_names[missed.argmax(axis=1)], ""),
+        confused_share=n_most / table["n_cells"],
+        rare=table["n_cells"] <= RARE * len(labels),
+        too_few=table["n_cells"] < fewest(reading, codes),
     )
     possible = n_neighbors_of(codes) if reading == "knn" else n_folds_of(codes)
     can_be = 1.0 if possible else np.nan  # predicted
