@@ -246,11 +246,12 @@ class Replacements:
 
     def table(self, panel: Array, names: Array, n: int) -> pd.DataFrame:
         """Return at most `n` substitutes of each of the first genes of a panel, the best first."""
-        order = np.argsort(-self.score[: len(panel)], axis=1, kind="stable")[:, :n]
-        rows, rank = np.nonzero(np.isfinite(np.take_along_axis(self.score, order, axis=1)))
+        score = self.score[: len(panel)]
+        order = np.argsort(-score, axis=1, kind="stable")[:, :n]
+        rows, rank = np.nonzero(np.isfinite(np.take_along_axis(score, order, axis=1)))
         genes = order[rows, rank]
         table = pd.DataFrame({"gene": panel[rows], "substitute": names[genes], "rank": rank + 1})
-        table["substitution_score"] = self.score[rows, genes]
+        table["substitution_score"] = score[rows, genes]
         table["acceptable"] = table["substitution_score"] >= MIN_SCORE
         return table.assign(loss_with_substitute=self.lost[rows, genes])
 
