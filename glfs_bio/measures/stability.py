@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..criterion.panel import MeasuredPanel
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .._typing import Array, Index
-    from ..criterion.criterion import Criterion
+    from .._typing import Array
 
 
 def jaccard(chosen: NDArray[np.bool_]) -> Array:
@@ -24,15 +21,6 @@ def jaccard(chosen: NDArray[np.bool_]) -> Array:
     sizes = np.diag(shared)
     either = sizes[:, None] + sizes - shared
     return np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)
-
-
-def with_substitutes(criterion: Criterion, panel: Index, chosen: NDArray[np.bool_]) -> Array:
-    """Share of the parts that select each gene of a panel or one that stands in for it.
-
-    `chosen`, shape (parts, genes), says which genes each part selects.
-    """
-    counts = MeasuredPanel(criterion, panel).substitutes()[panel] @ chosen.T.astype(np.int64)
-    return np.asarray(np.mean((counts > 0) | chosen[:, panel].T, axis=1))
 
 
 def consensus(chosen: NDArray[np.bool_], ranks: Array, size: int) -> NDArray[np.bool_]:

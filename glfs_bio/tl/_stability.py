@@ -18,13 +18,12 @@ from .. import checks, codec
 from .._anndata import read, results, stale, summaries
 from .._anndata import target as targets
 from .._anndata.lean import Held, Lean
-from .._anndata.names import settled
-from .._anndata.structure import specified, structure_of
+from .._anndata.structure import specified
 from .._anndata.tool import Result, tool
 from ..cells.spec import OF_STORED, StructureSpec
 from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
-from ..errors import Caution, InvalidValue, NotFound, short, warn, without_notes
+from ..errors import InvalidValue, NotFound, short, warn, without_notes
 from ..measures import stability as over_parts
 from ..options import Request
 from ..pp import panel_of
@@ -97,9 +96,6 @@ def stability(
     ``.var[f"{key_added}_frequency"]`` : float
         Share of the subsamples in which the gene is selected; NaN for genes that are excluded, or
         included.
-    ``.var[f"{key_added}_frequency_with_substitutes"]`` : float
-        Share of the subsamples in which the gene or a substitute is selected, for genes of the
-        selection (without one, of the consensus) that were chosen; NaN for other genes.
     ``.var[f"{key_added}_consensus"]`` : bool
         Genes that are selected most often, as many as in an average subsample, with those that are
         included.
@@ -187,10 +183,8 @@ def stability(
         "request": codec.text_of(request),
         "structure": codec.storable(spec),
     }
-    with_substitutes = _with_substitutes(adata, request, panel, chosen)
     columns = {
         f"{key_added}_frequency": np.where(may_vary, frequency, np.nan),
-        f"{key_added}_frequency_with_substitutes": np.where(included, np.nan, with_substitutes),
         f"{key_added}_consensus": consensus,
     }
     made_of = stale.made_of(adata, spec.layer)
@@ -215,23 +209,6 @@ def _selections(tasks: list[Any], n_jobs: int | None) -> tuple[Flags, Array, Fla
     selected = np.stack([frame["glfs_selected"] for frame in frames])
     ranks = np.stack([frame["glfs_rank"] for frame in frames])
     return selected, ranks, frames[0]["glfs_included"].to_numpy()
-
-
-def _with_substitutes(adata: AnnData, request: Request, panel: Flags, chosen: Flags) -> Array:
-    """Return frequencies of the genes of a panel in which a substitute counts as the gene.
-
-    Substitutes are determined by all cells, and by all genes of the panel.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Caution)  # the selections have said it
-        request = settled(adata, replace(request, missing="ignore"))
-        target = targets.resolve(adata, request)
-        criterion = structure_of(adata, request.structure).criterion(target)
-    frequency = np.full(adata.n_vars, np.nan)
-    genes = np.flatnonzero(panel)
-    with one_thread():  # so that the result is that of any number of processes
-        frequency[genes] = over_parts.with_substitutes(criterion, genes, chosen)
-    return frequency
 
 
 def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:

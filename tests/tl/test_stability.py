@@ -100,7 +100,6 @@ def test_genes_that_had_to_be_in_are_not_counted(adata, forced):
     quiet(adata)
     entry, frequency = adata.uns["glfs_stability"], adata.var["glfs_stability_frequency"]
     assert frequency[forced].isna().all()
-    assert adata.var.loc[forced, "glfs_stability_frequency_with_substitutes"].isna().all()
     assert frequency.sum() == pytest.approx(6)
     assert not set(forced) & set(entry["table"]["gene"])
     assert entry["n_included"] == len(forced)
@@ -241,16 +240,6 @@ def test_an_interrupt_leaves_the_object_alone(adata, unchanged, monkeypatch, cap
     assert stages.count("selecting on parts") == 1
 
 
-def test_substitutes_count_as_the_gene(cells):
-    select_genes(cells, 10)
-    stability(cells, n_resamples=4)
-    grouped = cells.var["glfs_stability_frequency_with_substitutes"]
-    selected = cells.var["glfs_selected"]
-    assert grouped[~selected].isna().all()
-    alone = cells.var["glfs_stability_frequency"]
-    assert (grouped[selected] >= alone[selected]).all()
-
-
 @pytest.mark.parametrize("name", ["ignore", "exclude"])
 def test_a_name_is_a_list_of_it(cells, name):
     select_genes(cells, 8, **{name: "ribosomal"})
@@ -273,6 +262,6 @@ def test_processes_open_a_file_themselves(pbmc, outside):
     options = {"n_resamples": 3, "n_comps": 10, "limits": Limits(**limits, counts_layer="X")}
     stability(pbmc, n_genes=8, **options)
     stability(held, n_genes=8, **options, n_jobs=2)
-    for column in ("frequency", "frequency_with_substitutes", "consensus"):
+    for column in ("frequency", "consensus"):
         name = f"glfs_stability_{column}"
         pd.testing.assert_series_equal(held.var[name], pbmc.var[name])

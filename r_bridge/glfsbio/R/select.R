@@ -197,9 +197,6 @@ NULL
 #'
 #'   - `glfs_stability_frequency`: share of the subsamples in which the gene is
 #'     selected.
-#'   - `glfs_stability_frequency_with_substitutes`: for selected genes, the
-#'     share of subsamples in which the gene or a substitute is selected; NA for
-#'     the others.
 #'   - `glfs_stability_consensus`: whether the gene is one of those selected
 #'     most often, as many as a subsample selects on average.
 #'
