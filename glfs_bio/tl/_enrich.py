@@ -144,10 +144,8 @@ def enrich(
         text = f"{len(outside)} selected genes are not in the background"
         caution(f"{text}, and left out: {listed(outside)}.")
         selected = selected.difference(outside, sort=False)
-    if method == "ora":
-        table = _over_representation(selected, sets, universe)
-    else:
-        table = _prerank(scores, sets)
+    is_ora = method == "ora"
+    table = _over_representation(selected, sets, universe) if is_ora else _prerank(scores, sets)
     content = {"table": table, "n_selected": len(selected), "n_background": len(universe)}
     params = {"key": key, "min_size": smallest, "gene_sets": said_of(gene_sets)}
     made_of = stale.made_of(adata, layer, [names.panel(adata, key, argument="key").key_and_genes])

@@ -309,7 +309,7 @@ def _standing(adata: AnnData, panel: GenePanel, genes: Index, lost: Array) -> di
     lost = np.where(must_haves(adata, panel.named)[panel.genes, None], np.inf, lost)[:, genes]
     best, price = lost.argmin(axis=0), lost.min(axis=0)
     price = np.where(np.isinf(price), np.nan, price)
-    r2, predicted_by, of_panel, why_not = [], [], [], []
+    r2, predicted_by, predicting_pairs, why_not = [], [], [], []
     with panel.few_threads():
         gains = panel.measured.gains()[genes]
         r2_outside = imputed(sets, panel.genes)
@@ -319,26 +319,17 @@ def _standing(adata: AnnData, panel: GenePanel, genes: Index, lost: Array) -> di
             shares = predictors(sets, predicting, np.array([gene]))[0]
             order = [k for k in np.argsort(-shares)[:_PREDICTORS] if shares[k] >= _LEAST]
             predicted_by.append(with_shares(names[predicting], shares, order))
-            of_panel += [(names[gene], names[predicting[k]], shares[k]) for k in order]
+            predicting_pairs += [(names[gene], names[predicting[k]], shares[k]) for k in order]
             reason = reasons.get(gene) or _why_not(panel, gene, limits, would_gain=would_gain)
             why_not.append("" if is_in else reason)
-    table = {
-        "gene": names[genes],
-        "selected": selected,
-        "rank": ranks[genes],
-        "why_not": why_not,
-        "r2": r2,
-        "predicted_by": predicted_by,
-        "loss": pd.Series(panel.losses, panel.genes).reindex(genes).to_numpy(),
-        "gain": np.where(selected, np.nan, gains),
-        "replaces": np.where(np.isnan(price), "", names[panel.genes[best]]),
-        "price": price,
-    }
-    return {
-        "genes": pd.DataFrame(table),
-        "predictors": pd.DataFrame(of_panel, columns=["gene", "predictor", "share"]),
-        "n_candidates": int(np.isfinite(ranks).sum()),
-    }
+    losses = pd.Series(panel.losses, panel.genes).reindex(genes).to_numpy()
+    replaces = np.where(np.isnan(price), "", names[panel.genes[best]])
+    table = pd.DataFrame({"gene": names[genes], "selected": selected, "rank": ranks[genes]})
+    table = table.assign(why_not=why_not, r2=r2, predicted_by=predicted_by, loss=losses)
+    table = table.assign(gain=np.where(selected, np.nan, gains), replaces=replaces, price=price)
+    of_panel = pd.DataFrame(predicting_pairs, columns=["gene", "predictor", "share"])
+    n_candidates = int(np.isfinite(ranks).sum())
+    return {"genes": table, "predictors": of_panel, "n_candidates": n_candidates}
 
 
 def _ranks(adata: AnnData, panel: GenePanel, reasons: dict[int, str]) -> Array:

@@ -238,16 +238,11 @@ def order_panel(
     if not draft.probes_checked:
         text = f"were not checked for probes ({form.title}): name it with `genes`"
         note(f"No list of genes is given, and those of the order {text}.")
-    order = results.envelope(
-        "order",
-        {"refused": refused, "backups": backups, "limits": request.limits},
-        stale.made_of(adata, draft.layer, [panel.key_and_genes]),
-        table=table,
-        checks=_checks(table, notes, draft),
-        replaced=replaced,
-        platform=platform_name,
-        species=draft.resolver.species,
-    )
+    content = {"table": table, "checks": _checks(table, notes, draft), "replaced": replaced}
+    content |= {"platform": platform_name, "species": draft.resolver.species}
+    params = {"refused": refused, "backups": backups, "limits": request.limits}
+    made_of = stale.made_of(adata, draft.layer, [panel.key_and_genes])
+    order = results.envelope("order", params, made_of, **content)
     of_genes = {f"{key_added}_{name}": draft.genes[name].to_numpy() for name in ("symbol", "id")}
     return Result(order, var=of_genes | {f"{key_added}_orderable": draft.orderable})
 
