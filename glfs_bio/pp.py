@@ -495,7 +495,7 @@ def structure(
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
     ``.uns[key_added]["made_of"]`` : dict of str
-        Checksums of the matrix, representation, graph and batches.
+        Checksums of the matrix, representation, graph and batches, and the parameters.
     ``.uns[key_added]["set_of_cell"]`` : int, shape (n_cells,)
         Batch of each cell.
     ``.uns[key_added]["request"]`` : str

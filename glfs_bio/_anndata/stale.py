@@ -54,8 +54,10 @@ def made_of(
 
 
 def checksums(adata: AnnData, inputs: Inputs, spec: StructureSpec) -> dict[str, str]:
-    """Return what a structure is of: all values of matrix, representation, graph and batches."""
-    made_of = {"matrix": checksum_of_matrix(adata, inputs.data, spec.layer)}
+    """Return what a structure is of: parameters, and all values of the matrix, of a representation,
+    a graph and batches.
+    """
+    made_of = {"matrix": checksum_of_matrix(adata, inputs.data, spec.layer), "spec": spec.text()}
     for name in ("representation", "graph"):
         values = getattr(inputs, name)
         made_of[name] = "None" if values is None else checksum_of(values)

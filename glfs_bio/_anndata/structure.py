@@ -78,10 +78,9 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
     if spec.use_rep is None or results.kind_of(adata.uns.get(spec.use_rep)) != "structure":
         return spec
     for name in OF_STORED:
-        if getattr(spec, name) is not None:
-            raise InvalidValue(
-                f"`{name}={short(getattr(spec, name))}` conflicts with `use_rep`: leave it out"
-            )
+        value = getattr(spec, name)
+        if value is not None:
+            raise InvalidValue(f"`{name}={short(value)}` conflicts with `use_rep`: leave it out")
     stored = results.entry(adata, spec.use_rep, "structure", "request", argument="use_rep")
     return replace(StructureSpec.restored(stored["request"]), stored_key=spec.use_rep)
 
@@ -99,22 +98,20 @@ def structure_of(
     made_of = stale.checksums(adata, inputs, spec)
     slot = slot_of(spec)
     for key in (KEY, slot) if spec.stored_key is None else (spec.stored_key,):
-        entry, is_there = adata.uns.get(key), key in adata.obsm
-        if is_there and stale.is_of(entry, made_of) and _request_in(entry) == spec.text():
+        if key in adata.obsm and stale.is_of(adata.uns.get(key), made_of):
             return _stored(adata, key, spec)
     if spec.stored_key is not None:
-        raise InvalidValue(
-            f"`use_rep={short(spec.stored_key)}` is outdated: run `glfs_bio.pp.structure(adata)`"
-        )
+        key = short(spec.stored_key)
+        raise InvalidValue(f"`use_rep={key}` is outdated: run `glfs_bio.pp.structure(adata)`")
     structure = compute(adata, inputs, spec)
     if keep:
         # Those that were computed by the way are kept for selections alone.
-        computed = [key for key in adata.obsm if read.COMPUTED.fullmatch(key) and KEY in key]
+        computed = {key for key in adata.obsm if read.COMPUTED.fullmatch(key) and KEY in key}
         if computed:
-            used = set(map(slot_of, _specs(adata, results.requests(adata)).values()))
-            for key in set(computed) - used:
-                for container in (adata.obsm, adata.varm, adata.uns):
-                    container.pop(key, None)
+            computed -= set(map(slot_of, _specs(adata, results.requests(adata)).values()))
+        for key in computed:
+            for container in (adata.obsm, adata.varm, adata.uns):
+                container.pop(key, None)
         store(adata, structure, made_of, slot)
     return structure
 
@@ -126,23 +123,17 @@ def slot_of(spec: StructureSpec) -> str:
 
 def asked_for(adata: AnnData) -> StructureSpec | None:
     """Return how the structure under :data:`KEY` is computed; None where there is none."""
-    request = _request_in(adata.uns.get(KEY))
-    return None if request is None else StructureSpec.restored(request)
-
-
-def _request_in(entry: Any) -> str | None:
-    """Return the request of a stored structure; None of anything else."""
-    return codec.scalar(entry.get("request")) if results.kind_of(entry) == "structure" else None
+    entry = adata.uns.get(KEY)
+    is_stored = results.kind_of(entry) == "structure"
+    return StructureSpec.restored(entry["request"]) if is_stored else None
 
 
 def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
     """Say that a selection is by another structure than ``pp.structure`` was asked for."""
     stored = asked_for(adata)
     if stored is not None and stored.text() != spec.text():
-        note(
-            f"The structure under {quoted(KEY)} is another one ({_in_words(stored)}), and is "
-            f"not used: `use_rep={short(KEY)}` names it."
-        )
+        text = f"The structure under {quoted(KEY)} is another one ({_in_words(stored)})"
+        note(f"{text}, and is not used: `use_rep={short(KEY)}` names it.")
 
 
 def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
@@ -165,7 +156,7 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     if layer is not None:
         spec = StructureSpec() if spec.stored_key is not None else replace(spec, layer=layer)
     differs = asked_spec is not None and asked_spec.text() != spec.text()
-    if differs or spec.stored_key is not None or _differing(spec):
+    if differs or spec != StructureSpec():
         note(f"The structure is that of {quoted(key)}: {_in_words(spec)}.")
     return spec
 
@@ -192,16 +183,15 @@ def _is_there(adata: AnnData, request: Request) -> bool:
     return all(name is None or name in container for name, container in needs)
 
 
-def _differing(spec: StructureSpec) -> list[str]:
-    """Return the names of the parameters of a structure that are no defaults."""
-    return [item.name for item in fields(spec) if getattr(spec, item.name) != item.default]
-
-
 def _in_words(spec: StructureSpec) -> str:
+    """Return the parameters of a structure that are no defaults, as text."""
     if spec.stored_key is not None:
         return subject("use_rep", spec.stored_key)
-    arguments = [f"`{name}={short(getattr(spec, name))}`" for name in _differing(spec)]
-    return ", ".join(arguments) or "that of the matrix"
+    names_of_others = [
+        item.name for item in fields(spec) if getattr(spec, item.name) != item.default
+    ]
+    texts = [f"`{name}={short(getattr(spec, name))}`" for name in names_of_others]
+    return ", ".join(texts) or "that of the matrix"
 
 
 def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structure:
@@ -233,17 +223,13 @@ def _warn_of_units(adata: AnnData, sets: Sequence[Cells]) -> None:
     varying = variance[variance > 0]
     if len(varying) >= _MANY_GENES and (np.abs(varying - 1.0) < _ALIKE).mean() > _NEARLY_ALL:
         raw = ", such as `layer='raw'`" if adata.raw is not None else ""
-        caution(
-            "Nearly all genes have variance 1, as after scaling, which hides noise. Select before "
-            f"scaling, or name a log-normalised matrix with `layer`{raw}."
-        )
+        remedy = f"Select before scaling, or name a log-normalised matrix with `layer`{raw}."
+        caution(f"Nearly all genes have variance 1, as after scaling, which hides noise. {remedy}")
     shares = [noise.shares_of_assay(batch.variance, batch.residuals) for batch in sets]
     share = np.mean(shares, axis=0)
     if share.max() > _MOST:
-        caution(
-            f"{adata.var_names[int(share.argmax())]} makes {100.0 * float(share.max()):.0f} % of "
-            "the assumed noise of the platform: correct its unit, or remove it from `adata.X`."
-        )
+        gene = f"{adata.var_names[share.argmax()]} makes {share.max():.0%} of the assumed noise"
+        caution(f"{gene} of the platform: correct its unit, or remove it from `adata.X`.")
 
 
 def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key: str) -> None:
@@ -259,8 +245,7 @@ def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key:
         cells[rows, :r] = subset.basis
         genes[:, i * rank : i * rank + r] = subset.projections
         number[rows] = i
-        values = {name: getattr(subset, name) for name in (*_ARRAYS, *_NUMBERS)}
-        blocks[str(i)] = {**values, "rank": r}
+        blocks[str(i)] = {name: getattr(subset, name) for name in (*_ARRAYS, *_NUMBERS)}
     entry = results.envelope(
         "structure",
         codec.storable(structure.spec),
@@ -281,8 +266,8 @@ def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
     for i in range(len(entry["sets"])):
         block = entry["sets"][str(i)]
         rows.append(np.flatnonzero(number == i))
-        r = int(codec.scalar(block["rank"]))
         values: dict[str, Any] = {name: np.asarray(block[name]) for name in _ARRAYS}
+        r = len(values["stiffness"])
         values |= {name: kind(codec.scalar(block[name])) for name, kind in _NUMBERS.items()}
         basis = np.ascontiguousarray(coordinates[rows[i], :r])
         of_genes = np.ascontiguousarray(projections[:, i * rank : i * rank + r])
