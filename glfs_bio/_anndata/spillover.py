@@ -41,16 +41,14 @@ def of_labels(platform: Platform, share: float, name: str, labels: Labels) -> Sp
         counts = table.reindex(columns=labels.names).fillna(0.0)
         shared = counts[(counts.sum(axis=1) > 0) & counts.index.isin(labels.names)]
         if shared.empty:
-            raise InvalidValue(
-                f"`spillover_to` has no type of `labels={short(name)}`: {listed(table.index)}"
-            )
-        missing = [name for name in labels.names if name not in shared.index]
-        for types, text in (
-            ([name for name in table if name not in labels.names], "are no types here"),
-            (missing, "get random cells as neighbours"),
-        ):
-            if types:
-                note(f"`spillover_to`: {listed(types)} {text}.")
+            text = f"`spillover_to` has no type of `labels={short(name)}`"
+            raise InvalidValue(f"{text}: {listed(table.index)}")
+        of_others = [label for label in table if label not in labels.names]
+        if of_others:
+            note(f"`spillover_to`: {listed(of_others)} are no types here.")
+        missing = [label for label in labels.names if label not in shared.index]
+        if missing:
+            note(f"`spillover_to`: {listed(missing)} get random cells as neighbours.")
         rows = [labels.names.index(label) for label in shared.index]
         neighbors[rows] = shared.div(shared.sum(axis=1), axis=0)
     return Spillover(share, neighbors)
@@ -70,9 +68,8 @@ def frequencies(spatial: AnnData, labels: str) -> pd.DataFrame:
 def _table(neighbors: Any, labels: str) -> pd.DataFrame:
     """Return frequencies of neighbouring types, rows and columns by type."""
     if isinstance(neighbors, str):
-        raise InvalidValue(
-            f"`spillover_to={short(neighbors)}` is all that is recorded: give `platform`"
-        )
+        text = f"`spillover_to={short(neighbors)}` is all that is recorded"
+        raise InvalidValue(f"{text}: give `platform`")
     if hasattr(neighbors, "n_obs"):
         try:
             neighbors = neighbor_frequencies(frequencies(neighbors, labels))
@@ -90,9 +87,8 @@ def _graph(spatial: AnnData) -> sparse.csr_array:
         pairs = sparse.csr_array(spatial.obsp[_GRAPH]) != 0
         return space.within(sparse.csr_array(pairs + pairs.T), np.zeros(spatial.n_obs))
     if _POSITIONS not in spatial.obsm:
-        raise NotFound(
-            f"`spillover_to` has no positions under {_POSITIONS!r}: add them, or give a table"
-        )
+        text = f"`spillover_to` has no positions under {_POSITIONS!r}"
+        raise NotFound(f"{text}: add them, or give a table")
     positions = checks.real("spillover_to", spatial.obsm[_POSITIONS])
     sections = np.zeros(spatial.n_obs, dtype=np.intp)
     column = next((name for name in _SECTIONS if name in spatial.obs), None)
