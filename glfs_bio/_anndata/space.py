@@ -1,4 +1,4 @@
-"""Spillover for the labels of an object: types of neighbouring cells, out of cells with positions.
+"""Cells in space: which are neighbours, and spillover between the labels of these.
 
 Cells are neighbours where one is among the nearest of the other in the same section, or where a
 graph of squidpy joins them.
@@ -6,6 +6,7 @@ graph of squidpy joins them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,14 @@ import pandas as pd
 from scipy import sparse
 
 from .. import checks
-from ..errors import InvalidValue, NotFound, Refusal, listed, note, short
-from ..measures import space
+from ..cells.pca import check_coordinates
+from ..errors import InvalidValue, NotFound, Refusal, listed, naming, note, short, subject
+from ..labels import batch_names
+from ..measures import space as in_space
+from ..measures.cells import N_NEIGHBORS as N_NEAREST
 from ..options import neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover
-from . import columns
+from . import columns, read
 from .expression import members
 
 if TYPE_CHECKING:
@@ -26,8 +30,8 @@ if TYPE_CHECKING:
     from ..labels import Labels
     from ..options import Platform
 
-#: Where squidpy has the positions of cells, and the graph of those that are neighbours.
-_POSITIONS, _GRAPH = "spatial", "spatial_connectivities"
+#: Where squidpy keeps coordinates and its graph, in ``.obsm`` and ``.uns``.
+_COORDINATES, _GRAPH = "spatial", "spatial_neighbors"
 #: Columns that say which section a cell is in, by precedence.
 _SECTIONS = ("library_id", "section", "sample")
 
@@ -57,7 +61,9 @@ def of_labels(platform: Platform, share: float, name: str, labels: Labels) -> Sp
 def frequencies(spatial: AnnData, labels: str) -> pd.DataFrame:
     """Count pairs of neighbours by their types, shape (n_types, n_types)."""
     cell_labels = columns.labels(spatial, labels)
-    pairs = _graph(spatial)
+    section = next((name for name in _SECTIONS if name in spatial.obs), None)
+    with naming(spatial="spillover_to", library_key="spillover_to"):
+        pairs = neighbours(spatial, None, section, N_NEIGHBORS) != 0
     of_type = sparse.csr_array(members(cell_labels.codes, len(cell_labels.names))[:, 1:])
     counts = (of_type.T @ pairs @ of_type).toarray()
     if not counts.any():
@@ -78,22 +84,33 @@ def _table(neighbors: Any, labels: str) -> pd.DataFrame:
     return pd.DataFrame.from_dict(neighbors, orient="index").fillna(0.0)
 
 
-def _graph(spatial: AnnData) -> sparse.csr_array:
-    """Return pairs of cells that are neighbours in a section, shape (n_cells, n_cells), symmetric.
+def neighbours(
+    adata: AnnData, spatial: str | None, library_key: str | None, n_neighbors: int = N_NEAREST
+) -> sparse.csr_array:
+    """Return the graph of neighbours in space: a graph of squidpy, or by coordinates.
 
-    A graph of squidpy comes before positions.
+    Without `spatial` it is the graph of the name that squidpy gives it, or else coordinates of that
+    name.  Cells of different sections are no neighbours; without `library_key` the regions of a
+    table of spatialdata are sections, or all cells are of one.
     """
-    if _GRAPH in spatial.obsp:
-        pairs = sparse.csr_array(spatial.obsp[_GRAPH]) != 0
-        return space.within(sparse.csr_array(pairs + pairs.T), np.zeros(spatial.n_obs))
-    if _POSITIONS not in spatial.obsm:
-        text = f"`spillover_to` has no positions under {_POSITIONS!r}"
-        raise NotFound(f"{text}: add them, or give a table")
-    positions = checks.real("spillover_to", spatial.obsm[_POSITIONS])
-    sections = np.zeros(spatial.n_obs, dtype=np.intp)
-    column = next((name for name in _SECTIONS if name in spatial.obs), None)
-    if column is not None:
-        sections = pd.factorize(spatial.obs[column])[0]
-        if (sections < 0).any():
-            raise InvalidValue(f"`spillover_to` has cells without a {column!r}: fill it in")
-    return space.neighbours(positions, sections, N_NEIGHBORS)
+    checks.texts(spatial=spatial, library_key=library_key, or_none=True)
+    if spatial is None:
+        spatial = _GRAPH if _GRAPH in adata.uns else _COORDINATES
+    if library_key is None:
+        attributes = adata.uns.get("spatialdata_attrs")
+        library_key = attributes.get("region_key") if isinstance(attributes, Mapping) else None
+    section = np.zeros(adata.n_obs, dtype=np.intp)
+    if library_key is not None:
+        column = read.find(adata, "obs", library_key, "library_key")
+        names = batch_names(column, "library_key", library_key)
+        section = np.unique(names, return_inverse=True)[1]
+    if spatial in adata.obsm:
+        positions = read.find(adata, "obsm", spatial, "spatial")
+        positions = check_coordinates(positions, adata.n_obs, "spatial")
+        return in_space.neighbours(positions, section, n_neighbors)
+    if spatial in adata.uns:
+        with naming(neighbors_key="spatial"):
+            return in_space.within(read.graph(adata, spatial), section)
+    text = f"{subject('spatial', spatial)} is neither in `adata.obsm` nor a `graph of adata.uns`"
+    spaces = listed(read.own_names(adata, "obsm"))
+    raise NotFound(f"{text}: name coordinates of the cells (of {spaces}), or add them")
