@@ -103,15 +103,14 @@ def numbers(
     needed: NDArray[np.bool_] | None = None,
     *,
     most: float = np.inf,
-    otherwise: float = 0.0,
     unnamed: float = np.nan,
 ) -> Array:
     """Return numbers per gene of an argument, shape (n_vars,), from 0 to `most`.
 
     The argument is one for all, a column of ``.var``, or a dict by name.
 
-    Each of the genes `needed` (None: all) must have one; `otherwise` is that of the rest, and
-    `unnamed` that of genes that a dict does not name.
+    Each of the genes `needed` (None: all) must have one, or it is 0; `unnamed` is that of genes
+    that a dict does not name.
     """
     if isinstance(per_gene, str):
         column = find(genes.adata, "var", per_gene, argument)
@@ -133,4 +132,4 @@ def numbers(
         text = f"`{argument}` has no finite number ≥ 0{limit} for {int(refused.sum())} genes"
         names = listed(genes.adata.var_names[refused])
         raise InvalidValue(f"{text}: {names}: correct these, or remove the genes")
-    return np.where(is_bad, otherwise, values)
+    return np.where(is_bad, 0.0, values)

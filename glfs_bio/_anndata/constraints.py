@@ -117,7 +117,7 @@ def rows(
     if isinstance(limits.priority, Mapping):
         priority = _replaced(priority, genes, limits.priority, "priority")
     elif limits.priority is not None:
-        priority = columns.numbers(genes, limits.priority, "priority", allowed, otherwise=1.0)
+        priority = columns.numbers(genes, limits.priority, "priority", allowed)
     limit_rows = list(_groups(genes, limits))
     if limits.budget is not None and limits.cost is not None:
         costs = columns.numbers(genes, limits.cost, "cost", allowed)

@@ -274,11 +274,13 @@ class Lookup:
 
     def report(self, argument: str, absent: Collection[Item], missing: Missing = "raise") -> None:
         """Raise, warn, or say nothing about what is not there; a family need not have a gene."""
+        if missing == "ignore":
+            return
         families = [item for item in absent if item in FAMILIES and argument in _OF_FAMILIES]
         items = [item for item in absent if item not in families]
-        if families and missing != "ignore":
+        if families:
             note(f"`{argument}`: {self.where} has no gene of these families: {listed(families)}.")
-        if not items or missing == "ignore":
+        if not items:
             return
         texts = [item.pattern if isinstance(item, re.Pattern) else item for item in items]
         text = f"`{argument}` has names that are missing in {self.where}: {listed(texts)}"
@@ -468,11 +470,6 @@ def is_file(genes: Any) -> bool:
     return isinstance(genes, Path | PanelFile) or (isinstance(genes, str) and is_panel_file(genes))
 
 
-def is_several(names: Any) -> bool:
-    """Whether something can be gone through: an array of no dimension claims so, and cannot."""
-    return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
-
-
 def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     """Names of a list or file, each once; with `patterns` these too, or one of either."""
     if isinstance(genes, PanelFile):
@@ -483,7 +480,8 @@ def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     kinds = "gene names, or patterns (`re.compile(...)`)" if patterns else "gene names"
     if patterns and isinstance(genes, str | re.Pattern):
         genes = [genes]
-    if isinstance(genes, Mapping) or not is_several(genes):
+    is_several = isinstance(genes, Iterable) and getattr(genes, "ndim", 1) > 0
+    if isinstance(genes, Mapping) or not is_several:
         raise InvalidType(f"`{argument}={short(genes)}` must be a file, or a list of {kinds}")
     names = [str(name) if isinstance(name, str) else name for name in genes]
     for name in names:

@@ -307,15 +307,6 @@ def current(
     return result
 
 
-def requests(adata: AnnData) -> dict[str, Request]:
-    """Return what the selections in an object were asked for, by their keys."""
-    return {
-        key: request_of(adata, key)
-        for key, entry in adata.uns.items()
-        if kind_of(entry) == "selection" and "request" in entry
-    }
-
-
 def request_of(adata: AnnData, key: str) -> Request:
     """Return what the selection under `key` was asked for.
 

@@ -169,10 +169,7 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
         return None
     selected = set(adata.var_names[adata.var[f"{key}_selected"].astype(bool)])
     if genes != selected:
-        return (
-            f"the selection under {key!r} has changed: {len(genes & selected)} of the {len(genes)} "
-            f"genes of the panel are among its {len(selected)}"
-        )
+        return f"the selection under {key!r} has other genes now"
     is_recorded = key == own_key and key in adata.uns
     if is_recorded and codec.scalar(panel.get("request")) != _request(adata, key):
         return f"the selection under {key!r} has other parameters now"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,7 +108,7 @@ def structure_of(
         # Those that were computed by the way are kept for selections alone.
         computed = {key for key in adata.obsm if read.COMPUTED.fullmatch(key) and KEY in key}
         if computed:
-            computed -= set(map(slot_of, _specs(adata, results.requests(adata)).values()))
+            computed -= {slot_of(spec) for spec in _specs(adata).values() if spec is not None}
         for key in computed:
             for container in (adata.obsm, adata.varm, adata.uns):
                 container.pop(key, None)
@@ -142,15 +142,15 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     That of the selections of these cells, where they agree, else as ``pp.structure`` was asked for,
     else that of the matrix; of `layer`, where one is named.
     """
-    requests, asked_spec = results.requests(adata), asked_for(adata)
-    specs = _specs(adata, requests)
-    agree = len({other_spec.text() for other_spec in specs.values()}) == 1
+    all_specs, asked_spec = _specs(adata), asked_for(adata)
+    specs = {key: spec for key, spec in all_specs.items() if spec is not None}
+    agree = len({spec.text() for spec in specs.values()}) == 1
     if not agree and asked_spec is not None:
         specs = {KEY: asked_spec}
     elif not agree:
-        if requests:
+        if all_specs:
             why = "differ in theirs" if specs else "need what is no longer there"
-            note(f"The structure is that of the matrix: selections {quoted(*requests)} {why}.")
+            note(f"The structure is that of the matrix: selections {quoted(*all_specs)} {why}.")
         return StructureSpec()
     key, spec = next(iter(specs.items()))
     if layer is not None:
@@ -161,36 +161,38 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     return spec
 
 
-def _specs(adata: AnnData, requests: Mapping[str, Request]) -> dict[str, StructureSpec]:
-    """Return how structures of selections are computed, where an object has what they need."""
-    return {
-        key: names.settled(adata, request, "ignore").structure
-        for key, request in requests.items()
-        if _is_there(adata, request)
-    }
+def _specs(adata: AnnData) -> dict[str, StructureSpec | None]:
+    """Return how structures of selections are computed, by their keys; None where an object lacks
+    what one is computed from.
+    """
+    specs: dict[str, StructureSpec | None] = {}
+    for key, entry in adata.uns.items():
+        if results.kind_of(entry) == "selection" and "request" in entry:
+            request = results.request_of(adata, key)
+            is_there = _is_there(adata, request)
+            specs[key] = names.settled(adata, request, "ignore").structure if is_there else None
+    return specs
 
 
 def _is_there(adata: AnnData, request: Request) -> bool:
     """Return whether an object has what the structure of a selection is computed from."""
-    spec = request.structure
-    needs = (
-        (request.symbols, adata.var),
-        (spec.layer, {*adata.layers, *([] if adata.raw is None else [read.RAW])}),
-        (spec.batch_key, adata.obs),
-        (spec.use_rep, adata.obsm),
-        (spec.neighbors_key, adata.uns),
+    spec, layers = request.structure, {*adata.layers, *([] if adata.raw is None else [read.RAW])}
+    return (
+        request.symbols in (None, *adata.var)
+        and spec.layer in (None, *layers)
+        and spec.batch_key in (None, *adata.obs)
+        and spec.use_rep in (None, *adata.obsm)
+        and spec.neighbors_key in (None, *adata.uns)
     )
-    return all(name is None or name in container for name, container in needs)
 
 
 def _in_words(spec: StructureSpec) -> str:
     """Return the parameters of a structure that are no defaults, as text."""
     if spec.stored_key is not None:
         return subject("use_rep", spec.stored_key)
-    names_of_others = [
-        item.name for item in fields(spec) if getattr(spec, item.name) != item.default
-    ]
-    texts = [f"`{name}={short(getattr(spec, name))}`" for name in names_of_others]
+    default = vars(StructureSpec())
+    values = {name: value for name, value in vars(spec).items() if value != default[name]}
+    texts = [f"`{name}={short(value)}`" for name, value in values.items()]
     return ", ".join(texts) or "that of the matrix"
 
 
