@@ -247,8 +247,8 @@ class Lookup:
         """Values by row, of values by name; names that are not in the data are left out."""
         return {row: value for name, value in values.items() for row in self.of(str(name))}
 
-    def rows(self, item: Item) -> Sequence[int] | NDArray[np.intp] | None:
-        """Rows of a name, pattern, boolean column or family; None where nothing is found."""
+    def rows(self, item: Item) -> Sequence[int] | NDArray[np.intp]:
+        """Rows of a name, pattern, boolean column or family; none where nothing is found."""
         if isinstance(item, re.Pattern):
             return self._where(item.search)
         if item in self.by_name:
@@ -256,13 +256,13 @@ class Lookup:
         if item in self.flags:
             return self.flags[item]
         if item == "controls":
-            return np.flatnonzero(read.controls(self.adata)).tolist() or None
+            return np.flatnonzero(read.controls(self.adata))
         if item in FAMILIES:
             return self._where(lambda name: is_member(name, item))
-        return self.of(item) or None
+        return self.of(item)
 
-    def _where(self, holds: Callable[[str], Any]) -> list[int] | None:
-        return [row for name, rows in self.by_name.items() if holds(name) for row in rows] or None
+    def _where(self, holds: Callable[[str], Any]) -> list[int]:
+        return [row for name, rows in self.by_name.items() if holds(name) for row in rows]
 
     def note_renamed(self, argument: str) -> None:
         """Log which genes were asked for by other names than the data have, and what species."""
@@ -318,16 +318,14 @@ class Lookup:
     ) -> tuple[NDArray[np.bool_], list[Item]]:
         """Return which genes are asked for, and what is missing."""
         items = [] if genes is None else names_in(genes, argument, patterns=True)
-        rows: Iterable[Any] = map(self.rows, items)
-        if isinstance(items, PanelFile):
-            rows = [rows_of_item or None for rows_of_item in self.of_file(items.table)]
+        file = items if isinstance(items, PanelFile) else None
+        rows: Iterable[Any] = map(self.rows, items) if file is None else self.of_file(file.table)
         is_named = np.zeros(self.n_genes, dtype=bool)
         absent: list[Item] = []
         for item, rows_of_item in zip(items, rows, strict=True):
-            if rows_of_item is None:
+            is_named[list(rows_of_item)] = True
+            if not len(rows_of_item) and (file is not None or item not in self.flags):
                 absent.append(item)
-            else:
-                is_named[rows_of_item] = True
         if missing != "ignore":
             self.note_renamed(argument)
         return is_named, absent

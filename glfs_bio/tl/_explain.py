@@ -386,7 +386,7 @@ def _reasons(adata: AnnData, panel: GenePanel, rows: Rows | None) -> dict[int, s
             how = f"by the pattern {item.pattern}"
         elif lookup.of(item):
             how = "by name"
-        groups.append((lookup.rows(item) or (), f"it is excluded {how}"))
+        groups.append((lookup.rows(item), f"it is excluded {how}"))
     groups.append((np.flatnonzero(ignored), "its variation is ignored"))
     if basis.detection.orderable is not None:
         dark = np.flatnonzero(~basis.detection.orderable)
