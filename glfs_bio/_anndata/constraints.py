@@ -15,7 +15,7 @@ from ..options import MEASURES, Limits
 from ..solvers.constraints import Row, Rows, check
 from ..vendors.genes import read_markers
 from . import columns, read
-from .expression import Expression, are_logarithms, members
+from .expression import Expression, members
 from .names import Lookup
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def rows(
     measured = {MEASURES[name][0] for name in limits.expression or ()}
     if limits.per_type is not None or measured - {"counts"}:
         data = read.row_matrix(adata, request.structure.layer)
-        unlog = limits.per_type is not None and are_logarithms(data)
+        unlog = limits.per_type is not None and not read.may_be_counts(data)
         expression = Expression.of(data, labels, unlog=unlog)
         quantities |= {"mean": expression.means, "cells": expression.shares}
         of_types = _of_types(expression, limits.per_type)

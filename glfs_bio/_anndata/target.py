@@ -86,8 +86,6 @@ def sources(request: Request) -> dict[str, str]:
 def out_of_file(adata: AnnData, request: Request) -> Any:
     """What a request preserves, with the genes of a file in place of its path."""
     preserve = insured(adata, request)
-    if isinstance(preserve, Mapping):
-        return preserve
     if isinstance(preserve, str) and (preserve in adata.obs or preserve in adata.obsm):
         return preserve
     return names.out_of_file(adata, preserve, symbols=request.symbols)
