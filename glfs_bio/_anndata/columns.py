@@ -89,11 +89,13 @@ def log_few(labels: Labels, readings: Sequence[str]) -> None:
     if sizes.max() < 2:
         note("`labels` has no label of two cells, and none can be predicted.")
         return
+    texts = []
     for reading in readings:
         few = names[sizes < by_panel.fewest(reading, codes)]
         if len(few):
-            text = f"`labels` has labels of too few cells to be predicted well: {listed(few)}"
-            note(f"{text} ({by_panel.describe_reading(reading, codes)}).")
+            texts.append(f"{by_panel.describe_reading(reading, codes)}: {listed(few)}")
+    if texts:
+        note(f"`labels` has labels of too few cells to be predicted well ({'; '.join(texts)}).")
 
 
 def numbers(
