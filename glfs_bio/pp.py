@@ -319,7 +319,7 @@ def select_genes(
         joined, joined_request = join(sets, request)
         frame, entry = panel_of(joined, joined_request, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
-    _report(frame, entry, key_added)
+    _report(frame, key_added)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
         frame["highly_variable"] = chosen
@@ -333,10 +333,8 @@ def select_genes(
     return None
 
 
-def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
-    """Log which strong genes limits rule out, and which genes that must be in add nothing."""
-    if "ruled_out" in entry:
-        constraints.say_ruled_out(entry["ruled_out"])
+def _report(frame: pd.DataFrame, key: str) -> None:
+    """Log which genes of a panel the platform does not see, and which included add nothing."""
     panel = frame[frame[f"{key}_selected"]]
     seen = next(
         (panel[f"{key}_{of}"] for of in ("signal", "efficiency") if f"{key}_{of}" in panel), None
@@ -398,7 +396,7 @@ def panel_of(
             batch=inputs.batch,
             cells=cells,
         )
-    if "ruled_out" in panel.info:
+    if request.limits is not None:
         panel = constraints.name_ruled_out(adata, panel)
     frame = results.columns_of(panel, candidates, adata.var_names, key)
     kept_request = request_to_keep(adata, recorded, frame, key)
@@ -497,7 +495,7 @@ def structure(
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
     ``.uns[key_added]["made_of"]`` : dict of str
-        Checksums of the matrix, representation, graph and batches.
+        Checksums of the matrix, representation, graph and batches, and the parameters.
     ``.uns[key_added]["set_of_cell"]`` : int, shape (n_cells,)
         Batch of each cell.
     ``.uns[key_added]["request"]`` : str

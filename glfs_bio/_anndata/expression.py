@@ -144,17 +144,12 @@ def of_genes(adata: AnnData, genes: Index, labels: Labels | None, layer: str | N
     """
     order, rows = np.unique(genes, return_inverse=True)
     data = read.row_matrix(adata, layer)
-    unlog = are_logarithms(data)
+    unlog = not read.may_be_counts(data)
     expression = Expression.of(RowMatrix(data, genes=order), labels, unlog=unlog).only(rows)
     if not expression.negative:
         return expression
     unknown = np.full_like(expression.shares, np.nan)
     return replace(expression, shares=unknown, linear=unknown)
-
-
-def are_logarithms(data: RowMatrix) -> bool:
-    """Return whether means are compared after ``expm1`` of the values."""
-    return not read.may_be_counts(data)
 
 
 def _ratio(means: Array, references: Array) -> Array:

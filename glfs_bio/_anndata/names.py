@@ -247,8 +247,8 @@ class Lookup:
         """Values by row, of values by name; names that are not in the data are left out."""
         return {row: value for name, value in values.items() for row in self.of(str(name))}
 
-    def rows(self, item: Item) -> Sequence[int] | NDArray[np.intp] | None:
-        """Rows of a name, pattern, boolean column or family; None where nothing is found."""
+    def rows(self, item: Item) -> Sequence[int] | NDArray[np.intp]:
+        """Rows of a name, pattern, boolean column or family; none where nothing is found."""
         if isinstance(item, re.Pattern):
             return self._where(item.search)
         if item in self.by_name:
@@ -256,13 +256,13 @@ class Lookup:
         if item in self.flags:
             return self.flags[item]
         if item == "controls":
-            return np.flatnonzero(read.controls(self.adata)).tolist() or None
+            return np.flatnonzero(read.controls(self.adata))
         if item in FAMILIES:
             return self._where(lambda name: is_member(name, item))
-        return self.of(item) or None
+        return self.of(item)
 
-    def _where(self, holds: Callable[[str], Any]) -> list[int] | None:
-        return [row for name, rows in self.by_name.items() if holds(name) for row in rows] or None
+    def _where(self, holds: Callable[[str], Any]) -> list[int]:
+        return [row for name, rows in self.by_name.items() if holds(name) for row in rows]
 
     def note_renamed(self, argument: str) -> None:
         """Log which genes were asked for by other names than the data have, and what species."""
@@ -274,11 +274,13 @@ class Lookup:
 
     def report(self, argument: str, absent: Collection[Item], missing: Missing = "raise") -> None:
         """Raise, warn, or say nothing about what is not there; a family need not have a gene."""
+        if missing == "ignore":
+            return
         families = [item for item in absent if item in FAMILIES and argument in _OF_FAMILIES]
         items = [item for item in absent if item not in families]
-        if families and missing != "ignore":
+        if families:
             note(f"`{argument}`: {self.where} has no gene of these families: {listed(families)}.")
-        if not items or missing == "ignore":
+        if not items:
             return
         texts = [item.pattern if isinstance(item, re.Pattern) else item for item in items]
         text = f"`{argument}` has names that are missing in {self.where}: {listed(texts)}"
@@ -316,16 +318,14 @@ class Lookup:
     ) -> tuple[NDArray[np.bool_], list[Item]]:
         """Return which genes are asked for, and what is missing."""
         items = [] if genes is None else names_in(genes, argument, patterns=True)
-        rows: Iterable[Any] = map(self.rows, items)
-        if isinstance(items, PanelFile):
-            rows = [rows_of_item or None for rows_of_item in self.of_file(items.table)]
+        file = items if isinstance(items, PanelFile) else None
+        rows: Iterable[Any] = map(self.rows, items) if file is None else self.of_file(file.table)
         is_named = np.zeros(self.n_genes, dtype=bool)
         absent: list[Item] = []
         for item, rows_of_item in zip(items, rows, strict=True):
-            if rows_of_item is None:
+            is_named[list(rows_of_item)] = True
+            if not len(rows_of_item) and (file is not None or item not in self.flags):
                 absent.append(item)
-            else:
-                is_named[rows_of_item] = True
         if missing != "ignore":
             self.note_renamed(argument)
         return is_named, absent
@@ -468,11 +468,6 @@ def is_file(genes: Any) -> bool:
     return isinstance(genes, Path | PanelFile) or (isinstance(genes, str) and is_panel_file(genes))
 
 
-def is_several(names: Any) -> bool:
-    """Whether something can be gone through: an array of no dimension claims so, and cannot."""
-    return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
-
-
 def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     """Names of a list or file, each once; with `patterns` these too, or one of either."""
     if isinstance(genes, PanelFile):
@@ -483,7 +478,8 @@ def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     kinds = "gene names, or patterns (`re.compile(...)`)" if patterns else "gene names"
     if patterns and isinstance(genes, str | re.Pattern):
         genes = [genes]
-    if isinstance(genes, Mapping) or not is_several(genes):
+    is_several = isinstance(genes, Iterable) and getattr(genes, "ndim", 1) > 0
+    if isinstance(genes, Mapping) or not is_several:
         raise InvalidType(f"`{argument}={short(genes)}` must be a file, or a list of {kinds}")
     names = [str(name) if isinstance(name, str) else name for name in genes]
     for name in names:

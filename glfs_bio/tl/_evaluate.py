@@ -12,15 +12,13 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, options
-from .._anndata import columns, names, read, results, spillover, stale, summaries
+from .._anndata import columns, names, read, results, space, stale, summaries
 from .._anndata.tool import Result, tool
-from ..cells.pca import check_coordinates
 from ..cells.spec import StructureSpec
 from ..criterion.panel import n_matched
 from ..data.threads import few_threads
-from ..errors import InvalidValue, NotFound, listed, naming, note, short
+from ..errors import InvalidValue, listed, naming, note, short
 from ..measures import catalogue
-from ..measures import space as in_space
 from ..measures.space import Domains
 from ..options import Request
 from ..vendors.genes import said_of, sets_of, within
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from anndata import AnnData
-    from scipy import sparse
 
     from .._anndata.names import Named
     from .._anndata.target import Preserve as Given
@@ -41,8 +38,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Where squidpy keeps coordinates and its graph, in ``.obsm`` and ``.uns``.
-COORDINATES, GRAPH = "spatial", "spatial_neighbors"
 #: Columns of the table of measures, with those that compare a value with others.
 _NUMBERS = ("value", "all_genes", "random", "random_best", "bound", "low", "high")
 _COLUMNS = ("measure", "panel", "n_genes", *_NUMBERS, "reading", "description")
@@ -250,7 +245,9 @@ def evaluate_panel(
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
     graph = tissue = sets = spills = None
     if domains is not None or spatial is not None:
-        graph = neighbours(adata, spatial, library_key)
+        graph = space.neighbours(adata, spatial, library_key)
+        if graph.nnz == 0:
+            raise InvalidValue("`library_key` leaves every cell alone: name the sections")
     elif library_key is not None:
         text = f"`library_key={short(library_key)}` needs cells in space"
         raise InvalidValue(f"{text}: name `spatial` too")
@@ -265,7 +262,7 @@ def evaluate_panel(
             sets = within(sets_of(gene_sets), list(called.dropna())), called
     spilling = request.platform
     if coded is not None and "forecast" in groups and spilling is not None and spilling.spillover:
-        spills = spillover.of_labels(spilling, spilling.spillover, str(labels), coded)
+        spills = space.of_labels(spilling, spilling.spillover, str(labels), coded)
     elif platform is not None and platform.spillover:
         note("`spillover` is part of a forecast: `measures` has to name `'forecast'`.")
     basis = basis_of(adata, request)
@@ -371,36 +368,3 @@ def _overlap(panels: Mapping[str, GenePanel]) -> pd.DataFrame:
         rows.append((first, second, n_shared, *jaccards))
     names_of = ["panel", "other", "shared", "jaccard", "jaccard_with_substitutes"]
     return pd.DataFrame(rows, columns=names_of)
-
-
-def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> sparse.csr_array:
-    """Return the graph of neighbours in space: a graph of squidpy, or by coordinates.
-
-    Without `spatial` it is the graph of the name that squidpy gives it, or else coordinates of that
-    name.  Cells of different sections are no neighbours; without `library_key` the regions of a
-    table of spatialdata are sections, or all cells are of one.
-    """
-    checks.texts(spatial=spatial, library_key=library_key, or_none=True)
-    if spatial is None:
-        spatial = GRAPH if GRAPH in adata.uns else COORDINATES
-    if library_key is None:
-        attributes = adata.uns.get("spatialdata_attrs")
-        library_key = attributes.get("region_key") if isinstance(attributes, Mapping) else None
-    section = np.zeros(adata.n_obs, dtype=np.intp)
-    if library_key is not None:
-        with naming(batch_key="library_key"):
-            section = np.unique(read.batches(adata, library_key), return_inverse=True)[1]
-    if spatial in adata.obsm:
-        coordinates = read.find(adata, "obsm", spatial, "spatial")
-        coordinates = check_coordinates(coordinates, adata.n_obs, "spatial")
-        graph = in_space.neighbours(coordinates, section)
-    elif spatial in adata.uns:
-        with naming(neighbors_key="spatial"):
-            graph = in_space.within(read.graph(adata, spatial), section)
-    else:
-        choices = listed(read.own_names(adata, "obsm"))
-        text = f"`spatial={short(spatial)}` is neither in `adata.obsm` nor a `graph of adata.uns`"
-        raise NotFound(f"{text}: name coordinates of the cells (of {choices}), or add them")
-    if graph.nnz == 0:
-        raise InvalidValue("`library_key` leaves every cell alone: name the sections")
-    return graph

@@ -291,9 +291,7 @@ class Draft:
         if panel.key is not None:
             self.excluded |= adata.var[f"{panel.key}_score"].isna().to_numpy()
         may, detection = ~self.excluded, platforms.of_genes(adata, request.platform, layer, symbols)
-        self.rows = constraints.rows(
-            adata, request.limits, layer=layer, allowed=may, detection=detection, symbols=symbols
-        )
+        self.rows = constraints.rows(adata, request, allowed=may, detection=detection)
         listed_genes = platforms.of_genes(adata, listing, layer, symbols).orderable
         ids_of_file = panel.in_file("id")
         by_row = {row: ids_of_file[name] for name in ids_of_file for row in panel.rows[name]}
