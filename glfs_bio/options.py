@@ -244,10 +244,7 @@ class Platform:
         ``.var``, or numbers by gene, otherwise 0.
     failure : float, str or dict of str to float, default None
         Probability that a gene fails: one number, a column of ``.var``, or numbers by gene,
-        otherwise 0.
-    case : {"mean", "worst"}, default None
-        Whether the panel is optimised for the mean over 20 draws of efficiencies and failures, the
-        default, or for the worst of them.
+        otherwise 0.  With it, or with `spread`, the panel is optimised for the mean over 20 draws.
     off_target : float, str or dict of str to float, default None
         Share of the counts of a gene that comes from other genes, such as paralogs, from 0 to 1:
         one number, a column of ``.var``, or numbers by gene, otherwise 0.  The efficiency of a gene
@@ -293,7 +290,6 @@ class Platform:
     efficiency: Any = None
     spread: float | str | Mapping[str, float] | None = None
     failure: float | str | Mapping[str, float] | None = None
-    case: Literal["mean", "worst"] | None = None
     off_target: float | str | Mapping[str, float] | None = None
     max_off_target: float | None = None
     signal: str | Mapping[str, float] | None = None
@@ -309,7 +305,6 @@ class Platform:
         if str(self.name).casefold() == "xenium":  # which of the two?
             checks.one_of("name", self.name, PLATFORMS)
         checks.whole_number("min_probes", self.min_probes, at_least=1, or_none=True)
-        checks.one_of("case", self.case, (*CASES, None))
         if self.max_off_target is not None:
             checks.number("max_off_target", self.max_off_target)
         if isinstance(self.genes, Mapping) and self.min_probes is None:
@@ -349,10 +344,8 @@ _PARTNERS = {
     "min_probes": ("genes",),
     "spread": ("efficiency",),
     "max_off_target": ("off_target", "efficiency"),
-    "case": ("efficiency", "failure"),
     "spillover_to": ("spillover",),
 }
-CASES = ("mean", "worst")
 
 
 def codewords(codebook: Any) -> dict[str, str]:

@@ -218,8 +218,8 @@ def select_genes(
     ``.uns[key_added]["tolerance"]`` : float
         0.005, the tolerance of ``certificate_within``.
     ``.uns[key_added]["preserved_on_platform"]`` : float, shape (n_genes,)
-        Mean, or with ``case="worst"`` minimum, of ``preserved`` over draws of efficiencies and
-        failures, with a `platform` that has a spread or failures.
+        Mean of ``preserved`` over draws of efficiencies and failures, with a `platform` that has a
+        spread or failures.
     ``.uns[key_added]["curve"]`` : dict
         With ``n_genes=None``: ``n_genes`` and ``preserved`` up to 500 genes.
     ``.uns[key_added]["batches"]`` : str, shape (n_batches,)

@@ -200,10 +200,10 @@ def _check(adata: AnnData, panel: GenePanel, criterion: Criterion, key: str | No
         raise InvalidValue(
             "`preserve` has nothing above the noise of `adata.X`: name another target"
         )
-    if criterion.largest:
+    if criterion.worst:
         raise InvalidValue(
-            f"{subject('panel', panel.named.key)} is for the worst of batches or draws, and the "
-            "best is known for a mean alone: choose it for the mean"
+            f"{subject('panel', panel.named.key)} is for the worst of batches, and the best is "
+            "known for a mean alone: choose it for the mean"
         )
     if are_all(panel.basis.criterion, panel.genes)[-1]:
         raise InvalidValue(
