@@ -17,6 +17,7 @@ import sys
 import warnings
 from ast import literal_eval
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -29,6 +30,10 @@ LONGEST_VALUE = 200
 #: So many names of a list are shown.
 MOST_NAMES = 8
 _PACKAGE = str(Path(__file__).parent)
+#: Shows the stages of a call, see :func:`._progress.progress`.
+stage_bar: ContextVar[Callable[[str, int, int | None], None] | None] = ContextVar(
+    "stage_bar", default=None
+)
 
 #: How counts become expression that can be worked on.
 LOG_NORMALISE = "sc.pp.normalize_total, sc.pp.log1p"
@@ -210,6 +215,15 @@ class Caution(UserWarning):
 def note(text: str) -> None:
     """Log a message about the data or the arguments."""
     logging.getLogger(__package__).warning(text)
+
+
+def show_stage(stage: str, n_done: int = 0, n_all: int | None = None) -> None:
+    """Log how far a call is, and move its bar, if there is one; None: nobody knows the end."""
+    text = stage if n_all is None else f"{stage}: {n_done} of {n_all}"
+    logging.getLogger(__package__).info(text)
+    bar = stage_bar.get()
+    if bar is not None:
+        bar(stage, n_done, n_all)
 
 
 def caution(text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from functools import partial
 from itertools import combinations
@@ -19,7 +18,7 @@ from ..cells.pca import check_coordinates
 from ..cells.spec import StructureSpec
 from ..criterion.panel import n_matched
 from ..data.threads import few_threads
-from ..errors import InvalidValue, NotFound, listed, naming, note, short, subject
+from ..errors import InvalidValue, NotFound, listed, naming, note, short, show_stage, subject
 from ..measures import catalogue
 from ..measures import space as in_space
 from ..measures.space import Domains
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from ..options import Platform, Preserve
     from ._panel import GenePanel
 
-log = logging.getLogger(__name__)
 
 #: Where squidpy keeps coordinates and its graph, in ``.obsm`` and ``.uns``.
 COORDINATES, GRAPH = "spatial", "spatial_neighbors"
@@ -274,8 +272,7 @@ def evaluate_panel(
     with few_threads(evaluation.basis.criterion.rank):
         for number, prefix in enumerate(prefixes, 1):
             rows += evaluation.rows(prefix)
-            stage = {"stage": f"evaluating {prefix.name}", "n_done": number, "n_all": len(prefixes)}
-            log.info("%d of %d evaluated", number, len(prefixes), extra=stage)
+            show_stage(f"evaluating {prefix.name}", number, len(prefixes))
         tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
         if isinstance(panel, Mapping):
             content = _joined(tables)
