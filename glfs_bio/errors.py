@@ -131,33 +131,20 @@ class Refusal(Exception):
     def __init__(self, text: str) -> None:
         super().__init__(printable(text if text.endswith((".", "?")) else f"{text}."))
 
-    @property
-    def text(self) -> str:
-        """The message, with code between backticks."""
-        return str(self.args[0])
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would quote it
 
     @property
     def argument(self) -> str:
         """Name of the argument that is refused, with its item, such as ``limits['families']``."""
-        return self._subject("name") or ""
-
-    @property
-    def value(self) -> str | None:
-        """The value that is refused, as Python writes it; None where the message has none."""
-        return self._subject("value")
-
-    def _subject(self, group: str) -> str | None:
-        code = _CODE.search(self.text)
+        code = _CODE.search(str(self))
         subject = _ARGUMENT.fullmatch(code[1]) if code else None
-        return subject[group] if subject else None
+        return subject["name"] if subject else ""
 
     def within(self, subset: str) -> Self:
         """Say which of several objects the refusal is about, and return it."""
-        self.args = (f"In {printable(subset)}: {self.text}",)
+        self.args = (f"In {printable(subset)}: {self}",)
         return self
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @contextmanager
@@ -168,7 +155,7 @@ def naming(**arguments: str) -> Iterator[None]:
     except Refusal as refusal:
         name = refusal.argument
         if name in arguments:
-            refusal.args = (refusal.text.replace(f"`{name}", f"`{arguments[name]}", 1),)
+            refusal.args = (str(refusal).replace(f"`{name}", f"`{arguments[name]}", 1),)
         raise
 
 
