@@ -189,8 +189,7 @@ class Limits:
         if self.nearly_identical is not None:
             checks.flags(nearly_identical=self.nearly_identical)
         checks.texts(or_none=True, groupby=self.groupby, counts_layer=self.counts_layer)
-        if self.budget is not None:
-            checks.number("budget", self.budget)
+        checks.number("budget", self.budget, or_none=True)
         self._check_needs()
 
     def _check_needs(self) -> None:
@@ -305,8 +304,7 @@ class Platform:
         if str(self.name).casefold() == "xenium":  # which of the two?
             checks.one_of("name", self.name, PLATFORMS)
         checks.whole_number("min_probes", self.min_probes, at_least=1, or_none=True)
-        if self.max_off_target is not None:
-            checks.number("max_off_target", self.max_off_target)
+        checks.number("max_off_target", self.max_off_target, or_none=True)
         if isinstance(self.genes, Mapping) and self.min_probes is None:
             raise InvalidValue(
                 "`platform` has numbers of probes of its genes, and needs `min_probes`: say how "
@@ -466,7 +464,7 @@ class Request:
         checks.whole_number("n_genes", self.n_genes, at_least=1, or_none=True)
         checks.one_of("across", self.across, ACROSS)
         checks.one_of("search", self.search, SEARCHES)
-        checks.seconds("time_limit", self.time_limit)
+        checks.number("time_limit", self.time_limit, above=0.0, or_none=True)
         checks.one_of("missing", self.missing, MISSING)
         for name, record in _RECORDS.items():
             value = getattr(self, name)
@@ -523,21 +521,16 @@ class Request:
 
     def but(self, **arguments: Any) -> Request:
         """Return the same with other arguments, of this class or of :class:`StructureSpec`."""
-        of_structure: dict[str, Any] = {}
-        of_request: dict[str, Any] = {}
-        for name, value in arguments.items():
-            if name in _names(Request):
-                of_request[name] = value
-            elif name in _names(StructureSpec):
-                of_structure[name] = value
-            else:
-                taken = self.arguments()
-                remedy = place_of(name, value, taken) or f"choose one of {', '.join(taken)}"
-                raise InvalidType(f"`{name}={short(value)}` is unknown: {remedy}")
+        for name in sorted(arguments.keys() - {*_names(Request), *_names(StructureSpec)}):
+            value, taken = arguments[name], self.arguments()
+            remedy = place_of(name, value, taken) or f"choose one of {', '.join(taken)}"
+            raise InvalidType(f"`{name}={short(value)}` is unknown: {remedy}")
+        names = arguments.keys() & set(_names(StructureSpec))
+        of_structure = {name: arguments.pop(name) for name in names}
         if of_structure:
-            spec = of_request.get("structure", self.structure)
-            of_request["structure"] = replace(spec, **of_structure)
-        return replace(self, **of_request)
+            spec = arguments.get("structure", self.structure)
+            arguments["structure"] = replace(spec, **of_structure)
+        return replace(self, **arguments)
 
     @classmethod
     def restored(cls, text: Any) -> Request:
@@ -617,8 +610,7 @@ def _range(name: str, value: Any) -> tuple[Any, Any]:
     infinite = (float("inf"), -float("inf"))  # R has no other name for no bound
     least, most = (None if number in infinite else number for number in pair)
     for number in (least, most):
-        if number is not None:
-            checks.number(name, number)
+        checks.number(name, number, or_none=True)
     if not least and most is None:
         raise InvalidValue(f"`{name}={short(value)}` is no limit: give a minimum or a maximum")
     if least is not None and most is not None and least > most:

@@ -300,7 +300,6 @@ def select_genes(
             random_state=random_state,
         ),
     )
-    checks.seed(random_state)
     sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
     for cells in sets.values():
         results.key_for(cells, "selection", key_added)
@@ -338,19 +337,18 @@ def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
     if "ruled_out" in entry:
         constraints.say_ruled_out(entry["ruled_out"])
     panel = frame[frame[f"{key}_selected"]]
-    seen = next(
-        (panel[f"{key}_{of}"] for of in ("signal", "efficiency") if f"{key}_{of}" in panel), None
-    )
-    if seen is not None and (seen == 0).any():
+    of_platform = [name for name in (f"{key}_signal", f"{key}_efficiency") if name in panel]
+    unseen = panel.index[panel[of_platform[0]] == 0] if of_platform else ()
+    if len(unseen):
         note(
-            f"`platform` is blind to {int((seen == 0).sum())} genes of the panel, which add "
-            f"nothing to it: {listed(panel.index[seen == 0])}. Ask for fewer genes."
+            f"`platform` is blind to {len(unseen)} genes of the panel, which add nothing to it: "
+            f"{listed(unseen)}. Ask for fewer genes."
         )
     included = panel[f"{key}_included"].to_numpy()
     if included.any():
-        idle = included & adds_nothing(panel[f"{key}_loss"].to_numpy())
-        if idle.any():
-            note(f"`include` has genes that add nothing to the panel: {listed(panel.index[idle])}.")
+        idle = panel.index[included & adds_nothing(panel[f"{key}_loss"].to_numpy())]
+        if len(idle):
+            note(f"`include` has genes that add nothing to the panel: {listed(idle)}.")
 
 
 def panel_of(
@@ -527,7 +525,6 @@ def structure(
     (765, 50)
     """
     results.key_for(adata, "structure", key_added)
-    checks.seed(random_state)
     read.unique_names(adata)
     read.writable(adata)
     spec = StructureSpec(

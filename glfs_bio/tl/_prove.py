@@ -150,7 +150,7 @@ def prove_panel(
     True
     """
     checks.share("tolerance", tolerance)
-    checks.seconds("time_limit", time_limit)
+    checks.number("time_limit", time_limit, above=0.0, or_none=True)
     subject = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=None)
     basis, panel = subject.basis, subject.genes
     is_selection = subject.named.key in adata.uns and basis.request.ranker.by_criterion
