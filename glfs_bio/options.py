@@ -189,8 +189,7 @@ class Limits:
         if self.nearly_identical is not None:
             checks.flags(nearly_identical=self.nearly_identical)
         checks.texts(or_none=True, groupby=self.groupby, counts_layer=self.counts_layer)
-        if self.budget is not None:
-            checks.number("budget", self.budget)
+        checks.number("budget", self.budget, or_none=True)
         self._check_needs()
 
     def _check_needs(self) -> None:
@@ -244,10 +243,7 @@ class Platform:
         ``.var``, or numbers by gene, otherwise 0.
     failure : float, str or dict of str to float, default None
         Probability that a gene fails: one number, a column of ``.var``, or numbers by gene,
-        otherwise 0.
-    case : {"mean", "worst"}, default None
-        Whether the panel is optimised for the mean over 20 draws of efficiencies and failures, the
-        default, or for the worst of them.
+        otherwise 0.  With it, or with `spread`, the panel is optimised for the mean over 20 draws.
     off_target : float, str or dict of str to float, default None
         Share of the counts of a gene that comes from other genes, such as paralogs, from 0 to 1:
         one number, a column of ``.var``, or numbers by gene, otherwise 0.  The efficiency of a gene
@@ -293,7 +289,6 @@ class Platform:
     efficiency: Any = None
     spread: float | str | Mapping[str, float] | None = None
     failure: float | str | Mapping[str, float] | None = None
-    case: Literal["mean", "worst"] | None = None
     off_target: float | str | Mapping[str, float] | None = None
     max_off_target: float | None = None
     signal: str | Mapping[str, float] | None = None
@@ -309,9 +304,7 @@ class Platform:
         if str(self.name).casefold() == "xenium":  # which of the two?
             checks.one_of("name", self.name, PLATFORMS)
         checks.whole_number("min_probes", self.min_probes, at_least=1, or_none=True)
-        checks.one_of("case", self.case, (*CASES, None))
-        if self.max_off_target is not None:
-            checks.number("max_off_target", self.max_off_target)
+        checks.number("max_off_target", self.max_off_target, or_none=True)
         if isinstance(self.genes, Mapping) and self.min_probes is None:
             raise InvalidValue(
                 "`platform` has numbers of probes of its genes, and needs `min_probes`: say how "
@@ -349,10 +342,8 @@ _PARTNERS = {
     "min_probes": ("genes",),
     "spread": ("efficiency",),
     "max_off_target": ("off_target", "efficiency"),
-    "case": ("efficiency", "failure"),
     "spillover_to": ("spillover",),
 }
-CASES = ("mean", "worst")
 
 
 def codewords(codebook: Any) -> dict[str, str]:
@@ -473,7 +464,7 @@ class Request:
         checks.whole_number("n_genes", self.n_genes, at_least=1, or_none=True)
         checks.one_of("across", self.across, ACROSS)
         checks.one_of("search", self.search, SEARCHES)
-        checks.seconds("time_limit", self.time_limit)
+        checks.number("time_limit", self.time_limit, above=0.0, or_none=True)
         checks.one_of("missing", self.missing, MISSING)
         for name, record in _RECORDS.items():
             value = getattr(self, name)
@@ -530,21 +521,16 @@ class Request:
 
     def but(self, **arguments: Any) -> Request:
         """Return the same with other arguments, of this class or of :class:`StructureSpec`."""
-        of_structure: dict[str, Any] = {}
-        of_request: dict[str, Any] = {}
-        for name, value in arguments.items():
-            if name in _names(Request):
-                of_request[name] = value
-            elif name in _names(StructureSpec):
-                of_structure[name] = value
-            else:
-                taken = self.arguments()
-                remedy = place_of(name, value, taken) or f"choose one of {', '.join(taken)}"
-                raise InvalidType(f"`{name}={short(value)}` is unknown: {remedy}")
+        for name in sorted(arguments.keys() - {*_names(Request), *_names(StructureSpec)}):
+            value, taken = arguments[name], self.arguments()
+            remedy = place_of(name, value, taken) or f"choose one of {', '.join(taken)}"
+            raise InvalidType(f"`{name}={short(value)}` is unknown: {remedy}")
+        names = arguments.keys() & set(_names(StructureSpec))
+        of_structure = {name: arguments.pop(name) for name in names}
         if of_structure:
-            spec = of_request.get("structure", self.structure)
-            of_request["structure"] = replace(spec, **of_structure)
-        return replace(self, **of_request)
+            spec = arguments.get("structure", self.structure)
+            arguments["structure"] = replace(spec, **of_structure)
+        return replace(self, **arguments)
 
     @classmethod
     def restored(cls, text: Any) -> Request:
@@ -624,8 +610,7 @@ def _range(name: str, value: Any) -> tuple[Any, Any]:
     infinite = (float("inf"), -float("inf"))  # R has no other name for no bound
     least, most = (None if number in infinite else number for number in pair)
     for number in (least, most):
-        if number is not None:
-            checks.number(name, number)
+        checks.number(name, number, or_none=True)
     if not least and most is None:
         raise InvalidValue(f"`{name}={short(value)}` is no limit: give a minimum or a maximum")
     if least is not None and most is not None and least > most:

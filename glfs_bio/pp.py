@@ -218,8 +218,8 @@ def select_genes(
     ``.uns[key_added]["tolerance"]`` : float
         0.005, the tolerance of ``certificate_within``.
     ``.uns[key_added]["preserved_on_platform"]`` : float, shape (n_genes,)
-        Mean, or with ``case="worst"`` minimum, of ``preserved`` over draws of efficiencies and
-        failures, with a `platform` that has a spread or failures.
+        Mean of ``preserved`` over draws of efficiencies and failures, with a `platform` that has a
+        spread or failures.
     ``.uns[key_added]["curve"]`` : dict
         With ``n_genes=None``: ``n_genes`` and ``preserved`` up to 500 genes.
     ``.uns[key_added]["batches"]`` : str, shape (n_batches,)
@@ -300,7 +300,6 @@ def select_genes(
             random_state=random_state,
         ),
     )
-    checks.seed(random_state)
     sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
     for cells in sets.values():
         results.key_for(cells, "selection", key_added)
@@ -336,19 +335,18 @@ def select_genes(
 def _report(frame: pd.DataFrame, key: str) -> None:
     """Log which genes of a panel the platform does not see, and which included add nothing."""
     panel = frame[frame[f"{key}_selected"]]
-    seen = next(
-        (panel[f"{key}_{of}"] for of in ("signal", "efficiency") if f"{key}_{of}" in panel), None
-    )
-    if seen is not None and (seen == 0).any():
+    of_platform = [name for name in (f"{key}_signal", f"{key}_efficiency") if name in panel]
+    unseen = panel.index[panel[of_platform[0]] == 0] if of_platform else ()
+    if len(unseen):
         note(
-            f"`platform` is blind to {int((seen == 0).sum())} genes of the panel, which add "
-            f"nothing to it: {listed(panel.index[seen == 0])}. Ask for fewer genes."
+            f"`platform` is blind to {len(unseen)} genes of the panel, which add nothing to it: "
+            f"{listed(unseen)}. Ask for fewer genes."
         )
     included = panel[f"{key}_included"].to_numpy()
     if included.any():
-        idle = included & adds_nothing(panel[f"{key}_loss"].to_numpy())
-        if idle.any():
-            note(f"`include` has genes that add nothing to the panel: {listed(panel.index[idle])}.")
+        idle = panel.index[included & adds_nothing(panel[f"{key}_loss"].to_numpy())]
+        if len(idle):
+            note(f"`include` has genes that add nothing to the panel: {listed(idle)}.")
 
 
 def panel_of(
@@ -518,7 +516,6 @@ def structure(
     (765, 50)
     """
     results.key_for(adata, "structure", key_added)
-    checks.seed(random_state)
     read.unique_names(adata)
     read.writable(adata)
     spec = StructureSpec(

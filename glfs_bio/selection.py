@@ -174,9 +174,11 @@ def answerable(
             f"`{options[0]}` needs `objective='error'`, the default, but the selection is by "
             f"{method.name}: remove one of the two"
         )
-    varies_to_worst = detection is not AS_REFERENCE and detection.varies and detection.worst
-    if request.search == "best":
-        check_search(worst=request.across == "worst" or varies_to_worst)
+    if request.search == "best" and request.across == "worst":
+        raise InvalidValue(
+            "`search='best'` is for the mean over batches, not for the worst: leave out "
+            "`across='worst'`"
+        )
     if detection is AS_REFERENCE:
         return
     if detection.failure is not None and (detection.failure[candidates.genes] >= 1.0).all():
@@ -250,15 +252,6 @@ def warn_of_noise(criterion: Criterion) -> None:
     )
 
 
-def check_search(*, worst: bool) -> None:
-    """Refuse the best panel for the worst of batches or draws, which is known for means alone."""
-    if worst:
-        raise InvalidValue(
-            "`search='best'` is for the mean over batches and over draws of the platform, not for "
-            "the worst: leave out `across='worst'` and `case='worst'`"
-        )
-
-
 def of_draws(problem: Problem) -> Problem:
     """Return the problem over draws of what the platform detects, where these differ."""
     detection, seed = problem.candidates.detection, problem.random_state
@@ -271,12 +264,10 @@ def best_panel(problem: Problem) -> Panel:
     """Choose the panel that preserves most, and measure it.
 
     Where draws of what the platform detects differ, the panel is chosen that preserves most in
-    their mean or in the worst of them.  What it preserves is measured by the efficiencies of the
-    criterion.
+    their mean.  What it preserves is measured by the efficiencies of the criterion.
     """
     criterion, minimised, info = problem.criterion, of_draws(problem), dict[str, Any]()
     if problem.search == "best" and criterion.has_anything:
-        check_search(worst=minimised.criterion.largest)
         panel = best(minimised)
     else:
         is_limited = problem.candidates.rows is not None

@@ -45,8 +45,8 @@ DESCRIBED = {
     "laprls": "lambda1 lambda2 n_neighbors",
     "limits": "expression total_counts expected_counts groups per_group nearly_identical per_type "
     "priority groupby cost budget",
-    "platform": "name genes min_probes efficiency spread failure case off_target max_off_target "
-    "signal codebook spillover",
+    "platform": "name genes min_probes efficiency spread failure off_target max_off_target signal "
+    "codebook spillover",
 }
 #: R's words, by patterns of Python's.
 WORDS = {

@@ -105,7 +105,7 @@ class OfBlocks:
     """F of some blocks: their sum, or the largest of them."""
 
     def __init__(self, blocks, *, worst=False):
-        self.blocks, self.largest = blocks, worst
+        self.blocks, self.worst = blocks, worst
         self.n_genes = len(blocks[0].genes)
 
     def on(self, genes):
@@ -113,11 +113,11 @@ class OfBlocks:
 
     def across(self):
         starts = np.array([block.weights.sum() for block in self.blocks])
-        return Largest(starts, 100.0) if self.largest else None
+        return Largest(starts, 100.0) if self.worst else None
 
     def errors(self, order):
         errors = [errors_along(block) for block in self.on(order)]
-        return np.max(errors, axis=0) if self.largest else np.sum(errors, axis=0)
+        return np.max(errors, axis=0) if self.worst else np.sum(errors, axis=0)
 
     def preserved(self, order):
         errors = self.errors(order)

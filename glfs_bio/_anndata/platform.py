@@ -86,11 +86,7 @@ def of_genes(
         measured = _measured(lookup, platform.efficiency, layer, with_signal="signal" not in values)
         numbers |= measured
     lookup.note_renamed("platform")
-    numbers |= {"worst": platform.case == "worst", "named": platform.is_instrument}
-    detection = Detection(**numbers, orderable=orderable)
-    if detection.worst and not detection.varies:
-        raise InvalidValue("`case='worst'` is of draws: give a spread, or a failure")
-    return detection
+    return Detection(**numbers, orderable=orderable, named=platform.is_instrument)
 
 
 def _orderable(lookup: names.Lookup, platform: Platform) -> NDArray[np.bool_]:

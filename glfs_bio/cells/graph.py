@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -19,13 +18,12 @@ from .. import checks
 from ..data import threads
 from ..data.matrix import RowMatrix, check_indices, native, no_rows, with_values
 from ..data.products import csr_product
-from ..errors import InvalidValue
+from ..errors import InvalidValue, show_stage
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
     from ..data.matrix import Sums
 
-log = logging.getLogger(__name__)
 
 _SYMMETRY = 1e-5
 #: Beyond so many cells neighbours are approximate.  All distances of so many take 3 s.
@@ -152,8 +150,7 @@ def approximate_neighbors(
     for rows, *nearest_cells in threads.in_order(look, members, pairwise_distances(centers)):
         distances[rows], neighbors[rows] = nearest_cells
         done += len(rows)
-        progress = {"stage": "finding neighbours", "n_done": done, "n_all": len(cells)}
-        log.info("neighbours of %d of %d cells found", done, len(cells), extra=progress)
+        show_stage("finding neighbours", done, len(cells))
     return distances, neighbors
 
 

@@ -135,8 +135,6 @@ class Criterion:
         self.worst = worst
         #: What measures the panel; None: the assay of the reference
         self.instrument = instrument
-        #: Whether the largest of the levels counts, which are the sets; else their sum.
-        self.largest = worst
         self.n_genes = len(self.sets[0].variance)
         #: Number of directions over all sets of cells.
         self.rank = sum(len(cells.stiffness) for cells in self.sets)
@@ -259,17 +257,17 @@ class Criterion:
 
     def _joined(self, errors: Array) -> Array:
         """F from the errors of the levels, shape (n_levels, ...)."""
-        if not self.largest:
+        if not self.worst:
             return np.asarray(errors.sum(axis=0))
         return np.asarray((errors.T - self.floors).max(axis=-1).T)
 
     def across(self) -> Largest | None:
         """How errors of blocks are joined while genes enter; None: they add up."""
-        return Largest(self.starts, SHARPNESS) if self.largest else None
+        return Largest(self.starts, SHARPNESS) if self.worst else None
 
     def bounding(self, panel: Index) -> tuple[list[Block], float]:
         """Blocks whose sum less a number is nowhere above F, and near to F at a panel."""
-        if not self.largest:
+        if not self.worst:
             return self.blocks, 0.0
         errors = self._of_levels(panel)[:, -1] - self.floors
         weights = Largest(errors, SHARPNESS).weights
@@ -291,7 +289,7 @@ class Criterion:
         """Share that the panel loses without each of its genes, in units of :meth:`preserved`."""
         lost = [Posterior(block).losses() for block in self.on(panel)]
         of_levels = np.array(lost).reshape(-1, len(self.floors), len(panel)).sum(axis=0)
-        if not self.largest:
+        if not self.worst:
             return np.asarray(of_levels.sum(axis=0) / self.scale)
         errors = self._of_levels(panel)[:, -1:]
         return np.asarray((self._joined(errors + of_levels) - self._joined(errors)) / self.scale)

@@ -209,7 +209,7 @@ class MeasuredPanel:
         n, n_genes = len(leaving), self.criterion.n_genes
         shapes = (n, 1), (n_genes,), (n, n_genes)
         blocks = zip(self.criterion.blocks, self.posteriors, strict=True)
-        if not self.criterion.largest:
+        if not self.criterion.worst:
             losses, gains, instead = map(np.zeros, shapes)
             for block, posterior in blocks:
                 loss, gain, again = _changes(block, posterior, leaving)

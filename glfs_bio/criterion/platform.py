@@ -39,8 +39,6 @@ class Detection:
     off_target: Array | None = None
     #: Structure of each gene there in units of noise, shape (n_genes,)
     signal: Array | None = None
-    #: Whether the worst of the draws counts, and not their mean
-    worst: bool = False
     #: Whether each gene can be ordered, shape (n_genes,).
     orderable: NDArray[np.bool_] | None = None
     #: Of each gene, shape (n_genes, n_bits); zero without one.
@@ -106,7 +104,7 @@ def _stratified(n_draws: int, n_genes: int, rng: np.random.Generator) -> Array:
 
 
 class OnPlatform(Criterion):
-    """The mean of F over draws of what the platform detects, or the largest of them.
+    """The mean of F over draws of what the platform detects.
 
     A draw is a set of blocks whose genes are as long as the platform makes them, so that everything
     that minimises or bounds a sum of blocks does so here.  `scale` is that of `criterion`, which
@@ -124,39 +122,19 @@ class OnPlatform(Criterion):
     ) -> None:
         worst, instrument = criterion.worst, criterion.instrument
         super().__init__(criterion.sets, criterion.targets, worst=worst, instrument=instrument)
-        self.worst_draw = detection.worst
-        self.largest = self.worst or self.worst_draw
         works, drawn = detection.draws(criterion.n_genes, n_draws, random_state)
         gains = works.astype(float)
         if self.instrument is not None and detection.spread is not None:
             seen = self.instrument.amplitude(self.instrument.efficiency)
             of_draws = self.instrument.amplitude(drawn * detection.on_target_rate)
             gains *= np.divide(of_draws, seen, out=np.zeros_like(gains), where=seen > 0)
-        draws = [(draw, block) for draw in range(n_draws) for block in criterion.blocks]
-        if self.worst_draw and not self.worst:  # the errors of a draw add up over sets
-            draws = [(draw, block) for block in criterion.blocks for draw in range(n_draws)]
-        shared = 1 if self.worst_draw else n_draws
         self.blocks = [
-            replace(block, genes=block.genes * gains[draw][:, None], weights=block.weights / shared)
-            for draw, block in draws
+            replace(block, genes=block.genes * gain[:, None], weights=block.weights / n_draws)
+            for gain in gains
+            for block in criterion.blocks
         ]
-        self._draw_of_block = np.array([draw for draw, _ in draws])
         #: Number of draws
         self.n_draws = n_draws
-
-    @property
-    def floors(self) -> Array:
-        """What the error of each level would be above its share that is missing."""
-        if not self.worst_draw:
-            return super().floors
-        return np.tile(super().floors, self.n_draws) if self.worst else np.zeros(self.n_draws)
-
-    @property
-    def starts(self) -> Array:
-        """Error of each level without genes, above its floor."""
-        if not self.worst_draw:
-            return super().starts
-        return np.tile(super().starts, self.n_draws) if self.worst else np.ones(self.n_draws)
 
     def on(self, genes: Index | slice) -> list[Block]:
         """Every draw, of some genes."""
@@ -164,11 +142,6 @@ class OnPlatform(Criterion):
 
     def preserved_in_draws(self, panel: Index) -> Array:
         """Share that a panel preserves in each draw, shape (n_draws,)."""
-        errors = np.array([errors_along(block)[-1] for block in self.on(panel)])
-        if not self.worst_draw:
-            errors *= self.n_draws
-        of_draws = np.array([errors[self._draw_of_block == draw] for draw in range(self.n_draws)])
-        joined = of_draws.sum(axis=1)
-        if self.worst:
-            joined = (of_draws - super().floors).max(axis=1)
-        return np.asarray((self.errors(panel[:0])[0] - joined) / self.scale)
+        errors = np.array([errors_along(block)[-1] for block in self.on(panel)]) * self.n_draws
+        of_draws = self._joined(errors.reshape(self.n_draws, -1).T)
+        return np.asarray((self.errors(panel[:0])[0] - of_draws) / self.scale)

@@ -6,7 +6,6 @@ array, whose blocks are worked on wherever dask's scheduler puts them.
 
 from __future__ import annotations
 
-import logging
 from copy import copy
 from functools import cached_property
 from operator import add
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from ..errors import InvalidValue, subject
+from ..errors import InvalidValue, show_stage, subject
 from . import threads
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     #: ``work(block, rows, *shared)``: sums to add up, and a row for each row of the block.
     Work: TypeAlias = Callable[..., tuple[Sums, Matrix]]
     Merge: TypeAlias = Callable[[Sums, Sums], Sums]
-
-log = logging.getLogger(__name__)
 
 
 #: Entries of a block of a dense matrix, and of what is read at once of a sparse one, where zeros
@@ -140,8 +137,7 @@ class RowMatrix:
                 total = merge(total, sums) if total else sums
                 yield of_cells
                 if not self.in_memory:
-                    progress = {"stage": "reading cells", "n_done": rows.stop, "n_all": n_cells}
-                    log.info("%d of %d cells read", rows.stop, n_cells, extra=progress)
+                    show_stage("reading cells", rows.stop, n_cells)
 
         of_all = stacked(_buffered(rows_of_blocks()))
         return total, of_all

@@ -30,7 +30,6 @@ Where that is above F of a panel that is known, gene i is in no best panel, or i
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -38,6 +37,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..criterion.error import Linear, evaluate
+from ..errors import show_stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from .constraints import Rows
     from .panel import Problem
 
-log = logging.getLogger(__name__)
 
 #: Iterations, at most; a few suffice unless nothing is within the limits.
 _STEPS = 50
@@ -134,7 +133,7 @@ def relax(
         point = relaxed(blocks, limits, beta, gap=_ROUGH_GAP * value, slopes=slopes)
         lower = np.maximum(lower, point.bound.along(n_sizes))
         beta, slopes = point.beta, point.bound.slopes
-        log.info("bound at %d genes", smaller, extra={"n_genes": smaller})
+        show_stage(f"bound at {smaller} genes")
     point = relaxed(blocks, polytope, beta, gap=_GAP * value, slopes=slopes)
     if alike is not None:
         broken = np.flatnonzero(alike.matrix @ without_zeros(point.beta) > alike.most)

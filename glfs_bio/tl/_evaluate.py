@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from functools import partial
 from itertools import combinations
@@ -17,7 +16,7 @@ from .._anndata.tool import Result, tool
 from ..cells.spec import StructureSpec
 from ..criterion.panel import n_matched
 from ..data.threads import few_threads
-from ..errors import InvalidValue, listed, naming, note, short
+from ..errors import InvalidValue, listed, naming, note, short, show_stage
 from ..measures import catalogue
 from ..measures.space import Domains
 from ..options import Request
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from ..options import Platform, Preserve
     from ._panel import GenePanel
 
-log = logging.getLogger(__name__)
 
 #: Columns of the table of measures, with those that compare a value with others.
 _NUMBERS = ("value", "all_genes", "random", "random_best", "bound", "low", "high")
@@ -277,8 +275,7 @@ def evaluate_panel(
     with few_threads(basis.criterion.rank):
         for number, prefix in enumerate(prefixes, 1):
             rows += evaluation.rows(prefix)
-            stage = {"stage": f"evaluating {prefix.name}", "n_done": number, "n_all": len(prefixes)}
-            log.info("%d of %d evaluated", number, len(prefixes), extra=stage)
+            show_stage(f"evaluating {prefix.name}", number, len(prefixes))
         tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
         if isinstance(panel, Mapping):
             content = _joined(tables)

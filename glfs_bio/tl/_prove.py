@@ -151,7 +151,7 @@ def prove_panel(
     True
     """
     checks.share("tolerance", tolerance)
-    checks.seconds("time_limit", time_limit)
+    checks.number("time_limit", time_limit, above=0.0, or_none=True)
     subject = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=None)
     basis, panel = subject.basis, subject.genes
     is_selection = subject.named.key in adata.uns and basis.request.ranker.by_criterion
@@ -198,9 +198,9 @@ def _check(adata: AnnData, panel: GenePanel, criterion: Criterion, key: str | No
     if not criterion.has_anything:
         text = "`preserve` has nothing above the noise of `adata.X`"
         raise InvalidValue(f"{text}: name another target")
-    if criterion.largest:
-        text = f"{subject('panel', panel.named.key)} is for the worst of batches or draws"
-        raise InvalidValue(f"{text}, and the best is of a mean alone: choose it for the mean")
+    if criterion.worst:
+        text = f"{subject('panel', panel.named.key)} is for the worst of batches"
+        raise InvalidValue(f"{text}, and the best is known for a mean alone: choose it for that")
     if are_all(panel.basis.criterion, panel.genes)[-1]:
         text = "`panel` has all genes of `adata` that vary"
         raise InvalidValue(f"{text}: use an object with more genes")

@@ -260,13 +260,11 @@ REFUSED = [
         for given in (np.inf, -0.1, {"LYZ": 0.5}, table_of("x"), table_of("efficiency"))
     ),
     ({"efficiency": 0.5, "spread": -1.0}, InvalidValue, "spread"),
-    ({"efficiency": 0.5, "case": "worst"}, InvalidValue, "case"),
     ({"off_target": 1.5}, InvalidValue, "off_target"),
     # a platform checks itself
     ({"genes": {"LYZ": 3}}, InvalidValue, "platform"),
     ({"min_probes": 3}, InvalidValue, "min_probes"),
     ({"spread": 0.3}, InvalidValue, "spread"),
-    ({"efficiency": 1.0, "case": "best"}, InvalidValue, "case"),
     ({"max_off_target": 0.3}, InvalidValue, "max_off_target"),
     ({"codebook": {"A": "01", "B": "011"}}, InvalidValue, "codebook"),
     ({"codebook": {"A": "021"}}, InvalidValue, "codebook['A']"),
@@ -343,7 +341,6 @@ def test_a_record_makes_the_same_selection_from_a_file(counted, tmp_path):
         list(counted.var_names[::2]),
         efficiency=table,
         failure={"LYZ": 0.9},
-        case="worst",
         max_off_target=0.25,
         codebook=codewords(counted),
     )
@@ -370,22 +367,15 @@ def test_a_record_makes_the_same_selection_from_a_file(counted, tmp_path):
     assert (again.var["b_rank"].fillna(0) == again.var["glfs_rank"].fillna(0)).all()
 
 
-def test_spread_costs_and_the_worst_case_is_below_the_mean(counted):
-    for case in ("mean", "worst"):
-        platform = Platform(efficiency=0.5, spread=1.0, failure=0.1, case=case)
-        pp.select_genes(counted, 10, platform=platform, key_added=case)
-    mean, worst = counted.uns["mean"], counted.uns["worst"]
-    assert worst["preserved_on_platform"][-1] < mean["preserved_on_platform"][-1]
-    assert mean["preserved_on_platform"][-1] < mean["preserved"][-1]
-    assert 0 < worst["optimality"][-1] <= 1
-    for case in ("mean", "worst"):
-        evaluation = tl.evaluate_panel(
-            counted, case, measures="preserved_on_platform", inplace=False
-        )
-        share = counted.uns[case]["preserved_on_platform"][-1]
-        there = measured(evaluation).loc["preserved_on_platform"]
-        assert there["value"] == pytest.approx(share)
-        assert there["low"] <= there["high"]
+def test_spread_costs(counted):
+    pp.select_genes(counted, 10, platform=Platform(efficiency=0.5, spread=1.0, failure=0.1))
+    selection = counted.uns["glfs"]
+    assert selection["preserved_on_platform"][-1] < selection["preserved"][-1]
+    assert 0 < selection["optimality"][-1] <= 1
+    evaluation = tl.evaluate_panel(counted, "glfs", measures="preserved_on_platform", inplace=False)
+    there = measured(evaluation).loc["preserved_on_platform"]
+    assert there["value"] == pytest.approx(selection["preserved_on_platform"][-1])
+    assert there["low"] <= there["high"]
 
 
 def test_off_target_shares_cost(counted):

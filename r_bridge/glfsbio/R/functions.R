@@ -260,10 +260,8 @@ glfs_limits <- function(
 #'   one number, a vector or column of `rowData()`, or a vector with names of
 #'   genes, otherwise 0.
 #' @param failure Probability that a gene fails: one number, a vector or column
-#'   of `rowData()`, or a vector with names of genes, otherwise 0.
-#' @param case `"mean"`, `"worst"`. Whether the panel is optimised for the mean
-#'   over 20 draws of efficiencies and failures, the default, or for the worst
-#'   of them.
+#'   of `rowData()`, or a vector with names of genes, otherwise 0. With it, or
+#'   with `spread`, the panel is optimised for the mean over 20 draws.
 #' @param off_target Share of the counts of a gene that comes from other genes,
 #'   such as paralogs, from 0 to 1: one number, a vector or column of
 #'   `rowData()`, or a vector with names of genes, otherwise 0. The efficiency
@@ -283,7 +281,7 @@ glfs_limits <- function(
 #' @export
 glfs_platform <- function(
         ..., name = NULL, genes = NULL, min_probes = NULL, efficiency = NULL,
-        spread = NULL, failure = NULL, case = NULL, off_target = NULL,
+        spread = NULL, failure = NULL, off_target = NULL,
         max_off_target = NULL, signal = NULL, codebook = NULL,
         spillover = NULL, spillover_to = NULL) {
     as_record(vectors_of_tables(call_arguments()))

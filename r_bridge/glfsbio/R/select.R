@@ -154,7 +154,7 @@
 #'   samples.
 #' - `assay_noise`: variance of the noise of the target platform.
 #' - `preserved_on_platform`: structure preserved by the first 1, 2, ... genes,
-#'   in the mean or the worst of draws of a platform.
+#'   in the mean over draws of a platform.
 #' - `missing`: names that are not in the data and were left out, if any.
 #' - `batches` and `preserved_in_batches`: with `block`, their names, and the
 #'   structure preserved of each, a matrix of panels x batches.
