@@ -76,9 +76,7 @@ NEEDED_BY = {
 ON_DEMAND = frozenset(("laprls", "space_laprls", "silhouette", "clusters", "forecast"))
 DESCRIPTIONS = {name: text for texts in GROUPS.values() for name, text in texts.items()}
 #: Measures that are no share of which more is better.
-NUMBERS = frozenset(
-    ("mean_correlation", "n_effective", "counts_share", "counts_on_platform", "morans_i")
-)
+NUMBERS = {"mean_correlation", "n_effective", "counts_share", "counts_on_platform", "morans_i"}
 
 
 def row(measure: str, value: float, **columns: Any) -> dict[str, Any]:

@@ -67,12 +67,10 @@ def totals_by_label(
     present = np.unique(codes[codes >= 0])
     of_labels = [(taken[codes == code], everything[codes == code]) for code in present]
     shares = _shares(*np.array([[both.sum() for both in of_label] for of_label in of_labels]).T)
-    table = {
-        "counts_share": shares,
-        "counts_ratio": _shares(shares, taken.sum() / everything.sum()),
-        "counts_spearman": [_rank_correlation(*of_label) for of_label in of_labels],
-    }
-    return pd.DataFrame(table, index=pd.Index([names[code] for code in present], name="label"))
+    label_names = pd.Index([names[code] for code in present], name="label")
+    table = pd.DataFrame({"counts_share": shares}, label_names)
+    table["counts_ratio"] = _shares(shares, taken.sum() / everything.sum())
+    return table.assign(counts_spearman=[_rank_correlation(*of_label) for of_label in of_labels])
 
 
 def imputed(sets: Sequence[Cells], panel: Index) -> Array:

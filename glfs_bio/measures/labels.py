@@ -167,9 +167,7 @@ def scores_by(
         if len(cells) < len(codes):
             neighbors = nearest(where[cells], random_state=random_state)
         fold_of_cells = None if fold is None else fold[cells]
-        predicted[cells] = by_laprls(
-            values, codes[cells], neighbors, fold=fold_of_cells, random_state=random_state
-        )
+        predicted[cells] = by_laprls(values, codes[cells], neighbors, fold_of_cells, random_state)
         scores["laprls"] = _scores("laprls", codes, predicted, names, fold)
     return scores
 
@@ -200,12 +198,7 @@ def label_scores(
 
 @pools.one_thread_of_blas()
 def by_laprls(
-    values: Array,
-    codes: Index,
-    neighbors: Index,
-    *,
-    fold: Index | None = None,
-    random_state: int | None = 0,
+    values: Array, codes: Index, neighbors: Index, fold: Index | None, random_state: int | None
 ) -> Index:
     """Predict the label of every labelled cell by LapRLS of the cells in other folds, else −1.
 

@@ -228,9 +228,7 @@ def _whitening(scatter: Array) -> Array:
     return np.asarray(inverse[:, None] * vectors[:, significant] / np.sqrt(values[significant]))
 
 
-def _around(
-    block: sparse.csr_array, rows: slice, panel: Matrix, genes: Matrix
-) -> tuple[Sums, Matrix]:
+def _around(block: Matrix, rows: slice, panel: Matrix, genes: Matrix) -> tuple[Sums, Matrix]:
     """Of some cells ``XᵀP``, ``XᵀWP`` and ``PᵀWP``."""
     p, x = dense(panel[rows]), genes[rows]
     around = dense(block @ panel)

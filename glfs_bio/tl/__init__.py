@@ -16,18 +16,8 @@ from ._prove import prove_panel
 from ._resolve import resolve_genes
 from ._stability import stability
 
-__all__ = [
-    "classify",
-    "enrich",
-    "estimate_efficiency",
-    "evaluate_panel",
-    "explain_panel",
-    "extend_panel",
-    "order_panel",
-    "prove_panel",
-    "resolve_genes",
-    "stability",
-]
+__all__ = ["classify", "enrich", "estimate_efficiency", "evaluate_panel", "explain_panel"]
+__all__ += ["extend_panel", "order_panel", "prove_panel", "resolve_genes", "stability"]
 
 
 def __dir__() -> list[str]:

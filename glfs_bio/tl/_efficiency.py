@@ -109,14 +109,13 @@ def estimate_efficiency(
     table["spread"] = spread
     if len(types) >= _FEWEST_TYPES:
         shares = off_target(expected, detected, weights)
-        table["off_target"] = float(np.median(shares))
-        table.loc[genes, "off_target"] = shares
+        of_genes = pd.Series(shares, genes)
+        table["off_target"] = of_genes.reindex(table.index, fill_value=np.median(shares))
     with naming(X="spatial"):
         signal = signal_of(spatial, None if spatial_layer == "X" else spatial_layer)
     if signal is not None:
-        of_spatial = pd.Series(signal, spatial.var_names)[genes]
-        table["signal"] = float(of_spatial.median())
-        table.loc[genes, "signal"] = of_spatial
+        of_genes = pd.Series(signal, spatial.var_names)[genes]
+        table["signal"] = of_genes.reindex(table.index, fill_value=of_genes.median())
     table["measured"] = table.index.isin(genes)
     return table
 

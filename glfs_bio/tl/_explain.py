@@ -375,9 +375,8 @@ def _reasons(adata: AnnData, panel: GenePanel, rows: Rows | None) -> dict[int, s
 
 def _why_not(panel: GenePanel, gene: int, rows: Rows | None, *, would_gain: bool) -> str:
     """Return why a gene that can be in a panel is not, though it may gain in place of another."""
-    used = None if rows is None else rows.sums(panel.genes)
-    if rows is not None and used is not None and not rows.within(used)[gene]:
-        return f"limits leave no room for it ({_exceeded(rows, gene, used)})"
+    if rows is not None and not rows.within(rows.sums(panel.genes))[gene]:
+        return f"limits leave no room for it ({_exceeded(rows, gene, rows.sums(panel.genes))})"
     if not would_gain:
         return "it adds less than the genes of the panel"
     if panel.named.key is None:
@@ -390,4 +389,4 @@ def _why_not(panel: GenePanel, gene: int, rows: Rows | None, *, would_gain: bool
 def _exceeded(rows: Rows, gene: int, used: Array) -> str:
     """Return the names of the limits that a gene would break."""
     over = rows.sums([gene]) > rows.most - used
-    return ", ".join(np.array(rows.names, dtype=object)[over])
+    return ", ".join(np.compress(over, rows.names))

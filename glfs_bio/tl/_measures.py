@@ -84,11 +84,6 @@ class Prefix:
     #: Results beside the measures.
     tables: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether these are all genes of the panel."""
-        return len(self.genes) == len(self.panel.genes)
-
     @cached_property
     def comparable(self) -> float:
         """1, or NaN for all genes that vary, with which nothing can be compared."""
@@ -269,10 +264,9 @@ class Evaluation:
         if len(structure.rows) > 1:
             batches: Any = read.batches(self.adata, structure.spec.batch_key)
             shares = criterion.preserved_in_sets(prefix.genes)[-1]
-            rows += [
-                row("preserved_in_batch", share, all_genes=1.0, reading=str(batches[cells[0]]))
-                for cells, share in zip(structure.rows, shares, strict=True)
-            ]
+            for cells, share in zip(structure.rows, shares, strict=True):
+                batch = str(batches[cells[0]])
+                rows.append(row("preserved_in_batch", share, all_genes=1.0, reading=batch))
         if detection.varies:
             low, high = forecasts.ends(self.on_platform.preserved_in_draws(prefix.genes))
             preserved = self.on_platform.preserved(prefix.genes)[-1]
@@ -286,13 +280,10 @@ class Evaluation:
         return [row("knn_preservation", preserved, all_genes=1.0, reading=f"{k} nearest cells")]
 
     def _genes(self, prefix: Prefix) -> list[Row]:
-        r2 = prefix.r2
+        median = np.nanmedian(prefix.r2) if np.isfinite(prefix.r2).any() else np.nan
         correlation, n_effective = redundancy(prefix.expressed.values)
-        return [
-            row("imputed", np.nanmedian(r2) if np.isfinite(r2).any() else np.nan),
-            row("mean_correlation", correlation),
-            row("n_effective", n_effective),
-        ]
+        redundant = [row("mean_correlation", correlation), row("n_effective", n_effective)]
+        return [row("imputed", median), *redundant]
 
     def _labels(self, prefix: Prefix) -> list[Row]:
         codes, values = self.labels.codes, prefix.expressed.values

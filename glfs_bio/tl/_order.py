@@ -362,9 +362,8 @@ class Draft:
             used = rows.sums(self.catalogue)
             for at in items.index[(fault == "") & (items["row"] >= 0)]:
                 sums = used + rows.sums([items["row"][at]])
-                over = np.flatnonzero(sums > np.maximum(rows.most, used))
-                limits = ", ".join(rows.names[row] for row in over)
-                fault[at] = f"is ruled out by limits ({limits})" if len(over) else ""
+                over = np.compress(sums > np.maximum(rows.most, used), rows.names)
+                fault[at] = f"is ruled out by limits ({', '.join(over)})" if len(over) else ""
                 used = used if len(over) else sums
             ruled_out = ~rows.allowed & (self.genes["fault"] == "")
             self.genes.loc[ruled_out, "fault"] = "is ruled out by limits"
@@ -481,13 +480,12 @@ def _table(
     if counts is not None:
         mean_count[:-1] = counts.weighted_sums(np.full((adata.n_obs, 1), 1.0 / adata.n_obs))[:, 0]
     is_order = panel.file is not None and "force" in panel.file.table
-    n_probe_sets = items["n_probe_sets"] if is_order else pd.Series(0, index=items.index)
     return items.assign(
         rank=np.arange(1, len(items) + 1),
         gene=items["symbol"].where(items["symbol"] != "", items["name"]),
         group=_groups(draft, items, types),
         source=_sources(draft, items),
-        n_probe_sets=n_probe_sets.fillna(0).astype(int),
+        n_probe_sets=items["n_probe_sets"].fillna(0).astype(int) if is_order else 0,
         forced=items["force"].astype(str).str.casefold().isin(_FORCED),
         mean_count=mean_count[items["row"]],
         note="",
@@ -558,7 +556,7 @@ def _checks(table: pd.DataFrame, notes: pd.DataFrame, draft: Draft) -> pd.DataFr
     if draft.rows is not None:
         is_in_panel = draft.genes["name"].isin(gene) | draft.genes["row"].isin(draft.catalogue)
         sums = draft.rows.sums(np.flatnonzero(is_in_panel))
-        limits = np.array(draft.rows.names, dtype=object)[sums < draft.rows.lower]
+        limits = np.compress(sums < draft.rows.lower, draft.rows.names)
     is_counted = table["mean_count"].notna().any()
     loud = gene[notes["abundance"] != ""] if is_counted else None
     unlisted = bad["name"][bad["unlisted"]] if draft.probes_checked else None

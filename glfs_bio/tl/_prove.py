@@ -167,19 +167,18 @@ def prove_panel(
             raise InvalidValue("`panel` has only genes that must be in it: leave room for others")
         states = _certificates(adata, candidates, best, tolerance, key)
         panels = [panel, candidates.genes[best.order[: best.n_selected]]]
-        recorded = _optimality({} if key is None else adata.uns[key])
+        recorded = _optimality(adata.uns.get(key, {}))
         if key is not None and f"{key}_best" in adata.uns:  # of an earlier search
             genes = results.ranked(adata, f"{key}_best").index
             panels.insert(1, adata.var_names.get_indexer(genes))
-        number, optimality_of_best, shares = _compared(
-            criterion, candidates.include, best.proof, recorded, panels
-        )
+        must, proof = candidates.include, best.proof
+        number, optimality_of_best, shares = _compared(criterion, must, proof, recorded, panels)
     content = {**shares, "table": _table(states, panel, panels[number])}
     for name, column in states.items():
         for state in (EVERY, OPEN):
             content[name.replace("certificate", f"n_{state}")] = int((column == state).sum())
     content |= {"n_genes": len(panel), "n_tested": len(candidates.genes)}
-    content["n_nodes"] = best.proof.n_nodes
+    content["n_nodes"] = proof.n_nodes
     if key is not None and number > 0:
         content["best"] = f"{key}_best"
     if key is not None and inplace:
@@ -233,8 +232,8 @@ def _certificates(
     """Return what is known of every gene, also from an earlier search; a row per gene."""
     states = pd.DataFrame(index=adata.var_names)
     # of a selection beside genes that stayed, what is recorded is of other panels
-    goes_on = key is not None and "dropped" not in adata.uns[key]
-    recorded = float(adata.uns[key].get("tolerance", -1.0)) if goes_on else -1.0
+    entry = adata.uns.get(key, {})
+    recorded = -1.0 if "dropped" in entry else float(entry.get("tolerance", -1.0))
     for name, is_within in results.CERTIFICATES.items():
         lost = tolerance if is_within else 0.0
         states[name] = results.certificates(best, candidates, lost)

@@ -133,11 +133,10 @@ def resolve_genes(
         rows, n_probes = frame["place"].to_numpy(), resolver.n_probes
         has_probes = True if n_probes is None else np.append(n_probes, [0])[rows] >= 1
         columns[f"{key_added}_orderable"] = (rows >= 0) & has_probes
-    sources = {
-        name: str(source) if isinstance(source, str | Path) else type(source).__name__
-        for name, source in {"genes": genes, "nomenclature": nomenclature}.items()
-        if source is not None
-    }
+    sources = {}
+    for name, source in {"genes": genes, "nomenclature": nomenclature}.items():
+        if source is not None:
+            sources[name] = str(source) if isinstance(source, str | Path) else type(source).__name__
     params = {"genes": None, "nomenclature": species, "symbols": symbols, "ids": ids} | sources
     content = {"table": table, "species": resolver.species}
     content["source"] = next(iter(sources.values()), SHIPPED)

@@ -181,10 +181,8 @@ def stability(
         "request": codec.text_of(request),
         "structure": codec.storable(spec),
     }
-    columns = {
-        f"{key_added}_frequency": np.where(may_vary, frequency, np.nan),
-        f"{key_added}_consensus": consensus,
-    }
+    columns = {f"{key_added}_frequency": np.where(may_vary, frequency, np.nan)}
+    columns[f"{key_added}_consensus"] = consensus
     made_of = stale.made_of(adata, spec.layer)
     return Result(content, params=request.arguments(), made_of=made_of, var=columns)
 
