@@ -108,10 +108,9 @@ def asked_for(measures: str | Iterable[str] | None, **arguments: object) -> dict
     for name in measures:
         of_name = sets.get(name) or [group for group, texts in GROUPS.items() if name in texts]
         if not of_name:
-            raise InvalidValue(
-                f"`measures={short(name)}` is neither a measure nor a group of them: choose from "
-                f"default, all, {', '.join(GROUPS)}, or from their measures"
-            )
+            text = f"`measures={short(name)}` is neither a measure nor a group of them"
+            choices = f"default, all, {', '.join(GROUPS)}, or from their measures"
+            raise InvalidValue(f"{text}: choose from {choices}")
         for group in of_name:
             if missing[group]:
                 needed = ", ".join(map(subject, missing[group]))

@@ -149,6 +149,9 @@ class Autocorrelation:
     values: Matrix
     #: Weights, each cell's of sum 1 as in squidpy, made symmetric, which changes no I
     weights: sparse.csr_array
+    #: Mean and standard deviation of every gene
+    means: Array
+    deviations: Array
 
     @classmethod
     def of(cls, graph: sparse.csr_array, data: RowMatrix, varying: Index) -> Autocorrelation:
@@ -159,18 +162,13 @@ class Autocorrelation:
         if data.shape[0] > MOST_EXACT:
             varying = varying[evenly(len(varying), GENES)]
         values = RowMatrix(data, genes=varying).loaded()
-        return cls(values, sparse.csr_array((weights + weights.T) / 2))
+        mean, variance, _ = moments(RowMatrix(values, checked=True))
+        return cls(values, sparse.csr_array((weights + weights.T) / 2), mean, np.sqrt(variance))
 
     @cached_property
     def of_genes(self) -> Array:
         """Moran's I of every gene."""
         return self._morans_i(self.values)
-
-    @cached_property
-    def _units(self) -> tuple[Array, Array]:
-        """Mean and standard deviation of every gene."""
-        mean, variance, _ = moments(RowMatrix(self.values, checked=True))
-        return mean, np.sqrt(variance)
 
     def _morans_i(self, values: Matrix) -> Array:
         """Moran's I of some genes, NaN where a gene does not vary."""
@@ -196,7 +194,6 @@ class Autocorrelation:
         With B an orthonormal basis of the centred panel P, fits are XᵀB of genes X, and ``XᵀWB`` is
         what lies beside them; sums are of P as it is, and centred afterwards.
         """
-        mean, deviation = self._units
         centre, scatter = scatter_of(RowMatrix(panel, checked=True))
         axes = _whitening(scatter)
         n_cells, rank = panel.shape[0], axes.shape[1]
@@ -211,9 +208,9 @@ class Autocorrelation:
         inner -= np.outer(centre, by_degree) + np.outer(by_degree, centre)
         inner += degrees.sum() * np.outer(centre, centre)
         cross -= np.outer(self.values.T @ degrees, centre)
-        cross -= np.outer(mean, by_degree - degrees.sum() * centre)
-        fits = ((fits - n_cells * np.outer(mean, centre)) @ axes).T / deviation
-        cross, inner = (cross @ axes).T / deviation, axes.T @ inner @ axes
+        cross -= np.outer(self.means, by_degree - degrees.sum() * centre)
+        fits = ((fits - n_cells * np.outer(self.means, centre)) @ axes).T / self.deviations
+        cross, inner = (cross @ axes).T / self.deviations, axes.T @ inner @ axes
         explained = 2.0 * np.sum(fits * cross) - np.sum(fits * (inner @ fits))
         noise = (n_cells - np.sum(fits**2, axis=0)).sum() / (n_cells - 1 - rank)
         return float((explained - noise * np.trace(inner)) / total)

@@ -234,9 +234,8 @@ def _expressed(where: expression.Expression, groups: Labels | None) -> dict[str,
 def _certificates(adata: AnnData, panel: GenePanel, must_have: NDArray[np.bool_]) -> dict[str, Any]:
     """Return what the selection says of its genes; nothing where the call replaces its request."""
     key = panel.named.key
-    if key is None or "tolerance" not in adata.uns.get(key, ()):
-        return {}
-    if overridden(results.request_of(adata, key), panel.basis.request):
+    is_certified = key is not None and "tolerance" in adata.uns.get(key, ())
+    if not is_certified or overridden(results.request_of(adata, str(key)), panel.basis.request):
         return {}
     states = {name: adata.var[f"{key}_{name}"].astype(str) for name in results.CERTIFICATES}
     return {name: certified(state, must_have)[panel.genes] for name, state in states.items()}

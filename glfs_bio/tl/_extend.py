@@ -151,29 +151,27 @@ def extend_panel(
     new, adds = order[len(stay) :], np.diff(best.preserved, prepend=0.0)[len(stay) :]
     preserved = preserved_by(criterion, order)[len(stay) :]
     table = pd.DataFrame({"gene": names[new], "adds": adds, "preserved": preserved})
-    content: dict[str, Any] = {}
+    content: dict[str, Any] = {"table": table}
     frame = results.columns_of(best, candidates, names, str(key_added))
     if drop is not None or subject.named.key is not None:
         frame[f"{key_added}_included"] = had_to
+    include, exclude = subject.genes, request.exclude
     if drop is not None:
         # those that enter in the place of genes that leave, and their substitution scores
         leaving, entering, scores = in_place_of(criterion, stay, dropped.tolist(), new)
-        replaced = pd.Series(dropped.index[leaving], entering, dtype=object)
-        table["replaces"] = replaced.reindex(range(len(new)), fill_value="")
+        replaced_by = pd.Series(dropped.index[leaving], entering, dtype=object)
+        table["replaces"] = replaced_by.reindex(range(len(new)), fill_value="")
         table["substitution_score"] = pd.Series(scores, entering, dtype=float)
         content["dropped"] = dropped.index.to_numpy(dtype=object)
         content["preserved_before"] = float(subject.preserved[-1])
-    if missing:
-        content["absent"] = np.array(missing, dtype=object)
-    include, exclude = subject.genes, request.exclude
-    if drop is not None:
         include, genes = np.flatnonzero(had_to), list(dropped.index[dropped >= 0])
         exclude = names_of.together(adata, exclude, genes, symbols=symbols)
-    as_selected: dict[str, Any] = {"method": "glfs", "objective": "error"}
-    request = replace(request, n_genes=best.n_selected, exclude=exclude, **as_selected)
-    request = replace(request, include=list(names[include]) or None)
+    if missing:
+        content["absent"] = np.array(missing, dtype=object)
+    request = replace(request, n_genes=best.n_selected, method="glfs", objective="error")
+    request = replace(request, include=list(names[include]) or None, exclude=exclude)
     request = request_to_keep(adata, request, frame, str(key_added))
-    entry = results.selected(best, request, **as_selected, table=table, **content)
+    entry = results.selected(best, request, method="glfs", objective="error", **content)
     return Result(entry, var=frame)
 
 

@@ -254,9 +254,8 @@ class Evaluation:
         if size not in self._random:
             panels = self._random_panels(size)
             self._random[size] = [criterion.preserved(genes)[-1] for genes in panels]
-        random = by_random(self._random[size])
         rows = [
-            row("preserved", preserved, all_genes=1.0, bound=most, **random),
+            row("preserved", preserved, all_genes=1.0, bound=most, **by_random(self._random[size])),
             row("optimality", preserved / most),
             row("best_preserved", best, all_genes=1.0, bound=most),
         ]

@@ -236,8 +236,7 @@ def order_panel(
     table["note"] = ["; ".join(filter(None, row)) for row in notes.to_numpy()]
     say_overridden(adata, panel.key, request)
     if not draft.probes_checked:
-        text = f"were not checked for probes ({form.title}): name it with `genes`"
-        note(f"No list of genes is given, and those of the order {text}.")
+        note(f"No list of genes is given ({form.title}): name it with `genes` to check for probes.")
     content = {"table": table, "checks": _checks(table, notes, draft), "replaced": replaced}
     content |= {"platform": platform_name, "species": draft.resolver.species}
     params = {"refused": refused, "backups": backups, "limits": request.limits}

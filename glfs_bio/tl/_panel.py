@@ -199,8 +199,7 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     check_batches(request.across, one_set=spec.batch_key is None)
     structure = structure_of(adata, spec)
     instrument = detection.instrument(plain.resolved_structure.standardize)
-    worst = request.across == "worst"
-    criterion = structure.criterion(target, worst=worst, instrument=instrument)
+    criterion = structure.criterion(target, worst=request.across == "worst", instrument=instrument)
     if not criterion.has_anything:
         warn_of_noise(criterion)
     return Basis(request, structure, criterion, detection)

@@ -37,10 +37,8 @@ if TYPE_CHECKING:
 #: A selection that preserves something else than when it was made is of another matrix.
 _CHANGED = 1e-6
 #: What a better panel has in common with the selection that it is stored beside.
-_SHARED = (
-    *("method", "objective", "n_axes", "graph_components", "assay_noise", "batches"),
-    *("ruled_out", "missing", "absent"),
-)
+_SHARED = ["method", "objective", "n_axes", "graph_components", "assay_noise", "batches"]
+_SHARED += ["ruled_out", "missing", "absent"]
 
 
 @tool("proof", summaries.proof)
@@ -177,8 +175,7 @@ def prove_panel(
     for name, column in states.items():
         for state in (EVERY, OPEN):
             content[name.replace("certificate", f"n_{state}")] = int((column == state).sum())
-    content |= {"n_genes": len(panel), "n_tested": len(candidates.genes)}
-    content["n_nodes"] = proof.n_nodes
+    content |= {"n_genes": len(panel), "n_tested": len(candidates.genes), "n_nodes": proof.n_nodes}
     if key is not None and number > 0:
         content["best"] = f"{key}_best"
     if key is not None and inplace:
