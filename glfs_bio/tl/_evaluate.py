@@ -276,11 +276,11 @@ def evaluate_panel(
         for number, prefix in enumerate(prefixes, 1):
             rows += evaluation.rows(prefix)
             show_stage(f"evaluating {prefix.name}", number, len(prefixes))
-        wholes = {prefix.name: prefix for prefix in prefixes}  # the last of each panel
-        tables = {name: evaluation.tables(prefix) for name, prefix in wholes.items()}
+        largest = {prefix.name: prefix for prefix in prefixes}  # the last of each panel
+        tables = {name: evaluation.tables(prefix) for name, prefix in largest.items()}
         if isinstance(panel, Mapping):
             content = _joined(tables)
-            content["overlap"] = _overlap({name: prefix.panel for name, prefix in wholes.items()})
+            content["overlap"] = _overlap({name: prefix.panel for name, prefix in largest.items()})
         else:
             content = tables[prefixes[-1].name]
             written = evaluation.columns(prefixes[-1], str(key_added))
