@@ -20,7 +20,8 @@ def jaccard(chosen: NDArray[np.bool_]) -> Array:
     shared = chosen.astype(float) @ chosen.T.astype(float)
     sizes = np.diag(shared)
     either = sizes[:, None] + sizes - shared
-    return np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)
+    shares = np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)
+    return np.asarray(shares)
 
 
 def consensus(chosen: NDArray[np.bool_], ranks: Array, size: int) -> NDArray[np.bool_]:

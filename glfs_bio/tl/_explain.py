@@ -366,7 +366,7 @@ def _reasons(adata: AnnData, panel: GenePanel, rows: Rows | None) -> dict[int, s
     groups.append((~are_varying(basis.criterion), "it does not vary"))
     if panel.named.key is not None:
         groups.append((adata.var[f"{panel.named.key}_score"].isna(), "it was no candidate"))
-    reasons = {}
+    reasons: dict[int, str] = {}
     for genes, reason in reversed(groups):
         reasons |= dict.fromkeys(np.flatnonzero(genes).tolist(), reason)
     return reasons
