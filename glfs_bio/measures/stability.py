@@ -20,8 +20,7 @@ def jaccard(chosen: NDArray[np.bool_]) -> Array:
     shared = chosen.astype(float) @ chosen.T.astype(float)
     sizes = np.diag(shared)
     either = sizes[:, None] + sizes - shared
-    shares = np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)
-    return np.asarray(shares)
+    return np.asarray(shared / np.where(either > 0, either, np.nan))
 
 
 def consensus(chosen: NDArray[np.bool_], ranks: Array, size: int) -> NDArray[np.bool_]:
