@@ -236,8 +236,7 @@ def test_an_interrupt_leaves_the_object_alone(adata, unchanged, monkeypatch, cap
     with unchanged(adata), caplog.at_level("INFO", "glfs_bio"), pytest.raises(KeyboardInterrupt):
         quiet(adata, 5)
     assert len(calls) == 2
-    stages = [getattr(record, "stage", "") for record in caplog.records]
-    assert stages.count("selecting on parts") == 1
+    assert len([text for text in caplog.messages if text.startswith("selecting on parts")]) == 1
 
 
 @pytest.mark.parametrize("name", ["ignore", "exclude"])
