@@ -242,7 +242,7 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     """Read a matrix of genes × cells with the names of its sides beside it."""
     from scipy import io, sparse
 
-    files = {kind: _beside(path, called) for kind, called in _NAMES.items()}
+    files = {kind: _file_of_names(path, called) for kind, called in _NAMES.items()}
     matrix = io.mmread(path)
     genes, cells = (_texts(file, matrix.shape) for file in files.values())
     if cells.shape[1] > 1 and sheets.kind_of([*cells[0], ""]) in ("row numbers", "flags"):
@@ -273,7 +273,7 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     return adata if is_gene.all() else adata[:, is_gene].copy()
 
 
-def _beside(path: Path, called: str) -> Path:
+def _file_of_names(path: Path, called: str) -> Path:
     """Return the file with names of one side of a matrix, which is called as it is."""
     start, _, end = path.name.removesuffix(".gz").removesuffix(_MTX).rpartition("matrix")
     pattern = rf"{re.escape(start)}{called}{re.escape(end)}\.(tsv|txt|csv)(\.gz)?"

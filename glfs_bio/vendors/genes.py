@@ -226,15 +226,15 @@ def _lists(
 
 def _of_gmt(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the gene sets of a GMT file."""
-    before = set()
+    set_names = set()
     for line in filter(str.strip, sheets.text(path).split("\n")):
         name, *fields = (sheets.clean(field) for field in line.split("\t"))
         cells = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]  # without weights
         genes = _names_in(str(path), cells, may_be_prose=True)  # Reactome has some in words
-        if not name or not genes or name in before:
+        if not name or not genes or name in set_names:
             text = f"is no GMT file, or has a set twice ({line[:40]!r})"
             raise bad_file(path, f"{text}: mend this line")
-        before.add(name)
+        set_names.add(name)
         yield name, genes
 
 
@@ -265,18 +265,18 @@ def _of_table(
     of_genes = _gene_columns(table, of_type)
     if gene is not None:
         of_genes = [table.index_of(source, "gene", gene)]
-    others = [at for at, head in enumerate(heads) if head and at not in of_genes]
+    further = [at for at, head in enumerate(heads) if head and at not in of_genes]
     are_types = all(heads[at] and not sheets.is_head(heads[at], _HEADS) for at in of_genes)
     if of_type and of_genes:
         label = ""
         for row in table.rows:
             label = row[of_type[0]] or label  # merged cells have the last one
             yield label, _names_in(source, [row[at] for at in of_genes])
-    elif len(of_genes) == 1 < len(others) and {kinds[at] for at in others} <= {"flags", "marks"}:
-        for at in others:
+    elif len(of_genes) == 1 < len(further) and {kinds[at] for at in further} <= {"flags", "marks"}:
+        for at in further:
             is_of_type = map(sheets.is_yes, table.column(at))
             yield heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
-    elif of_genes and not others and are_types:
+    elif of_genes and not further and are_types:
         is_gmx = {cell for cell in table.rows[0] if cell} == {"na"}  # GSEA's have descriptions
         for at in of_genes:
             yield heads[at], _names_in(source, table.column(at)[is_gmx:])
@@ -292,14 +292,14 @@ def _names_in(source: object, cells: Iterable[str], **options: bool) -> list[str
 def _gene_columns(table: sheets.Sheet, of_type: list[int]) -> list[int]:
     """Return the columns of genes: by a known head, by numbers, or that hold known genes."""
     kinds = [(at, kind) for at, kind in enumerate(table.kinds) if at not in of_type]
-    columns = known = [at for at, kind in kinds if kind in ("symbols", "ids")]
-    if of_type and not known:
+    columns = of_genes = [at for at, kind in kinds if kind in ("symbols", "ids")]
+    if of_type and not of_genes:
         columns = [at for at, kind in kinds if kind == "names"]
     with_head = [at for at in table.headed(sheets.GENE_HEADS) if at in columns]
     if with_head:
         return [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
     numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
-    return numbered or ([] if of_type and len(known) > 1 else known)
+    return numbered or ([] if of_type and len(of_genes) > 1 else of_genes)
 
 
 def said_of(gene_sets: object) -> str | None:

@@ -225,7 +225,7 @@ def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> 
     top = rows[:_TOP]
     if column is not None:
         return next((at for at, row in enumerate(top) if column in row), None)
-    n_filled = [sum(map(bool, row)) for row in top]
+    n_filled = [sum(map(bool, row[1:])) for row in top]  # R heads no row names
     widest = n_filled.index(max(n_filled)) if top else 0
     with_head = [at for at, row in enumerate(top) if any(is_head(cell, heads) for cell in row)]
     without = [widest, 0] if len(rows) and len(rows[0]) > 1 else []
@@ -303,16 +303,16 @@ def _columns(
 def _gene_column(sheet: Sheet) -> int | None:
     """Return the column of genes; None: there is none, or no reason to take one of several."""
     heads, kinds = sheet.heads, sheet.kinds
-    columns = known = [at for at, kind in enumerate(kinds) if kind == "symbols"]
-    if not known:
-        known = [at for at, kind in enumerate(kinds) if kind == "ids"]
-        columns = known + [at for at in sheet.headed(_NUMBER_HEADS) if kinds[at] == "numbers"]
+    columns = of_genes = [at for at, kind in enumerate(kinds) if kind == "symbols"]
+    if not of_genes:
+        of_genes = [at for at, kind in enumerate(kinds) if kind == "ids"]
+        columns = of_genes + [at for at in sheet.headed(_NUMBER_HEADS) if kinds[at] == "numbers"]
         of_names = [at for at, kind in enumerate(kinds) if kind == "names"]
         columns += [at for at in of_names if 2 * len({*sheet.column(at)}) > len(sheet.rows)]
     elif not any(heads) and {*kinds} != {"symbols", "ids"}:
         return None
     candidates = [at for at in sheet.headed(GENE_HEADS) if at in columns]
-    candidates = candidates or known[: len(known) == 1]
+    candidates = candidates or of_genes[: len(of_genes) == 1]
     candidates += [at for at in columns if heads[at].casefold() in _LIST_HEADS]
     head = heads[candidates[0]] if candidates else ""
     same = {at for at in candidates if head and sheet.plain[at] == plain(head)}
