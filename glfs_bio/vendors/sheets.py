@@ -221,14 +221,18 @@ def _below(rows: list[list[str]], at: int) -> Sheet:
 
 
 def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
-    """Return the place of the header; None: no row is one."""
+    """Return the place of the header; None: no row is one.
+
+    A row with a known head above genes comes first, then one with a known head that is no row below
+    the widest, whose cells may be roles; then the widest row, and the first.
+    """
     top = rows[:_TOP]
     if column is not None:
         return next((at for at, row in enumerate(top) if column in row), None)
     n_filled = [sum(map(bool, row[1:])) for row in top]  # R heads no row names
     widest = n_filled.index(max(n_filled)) if top else 0
     with_head = [at for at, row in enumerate(top) if any(is_head(cell, heads) for cell in row)]
-    without = [widest, 0] if len(rows) and len(rows[0]) > 1 else []
+    without = [widest, 0] if top and len(top[0]) > 1 else []
     headers = []
     for at in dict.fromkeys([*with_head, *without]):
         sheet = _below(rows, at)
