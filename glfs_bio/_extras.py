@@ -9,7 +9,6 @@ from .errors import PackageMissing
 _EXTRAS = {
     "gseapy": "enrich",
     "jinja2": "report",
-    "loompy": "loom",
     "matplotlib": "scanpy",
     "openpyxl": "xlsx",
     "pooch": "datasets",

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 CONDA, SCVERSE = "packaging/conda/recipe.yaml", "packaging/scverse/meta.yaml"
-#: What the recipe does not ask for: dask and loom files are rare, and conda-forge has no gseapy.
-LEFT_OUT = {"dask", "gseapy", "loompy"}
+#: What the recipe does not ask for: dask is rare, and conda-forge has no gseapy.
+LEFT_OUT = {"dask", "gseapy"}
 
 
 def read(file: str) -> str:

@@ -203,7 +203,7 @@ def _plain(text: str, names: Mapping[str, str]) -> str:
 
 def _of_cells() -> list[Option]:
     """Return the options of cells."""
-    about = "Cells × genes: .h5ad, .h5mu, .zarr, .loom, .csv, .tsv, .txt, .mtx, 10x .h5 or folder"
+    about = "Cells × genes: .h5ad, .h5mu, .zarr, .csv, .tsv, .txt, .mtx, 10x .h5 or folder"
     source = Option("source", f"{about}; - for stdin.", Path, "IN", default=REQUIRED, file="r")
     described = parameters_in_source("io.read_cells")
     names = ("backed", "transpose", "modality", "var_names")

@@ -106,7 +106,7 @@ def write_genes(
     if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")
     if ending == ".gmt":
-        lines = _gene_sets(adata, keys, symbols)
+        lines = _gene_sets(adata, keys, symbols, path)
     elif ending == ".rnk":
         lines = _scores(adata, keys[0], symbols, path)
     else:
@@ -154,20 +154,15 @@ def _scores(adata: AnnData, key: str, symbols: str | None, path: Path) -> list[s
     return [f"{gene}\t{score!r}" for gene, score in scores.items()]
 
 
-def _gene_sets(adata: AnnData, keys: list[str], symbols: str | None) -> list[str]:
+def _gene_sets(adata: AnnData, keys: list[str], symbols: str | None, path: Path) -> list[str]:
     """Return lines of gene sets: name, description and genes."""
     names = read.symbols(adata, symbols)
     lines = []
     for key in keys:
         genes = list(dict.fromkeys(names.loc[results.ranked(adata, key).index].dropna()))
         if not genes:
-            raise InvalidValue(
-                f"`symbols={short(symbols)}` has no name for a gene of `key={short(key)}`"
-            )
-        changed = [name for name in (key, *genes) if not sheets.comes_back(name)]
-        if changed:
-            raise InvalidValue(
-                f"`key={short(key)}` has the name {changed[0]!r}, which files cannot hold: rename"
-            )
+            text = f"`symbols={short(symbols)}` has no name for a gene of `key={short(key)}`"
+            raise InvalidValue(f"{text}: name another column")
+        sheets.check_names([key, *genes], path)
         lines.append("\t".join([key, f"selected by glfs-bio {version('glfs-bio')}", *genes]))
     return lines

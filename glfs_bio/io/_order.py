@@ -232,10 +232,9 @@ def write_reference(
     about_cells, about_genes = (pd.DataFrame(of).astype(str) for of in (of_cells, of_genes))
     about = {"`adata`": about_cells["barcode"], subject("ids", ids): about_genes["id"]}
     for code, called in about.items():
-        if not called.is_unique:
-            raise InvalidValue(
-                f"{code} has names twice ({listed(called[called.duplicated()])}): rename them"
-            )
+        twice = called[called.duplicated()]
+        if len(twice):
+            raise InvalidValue(f"{code} has names twice ({listed(twice)}): rename them")
     turns = _by_turns(about_cells["annotation"], random_state)
     counts = RowMatrix(counts, cells, genes)
     with replacing(path, overwrite=overwrite) as target:

@@ -30,18 +30,10 @@ log = logging.getLogger(__name__)
 _HDF5 = (".h5ad", ".h5", ".h5mu")
 _MTX, _MATRIX = ".mtx", re.compile(r".*\.mtx(\.gz)?")
 _SYMBOLS, _IDS = "gene_symbols", "gene_ids"
-#: Attributes of a loom file with the names: its own, and those that AnnData writes.
-_GENE, _CELL = ("Gene", "var_names"), ("CellID", "obs_names")
 #: Groups of a store with several AnnData: of MuData, and of SpatialData, new and old.
 _SEVERAL = ("mod", "tables", "table")
-#: What files beside a matrix are called, where it is called matrix or behind its name.
-_NAMES = {
-    "genes": r"(features?|genes?|cols)",
-    "symbols": r"genes?\.names",
-    "cells": r"(barcodes?|cells?|rows)",
-}
-#: Matrices that have cells in their rows: of kallisto, and of alevin.
-_CELLS_IN_ROWS = re.compile(r"cells_x_|quants_mat")
+#: What files with the names of a matrix have in their name where it has matrix.
+_NAMES = {"genes": "(features|genes)", "cells": "barcodes"}
 #: Of files with names, which begin without a header where instruments wrote them, and R's.
 _HEADS = (*sheets.GENE_HEADS, "barcode|cell|x|v1")
 #: What warnings say of names that are made unique here, and of mmread.
@@ -67,10 +59,10 @@ def read_cells(
 
         - ``.h5ad``, ``.zarr``: AnnData; a folder of zarr can have any name
         - ``.h5mu``, ``.zarr``: MuData, or the tables of SpatialData
-        - ``.loom``: loom, with the package ``loompy``
         - ``.h5`` of 10x Genomics, genes only
-        - ``.mtx``, or the folder of one, with the names of genes and cells beside it, as 10x
-          Genomics, STARsolo, kallisto, alevin and GEO have it, genes only
+        - ``matrix.mtx``, or the folder of one, with ``features.tsv`` or ``genes.tsv``, and
+          ``barcodes.tsv``, as 10x Genomics, STARsolo and GEO have it, genes only; all may be called
+          after a sample, as ``GSM1_matrix.mtx``
         - ``.csv``, ``.tsv``, ``.txt``: a table with names in its first row and column, columns
           separated as its header is; above it are comments (``#``, ``!``) alone.  The
           ``*_exprMat_file`` of CosMx has cells ``fov_cell_ID``, without those of number 0, which is
@@ -147,12 +139,10 @@ def read_cells(
         elif ending == ".zarr":
             group = zarr.open_group(path, mode="r")
             adata = _store(path, group, _SEVERAL, backed=backed, modality=modality)
-        elif ending == ".loom":
-            adata = _loom(path)
         elif ending in _HDF5:
             adata = _hdf5(path, var_names, backed=backed, modality=modality)
         else:
-            readable = quoted(*_HDF5, ".zarr", ".loom", _MTX, *_tables.SEPARATORS)
+            readable = quoted(*_HDF5, ".zarr", _MTX, *_tables.SEPARATORS)
             raise bad_file(path, f"has an unreadable ending: give a file {readable}, or a folder")
     for matrix in (None if backed else adata.X, *map(adata.layers.get, read.layers(adata))):
         check_indices(matrix, "path", str(path))
@@ -199,8 +189,8 @@ def _hdf5(path: Path, var_names: str, *, backed: bool, modality: str | None) -> 
     """Read what the groups of the file say that it is, whatever its ending."""
     import h5py  # type: ignore[import-untyped]
 
-    _refuse_external_links(path)
     with h5py.File(path) as file:
+        _refuse_external_links(path, file)
         is_anndata = {"obs", "var"} <= set(file)
         genomes = [name for name in file if "barcodes" in getattr(file[name], "keys", set)()]
         if "mod" in file or modality is not None:
@@ -227,7 +217,7 @@ def _hdf5(path: Path, var_names: str, *, backed: bool, modality: str | None) -> 
     return adata
 
 
-def _refuse_external_links(path: Path) -> None:
+def _refuse_external_links(path: Path, file: Any) -> None:
     """Refuse an HDF5 file with links to other files, whose contents would come along."""
     import h5py
 
@@ -236,52 +226,32 @@ def _refuse_external_links(path: Path) -> None:
             text = f"has a link ({name} to {link.filename})"
             raise bad_file(path, f"{text}: copy into the file what is meant")
 
-    with h5py.File(path, "r") as file:
-        file.visititems_links(look)
-
-
-def _loom(path: Path) -> ad.AnnData:
-    needs("A loom file", "loompy", "scanpy")
-    import loompy
-    import scanpy as sc
-
-    _refuse_external_links(path)
-    with loompy.connect(path, "r") as file:
-        genes = [name for name in _GENE if name in file.ra]
-        cells = [name for name in _CELL if name in file.ca]
-    if not genes or not cells:
-        raise bad_file(path, f"has no names: add the attributes {quoted(_GENE[0], _CELL[0])}")
-    return sc.read_loom(path, var_names=genes[0], obs_names=cells[0])
+    file.visititems_links(look)
 
 
 def _matrix_of(folder: Path) -> Path:
-    """Return the one matrix in a folder; of several, that which is named so."""
+    """Return the one matrix in a folder."""
     matrices = sorted(file for file in folder.iterdir() if _MATRIX.fullmatch(file.name))
-    candidates = [file for file in matrices if "matrix" in file.name] or matrices
-    if len(candidates) != 1:
-        names = listed(file.name for file in candidates)
-        raise bad_file(folder, f"must hold one .mtx, or be zarr ({names}): give a file")
-    return candidates[0]
+    if len(matrices) != 1:
+        names = listed(file.name for file in matrices)
+        raise bad_file(folder, f"must hold one matrix.mtx, or be zarr ({names}): give a file")
+    return matrices[0]
 
 
 def _mtx(path: Path, var_names: str) -> ad.AnnData:
+    """Read a matrix of genes × cells with the names of its sides beside it."""
     from scipy import io, sparse
 
-    files = _files_of_names(path)
+    files = {kind: _file_of_names(path, called) for kind, called in _NAMES.items()}
     matrix = io.mmread(path)
-    texts = {kind: _texts(file, matrix.shape) for kind, file in files.items()}
-    genes, cells = texts["genes"], texts["cells"]
+    genes, cells = (_texts(file, matrix.shape) for file in files.values())
     if cells.shape[1] > 1 and sheets.kind_of([*cells[0], ""]) in ("row numbers", "flags"):
         cells = cells.iloc[:, 1:]
-    if "symbols" in texts:
-        genes = pd.concat([genes.iloc[:, :1], texts["symbols"]], axis=1, ignore_index=True)
-    shape = len(cells), len(genes)
-    has_cells_in_rows = _CELLS_IN_ROWS.match(path.name) is not None
-    if matrix.shape == shape[::-1] and not (has_cells_in_rows and shape[0] == shape[1]):
-        matrix = matrix.T
-    elif matrix.shape != shape:
-        sides = listed(f"{len(texts[kind])} in {file.name}" for kind, file in files.items())
+    shape = len(genes), len(cells)
+    if matrix.shape not in (shape, shape[::-1]):
+        sides = f"{shape[0]} in {files['genes'].name}, {shape[1]} in {files['cells'].name}"
         raise bad_file(path, f"is of size {matrix.shape}, not {sides}: give whole files")
+    matrix = matrix.T if matrix.shape == shape else matrix
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
     if all(map(is_id, symbols)) and not all(map(is_id, ids)):
         ids, symbols = symbols, ids
@@ -303,22 +273,15 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     return adata if is_gene.all() else adata[:, is_gene].copy()
 
 
-def _files_of_names(path: Path) -> dict[str, Path]:
-    """Return the files with the names of a matrix, which are called as it is."""
-    stem = path.name.removesuffix(".gz").removesuffix(_MTX)
-    start, _, ending = stem.rpartition("matrix") if "matrix" in stem else (stem, "", "")
-    files = sorted(path.parent.iterdir())
-    paths: dict[str, Path] = {}
-    for begin, end in ((start, ending), (stem, ""), (stem.partition(".")[0], "")):
-        for kind, called in _NAMES.items():
-            pattern = rf"{re.escape(begin)}[._-]?{called}{re.escape(end)}\.(tsv|txt|csv)(\.gz)?"
-            matching = [file for file in files if re.fullmatch(pattern, file.name)]
-            if matching:
-                paths.setdefault(kind, matching[0])
-    if missing := {"genes", "cells"} - paths.keys():
-        text = f"has no names of {' and '.join(sorted(missing))} beside it"
-        raise bad_file(path, f"{text}: put features.tsv and barcodes.tsv there")
-    return paths
+def _file_of_names(path: Path, called: str) -> Path:
+    """Return the file with names of one side of a matrix, which is called as it is."""
+    start, _, end = path.name.removesuffix(".gz").removesuffix(_MTX).rpartition("matrix")
+    pattern = rf"{re.escape(start)}{called}{re.escape(end)}\.(tsv|txt|csv)(\.gz)?"
+    matching = [file for file in sorted(path.parent.iterdir()) if re.fullmatch(pattern, file.name)]
+    if not matching or "matrix" not in path.name:
+        text = "has no file of names beside it, or is called otherwise than matrix.mtx"
+        raise bad_file(path, f"{text}: call them matrix.mtx, features.tsv and barcodes.tsv")
+    return matching[0]
 
 
 def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:

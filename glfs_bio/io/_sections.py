@@ -153,12 +153,11 @@ def genes(subject: Subject, entry: Entry) -> Iterator[Section]:
     """Genes, with the contribution of each; and those that were added to a panel."""
     table = subject.genes
     text = f"The loss is the contribution of a gene: the share of {results.preserved_of(entry)} "
-    text += "that is no longer preserved without it."
+    texts = [text + "that is no longer preserved without it."]
     shown = table[["rank", "loss"]].astype({"rank": int})
     shown.insert(1, "gene", table.index)
     if entry.get("objective") != "error":
         shown["weight"] = table["weight"]
-        text += " The weight is what the method gave the gene."
     if "table" in entry:
         is_added = table.index.isin(entry["table"]["gene"])
         shown["origin"] = np.where(is_added, "added", "given")
@@ -168,12 +167,8 @@ def genes(subject: Subject, entry: Entry) -> Iterator[Section]:
     if why is not None:
         explained = why["table"].set_index("gene").reindex(table.index)
         shown = shown.join(explained.filter(["supports", "substitute", "substitution_score"]))
-        text += " A gene supports the labels on whose cells its contribution falls. A substitute "
-        text += "with a score of 1 is as good as a second measurement of the gene."
     if subject.result("stability") is not None:
         shown["frequency"] = subject.adata.var[f"{subject.key}_stability_frequency"]
-        text += " The frequency is the share of subsamples that give the gene."
-    texts = [text]
     if "absent" in entry:
         absent = ", ".join(map(str, entry["absent"]))
         texts.append(f"Names that are not in the data, and were left out: {absent}.")

@@ -46,8 +46,6 @@ _OF_GENES = re.compile(r"(gene|entrez)id|(gene|effective)?length|chr(om(osome)?)
 _FEWEST_NUMBERED = 4
 #: What heads both coordinates, of which neither is a gene alone; and columns that name a cell.
 _COORDINATES, _FIELD_OF_VIEW = {"x", "y"}, {"fov", "cellid"}
-#: A number with a comma that is a decimal mark.
-_DECIMAL = re.compile(r"-?((0|\d{4,})?,\d+|\d+,(\d{1,2}|\d{4,}))")
 #: Heads of names of cells, and of genes; what the names of these hold; and the share of names that
 #: says so: a genome has many genes that no nomenclature names.
 _CELL_HEAD = re.compile(r".*(cell|barcode|sample|spot|well|nucleu|fov|donor|patient).*|entityid")
@@ -63,7 +61,6 @@ class _Head(NamedTuple):
     """What the header of a table says."""
 
     separator: str
-    decimal: str
     #: One for each field of a line; the first is ``""`` where R has none
     names: list[str]
     #: How many lines there are down to the header, and how many fields name a line: one, or field
@@ -116,32 +113,29 @@ def _head(path: Path, ending: str) -> _Head:
         of_table = (line for line in numbered if line[1].strip() and line[1][0] not in _COMMENTS)
         lines = list(islice(of_table, _SNIFFED))
     for number, line in lines:
-        if "\0" in line:
-            raise bad_file(path, "is no text in UTF-8: save it as UTF-8")
-        if line.count('"') % 2:
-            raise bad_file(path, f"has a quote in line {number} that ends in another: remove it")
+        if "\0" in line or line.count('"') % 2:
+            text = f"has half a pair of quotes in line {number}, or is no text in UTF-8"
+            raise bad_file(path, f"{text}: mend it, or save it as UTF-8")
     n_lines, header = lines[0] if lines else (0, "")
     separators = [mark for mark in SEPARATORS[ending] if len(_fields(header, mark)) > 1]
     if len(lines) < 2 or not separators:
         text = f"has no header of several columns in line {n_lines}, above numbers"
         raise bad_file(path, f"{text}: write # before titles, and commas or tabs between columns")
     names = list(map(sheets.stripped, _fields(header, separators[0])))
-    values = [_fields(line, separators[0]) for _, line in lines[1:]]
-    while len(names) > len(values[0]) and not names[-1]:
+    first = _fields(lines[1][1], separators[0])
+    while len(names) > len(first) and not names[-1]:
         names.pop()
-    if len(names) == len(values[0]) - 1 and names[-1] and values[0][-1].strip():
+    if len(names) == len(first) - 1 and names[-1] and first[-1].strip():
         names = ["", *names]
-    if len(names) != len(values[0]) or not names[-1]:
-        n_names = sum(map(bool, names))
-        text = f"has {n_names} names in line {n_lines}, and {len(values[0])} fields below"
+    if len(names) != len(first) or not names[-1]:
+        text = f"has {sum(map(bool, names))} names in line {n_lines}, and {len(first)} fields below"
         raise bad_file(path, f"{text}: write # before titles, and end no line with a separator")
     n_keys = 1 + ({*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW)
     corner, columns = names[0], names[n_keys:]
     is_head = not corner or _CELL_HEAD.fullmatch(sheets.plain(corner)) or says_genes(corner)
     if not is_head and (_side([corner]) > 0 or all(map(_is_number, columns))):
         raise bad_file(path, f"has no header in line {n_lines}, but {corner}: add one")
-    decimal = "." if separators[0] == "," else _decimal(path, [row[1:] for row in values])
-    return _Head(separators[0], decimal, names, n_lines, n_keys)
+    return _Head(separators[0], names, n_lines, n_keys)
 
 
 def _fields(line: str, separator: str) -> list[str]:
@@ -157,14 +151,6 @@ def _is_number(text: str) -> bool:
     return sheets.kind_of([text.strip()]) in ("flags", "bits", "numbers")
 
 
-def _decimal(path: Path, rows: list[list[str]]) -> str:
-    """Return the decimal mark of numbers, or refuse commas that may stand between thousands."""
-    with_comma = [field for row in rows for field in row if "," in field]
-    if not with_comma or any(map(_DECIMAL.fullmatch, with_comma)):
-        return "," if with_comma else "."
-    raise bad_file(path, f"has {with_comma[0]}, which may be thousands: write decimals with points")
-
-
 def _values(path: Path, head: _Head) -> tuple[list[str], Array]:
     """Return names of the rows, and values."""
     rows: list[str] = []
@@ -175,9 +161,8 @@ def _values(path: Path, head: _Head) -> tuple[list[str], Array]:
         chunks = pd.read_csv(
             text,
             sep=head.separator,
-            decimal=head.decimal,
             header=None,
-            converters=dict.fromkeys(range(head.n_keys), _as_text),
+            converters=dict.fromkeys(range(head.n_keys), sheets.stripped),
             chunksize=max(1, _AT_ONCE // len(head.names)),
             low_memory=False,  # blocks are small already
         )
@@ -185,17 +170,12 @@ def _values(path: Path, head: _Head) -> tuple[list[str], Array]:
             keys = [chunk.pop(column) for column in range(head.n_keys)]
             if sheets.plain(head.names[0]) == "cellid":
                 keys.reverse()
-            rows += ["_".join(key[1:] for key in of_row) for of_row in zip(*keys, strict=True)]
+            rows += map("_".join, zip(*keys, strict=True))
             texts = chunk.select_dtypes(exclude="number")
             if len(texts.columns) and set(chunk.dtypes) != {np.dtype(bool)}:
                 _refuse_texts(path, head, texts, rows)
             blocks.append(chunk.to_numpy(dtype=np.float64))
     return rows, np.concatenate(blocks)
-
-
-def _as_text(field: str) -> str:
-    """Return a name behind a letter, so that it is no word that pandas takes for missing."""
-    return f"_{sheets.stripped(field)}"
 
 
 def _refuse_texts(path: Path, head: _Head, texts: pd.DataFrame, rows: list[str]) -> NoReturn:
@@ -205,7 +185,7 @@ def _refuse_texts(path: Path, head: _Head, texts: pd.DataFrame, rows: list[str])
     at = int(is_text.to_numpy().argmax())
     columns, row = listed(head.names[column] for column in texts), rows[len(rows) - len(texts) + at]
     text = f"has texts in columns ({columns}), as {first.iloc[at]!r} in row {row}"
-    raise bad_file(path, f"{text}: remove them")
+    raise bad_file(path, f"{text}: remove them, or write numbers with points")
 
 
 def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) -> None:

@@ -333,7 +333,7 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     panel = io.read_panel(path, **options)
     texts = panel.table.select_dtypes(object).columns  # of a workbook also numbers
     lists = ("controls", "repeated", "backups")
-    about = {"form": panel.form, "codebook": panel.codebook, "about": panel.about}
+    about = {"form": panel.form, "codebook": panel.codebook}
     about |= {name: values.strings(getattr(panel, name)) for name in lists}
     return {"table": panel.table.astype(dict.fromkeys(texts, str)), "about": about}
 

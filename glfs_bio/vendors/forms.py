@@ -5,18 +5,16 @@ from __future__ import annotations
 import logging
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from .._files import bad_file, reading
+from .._files import bad_file
 from ..errors import NotFound, listed, short
 from . import genes, names, sheets
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
@@ -56,15 +54,13 @@ class PanelFile(list[str]):
         and ``name``, such as an accession, by which a gene is found whose ``id`` and ``gene`` are
         not in the data.
     form : str
-        ``"list"``, ``"table"``, ``"codebook"``, ``"gene sets"``, or that of a vendor's document.
+        ``"list"``, ``"table"``, ``"codebook"`` or ``"gene sets"``.
     controls : list of str
         Names of controls and blanks, which are no genes.
     repeated : list of str
         Genes that the file has more than once.
     codebook : DataFrame
         Bits of every gene, one column per bit, of a form that has them.
-    about : dict of str
-        Name, species and tissue of the panel, where the file says them.
     backups : list of str
         Genes that the file has as backups of others, which are not in the panel.
 
@@ -77,7 +73,6 @@ class PanelFile(list[str]):
         self.repeated: list[str] = []
         self.backups: list[str] = []
         self.codebook: pd.DataFrame | None = None
-        self.about: dict[str, str] = {}
 
 
 def read_panel(
@@ -90,10 +85,10 @@ def read_panel(
     r"""Read the genes of a panel from a vendor's file, a list, a table or gene sets.
 
     These forms are recognised: the predesigned panels of 10x Genomics
-    (``Genes,Ensembl_ID,Num_Probesets,Codewords,Annotation``), its orders (``Gene,Ensembl ID,Probe
-    sets,Force``) and its ``gene_panel.json``; codebooks of MERSCOPE, MERlin and others, with bits
-    in columns or in a text; gene lists of CosMx; Vizgen's designs; sheets of :func:`write_order`;
-    and the files below.  Controls and blanks are left out, and named in a note, as are backups.
+    (``Genes,Ensembl_ID,Num_Probesets,Codewords,Annotation``) and its orders (``Gene,Ensembl
+    ID,Probe sets,Force``); codebooks of MERSCOPE, MERlin and others, with bits in columns or in a
+    text; gene lists of CosMx; Vizgen's designs; sheets of :func:`write_order`; and the files below.
+    Controls and blanks are left out, and named in a note, as are backups.
 
     Parameters
     ----------
@@ -103,8 +98,7 @@ def read_panel(
         - ``.txt``, ``.csv``, ``.tsv``, ``.xlsx``: a table with a header, or a list of names, with
           or without one; in texts ``#`` begins a comment
         - ``.grp``, ``.rcc`` of nCounter, ``.fasta`` of BD Rhapsody
-        - ``.gmt``, ``.json``: gene sets, see :func:`read_markers`; or a list of names, records with
-          a gene each, a ``gene_panel.json`` or a ``.pkc`` of GeoMx
+        - ``.gmt``, ``.json``: gene sets, see :func:`read_markers`
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     column : str, default None
@@ -171,16 +165,13 @@ def is_panel_file(text: str) -> bool:
 def _panel(
     path: Path, form: str, table: pd.DataFrame, codebook: pd.DataFrame | None = None
 ) -> PanelFile:
-    """Return a panel without controls and backups, and say what is left out.
-
-    A column ``control`` has flags of controls that their names do not tell.
-    """
+    """Return a panel without controls and backups, and say what is left out."""
     symbols = table["gene"]
-    is_control = symbols.map(names.is_control).astype(bool) | table.get("control", False)
+    is_control = symbols.map(names.is_control).astype(bool)
     is_gene = (symbols != "") & ~is_control
     is_backup = is_gene & table.get("backup", pd.Series("", table.index)).map(sheets.is_yes)
     sheets.check_read(str(path), list(symbols[is_gene]), may_be_prose=sheets.ending(path) == ".gmt")
-    panel = table[is_gene & ~is_backup].drop(columns="control", errors="ignore")
+    panel = table[is_gene & ~is_backup]
     if panel.empty:
         raise bad_file(path, "has no gene names, or none that is no backup")
     rows = panel.drop_duplicates("gene").copy()
@@ -201,67 +192,20 @@ def _panel(
 
 
 def _of_sets(path: Path, set_name: str | None) -> PanelFile:
-    """Return gene sets, a list of names, or a panel of 10x Genomics or of GeoMx."""
-    content = genes.content(path) if sheets.ending(path) in sheets.JSON else None
-    if set_name is None and isinstance(content, dict):
-        for key in {*_DOCUMENTS} & {*content}:
-            return _of_document(path, key, content)
-        content = content.get("genes")
-    if set_name is None and isinstance(content, list):
-        if content and isinstance(content[0], dict):
-            return _of_rows(path, sheets.of_frame(pd.DataFrame(content)), None)
-        members, form = genes.listed_in(path, content), "list"
-    else:
-        sets, form = genes.read_markers(path), "gene sets"
-        if set_name is not None and set_name not in sets:
-            raise NotFound(f"`set_name={short(set_name)}` is not in {path}: it has {listed(sets)}")
-        members = [gene for name in sets if set_name in (None, name) for gene in sets[name]]
-    return _panel(path, form, pd.DataFrame({"gene": members}, dtype=object))
-
-
-def _of_document(path: Path, key: str, content: dict[str, Any]) -> PanelFile:
-    """Return the panel of a document of JSON, as a vendor writes it."""
-    form, control, fields = _DOCUMENTS[key]
-    with reading(path, form):
-        about = content[key].get("panel", {}) if key == "payload" else {}
-        targets = pd.json_normalize(content[key]["targets"] if key == "payload" else content[key])
-        table = targets.reindex(columns=[*fields]).set_axis([*fields.values()], axis=1)
-        table["gene"] = table["gene"].str.strip()
-        table["control"] = table["control"].fillna("").str.fullmatch(control)
-        if "id" in table:
-            table["id"] = table["id"].fillna("").map(names.as_id)
-            words = table["codewords"].map(lambda words: "|".join(map(str, words)), "ignore")
-            table["codewords"] = words.fillna("")
-        panel = _panel(path, form, table)
-        about = {**about, "name": about.get("identity", {}).get("name")}
-        stated = ("name", "species", "tissue", "num_gene_targets")
-        panel.about = {name: str(about[name]) for name in stated if about.get(name) is not None}
-    return panel
-
-
-#: Documents of vendors by a key of theirs: what they are called, what the classes of their
-#: controls are, and which fields of a target are read.
-_OF_10X = {"type.data.name": "gene", "type.data.id": "id", "type.descriptor": "control"}
-_OF_10X |= {"info.gene_coverage": "n_probe_sets", "codewords": "codewords"}
-_DOCUMENTS = {
-    "payload": ("10x gene_panel.json", "(?!gene$).*", _OF_10X),
-    "Targets": ("GeoMx probe kit", ".*Negative.*", {"DisplayName": "gene", "CodeClass": "control"}),
-}
+    """Return the genes of one gene set of a file, or of all."""
+    sets = genes.read_markers(path)
+    if set_name is not None and set_name not in sets:
+        raise NotFound(f"`set_name={short(set_name)}` is not in {path}: it has {listed(sets)}")
+    members = [gene for name in sets if set_name in (None, name) for gene in sets[name]]
+    return _panel(path, "gene sets", pd.DataFrame({"gene": members}, dtype=object))
 
 
 def _of_rows(path: Path, rows: list[list[str]], column: str | None) -> PanelFile:
     """Return a table, a codebook or a list."""
-    sheet, columns = sheets.genes(str(path), rows, column, _FURTHER)
-    taken = {columns["gene"], columns.get("id", columns["gene"])}
-    if columns.get("id") == columns["gene"]:
-        del columns["id"]
-    for name in [name for name in _FURTHER if columns.get(name) in taken]:
-        del columns[name]
-    cells = {name: sheet.column(at) for name, at in columns.items()}
-    table = pd.DataFrame(cells, index=range(len(sheet.rows)), dtype=object)
-    codebook = None if column is not None else _codebook(path, sheet, taken)
+    sheet, table = sheets.gene_table(str(path), rows, column, _FURTHER)
+    codebook = None if column is not None else _codebook(path, sheet)
     if codebook is None:
-        table = sheets.one_name_a_row(str(path), table[_chosen(str(path), sheet)], "gene")
+        table = sheets.one_name_a_row(str(path), table[_chosen(str(path), sheet)])
     if "id" in table:
         is_gene = table["id"].map(names.is_id).astype(bool)
         nameless = (table["gene"] == "") & ~table["id"].map(names.is_number).astype(bool)
@@ -272,8 +216,6 @@ def _of_rows(path: Path, rows: list[list[str]], column: str | None) -> PanelFile
     if "source" in table and table["source"].isin(_SOURCES).all():
         for flag, source in (("must_have", "included"), ("backup", "backup")):
             table[flag] = table.get(flag, np.where(table["source"] == source, "TRUE", "FALSE"))
-    if "n_probe_sets" in table:
-        table["n_probe_sets"] = sheets.numbers_of(table["n_probe_sets"])
     is_list = sheets.ending(path) == ".txt" and len(sheet.heads) < 2
     form = "codebook" if codebook is not None else "list" if is_list else "table"
     return _panel(path, form, table, codebook)
@@ -296,12 +238,12 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
     return np.ones(len(sheet.rows), dtype=bool)
 
 
-def _codebook(path: Path, sheet: sheets.Sheet, names: Collection[int]) -> pd.DataFrame | None:
+def _codebook(path: Path, sheet: sheets.Sheet) -> pd.DataFrame | None:
     """Return the bits of a codebook, in columns or in a text of each row; None: it is none."""
-    bits = [at for at, head in enumerate(sheet.plain) if _BIT.fullmatch(head) and at not in names]
-    words = [sheet.column(at) for at in sheet.headed(_WORDS) if at not in names][:1]
-    kinds = [sheets.kind_of(sheet.column(at)) for at in bits]
-    if len(bits) >= _FEWEST_BITS and 2 * kinds.count("flags") > len(bits):
+    bits = [at for at, head in enumerate(sheet.plain) if _BIT.fullmatch(head)]
+    words = [sheet.column(at) for at in sheet.headed(_WORDS)][:1]
+    n_flags = sum(sheet.kinds[at] == "flags" for at in bits)
+    if len(bits) >= _FEWEST_BITS and 2 * n_flags > len(bits):
         rows = [[row[at] for at in bits] for row in sheet.rows]
         heads = [sheet.heads[at] for at in bits]
     elif words and sheets.kind_of(words[0]) == "bits":

@@ -26,8 +26,6 @@ log = logging.getLogger(__name__)
 
 #: Columns of a table of genes beside symbol, id and ``n_probes``.
 COLUMNS = ("species", "n_probes", "previous", "aliases", "family")
-#: A line of a type and its genes.
-_LINE = re.compile(r"[^:]+:\s+\S")
 _GTF = (".gtf", ".gff", ".gff3")
 #: Attributes of a gene in a GTF or GFF3 file.
 _ATTRIBUTE = re.compile(r'(gene_id|gene_name|Name|ID)[ =]"?(?:gene:)?([^";]+)')
@@ -75,7 +73,7 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     wrong = sheets.damaged(list(frame["symbol"]))
     if wrong:
         log.warning(f"{path} has dates or numbers among the genes, as sheets do: {listed(wrong)}.")
-    return frame if species is None else names.of_species(frame, species, argument="species")
+    return frame if species is None else names.of_species(frame, species)
 
 
 def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
@@ -99,19 +97,11 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
 def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
     """Return a table of genes out of rows, with a header or without one."""
     further = ("n_probe_sets", *(name for name in COLUMNS if name != "n_probes"))
-    sheet, columns = sheets.genes(source, rows, further=further)
-    frame = pd.DataFrame({name: sheet.column(at) for name, at in columns.items()}, dtype=object)
-    frame = frame.rename(columns={"gene": "symbol"})
-    if "n_probe_sets" in frame:
-        texts = frame.pop("n_probe_sets")
-        numbers = sheets.numbers_of(texts)
-        strange = texts[numbers.isna() & ~texts.isin(names.NO_NAME)]
-        if len(strange) and numbers.notna().any():
-            raise bad_file(source, f"has {listed(strange)} for probes: write numbers")
-        if strange.empty:  # or they are names of probes
-            frame["n_probes"] = numbers.fillna(0.0)
-    frame = frame if "id" in frame else frame.assign(id="")
-    return _genes(sheets.one_name_a_row(source, frame, "symbol"))
+    frame = sheets.one_name_a_row(source, sheets.gene_table(source, rows, further=further)[1])
+    frame = frame.rename(columns={"gene": "symbol", "n_probe_sets": "n_probes"})
+    if "n_probes" in frame:
+        frame["n_probes"] = frame["n_probes"].fillna(0.0)
+    return _genes(frame if "id" in frame else frame.assign(id=""))
 
 
 def _genes(frame: pd.DataFrame) -> pd.DataFrame:
@@ -144,11 +134,8 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
 #: Where the libraries of gseapy are, and seconds to wait for them.
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 _HEADS = (*sheets.HEADS["type"], *sheets.GENE_HEADS)
-#: A head of genes that a type lacks; one of several columns of genes, such as ``marker 1``; and
-#: what users of scanpy append to the name of a group.
-_LACKING = re.compile(r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))")
+#: Heads of several columns of genes, such as ``marker 1``.
 _NUMBERED = re.compile(r"(gene|marker|markergene|symbol|genesymbol)\d+")
-_OF_SCANPY = re.compile(r"(?<=.)_(names|n)$")
 
 
 def read_markers(
@@ -168,20 +155,20 @@ def read_markers(
         - ``.csv``, ``.tsv``, ``.txt``, ``.xlsx``: a table with a row per gene, such as
           ``cell type,gene``, or ``group,names`` of scanpy; with a row per type, whose genes are in
           one cell or in several; with a column per type, whose genes are below its name; or with
-          a row per gene and a column of flags per type
+          a row per gene and columns of flags, one per type
         - ``.gmt``: gene sets, one a line: name, description and genes, separated by tabs; a
           weight after a gene, as in ``CD3D,1.0`` of Enrichr, is left out
-        - ``.json``: lists of genes by name, or gene sets of MSigDB
+        - ``.json``: lists of genes by name
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     sheet : str, default None
         Sheet of a workbook.  None: the first that has genes.
     type : str, default None
         Column of a table with the types.  None: one with a known head, such as ``cell type``,
-        ``cluster`` or ``group``, or the only one beside those of genes that holds texts.
+        ``cluster`` or ``group``.
     gene : str, default None
-        Column of a table with the genes.  None: those with a known head, such as ``gene`` or
-        ``markers``, or those that hold symbols or ids.
+        Column of a table with the genes.  None: one with a known head, such as ``gene`` or
+        ``markers``, several that are numbered, or the only one that holds symbols or ids.
 
     Returns
     -------
@@ -211,58 +198,20 @@ def read_markers(
     if isinstance(path, pd.DataFrame) and sheet is not None:
         raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
     if isinstance(path, pd.DataFrame):
-        return _lists(None, _pairs(None, sheets.of_frame(path), type, gene))
+        return _lists(None, _of_table(None, sheets.of_frame(path), type, gene))
     endings = (*sheets.SETS, *sheets.LISTS)
     path, ending = sheets.checked(path, endings, sheet=sheet, type=type, gene=gene)
     if ending == ".gmt":
-        return _of_gmt(path)
-    if ending in sheets.JSON:
+        return _lists(str(path), _of_gmt(path), may_be_prose=True)
+    if ending == ".json":
         return _lists(str(path), _of_json(path))
     rows = sheets.table(path, sheet, type or gene)
-    return _lists(str(path), _pairs(str(path), rows, type, gene))
+    return _lists(str(path), _of_table(str(path), rows, type, gene))
 
 
-def content(path: Path) -> Any:
-    """Return what a JSON file holds."""
-    with reading(path, ".json"):
-        return json.loads(sheets.text(path))
-
-
-def listed_in(path: Path, cells: Any) -> list[str]:
-    """Return the names of a list in a JSON file."""
-    cells = [cells] if isinstance(cells, str) else cells
-    if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
-        raise bad_file(path, "holds something else than names, or lists by name: give one of these")
-    return _names_in(str(path), cells)
-
-
-def _of_gmt(path: Path) -> dict[str, list[str]]:
-    """Return the genes of each gene set of a GMT file."""
-    sets: dict[str, list[str]] = {}
-    for line in filter(str.strip, sheets.text(path).split("\n")):
-        name, *fields = (sheets.clean(field) for field in line.split("\t"))
-        cells = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]  # without weights
-        genes = _names_in(str(path), cells, may_be_prose=True)  # Reactome has some in words
-        if not name or not genes or name in sets:
-            text = f"is no GMT file, or has a set twice ({line[:40]!r})"
-            raise bad_file(path, f"{text}: mend this line")
-        sets[name] = list(dict.fromkeys(genes))
-    if not sets:
-        raise bad_file(path, "holds no gene set")
-    return sets
-
-
-def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the lists of a JSON file, or gene sets of MSigDB, by name."""
-    lists = content(path)
-    if not isinstance(lists, dict):
-        listed_in(path, None)
-    for name, cells in lists.items():
-        cells = cells.get("geneSymbols") if isinstance(cells, dict) else cells
-        yield str(name), listed_in(path, cells)
-
-
-def _lists(source: object, pairs: Iterable[tuple[str, list[str]]]) -> dict[str, list[str]]:
+def _lists(
+    source: object, pairs: Iterable[tuple[str, list[str]]], *, may_be_prose: bool = False
+) -> dict[str, list[str]]:
     """Return genes by type, each once."""
     lists: dict[str, list[str]] = defaultdict(list)
     for name, genes in pairs:
@@ -270,11 +219,37 @@ def _lists(source: object, pairs: Iterable[tuple[str, list[str]]]) -> dict[str, 
             lists[name] += genes
     if not lists:
         raise bad_file(source, "holds no genes of a type")
-    sheets.check_read(source, [gene for genes in lists.values() for gene in genes])
+    genes = [gene for genes in lists.values() for gene in genes]
+    sheets.check_read(source, genes, may_be_prose=may_be_prose)
     return {name: list(dict.fromkeys(genes)) for name, genes in lists.items()}
 
 
-def _pairs(
+def _of_gmt(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the gene sets of a GMT file."""
+    set_names = set()
+    for line in filter(str.strip, sheets.text(path).split("\n")):
+        name, *fields = (sheets.clean(field) for field in line.split("\t"))
+        cells = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]  # without weights
+        genes = _names_in(str(path), cells, may_be_prose=True)  # Reactome has some in words
+        if not name or not genes or name in set_names:
+            text = f"is no GMT file, or has a set twice ({line[:40]!r})"
+            raise bad_file(path, f"{text}: mend this line")
+        set_names.add(name)
+        yield name, genes
+
+
+def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the lists of a JSON file by name."""
+    with reading(path, ".json"):
+        content = json.loads(sheets.text(path))
+    for name, cells in content.items() if isinstance(content, dict) else [("", content)]:
+        if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
+            text = f"holds something else than lists of names under {short(name)}"
+            raise bad_file(path, f"{text}: pass the names as a list, or write them into a .txt")
+        yield name, _names_in(str(path), cells)
+
+
+def _of_table(
     source: object, rows: list[list[str]], type: str | None, gene: str | None
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield types with some of their genes, from the rows of a table.
@@ -282,37 +257,29 @@ def _pairs(
     They are in rows, where a column holds the types; else a column has the genes of a type below
     its head, or says by flags which genes are of it.
     """
-    if rows and all(_LINE.match(row[0]) for row in rows):
-        raise bad_file(source, "has lines `type: genes`: put types and genes in two columns")
     table = sheets.headed(rows, type or gene, heads=_HEADS)
     heads, kinds = table.heads, table.kinds
     of_type = table.headed(sheets.HEADS["type"])[:1]
     if type is not None:
         of_type = [table.index_of(source, "type", type)]
-    of_genes = _gene_columns(table, kinds, of_type)
+    of_genes = _gene_columns(table, of_type)
     if gene is not None:
         of_genes = [table.index_of(source, "gene", gene)]
-    further = [at for at in range(len(kinds)) if at not in of_genes]
-    are_types = any(heads) and not any(sheets.is_head(head, _HEADS) for head in heads)
-    texts = [at for at in further if kinds[at] in ("names", "prose")]
-    texts = [at for at in texts if heads[at] or not any(heads)]
-    flags = [at for at in further if kinds[at] in ("flags", "marks") and heads[at]]
-    of_type = of_type or texts[: len(texts) == 1]
+    further = [at for at, head in enumerate(heads) if head and at not in of_genes]
+    are_types = all(heads[at] and not sheets.is_head(heads[at], _HEADS) for at in of_genes)
     if of_type and of_genes:
         label = ""
         for row in table.rows:
             label = row[of_type[0]] or label  # merged cells have the last one
             yield label, _names_in(source, [row[at] for at in of_genes])
-    elif len(of_genes) == 1 and further and flags == further:
-        for at in flags:
+    elif len(of_genes) == 1 < len(further) and {kinds[at] for at in further} <= {"flags", "marks"}:
+        for at in further:
             is_of_type = map(sheets.is_yes, table.column(at))
             yield heads[at], _names_in(source, compress(table.column(*of_genes), is_of_type))
-    elif of_genes and not texts and are_types:
-        is_of_scanpy = all(_OF_SCANPY.search(heads[at]) for at in of_genes)
+    elif of_genes and not further and are_types:
         is_gmx = {cell for cell in table.rows[0] if cell} == {"na"}  # GSEA's have descriptions
         for at in of_genes:
-            label = _OF_SCANPY.sub("", heads[at]) if is_of_scanpy else heads[at]
-            yield label, _names_in(source, table.column(at)[is_gmx:])
+            yield heads[at], _names_in(source, table.column(at)[is_gmx:])
     else:
         text = f"has no columns of types and of genes, nor one per type ({table.summary()})"
         raise bad_file(source, f"{text}: head them type and gene, or name `type` and `gene`")
@@ -322,18 +289,17 @@ def _names_in(source: object, cells: Iterable[str], **options: bool) -> list[str
     return [name for cell in cells for name in sheets.names_of(source, cell, **options)]
 
 
-def _gene_columns(table: sheets.Sheet, kinds: list[str], of_type: list[int]) -> list[int]:
-    """Return the columns of genes: by a known head, by numbers, or all that hold genes."""
-    columns = [at for at, kind in enumerate(kinds) if kind in ("symbols", "ids")]
-    are_known = not of_type or {*columns} - {*of_type}
-    if not are_known:
-        columns = [at for at, kind in enumerate(kinds) if kind == "names"]
-    columns = [at for at in columns if at not in of_type]
+def _gene_columns(table: sheets.Sheet, of_type: list[int]) -> list[int]:
+    """Return the columns of genes: by a known head, by numbers, or that hold known genes."""
+    kinds = [(at, kind) for at, kind in enumerate(table.kinds) if at not in of_type]
+    columns = of_genes = [at for at, kind in kinds if kind in ("symbols", "ids")]
+    if of_type and not of_genes:
+        columns = [at for at, kind in kinds if kind == "names"]
     with_head = [at for at in table.headed(sheets.GENE_HEADS) if at in columns]
     if with_head:
         return [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
     numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
-    return numbered or [at for at in columns if are_known and not _LACKING.match(table.heads[at])]
+    return numbered or ([] if of_type and len(of_genes) > 1 else of_genes)
 
 
 def said_of(gene_sets: object) -> str | None:

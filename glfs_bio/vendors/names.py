@@ -32,14 +32,11 @@ _OTHER_ID = re.compile(r"FBgn\d{7}|WBGene\d{8}|AT[1-5CM]G\d{5}(\.\d+)?", re.IGNO
 #: What tables call species, and what the shipped names do.
 SPECIES = {"human": "Homo sapiens", "mouse": "Mus musculus"}
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 #: Months as numbers, in English, and as others write them.
-_MONTH = {
-    **{str(number): number for number in range(1, 13)},
-    **{name: number for number, name in enumerate(_MONTHS, start=1)},
-    **{"mrz": 3, "mär": 3, "mai": 5, "sept": 9, "okt": 10, "dez": 12, "fev": 2, "fév": 2},
-    **{"avr": 4, "abr": 4, "ago": 8, "set": 9, "out": 10, "dic": 12, "déc": 12},
-}
+_YEAR = "1 jan, 2 feb fev fév, 3 mar mrz mär, 4 apr avr abr, 5 may mai, 6 jun, 7 jul, 8 aug ago, "
+_YEAR += "9 sep sept set, 10 oct okt out, 11 nov, 12 dec dez dic déc"
+_MONTHS = [month.split() for month in _YEAR.split(",")]
+_MONTH = {name: number for number, month in enumerate(_MONTHS, start=1) for name in month}
 #: Symbols, but for their number, that spreadsheets take for months.
 _TAKEN_FOR = {3: ("MARCH", "MARC", "MAR"), 9: ("SEPT", "SEP"), 12: ("DEC",), 10: ("OCT",)}
 _DATES = (
@@ -101,12 +98,12 @@ NOT_FOUND = {
 }
 
 
-def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> pd.DataFrame:
+def of_species(genes: pd.DataFrame, species: str) -> pd.DataFrame:
     """Return the genes of one species."""
     rows = genes[_is_of(genes, species)]
     if rows.empty:
         present = listed(genes.get("species", pd.Series()).unique())
-        raise InvalidValue(f"`{argument}={short(species)}` is not among those of genes: {present}")
+        raise InvalidValue(f"`species={short(species)}` is not among those of genes: {present}")
     return rows.reset_index(drop=True)
 
 
@@ -238,7 +235,7 @@ def meant_by_date(name: str) -> list[str]:
     """Return symbols that a spreadsheet may have made a date of, those of today first named."""
     human, meanings = nomenclature_of("Homo sapiens"), []
     for month, day in dates(name):
-        for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1].upper(),)):
+        for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1][1].upper(),)):
             symbol = f"{stem}{day}"
             gene = human.gene_of(symbol)
             meanings += [gene if gene == symbol else f"{gene} ({symbol})"] if gene else []

@@ -50,9 +50,9 @@ HEADS: dict[str, tuple[str, ...]] = {
     ),
     "type": (
         "cellname",
-        r"celltype(name)?|(sub)?type|cluster(id)?|ct|cell|group|label|population|annotation",
-        r"ident(ity)?|clas|lineage|(gene)?family|gene(group|set)(name)?|gsname|set(name)?|term"
-        r"|pathway",
+        r"celltype(name|sandstate)?|(sub)?(type|clas)|cluster(id)?|ct|cell|group|label|population",
+        r"annotation|ident(ity)?|lineage|compartment|(gene)?family|gene(group|set)(name)?|gsname"
+        r"|set(name)?|term|pathway",
     ),
     "species": ("specie|organism",),
     "n_probe_sets": (r"(n|num|of|noof|numberof)?probe(set)?(count)?|targetregion",),
@@ -64,6 +64,7 @@ HEADS: dict[str, tuple[str, ...]] = {
     "backup": ("(is)?backup",),
 }
 GENE_HEADS = (*HEADS["symbol"], *HEADS["id"])
+_ALL_HEADS = [head for heads in HEADS.values() for head in heads]
 _NUMBER_HEADS = HEADS["id"][2:3]
 #: What R and pandas head a list.
 _LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
@@ -89,8 +90,10 @@ FLAGS = {*YES, "false", "f", "no", "n", "0", ""}
 #: Kinds of features of 10x Genomics: of genes, of antibodies, and all that are no genes.
 EXPRESSION, _ANTIBODIES = "Gene Expression", "Antibody Capture"
 NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
-#: Kinds of numbers.
-_NUMERIC = ("numbers", "flags", "bits", "row numbers")
+#: Kinds of numbers, those that are no ids, and commas between thousands.
+_COUNTED = ("flags", "row numbers")
+_NUMERIC = ("numbers", "bits", *_COUNTED)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(\D|$))")
 _FORMULA = re.compile(r"=.*|#(N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!)")
 #: What tables have among genes that is none: sums, and marks for nothing.
 _NO_GENE = re.compile(r"\W+|None|NULL|[Nn]/[Aa]|(?i:((sub|grand )?total|sum)\W*)")
@@ -192,113 +195,133 @@ def is_head(name: str, heads: Iterable[str] = GENE_HEADS) -> bool:
     return any(re.fullmatch(head, plain(name)) for head in heads)
 
 
-def _is_body(row: Sequence[str], kinds: Sequence[str]) -> bool:
-    """Whether a row is none of heads: half of its cells or more are like those below them."""
-    genes = ("symbols", "ids", "names", "prose", "nothing")
-    like = {"symbols": genes, "ids": genes} | dict.fromkeys(_NUMERIC, _NUMERIC)
-    cells = [(text, below) for text, below in zip(row, kinds, strict=True) if text]
-    n_values = sum(below in like.get(kind_of([t]), ()) for t, below in cells if not is_head(t))
-    return EXPRESSION in row or 2 * n_values >= len(cells)
-
-
 def headed(
     rows: list[list[str]], column: str | None = None, heads: Sequence[str] = GENE_HEADS
 ) -> Sheet:
     """Return a table by its header: the first row that has `column`, or else one of the `heads`.
 
-    Of several it is the first with genes below it.  Without such a row it is the first, unless that
-    has genes or numbers itself, or there is one column.  Columns without anything are left out.
+    Of several it is the first with genes below it.  Without such a row it is the first of those
+    with most cells, unless that has genes or numbers itself, or there is one column.
     """
     width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
-    n_cells = [len(row) for row in rows]
-    rows = [(row + [""] * width)[:width] for row in rows]
-    at = _header(rows, column, heads)
+    full = [(row + [""] * width)[:width] for row in rows]
+    at = _header(full, column, heads)
     if at is None:
-        return Sheet([""] * width, rows)
-    sheet = Sheet(rows[at], [row for row in rows[at + 1 :] if row != rows[at]])
-    is_short = n_cells[at] < width and all(row[-1] for row in sheet.rows)
+        return Sheet([""] * width, full)
+    sheet = _below(full, at)
+    is_short = len(rows[at]) < width and all(row[-1] for row in sheet.rows)
     if not is_short or "symbols" in [sheet.kinds[gene] for gene in sheet.headed(HEADS["symbol"])]:
         return sheet  # which may lack the head of its last column
     return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
 
 
+def _below(rows: list[list[str]], at: int) -> Sheet:
+    """Return the table below a row, which may occur again in it."""
+    return Sheet(rows[at], [row for row in rows[at + 1 :] if row != rows[at]])
+
+
 def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
-    """Return the place of the header; None: no row is one."""
+    """Return the place of the header; None: no row is one.
+
+    A row with a known head above genes comes first, then one with a known head that is no row below
+    the widest, whose cells may be roles; then the widest row, and the first.
+    """
     top = rows[:_TOP]
     if column is not None:
         return next((at for at, row in enumerate(top) if column in row), None)
-    n_filled = [sum(map(bool, row)) for row in top]
-    full = next((at for at, row in enumerate(top) if all(row[1:])), 0)
-    below_titles = []
-    for at, row in enumerate(top):
-        columns = [number for number, cell in enumerate(row) if is_head(cell, heads)]
-        is_plain = at in (0, full) and len(row) > 1
-        if not columns and not is_plain:
-            continue
-        kinds = [kind_of(cells[at + 1 :]) for cells in zip(*rows, strict=True)]
-        if _is_body(row, kinds):
-            continue
-        if {"symbols", "ids"} & {kinds[number] for number in columns}:
-            return at
-        if is_plain or 2 * max(n_filled[:at], default=0) <= n_filled[at]:
-            below_titles.append((not columns, at != full, at))
-    return min(below_titles)[-1] if below_titles else None
+    n_filled = [sum(map(bool, row[1:])) for row in top]  # R heads no row names
+    widest = n_filled.index(max(n_filled)) if top else 0
+    with_head = [at for at, row in enumerate(top) if any(is_head(cell, heads) for cell in row)]
+    without = [widest, 0] if top and len(top[0]) > 1 else []
+    headers = []
+    for at in dict.fromkeys([*with_head, *without]):
+        sheet = _below(rows, at)
+        if not _is_body(sheet):
+            if {"symbols", "ids"} & {sheet.kinds[gene] for gene in sheet.headed(heads)}:
+                return at
+            headers += [at] if at <= widest else []
+    return headers[0] if headers else None
 
 
-def genes(
+def _is_body(sheet: Sheet) -> bool:
+    """Whether the head of a table is none: half of its cells or more are like those below them."""
+    n_like = 0
+    for head, below in zip(sheet.heads, sheet.kinds, strict=True):
+        kind = "nothing" if is_head(head, _ALL_HEADS) else kind_of([head])
+        is_value = kind in ("symbols", "ids", *_NUMERIC)
+        n_like += is_value and (kind in _NUMERIC) == (below in _NUMERIC)
+    return EXPRESSION in sheet.heads or 2 * n_like >= sum(map(bool, sheet.heads))
+
+
+def gene_table(
     source: object, rows: list[list[str]], column: str | None = None, further: Iterable[str] = ()
-) -> tuple[Sheet, dict[str, int]]:
-    """Return a table with its columns: ``gene``, and if it has them, ``id`` and `further` ones.
+) -> tuple[Sheet, pd.DataFrame]:
+    """Return a table, and as a frame its ``gene`` and if it has them ``id`` and `further` columns.
 
     A table without a column of genes is refused with what its columns hold.
     """
-    of_10x = any(EXPRESSION in row or _ANTIBODIES in row for row in rows)
-    if of_10x:
+    if any(EXPRESSION in row or _ANTIBODIES in row for row in rows):
         rows = [row for row in rows if not any(map(NO_GENES.fullmatch, row[2:]))]
     sheet = headed(rows, column)
+    if column is None and len(sheet.heads) < 2 and not any(sheet.heads):
+        sheet = _list(source, [row[0] for row in sheet.rows])
+        columns = {"gene": 0}
+    else:
+        columns = _columns(source, sheet, column, further)
+    cells = {name: sheet.column(at) for name, at in columns.items()}
+    frame = pd.DataFrame(cells, index=range(len(sheet.rows)), dtype=object)
+    if "n_probe_sets" in frame:
+        texts = frame.pop("n_probe_sets")
+        numbers = pd.to_numeric(texts.str.replace(_THOUSANDS, "", regex=True), errors="coerce")
+        strange = texts[numbers.isna() & ~texts.isin(names.NO_NAME)]
+        if len(strange) and numbers.notna().any():
+            raise bad_file(source, f"has {listed(strange)} for probes: write numbers")
+        if strange.empty:  # or they are names of probes
+            frame["n_probe_sets"] = numbers
+    return sheet, frame
+
+
+def _columns(
+    source: object, sheet: Sheet, column: str | None, further: Iterable[str]
+) -> dict[str, int]:
+    """Return the columns of a table by what they hold: ``gene``, ``id`` and `further` ones."""
     if column is not None:
-        return sheet, {"gene": sheet.index_of(source, "column", column)}
-    if not any(sheet.heads) and len(sheet.heads) < 2:
-        return _list(source, [row[0] for row in sheet.rows]), {"gene": 0}
-    if of_10x and sheet.rows and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
-        return sheet, {"gene": 1, "id": 0}
-    kinds = sheet.kinds
-    gene = _gene_column(sheet, kinds)
-    if gene is None or any(map(_is_gene_above_genes, sheet.heads, zip(*sheet.rows, strict=True))):
+        return {"gene": sheet.index_of(source, "column", column)}
+    if sheet.rows and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
+        return {"gene": 1, "id": 0}
+    gene = _gene_column(sheet)
+    if gene is None:
         text = f"has no one column of genes ({sheet.summary()})"
         raise bad_file(source, f"{text}: head it gene, or name it with `column`")
-    ids = [at for at in sheet.headed(HEADS["id"]) if kinds[at] not in ("row numbers", "flags")]
-    ids += [at for at, kind in enumerate(kinds) if kind == "ids"]
-    columns = {"gene": gene} | ({"id": ids[0]} if ids else {})
-    return sheet, columns | {
-        name: at for name in further for at in sheet.headed(HEADS.get(name, [plain(name)]))[:1]
-    }
+    ids = [at for at in sheet.headed(HEADS["id"]) if sheet.kinds[at] not in _COUNTED]
+    ids += [at for at, kind in enumerate(sheet.kinds) if kind == "ids"]
+    candidates = {"id": [] if sheet.kinds[gene] == "ids" else ids}
+    candidates |= {name: sheet.headed(HEADS.get(name, [plain(name)])) for name in further}
+    columns = {"gene": gene}
+    for name, of_name in candidates.items():
+        if of_name and of_name[0] not in columns.values():
+            columns[name] = of_name[0]
+    return columns
 
 
-def _is_gene_above_genes(head: str, cells: Iterable[str]) -> bool:
-    """Whether a column of known genes, in any case, is headed by one, and has no header."""
-    if is_head(head) or not (names.is_known(head) or names.is_id(head)):
-        return False
-    is_gene = [names.is_known(cell) or names.is_id(cell) for cell in cells if len(cell) > 2]
-    return bool(is_gene) and sum(is_gene) >= _MOSTLY * len(is_gene)
-
-
-def _gene_column(sheet: Sheet, kinds: list[str]) -> int | None:
+def _gene_column(sheet: Sheet) -> int | None:
     """Return the column of genes; None: there is none, or no reason to take one of several."""
-    heads, n_rows = sheet.plain, len(sheet.rows)
-    columns = [at for at, kind in enumerate(kinds) if kind == "symbols"]
-    if columns and not any(sheet.heads) and "ids" not in kinds:
-        return None
-    alone = columns or [at for at, kind in enumerate(kinds) if kind == "ids"]
-    if not columns:
-        columns = [*alone, *(at for at in sheet.headed(_NUMBER_HEADS) if kinds[at] == "numbers")]
+    heads, kinds = sheet.heads, sheet.kinds
+    columns = of_genes = [at for at, kind in enumerate(kinds) if kind == "symbols"]
+    if not of_genes:
+        of_genes = [at for at, kind in enumerate(kinds) if kind == "ids"]
+        columns = of_genes + [at for at in sheet.headed(_NUMBER_HEADS) if kinds[at] == "numbers"]
         of_names = [at for at, kind in enumerate(kinds) if kind == "names"]
-        columns += [at for at in of_names if 2 * len({*sheet.column(at)}) > n_rows]
+        columns += [at for at in of_names if 2 * len({*sheet.column(at)}) > len(sheet.rows)]
+    elif not any(heads) and {*kinds} != {"symbols", "ids"}:
+        return None
     candidates = [at for at in sheet.headed(GENE_HEADS) if at in columns]
-    candidates = candidates or alone[: len(alone) == 1]
-    candidates += [at for at in columns if sheet.heads[at].casefold() in _LIST_HEADS]
-    same = {at for at in candidates if heads[at] and heads[at] == heads[candidates[0]]}
-    return candidates[0] if candidates and len(same) < 2 else None
+    candidates = candidates or of_genes[: len(of_genes) == 1]
+    candidates += [at for at in columns if heads[at].casefold() in _LIST_HEADS]
+    head = heads[candidates[0]] if candidates else ""
+    same = {at for at in candidates if head and sheet.plain[at] == plain(head)}
+    is_gene = not is_head(head) and (names.is_known(head) or names.is_id(head))
+    return None if not candidates or is_gene or len(same) > 1 else candidates[0]
 
 
 def _list(source: object, cells: list[str]) -> Sheet:
@@ -333,18 +356,12 @@ def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[s
     return [clean(name) for name in several] or [cell]
 
 
-def one_name_a_row(source: object, table: pd.DataFrame, column: str) -> pd.DataFrame:
+def one_name_a_row(source: object, table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with a row per name of a cell; the id of a cell is that of one name."""
-    lists = [names_of(source, cell) or [""] for cell in table[column]]
+    lists = [names_of(source, cell) or [""] for cell in table["gene"]]
     if "id" in table:
         table = table.assign(id=table["id"].where([len(several) == 1 for several in lists], ""))
-    return table.assign(**{column: lists}).explode(column, ignore_index=True)
-
-
-def numbers_of(cells: pd.Series) -> pd.Series:
-    """Return numbers, which may have commas between thousands; nan: a cell is none."""
-    plainly = cells.str.replace(r"(?<=\d),(?=\d{3}(\D|$))", "", regex=True)
-    return pd.to_numeric(plainly, errors="coerce")
+    return table.assign(gene=lists).explode("gene", ignore_index=True)
 
 
 def damaged(genes: Sequence[str]) -> list[str]:
@@ -376,9 +393,8 @@ WORKBOOKS = (".xlsx", ".xlsm")
 #: Endings of lists and tables of names: of GSEA's lists, of nCounter, and of BD's panels, too.
 _FASTA = (".fasta", ".fa")
 LISTS = (".txt", *SEPARATORS, *WORKBOOKS, ".grp", ".rcc", *_FASTA)
-#: Endings of files of JSON, and of gene sets.
-JSON = (".json", ".pkc")
-SETS: tuple[str, ...] = (".gmt", *JSON)
+#: Endings of gene sets.
+SETS = (".gmt", ".json")
 #: What begins a formula in a spreadsheet, and quotes.
 FORMULA = ("=", "+", "-", "@")
 QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»"}
@@ -388,8 +404,6 @@ _BLANK = re.compile(r"[^\S \t\r\n]")
 #: Comments, which are no errors of a formula; one behind a name of a list; and what is above a
 #: list: a separator of Excel, or the name and the description of a set of MSigDB.
 _COMMENT = re.compile(r"(?m)^#(?!N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!).*$")
-#: The last of the comments above a table, with separators.
-_LAST_COMMENT = re.compile(r"(?:#.*\n)*#(.*[,;\t].*)\n(?!#)")
 _IN_LINE = re.compile(r"(?m)[ \t]+#.*$")
 _ABOVE = re.compile(r"\A(sep=.\n|\S+\n> .*\n)")
 #: Separates nothing.
@@ -444,9 +458,6 @@ def _rows_of_text(path: Path) -> list[list[str]]:
     content, suffix = _ABOVE.sub("", text(path)), ending(path)
     if suffix in _FASTA:
         return [[line[1:].split("|")[0].strip()] for line in content.split("\n") if line[:1] == ">"]
-    comment = _LAST_COMMENT.match(content)
-    if comment and is_head(re.split("[,;\t]", comment[1])[0]):
-        raise bad_file(path, f"has its header in a comment ({comment[1][:40]!r}): remove its #")
     content = _COMMENT.sub("", content)
     with reading(path, suffix):
         separator = _separator(content, suffix)
@@ -466,21 +477,20 @@ def _split(content: str, separator: str) -> list[list[str]]:
 
 
 def _separator(content: str, suffix: str) -> str:
-    """Return what separates columns: a known head has it beside it, or most lines of a table."""
+    """Return what separates columns: most lines have it, or a line with a known head."""
     if suffix == ".tsv":
         return "\t"
     if re.match(r'".*"( |\n(".*" ))', content):
         return " "  # write.table of R
-    splits = {mark: _split(content[:_SNIFFED], mark) for mark in "\t,;" if mark in content}
+    splits = {mark: _split(content[:_SNIFFED], mark) for mark in "\t,;"}
     n_wide = {mark: sum(len(row) > 1 for row in rows) for mark, rows in splits.items()}
-    for mark, rows in sorted(splits.items(), key=lambda split: -n_wide[split[0]]):
-        if not rows or (len(rows[0]) == 1 and is_head(rows[0][0])):
-            return _NOTHING  # one column, of lists
-        with_heads = any(any(map(is_head, row)) for row in rows[:_TOP] if len(row) > 1)
-        is_table = (suffix == ".csv" or mark == "\t") and 2 * n_wide[mark] > len(rows) - 1
-        if with_heads or is_table:
-            return mark
-    return _NOTHING
+    mark = max(n_wide, key=n_wide.__getitem__)
+    rows = splits[mark]
+    if not rows or (len(rows[0]) == 1 and is_head(rows[0][0])):
+        return _NOTHING  # one column, of lists
+    with_heads = any(any(map(is_head, row)) for row in rows[:_TOP] if len(row) > 1)
+    is_table = (suffix == ".csv" or mark == "\t") and 2 * n_wide[mark] > len(rows) - 1
+    return mark if with_heads or is_table else _NOTHING
 
 
 def _sheets(path: Path) -> dict[str, list[list[str]]]:
@@ -532,7 +542,7 @@ def table(path: Path, sheet: str | None = None, column: str | None = None) -> li
         return book[sheet or next(iter(book))]
     for rows in book.values():
         with suppress(Refusal):
-            genes(None, rows, column)
+            gene_table(None, rows, column)
             return rows
     raise bad_file(path, f"has no sheet with a column of genes: name `sheet`, of {listed(book)}")
 

@@ -147,18 +147,13 @@ def test_every_separator(put, name, between):
     ("name", "between"), [("t.csv", ";"), ("t.tsv", "\t"), ("t.txt", "\t"), ("t.txt", " ")]
 )
 def test_numbers_with_commas(put, name, between):
-    """Decimal ones, as Excel in Germany and write.csv2 write them, not those between thousands."""
-    for corner in ('"cell"', ""):
-        rows = [[corner, *GENES], *([text.replace(".", ",") for text in row] for row in ROWS[1:])]
-        adata = read_cells(put(rows if corner else [GENES, *rows[1:]], name, between=between))
-        np.testing.assert_array_equal(adata.X, [[1, 2.5, 3], [4, 5, 6]])
-    rows = [["cell", *GENES], ["a", "1,234", "12", "3"], ["b", "2,100", "7", "0"]]
-    with refused(InvalidValue, "path") as caught:
-        read_cells(put(rows, name, between=between))
-    assert "1,234" in str(caught.value)
-    rows[2][1] = "0,100"
-    adata = read_cells(put(rows, name, between=between))
-    np.testing.assert_array_equal(adata.X[:, 0], [1.234, 0.1])
+    """They are decimal, as Excel in Germany writes them, or between thousands."""
+    for number in ("2,5", "1,234"):
+        rows = [["cell", *GENES], ["a", "1", "3", number], ["b", "4", "5", "6"]]
+        with refused(InvalidValue, "path") as caught:
+            read_cells(put(rows, name, between=between))
+        assert number in str(caught.value)
+        assert "points" in str(caught.value)
 
 
 def test_comments_numbers_and_lines_below(put):

@@ -54,23 +54,6 @@ def workbook(path, pages):
     book.save(path)
 
 
-def target(name, gene_id="", descriptor="gene"):
-    return {
-        "type": {"descriptor": descriptor, "data": {"name": name, "id": gene_id}},
-        "codewords": [7],
-        "info": {"gene_coverage": 5},
-    }
-
-
-def document():
-    targets = [target(gene, gene_id) for gene, gene_id in IDS.items()]
-    targets.append(target("BLANK_0001", "BLANK_0001", "blank"))
-    targets.append(target("spike", "spike", "negative_control_probe"))
-    identity = {"name": "A panel of a test"}
-    panel = {"identity": identity, "species": "Human", "tissue": "Blood", "num_gene_targets": 3}
-    return {"payload": {"panel": panel, "targets": targets}}
-
-
 PREDESIGNED = "\n".join(
     [
         "Genes,Ensembl_ID,Num_Probesets,Codewords,Annotation",
@@ -91,12 +74,8 @@ COSMX = [
     *([name, "x"] for name in [*GENES, "Negative1", "SystemControl3", "NegPrb07"]),
 ]
 TABLE = "\n".join(["gene", *GENES])
-KIT = {
-    "Targets": [
-        *({"DisplayName": gene, "CodeClass": "Endogenous"} for gene in GENES),
-        {"DisplayName": "NegProbe-WTX", "CodeClass": "Negative"},
-    ]
-}
+DOCUMENT = {"payload": {"targets": [{"type": {"descriptor": "gene", "data": {"name": "CD3D"}}}]}}
+KIT = {"Targets": [{"DisplayName": "CD3D", "CodeClass": "Endogenous"}]}
 LANE = (
     "<Header>\nFileVersion,1.6\n</Header>\n\n<Code_Summary>\nCodeClass,Name,Accession,Count\n"
     + (
@@ -114,10 +93,8 @@ FORMS = {
         "table",
         0,
     ),
-    "gene_panel.json": (document(), "10x gene_panel.json", 2),
     "codebook.csv": (CODEBOOK, "codebook", 2),
     "cosmx.xlsx": ({"Sheet": [["About this list"]], "Genes": COSMX}, "table", 3),
-    "kit.pkc": (KIT, "GeoMx probe kit", 1),
     "lane.RCC": (LANE, "table", 2),
     "bd.fasta": (">CD3D|NM_000732.4|PolyA_1\nACGT\n>MS4A1|x\nACGT\n>NKG7|x\nAC\n", "table", 0),
     "msigdb.grp": ("A_SET\n> Genes of a test.\nCD3D\nMS4A1\nNKG7\n", "table", 0),
@@ -140,15 +117,10 @@ def test_forms(form):
         if (panel, panel.form, len(panel.controls), panel.repeated) != expected:
             wrong[name] = panel.form, [*panel], panel.controls
         assert list(panel.table["gene"]) == GENES
-        if name in ("predesigned.csv", "order.csv", "gene_panel.json"):
+        if name in ("predesigned.csv", "order.csv"):
             assert list(panel.table["id"]) == [*IDS.values()]
     assert not wrong
     assert list(read_panel(form("predesigned.csv")).table["n_probe_sets"]) == [8, 8, 8]
-
-
-def test_what_a_document_says(form):
-    panel = read_panel(form("gene_panel.json"))
-    assert (panel.about["tissue"], panel.about["name"]) == ("Blood", "A panel of a test")
 
 
 def test_controls_are_no_genes_anywhere(write, caplog):
@@ -170,7 +142,7 @@ def test_a_panel_is_a_list(write, form):
 
 
 def test_a_file_is_a_panel_everywhere(pbmc, form):
-    path = form("gene_panel.json")
+    path = form("predesigned.csv")
     for given in (str(path), path, read_panel(path)):
         table = glfs_bio.tl.explain_panel(pbmc, given, inplace=False)
         assert list(table["gene"]) == GENES
@@ -213,10 +185,8 @@ WITH_NA = {
     "caption.csv": "Table S1. Genes of X,\nassay,kind\nCD3D,a\nMS4A1,b\nNA,c\n",
     "excluded.csv": "gene,exclude\nCD3D,\nMS4A1,no\nLYZ,yes\nNA,\n",
     "chosen.csv": ",selection,rank\nCD3D,True,1\nLYZ,False,\nMS4A1,True,2\nNA,True,3\n",
-    "names.json": '["CD3D", "MS4A1", "NA"]',
-    "described.json": '{"panel": "x", "genes": ["CD3D", "MS4A1", "NA"]}',
-    "records.json": '[{"gene": "CD3D", "n": 1}, {"gene": "MS4A1"}, {"gene": "NA"}]',
-    "sets.json": '{"T": ["CD3D"], "B": "MS4A1", "x": ["MS4A1", "NA"]}',
+    "sets.json": '{"T": ["CD3D"], "B": ["MS4A1"], "x": ["MS4A1", "NA"]}',
+    "again.csv": "Gene,Type\nCD3D,T\nGene,Type\nMS4A1,B\nNA,M\n",
     "comments.txt": "# T and B\nCD3D  # T\n\n  MS4A1\nCD3D\n\nNA",
     "comments.csv": "#file_format=1.0\ngene,n\nCD3D,1\nMS4A1,1\n,1\nNA,1\n",
     "roles.csv": "assay,kind\nCD3D,gene\nMS4A1,gene\nNA,control\n",
@@ -253,9 +223,14 @@ UNCLEAR = {
     "chosen_twice.csv": ",one_selected,two_selected\nCD3D,True,False\nLYZ,False,True\n",
     # row numbers are no genes
     "ranked.csv": ",0_names,0_scores,1_names,1_scores\n0,HBA2,5.0,FZD3,5.5\n1,HBA1,4.8,CD4,5.4\n",
-    "no_targets.json": '{"payload": {"panel": {}}}',
-    "only_controls.json": {"payload": {"targets": [target("x", descriptor="control")]}},
+    "gene_panel.json": DOCUMENT,
+    "kit.json": KIT,
+    "kit.pkc": KIT,
+    "names.json": '["CD3D", "MS4A1", "NA"]',
+    "described.json": '{"panel": "x", "genes": ["CD3D", "MS4A1", "NA"]}',
+    "records.json": '[{"gene": "CD3D", "n": 1}, {"gene": "MS4A1"}, {"gene": "NA"}]',
     "nested.json": "[" * 100_000,
+    "strange.csv": "gene,probes\nCD3D,3\nLYZ,n/a\n",
     "titled.txt": "Lung panel, version 2\nCD3D\nCD3E\nMS4A1\nCD79A\n",
     "two_genes.csv": "Gene,n,Gene\nCD3D,1,LYZ\nCD4,2,NKG7\n",
     "none_chosen.csv": "gene,selected\nCD3D,FALSE\n",

@@ -110,9 +110,7 @@ OF_MARKERS = {
     "wide.csv": "T,B\nCD3D,MS4A1\nCD3E,\n",
     "numbered.csv": ",T,B\n0,CD3D,MS4A1\n1,CD3E,\n",
     "cells.csv": 'type,markers\nT,"CD3D, CD3E"\nB,MS4A1\n',
-    "rows.csv": "T,CD3D,CD3E\nB,MS4A1\n",
     "scanpy.csv": ",group,names,scores,pvals\n0,T,CD3D,5,0\n1,T,CD3E,4,0\n2,B,MS4A1,9,0\n",
-    "scanpy_wide.csv": ",T_n,T_p,B_n,B_p\n0,CD3D,0.1,MS4A1,0.2\n1,CD3E,0.1,,0.3\n",
     "seurat.csv": '"","p_val","cluster","gene"\n"CD3D",0,"T","CD3D"\n"CD3E",0,"T","CD3E"\n'
     '"MS4A1",0,"B","MS4A1"\n',
     "panglao.tsv": "species\tofficial gene symbol\tcell type\tnicknames\nHs\tCD3D\tT\tT3D\n"
@@ -121,9 +119,6 @@ OF_MARKERS = {
     "Normal cell,T,CD3,CD3E\nNormal cell,B,CD20,MS4A1\n",
     "cellmarker_old.txt": "cellType\tcellName\tcellMarker\tgeneSymbol\n"
     "Normal cell\tT\tCD3, x\tCD3D, [CD3E], NA\nNormal cell\tB\tCD20\tMS4A1\n",
-    "lacking.csv": 'Cell type,Positive markers,Negative markers\nT,"CD3D,CD3E",MS4A1\n'
-    "B,MS4A1,CD3D\n",
-    "no_header.csv": "CD3D,T\nCD3E,T\nMS4A1,B\nLYZ,NA\n",
     "matrix.csv": ",T,B\nCD3D,1,0\nCD3E,1,0\nMS4A1,0,1\n",
     "caption.csv": "Table 1. Markers,\nT,B\nCD3D,MS4A1\nCD3E,\n",
     "titled.csv": "Markers of X,\ntype,gene\nT,CD3D\n,CD3E\nB,MS4A1\n",
@@ -133,7 +128,6 @@ OF_MARKERS = {
     "gsea.tsv": "T\tB\nna\tna\nCD3D\tMS4A1\nCD3E\t\n",
     "sets.gmt": "T\tx\tCD3D\tCD3E\nB\tx\tMS4A1\n",
     "lists.json": json.dumps(MARKERS),
-    "texts.json": json.dumps({"T": "CD3D, CD3E", "B": "MS4A1"}),
 }
 
 
@@ -156,6 +150,8 @@ def test_columns_by_name(tmp_path):
         read_markers(tmp_path / "a.csv")
     markers = read_markers(tmp_path / "a.csv", type="kind", gene="list")
     assert markers == {"neuron": ["elavl3"], "glia": ["slc1a2b"]}
+    (tmp_path / "b.csv").write_text(WITHOUT_TYPES["lacking.csv"])
+    assert read_markers(tmp_path / "b.csv", gene="Positive markers") == MARKERS
     with refused(NotFound, "gene"):
         read_markers(tmp_path / "a.csv", type="kind", gene="x")
 
@@ -179,6 +175,17 @@ def test_workbooks(tmp_path):
 
 
 WITHOUT_TYPES = {
+    "rows.csv": "T,CD3D,CD3E\nB,MS4A1\n",
+    "no_types.csv": "CD3D,T\nCD3E,T\nMS4A1,B\nLYZ,NA\n",
+    "scanpy_wide.csv": ",T_n,T_p,B_n,B_p\n0,CD3D,0.1,MS4A1,0.2\n1,CD3E,0.1,,0.3\n",
+    "lacking.csv": 'Cell type,Positive markers,Negative markers\nT,"CD3D,CD3E",MS4A1\n'
+    "B,MS4A1,CD3D\n",
+    # a table of genes, whose descriptions are no types
+    "described.csv": "gene,gene_name\nIL7R,interleukin 7 receptor\nLYZ,lysozyme\n",
+    "flagged.csv": "gene,included\nCD3D,TRUE\nLYZ,FALSE\n",
+    "date.gmt": "T\tx\t1-Mar\tCD3D\n",
+    "texts.json": json.dumps({"T": "CD3D, CD3E", "B": "MS4A1"}),
+    "msigdb.json": '{"T": {"systematicName": "M1", "geneSymbols": ["CD3D", "CD3E"]}}',
     "lines.txt": "T: CD3D, CD3E\nB: MS4A1\n",
     "lines.csv": "T cells: CD3D,CD3E\nB cells: MS4A1,CD79A\n",
     "list.txt": "CD3D\nCD3E\n",

@@ -212,15 +212,15 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
 
 #' Read a panel from a file
 #'
-#' Recognises the predesigned panels of 10x Genomics, its orders and its
-#' `gene_panel.json`, codebooks, gene lists of CosMx, designs of Vizgen, lists
+#' Recognises the predesigned panels of 10x Genomics and its orders,
+#' codebooks, gene lists of CosMx, designs of Vizgen, lists
 #' of names, tables and gene sets. Controls and blanks are no genes: they are
 #' left out, and named in a message. Names that a spreadsheet has made a date or
 #' a number of are an error, which tells what they may have been.
 #'
 #' @param path File to read: `.txt`, `.csv`, `.tsv`, `.xlsx`, a table with a
-#'   header, or a list of names; `.gmt`, `.json`, gene sets, a list of names or
-#'   a `gene_panel.json`. Text files may end with `.gz`, `.bz2` or `.xz`.
+#'   header, or a list of names; `.gmt`, `.json`, gene sets. Text files may end
+#'   with `.gz`, `.bz2` or `.xz`.
 #' @param column Column of a table. NULL: the first with a header such as
 #'   symbol, gene or name, else a column of ids, else the only column, or the
 #'   row names of a table from R.
@@ -232,9 +232,8 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
 #'   `annotation`; `force`; `group`; `must_have`; `backup`; `transcript`. Its
 #'   `metadata()` are `form`, what the file is; `controls`, the names that are
 #'   left out; `backups`, those of other genes, which are left out; `repeated`,
-#'   the genes that the file has more than once; `codebook`, a DataFrame of 0
-#'   and 1, genes x bits, for [glfs_platform()], or NULL; and `about`, name,
-#'   species and tissue of the panel, where the file says them.
+#'   the genes that the file has more than once; and `codebook`, a DataFrame of
+#'   0 and 1, genes x bits, for [glfs_platform()], or NULL.
 #'
 #'   The arguments `panel` and `catalogue` of other functions take the
 #'   DataFrame, and the name of the file too.

@@ -255,16 +255,13 @@ test_that("panels are read in the forms that vendors have", {
     out <- glfs_evaluate_panel(sce, list(file = panel, one = "CD3D"), measures = "preserved")
     expect_setequal(glfs_result(out, "glfs_comparison")$measures$n_genes, c(2, 1))
 
-    json <- withr::local_tempfile(fileext = ".json")
-    writeLines(paste0(
-        '{"payload": {"panel": {"identity": {"name": "mine"}, "num_gene_targets": 1}, "targets": [',
-        '{"type": {"descriptor": "gene", "data": {"name": "CD3D", "id": "ENSG00000167286"}}, ',
-        '"info": {"gene_coverage": 8}, "codewords": [3, 14]}]}}'
-    ), json)
-    panel <- glfs_read_panel(json)
+    predesigned <- withr::local_tempfile(fileext = ".csv")
+    writeLines(c(
+        "Genes,Ensembl_ID,Num_Probesets,Codewords", "CD3D,ENSG00000167286,8,3|14"
+    ), predesigned)
+    panel <- glfs_read_panel(predesigned)
     expect_identical(panel$codewords, "3|14")
     expect_identical(panel$n_probe_sets, 8L)
-    expect_identical(S4Vectors::metadata(panel)$about$name, "mine")
     # By its id, where the data have no symbols.
     rownames(sce)[1] <- "ENSG00000167286"
     out <- glfs_extend_panel(sce, panel, 3, n_comps = 10)
@@ -275,6 +272,8 @@ test_that("panels are read in the forms that vendors have", {
     expect_refused(glfs_read_panel(text), "path", "python.ValueError")
     expect_error(glfs_read_panel(text), "SEPTIN7")
     expect_refused(glfs_read_panel("no.csv"), "path", "python.OSError")
-    expect_refused(glfs_read_panel(json, column = "gene"), "column", "python.ValueError")
+    sets <- withr::local_tempfile(fileext = ".gmt")
+    writeLines("T\tx\tCD3D", sets)
+    expect_refused(glfs_read_panel(sets, column = "gene"), "column", "python.ValueError")
     expect_refused(glfs_evaluate_panel(sce, data.frame(symbol = "CD3D")), "panel")
 })
