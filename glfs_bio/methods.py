@@ -38,8 +38,7 @@ class Registry(UserDict[str, Any]):
         """Return a method, by its name or as an instance."""
         if isinstance(value, Method):
             return value
-        if not isinstance(value, str) or value not in self:
-            checks.one_of(argument, value, self)
+        checks.one_of(argument, value, self)
         return self[str(value)]
 
     def with_options(self, argument: str, name: object, **options: Any) -> Method:

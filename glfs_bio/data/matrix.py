@@ -174,7 +174,14 @@ class RowMatrix:
         if self.in_memory:
             yield from _cut(self.source, 0)
             return
-        for begin, end in self._reads():
+        n_cells, n_genes = self.source.shape
+        entries = SPARSE_READ if hasattr(self.source, "format") else DENSE_BLOCK
+        at_once = max(1, entries // max(1, n_genes))
+        stored = getattr(self.source, "chunks", None)
+        if stored:  # a chunk of the file is not read twice
+            at_once = max(1, at_once // stored[0]) * stored[0]
+        for begin in range(0, n_cells, at_once):
+            end = min(begin + at_once, n_cells)
             rows, cells = self._in_use(begin, end)
             if rows.start < rows.stop:
                 block = _as_read(self._read(slice(begin, end)), cells, self.genes, self.silent)
@@ -187,16 +194,6 @@ class RowMatrix:
             raise InvalidValue(
                 f"`X` is damaged, and cannot be read ({error}): read or create it again"
             ) from error
-
-    def _reads(self) -> Iterator[tuple[int, int]]:
-        n_cells, n_genes = self.source.shape
-        entries = SPARSE_READ if hasattr(self.source, "format") else DENSE_BLOCK
-        rows = max(1, entries // max(1, n_genes))
-        stored = getattr(self.source, "chunks", None)
-        if stored:  # a chunk of the file is not read twice
-            rows = max(1, rows // stored[0]) * stored[0]
-        for begin in range(0, n_cells, rows):
-            yield begin, min(begin + rows, n_cells)
 
     def _in_use(self, begin: int, end: int) -> tuple[slice, Index | None]:
         """Return where some rows of the source are among those in use, and which rows in use they
