@@ -197,13 +197,12 @@ class Limits:
         stated = [name for name in _names(Limits) if getattr(self, name) is not None]
         for name in ("expression", "total_counts"):
             stated += [f"{name}[{key!r}]" for key in getattr(self, name) or ()]
-        needed = set()
-        for name in stated:
-            for partner in _NEEDS.get(name, ()):
-                needed.add(partner)
-                if partner not in stated:
-                    remedy = _REMEDIES.get(partner, "give both, or neither")
-                    raise InvalidValue(f"`{name}` needs `{partner}`: {remedy}")
+        needs = [(name, partner) for name in stated for partner in _NEEDS.get(name, ())]
+        for name, partner in needs:
+            if partner not in stated:
+                remedy = _REMEDIES.get(partner, "give both, or neither")
+                raise InvalidValue(f"`{name}` needs `{partner}`: {remedy}")
+        needed = {partner for _, partner in needs}
         if "counts_layer" in needed:
             needed.add("expected_counts")
         for name in ("groupby", "counts_layer", "expected_counts"):

@@ -205,7 +205,7 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     if isinstance(data, RowMatrix):
         return data
     argument = "X" if layer is None else argument
-    matrix_name = subject(argument, layer)
+    matrix_name = f"`{argument}`" if layer is None else subject(argument, layer)
     if data is None:
         raise InvalidValue(f"{matrix_name} is `None`: name a matrix with `layer`")
     if isinstance(data, np.ma.MaskedArray):
