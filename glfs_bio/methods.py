@@ -46,10 +46,8 @@ class Registry(UserDict[str, Any]):
         method = self.resolve(argument, name)
         options = {option: value for option, value in options.items() if value is not None}
         for option in options.keys() - {field.name for field in fields(method)}:
-            raise InvalidValue(
-                f"`{option}={short(options[option])}` is no option of {method.name}: leave it out, "
-                "or choose another `objective`"
-            )
+            text = f"`{option}={short(options[option])}` is no option of {method.name}"
+            raise InvalidValue(f"{text}: leave it out, or choose another `objective`")
         return replace(method, **options)
 
     def restored(self, argument: str, record: str | Mapping[str, Any]) -> str | Method:

@@ -191,9 +191,8 @@ class RowMatrix:
         try:
             return self.source[rows]
         except (ValueError, IndexError) as error:  # indices that a library takes on trust
-            raise InvalidValue(
-                f"`X` is damaged, and cannot be read ({error}): read or create it again"
-            ) from error
+            text = f"`X` is damaged, and cannot be read ({error})"
+            raise InvalidValue(f"{text}: read or create it again") from error
 
     def _in_use(self, begin: int, end: int) -> tuple[slice, Index | None]:
         """Return where some rows of the source are among those in use, and which rows in use they
@@ -362,17 +361,15 @@ def check_indices(matrix: Any, argument: str, value: object = None) -> None:
                 raise ValueError("its indices are no whole numbers")
             copy(matrix).check_format(full_check=True)  # which may cut what it checks
     except ValueError as error:
-        raise InvalidValue(
-            f"{subject(argument, value)} is a damaged sparse matrix: {error}: create it again"
-        ) from error
+        text = f"{subject(argument, value)} is a damaged sparse matrix: {error}"
+        raise InvalidValue(f"{text}: create it again") from error
 
 
 def check_finite(values: Array, argument: str = "X", value: object = None) -> None:
     """Refuse NaN and infinite values."""
     if not np.isfinite(values).all():
-        raise InvalidValue(
-            f"{subject(argument, value)} has NaN or infinite values: remove or impute these"
-        )
+        matrix_name = subject(argument, value)
+        raise InvalidValue(f"{matrix_name} has NaN or infinite values: remove or impute these")
 
 
 #: Share of entries that are not zero from which a matrix is worked on as a dense one.
@@ -433,10 +430,8 @@ def check_unit(data: RowMatrix) -> None:
         check_finite(values)
     extent = largest(values)
     if extent and not _SMALLEST_UNIT < extent < 1.0 / _SMALLEST_UNIT:
-        raise InvalidValue(
-            f"`X` is in a unit in which its values are {extent:.3g} at most: bring it into another "
-            "unit, such as that of logarithms of counts"
-        )
+        remedy = "bring it into another unit, such as that of logarithms of counts"
+        raise InvalidValue(f"`X` has a unit in which its values reach {extent:.3g}: {remedy}")
     if sparse.issparse(source) and not is_sparse(source):
         low, high = float(values.min()), float(values.max())
         if max(low, -high) > _FLAT * (high - low):

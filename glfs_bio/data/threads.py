@@ -117,10 +117,9 @@ def need_numba(task: str) -> None:
     It is asked before any numba of this process runs in threads.
     """
     if forked() and _numba_ran_before(os.getpid()):
-        raise Unsupported(
-            f"{task} needs threads of `numba`, which ran before this process was forked and cannot "
-            "run in it: start the workers with `multiprocessing.get_context('spawn')`"
-        )
+        text = f"{task} needs threads of `numba`, which ran before this process was forked"
+        remedy = "start the workers with `multiprocessing.get_context('spawn')`"
+        raise Unsupported(f"{text}, and cannot run in it: {remedy}")
 
 
 @cache
