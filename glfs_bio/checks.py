@@ -119,16 +119,16 @@ def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
     return numbers
 
 
-def number(name: str, value: Any, *, above: float | None = None, or_none: bool = False) -> None:
-    """Refuse what is not a finite number ≥ 0, or above another one."""
+def number(name: str, value: Any, *, above: float | None = None, or_none: bool = False) -> Any:
+    """Return a finite number ≥ 0, or above another one, or refuse what is none."""
     if or_none and value is None:
-        return
+        return None
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if is_number:
         plain: Any = value.item() if hasattr(value, "item") else value  # float32's largest
         too_small = plain < 0 if above is None else plain <= above
         if not too_small and (plain == 0 or _SMALLEST <= abs(plain) <= _LARGEST):
-            return
+            return value
     least = "≥ 0" if above is None else f"> {above:g}"
     size = f", 0 or at least {_SMALLEST:.2g}" if is_number and 0 < abs(value) < 1 else ""
     size += _OR_NONE if or_none else ""

@@ -548,16 +548,11 @@ def _checked(name: str, value: Mapping[Any, Any], check: _Check) -> dict[str, An
     return {str(key): check(f"{name}[{str(key)!r}]", item) for key, item in value.items()}
 
 
-def _number(name: str, value: Any) -> Any:
-    checks.number(name, value)
-    return value
-
-
 def _total(name: str, value: Any) -> Any:
     """Return a maximum of counts, or one for each type."""
     if name == "total_counts['type']" and isinstance(value, Mapping):
-        return _checked(name, value, lambda _, total: _number(name, total))
-    return _number(name, value)
+        return _checked(name, value, lambda _, total: checks.number(name, total))
+    return checks.number(name, value)
 
 
 def _genes(name: str, value: Any) -> Any:
@@ -613,8 +608,8 @@ def _range_of_counts(name: str, value: Any) -> tuple[Any, Any]:
 _DICTS: dict[str, tuple[_Check, _Check]] = {
     "expression": (_range, _no_dict),
     "total_counts": (_total, _no_dict),
-    "expected_counts": (_number, _no_dict),
+    "expected_counts": (checks.number, _no_dict),
     "groups": (_genes, _column),
     "per_group": (_range_of_counts, _range_of_counts),
-    "priority": (_number, _column),
+    "priority": (checks.number, _column),
 }

@@ -61,15 +61,11 @@ def rank_genes(
     ranker, n_cells = request.ranker, data.shape[0]
     if cells is None:
         answerable(request, candidates, target, data.shape, one_set=batch is None)
+        spec, whole_space, where = request.resolved_structure, ranker.whole_space, representation
+        where = None if where is None else check_coordinates(where, n_cells)
+        graph = None if graph is None else check_graph(graph, n_cells)
         cells = build_problems(
-            data,
-            request.resolved_structure,
-            representation=None
-            if representation is None
-            else check_coordinates(representation, n_cells),
-            graph=None if graph is None else check_graph(graph, n_cells),
-            batch=batch,
-            whole_space=ranker.whole_space,
+            data, spec, representation=where, graph=graph, batch=batch, whole_space=whole_space
         )
     targets = None if target is None else [target.rows(rows) for _, rows in split(batch, n_cells)]
     instrument = None
@@ -204,11 +200,8 @@ class PosteriorVariance(Method):
         if problem.n_genes is None or is_limited:
             return best_panel(problem)
         panel = measured(METHODS["variance"].solve(problem), criterion, problem.genes)
-        return replace(
-            panel,
-            weights=(panel.ranks <= panel.n_selected).astype(float),
-            optimality=np.full(panel.n_selected, np.nan),
-        )
+        weights = (panel.ranks <= panel.n_selected).astype(float)
+        return replace(panel, weights=weights, optimality=np.full(panel.n_selected, np.nan))
 
 
 def check_batches(across: str, *, one_set: bool) -> None:
