@@ -260,12 +260,12 @@ class Platform:
         the selection.
     spillover_to : AnnData, DataFrame or dict of str to dict, default None
         Types of the neighbouring cells.  Cells × genes with positions in ``.obsm["spatial"]``, or
-        with squidpy's graph in ``.obsp["spatial_connectivities"]``, and with the same column of
-        labels as the evaluation; positions are compared within the sections of a column
-        ``"library_id"``, ``"section"`` or ``"sample"`` of ``.obs``.  A selection records only their
-        number, and an evaluation needs them again.  Or a table with the frequencies of the types of
-        neighbours (columns) of each type (rows), such as squidpy's interaction matrix, which is
-        recorded.  None: neighbours are random cells of the reference.
+        with squidpy's graph, ``.uns["spatial_neighbors"]``, and with the same column of labels as
+        the evaluation; neighbours are of one section, by a column ``"library_id"``, ``"section"``
+        or ``"sample"`` of ``.obs``.  A selection records only their number, and an evaluation needs
+        them again.  Or a table with the frequencies of the types of neighbours (columns) of each
+        type (rows), such as squidpy's interaction matrix, which is recorded.  None: neighbours are
+        random cells of the reference.
 
     See Also
     --------

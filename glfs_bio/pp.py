@@ -316,7 +316,7 @@ def select_genes(
         joined, joined_request = join(sets, request)
         frame, entry = panel_of(joined, joined_request, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
-    _report(frame, entry, key_added)
+    _report(frame, key_added)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
         frame["highly_variable"] = chosen
@@ -330,10 +330,8 @@ def select_genes(
     return None
 
 
-def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
-    """Log which strong genes limits rule out, and which genes that must be in add nothing."""
-    if "ruled_out" in entry:
-        constraints.say_ruled_out(entry["ruled_out"])
+def _report(frame: pd.DataFrame, key: str) -> None:
+    """Log which genes of a panel the platform does not see, and which included add nothing."""
     panel = frame[frame[f"{key}_selected"]]
     of_platform = [name for name in (f"{key}_signal", f"{key}_efficiency") if name in panel]
     unseen = panel.index[panel[of_platform[0]] == 0] if of_platform else ()
@@ -359,14 +357,7 @@ def panel_of(
     recorded = request if recorded is None else recorded
     request = names.settled(adata, request)
     spec = request.structure
-    candidates = names.choose(
-        adata,
-        request.include,
-        request.exclude,
-        ignore=spec.ignore,
-        symbols=request.symbols,
-        missing=request.missing,
-    )
+    candidates = names.choose(adata, request)
     inputs = read.inputs(adata, spec)
     if request.platform is not None:
         detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
@@ -398,7 +389,7 @@ def panel_of(
             batch=inputs.batch,
             cells=cells,
         )
-    if "ruled_out" in panel.info:
+    if request.limits is not None:
         panel = constraints.name_ruled_out(adata, panel)
     frame = results.columns_of(panel, candidates, adata.var_names, key)
     kept_request = request_to_keep(adata, recorded, frame, key)
@@ -497,7 +488,7 @@ def structure(
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
     ``.uns[key_added]["made_of"]`` : dict of str
-        Checksums of the matrix, representation, graph and batches.
+        Checksums of the matrix, representation, graph and batches, and the parameters.
     ``.uns[key_added]["set_of_cell"]`` : int, shape (n_cells,)
         Batch of each cell.
     ``.uns[key_added]["request"]`` : str
