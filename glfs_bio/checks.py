@@ -63,8 +63,8 @@ def keys(**arguments: object) -> None:
 def no_anndata(values: object, name: str = "X") -> None:
     """Refuse an AnnData object where a matrix is needed, and say what takes it."""
     if hasattr(values, "obs_names") and hasattr(values, "var_names"):
-        others = "call `glfs_bio.pp.select_genes(adata)` or `glfs_bio.tl.classify(adata)`"
-        raise InvalidType(f"`{name}` is an AnnData object: pass its matrix `adata.X`, or {others}")
+        remedy = "call `glfs_bio.pp.select_genes(adata)` or `glfs_bio.tl.classify(adata)`"
+        raise InvalidType(f"`{name}` is an AnnData object: pass its matrix `adata.X`, or {remedy}")
 
 
 def flags(**arguments: object) -> None:

@@ -115,8 +115,7 @@ def _assemble(samples: list[tuple[pd.DataFrame, pd.DataFrame, pd.Series]]) -> An
 
 def _common(adata: AnnData) -> AnnData:
     """Return the same object from both sources."""
-    obs = adata.obs[["label", "split", "sample"]].copy()
-    obs["label"], obs["split"] = obs["label"].astype("category"), obs["split"].astype("category")
+    obs = adata.obs[["label", "split", "sample"]].astype({"label": "category", "split": "category"})
     var = pd.DataFrame({"description": adata.var["description"].astype(str)})
     var.index = var.index.astype(str).rename(None)
     calls = np.asarray(adata.layers["call"], dtype=np.int8)
