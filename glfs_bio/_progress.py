@@ -35,14 +35,10 @@ _USUAL, _INFO = 1, 2
 _lines: ContextVar[list[str] | None] = ContextVar("lines", default=None)
 
 
-def verbosity() -> int:
+def _verbosity() -> int:
     """Return scanpy's verbosity, its default where scanpy is not imported."""
-    settings = _scanpy_settings()
+    settings = getattr(sys.modules.get("scanpy"), "settings", None)
     return _USUAL if settings is None else int(settings.verbosity)
-
-
-def _scanpy_settings() -> Any:
-    return getattr(sys.modules.get("scanpy"), "settings", None)
 
 
 @contextmanager
@@ -54,7 +50,7 @@ def progress(name: str) -> Iterator[None]:
     """
     console = Console(stderr=True)
     is_seen = find_spec("ipywidgets") if console.is_jupyter else console.is_terminal
-    if not is_seen or verbosity() <= 0 or stage_bar.get() is not None:
+    if not is_seen or _verbosity() <= 0 or stage_bar.get() is not None:
         yield
         return
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
@@ -119,7 +115,7 @@ def tell(summary: Callable[[], Iterable[str]]) -> None:
     elif log.isEnabledFor(logging.INFO):
         for line in summary():
             log.info("%s", line)
-    elif verbosity() >= (_USUAL if _is_watched() else _INFO):
+    elif _verbosity() >= (_USUAL if _is_watched() else _INFO):
         for line in summary():
             print(printable(line), file=_screen())
 
@@ -131,7 +127,7 @@ def _is_watched() -> bool:
 
 def _screen() -> Any:
     """Where scanpy writes its messages: a file of the user, stdout in a notebook, else stderr."""
-    settings = _scanpy_settings()
+    settings = getattr(sys.modules.get("scanpy"), "settings", None)
     if settings is not None and settings.logpath is not None:
         return settings.logfile
     return sys.stdout if _KERNEL in sys.modules else sys.stderr

@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from ._typing import Array
 
 #: Keys of ``.uns``, ``.obsm``, ``.varm`` and ``.obsp``, and columns, that scanpy writes and reads.
-_OF_SCANPY = frozenset(
-    {
-        *("neighbors", "connectivities", "distances", "pca", "umap", "tsne", "diffmap_evals"),
-        *("X_pca", "X_umap", "X_tsne", "X_diffmap", "PCs", "spatial", "draw_graph", "paga"),
-        *("log1p", "hvg", "highly_variable", "leiden", "louvain", "rank_genes_groups", "iroot"),
-    }
-)
+_OF_SCANPY = {
+    *("neighbors", "connectivities", "distances", "pca", "umap", "tsne", "diffmap_evals"),
+    *("X_pca", "X_umap", "X_tsne", "X_diffmap", "PCs", "spatial", "draw_graph", "paga"),
+    *("log1p", "hvg", "highly_variable", "leiden", "louvain", "rank_genes_groups", "iroot"),
+}
 _LARGEST: Any = sys.float_info.max
 #: Smaller numbers have lost digits, and their inverse may be infinite.
 _SMALLEST: Any = sys.float_info.min
@@ -65,10 +63,8 @@ def keys(**arguments: object) -> None:
 def no_anndata(values: object, name: str = "X") -> None:
     """Refuse an AnnData object where a matrix is needed, and say what takes it."""
     if hasattr(values, "obs_names") and hasattr(values, "var_names"):
-        raise InvalidType(
-            f"`{name}` is an AnnData object, and estimators take its matrix: pass `adata.X`, or "
-            "call `glfs_bio.pp.select_genes(adata)` or `glfs_bio.tl.classify(adata)`"
-        )
+        remedy = "call `glfs_bio.pp.select_genes(adata)` or `glfs_bio.tl.classify(adata)`"
+        raise InvalidType(f"`{name}` is an AnnData object: pass its matrix `adata.X`, or {remedy}")
 
 
 def flags(**arguments: object) -> None:
@@ -119,22 +115,20 @@ def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
     for number in numbers:
         whole_number(name, number, at_least=1)
     if not numbers or max(numbers) > at_most:
-        raise InvalidValue(
-            f"`{name}={short(values)}` must hold numbers from 1 to the {at_most} genes"
-        )
+        raise InvalidValue(f"`{name}={short(values)}` must be from 1 to the {at_most} genes")
     return numbers
 
 
-def number(name: str, value: Any, *, above: float | None = None, or_none: bool = False) -> None:
-    """Refuse what is not a finite number ≥ 0, or above another one."""
+def number(name: str, value: Any, *, above: float | None = None, or_none: bool = False) -> Any:
+    """Return a finite number ≥ 0, or above another one, or refuse what is none."""
     if or_none and value is None:
-        return
+        return None
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if is_number:
         plain: Any = value.item() if hasattr(value, "item") else value  # float32's largest
         too_small = plain < 0 if above is None else plain <= above
         if not too_small and (plain == 0 or _SMALLEST <= abs(plain) <= _LARGEST):
-            return
+            return value
     least = "≥ 0" if above is None else f"> {above:g}"
     size = f", 0 or at least {_SMALLEST:.2g}" if is_number and 0 < abs(value) < 1 else ""
     size += _OR_NONE if or_none else ""

@@ -78,19 +78,16 @@ def _download(name: str) -> str:
     import requests
 
     url, cache = _BASE + name, pooch.os_cache("glfs_bio")
+    text = f"`{_FOLDER}` is not a folder with golub72.h5ad, and {url}"
+    remedy = "go online, or name such a folder in the environment variable"
     try:
         return str(pooch.retrieve(url, known_hash=_FILES[name], fname=name, path=cache))
     except requests.RequestException as error:
-        raise Unreachable(
-            f"`{_FOLDER}` is not a folder with golub72.h5ad, and {url} cannot be downloaded "
-            f"({type(error).__name__}): go online, or name such a folder in the environment "
-            "variable"
-        ) from error
+        failure = f"cannot be downloaded ({type(error).__name__})"
+        raise Unreachable(f"{text} {failure}: {remedy}") from error
     except ValueError as error:
-        raise InvalidValue(
-            f"`{_FOLDER}` is not a folder with golub72.h5ad, and {url} differs from the "
-            f"published file ({reason(error)}): name such a folder in the environment variable"
-        ) from error
+        failure = f"differs from the published file ({reason(error)})"
+        raise InvalidValue(f"{text} {failure}: {remedy}") from error
 
 
 def _parse(file: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
@@ -118,8 +115,7 @@ def _assemble(samples: list[tuple[pd.DataFrame, pd.DataFrame, pd.Series]]) -> An
 
 def _common(adata: AnnData) -> AnnData:
     """Return the same object from both sources."""
-    obs = adata.obs[["label", "split", "sample"]].copy()
-    obs["label"], obs["split"] = obs["label"].astype("category"), obs["split"].astype("category")
+    obs = adata.obs[["label", "split", "sample"]].astype({"label": "category", "split": "category"})
     var = pd.DataFrame({"description": adata.var["description"].astype(str)})
     var.index = var.index.astype(str).rename(None)
     calls = np.asarray(adata.layers["call"], dtype=np.int8)

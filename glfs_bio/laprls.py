@@ -133,10 +133,8 @@ def class_graph(codes: Index) -> sparse.csr_array:
     rows = np.flatnonzero(codes >= 0)
     pairs = np.square(np.bincount(codes[rows]).astype(float)).sum()
     if pairs > _MOST_PAIRS:
-        raise InvalidValue(
-            f"`y` has {pairs:.2g} pairs of samples of a class, which its graph would join: use the "
-            "graph of nearest neighbours"
-        )
+        text = f"`y` has {pairs:.2g} pairs of samples of a class, which its graph would join"
+        raise InvalidValue(f"{text}: use the graph of nearest neighbours")
     shape = len(codes), codes.max() + 1
     member = sparse.csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=shape)
     same = sparse.csr_array(member @ member.T)

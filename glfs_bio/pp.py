@@ -306,10 +306,8 @@ def select_genes(
         if inplace:
             read.writable(cells)
         if subset and inplace and cells.isbacked:
-            raise InvalidValue(
-                "`subset=True` is not possible for a backed file: leave it out, and load the "
-                "selected genes afterwards"
-            )
+            remedy = "leave it out, and load the selected genes afterwards"
+            raise InvalidValue(f"`subset=True` is not possible for a backed file: {remedy}")
     if isinstance(adata, AnnData):
         if use_rep is not None:
             request = replace(request, structure=specified(adata, request.structure))
@@ -338,10 +336,8 @@ def _report(frame: pd.DataFrame, key: str) -> None:
     of_platform = [name for name in (f"{key}_signal", f"{key}_efficiency") if name in panel]
     unseen = panel.index[panel[of_platform[0]] == 0] if of_platform else ()
     if len(unseen):
-        note(
-            f"`platform` is blind to {len(unseen)} genes of the panel, which add nothing to it: "
-            f"{listed(unseen)}. Ask for fewer genes."
-        )
+        text = f"`platform` is blind to {len(unseen)} genes of the panel, which add nothing to it"
+        note(f"{text}: {listed(unseen)}. Ask for fewer genes.")
     included = panel[f"{key}_included"].to_numpy()
     if included.any():
         idle = panel.index[included & adds_nothing(panel[f"{key}_loss"].to_numpy())]
@@ -379,10 +375,9 @@ def panel_of(
         is_free = request.n_genes is None and target is None
         is_free &= candidates.rows is None or not candidates.rows.budget
         if is_free and not any(subset.has_structure for subset in cells):
-            raise InvalidValue(
-                "`n_genes=None` needs a structure above the noise, which these cells do not have: "
-                "give a number, or check that the matrix is log-normalised and has enough cells"
-            )
+            text = "`n_genes=None` needs a structure above the noise, which these cells lack"
+            remedy = "check that the matrix is log-normalised and has enough cells"
+            raise InvalidValue(f"{text}: give a number, or {remedy}")
     with nullcontext() if inputs.batch is None else naming(batch="batch_key"):
         panel = rank_genes(
             inputs.data,

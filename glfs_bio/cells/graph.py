@@ -52,13 +52,12 @@ def nearest(
     Shapes: `cells` (n, r), `among` (m, r).  Two of shape (n, n_neighbors).
     """
     few = (among if cells is None else cells).shape[0] <= _CELLS_OF_THREAD * threads.n_threads()
-    with threads.one_thread() if few else nullcontext():
+    with threads.one_thread() if few or threads.forked() else nullcontext():
         index = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm).fit(among)
         neighbors: tuple[Any, Any] = index.kneighbors(cells)
     return neighbors
 
 
-@threads.one_thread_if_forked
 def knn_graph(
     representation: Matrix, n_neighbors: int | None = None, random_state: int | None = 0
 ) -> sparse.csr_array:
@@ -119,6 +118,7 @@ def distances_to_others(distances: Array, neighbors: Index) -> sparse.csr_array:
     return graph
 
 
+@threads.one_thread_if_forked()
 def approximate_neighbors(
     cells: Array, n_neighbors: int, random_state: int | None
 ) -> tuple[Array, Index]:

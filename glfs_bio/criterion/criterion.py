@@ -253,7 +253,7 @@ class Criterion:
     def _of_levels(self, order: Index) -> Array:
         """Errors of each level along an order, shape (n_levels, len(order) + 1)."""
         errors = np.array([errors_along(block) for block in self.on(order)])
-        return np.asarray(errors.reshape(-1, len(self.floors), len(order) + 1).sum(axis=0))
+        return np.asarray(errors.reshape(-1, len(self.sets), len(order) + 1).sum(axis=0))
 
     def _joined(self, errors: Array) -> Array:
         """F from the errors of the levels, shape (n_levels, ...)."""
@@ -288,7 +288,7 @@ class Criterion:
     def losses(self, panel: Index) -> Array:
         """Share that the panel loses without each of its genes, in units of :meth:`preserved`."""
         lost = [Posterior(block).losses() for block in self.on(panel)]
-        of_levels = np.array(lost).reshape(-1, len(self.floors), len(panel)).sum(axis=0)
+        of_levels = np.array(lost).reshape(-1, len(self.sets), len(panel)).sum(axis=0)
         if not self.worst:
             return np.asarray(of_levels.sum(axis=0) / self.scale)
         errors = self._of_levels(panel)[:, -1:]

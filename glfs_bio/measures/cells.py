@@ -103,7 +103,6 @@ def _placed(
     return (), where.astype(np.float32) if single else where
 
 
-@pools.one_thread_if_forked
 def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int | None = 0) -> Index:
     """Nearest other cells of every cell, the nearest first.
 
@@ -121,7 +120,6 @@ def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int |
     return np.asarray(np.take_along_axis(neighbors, last, axis=1)[:, :n_neighbors])
 
 
-@pools.one_thread_if_forked
 def nearest_of_others(where: Array, fold: Index, n_neighbors: int) -> Index:
     """Nearest cells in other folds of every cell, the nearest first, exact.
 
@@ -161,7 +159,6 @@ def knn_preservation(neighbors: Index, neighbors_in_all: Index) -> Array:
     return np.asarray(in_common / neighbors.shape[1])
 
 
-@pools.one_thread_if_forked
 def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Index]:
     """k-means clusters of the cells, shape (n_cells, r), by number of clusters, coarse and fine,
     that they are enough for.

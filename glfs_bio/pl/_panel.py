@@ -190,7 +190,7 @@ def _maps(
     return rows, maps
 
 
-@threads.one_thread_if_forked
+@threads.one_thread_if_forked()
 def _umap(points: Array) -> Array:
     """Return scanpy's UMAP of cells by their coordinates."""
     threads.need_numba("UMAP")

@@ -37,7 +37,6 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..criterion.error import Linear, evaluate
-from ..errors import show_stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +132,6 @@ def relax(
         point = relaxed(blocks, limits, beta, gap=_ROUGH_GAP * value, slopes=slopes)
         lower = np.maximum(lower, point.bound.along(n_sizes))
         beta, slopes = point.beta, point.bound.slopes
-        show_stage(f"bound at {smaller} genes")
     point = relaxed(blocks, polytope, beta, gap=_GAP * value, slopes=slopes)
     if alike is not None:
         broken = np.flatnonzero(alike.matrix @ without_zeros(point.beta) > alike.most)
