@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
 import sys
 import tempfile
@@ -20,7 +19,6 @@ from .._files import existing, reading, reason
 from ..errors import (
     FileRefused,
     InvalidValue,
-    Refusal,
     naming,
     printable,
     short,
@@ -35,7 +33,8 @@ if TYPE_CHECKING:
 #: Endings of files of cells, and of tables with what is between their columns.
 CELLS = (".h5ad", ".zarr")
 TABLES = {".csv": ",", ".tsv": "\t"}
-_HDF5, _GZIP = b"\x89HDF", b"\x1f\x8b"
+#: Endings of what stdin holds, by its first two bytes: HDF5, or a table, packed or not.
+_BY_BYTES = {b"\x89H": ".h5", b"\x1f\x8b": ".txt.gz"}
 
 
 def is_stream(path: Path | None) -> bool:
@@ -70,34 +69,12 @@ def _file_of(source: Path) -> Iterator[Path]:
         yield source
         return
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "stdin"
-        with _files.replacing(copy) as name, name.open("wb") as file:
+        first = sys.stdin.buffer.read(2)
+        path = Path(folder) / f"stdin{_BY_BYTES.get(first, '.txt')}"
+        with path.open("wb") as file:
+            file.write(first)
             shutil.copyfileobj(sys.stdin.buffer, file)
-        path = copy.rename(copy.with_suffix(_ending(copy)))
-        with _naming_stream(path, "stdin"):
-            yield path
-
-
-@contextmanager
-def _naming_stream(path: Path, stream: str) -> Iterator[None]:
-    """Name the stream in refusals of the file that holds what it has."""
-    try:
-        yield
-    except Refusal as refusal:
-        refusal.args = (refusal.text.replace(str(path), stream),)
-        raise
-
-
-def _ending(path: Path) -> str:
-    """Return the ending of HDF5, whose content says what it is, or of a table by its separator."""
-    with path.open("rb") as file:
-        head = file.read(4)
-    if head == _HDF5:
-        return ".h5"
-    is_packed = head[:2] == _GZIP
-    with gzip.open(path) if is_packed else path.open("rb") as file:
-        line = file.readline()
-    return (".tsv" if b"\t" in line else ".csv") + (".gz" if is_packed else "")
+        yield path
 
 
 def cells_or_table(text: str, argument: str) -> Any:
@@ -122,8 +99,7 @@ def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         name = Path(folder) / f"stdout{ending}"
-        with _naming_stream(name, "stdout"):
-            yield name
+        yield name
         with name.open("rb") as content:
             shutil.copyfileobj(content, stdout().buffer)
 
