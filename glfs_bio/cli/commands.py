@@ -11,7 +11,7 @@ import glfs_bio
 
 from .._docs import REQUIRED
 from . import files, options
-from .options import OUTPUT, OVERWRITE, TABLE, TABLES, Command, Option, file_option
+from .options import OUTPUT, TABLE, TABLES, Command, Option, file_option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,14 +182,12 @@ COMMANDS = {
     "select": Command(
         "pp.select_genes",
         "pbmc.h5ad --n-genes 50 -o panel.h5ad --genes genes.txt",
-        (OUTPUT, _GENES, TABLES, OVERWRITE, Option("also", _ALSO, list[Path], file="r")),
+        (OUTPUT, _GENES, TABLES, Option("also", _ALSO, list[Path], file="r")),
         {"n_genes": {"flags": "-n --n-genes"}},
         run=_select,
     ),
     "structure": Command(
-        "pp.structure",
-        "pbmc.h5ad --n-comps 20 --batch-key donor -o prepared.h5ad",
-        (OUTPUT, OVERWRITE),
+        "pp.structure", "pbmc.h5ad --n-comps 20 --batch-key donor -o prepared.h5ad", (OUTPUT,)
     ),
     "evaluate": Command(
         "tl.evaluate_panel",
@@ -212,7 +210,7 @@ COMMANDS = {
     "efficiency": Command(
         "tl.estimate_efficiency",
         "atlas.h5ad xenium.h5ad --labels cell_type --table efficiency.csv",
-        (TABLE, OVERWRITE),
+        (TABLE,),
         {"reference": {"flags": "REFERENCE"}, "spatial": {"flags": "SPATIAL"}},
         reads=False,
         run=_efficiency,
@@ -229,7 +227,7 @@ COMMANDS = {
     "export": Command(
         "io.write_genes",
         "panel.h5ad genes.txt genes.csv genes.gmt genes.rnk",
-        (replace(_TARGETS, type=list[Path]), OVERWRITE),
+        (replace(_TARGETS, type=list[Path]),),
         {
             "key": {"type": list[str]},
             "columns": {"type": list[str], "flags": "--column"},
@@ -246,19 +244,19 @@ COMMANDS = {
     "reference": Command(
         "io.write_reference",
         "pbmc.h5ad reference.zip --labels cell_type --counts-layer counts",
-        (_ARCHIVE, OVERWRITE),
+        (_ARCHIVE,),
         run=write_files,
     ),
     "report": Command(
         "io.write_report",
         "panel.h5ad -o report.html --labels cell_type",
-        (_PAGE, OVERWRITE),
+        (_PAGE,),
         run=write_files,
     ),
     "demo": Command(
         "pp.select_genes",
         "-o panel.h5ad",
-        (OUTPUT, OVERWRITE),
+        (OUTPUT,),
         about="Select 25 genes of 700 blood cells from scanpy, which needs no network.",
         reads=False,
         run=_demo,

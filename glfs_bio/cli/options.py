@@ -72,13 +72,13 @@ def file_option(
     return Option(name, help, Path, flags, default=default, file="w", endings=endings)
 
 
-OVERWRITE = Option("overwrite", "Replace existing files.", bool, default=False)
 _ANNOTATED = "File for the annotated cells: .h5ad or .zarr; - for .h5ad on stdout."
 OUTPUT = file_option("output", _ANNOTATED, *files.CELLS, flags="-o --output")
 TABLE = file_option("table", "File for the table: .csv or .tsv.", *files.TABLES)
 TABLES = Option("tables", "Folder for all tables of the result, as .csv.", Path)
 _AS_JSON = "Print one JSON document: the result, files and notes, or the error."
 _OF_ALL = (
+    Option("overwrite", "Replace existing files.", bool, default=False),
     Option("json", _AS_JSON, bool, default=False),
     Option("debug", "Show tracebacks.", bool, default=False),
 )
@@ -93,7 +93,7 @@ class Command:
     #: Words of a line that runs it.
     example: str
     #: Options that the function does not have.
-    own: tuple[Option, ...] = (OUTPUT, TABLE, TABLES, OVERWRITE)
+    own: tuple[Option, ...] = (OUTPUT, TABLE, TABLES)
     #: Fields of :class:`Option` that differ, by parameter.
     differing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     #: What it does, where its function says something else first.
