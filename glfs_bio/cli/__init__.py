@@ -13,8 +13,6 @@ from .commands import COMMANDS, Call, run_function
 from .messages import Messages, door
 from .options import check_files, signature
 
-#: Where the words of a line are kept while it is read.
-_WORDS = f"{__name__}.words"
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -34,13 +32,13 @@ def with_options(name: str) -> Any:
                 for argument, value in line.items()
                 if value not in (None, [], by_name[argument].default)
             }
-            (command.run or run_function)(Call(command, options, values, messages))
+            (command.run or run_function)(Call(command, values, messages))
             for option in options:
                 for path in option.paths(line) if option.file == "w" else []:
                     messages.wrote(option.spelling, path)
 
     run.__signature__ = signature(options)  # type: ignore[attr-defined]
-    app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    app = typer.Typer(add_completion=False)
     text = f"{command.summary}\n\nExample: glfs-bio {name} {command.example}"
     app.command(name, help=text, context_settings=_HELP)(run)
     return typer.main.get_command(app)
@@ -57,19 +55,18 @@ class _Commands(TyperGroup):
         return TyperCommand(name, help=COMMANDS[name].summary) if name in COMMANDS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that is to run, with its options, and keep the words of the line."""
-        ctx.meta[_WORDS] = args
+        """Find the command that is to run, with its options."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command and with_options(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; with ``--json`` a line that cannot be understood has its document."""
+        words = ctx.args
         try:
             return super().invoke(ctx)
         except Exception as error:
-            words = ctx.meta.get(_WORDS, [])
             if hasattr(error, "format_message") and "--json" in words:
-                command = words[0] if words[0] in COMMANDS else None
+                command = ctx.invoked_subcommand
                 program = f"glfs-bio {command}" if command else "glfs-bio"
                 message = f"{error.format_message()} (see {program} --help)"
                 Messages(command, door({}, {}), as_json=True).fail(error, message)
@@ -77,33 +74,27 @@ class _Commands(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings=_HELP,
+    cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False, context_settings=_HELP
 )
 
 
-@app.callback(
-    invoke_without_command=True,
-    help="Select gene panels that preserve the structure of single-cell data.\n\n"
-    "Results go to stdout, tables as TSV, or to files, messages to stderr; with --json stdout is "
-    "one JSON document. A file is written completely or not at all. - instead of a file is stdin "
-    "or stdout. Exit codes: 0 success, 1 invalid data or value, 2 invalid command line.",
-)
+@app.callback(invoke_without_command=True)
 def main(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
-    json_schema: Annotated[
-        bool, typer.Option("--schema", help="Print the JSON Schema of --json and stop.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the schema of --json.")] = False,
 ) -> None:
-    """Print what is asked of no command."""
+    """Select gene panels that preserve the structure of single-cell data.
+
+    Results go to stdout, tables as TSV, or to files, messages to stderr; with
+    --json stdout is one JSON document. A file is written completely or not at
+    all. - instead of a file is stdin or stdout. Exit codes: 0 success, 1 invalid
+    data or value, 2 invalid command line.
+    """
     if version:
         from .. import __version__
 
         typer.echo(__version__)
         raise typer.Exit
-    if json_schema:
+    if schema:
         typer.echo(Path(__file__).with_name("schema.json").read_text("utf-8"), nl=False)
         raise typer.Exit

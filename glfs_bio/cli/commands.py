@@ -11,11 +11,9 @@ import glfs_bio
 
 from .._docs import REQUIRED
 from . import files, options
-from .options import OUTPUT, OVERWRITE, TABLE, TABLES, Command, Option, file_option
+from .options import OUTPUT, TABLE, TABLES, Command, Option, file_option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
     from anndata import AnnData
 
@@ -32,9 +30,13 @@ class Call:
     """A command that runs, with the values of its options by name, where the line has them."""
 
     command: Command
-    options: list[Option]
     values: dict[str, Any]
     messages: Messages
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The values that are arguments of the function."""
+        return {name: self.values[name] for name in self.command.arguments if name in self.values}
 
     @property
     def overwrite(self) -> bool:
@@ -54,7 +56,7 @@ class Call:
 
         function = attrgetter(self.command.function)(glfs_bio)
         with collected() as lines:
-            function(cells, **options.arguments(self.options, self.values) | arguments)
+            function(cells, **self.arguments | arguments)
         for line in lines:
             self.messages.note(line)
         adata = next(iter(cells.values())) if isinstance(cells, dict) else cells
@@ -70,7 +72,8 @@ class Call:
         folder: Any = self.values.get("tables")
         if "output" in self.values:
             files.put_cells(adata, self.values["output"], overwrite=self.overwrite)
-        for name, content in _tables(result).items() if folder else ():
+        tables = {name: value for name, value in result.items() if hasattr(value, "columns")}
+        for name, content in tables.items() if folder else ():
             folder.mkdir(exist_ok=True)
             path = folder / f"{name}.csv"
             files.put_table(_with_index(content), path, overwrite=self.overwrite)
@@ -111,24 +114,12 @@ def run_function(call: Call) -> None:
 def write_files(call: Call) -> None:
     """Call the function for every file, or for stdout."""
     function = attrgetter(call.command.function)(glfs_bio)
-    values = options.arguments(call.options, call.values)
     targets = call.values["targets"]
-    ending = next(option.endings[0] for option in call.options if option.name == "targets")
+    (ending, *_) = call.command.own[0].endings
     adata = call.cells(call.values["source"])
     for target in targets if isinstance(targets, list) else [targets]:
         with files.replacing(target, ending, overwrite=call.overwrite) as file:
-            function(adata, file, **values)
-
-
-def _tables(record: Mapping[str, Any], prefix: str = "") -> dict[str, pd.DataFrame]:
-    """Return all tables of a record by their names, those of its parts too."""
-    tables = {}
-    for name, content in record.items():
-        if hasattr(content, "columns"):
-            tables[f"{prefix}{name}"] = content
-        elif isinstance(content, dict):
-            tables |= _tables(content, f"{prefix}{name}_")
-    return tables
+            function(adata, file, **call.arguments)
 
 
 def _with_index(table: pd.DataFrame) -> pd.DataFrame:
@@ -159,16 +150,8 @@ def _put_selection(call: Call, adata: AnnData, key: str) -> None:
 
 
 def _efficiency(call: Call) -> None:
-    values = options.arguments(call.options, call.values)
-    reference, spatial = (call.cells(values.pop(name)) for name in _BOTH)
-    table = glfs_bio.tl.estimate_efficiency(reference, spatial, **values)
-    call.put(reference, table.rename_axis("gene"))
-
-
-def _explanation(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
-    """Return a row for each gene that is asked about, or for each of the panel."""
-    table: pd.DataFrame = adata.uns[key]["genes" if "genes" in call.values else "table"]
-    return table
+    table = glfs_bio.tl.estimate_efficiency(**call.arguments)
+    call.put(call.values["reference"], table.rename_axis("gene"))
 
 
 def _frequencies(_: Call, adata: AnnData, key: str) -> pd.DataFrame:
@@ -193,22 +176,18 @@ _FILES = f"Files: {', '.join(_ENDINGS)}; - is a list on stdout."
 _TARGETS = file_option("targets", _FILES, *_ENDINGS, flags="OUT...", default=REQUIRED)
 _ARCHIVE = file_option("targets", "The file: .zip.", ".zip", flags="OUT", default=REQUIRED)
 _PAGE = file_option("targets", "The report: .html.", ".html", flags="-o --output", default=REQUIRED)
-_BOTH = ("reference", "spatial")
 
 #: By their names, in the order of the help.
 COMMANDS = {
     "select": Command(
         "pp.select_genes",
         "pbmc.h5ad --n-genes 50 -o panel.h5ad --genes genes.txt",
-        (OUTPUT, _GENES, TABLES, OVERWRITE, Option("also", _ALSO, list[Path], file="r")),
+        (OUTPUT, _GENES, TABLES, Option("also", _ALSO, list[Path], file="r")),
         {"n_genes": {"flags": "-n --n-genes"}},
         run=_select,
     ),
     "structure": Command(
-        "pp.structure",
-        "pbmc.h5ad --n-comps 20 --batch-key donor -o prepared.h5ad",
-        (OUTPUT, OVERWRITE),
-        table="",
+        "pp.structure", "pbmc.h5ad --n-comps 20 --batch-key donor -o prepared.h5ad", (OUTPUT,)
     ),
     "evaluate": Command(
         "tl.evaluate_panel",
@@ -225,14 +204,14 @@ COMMANDS = {
         "tl.explain_panel",
         "pbmc.h5ad panel.txt --labels cell_type --table why.tsv",
         differing={"genes": {"flags": "--genes", "read": options.panel}},
-        table=_explanation,
+        table=lambda _, adata, key: adata.uns[key].get("genes", adata.uns[key]["table"]),
     ),
     "prove": Command("tl.prove_panel", "panel.h5ad glfs --time-limit 600 -o proven.h5ad"),
     "efficiency": Command(
         "tl.estimate_efficiency",
         "atlas.h5ad xenium.h5ad --labels cell_type --table efficiency.csv",
-        (TABLE, OVERWRITE),
-        {name: {"type": Path, "flags": name.upper(), "file": "r"} for name in _BOTH},
+        (TABLE,),
+        {"reference": {"flags": "REFERENCE"}, "spatial": {"flags": "SPATIAL"}},
         reads=False,
         run=_efficiency,
     ),
@@ -248,7 +227,7 @@ COMMANDS = {
     "export": Command(
         "io.write_genes",
         "panel.h5ad genes.txt genes.csv genes.gmt genes.rnk",
-        (replace(_TARGETS, type=list[Path]), OVERWRITE),
+        (replace(_TARGETS, type=list[Path]),),
         {
             "key": {"type": list[str]},
             "columns": {"type": list[str], "flags": "--column"},
@@ -265,19 +244,19 @@ COMMANDS = {
     "reference": Command(
         "io.write_reference",
         "pbmc.h5ad reference.zip --labels cell_type --counts-layer counts",
-        (_ARCHIVE, OVERWRITE),
+        (_ARCHIVE,),
         run=write_files,
     ),
     "report": Command(
         "io.write_report",
         "panel.h5ad -o report.html --labels cell_type",
-        (_PAGE, OVERWRITE),
+        (_PAGE,),
         run=write_files,
     ),
     "demo": Command(
         "pp.select_genes",
         "-o panel.h5ad",
-        (OUTPUT, OVERWRITE),
+        (OUTPUT,),
         about="Select 25 genes of 700 blood cells from scanpy, which needs no network.",
         reads=False,
         run=_demo,

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
 import sys
 import tempfile
@@ -35,7 +34,8 @@ if TYPE_CHECKING:
 #: Endings of files of cells, and of tables with what is between their columns.
 CELLS = (".h5ad", ".zarr")
 TABLES = {".csv": ",", ".tsv": "\t"}
-_HDF5, _GZIP = b"\x89HDF", b"\x1f\x8b"
+#: Endings of what stdin holds, by its first two bytes: HDF5, or a table, packed or not.
+_BY_BYTES = {b"\x89H": ".h5", b"\x1f\x8b": ".txt.gz"}
 
 
 def is_stream(path: Path | None) -> bool:
@@ -70,10 +70,11 @@ def _file_of(source: Path) -> Iterator[Path]:
         yield source
         return
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "stdin"
-        with _files.replacing(copy) as name, name.open("wb") as file:
+        first = sys.stdin.buffer.read(2)
+        path = Path(folder) / f"stdin{_BY_BYTES.get(first, '.txt')}"
+        with path.open("wb") as file:
+            file.write(first)
             shutil.copyfileobj(sys.stdin.buffer, file)
-        path = copy.rename(copy.with_suffix(_ending(copy)))
         with _naming_stream(path, "stdin"):
             yield path
 
@@ -86,18 +87,6 @@ def _naming_stream(path: Path, stream: str) -> Iterator[None]:
     except Refusal as refusal:
         refusal.args = (str(refusal).replace(str(path), stream),)
         raise
-
-
-def _ending(path: Path) -> str:
-    """Return the ending of HDF5, whose content says what it is, or of a table by its separator."""
-    with path.open("rb") as file:
-        head = file.read(4)
-    if head == _HDF5:
-        return ".h5"
-    is_packed = head[:2] == _GZIP
-    with gzip.open(path) if is_packed else path.open("rb") as file:
-        line = file.readline()
-    return (".tsv" if b"\t" in line else ".csv") + (".gz" if is_packed else "")
 
 
 def cells_or_table(text: str, argument: str) -> Any:

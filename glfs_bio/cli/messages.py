@@ -6,10 +6,9 @@ Python's ``n_genes=0``, ``adata.obs`` and ``glfs_bio.tl.stability(adata)`` are `
 
 from __future__ import annotations
 
-import ast
 import json
 import logging
-import re
+import shlex
 import sys
 import warnings
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ import typer
 import glfs_bio
 
 from .. import codec
-from ..errors import LOG_NORMALISE, Caution, Door, Refusal, printable, short
+from ..errors import LOG_NORMALISE, Caution, Door, Refusal, cut, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
     from .options import Option
 
+#: What stands around the key of an item.
+_AROUND_KEY = "'\"]"
 #: Arguments of Python for the cells.
 _CELLS = {"adata", "X", "source"}
 _PARTS = ("X", "raw", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var", "var_names")
@@ -65,7 +66,7 @@ def _argument(options: Mapping[str, Option], name: str, value: str | None) -> st
     name, _, key = name.partition("[")
     text = value or ""
     if key:
-        text = f"{_unquoted(key.removesuffix(']'))}={text}".removesuffix("=")
+        text = f"{key.strip(_AROUND_KEY)}={text}".removesuffix("=")
     option = options.get("source" if name in _CELLS else name)
     if option is None:
         subject = "IN" if name in _CELLS else name
@@ -80,21 +81,11 @@ def _value(value: object) -> str:
     """Return a value as the line has it, shortened."""
     if value is None or isinstance(value, bool):
         return {None: "nothing", True: "true", False: "false"}[value]
-    if isinstance(value, re.Pattern):
-        return f"/{value.pattern}/"
     if isinstance(value, list | tuple):
         value = ",".join(map(_value, value))
     elif isinstance(value, Mapping):
         value = ",".join(f"{name}={_value(item)}" for name, item in value.items())
-    return _unquoted(short(str(value)))
-
-
-def _unquoted(text: str) -> str:
-    """Return a text without the quotation marks of Python, where the shell needs none."""
-    if text[:1] not in {"'", '"'} or text[-1:] != text[:1]:
-        return text
-    inner = str(ast.literal_eval(text))
-    return inner if re.fullmatch(r"[^\s'\"]+", inner) else text
+    return shlex.quote(cut(str(value)))
 
 
 class Messages:
@@ -171,8 +162,6 @@ class Messages:
             return self.door.show(str(error))
         if isinstance(error, MemoryError):
             return f"there is not enough memory: {error}".rstrip(": ")
-        if isinstance(error, ValueError | TypeError | KeyError | OSError | ImportError):
-            return str(error.args[0] if isinstance(error, KeyError) and error.args else error)
         return f"{type(error).__name__}: {error} (unexpected; --debug shows where)"
 
 

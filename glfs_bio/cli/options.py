@@ -20,7 +20,7 @@ import glfs_bio
 
 from .._docs import REQUIRED, Parameter, parameters_in_source, summary_in_source
 from .._files import check_target, reading
-from ..errors import FileExists, FileMissing, InvalidValue, naming, quoted, short
+from ..errors import FileMissing, InvalidValue, naming, quoted, short
 from . import files
 
 if TYPE_CHECKING:
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 
 #: Parameters that the shell has otherwise, or not at all.
 _NOT_HERE = {"adata", "path", "inplace", "overwrite"}
-#: Fields of records that are options by themselves; all others stand in a file.
-_LIMITS = ("per_type", "groupby", "counts_layer", "cost", "budget")
-_FIELDS = {"limits": _LIMITS, "platform": ("genes",)}
-_HEADINGS = {"limits": "Limits", "platform": "Platform", "preserve": "Target"}
+#: Endings of files with the fields of a record.
+_OF_FIELDS = (".json", ".toml")
 #: Names with commas between them; patterns may have commas between their slashes.
 _PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
 
@@ -53,13 +51,6 @@ class Option:
     endings: tuple[str, ...] = ()
     #: What the help says beside the description.
     note: str = ""
-    #: ``"function"``, or the argument, a record, of which it is a field; empty for the shell's own.
-    part: str = ""
-
-    @property
-    def heading(self) -> str | None:
-        """What stands above fields of a record in the help."""
-        return _HEADINGS.get(self.part)
 
     @property
     def spelling(self) -> str:
@@ -81,13 +72,13 @@ def file_option(
     return Option(name, help, Path, flags, default=default, file="w", endings=endings)
 
 
-OVERWRITE = Option("overwrite", "Replace existing files.", bool, default=False)
 _ANNOTATED = "File for the annotated cells: .h5ad or .zarr; - for .h5ad on stdout."
 OUTPUT = file_option("output", _ANNOTATED, *files.CELLS, flags="-o --output")
 TABLE = file_option("table", "File for the table: .csv or .tsv.", *files.TABLES)
 TABLES = Option("tables", "Folder for all tables of the result, as .csv.", Path)
 _AS_JSON = "Print one JSON document: the result, files and notes, or the error."
 _OF_ALL = (
+    Option("overwrite", "Replace existing files.", bool, default=False),
     Option("json", _AS_JSON, bool, default=False),
     Option("debug", "Show tracebacks.", bool, default=False),
 )
@@ -102,7 +93,7 @@ class Command:
     #: Words of a line that runs it.
     example: str
     #: Options that the function does not have.
-    own: tuple[Option, ...] = (OUTPUT, TABLE, TABLES, OVERWRITE)
+    own: tuple[Option, ...] = (OUTPUT, TABLE, TABLES)
     #: Fields of :class:`Option` that differ, by parameter.
     differing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     #: What it does, where its function says something else first.
@@ -119,19 +110,20 @@ class Command:
         """What it does."""
         return self.about or _plain(summary_in_source(self.function), {"adata": "IN"})
 
+    @property
+    def arguments(self) -> dict[str, Option]:
+        """The options that are arguments of the function, by name."""
+        described = parameters_in_source(self.function)
+        return {
+            name: replace(_of_parameter(parameter), **self.differing.get(name, {}))
+            for name, parameter in described.items()
+            if name not in _NOT_HERE
+        }
+
     def options(self) -> list[Option]:
-        """Return all options, those with headings last, as typer lists them."""
-        options = [*(_of_cells() if self.reads else []), *self.own]
-        parameters = parameters_in_source(self.function)
-        for name in [name for name in parameters if name not in _NOT_HERE]:
-            if name in _FIELDS:
-                options += _of_record(name, parameters)
-            elif name == "preserve" and "cell_weights" not in parameters:
-                options += _of_target()
-            else:
-                option = replace(_of_parameter(parameters[name]), part="function")
-                options.append(replace(option, **self.differing.get(name, {})))
-        return sorted([*options, *_OF_ALL], key=lambda option: option.heading is not None)
+        """Return all options, as the help lists them."""
+        of_cells = _of_cells() if self.reads else []
+        return [*of_cells, *self.own, *self.arguments.values(), *_OF_ALL]
 
 
 def signature(options: Iterable[Option]) -> inspect.Signature:
@@ -141,7 +133,7 @@ def signature(options: Iterable[Option]) -> inspect.Signature:
     for option in options:
         text = f"{_plain(option.help, names)} {option.note}".rstrip()
         flags = option.flags.split() or [option.spelling]
-        info: Any = typer.Option(*flags, help=text, rich_help_panel=option.heading)
+        info: Any = typer.Option(*flags, help=text)
         if option.flags.isupper():
             info = typer.Argument(metavar=option.flags, help=text)
         kind = option.type | None if option.default is None else option.type
@@ -151,32 +143,13 @@ def signature(options: Iterable[Option]) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-def arguments(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the function of a command, with the records that options are of."""
-    groups: dict[str, dict[str, Any]] = {}
-    for option in options:
-        if option.name in values:
-            groups.setdefault(option.part, {})[option.name] = values[option.name]
-    settings = groups.pop("function", {})
-    groups.pop("", None)
-    for argument, content in groups.items():
-        content = content.pop(argument, {}) | content
-        names = list(parameters_in_source(f"options.{argument.capitalize()}"))
-        for name in content.keys() - {*names}:
-            text = f"`{argument}={short(name)}` is no field: choose from {quoted(*names)}"
-            raise InvalidValue(text)
-        settings[argument] = getattr(glfs_bio, argument.capitalize())(**content)
-    return settings
-
-
 def _of_parameter(parameter: Parameter) -> Option:
     """Return the option of a parameter, required where that has no default."""
     types = parameter.type.removesuffix(" | None")
-    kind = _KINDS.get(parameter.name) or _KINDS.get(types)
-    if kind is None:
-        kind = {"type": next((_TYPES[name] for name in types.split(" | ") if name in _TYPES), str)}
+    plain = next((_TYPES[name] for name in types.split(" | ") if name in _TYPES), str)
     default: Any = {REQUIRED: REQUIRED, "False": False}.get(parameter.default)
-    return replace(Option(parameter.name, _help(parameter), default=default), **kind)
+    option = Option(parameter.name, _help(parameter), plain, default=default)
+    return replace(option, **_KINDS.get(parameter.name) or _KINDS.get(types, {}))
 
 
 def _help(parameter: Parameter) -> str:
@@ -209,26 +182,6 @@ def _of_cells() -> list[Option]:
     names = ("backed", "transpose", "modality", "var_names")
     log1p = Option("log1p", "Log-normalise the counts in X.", bool, default=False)
     return [source, *(_of_parameter(described[name]) for name in names), log1p]
-
-
-def _of_record(argument: str, parameters: Mapping[str, Parameter]) -> list[Option]:
-    """Return the option of a file of limits or of a platform, and those of single fields."""
-    record = argument.capitalize()
-    described = parameters_in_source(f"options.{record}")
-    names = [name for name in _FIELDS[argument] if name not in parameters]
-    about = f"Fields of {record} by name: a file, .json or .toml, or JSON itself."
-    read, note = (_fields, "") if argument == "limits" else (_platform, "Or the platform's name.")
-    options = [Option(argument, about, read=read, note=note)]
-    options += [_of_parameter(described[name]) for name in names]
-    return [replace(option, part=argument) for option in options]
-
-
-def _of_target() -> list[Option]:
-    """Return the options of a target, as a selection describes them."""
-    described = parameters_in_source("pp.select_genes")
-    names = ("preserve", "cell_weights", "use_rep")
-    first, *more = [replace(_of_parameter(described[name]), part="preserve") for name in names]
-    return [replace(first, read=lambda words, name: {"target": preserve(words, name)}), *more]
 
 
 def panels(words: list[str], argument: str) -> Any:
@@ -272,77 +225,74 @@ def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
 
 
 def preserve(words: list[str], argument: str) -> Any:
-    """Return one target as it is, and several with their weights."""
+    """Return one target as it is, several with their weights, or a target with its structure."""
+    if len(words) == 1 and words[0].startswith("{"):
+        return record(words[0], argument)
     if len(words) == 1 and "=" not in words[0]:
         return panel(words[0], argument)
     pairs = [word.rpartition("=") if "=" in word else (word, "=", "1") for word in words]
-    weights = {name: number_or_name(weight) for name, _, weight in pairs}
-    is_wrong = [isinstance(weight, str) or "," in name for name, weight in weights.items()]
-    if len(weights) < len(words) or any(is_wrong):
+    try:
+        weights = {name: float(weight) for name, _, weight in pairs if "," not in name}
+    except ValueError:
+        weights = {}
+    if len(weights) < len(words):
         text = f"`{argument}={short(words)}` must be targets, each once, as NAME or NAME=WEIGHT"
         raise InvalidValue(f"{text}: name a file of genes, or a boolean column of `adata.var`")
     return weights
 
 
-def number_or_name(text: str, _: str = "") -> float | str:
-    """Return a number, or the name of a column."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _fields(text: str, argument: str) -> dict[str, Any]:
-    """Return the fields of a record, out of a file or of JSON on the line."""
-    is_json, ending = text.startswith("{"), Path(text).suffix.lower()
-    if not is_json and ending not in {".json", ".toml"}:
+def record(text: str, argument: str) -> Any:
+    """Return limits, a platform or a target by the fields in a file, or in JSON on the line."""
+    ending = Path(text).suffix.lower()
+    if not text.startswith("{") and ending not in _OF_FIELDS:
         raise InvalidValue(f"`{argument}={short(text)}` must be a file, .json or .toml, or JSON")
     with reading(text, ending.strip(".") or "JSON", argument):
-        content = text if is_json else Path(text).read_text("utf-8")
-        return {**(tomllib.loads(content) if ending == ".toml" else json.loads(content))}
+        content = text if text.startswith("{") else Path(text).read_text("utf-8")
+        fields = {**(tomllib.loads(content) if ending == ".toml" else json.loads(content))}
+    kind = argument.capitalize()
+    names = list(parameters_in_source(f"options.{kind}"))
+    for name in fields.keys() - {*names}:
+        text = f"`{argument}={short(name)}` is no field: choose from {quoted(*names)}"
+        raise InvalidValue(text)
+    for name in {"efficiency", "spillover_to"} & fields.keys():
+        if isinstance(fields[name], str):
+            fields[name] = files.cells_or_table(fields[name], argument)
+    return getattr(glfs_bio, kind)(**fields)
 
 
-def _platform(text: str, argument: str) -> dict[str, Any]:
-    """Return the fields of a platform: its name, or what a file has, with the files it names."""
-    if not text.startswith("{") and Path(text).suffix.lower() not in {".json", ".toml"}:
-        return {"name": text}
-    platform = _fields(text, argument)
-    for name in {"efficiency", "spillover_to"} & platform.keys():
-        if isinstance(platform[name], str):
-            platform[name] = files.cells_or_table(platform[name], argument)
-    return platform
+def platform(text: str, argument: str) -> Any:
+    """Return a platform by its name, alone or with its genes, or by all its fields."""
+    name, _, orderable = text.partition("=")
+    if text.startswith("{") or Path(name).suffix.lower() in _OF_FIELDS:
+        return record(text, argument)
+    return glfs_bio.Platform(name or None, genes=orderable or None)
 
 
-_TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool} | {
-    f"{collection}[{name}]": kind
-    for collection in ("Sequence", "Iterable")
-    for name, kind in {"str": list[str], "int": list[int], "float": list[float]}.items()
-}
+_TYPES = {"str": str, "int": int, "float": float, "bool": bool}
 _PANEL = "A file: .txt, .csv, .tsv, .gmt, .xlsx, .json; or names with commas between them."
 _LIST = "A file, or names with commas between them."
 _COMMAS = "With commas between them."
 _WEIGHTS = "Several: repeat the option, each with its weight as NAME=WEIGHT."
 _GENES = "Names with commas between them, /patterns/, @files; may be repeated."
-#: What options of parameters are, by the name of the parameter, or else its type.
+_FIELDS = "a file of fields, .json or .toml, or JSON itself."
+#: What options of parameters are beside that, by the name of the parameter, or else its type.
 _KINDS: dict[str, dict[str, Any]] = {
     "panel": {"flags": "PANEL", "read": panel, "note": _PANEL, "default": REQUIRED},
     "catalogue": {"read": panel, "note": _PANEL},
     "drop": {"read": panel, "note": _LIST},
-    "new": {"type": Path, "file": "r", "read": lambda path, _: files.load(path)},
-    "force": {"read": names_of, "note": _LIST},
+    "AnnData": {"type": Path, "file": "r", "read": lambda path, _: files.load(path)},
     "background": {"read": names_of, "note": _LIST},
     "measures": {"read": lambda text, _: text.split(","), "note": _COMMAS},
     "sizes": {"read": lambda text, _: [int(size) for size in text.split(",")], "note": _COMMAS},
-    "genes": {"flags": "--orderable"},
     "Genes": {"type": list[str], "read": genes, "note": _GENES},
     "preserve": {"type": list[str], "read": preserve, "note": _WEIGHTS},
-    "n_comps": {"type": int, "read": lambda number, _: number or None, "note": "0: full rank."},
-    "cost": {"read": number_or_name},
+    "n_comps": {"read": lambda number, _: number or None, "note": "0: full rank."},
     "basis": {"read": lambda text, _: text != "none" and text, "note": "none: no UMAP."},
-    "transpose": {"type": bool, "flags": "--transpose/--no-transpose"},
-    "random_state": {"type": int, "flags": "--seed"},
+    "transpose": {"flags": "--transpose/--no-transpose"},
+    "random_state": {"flags": "--seed"},
     "gene_sets": {"file": "r", "endings": (".gmt",)},
-    "nomenclature": {"file": "r"},
+    "limits": {"read": record, "note": f"By {_FIELDS}"},
+    "platform": {"read": platform, "note": f"By its name, NAME=GENES with a list, or {_FIELDS}"},
 }
 
 
@@ -351,8 +301,7 @@ def check_files(options: Sequence[Option], line: Mapping[str, Any], *, json: boo
 
     With `json` stdout has the document.
     """
-    overwrite = line.get("overwrite", False)
-    streams = []
+    overwrite, streams = line.get("overwrite", False), []
     files_of_line = [(option, path) for option in options for path in option.paths(line)]
     for option, path in files_of_line:
         has_ending = not option.endings or path.suffix.lower() in option.endings
@@ -374,9 +323,7 @@ def check_files(options: Sequence[Option], line: Mapping[str, Any], *, json: boo
         text = f"`{streams[0]}` and `{streams[1]}` are both written to stdout"
         raise InvalidValue(f"{text}: write one to a file")
     folder = line.get("tables")
-    if folder is not None and not folder.is_dir():
+    if folder is not None:
         with naming(path="tables"):
-            check_target(folder, overwrite=False)
-    elif folder is not None and not overwrite and any(folder.glob("*.csv")):
-        text = f"`tables={short(folder)}` has tables"
-        raise FileExists(f"{text}: name another folder, or pass `overwrite=True`")
+            for path in folder.glob("*.csv") if folder.is_dir() else [folder]:
+                check_target(path, overwrite=overwrite and path is not folder)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -23,7 +22,7 @@ from ..methods import OBJECTIVES
 from ..options import Request
 from ..selection import answerable, check_sizes, rank_genes
 from ..solvers.panel import NONE, Candidates, Method
-from ._input import batches_of, labels_of, no_target, rows_of
+from ._input import OfMatrices, batches_of, labels_of, no_target, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +39,7 @@ _OF_Y = ("labels", "values")
 _PRESERVE = ("structure", "expression", *_OF_Y)
 
 
-class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class GLFS(SelectorMixin, OfMatrices):  # type: ignore[misc]
     """Select the few genes that preserve the structure of the cells.
 
     Genes are selected one by one.  Each is the gene that lowers ``F = Tr(W E)`` most, the posterior
@@ -287,7 +286,6 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.required = getattr(self, "preserve", None) in _OF_Y
         return tags
 
@@ -332,6 +330,7 @@ class SupervisedGLFS(GLFS):
         super().__init__(
             n_genes,
             objective=objective,
+            preserve="labels",
             lambda1=lambda1,
             standardize=standardize,
             n_comps=n_comps,
@@ -424,10 +423,8 @@ class SupervisedGLFS(GLFS):
         of_blocks = block * len(classes) + codes[labelled]
         groups, group, counts = np.unique(of_blocks, return_inverse=True, return_counts=True)
         if np.bincount(groups[counts > 1] // len(classes)).max(initial=0) < 2:
-            raise InvalidValue(
-                "`y` has no two classes with two samples each of one batch, and the graph of the "
-                "classes joins none: use that of nearest neighbours"
-            )
+            text = "`y` has no two classes with two samples each of one batch"
+            raise InvalidValue(f"{text}, to be joined: use the graph of nearest neighbours")
         joined = counts[group] > 1
         block, graph = block[joined], class_graph(group[joined])
         X = RowMatrix(rows, labelled[joined]).loaded()
@@ -437,16 +434,6 @@ class SupervisedGLFS(GLFS):
                 X[block == b] -= X[block == b].mean(axis=0)
         request = self._request()
         check_sizes(X.shape, request.structure, sizes, X.shape[1])
-        problems = build_problems(
-            X,
-            request.resolved_structure,
-            graph=graph,
-            of_classes=True,
-            whole_space=request.ranker.whole_space,
-        )
-        return X, problems[0]
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
+        spec, wide = request.resolved_structure, request.ranker.whole_space
+        (problem,) = build_problems(X, spec, graph=graph, of_classes=True, whole_space=wide)
+        return X, problem

@@ -18,14 +18,13 @@ from ..errors import InvalidType, InvalidValue, short, show_stage, without_notes
 from ..glfs2014.objective import Original
 from ..labels import coded, n_folds
 from ._glfs import GLFS, SupervisedGLFS
-from ._input import batches_of, labels_of, rows_of
+from ._input import OfMatrices, batches_of, labels_of, rows_of
 from ._laprls import LapRLSClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-    from sklearn.utils import Tags
 
     from .._typing import Array, Index, Matrix
 
@@ -99,7 +98,7 @@ class _Samples(NamedTuple):
         return fit(X, self.labels, *sizes, batch=self.batch, include=self.include)
 
 
-class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GLFSLapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
     """Classify by a few genes, as few as cross-validation allows.
 
     In each fold the selector ranks genes on the training part alone, and the classifier is fitted
@@ -241,11 +240,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.n_genes_ = int(self.tried_[0])
         batches = None if batch is None else batches_of(batch, len(codes))
         samples = _Samples(rows, codes, self.classes_, batches, included)
-        selector, classifier = self.selector, self.classifier
-        if selector is None:
-            selector = default_selector(samples.labels, self.random_state or 0)
-        if classifier is None:
-            classifier = default_classifier(samples.labels, selector)
+        selector = self.selector or default_selector(samples.labels, self.random_state or 0)
+        classifier = self.classifier or default_classifier(samples.labels, selector)
         if len(self.tried_) > 1:
             self._choose(selector, classifier, samples)
         self.selector_, order, beta = _ranked(selector, self.n_genes_, samples)
@@ -272,11 +268,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Choose the number of genes by cross-validation, of a part of the samples if many."""
         if len(samples.codes) > _MOST_TRIED:
             drawn = self._drawn(samples.codes)
-            log.warning(
-                f"The number of genes is chosen by cross-validation of {len(drawn)} of "
-                f"{len(samples.codes)} samples, drawn at random of each class; genes and "
-                "coefficients are those of all."
-            )
+            text = f"The number of genes is chosen by cross-validation of {len(drawn)} samples"
+            log.warning(f"{text}, drawn at random of each class; the fit is to all.")
             samples = samples.subset(drawn)
             samples = samples._replace(X=RowMatrix(samples.X.loaded(), checked=True))
         folds = self._folds(samples.codes)
@@ -295,11 +288,9 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         rng = check_random_state(self.random_state)
         sizes = np.bincount(codes + 1)
         counts = np.maximum(sizes * (_MOST_TRIED / len(codes)), np.minimum(sizes, self.cv))
-        drawn = [
-            rng.choice(np.flatnonzero(codes + 1 == k), int(n), replace=False)
-            for k, n in enumerate(counts)
-        ]
-        return np.sort(np.concatenate(drawn))
+        classes = [np.flatnonzero(codes + 1 == k) for k in range(len(sizes))]
+        pairs = zip(classes, counts.astype(int), strict=True)
+        return np.sort(np.concatenate([rng.choice(rows, n, replace=False) for rows, n in pairs]))
 
     def _numbers(self, n_features: int, n_included: int) -> Index:
         """Return the numbers of genes to try, in ascending order."""
@@ -308,10 +299,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return np.arange(fewest, max(fewest, min(_MOST_GENES, n_features)) + 1)
         numbers = np.unique(checks.whole_numbers("n_genes", self.n_genes, at_most=n_features))
         if numbers[0] < n_included:
-            raise InvalidValue(
-                f"`include` has {n_included} genes, more than `n_genes` allows: ask for "
-                f"{n_included} genes or more"
-            )
+            text = f"`include` has {n_included} genes, more than `n_genes` allows"
+            raise InvalidValue(f"{text}: ask for {n_included} genes or more")
         return numbers
 
     def _folds(self, codes: Index) -> list[Index]:
@@ -321,8 +310,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         rows = rows[counts[codes[rows]] > 1]
         number = n_folds(counts, self.cv)
         folds = StratifiedKFold(number, shuffle=True, random_state=self.random_state)
-        with warnings.catch_warnings():  # of classes with fewer samples than folds
-            warnings.simplefilter("ignore", UserWarning)
+        # of classes with fewer samples than folds
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             return [rows[test] for _, test in folds.split(rows, codes[rows])]
 
     def _errors(
@@ -351,16 +340,11 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         model: LapRLSClassifier = clone(classifier)
         return model.fit(X, samples.labels, feature_weight=weight)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 def _panels(selector: GLFS, samples: _Samples, numbers: Index) -> list[tuple[Index, Array]]:
     """Return order and weights of the genes for every number of them."""
     method = selector.method
-    if isinstance(selector, SupervisedGLFS) and isinstance(method, Original) and method.walks:
+    if isinstance(selector, SupervisedGLFS) and isinstance(method, Original) and method.lam is None:
         panels = samples.fit(selector.panels, numbers.tolist())
         return [(panel.order, panel.weights) for panel in panels]
     return [_ranked(selector, int(numbers[-1]), samples)[1:]] * len(numbers)

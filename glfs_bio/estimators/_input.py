@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     assert_all_finite,
@@ -22,12 +23,21 @@ from ..labels import batch_names, check_classes, coded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from sklearn.base import BaseEstimator
+    from sklearn.utils import Tags
 
     from .._typing import Index, Matrix
 
 #: Packages whose matrices are not in memory.
 _OUTSIDE = ("dask", "h5py", "zarr")
+
+
+class OfMatrices(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose matrices may be sparse."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 def is_outside(X: Any) -> bool:
@@ -61,9 +71,8 @@ def validated(estimator: BaseEstimator, X: Any, **how: Any) -> Matrix:
 def batches_of(batch: ArrayLike, n_samples: int) -> NDArray[Any]:
     """Return the name of the batch of every sample."""
     if np.shape(batch) != (n_samples,):
-        raise InvalidValue(
-            f"`batch={short(batch)}` must have one value for each of the {n_samples} samples"
-        )
+        text = f"`batch={short(batch)}` must have one value"
+        raise InvalidValue(f"{text} for each of the {n_samples} samples")
     return batch_names(batch, "batch")
 
 
@@ -90,7 +99,5 @@ def labels_of(
 
 def no_target(estimator: BaseEstimator, values: str) -> InvalidValue:
     """Return the refusal of a fit without `y`, in words that scikit-learn's checks look for."""
-    return InvalidValue(
-        f"`y` is missing: {type(estimator).__name__} requires y to be passed, but the target y is "
-        f"None: pass the {values}"
-    )
+    text = f"`y` is missing: {type(estimator).__name__} requires y to be passed"
+    return InvalidValue(f"{text}, but the target y is None: pass the {values}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,18 +15,15 @@ from ..cells import graph as graphs
 from ..data.matrix import RowMatrix, moments
 from ..data.threads import one_thread_of_blas
 from ..errors import InvalidValue, short
-from ._input import labels_of, validated
+from ._input import OfMatrices, labels_of, validated
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from sklearn.utils import Tags
 
     from .._typing import Array, Index, Matrix
 
-GRAPHS = ("neighbors", "classes")
 
-
-class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
     """Classify by Laplacian-regularised least squares (LapRLS).
 
     It minimises ``Σ (y − f)² + λ1 fᵀLf + λ2 ‖w‖²`` for ``f = wᵀx + b`` [1]_, in closed form, with
@@ -137,7 +134,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         checks.number("lambda1", self.lambda1)
         checks.number("lambda2", self.lambda2, above=0.0)
-        checks.one_of("graph", self.graph, GRAPHS)
+        checks.one_of("graph", self.graph, ("neighbors", "classes"))
         checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
         checks.flags(standardize=self.standardize)
         X = validated(self, X, ensure_min_samples=2)
@@ -181,10 +178,8 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return scale
         weight = checks.real("feature_weight", feature_weight)
         if weight.shape != scale.shape or weight.min() < 0:
-            raise InvalidValue(
-                f"`feature_weight={short(weight)}` must hold one number ≥ 0 for each of "
-                f"{len(scale)} features"
-            )
+            text = f"`feature_weight={short(weight)}` must hold one number ≥ 0"
+            raise InvalidValue(f"{text} for each of {len(scale)} features")
         return scale * np.sqrt(weight)
 
     def _sample_weight(self, codes: Index) -> Array:
@@ -194,9 +189,8 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = self.classes_[codes[labelled]]
         weight[labelled] = compute_sample_weight(self.class_weight, labels)
         if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.any()):
-            raise InvalidValue(
-                f"`class_weight={short(self.class_weight)}` must give numbers ≥ 0, and not only 0"
-            )
+            text = f"`class_weight={short(self.class_weight)}` must give numbers ≥ 0"
+            raise InvalidValue(f"{text}, and not only 0")
         return weight
 
     def _graph(self, scaled: Matrix, codes: Index, graph: Matrix | None) -> sparse.csr_array:
@@ -208,8 +202,3 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return laprls.class_graph(codes)
         dense = scaled.toarray() if sparse.issparse(scaled) else scaled
         return graphs.knn_graph(dense, self.n_neighbors)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from .. import checks
 from ..data.threads import few_threads
-from ..errors import Caution, InvalidValue
+from ..errors import InvalidValue, caution
 from ..solvers.panel import Method, Panel, without_ties
 from . import path
 from .solver import TOLERANCE
@@ -74,11 +73,6 @@ class Original(Method):
         """Select genes by the solution at λ, all of its genes where `n_genes` is None."""
         return self.panels(problem.sets, [problem.n_genes], problem.fixed)[0]
 
-    @property
-    def walks(self) -> bool:
-        """Whether selections of all sizes come from one walk along λ."""
-        return self.lam is None
-
     def panels(
         self, problems: Sequence[Cells], sizes: Sequence[int | None], include: Index
     ) -> list[Panel]:
@@ -89,10 +83,8 @@ class Original(Method):
         genes of the solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         """
         largest = np.sqrt(_squared_norms(problems).max())
-        blocks = [
-            self.whitened(problem.whitened.genes / largest, problem.whitened.kappa)
-            for problem in problems
-        ]
+        of_cells = [problem.whitened for problem in problems]
+        blocks = [self.whitened(genes / largest, kappa) for genes, kappa, _ in of_cells]
         norms = Variance(tuple(blocks)).squared_norms[include]
         fixed = _INCLUDED_WEIGHT / np.where(norms > 0, norms, np.inf)
         objective = Variance(tuple(block.cover(include, fixed) for block in blocks))
@@ -128,18 +120,12 @@ class Original(Method):
 
     def _warn(self, chosen: Solution, size: int | None, n_included: int) -> None:
         if not chosen.converged:
-            warnings.warn(
-                Caution(
-                    "The solver stopped with a violation of the optimality conditions of "
-                    f"{chosen.kkt:.2g}, above `tol` {self.tol:g}: raise it."
-                ),
-                stacklevel=2,
-            )
+            text = "The solver stopped with a violation of the optimality conditions"
+            caution(f"{text} of {chosen.kkt:.2g}, above `tol` {self.tol:g}: raise it.")
         if size is not None and chosen.n_genes + n_included < size:
-            log.warning(
-                f"Only {chosen.n_genes} genes have a weight at λ = {chosen.lam:.4g}, where "
-                f"{size - n_included} are asked for. The others are those nearest to one."
-            )
+            text = f"Only {chosen.n_genes} genes have a weight at λ = {chosen.lam:.4g}, where "
+            text += f"{size - n_included} are asked for. The others are those nearest to one."
+            log.warning(text)
 
 
 class Exact(Original):
@@ -212,11 +198,8 @@ class Printed(Original):
 
 def _squared_norms(problems: Sequence[Cells]) -> Array:
     """``Σ_b ‖c_i‖²`` of every gene in its units."""
-    total = np.zeros(len(problems[0].variance))
-    for problem in problems:
-        c = problem.projections
-        total += np.einsum("ij,ij->i", c, c) * problem.units**2
-    return total
+    of_cells = [(problem.projections, problem.units) for problem in problems]
+    return np.asarray(sum(np.einsum("ij,ij->i", c, c) * units**2 for c, units in of_cells))
 
 
 def _scores(squared_norms: Array, chosen: Solution) -> Array:

@@ -60,10 +60,8 @@ def start(objective: Variance) -> tuple[Array, float]:
         if lam > 0:
             return beta, lam
         beta *= 2.0
-    raise Collapse(
-        "`X` has genes of sizes so unlike that no λ balances them: standardise them, or choose "
-        "another `objective`"
-    )
+    text = "`X` has genes of sizes so unlike that no λ balances them"
+    raise Collapse(f"{text}: standardise them, or choose another `objective`")
 
 
 def _directions(phi: Phi, beta: Array) -> Array:
@@ -81,9 +79,8 @@ def walk(
     """
     beta, lam = start(objective)
     if last < _SMALLEST_LAM * lam:
-        raise InvalidValue(
-            f"`lam={short(last)}` is smaller than rounding allows: the path starts at λ = {lam:.6g}"
-        )
+        text = f"`lam={short(last)}` is smaller than rounding allows"
+        raise InvalidValue(f"{text}: the path starts at λ = {lam:.6g}")
     lam, solutions = min(lam, last), []
     while (solution := _solve(objective, beta, lam, tol)).n_genes:
         solutions.append(solution)
@@ -93,10 +90,8 @@ def walk(
         # On the branch φ falls like 1/β: where the same genes remain, this is the solution.
         beta, lam = solution.beta * np.sqrt(lam / following), following
     if last < np.inf:
-        raise Collapse(
-            f"`lam={short(last)}` leaves no gene, and none is left at λ = {lam:.6g}: choose a "
-            "smaller one"
-        )
+        text = f"`lam={short(last)}` leaves no gene, and none is left at λ = {lam:.6g}"
+        raise Collapse(f"{text}: choose a smaller one")
     if not solutions:
         raise _no_structure(lam)
     return solutions
@@ -118,19 +113,16 @@ def line_search(objective: Variance, *, tol: float = TOLERANCE) -> list[Solution
     """
     beta, lam = start(objective)
     lam *= _LINE_SEARCH_CONSTANT
-    survivors: list[Solution] = []
-    history: list[bool] = []
+    trials: list[Solution] = []
     for t in range(1, int(np.log2(_LINE_SEARCH_CONSTANT)) + 1):
-        solution = _solve(objective, beta, lam, tol)
-        history.append(solution.n_genes > 0)
-        if solution.n_genes:
-            survivors.append(solution)
-        if history[-3:] == [False, True, False]:
+        trials.append(_solve(objective, beta, lam, tol))
+        survives = [trial.n_genes > 0 for trial in trials]
+        if survives[-3:] == [False, True, False]:
             break
-        lam = lam * _LINE_SEARCH_CONSTANT / 2.0**t if solution.n_genes else lam / 2.0
-    if not survivors:
+        lam = lam * _LINE_SEARCH_CONSTANT / 2.0**t if survives[-1] else lam / 2.0
+    if not any(survives):
         raise _no_structure(lam)
-    return survivors
+    return [trial for trial in trials if trial.n_genes > 0]
 
 
 def _no_structure(lam: float) -> Collapse:

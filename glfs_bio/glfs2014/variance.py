@@ -53,8 +53,6 @@ class Phi:
 
     def cover(self, include: Index, beta: Array) -> Self:
         """Fix the weights of some genes: A' has them, and the objective weighs them no more."""
-        if not len(include):
-            return self
         fixed, genes = self.genes[include], self.genes.copy()
         genes[include] = 0.0
         return replace(self, genes=genes, covered=self.covered + (fixed.T * beta) @ fixed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -422,10 +421,9 @@ def by_type(data: RowMatrix, genes: pd.Index, types: Labels) -> tuple[pd.DataFra
 
 def _name_groups(ax: Axes, groups: list[str]) -> None:
     """Name runs of columns above the axes, each with a line."""
-    starts = np.flatnonzero([group != previous for previous, group in pairwise([None, *groups])])
-    ends = np.append(starts[1:], len(groups))
+    runs = pd.Series(range(len(groups))).groupby(groups, sort=False).agg(["min", "max"])
     above: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "clip_on": False}
-    ax.hlines([1.01] * len(starts), starts - 0.35, ends - 0.65, color="grey", lw=1, **above)
     look: dict[str, Any] = {"rotation": 90, "ha": "center", "size": SMALL, "parse_math": False}
-    for start, end in zip(starts, ends, strict=True):
-        ax.text((start + end - 1) / 2, 1.03, groups[start], **look, **above)
+    for group, (first, last) in runs.iterrows():
+        ax.hlines(1.01, first - 0.35, last + 0.35, color="grey", lw=1, **above)
+        ax.text((first + last) / 2, 1.03, group, **look, **above)

@@ -404,12 +404,10 @@ def stability(
     if frequency.empty:
         raise InvalidValue(f"`key={short(key)}` is of a panel in which all genes were included")
     frequency = frequency.head(n_genes or results.n_chosen(entry))
-    of, different = str(entry.get("of")), None
-    selected = np.ones(len(frequency), dtype=bool)
-    if of in adata.uns:
-        different = stale.difference(adata, of, entry)
-        if different is None:
-            selected = adata.var[f"{of}_selected"].loc[frequency.index].to_numpy(dtype=bool)
+    of, selected = str(entry.get("of")), np.ones(len(frequency), dtype=bool)
+    different = stale.difference(adata, of, entry) if of in adata.uns else None
+    if of in adata.uns and different is None:
+        selected = adata.var[f"{of}_selected"].loc[frequency.index].to_numpy(dtype=bool)
     table = pd.DataFrame({"length": frequency, "text": "", "mark": None})
     table["shade"] = [inside if is_selected else outside for is_selected in selected]
     names = names_of(adata, symbols)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,56 +16,46 @@ if TYPE_CHECKING:
     from ..solvers.panel import Problem
 
 
-class LapAOFS(Method):
-    """Greedy A-optimal features."""
-
-    name = "lapaofs"
-    title = "LapAOFS: greedy A-optimal features"
-    reference = "He, Ji, Zhang & Bao 2011"
-
-    def solve(self, problem: Problem) -> Panel:
-        """Pick genes one by one so that ``Tr Λ⁻¹``, the approximate variance, falls most.
-
-        ``Λ = XᵀBX + λ2 I`` is the normal matrix of LapRLS.  With whitened genes that is
-        :class:`~glfs_bio.solvers.greedy.Greedy` on ``Tr E``.  λ2 is that of :func:`pick`.
-
-        Gains add up over batches.
-
-        Weights are what a gene gained when it entered, zero for the others.
-        """
-        return pick(problem, "trace")
-
-
-class LapDOFS(Method):
-    """Greedy D-optimal features."""
-
-    name = "lapdofs"
-    title = "LapDOFS: greedy D-optimal features"
-    reference = "He, Ji, Zhang & Bao 2011"
-
-    def solve(self, problem: Problem) -> Panel:
-        """Pick genes one by one so that ``log det Λ``, which is that of I + A', grows most.
-
-        λ2 is that of :func:`pick`.  Gains ``log(1 + gᵀEg)`` add up over batches.
-
-        Weights are what a gene gained when it entered, zero for the others.
-        """
-        return pick(problem, "determinant")
-
-
-def pick(problem: Problem, criterion: str) -> Panel:
-    """Pick genes one by one where all directions count alike, ``W = I``.
+class Design(Method):
+    """Greedy features that make the normal matrix of LapRLS, ``Λ = XᵀBX + λ2 I``, optimal.
 
     λ2, which the paper leaves open, is the noise of a gene against the prior of the labels,
     ``n · noise · Tr K / r``: a gene of weight 1 stands for one measurement.
     """
-    n_genes: Any = problem.n_genes
-    greedy = Greedy([all_directions(cells) for cells in problem.sets], criterion)
-    greedy.grow(len(problem.fixed), among=problem.fixed)
-    greedy.grow(n_genes)
-    weights = np.zeros_like(greedy.waiting)
-    weights[greedy.picked] = np.maximum(greedy.gains, np.finfo(float).tiny)
-    return Panel(weights, without_ties(in_order(greedy.picked, greedy.waiting)), n_genes)
+
+    reference = "He, Ji, Zhang & Bao 2011"
+    #: What :class:`~glfs_bio.solvers.greedy.Greedy` looks at, of E of whitened genes.
+    criterion: ClassVar[str]
+
+    def solve(self, problem: Problem) -> Panel:
+        """Pick genes one by one where all directions count alike, ``W = I``.
+
+        Gains add up over batches.  Weights are what a gene gained when it entered, zero for the
+        others.
+        """
+        n_genes: Any = problem.n_genes
+        greedy = Greedy([all_directions(cells) for cells in problem.sets], self.criterion)
+        greedy.grow(len(problem.fixed), among=problem.fixed)
+        greedy.grow(n_genes)
+        weights = np.zeros_like(greedy.waiting)
+        weights[greedy.picked] = np.maximum(greedy.gains, np.finfo(float).tiny)
+        return Panel(weights, without_ties(in_order(greedy.picked, greedy.waiting)), n_genes)
+
+
+class LapAOFS(Design):
+    """Greedy A-optimal features: ``Tr Λ⁻¹``, the approximate variance, falls most."""
+
+    name = "lapaofs"
+    title = "LapAOFS: greedy A-optimal features"
+    criterion = "trace"
+
+
+class LapDOFS(Design):
+    """Greedy D-optimal features: ``log det Λ``, by gains of ``log(1 + gᵀEg)``, grows most."""
+
+    name = "lapdofs"
+    title = "LapDOFS: greedy D-optimal features"
+    criterion = "determinant"
 
 
 def all_directions(cells: Cells) -> Block:

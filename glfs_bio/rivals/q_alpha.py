@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .. import checks
 from ..data.matrix import RowMatrix, moments
-from ..errors import Caution
+from ..errors import caution
 from ..solvers.panel import Method, by_value
 
 if TYPE_CHECKING:
@@ -64,23 +63,18 @@ class QAlpha(Method):
                 blocks.append(np.sqrt(cells.n_cells) * mean[:, None])
         scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=varies)
         genes = np.hstack(blocks) * scale[:, None]
-        alpha, rounds, converged = coherent_weights(genes, self.n_clusters)
+        alpha, rounds, converged = coherent_weights(genes, self.n_clusters, _ROUNDS)
         if not converged:
-            warnings.warn(
-                Caution(f"Q−α did not converge in {rounds} rounds: its ranking is approximate."),
-                stacklevel=2,
-            )
+            caution(f"Q−α did not converge in {rounds} rounds: its ranking is approximate.")
         return by_value(np.abs(alpha), problem, n_iter=rounds, converged=converged)
 
 
-def coherent_weights(
-    genes: Array, n_clusters: int, *, tol: float = _TOL, max_iter: int = _ROUNDS
-) -> tuple[Array, int, bool]:
+def coherent_weights(genes: Array, n_clusters: int, max_iter: int) -> tuple[Array, int, bool]:
     """Alternate α, the leading eigenvector of G, and Q, one orthogonal iteration on A_α.
 
     ``G_ij = (m_i·m_j)(m_iᵀQQᵀm_j)`` is genes × genes and never formed: with ``H = FQ``,
     ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.  Returns α of unit length, the number of rounds, and
-    whether the last changed α by no more than `tol`.
+    whether the last changed α by no more than the tolerance.
     """
     n_genes, rank = genes.shape
     basis = np.linalg.eigh(genes.T @ genes)[1][:, ::-1][:, : min(n_clusters, rank)]
@@ -89,7 +83,7 @@ def coherent_weights(
         previous = alpha
         alpha = _leading(genes, genes @ basis, previous)
         basis = np.linalg.qr(genes.T @ (alpha[:, None] * (genes @ basis)))[0]
-        if np.linalg.norm(alpha - previous) <= tol:
+        if np.linalg.norm(alpha - previous) <= _TOL:
             return alpha, rounds, True
     return alpha, max_iter, False
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import checks
-from ..errors import Caution
+from ..errors import caution
 from ..solvers.panel import Method, by_value
 
 if TYPE_CHECKING:
@@ -47,9 +46,7 @@ class SparsePCA(Method):
         n_components = min(self.n_components, n_genes, *genes.shape)
         loadings, scores, info = components(genes, n_components, -(-n_genes // n_components))
         if not info["converged"]:
-            warnings.warn(
-                Caution("Sparse PCA did not converge: its ranking is approximate."), stacklevel=2
-            )
+            caution("Sparse PCA did not converge: its ranking is approximate.")
         return replace(by_value(scores, problem, **info), weights=loadings)
 
 

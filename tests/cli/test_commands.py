@@ -47,11 +47,12 @@ def test_several_files(on_cells, cells, tmp_path):
 
 
 def test_limits_and_a_platform_of_files(on_cells, cells, tmp_path):
-    """Fields of a file and of options are one record."""
-    (tmp_path / "limits.json").write_text('{"expression": {"mean": [null, 2]}}')
-    (tmp_path / "platform.toml").write_text('name = "merscope"\nfailure = 0.1\n')
-    words = "--limits limits.json --cost price --budget 6 --platform platform.toml"
-    genes = on_cells(f"select cells.h5ad -n 3 {words} --orderable catalogue").stdout
+    limits = '{"expression": {"mean": [null, 2]}, "cost": "price", "budget": 6}'
+    (tmp_path / "limits.json").write_text(limits)
+    platform = 'name = "merscope"\nfailure = 0.1\ngenes = "catalogue"\n'
+    (tmp_path / "platform.toml").write_text(platform)
+    words = "--limits limits.json --platform platform.toml"
+    genes = on_cells(f"select cells.h5ad -n 3 {words}").stdout
     limits = Limits(expression={"mean": (None, 2)}, cost="price", budget=6)
     platform = Platform("merscope", failure=0.1, genes="catalogue")
     pp.select_genes(cells, 3, limits=limits, platform=platform)

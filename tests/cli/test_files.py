@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import anndata as ad
-import h5py
 import numpy as np
 import pytest
 import scanpy as sc
@@ -16,7 +15,6 @@ from every_call import LINES
 from scipy import sparse
 
 import glfs_bio
-from glfs_bio.cli import files
 
 HEAVY = {"anndata", "pandas", "scanpy", "scipy", "sklearn"}
 #: Words of lines that write to a file.
@@ -104,16 +102,6 @@ def test_streams_that_cannot_be(run):
         result = run(line, input=b"\x00\x01")
         assert (result.exit_code, result.stdout) == (1, "")
         assert named in result.stderr
-
-
-def test_what_stdin_looks_like(tmp_path):
-    path = tmp_path / "stdin"
-    with h5py.File(path, "w") as file:
-        file.create_group("matrix")
-    assert files._ending(path) == ".h5"
-    with gzip.open(path, "wt") as file:
-        file.write("cell\tCD3D\n")
-    assert files._ending(path) == ".tsv.gz"
 
 
 def test_logarithms_are_taken_once(run, cells):

@@ -147,9 +147,11 @@ def arguments(on_cells, run, monkeypatch):
 def test_limits(arguments, tmp_path):
     limits = {"per_group": {"T": [2, 10]}, "groups": {"T": ["CD3D", "CD3E"]}, "priority": "price"}
     (tmp_path / "limits.json").write_text(json.dumps(limits))
-    line = "select cells.h5ad --limits limits.json --cost price --budget 13"
-    expected = glfs_bio.Limits(**limits, cost="price", budget=13.0)
-    assert arguments(line, "pp.select_genes") == {"limits": expected}
+    expected = {"limits": glfs_bio.Limits(**limits)}
+    assert arguments("select cells.h5ad --limits limits.json", "pp.select_genes") == expected
+    line = """select cells.h5ad --limits '{"per_type": 1, "groupby": "louvain"}'"""
+    expected = {"limits": glfs_bio.Limits(per_type=1, groupby="louvain")}
+    assert arguments(line, "pp.select_genes") == expected
 
 
 def test_platforms(arguments, cells, tmp_path):
@@ -157,21 +159,27 @@ def test_platforms(arguments, cells, tmp_path):
     (tmp_path / "neighbours.csv").write_text(neighbours)
     (tmp_path / "platform.toml").write_text(
         'failure = 0.1\nspillover = 0.3\nspillover_to = "neighbours.csv"\nefficiency = "cells.h5ad"'
+        '\ngenes = "glfs_selected"'
     )
-    line = "evaluate cells.h5ad glfs --platform platform.toml --orderable glfs_selected"
+    line = "evaluate cells.h5ad glfs --platform platform.toml"
     platform = arguments(line, "tl.evaluate_panel")["platform"]
     assert (platform.failure, platform.spillover) == (0.1, 0.3)
     assert platform.genes == "glfs_selected"
     assert platform.spillover_to == {"0": {"1": 1.0}, "1": {"0": 0.5, "1": 0.5}}
     assert list(platform.efficiency.var_names) == list(cells.var_names)
-    values = arguments("extend cells.h5ad glfs --platform xenium_v1", "tl.extend_panel")
-    assert values["platform"] == glfs_bio.Platform("xenium_v1")
+    for text, expected in {
+        "xenium_v1": glfs_bio.Platform("xenium_v1"),
+        "xenium_v1=vendor.json": glfs_bio.Platform("xenium_v1", genes="vendor.json"),
+    }.items():
+        values = arguments(f"extend cells.h5ad glfs --platform {text}", "tl.extend_panel")
+        assert values["platform"] == expected
 
 
 def test_a_target_of_what_judges(arguments):
-    line = "explain cells.h5ad glfs --preserve louvain=2 --cell-weights louvain --use-rep mine"
-    target = Preserve({"louvain": 2}, "louvain", "mine")
-    assert arguments(line, "tl.explain_panel") == {"panel": "glfs", "preserve": target}
+    fields = {"target": {"louvain": 2}, "cell_weights": "louvain", "use_rep": "mine"}
+    line = f"explain cells.h5ad glfs --preserve '{json.dumps(fields)}'"
+    expected = {"panel": "glfs", "preserve": Preserve(**fields)}
+    assert arguments(line, "tl.explain_panel") == expected
 
 
 OPTIONS = {
