@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from logging.handlers import BufferingHandler
@@ -19,7 +20,7 @@ from joblib import hash as content_of
 from joblib import parallel_config
 
 from .. import checks, io, pp, tl
-from .._anndata import columns, read
+from .._anndata import columns, read, results
 from .._docs import REQUIRED, parameters
 from .._progress import collected
 from ..errors import Door, InvalidType, InvalidValue, Refusal, note, short
@@ -38,10 +39,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from ..cells.spec import StructureSpec
+
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
-#: Key of the structure of one call, of which a function that evaluates panels takes parameters.
-_TEMPORARY = "glfs_structure_temporary"
 #: Shape of the object of the last call, and what was computed on its way, for the next call on the
 #: same cells: checksums say whether they are.
 _computed: dict[str, Any] = {}
@@ -245,50 +246,46 @@ def _new_columns(table: pd.DataFrame, former: pd.DataFrame) -> pd.DataFrame:
     return table[new]
 
 
-def _evaluate(target: str, adata: ad.AnnData, **options: Any) -> None:
-    """Evaluate panels by a structure that R may name.
+def _evaluate(
+    function: Callable[..., Any],
+    adata: ad.AnnData,
+    preserve: Any = None,
+    cell_weights: str | None = None,
+    use_rep: Any = None,
+    **options: Any,
+) -> None:
+    """Evaluate panels by a structure that R may name, or describe by its parameters.
 
-    What Python has in one argument R has in several: `preserve`, `cell_weights`, `use_rep`, and the
-    parameters of a structure.
+    Python has all of it in `preserve`.
     """
-    function = formals.FUNCTIONS[target]
-    structure = {name: options.pop(name) for name in formals.more(target) & set(options)}
-    weights, use_rep = structure.pop("cell_weights", None), structure.pop("use_rep", None)
-    if structure or weights is not None or use_rep is not None:
-        panel = options.get("panel", parameters(function)["panel"].default)
-        selection = panel if isinstance(panel, str) and f"{panel}_selected" in adata.var else None
-        preserve = options.get("preserve")
-        if preserve is None and selection is not None and selection in adata.uns:
-            recorded = pp.recorded_parameters(adata, selection)
-            preserve = recorded["preserve"]
-            weights = recorded["cell_weights"] if weights is None else weights
-        if structure:
-            use_rep = _compute_structure(adata, selection, use_rep, structure)
-        preserve = "structure" if preserve is None else preserve
-        options["preserve"] = Preserve(preserve, weights, use_rep)
-    function(adata, **options)
-    if use_rep == _TEMPORARY:  # it is gone afterwards
-        for table in (adata.uns, adata.obsm, adata.varm):
-            del table[_TEMPORARY]
-        for entry in adata.uns.values():
-            if entry.get("params", {}).get("use_rep") == _TEMPORARY:
-                entry["params"]["use_rep"] = entry["structure"].get("use_rep", "None")
+    taken = parameters(function)
+    of_structure = set(parameters(pp.structure)) - set(taken)
+    settings = {name: options.pop(name) for name in of_structure & set(options)}
+    key = options.get("panel", taken["panel"].default)
+    is_selection = isinstance(key, str) and f"{key}_selected" in adata.var and key in adata.uns
+    if settings:
+        use_rep = _structure(adata, key if is_selection else None, use_rep, settings)
+    if cell_weights is not None or use_rep is not None:
+        if preserve is None and is_selection:
+            request = results.request_of(adata, key)
+            preserve = request.preserve
+            cell_weights = request.cell_weights if cell_weights is None else cell_weights
+        preserve = Preserve("structure" if preserve is None else preserve, cell_weights, use_rep)
+    function(adata, preserve=preserve, **options)
 
 
-def _compute_structure(
+def _structure(
     adata: ad.AnnData, selection: str | None, use_rep: str | None, settings: dict[str, Any]
-) -> str:
-    """Compute the structure of a panel with other settings, and return its key."""
+) -> StructureSpec:
+    """Return how the structure of a panel is computed with other settings."""
     by_name = None if use_rep is None else Preserve(use_rep=use_rep)
-    spec = vars(request_for(adata, selection, preserve=by_name).structure)
-    if use_rep is not None and spec["stored_key"] is not None:
+    spec = request_for(adata, selection, preserve=by_name).structure
+    if use_rep is not None and spec.stored_key is not None:
         raise InvalidValue(
             f"`use_rep={short(use_rep)}` names a structure that is there: leave "
             f"{', '.join(sorted(settings))} out"
         )
-    settings = {name: spec[name] for name in spec if name != "stored_key"} | settings
-    pp.structure(adata, **settings, key_added=_TEMPORARY)
-    return _TEMPORARY
+    return replace(spec, **settings, stored_key=None)
 
 
 def _examine(adata: ad.AnnData, **options: Any) -> None:
@@ -387,7 +384,7 @@ def _about() -> dict[str, Any]:
 
 #: What R calls on its objects, where it is not the function of Python of that name.
 _CALLS: dict[str, Callable[..., Any]] = {
-    **{name: partial(_evaluate, name) for name in formals.EVALUATING},
+    **{name: partial(_evaluate, formals.FUNCTIONS[name]) for name in formals.EVALUATING},
     "stability": _examine,
     "classify": _classify,
 }

@@ -155,7 +155,9 @@ def request_for(
         request = Request(structure=of_object(adata, layer))
     if preserve is not None:
         fields |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
-    if use_rep is not None:
+    if isinstance(use_rep, StructureSpec):
+        fields["structure"] = use_rep
+    elif use_rep is not None:
         structure = specified(adata, StructureSpec(use_rep=use_rep))
         ignore = structure.ignore if structure.stored_key else request.structure.ignore
         fields["structure"] = replace(structure, ignore=ignore)
