@@ -21,9 +21,9 @@ from joblib import parallel_config
 
 from .. import checks, io, pp, tl
 from .._anndata import columns, read, results
-from .._docs import REQUIRED, parameters
+from .._docs import parameters
 from .._progress import collected
-from ..errors import Door, InvalidType, InvalidValue, Refusal, note, short
+from ..errors import Door, InvalidValue, Refusal, note, short
 from ..estimators import LapRLSClassifier
 from ..io._read import make_unique
 from ..labels import check_classes
@@ -46,6 +46,8 @@ _CLASSIFIER = "glfs_class"
 #: Shape of the object of the last call, and what was computed on its way, for the next call on the
 #: same cells: checksums say whether they are.
 _computed: dict[str, Any] = {}
+#: Python's names of arguments that have others in R.
+_PYTHON_NAMES = {name: argument for argument, name in formals.RENAMED.items()}
 #: What Python and R hand over to one another outside of a call of R.
 handed_over: list[dict[str, Any]] = []
 
@@ -113,23 +115,11 @@ def _condition(error: BaseException, door: Door) -> dict[str, Any]:
     return fields
 
 
-def _arguments(target: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of a function, or fields of a record, as Python has them."""
-    function = formals.CALLED[target]
-    name = words.name_of(function)
-    names = formals.options(target)
-    needed = [field.name for field in parameters(function).values() if field.default is REQUIRED]
-    for option in options:
-        if option not in names:
-            takes = f"it takes {', '.join(formals.argument_names(target))}"
-            remedy = formals.meant(target, option) or takes
-            raise InvalidType(f"`{option}` is no argument of `glfs_bio.{name}`: {remedy}")
-    for option in [*needed, *formals.NEEDED.get(target, ())]:
-        if option not in {*options, "adata"}:
-            raise InvalidType(f"`{option}` is missing: `glfs_bio.{name}` needs it")
     arguments = {
-        names[option]: _CONVERSIONS[option](value) if option in _CONVERSIONS else value
-        for option, value in options.items()
+        _PYTHON_NAMES.get(name, name): _CONVERSIONS[name](value) if name in _CONVERSIONS else value
+        for name, value in options.items()
     }
     if (lam := arguments.pop("lam", None)) is not None:  # which Python has in the objective
         objective = arguments.get("objective", "error")
@@ -144,10 +134,8 @@ def _in_obsm(value: Any) -> Any:
     return REDUCED.get(value, value) if isinstance(value, str) else value
 
 
-def _record(name: str, value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    return formals.RECORDS[name](**_arguments(name, value))
+def _record(record: Callable[..., Any], value: Any) -> Any:
+    return record(**_arguments(value)) if isinstance(value, dict) else value
 
 
 def _cells(value: Any) -> Any:
@@ -160,15 +148,13 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("use_rep", "preserve", "spatial"), _in_obsm),
     **dict.fromkeys(("panel", "catalogue"), objects.panel),
     **dict.fromkeys(("efficiency", "spillover_to"), _cells),
-    **{name: partial(_record, name) for name in formals.RECORDS},
+    **{name: partial(_record, record) for name, record in formals.RECORDS.items()},
 }
 
 
-def _write(
-    target: str, call: Callable[..., Any], sets: Any, options: dict[str, Any]
-) -> dict[str, Any]:
+def _write(call: Callable[..., Any], sets: Any, options: dict[str, Any]) -> dict[str, Any]:
     """Call a function on an object, or on several by name, and return what it wrote to each."""
-    arguments = _arguments(target, options)
+    arguments = _arguments(options)
     several = isinstance(sets, dict)
     cells = {
         name: put_together(parts) for name, parts in (sets.items() if several else [("", sets[0])])
@@ -312,11 +298,10 @@ def _classify(adata: ad.AnnData, **options: Any) -> None:
 
 def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """Fit LapRLS to all genes."""
-    arguments = _arguments("laprls", options)
     adata = put_together(parts)
-    codes, categories = columns.labels(adata, arguments.pop("labels"), "labels")
+    codes, categories = columns.labels(adata, options.pop("labels"), "labels")
     check_classes(categories[codes[codes >= 0]].astype(str), name="labels")
-    model = LapRLSClassifier(**arguments).fit(read.row_matrix(adata).loaded(), codes)
+    model = LapRLSClassifier(**options).fit(read.row_matrix(adata).loaded(), codes)
     return {
         "classes": values.strings(categories[model.classes_].astype(str)),
         "genes": values.strings(adata.var_names),
@@ -390,7 +375,7 @@ _CALLS: dict[str, Callable[..., Any]] = {
 }
 #: What R may call.
 TARGETS: dict[str, Callable[..., Any]] = {
-    **{name: partial(_write, name, call) for name, call in (formals.FUNCTIONS | _CALLS).items()},
+    **{name: partial(_write, call) for name, call in (formals.FUNCTIONS | _CALLS).items()},
     "about": _about,
     "estimate_efficiency": _estimate,
     "write_order": _write_order,
