@@ -31,7 +31,6 @@ from ..methods import OBJECTIVES
 from ..options import Preserve
 from ..tl._panel import request_for
 from . import formals, objects, session, values, words
-from .objects import put_together, take_apart
 from .words import REDUCED
 
 if TYPE_CHECKING:
@@ -43,13 +42,11 @@ if TYPE_CHECKING:
 
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
-#: Shape of the object of the last call, and what was computed on its way, for the next call on the
-#: same cells: checksums say whether they are.
-_computed: dict[str, Any] = {}
+#: What was computed on the way of the last call, by the shape of its object, attribute and key, for
+#: the next call on the same cells: checksums say whether they are.
+_computed: dict[tuple[Any, str, str], Any] = {}
 #: Python's names of arguments that have others in R.
 _PYTHON_NAMES = {name: argument for argument, name in formals.RENAMED.items()}
-#: What Python and R hand over to one another outside of a call of R.
-handed_over: list[dict[str, Any]] = []
 
 
 def answer(target: str, arguments: Any, of: str) -> Any:
@@ -90,12 +87,9 @@ def _conditions(door: Door, conditions: dict[str, Any]) -> Iterator[None]:
             yield
         finally:
             root.removeHandler(handler)
-            texts = {
-                "messages": [record.getMessage() for record in handler.buffer],
-                "warnings": [str(warning.message) for warning in caught],
-            }
-            for name, lines in texts.items():
-                conditions[name] = values.strings([door.show(text) for text in lines])
+            notes = [record.getMessage() for record in handler.buffer]
+            conditions["messages"] = list(map(door.show, notes))
+            conditions["warnings"] = [door.show(str(warning.message)) for warning in caught]
 
 
 def _condition(error: BaseException, door: Door) -> dict[str, Any]:
@@ -107,11 +101,9 @@ def _condition(error: BaseException, door: Door) -> dict[str, Any]:
         "message": str(text),
     }
     if isinstance(error, Refusal):
-        fields |= {
-            "message": door.show(error.text),
-            "argument": door.argument(error.argument, None),
-            "kind": type(error).__name__,
-        }
+        argument = door.argument(error.argument, None)
+        kind = type(error).__name__
+        fields |= {"message": door.show(error.text), "argument": argument, "kind": kind}
     return fields
 
 
@@ -138,92 +130,74 @@ def _record(record: Callable[..., Any], value: Any) -> Any:
     return record(**_arguments(value)) if isinstance(value, dict) else value
 
 
-def _cells(value: Any) -> Any:
-    """Return cells of another assay, where the value is an object of R."""
-    return put_together(value) if isinstance(value, dict) and "obs" in value else value
-
-
 #: By the options whose values R has in other forms.
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("use_rep", "preserve", "spatial"), _in_obsm),
-    **dict.fromkeys(("panel", "catalogue"), objects.panel),
-    **dict.fromkeys(("efficiency", "spillover_to"), _cells),
     **{name: partial(_record, record) for name, record in formals.RECORDS.items()},
 }
 
 
-def _write(call: Callable[..., Any], sets: Any, options: dict[str, Any]) -> dict[str, Any]:
+def _write(call: Callable[..., Any], sets: Any, options: dict[str, Any]) -> list[dict[str, Any]]:
     """Call a function on an object, or on several by name, and return what it wrote to each."""
     arguments = _arguments(options)
     several = isinstance(sets, dict)
-    cells = {
-        name: put_together(parts) for name, parts in (sets.items() if several else [("", sets[0])])
-    }
-    if not several:
-        _restore_computed(cells[""])
-    old_tables = {
-        name: {"var": adata.var.copy(), "obs": adata.obs.copy(), "uns": {**adata.uns}}
-        for name, adata in cells.items()
-    }
-    call(cells if several else cells[""], **arguments)
-    if not several:
-        _keep_computed(cells[""])
-    return {name: _changes(adata, old_tables[name]) for name, adata in cells.items()}
-
-
-def _keep_computed(adata: ad.AnnData) -> None:
-    """Keep what was computed for an object, in place of what was kept before."""
-    _computed["shape"] = adata.shape
-    for name in ("uns", "obsm", "varm"):
-        table = getattr(adata, name)
-        _computed[name] = {key: table[key] for key in table if read.COMPUTED.fullmatch(key)}
-
-
-def _restore_computed(adata: ad.AnnData) -> None:
-    """Put it into an object of the same size that has none."""
-    if _computed.get("shape") == adata.shape:
-        for name in ("uns", "obsm", "varm"):
-            for key, value in _computed[name].items():
-                getattr(adata, name).setdefault(key, value)
-
-
-def _changes(adata: ad.AnnData, old_tables: dict[str, Any]) -> dict[str, Any]:
-    """Return columns and records that are new, and the names of those that are gone."""
-    rows = old_tables["var"].index.get_indexer(adata.var_names)
-    records, revised = {}, {}
-    for key, entry in adata.uns.items():
-        old = old_tables["uns"].get(key, {})
-        if read.COMPUTED.fullmatch(key):
-            continue
-        # The records that R handed over have no versions.
-        if "versions" in entry and entry["written"] != old.get("written"):
-            records[key] = entry
-        elif "versions" not in entry and old and entry is not old:
-            revised[key] = {
-                name: value
-                for name, value in entry.items()
-                if content_of(old.get(name)) != content_of(value)  # a subset copies them all
-            }
-    # R numbers its results, whatever was computed by the way.
-    numbers = [
-        int(entry["written"])
-        for key, entry in old_tables["uns"].items()
-        if "written" in entry and not read.COMPUTED.fullmatch(key)
+    cells = list(sets.values()) if several else sets
+    tables = [
+        {name: getattr(adata, name).copy() for name in ("var", "obs", "uns")} for adata in cells
     ]
-    written = sorted(records, key=lambda key: int(records[key]["written"]))
+    if several:
+        call(sets, **arguments)
+    else:
+        with _computed_before(cells[0]):
+            call(cells[0], **arguments)
+    return list(map(_changes, cells, tables))
+
+
+@contextmanager
+def _computed_before(adata: ad.AnnData) -> Iterator[None]:
+    """Give an object what was computed for the last one, and keep what is computed for this one."""
+    for (shape, name, key), value in _computed.items():
+        if shape == adata.shape:
+            getattr(adata, name).setdefault(key, value)
+    yield
+    _computed.clear()
+    for name in ("uns", "obsm", "varm"):
+        for key, value in getattr(adata, name).items():
+            if read.COMPUTED.fullmatch(key):
+                _computed[adata.shape, name, key] = value
+
+
+def _changes(adata: ad.AnnData, tables: dict[str, Any]) -> dict[str, Any]:
+    """Return what is new in an object since it had these tables, and the names of what is gone.
+
+    R numbers its results, whatever was computed by the way.
+    """
+    rows = tables["var"].index.get_indexer(adata.var_names)
+    former = tables["uns"]
+    number = max((int(entry.get("written", 0)) for entry in former.values()), default=0)
+    records = {}
+    for key, entry in sorted(adata.uns.items(), key=lambda item: int(item[1].get("written", 0))):
+        before = former.get(key, {})
+        # The records that R handed over have no versions.
+        is_new = "versions" in entry and entry["written"] != before.get("written")
+        if is_new and not read.COMPUTED.fullmatch(key):
+            number += 1
+            records[key] = objects.result(adata, key) | {"written": number}
+        elif "versions" not in entry and before and entry is not before:
+            names = [
+                name for name in entry if content_of(entry[name]) != content_of(before.get(name))
+            ]
+            if names:  # a subset copies what has not changed, too
+                records[key] = {name: entry[name] for name in names}
     return {
         "rows": rows + 1,
-        "var": _new_columns(adata.var, old_tables["var"].iloc[rows]),
-        "obs": _new_columns(adata.obs, old_tables["obs"]),
+        "var": _new_columns(adata.var, tables["var"].iloc[rows]),
+        "obs": _new_columns(adata.obs, tables["obs"]),
         "gone": {
             name: values.strings(list(set(table) - {*getattr(adata, name)}))
-            for name, table in old_tables.items()
+            for name, table in tables.items()
         },
-        "revised": revised,
-        "records": {
-            key: objects.result(adata, key) | {"written": number}
-            for number, key in enumerate(written, max(numbers, default=0) + 1)
-        },
+        "records": records,
     }
 
 
@@ -290,21 +264,18 @@ def _classify(adata: ad.AnnData, **options: Any) -> None:
     name = f"{key}_decision"
     old = [column for column in adata.obs if column.startswith(f"{name}.")]
     adata.obs.drop(columns=old, inplace=True)
-    if name in adata.obsm:
-        decision = adata.obsm.pop(name)
-        for label, values_of_label in zip(adata.uns[key]["classes"], decision.T, strict=True):
-            adata.obs[f"{name}.{label}"] = values_of_label
+    for label, column in zip(adata.uns[key]["classes"], adata.obsm.pop(name).T, strict=True):
+        adata.obs[f"{name}.{label}"] = column
 
 
-def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def _laprls(adata: ad.AnnData, options: dict[str, Any]) -> dict[str, Any]:
     """Fit LapRLS to all genes."""
-    adata = put_together(parts)
     codes, categories = columns.labels(adata, options.pop("labels"), "labels")
     check_classes(categories[codes[codes >= 0]].astype(str), name="labels")
     model = LapRLSClassifier(**options).fit(read.row_matrix(adata).loaded(), codes)
     return {
-        "classes": values.strings(categories[model.classes_].astype(str)),
-        "genes": values.strings(adata.var_names),
+        "classes": categories[model.classes_].astype(str),
+        "genes": adata.var_names,
         "coef": model.coef_.T,
         "intercept": model.intercept_,
     }
@@ -320,21 +291,11 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     return {"table": panel.table.astype(dict.fromkeys(texts, str)), "about": about}
 
 
-def _write_order(
-    parts: dict[str, Any] | None, orders: dict[str, Any], path: str, **options: Any
-) -> None:
+def _write_order(adata: ad.AnnData | None, orders: dict[str, Any], **options: Any) -> None:
     """Write an order, of which the object may be gone."""
-    adata = ad.AnnData() if parts is None else put_together(parts)
-    adata.uns.update({key: dict(order) for key, order in orders.items()})
-    io.write_order(adata, path, **options)
-
-
-def _write_reference(
-    parts: dict[str, Any], path: str, labels: str, counts_layer: str, **options: Any
-) -> None:
-    """Write a reference; the matrix of the object is that of raw counts."""
-    adata = put_together(parts | {"layers": {counts_layer: parts["X"]}})
-    io.write_reference(adata, path, labels, counts_layer=counts_layer, **options)
+    adata = ad.AnnData() if adata is None else adata
+    adata.uns.update(orders)
+    io.write_order(adata, **options)
 
 
 def _read_h5ad(
@@ -350,13 +311,8 @@ def _read_h5ad(
         dropped = [f"layers[{name!r}]" for name in read.layers(adata)]
         adata = adata.raw.to_adata()
         make_unique(adata, Path(path))
-    plain, more = take_apart(adata, X_name)
-    return plain | {"left": values.strings(dropped + more)}
-
-
-def _estimate(reference: dict[str, Any], spatial: dict[str, Any], labels: Any) -> pd.DataFrame:
-    """Return efficiencies of genes, from the counts of two objects."""
-    return tl.estimate_efficiency(put_together(reference), put_together(spatial), labels)
+    parts = objects.take_apart(adata, X_name)
+    return parts | {"left": dropped + parts["left"]}
 
 
 def _about() -> dict[str, Any]:
@@ -367,22 +323,20 @@ def _about() -> dict[str, Any]:
     }
 
 
-#: What R calls on its objects, where it is not the function of Python of that name.
-_CALLS: dict[str, Callable[..., Any]] = {
-    **{name: partial(_evaluate, formals.FUNCTIONS[name]) for name in formals.EVALUATING},
-    "stability": _examine,
-    "classify": _classify,
-}
 #: What R may call.
 TARGETS: dict[str, Callable[..., Any]] = {
-    **{name: partial(_write, call) for name, call in (formals.FUNCTIONS | _CALLS).items()},
+    **{name: partial(_write, function) for name, function in formals.FUNCTIONS.items()},
+    **{
+        name: partial(_write, partial(_evaluate, formals.FUNCTIONS[name]))
+        for name in formals.EVALUATING
+    },
+    "stability": partial(_write, _examine),
+    "classify": partial(_write, _classify),
     "about": _about,
-    "estimate_efficiency": _estimate,
+    "estimate_efficiency": tl.estimate_efficiency,
     "write_order": _write_order,
-    "write_reference": _write_reference,
+    "write_reference": io.write_reference,
     "read_panel": _read_panel,
     "laprls": _laprls,
     "read_h5ad": _read_h5ad,
-    "fetch": handed_over.pop,
-    "store": lambda **content: handed_over.append(content),
 }

@@ -11,7 +11,7 @@ import scanpy as sc
 
 from glfs_bio import Limits, Platform, Preserve, io, pp, rbridge, tl
 from glfs_bio.glfs2014 import Exact
-from glfs_bio.rbridge import calls
+from glfs_bio.rbridge import calls, values
 from glfs_bio.rbridge.objects import record_for_r
 
 EXAMPLE = Path(__file__).parents[2] / "r_bridge" / "examples" / "pbmc3k.R"
@@ -38,6 +38,8 @@ glfs_plain <- function(x) {
 }
 """
 
+#: A value of R, as it travels.
+PLAIN_VALUE = "glfsbio:::for_python(glfsbio:::plain_argument({}), identity)"
 #: R, and the same in Python: expression and call; keys of the record and prefixes of columns
 CALLS = {
     "evaluate": (
@@ -238,8 +240,7 @@ def adata():
 
 
 def read(ri, code):
-    ri.evalr(f"glfsbio:::call_python('store', value = glfs_plain({code}))")
-    return calls.handed_over.pop()["value"]
+    return values.read(values.from_rpy2(ri.evalr(PLAIN_VALUE.format(f"glfs_plain({code})"))))
 
 
 def listed(names):

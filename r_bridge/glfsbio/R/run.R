@@ -199,11 +199,13 @@ put_back <- function(x, result, asked) {
         result$var[names(asked$columns$genes)] <-
             lapply(asked$columns$genes, `[`, result$rows)
     }
-    for (key in names(result$revised)) {
-        record <- records_of(x, key, "x")[[key]]
-        record[names(result$revised[[key]])] <- result$revised[[key]]
-        result$records[[key]] <- record
-    }
+    # Of a record that stays in its place only what has changed.
+    for (key in names(result$records))
+        if (is.null(result$records[[key]]$written)) {
+            record <- records_of(x, key, "x")[[key]]
+            record[names(result$records[[key]])] <- result$records[[key]]
+            result$records[[key]] <- record
+        }
     result$records <- lapply(result$records, name_matrices)
     do.call(write_object,
         c(list(x, result), Filter(Negate(is.null), asked$assay)))
@@ -261,7 +263,7 @@ check_panel <- function(panel, name = "panel") {
             "string, not of class ", class(panel)[1L], "."
         )
     if (is.data.frame(panel) || is(panel, "DataFrame"))
-        return(plain_panel(panel, name))
+        return(plain("panel", table = plain_panel(panel, name)))
     if (is_string(panel)) path.expand(panel) else panel
 }
 
