@@ -86,10 +86,10 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     read.check(adata)
     checks.texts(X_name=X_name)
     register()
-    parts = objects.take_apart(adata, X_name)
-    if dropped := parts.pop("left"):
+    pieces = objects.take_apart(adata, X_name)
+    if dropped := pieces.pop("left"):
         warnings.warn(Caution(f"Not carried to R: {', '.join(dropped)}."), stacklevel=2)
-    return session.r_function("build_sce")(values.for_rpy2(values.write(parts)))
+    return session.r_function("build_sce")(values.for_rpy2(values.write(pieces)))
 
 
 def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:

@@ -20,7 +20,7 @@ from joblib import hash as content_of
 from joblib import parallel_config
 
 from .. import checks, io, pp, tl
-from .._anndata import columns, read, results
+from .._anndata import columns, names, read, results
 from .._docs import parameters
 from .._progress import collected
 from ..errors import Door, InvalidValue, Refusal, note, short
@@ -177,18 +177,16 @@ def _changes(adata: ad.AnnData, tables: dict[str, Any]) -> dict[str, Any]:
     number = max((int(entry.get("written", 0)) for entry in former.values()), default=0)
     records = {}
     for key, entry in sorted(adata.uns.items(), key=lambda item: int(item[1].get("written", 0))):
-        before = former.get(key, {})
+        old = former.get(key, {})
         # The records that R handed over have no versions.
-        is_new = "versions" in entry and entry["written"] != before.get("written")
+        is_new = "versions" in entry and entry["written"] != old.get("written")
         if is_new and not read.COMPUTED.fullmatch(key):
             number += 1
             records[key] = objects.result(adata, key) | {"written": number}
-        elif "versions" not in entry and before and entry is not before:
-            names = [
-                name for name in entry if content_of(entry[name]) != content_of(before.get(name))
-            ]
-            if names:  # a subset copies what has not changed, too
-                records[key] = {name: entry[name] for name in names}
+        elif "versions" not in entry and old and entry is not old:
+            new = [name for name in entry if content_of(entry[name]) != content_of(old.get(name))]
+            if new:  # a subset copies what has not changed, too
+                records[key] = {name: entry[name] for name in new}
     return {
         "rows": rows + 1,
         "var": _new_columns(adata.var, tables["var"].iloc[rows]),
@@ -239,13 +237,14 @@ def _structure(
 ) -> StructureSpec:
     """Return how the structure of a panel is computed with other settings."""
     by_name = None if use_rep is None else Preserve(use_rep=use_rep)
-    spec = request_for(adata, selection, preserve=by_name).structure
-    if use_rep is not None and spec.stored_key is not None:
+    request = request_for(adata, selection, preserve=by_name)
+    if use_rep is not None and request.structure.stored_key is not None:
         raise InvalidValue(
             f"`use_rep={short(use_rep)}` names a structure that is there: leave "
             f"{', '.join(sorted(settings))} out"
         )
-    return replace(spec, **settings, stored_key=None)
+    spec = replace(request.structure, **settings, stored_key=None)
+    return names.settled(adata, replace(request, structure=spec, missing="raise")).structure
 
 
 def _examine(adata: ad.AnnData, **options: Any) -> None:
@@ -298,9 +297,7 @@ def _write_order(adata: ad.AnnData | None, orders: dict[str, Any], **options: An
     io.write_order(adata, **options)
 
 
-def _read_h5ad(
-    path: str, X_name: str, raw: bool = False, modality: str | None = None
-) -> dict[str, Any]:
+def _read_h5ad(path: str, X_name: str, raw: bool, modality: str | None) -> dict[str, Any]:
     """Return the cells of a file, or with `raw` all genes of its ``.raw`` in them."""
     checks.flags(raw=raw)
     adata = io.read_cells(path, modality=modality)
@@ -311,8 +308,8 @@ def _read_h5ad(
         dropped = [f"layers[{name!r}]" for name in read.layers(adata)]
         adata = adata.raw.to_adata()
         make_unique(adata, Path(path))
-    parts = objects.take_apart(adata, X_name)
-    return parts | {"left": dropped + parts["left"]}
+    pieces = objects.take_apart(adata, X_name)
+    return pieces | {"left": dropped + pieces["left"]}
 
 
 def _about() -> dict[str, Any]:

@@ -83,15 +83,15 @@ def read(value: Any) -> Any:
             return sparse.csc_matrix((x, i, p), shape=tuple(shape))
         case {"kind": "file", "path": path, "name": name}:
             return InFile(h5py.File(path)[name])
-        case {"kind": "sparse_file", "path": path, "shape": shape, "by": form, **names}:
+        case {"kind": "sparse_file", "path": path, "shape": shape, "by": form, **places}:
             # In a file: links in memory would have all of the other one read there.
-            links = {name: h5py.ExternalLink(path, names[name]) for name in (*_BINARY, "indptr")}
+            links = {name: h5py.ExternalLink(path, places[name]) for name in (*_BINARY, "indptr")}
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                 return _sparse_in_file(Path(folder), links, form, shape)
         case {"kind": "parts", "folder": folder, "p": p, "shape": shape}:
-            parts: dict[str, Any] = {name: Path(folder) / name for name in _BINARY}
-            parts["indptr"] = p.astype(np.int64)
-            return _sparse_in_file(Path(folder), parts, "csr", shape)
+            arrays: dict[str, Any] = {name: Path(folder) / name for name in _BINARY}
+            arrays["indptr"] = p.astype(np.int64)
+            return _sparse_in_file(Path(folder), arrays, "csr", shape)
         case {"kind": "list", "items": items, "names": names}:
             return items if names is None else dict(zip(names, items, strict=True))
         case {"kind": "table", "columns": columns, "names": names, "rows": rows, "length": n}:
@@ -117,20 +117,20 @@ def _numbers(kind: str, blocks: list[bytearray]) -> Any:
     return numbers != 0 if kind == "logical" else numbers
 
 
-def _sparse_in_file(folder: Path, parts: Mapping[str, Any], form: str, shape: Numbers) -> InFile:
-    """Return a matrix of genes × cells, of which parts are links, binary files or numbers.
+def _sparse_in_file(folder: Path, arrays: Mapping[str, Any], form: str, shape: Numbers) -> InFile:
+    """Return a matrix of genes × cells, whose arrays are links, binary files or numbers.
 
     anndata knows one by attributes, which a file of 10x has not.
     """
     path = folder / "matrix.h5"
     with h5py.File(path, "w") as file:
-        for name, part in parts.items():
-            if isinstance(part, Path):
-                dtype, n_bytes = np.dtype(_BINARY[name]), part.stat().st_size
-                extent = [(str(part), 0, n_bytes)] if n_bytes else None
+        for name, array in arrays.items():
+            if isinstance(array, Path):
+                dtype, n_bytes = np.dtype(_BINARY[name]), array.stat().st_size
+                extent = [(str(array), 0, n_bytes)] if n_bytes else None
                 file.create_dataset(name, n_bytes // dtype.itemsize, dtype, external=extent)
             else:
-                file[name] = part
+                file[name] = array
         file.attrs["encoding-type"] = f"{form}_matrix"
         file.attrs["encoding-version"] = "0.1.0"
         file.attrs["shape"] = shape[::-1]

@@ -207,6 +207,7 @@ ROWS = [
     ("glfs_select_genes(list(sce, eset), 3, block = half)", IN_R, "block"),
     ("glfs_select_genes(list(a = x, b = x[1:20, ]), 30)", VALUE, "n_genes"),
     ("glfs_evaluate_panel(kept, c('g1', 'g2'), use_rep = 'mine', n_comps = 3)", VALUE, "use_rep"),
+    ("glfs_evaluate_panel(x, c('g1', 'g2'), ignore = 'zz')", KEY, "ignore"),
     ("s(limits = list(expresion = 3))", IN_R, "expresion"),
     ("s(2, platform = glfs_platform(efficiency = mean))", IN_R, "efficiency"),
     ("s(limits = glfs_limits(groups = list(1), per_group = 1))", TYPE, "groups"),
