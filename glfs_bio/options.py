@@ -418,7 +418,9 @@ class Preserve:
     use_rep: str | None = None
 
     def __post_init__(self) -> None:
-        checks.texts(or_none=True, cell_weights=self.cell_weights, use_rep=self.use_rep)
+        checks.texts(or_none=True, cell_weights=self.cell_weights)
+        if not isinstance(self.use_rep, StructureSpec):  # how it is computed, as R may say
+            checks.texts(or_none=True, use_rep=self.use_rep)
 
 
 @dataclass(frozen=True)

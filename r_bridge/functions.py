@@ -190,11 +190,7 @@ def vectors() -> list[str]:
     }
     kinds = [(kind, name.partition(".")[2]) for kind, name in KINDS.items()]
     texts = {name: [json.dumps(text) for text in sorted(vector)] for name, vector in names.items()}
-    for name, mapping in {
-        "renamed": RENAMED,
-        "writers": {kind: f"glfs_{name}" for kind, name in kinds if name in FUNCTIONS},
-    }.items():
-        texts[name] = [f'{key}\0=\0"{text}"' for key, text in mapping.items()]
+    texts["writers"] = [f'{kind}\0=\0"glfs_{name}"' for kind, name in kinds if name in FUNCTIONS]
     return [
         f"{name} <- c(\n{wrapped(', '.join(items), indent=4)}\n)" for name, items in texts.items()
     ]

@@ -21,7 +21,8 @@ USE = """
 import scanpy as sc
 import glfs_bio
 from glfs_bio import Limits
-from glfs_bio.rbridge import formals
+from glfs_bio._docs import parameters
+from glfs_bio.rbridge.formals import FUNCTIONS
 
 adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
 variants = (
@@ -39,7 +40,7 @@ for options in variants:
         assert chosen.str[:1].value_counts().max() <= 2
 assert not chosen.str.startswith("CD").any()
 assert glfs_bio.pp.recorded_parameters(adata)["avoid"] == "CD"
-assert "avoid" in formals.argument_names("select_genes")
+assert "avoid" in parameters(FUNCTIONS["select_genes"])
 """
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import checks
 from .._anndata import read
 from ..errors import Caution
-from . import calls, objects, session
+from . import calls, objects, session, values
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -86,11 +86,10 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     read.check(adata)
     checks.texts(X_name=X_name)
     register()
-    plain, dropped = objects.take_apart(adata, X_name)
-    if dropped:
+    pieces = objects.take_apart(adata, X_name)
+    if dropped := pieces.pop("left"):
         warnings.warn(Caution(f"Not carried to R: {', '.join(dropped)}."), stacklevel=2)
-    calls.handed_over.append(plain)
-    return session.r_function("build_sce")()
+    return session.r_function("build_sce")(values.for_rpy2(values.write(pieces)))
 
 
 def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
@@ -130,9 +129,8 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     """
     checks.texts(or_none=True, X_name=X_name)
     register()
-    session.r_function("hand_over_sce")(sce, *([] if X_name is None else [X_name]))
-    content = calls.handed_over.pop()
-    dropped = content.pop("left")
+    plain = session.r_function("plain_sce_and_left")(sce, *([] if X_name is None else [X_name]))
+    adata, dropped = values.read(values.from_rpy2(plain))
     if len(dropped):
         warnings.warn(Caution(f"Not carried from R: {', '.join(dropped)}."), stacklevel=2)
-    return objects.put_together(content)
+    return adata

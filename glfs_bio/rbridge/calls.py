@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from logging.handlers import BufferingHandler
@@ -19,10 +20,10 @@ from joblib import hash as content_of
 from joblib import parallel_config
 
 from .. import checks, io, pp, tl
-from .._anndata import columns, read
-from .._docs import REQUIRED, parameters
+from .._anndata import columns, names, read, results
+from .._docs import parameters
 from .._progress import collected
-from ..errors import Door, InvalidType, InvalidValue, Refusal, note, short
+from ..errors import Door, InvalidValue, Refusal, note, short
 from ..estimators import LapRLSClassifier
 from ..io._read import make_unique
 from ..labels import check_classes
@@ -30,7 +31,6 @@ from ..methods import OBJECTIVES
 from ..options import Preserve
 from ..tl._panel import request_for
 from . import formals, objects, session, values, words
-from .objects import put_together, take_apart
 from .words import REDUCED
 
 if TYPE_CHECKING:
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from ..cells.spec import StructureSpec
+
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
-#: Key of the structure of one call, of which a function that evaluates panels takes parameters.
-_TEMPORARY = "glfs_structure_temporary"
-#: Shape of the object of the last call, and what was computed on its way, for the next call on the
-#: same cells: checksums say whether they are.
-_computed: dict[str, Any] = {}
-#: What Python and R hand over to one another outside of a call of R.
-handed_over: list[dict[str, Any]] = []
+#: What was computed on the way of the last call, by the shape of its object, attribute and key, for
+#: the next call on the same cells: checksums say whether they are.
+_computed: dict[tuple[Any, str, str], Any] = {}
+#: Python's names of arguments that have others in R.
+_PYTHON_NAMES = {name: argument for argument, name in formals.RENAMED.items()}
 
 
 def answer(target: str, arguments: Any, of: str) -> Any:
@@ -87,12 +87,9 @@ def _conditions(door: Door, conditions: dict[str, Any]) -> Iterator[None]:
             yield
         finally:
             root.removeHandler(handler)
-            texts = {
-                "messages": [record.getMessage() for record in handler.buffer],
-                "warnings": [str(warning.message) for warning in caught],
-            }
-            for name, lines in texts.items():
-                conditions[name] = values.strings([door.show(text) for text in lines])
+            notes = [record.getMessage() for record in handler.buffer]
+            conditions["messages"] = list(map(door.show, notes))
+            conditions["warnings"] = [door.show(str(warning.message)) for warning in caught]
 
 
 def _condition(error: BaseException, door: Door) -> dict[str, Any]:
@@ -104,31 +101,17 @@ def _condition(error: BaseException, door: Door) -> dict[str, Any]:
         "message": str(text),
     }
     if isinstance(error, Refusal):
-        fields |= {
-            "message": door.show(str(error)),
-            "argument": door.argument(error.argument, None),
-            "kind": type(error).__name__,
-        }
+        argument = door.argument(error.argument, None)
+        kind = type(error).__name__
+        fields |= {"message": door.show(str(error)), "argument": argument, "kind": kind}
     return fields
 
 
-def _arguments(target: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of a function, or fields of a record, as Python has them."""
-    function = formals.CALLED[target]
-    name = words.name_of(function)
-    names = formals.options(target)
-    needed = [field.name for field in parameters(function).values() if field.default is REQUIRED]
-    for option in options:
-        if option not in names:
-            takes = f"it takes {', '.join(formals.argument_names(target))}"
-            remedy = formals.meant(target, option) or takes
-            raise InvalidType(f"`{option}` is no argument of `glfs_bio.{name}`: {remedy}")
-    for option in [*needed, *formals.NEEDED.get(target, ())]:
-        if option not in {*options, "adata"}:
-            raise InvalidType(f"`{option}` is missing: `glfs_bio.{name}` needs it")
     arguments = {
-        names[option]: _CONVERSIONS[option](value) if option in _CONVERSIONS else value
-        for option, value in options.items()
+        _PYTHON_NAMES.get(name, name): _CONVERSIONS[name](value) if name in _CONVERSIONS else value
+        for name, value in options.items()
     }
     if (lam := arguments.pop("lam", None)) is not None:  # which Python has in the objective
         objective = arguments.get("objective", "error")
@@ -143,100 +126,76 @@ def _in_obsm(value: Any) -> Any:
     return REDUCED.get(value, value) if isinstance(value, str) else value
 
 
-def _record(name: str, value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    return formals.RECORDS[name](**_arguments(name, value))
-
-
-def _cells(value: Any) -> Any:
-    """Return cells of another assay, where the value is an object of R."""
-    return put_together(value) if isinstance(value, dict) and "obs" in value else value
+def _record(record: Callable[..., Any], value: Any) -> Any:
+    return record(**_arguments(value)) if isinstance(value, dict) else value
 
 
 #: By the options whose values R has in other forms.
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("use_rep", "preserve", "spatial"), _in_obsm),
-    **dict.fromkeys(("panel", "catalogue"), objects.panel),
-    **dict.fromkeys(("efficiency", "spillover_to"), _cells),
-    **{name: partial(_record, name) for name in formals.RECORDS},
+    **{name: partial(_record, record) for name, record in formals.RECORDS.items()},
 }
 
 
-def _write(
-    target: str, call: Callable[..., Any], sets: Any, options: dict[str, Any]
-) -> dict[str, Any]:
+def _write(call: Callable[..., Any], sets: Any, options: dict[str, Any]) -> list[dict[str, Any]]:
     """Call a function on an object, or on several by name, and return what it wrote to each."""
-    arguments = _arguments(target, options)
+    arguments = _arguments(options)
     several = isinstance(sets, dict)
-    cells = {
-        name: put_together(parts) for name, parts in (sets.items() if several else [("", sets[0])])
-    }
-    if not several:
-        _restore_computed(cells[""])
-    old_tables = {
-        name: {"var": adata.var.copy(), "obs": adata.obs.copy(), "uns": {**adata.uns}}
-        for name, adata in cells.items()
-    }
-    call(cells if several else cells[""], **arguments)
-    if not several:
-        _keep_computed(cells[""])
-    return {name: _changes(adata, old_tables[name]) for name, adata in cells.items()}
-
-
-def _keep_computed(adata: ad.AnnData) -> None:
-    """Keep what was computed for an object, in place of what was kept before."""
-    _computed["shape"] = adata.shape
-    for name in ("uns", "obsm", "varm"):
-        table = getattr(adata, name)
-        _computed[name] = {key: table[key] for key in table if read.COMPUTED.fullmatch(key)}
-
-
-def _restore_computed(adata: ad.AnnData) -> None:
-    """Put it into an object of the same size that has none."""
-    if _computed.get("shape") == adata.shape:
-        for name in ("uns", "obsm", "varm"):
-            for key, value in _computed[name].items():
-                getattr(adata, name).setdefault(key, value)
-
-
-def _changes(adata: ad.AnnData, old_tables: dict[str, Any]) -> dict[str, Any]:
-    """Return columns and records that are new, and the names of those that are gone."""
-    rows = old_tables["var"].index.get_indexer(adata.var_names)
-    records, revised = {}, {}
-    for key, entry in adata.uns.items():
-        old = old_tables["uns"].get(key, {})
-        if read.COMPUTED.fullmatch(key):
-            continue
-        # The records that R handed over have no versions.
-        if "versions" in entry and entry["written"] != old.get("written"):
-            records[key] = entry
-        elif "versions" not in entry and old and entry is not old:
-            revised[key] = {
-                name: value
-                for name, value in entry.items()
-                if content_of(old.get(name)) != content_of(value)  # a subset copies them all
-            }
-    # R numbers its results, whatever was computed by the way.
-    numbers = [
-        int(entry["written"])
-        for key, entry in old_tables["uns"].items()
-        if "written" in entry and not read.COMPUTED.fullmatch(key)
+    cells = list(sets.values()) if several else sets
+    tables = [
+        {name: getattr(adata, name).copy() for name in ("var", "obs", "uns")} for adata in cells
     ]
-    written = sorted(records, key=lambda key: int(records[key]["written"]))
+    if several:
+        call(sets, **arguments)
+    else:
+        with _computed_before(cells[0]):
+            call(cells[0], **arguments)
+    return list(map(_changes, cells, tables))
+
+
+@contextmanager
+def _computed_before(adata: ad.AnnData) -> Iterator[None]:
+    """Give an object what was computed for the last one, and keep what is computed for this one."""
+    for (shape, name, key), value in _computed.items():
+        if shape == adata.shape:
+            getattr(adata, name).setdefault(key, value)
+    yield
+    _computed.clear()
+    for name in ("uns", "obsm", "varm"):
+        for key, value in getattr(adata, name).items():
+            if read.COMPUTED.fullmatch(key):
+                _computed[adata.shape, name, key] = value
+
+
+def _changes(adata: ad.AnnData, tables: dict[str, Any]) -> dict[str, Any]:
+    """Return what is new in an object since it had these tables, and the names of what is gone.
+
+    R numbers its results, whatever was computed by the way.
+    """
+    rows = tables["var"].index.get_indexer(adata.var_names)
+    former = tables["uns"]
+    number = max((int(entry.get("written", 0)) for entry in former.values()), default=0)
+    records = {}
+    for key, entry in sorted(adata.uns.items(), key=lambda item: int(item[1].get("written", 0))):
+        old = former.get(key, {})
+        # The records that R handed over have no versions.
+        is_new = "versions" in entry and entry["written"] != old.get("written")
+        if is_new and not read.COMPUTED.fullmatch(key):
+            number += 1
+            records[key] = objects.result(adata, key) | {"written": number}
+        elif "versions" not in entry and old and entry is not old:
+            new = [name for name in entry if content_of(entry[name]) != content_of(old.get(name))]
+            if new:  # a subset copies what has not changed, too
+                records[key] = {name: entry[name] for name in new}
     return {
         "rows": rows + 1,
-        "var": _new_columns(adata.var, old_tables["var"].iloc[rows]),
-        "obs": _new_columns(adata.obs, old_tables["obs"]),
+        "var": _new_columns(adata.var, tables["var"].iloc[rows]),
+        "obs": _new_columns(adata.obs, tables["obs"]),
         "gone": {
             name: values.strings(list(set(table) - {*getattr(adata, name)}))
-            for name, table in old_tables.items()
+            for name, table in tables.items()
         },
-        "revised": revised,
-        "records": {
-            key: objects.result(adata, key) | {"written": number}
-            for number, key in enumerate(written, max(numbers, default=0) + 1)
-        },
+        "records": records,
     }
 
 
@@ -245,50 +204,47 @@ def _new_columns(table: pd.DataFrame, former: pd.DataFrame) -> pd.DataFrame:
     return table[new]
 
 
-def _evaluate(target: str, adata: ad.AnnData, **options: Any) -> None:
-    """Evaluate panels by a structure that R may name.
+def _evaluate(
+    function: Callable[..., Any],
+    adata: ad.AnnData,
+    preserve: Any = None,
+    cell_weights: str | None = None,
+    use_rep: Any = None,
+    **options: Any,
+) -> None:
+    """Evaluate panels by a structure that R may name, or describe by its parameters.
 
-    What Python has in one argument R has in several: `preserve`, `cell_weights`, `use_rep`, and the
-    parameters of a structure.
+    Python has all of it in `preserve`.
     """
-    function = formals.FUNCTIONS[target]
-    structure = {name: options.pop(name) for name in formals.more(target) & set(options)}
-    weights, use_rep = structure.pop("cell_weights", None), structure.pop("use_rep", None)
-    if structure or weights is not None or use_rep is not None:
-        panel = options.get("panel", parameters(function)["panel"].default)
-        selection = panel if isinstance(panel, str) and f"{panel}_selected" in adata.var else None
-        preserve = options.get("preserve")
-        if preserve is None and selection is not None and selection in adata.uns:
-            recorded = pp.recorded_parameters(adata, selection)
-            preserve = recorded["preserve"]
-            weights = recorded["cell_weights"] if weights is None else weights
-        if structure:
-            use_rep = _compute_structure(adata, selection, use_rep, structure)
-        preserve = "structure" if preserve is None else preserve
-        options["preserve"] = Preserve(preserve, weights, use_rep)
-    function(adata, **options)
-    if use_rep == _TEMPORARY:  # it is gone afterwards
-        for table in (adata.uns, adata.obsm, adata.varm):
-            del table[_TEMPORARY]
-        for entry in adata.uns.values():
-            if entry.get("params", {}).get("use_rep") == _TEMPORARY:
-                entry["params"]["use_rep"] = entry["structure"].get("use_rep", "None")
+    taken = parameters(function)
+    of_structure = set(parameters(pp.structure)) - set(taken)
+    settings = {name: options.pop(name) for name in of_structure & set(options)}
+    key = options.get("panel", taken["panel"].default)
+    is_selection = isinstance(key, str) and f"{key}_selected" in adata.var and key in adata.uns
+    if settings:
+        use_rep = _structure(adata, key if is_selection else None, use_rep, settings)
+    if cell_weights is not None or use_rep is not None:
+        if preserve is None and is_selection:
+            request = results.request_of(adata, key)
+            preserve = request.preserve
+            cell_weights = request.cell_weights if cell_weights is None else cell_weights
+        preserve = Preserve("structure" if preserve is None else preserve, cell_weights, use_rep)
+    function(adata, preserve=preserve, **options)
 
 
-def _compute_structure(
+def _structure(
     adata: ad.AnnData, selection: str | None, use_rep: str | None, settings: dict[str, Any]
-) -> str:
-    """Compute the structure of a panel with other settings, and return its key."""
+) -> StructureSpec:
+    """Return how the structure of a panel is computed with other settings."""
     by_name = None if use_rep is None else Preserve(use_rep=use_rep)
-    spec = vars(request_for(adata, selection, preserve=by_name).structure)
-    if use_rep is not None and spec["stored_key"] is not None:
+    request = request_for(adata, selection, preserve=by_name)
+    if use_rep is not None and request.structure.stored_key is not None:
         raise InvalidValue(
             f"`use_rep={short(use_rep)}` names a structure that is there: leave "
             f"{', '.join(sorted(settings))} out"
         )
-    settings = {name: spec[name] for name in spec if name != "stored_key"} | settings
-    pp.structure(adata, **settings, key_added=_TEMPORARY)
-    return _TEMPORARY
+    spec = replace(request.structure, **settings, stored_key=None)
+    return names.settled(adata, replace(request, structure=spec, missing="raise")).structure
 
 
 def _examine(adata: ad.AnnData, **options: Any) -> None:
@@ -307,22 +263,18 @@ def _classify(adata: ad.AnnData, **options: Any) -> None:
     name = f"{key}_decision"
     old = [column for column in adata.obs if column.startswith(f"{name}.")]
     adata.obs.drop(columns=old, inplace=True)
-    if name in adata.obsm:
-        decision = adata.obsm.pop(name)
-        for label, values_of_label in zip(adata.uns[key]["classes"], decision.T, strict=True):
-            adata.obs[f"{name}.{label}"] = values_of_label
+    for label, column in zip(adata.uns[key]["classes"], adata.obsm.pop(name).T, strict=True):
+        adata.obs[f"{name}.{label}"] = column
 
 
-def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def _laprls(adata: ad.AnnData, options: dict[str, Any]) -> dict[str, Any]:
     """Fit LapRLS to all genes."""
-    arguments = _arguments("laprls", options)
-    adata = put_together(parts)
-    codes, categories = columns.labels(adata, arguments.pop("labels"), "labels")
+    codes, categories = columns.labels(adata, options.pop("labels"), "labels")
     check_classes(categories[codes[codes >= 0]].astype(str), name="labels")
-    model = LapRLSClassifier(**arguments).fit(read.row_matrix(adata).loaded(), codes)
+    model = LapRLSClassifier(**options).fit(read.row_matrix(adata).loaded(), codes)
     return {
-        "classes": values.strings(categories[model.classes_].astype(str)),
-        "genes": values.strings(adata.var_names),
+        "classes": categories[model.classes_].astype(str),
+        "genes": adata.var_names,
         "coef": model.coef_.T,
         "intercept": model.intercept_,
     }
@@ -338,26 +290,14 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     return {"table": panel.table.astype(dict.fromkeys(texts, str)), "about": about}
 
 
-def _write_order(
-    parts: dict[str, Any] | None, orders: dict[str, Any], path: str, **options: Any
-) -> None:
+def _write_order(adata: ad.AnnData | None, orders: dict[str, Any], **options: Any) -> None:
     """Write an order, of which the object may be gone."""
-    adata = ad.AnnData() if parts is None else put_together(parts)
-    adata.uns.update({key: dict(order) for key, order in orders.items()})
-    io.write_order(adata, path, **options)
+    adata = ad.AnnData() if adata is None else adata
+    adata.uns.update(orders)
+    io.write_order(adata, **options)
 
 
-def _write_reference(
-    parts: dict[str, Any], path: str, labels: str, counts_layer: str, **options: Any
-) -> None:
-    """Write a reference; the matrix of the object is that of raw counts."""
-    adata = put_together(parts | {"layers": {counts_layer: parts["X"]}})
-    io.write_reference(adata, path, labels, counts_layer=counts_layer, **options)
-
-
-def _read_h5ad(
-    path: str, X_name: str, raw: bool = False, modality: str | None = None
-) -> dict[str, Any]:
+def _read_h5ad(path: str, X_name: str, raw: bool, modality: str | None) -> dict[str, Any]:
     """Return the cells of a file, or with `raw` all genes of its ``.raw`` in them."""
     checks.flags(raw=raw)
     adata = io.read_cells(path, modality=modality)
@@ -368,13 +308,8 @@ def _read_h5ad(
         dropped = [f"layers[{name!r}]" for name in read.layers(adata)]
         adata = adata.raw.to_adata()
         make_unique(adata, Path(path))
-    plain, more = take_apart(adata, X_name)
-    return plain | {"left": values.strings(dropped + more)}
-
-
-def _estimate(reference: dict[str, Any], spatial: dict[str, Any], labels: Any) -> pd.DataFrame:
-    """Return efficiencies of genes, from the counts of two objects."""
-    return tl.estimate_efficiency(put_together(reference), put_together(spatial), labels)
+    pieces = objects.take_apart(adata, X_name)
+    return pieces | {"left": dropped + pieces["left"]}
 
 
 def _about() -> dict[str, Any]:
@@ -385,22 +320,20 @@ def _about() -> dict[str, Any]:
     }
 
 
-#: What R calls on its objects, where it is not the function of Python of that name.
-_CALLS: dict[str, Callable[..., Any]] = {
-    **{name: partial(_evaluate, name) for name in formals.EVALUATING},
-    "stability": _examine,
-    "classify": _classify,
-}
 #: What R may call.
 TARGETS: dict[str, Callable[..., Any]] = {
-    **{name: partial(_write, name, call) for name, call in (formals.FUNCTIONS | _CALLS).items()},
+    **{name: partial(_write, function) for name, function in formals.FUNCTIONS.items()},
+    **{
+        name: partial(_write, partial(_evaluate, formals.FUNCTIONS[name]))
+        for name in formals.EVALUATING
+    },
+    "stability": partial(_write, _examine),
+    "classify": partial(_write, _classify),
     "about": _about,
-    "estimate_efficiency": _estimate,
+    "estimate_efficiency": tl.estimate_efficiency,
     "write_order": _write_order,
-    "write_reference": _write_reference,
+    "write_reference": io.write_reference,
     "read_panel": _read_panel,
     "laprls": _laprls,
     "read_h5ad": _read_h5ad,
-    "fetch": handed_over.pop,
-    "store": lambda **content: handed_over.append(content),
 }

@@ -19,6 +19,7 @@ import h5py  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
 from anndata.io import read_elem, write_elem
+from pandas.api import types
 from scipy import sparse
 
 from .._anndata import read
@@ -26,8 +27,6 @@ from .._anndata.structure import KEY
 from ..codec import restored
 from ..errors import InvalidValue, note, quoted, short
 from ..io import _tables as way_round
-from ..vendors.forms import PanelFile
-from .values import is_plain
 from .words import IN_OBSM, REDUCED
 
 _KEY, _NAME = "neighbors", "connectivities"
@@ -38,31 +37,29 @@ _BYTES = "kept"
 
 def put_together(parts: dict[str, Any]) -> ad.AnnData:
     """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
-    if len(cells := parts.get("cells", ())) and len(parts["var"]):
-        way_round.check_genes_in_rows(list(parts["var"].index.astype(str)), list(cells))
-    tables = {name: parts[name] for name in ("obs", "var")}
-    for table in tables.values():
-        table.index = table.index.astype(object).astype(str)
+    obs, var = (parts[name].rename(index=str) for name in ("obs", "var"))
+    if len(parts["cells"]) and len(var):
+        way_round.check_genes_in_rows(list(var.index), list(parts["cells"]))
+    graphs = [name for name in parts["pairs"] if _is_graph(name)]
     adata = ad.AnnData(
         parts["X"].T,
-        **tables,
+        obs,
+        var,
         obsm={REDUCED.get(name, name): array for name, array in parts["reduced"].items()},
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
-        uns={
-            _key(name): {"connectivities_key": name} for name in parts["pairs"] if _is_graph(name)
-        },
+        uns={_key(name): {"connectivities_key": name} for name in graphs},
     )
-    for name, record in parts["records"].items():
+    for key, record in parts["records"].items():
         if _BYTES in record:
-            _restore(adata, name, record[_BYTES])
+            _restore(adata, key, record[_BYTES])
         else:
-            adata.uns[name] = dict(record)
+            adata.uns[key] = record
     return adata
 
 
-def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str]]:
-    """The reverse, and the names of what has no plain form in R."""
+def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
+    """The reverse, with the names of what has no plain form in R."""
     if X_name in adata.layers:
         raise InvalidValue(f"`X_name={short(X_name)}` is the name of a layer: choose another")
     assays = {} if adata.X is None else {X_name: read.row_matrix(adata).loaded()}
@@ -76,18 +73,23 @@ def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str
             reduced[IN_OBSM.get(key, key)] = array
         else:
             dropped.append(f"obsm[{key!r}]")
-    tables = {}
-    for name in ("obs", "var"):
-        table = getattr(adata, name)
+    tables = {"obs": adata.obs, "var": adata.var}
+    for name, table in tables.items():
         no_form = [column for column in table if not is_plain(table[column])]
         tables[name] = table.drop(columns=no_form)
         dropped += [f"{name}[{str(column)!r}]" for column in no_form]
-    return {
-        "assays": {name: matrix.T for name, matrix in assays.items()},
-        "reduced": reduced,
-        "pairs": pairs,
-        **tables,
-    }, dropped
+    matrices = {name: matrix.T for name, matrix in assays.items()}
+    return {"assays": matrices, "reduced": reduced, "pairs": pairs, **tables, "left": dropped}
+
+
+def is_plain(column: pd.Series) -> bool:
+    """Return whether a column has a plain form in R."""
+    dtype = column.dtype
+    return (
+        isinstance(dtype, pd.CategoricalDtype)
+        or (types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype))
+        or all(isinstance(item, str) and "\0" not in item for item in column[column.notna()])
+    )
 
 
 def _graphs(adata: ad.AnnData) -> tuple[dict[str, Any], list[str]]:
@@ -127,13 +129,6 @@ def record_for_r(value: Any, name: str = "") -> Any:
     return list(value) if name == "preserve" and isinstance(value, np.ndarray) else value
 
 
-def panel(value: Any) -> Any:
-    """Return a panel, or several by name, of which each may be a table that R read from a file."""
-    if isinstance(value, dict):
-        return {name: panel(genes) for name, genes in value.items()}
-    return PanelFile(value, "") if isinstance(value, pd.DataFrame) else value
-
-
 def result(adata: ad.AnnData, key: str) -> dict[str, Any]:
     """Return a record for R; of a structure its parameters to read, and the rest as bytes."""
     record = adata.uns[key]
@@ -144,11 +139,8 @@ def result(adata: ad.AnnData, key: str) -> dict[str, Any]:
     buffer = io.BytesIO()
     with h5py.File(buffer, "w") as file:
         write_elem(file, _BYTES, content)
-    return {
-        **{name: plain[name] for name in ("kind", "params", "written")},
-        "n_samples": adata.n_obs,
-        _BYTES: bytearray(buffer.getbuffer()),
-    }
+    fields = {name: plain[name] for name in ("kind", "params", "written")}
+    return fields | {"n_samples": adata.n_obs, _BYTES: bytearray(buffer.getbuffer())}
 
 
 def _restore(adata: ad.AnnData, key: str, archive: bytearray) -> None:

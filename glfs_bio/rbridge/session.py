@@ -21,19 +21,16 @@ from ..errors import PackageMissing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import ModuleType
 
 _BRIDGE = "The bridge to R"
 _INSTALL = (
     "pip install rpy2; where R is older than 4.5 "
     'RPY2_CFFI_MODE=ABI pip install --no-cache-dir "rpy2-rinterface<3.6.6" rpy2'
 )
-# R calls into these as long as the process lives; without a reference it would abort.
-_callbacks: dict[Callable[..., Any], Any] = {}
 
 
 @functools.cache
-def rinterface() -> ModuleType:
+def rinterface() -> Any:
     """rpy2's low-level interface, with R running."""
     if find_spec("rpy2") is None:
         raise PackageMissing(f"{_BRIDGE} needs the package `rpy2`: {_INSTALL}")
@@ -48,16 +45,15 @@ def rinterface() -> ModuleType:
             f"{_BRIDGE} needs `R`, which rpy2 cannot load ({error}): install it (Debian: apt "
             f"install r-base-core); if it is there, rpy2 does not fit it: {_INSTALL}"
         ) from error
-    with _own_interrupts():
+    with interruptible():
         ri.initr()
     # What rpy2 set is of no use here, and processes of Python would load the system's libpython.
     os.environ.pop("LD_LIBRARY_PATH", None)
     if libraries is not None:
         os.environ["LD_LIBRARY_PATH"] = libraries
     # Later, with half of the interpreter gone, rpy2 cannot release them.
-    atexit.register(_callbacks.clear)
-    module: ModuleType = ri
-    return module
+    atexit.register(callback.cache_clear)
+    return ri
 
 
 def r_function(name: str) -> Any:
@@ -73,39 +69,32 @@ def r_function(name: str) -> Any:
     return ri.baseenv["asNamespace"](ri.StrSexpVector(["glfsbio"]))[name]
 
 
+@functools.cache
 def callback(function: Callable[..., Any]) -> Any:
-    """An R function that calls a Python one, made once."""
-    if function not in _callbacks:
-        _callbacks[function] = rinterface().rternalize(function)
-    return _callbacks[function]
+    """An R function that calls a Python one; without a reference to it R would abort."""
+    return rinterface().rternalize(function)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt here, whoever handles it outside."""
-    with _own_interrupts():
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        yield
+    """Let Ctrl-C raise KeyboardInterrupt here.
 
-
-@contextmanager
-def _own_interrupts() -> Iterator[None]:
-    """Put the handlers of Ctrl-C back afterwards: Python's, and below it R's own."""
+    Afterwards handlers are as they were, whoever set them: Python's, and below it R's own.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    below = ctypes.pythonapi.PyOS_getsig
-    below.argtypes, below.restype = [ctypes.c_int], ctypes.c_void_p
-    restore = ctypes.pythonapi.PyOS_setsig
-    restore.argtypes, restore.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+    system = ctypes.pythonapi
+    below = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_int)(("PyOS_getsig", system))
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
     handler, address = signal.getsignal(signal.SIGINT), below(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:
         if handler is not None:
             signal.signal(signal.SIGINT, handler)
-        restore(signal.SIGINT, address)
+        prototype(("PyOS_setsig", system))(signal.SIGINT, address)
 
 
 def can_fork() -> bool:
@@ -121,13 +110,10 @@ class Forked(ParallelBackendBase):  # type: ignore[misc]
     """
 
     supports_retrieve_callback = True
-    pool: ProcessPoolExecutor
 
     def effective_n_jobs(self, n_jobs: int | None) -> int:
-        """As many as asked for; −1: one a core."""
-        if n_jobs is None:
-            return 1
-        return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+        """As many as R has workers."""
+        return n_jobs or 1
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
         """Start the pool."""
@@ -168,6 +154,4 @@ class Forked(ParallelBackendBase):  # type: ignore[misc]
         """End the pool after an exception, whatever its workers are at."""
         for process in list((getattr(self.pool, "_processes", None) or {}).values()):
             process.kill()
-        self.terminate()
-        if ensure_ready:
-            self.configure(self.parallel.n_jobs, self.parallel)
+        super().abort_everything(ensure_ready)

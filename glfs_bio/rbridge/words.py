@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import json
+import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import LOG_NORMALISE, Door, cut, short
 from . import formals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 #: Names of reduced dimensions in Bioconductor, and of the same arrays in ``.obsm``.
 REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
@@ -20,34 +20,18 @@ IN_OBSM = {key: name for name, key in REDUCED.items()}
 
 #: Arguments that have another name in R.
 _ARGUMENTS = {"adata": "x", "X": "x", "layer": "assay.type", **formals.RENAMED}
-
-
-def name_of(function: Callable[..., Any]) -> str:
-    """Return the name of a function of Python in messages, such as ``"pp.structure"``."""
-    room = function.__module__.split(".")[1]
-    return function.__name__ if room == "options" else f"{room}.{function.__name__}"
-
-
+#: A text that Python wrote, as the key of an item.
+_QUOTED = re.compile("'(.*)'")
 #: Calls of R's functions, by the names of Python's.
-_CALLS = (
-    {name_of(one): f"glfs_{name}(x)" for name, one in formals.FUNCTIONS.items()}
-    | {name_of(one): f"glfs_{name}()" for name, one in formals.RECORDS.items()}
-    | {f"io.{name}": f"glfs_{name}()" for name in ("read_panel", "write_order", "write_reference")}
-    | {
-        "Preserve": "glfs_evaluate_panel(x)",
-        "estimators.LapRLSClassifier": "glfs_laprls(x, labels)",
-        "io.write_genes": "glfs_gene_sets(x)",
-        "tl.estimate_efficiency": "glfs_estimate_efficiency()",
-    }
-)
+_CALLS = {name: f"glfs_{name}(x)" for name in formals.FUNCTIONS}
+_CALLS |= {"Limits": "glfs_limits()", "Platform": "glfs_platform()"}
 
 
 def argument(name: str, value: str | None = None, *, called: Mapping[str, str] = _ARGUMENTS) -> str:
     """Return an argument of Python as R has it, with its value as R writes it."""
-    name, item, key = name.partition("[")
+    name, bracket, item = name.partition("[")
     text = called.get(name, name)
-    if item:
-        text = f"{text}[{_key(key.removesuffix(']'))}]"
+    text += bracket + _QUOTED.sub(lambda key: shown(key[1]), item)
     if value == json.dumps(f"glfs_{text}"):  # a vector that R put into a column
         return text
     return text if value is None else f"{text} = {value}"
@@ -55,32 +39,26 @@ def argument(name: str, value: str | None = None, *, called: Mapping[str, str] =
 
 def call(name: str) -> str:
     """Return a call of a function of Python, by the function that R has for it."""
-    return _CALLS.get(name, f"glfs_bio.{name} in Python")
+    return _CALLS.get(name.rpartition(".")[2], f"glfs_bio.{name} in Python")
 
 
 def shown(value: object, *, called: Mapping[str, str] = IN_OBSM) -> str:
     """Return a value as R writes it, shortened; keys of ``.obsm`` have names there."""
-    return cut(_written(called.get(value, value) if isinstance(value, str) else value))
+    return cut(_written(value, called))
 
 
-def _key(text: str) -> str:
-    """The key of an item, which Python wrote."""
-    try:
-        return shown(ast.literal_eval(text))
-    except (SyntaxError, ValueError):
-        return text
-
-
-def _written(value: object) -> str:
+def _written(value: object, called: Mapping[str, str]) -> str:
     if value is None or isinstance(value, bool):
         return {None: "NULL", True: "TRUE", False: "FALSE"}[value]
     if isinstance(value, str):
-        return json.dumps(IN_OBSM.get(value, value), ensure_ascii=False)
+        return json.dumps(called.get(value, value), ensure_ascii=False)
     if isinstance(value, dict):
-        return f"c({', '.join(f'{name} = {_written(item)}' for name, item in value.items())})"
-    if isinstance(value, list | tuple | set):
-        return f"c({', '.join(map(_written, value))})"
-    return short(value)
+        items = [f"{name} = {_written(item, called)}" for name, item in value.items()]
+    elif isinstance(value, list | tuple | set):
+        items = [_written(item, called) for item in value]
+    else:
+        return short(value)
+    return f"c({', '.join(items)})"
 
 
 def door(of: str = "SummarizedExperiment") -> Door:

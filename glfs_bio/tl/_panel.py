@@ -148,7 +148,9 @@ def request_for(
         request = Request()
     else:
         request = Request(structure=of_object(adata, layer))
-    if use_rep is not None:
+    if isinstance(use_rep, StructureSpec):
+        fields["structure"] = use_rep
+    elif use_rep is not None:
         structure = specified(adata, StructureSpec(use_rep=use_rep))
         ignore = structure.ignore if structure.stored_key else request.structure.ignore
         fields["structure"] = replace(structure, ignore=ignore)

@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
-from refusals import refused
 
 from glfs_bio import Limits, Platform, Preserve, io, pp, rbridge, tl
-from glfs_bio.errors import InvalidType
 from glfs_bio.glfs2014 import Exact
-from glfs_bio.rbridge import calls, words
+from glfs_bio.rbridge import calls, values
 from glfs_bio.rbridge.objects import record_for_r
 
 EXAMPLE = Path(__file__).parents[2] / "r_bridge" / "examples" / "pbmc3k.R"
@@ -40,6 +38,8 @@ glfs_plain <- function(x) {
 }
 """
 
+#: A value of R, as it travels.
+PLAIN_VALUE = "glfsbio:::for_python(glfsbio:::plain_argument({}), identity)"
 #: R, and the same in Python: expression and call; keys of the record and prefixes of columns
 CALLS = {
     "evaluate": (
@@ -240,8 +240,7 @@ def adata():
 
 
 def read(ri, code):
-    ri.evalr(f"glfsbio:::call_python('store', value = glfs_plain({code}))")
-    return calls.handed_over.pop()["value"]
+    return values.read(values.from_rpy2(ri.evalr(PLAIN_VALUE.format(f"glfs_plain({code})"))))
 
 
 def listed(names):
@@ -414,12 +413,6 @@ def test_example_on_blood_cells(ri, real, tmp_path):
     }})""")
     assert "DataFrame with 50 rows and 2 columns" in list(printed)
     assert any("CD14+ Monocytes" in line for line in printed)
-
-
-def test_an_argument_that_is_missing():
-    with refused(InvalidType, "panel") as caught:
-        calls._arguments("extend_panel", {})
-    assert words.R.show(str(caught.value)) == "panel is missing: glfs_extend_panel(x) needs it."
 
 
 def test_an_error_of_r_below_python_keeps_its_message(ri, monkeypatch):

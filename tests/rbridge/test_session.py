@@ -32,7 +32,7 @@ def forever():
     for _ in itertools.count():
         pass
 
-calls.TARGETS.update(forever=forever, stored=lambda parts: {"stored": parts["X"].nnz})
+calls.TARGETS.update(forever=forever, stored=lambda cells: {"stored": cells.X.nnz})
 """
 ADD_TARGETS = f"""
 invisible(glfs_setup(quiet = TRUE))
@@ -56,7 +56,7 @@ once <- function(i) {
     if (i %% 5 == 0)
         try(glfsbio:::call_python("stored", no = parts), silent = TRUE)
     else
-        stopifnot(glfsbio:::call_python("stored", parts = parts)$stored == length(x@x))
+        stopifnot(glfsbio:::call_python("stored", cells = parts)$stored == length(x@x))
 }
 some <- function(i) {
     for (j in 1:25) once(j)

@@ -14,21 +14,21 @@ from scipy import sparse
 from glfs_bio import rbridge
 from glfs_bio.errors import InvalidValue
 from glfs_bio.labels import coded
-from glfs_bio.rbridge import calls, values
+from glfs_bio.rbridge import values
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
 
 
 def called(ri, function, value):
     """Call a function of R on a value of Python, as R has it."""
-    calls.handed_over.append(value)
-    return ri.evalr(f"({function})(glfsbio:::call_python('fetch'))")
+    plain = values.for_rpy2(values.write(value))
+    return ri.evalr(f"function(plain) ({function})(glfsbio:::r_value(plain))")(plain)
 
 
 def read(ri, code):
     """Return a plain value of R as Python has it."""
-    ri.evalr(f"glfsbio:::call_python('store', value = {code})")
-    return calls.handed_over.pop()["value"]
+    plain = f"glfsbio:::for_python(glfsbio:::plain_argument({code}), identity)"
+    return values.read(values.from_rpy2(ri.evalr(plain)))
 
 
 def through(ri, value):

@@ -39,7 +39,7 @@ glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
 }
 
 # For glfs_bio.rbridge.to_sce().
-build_sce <- function() as_sce(call_python("fetch"))
+build_sce <- function(plain) as_sce(r_value(plain))
 
 as_sce <- function(parts) {
     names <- list(rownames(parts$var), rownames(parts$obs))
@@ -59,8 +59,10 @@ as_sce <- function(parts) {
 }
 
 # For glfs_bio.rbridge.from_sce().
-hand_over_sce <- function(x, X_name = NULL)
-    do.call(call_python, c("store", plain_sce(x, X_name)))
+plain_sce_and_left <- function(x, X_name = NULL) {
+    parts <- plain_sce(x, X_name)
+    for_python(list(plain_argument(parts), parts$left), identity)
+}
 
 plain_sce <- function(x, X_name = NULL) {
     if (!is(x, "SummarizedExperiment"))
@@ -89,15 +91,15 @@ plain_sce <- function(x, X_name = NULL) {
         pairs = pairs, named = names(reduced)
     )
     label <- function(what, names) if (length(names)) paste(what, names)
-    left <- c(
+    parts$left <- plain_strings(as.character(c(
         label("rowData", attr(parts$var, "left")),
         label("colData", attr(parts$obs, "left")),
         label("assay", setdiff(others, layers)),
         label("reducedDim", names(reduced)[without]),
         if (single) label("altExp", SingleCellExperiment::altExpNames(x)),
         label("metadata", names(S4Vectors::metadata(x)))
-    )
-    c(parts, list(left = plain_strings(as.character(left))))
+    )))
+    parts
 }
 #' Blood cells to try the package on
 #'

@@ -45,8 +45,9 @@ setClass("GLFSLapRLS", slots = c(
 ))
 
 fit <- function(x, options) {
+    refuse_unknown("laprls", options)
     asked <- prepared("laprls", x, options)
-    model <- call_python("laprls", parts = asked$parts, options = asked$options,
+    model <- call_python("laprls", adata = asked$parts, options = asked$options,
         of = asked$parts$of)
     coef <- model$coef
     rownames(coef) <- model$genes

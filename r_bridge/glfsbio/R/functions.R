@@ -301,10 +301,6 @@ sequences <- c(
     "sizes"
 )
 
-renamed <- c(
-    batch_key = "block", n_jobs = "BPPARAM"
-)
-
 writers <- c(
     selection = "glfs_select_genes", structure = "glfs_structure",
     all_genes = "glfs_evaluate_panel", evaluation = "glfs_evaluate_panel",

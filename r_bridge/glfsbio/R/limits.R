@@ -71,6 +71,7 @@ check_limits <- function(limits) {
             "limits", " must be made by glfs_limits(), with names, not a ",
             class(limits)[1L], "."
         )
+    refuse_unknown("limits", limits)
     stats::setNames(limits, as.character(names(limits)))
 }
 
@@ -85,6 +86,7 @@ read_platform <- function(platform, x, place, named = FALSE) {
             "platform", " must be ", if (named) "a name, or ",
             "made by glfs_platform(), not a ", class(platform)[1L], "."
         )
+    refuse_unknown("platform", platform)
     for (name in c("efficiency", "spillover_to")) {
         cells <- platform[[name]]
         if (length(dim(cells)) == 2L) {

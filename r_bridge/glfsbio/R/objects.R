@@ -178,15 +178,15 @@ plain_column <- function(x) {
         as.vector(x)
 }
 
-# What Python gets of an object of genes x samples, by name: of reduced dimensions and
-# pairs of samples those that `named` has, else their names. `cells` are names
-# of samples, `of` is the class whose words messages have.
+# What Python gets of an object of genes x samples, by name: of reduced
+# dimensions and pairs of samples those that `named` has, else their names.
+# `cells` are names of samples, `of` is the class whose words messages have.
 plain_parts <- function(
         matrix, genes, var, obs, reduced = list(), layers = list(),
         records = list(), pairs = list(), named = NULL, cells = NULL,
         of = "SummarizedExperiment") {
     named <- c(named, texts(records_named(records)))
-    list(
+    structure(class = "glfs_cells", list(
         X = matrix,
         var = plain_table(var, genes),
         obs = plain_table(obs, rownames(obs)),
@@ -197,7 +197,7 @@ plain_parts <- function(
         pairs = named_list(pairs),
         cells = plain_strings(some_names(cells)),
         of = of
-    )
+    ))
 }
 
 # Names and texts of options, which may name a part of an object.
@@ -246,7 +246,7 @@ coordinates <- function(x) {
 plain_records <- function(records) {
     made <- c(
         "kind", "written", "params", "n_tested", "structure", "request",
-        "absent", "table", "data_sets", "must_have", "tolerance", "method",
+        "absent", "table", "data_sets", "tolerance", "method",
         "objective", "n_axes", "graph_components", "assay_noise", "batches",
         "best_of"
     )

@@ -177,7 +177,7 @@ glfs_write_order <- function(x, path, platform = NULL, key = NULL,
         refuse("x", " has no order: run glfs_order_panel() first.")
     call_python(
         "write_order",
-        parts = parts,
+        adata = parts,
         orders = plain_named(orders), path = path.expand(path),
         platform = platform_name(platform), key = key, overwrite = overwrite,
         of = c(parts$of, "matrix")[1L]
@@ -197,12 +197,13 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
     refuse_typos(list(labels = labels), list(substitute(labels)))
     columns <- as_columns("write_reference", list(labels = labels), x)
     parts <- read_counts(x, counts_layer)
+    parts$layers <- stats::setNames(list(parts$X), counts_layer)
     parts$obs <- with_columns(parts$obs, columns$samples)
     if (is.null(random_state))
         random_state <- sample.int(.Machine$integer.max, 1L)
     call_python(
         "write_reference",
-        parts = parts, path = path.expand(path),
+        adata = parts, path = path.expand(path),
         labels = columns$options$labels, counts_layer = counts_layer,
         ids = ids, symbols = symbols, max_bytes = max_bytes,
         random_state = random_state, overwrite = overwrite, of = parts$of

@@ -48,6 +48,7 @@ reads_column <- function(expression, callers) {
 # Call a function of Python on an object, or on several of a list, and put into
 # each what the function wrote.
 run <- function(target, x, options) {
+    refuse_unknown(target, options)
     several <- target == "select_genes" && is_record(x)
     if (several && length(x) == 0L)
         refuse("x", " is an empty list: give one object, or a list of several.")
@@ -71,6 +72,64 @@ run <- function(target, x, options) {
     if (several) written else written[[1L]]
 }
 
+# Functions of which one takes the arguments of another one, too.
+takes_those_of <- c(
+    stability = "select_genes", evaluate_panel = "structure",
+    extend_panel = "structure", explain_panel = "structure",
+    prove_panel = "structure"
+)
+
+# What users of other packages and of Python try, by the arguments that are
+# meant.
+tried_for <- strsplit(c(
+    block = "batch batches batch.key batch.by group.by.vars batch_key",
+    assay.type = "exprs_values assay_type assay.name assayType by_exprs_values slot",
+    layer = "slot",
+    n_genes = "n ntop nfeatures n_features n_top_genes num_genes top",
+    labels = paste("group.by group_by groupby groups group cluster clusters",
+        "cell_type colLabels ident"),
+    preserve = "group.by group_by groupby clusters labels",
+    groupby = "group.by group_by labels groups",
+    dimred = "use.dimred use_dimred dim_red reduction reduced.dim rep",
+    n_comps = "ncomponents npcs n_pcs num_pcs rank d",
+    n_neighbors = "k k.param n.neighbors", panel = "features genes markers",
+    BPPARAM = "BPARAM workers n_cores n_jobs",
+    random_state = "seed seed.use random.seed",
+    symbols = "gene_symbols gene.symbol swap_rownames",
+    key_added = "name reduction.name", platform = "efficiency spillover",
+    "x[genes, ]" = "subset.row subset_row features",
+    "x[, cells]" = "subset.col subset_col cells"
+), " ")
+
+# Names that are no arguments of a function, or fields of a record; and what it
+# cannot do without.
+refuse_unknown <- function(target, options) {
+    function_name <- paste0("glfs_", target)
+    defaults <- formals(get(function_name))
+    others <- takes_those_of[target]
+    if (!is.na(others))
+        defaults <- c(defaults, formals(get(paste0("glfs_", others))))
+    takes <- setdiff(names(defaults), c("x", "..."))
+    for (name in setdiff(names(options), takes)) {
+        meant <- what_is_meant(name, takes)
+        refuse(name, " is no argument of ", function_name, "(): ",
+            if (length(meant) > 0L)
+                paste0("did you mean ", paste(meant, collapse = " or "), "?")
+            else paste0("it takes ", paste(takes, collapse = ", "), "."))
+    }
+    needed <- takes[vapply(defaults[takes], deparse1, "") == ""]
+    for (name in setdiff(needed, names(options)))
+        refuse(name, " is missing: ", function_name, "(x) needs it.")
+}
+
+what_is_meant <- function(tried, takes) {
+    meant <- names(Filter(function(names) tried %in% names, tried_for))
+    meant <- meant[meant %in% takes | startsWith(meant, "x[")]
+    distance <- drop(utils::adist(tried, takes))
+    close <- takes[distance == min(distance) & distance <= nchar(tried) / 3]
+    if (length(meant) > 0L) meant else close
+}
+
 # Functions that look at no panel, so that no result tells the assay.
 of_cells <- c("select_genes", "structure", "classify", "laprls")
 
@@ -78,8 +137,6 @@ of_cells <- c("select_genes", "structure", "classify", "laprls")
 prepared <- function(target, x, options) {
     if (any(dim(x) == 0L))
         refuse("x", " has no ", if (nrow(x) == 0L) "genes" else "samples", ".")
-    for (name in intersect(names(renamed), names(options)))
-        refuse(name, " is called ", renamed[[name]], " in R.")
     if (inherits(x, "Seurat"))
         for (name in intersect(names(options), c("dimred", "use_rep",
             "preserve")))
@@ -142,11 +199,13 @@ put_back <- function(x, result, asked) {
         result$var[names(asked$columns$genes)] <-
             lapply(asked$columns$genes, `[`, result$rows)
     }
-    for (key in names(result$revised)) {
-        record <- records_of(x, key, "x")[[key]]
-        record[names(result$revised[[key]])] <- result$revised[[key]]
-        result$records[[key]] <- record
-    }
+    # Of a record that stays in its place only what has changed.
+    for (key in names(result$records))
+        if (is.null(result$records[[key]]$written)) {
+            record <- records_of(x, key, "x")[[key]]
+            record[names(result$records[[key]])] <- result$records[[key]]
+            result$records[[key]] <- record
+        }
     result$records <- lapply(result$records, name_matrices)
     do.call(write_object,
         c(list(x, result), Filter(Negate(is.null), asked$assay)))
@@ -204,7 +263,7 @@ check_panel <- function(panel, name = "panel") {
             "string, not of class ", class(panel)[1L], "."
         )
     if (is.data.frame(panel) || is(panel, "DataFrame"))
-        return(plain_panel(panel, name))
+        return(plain("panel", table = plain_panel(panel, name)))
     if (is_string(panel)) path.expand(panel) else panel
 }
 

@@ -67,6 +67,8 @@ plain_named <- function(items) plain_list(named_list(items))
 plain_argument <- function(x, name = "") {
     if (is.null(x) || inherits(x, "glfs_plain"))
         return(x)
+    if (inherits(x, "glfs_cells"))
+        return(plain("cells", parts = plain_argument(unclass(x))))
     if (is_record(x)) {
         if (name %in% genes_by_name)
             x <- lapply(x, plain_genes, name)
@@ -103,10 +105,8 @@ plain_genes <- function(genes, name) {
     else plain_argument(genes, name)
 }
 
-# A value from Python, where NaN is a missing number.
+# A value from Python.
 r_value <- function(x) {
-    if (is.double(x))
-        x[is.nan(x)] <- NA
     if (!is.list(x))
         return(x)
     x <- lapply(x, r_value)
@@ -115,7 +115,6 @@ r_value <- function(x) {
     switch(x$kind,
         numbers = r_numbers(x$type, x$blocks),
         strings = r_strings(x$bytes, x$missing),
-        logical = as.logical(x$values),
         factor = structure(x$codes, levels = x$levels,
             class = c(if (x$ordered) "ordered", "factor")),
         dense = array(x$values, x$shape),
@@ -126,8 +125,9 @@ r_value <- function(x) {
     )
 }
 
+# NaN of Python is a missing number.
 r_numbers <- function(type, blocks) {
-    size <- if (type == "integer") 4L else 8L
+    size <- if (type == "double") 8L else 4L
     parts <- lapply(blocks, function(block)
         readBin(block, type, length(block) / size))
     x <- if (length(parts) == 1L) parts[[1L]] else c(vector(type), unlist(parts))
@@ -161,13 +161,10 @@ block_bytes <- 2^30
 for_python <- function(x, hand_over) {
     if (is.list(x))
         return(lapply(x, for_python, hand_over))
-    if (is.logical(x))
-        return(list(kind = "logical",
-            values = for_python(as.integer(x), hand_over)))
-    if (!is.numeric(x))
+    if (!is.numeric(x) && !is.logical(x))
         return(x)
     x <- as.vector(unclass(x)) # neither a class nor an attribute can be written
-    block <- block_bytes / if (is.integer(x)) 4 else 8
+    block <- block_bytes / if (is.double(x)) 8 else 4
     starts <- seq_len(ceiling(length(x) / block)) * block - block
     blocks <- lapply(starts, function(start) {
         part <- if (length(x) <= block) x

@@ -474,5 +474,5 @@ test_that("limits are a list of what is set", {
     expect_refused(check_limits(list(3)), "limits")
     expect_refused(select(cells(), platform = glfs_platform(fails = 3)), "fails")
     expect_error(glfs_limits(3), class = "glfs_error")
-    expect_refused(select(cells(), limits = list(expresion = 3)), "expresion", "python.TypeError")
+    expect_refused(select(cells(), limits = list(expresion = 3)), "expresion")
 })
