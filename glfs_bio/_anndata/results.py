@@ -355,6 +355,14 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     return series
 
 
+def frequency(adata: AnnData, key: str) -> pd.Series:
+    """Return the selection frequencies of ``tl.stability``, the largest first."""
+    if f"{key}_frequency" not in adata.var:
+        raise NotFound(f"`key={short(key)}` has no frequencies: run `glfs_bio.tl.stability` again")
+    column = adata.var[f"{key}_frequency"].dropna()
+    return column.sort_values(ascending=False, kind="stable")
+
+
 def constraints_of(entry: Mapping[str, Any]) -> str:
     """Return among which panels a selection is nearly the best; empty: among all of its size."""
     params = entry.get("params", {})
