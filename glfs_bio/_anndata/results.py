@@ -213,7 +213,8 @@ def store(
     is ``""``.  Another selection under a key removes what was better than the one before, and what
     its platform was to the genes.
     """
-    if entry.get("kind") == "selection":
+    is_there = key in adata.uns or f"{key}_selected" in adata.var
+    if is_there and entry.get("kind") == "selection":
         forget_better(adata, key)
         forget(adata, [f"{key}_{name}" for name in _OF_PLATFORM])
     _put(adata, **contents)
