@@ -44,10 +44,12 @@ def sets(adata: AnnData, limits: Limits | None, symbols: str | None) -> dict[str
     """Return rows of which a panel holds one, by set; none where limits say otherwise."""
     if limits is not None and limits.nearly_identical:
         return {}
-    rows_of_set = defaultdict(list)
+    set_of_name, rows_of_set = _sets(), defaultdict(list)
     for column in dict.fromkeys((None, symbols)):
-        for row, name in enumerate(read.symbols(adata, column).fillna("")):
-            rows_of_set[set_of(name)].append(row)
+        gene_names = adata.var_names if column is None else read.symbols(adata, column).fillna("")
+        for row, name in enumerate(gene_names):
+            if name in set_of_name or name.startswith("ENS"):  # all others are in none
+                rows_of_set[set_of(name)].append(row)
     return {name: np.unique(rows).astype(np.intp) for name, rows in rows_of_set.items() if name}
 
 

@@ -102,7 +102,7 @@ def inputs(adata: AnnData, spec: StructureSpec) -> Inputs:
         data,
         None if spec.use_rep in (None, "X") else representation(adata, spec.use_rep),
         None if spec.neighbors_key is None else graph(adata, spec.neighbors_key),
-        batches(adata, spec.batch_key),
+        None if spec.batch_key is None else batches(adata, spec.batch_key),
         kind,
     )
 

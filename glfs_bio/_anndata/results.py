@@ -213,7 +213,8 @@ def store(
     is ``""``.  Another selection under a key removes what was better than the one before, and what
     its platform was to the genes.
     """
-    if entry.get("kind") == "selection":
+    is_there = key in adata.uns or f"{key}_selected" in adata.var
+    if is_there and entry.get("kind") == "selection":
         forget_better(adata, key)
         forget(adata, [f"{key}_{name}" for name in _OF_PLATFORM])
     _put(adata, **contents)
@@ -353,6 +354,14 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
         text = f"`symbols={short(symbols)}` names no candidate gene"
         raise InvalidValue(f"{text}: choose another column")
     return series
+
+
+def frequency(adata: AnnData, key: str) -> pd.Series:
+    """Return the selection frequencies of ``tl.stability``, the largest first."""
+    if f"{key}_frequency" not in adata.var:
+        raise NotFound(f"`key={short(key)}` has no frequencies: run `glfs_bio.tl.stability` again")
+    column = adata.var[f"{key}_frequency"].dropna()
+    return column.sort_values(ascending=False, kind="stable")
 
 
 def constraints_of(entry: Mapping[str, Any]) -> str:
