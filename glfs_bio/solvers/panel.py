@@ -10,7 +10,7 @@ import numpy as np
 
 from ..criterion.platform import AS_REFERENCE
 from ..errors import InvalidType, InvalidValue
-from .constraints import Rows
+from .constraints import Row, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,7 +138,11 @@ class Problem:
     @cached_property
     def alike(self) -> Rows:
         """One gene at most of each set that is alike, or those that must be in."""
-        return Rows.one_of_each(self.sets_alike, self.fixed, len(self.genes))
+        limit, rows = "nearly_identical", []
+        for name, genes in self.sets_alike.items():
+            upper = max(1.0, float(np.isin(genes, self.fixed).sum()))
+            rows.append(Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), upper=upper))
+        return Rows.of(rows, len(self.genes))
 
     @cached_property
     def rows(self) -> Rows:

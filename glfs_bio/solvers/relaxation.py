@@ -162,10 +162,10 @@ def relax_beside(
     fixed, candidates = problem.fixed, problem.candidates
     genes, limits, alike = np.arange(len(problem.genes)), None, None
     if candidates.rows is not None:
-        limits = problem.limits.remaining(problem.limits.sums(fixed))
+        limits = problem.limits.remaining(fixed)
         genes = genes[limits.allowed]
     if candidates.alike:
-        alike = problem.alike.remaining(problem.alike.sums(fixed))
+        alike = problem.alike.remaining(fixed)
         genes = genes[alike.allowed[genes]]
     genes = np.setdiff1d(genes, fixed)
     relaxation = relax(
