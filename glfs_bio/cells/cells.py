@@ -146,18 +146,17 @@ class Cells:
         shares = 1.0 - 1.0 / np.maximum(strengths, 1.0)
         return np.asarray((directions * np.sqrt(shares)) @ directions.T)
 
-    def whitened_form(self, scatter: Array) -> Array:
-        """``Σ u_j² c_j c_jᵀ`` of some genes, in coordinates where the cells' metric is I."""
+    def whitened_form(self, scatter: Array, weights: Array | None = None) -> Array:
+        """``Σ u_j² c_j c_jᵀ`` of some genes, in coordinates where the cells' metric is I.
+
+        With `weights` as if a cell of weight 2 were two cells; None: all count the same.
+        """
         _, kappa, basis = self.whitened
         whitening = basis * np.sqrt(kappa)
+        if weights is not None:
+            within = self.basis.T @ (self.basis * weights[:, None])
+            scatter = within @ scatter @ within
         return np.asarray(whitening.T @ scatter @ whitening)
-
-    def counted(self, scatter: Array, weights: Array | None) -> Array:
-        """The same, as if a cell of weight 2 were two cells; None: all count the same."""
-        if weights is None:
-            return self.whitened_form(scatter)
-        within = self.basis.T @ (self.basis * weights[:, None])
-        return self.whitened_form(within @ scatter @ within)
 
     def coordinates(self, values: Array) -> Array:
         """``ZᵀY`` of values of the cells, with ``Z = V Q diag(1/√κ)``, shape (r, n_values)."""
