@@ -14,19 +14,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = [
-    "GLFS",
-    "LapRLSClassifier",
-    "Limits",
-    "Platform",
-    "Preserve",
-    "datasets",
-    "estimators",
-    "io",
-    "pl",
-    "pp",
-    "tl",
-]
+__all__ = ["GLFS", "LapRLSClassifier", "Limits", "Platform", "Preserve"]
+__all__ += ["datasets", "estimators", "io", "pl", "pp", "tl"]
 
 #: Modules of the classes.
 _OF_CLASSES = dict.fromkeys(("Limits", "Platform", "Preserve"), ".options")

@@ -1,7 +1,7 @@
 """Descriptions of parameters, each written once: filled into docstrings, and read out of them.
 
-R and the page of outputs read functions.  The help of the shell must not wait for NumPy, and reads
-their source.
+Those that several functions share are in ``_docs.txt``.  R and the page of outputs read functions.
+The help of the shell must not wait for NumPy, and reads their source.
 """
 
 from __future__ import annotations
@@ -25,81 +25,17 @@ REQUIRED = inspect.Parameter.empty
 _PACKAGE = Path(__file__).parent
 #: The next heading of a docstring.
 _HEADING = re.compile(r"\n\n[^\n]+\n-+\n")
-#: By the placeholders that stand for them in docstrings; ``{0}`` is the text after a placeholder.
-SHARED = {
-    "<adata>": """\
-adata : AnnData
-    Cells × genes, log-normalised.""",
-    "<unchanged adata>": """\
-adata : AnnData
-    Cells × genes, log-normalised.  ``adata.X`` is never changed.""",
-    "<adata with a selection>": """\
-adata : AnnData
-    Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.""",
-    "<layer of a panel>": """\
-layer : str, default None
-    Layer, or ``"raw"``, to evaluate by instead of ``.X``.  None: that of the selection, and ``.X``
-    for other panels.""",
-    "<panel>": """\
-Gene names, one name, a file, or a key: of a selection, of a boolean column of ``.var``, or of a
-result of ``sc.tl.rank_genes_groups``, of which the first 10 genes of each group are the panel.""",
-    "<key>": """\
-key : str, default "glfs"
-    Key of the selection.""",
-    "<key of the selection>": """\
-key : str, default None
-    Key of the selection.  None: ``"glfs"``, or where there is none the last selection.""",
-    "<key of the last>": """\
-key : str, default None
-    The `key_added` of ``{0}``, or the key of the panel.  None: that of its last result.""",
-    "<layer>": """\
-layer : str, default None
-    Layer to use instead of ``.X``.  ``"raw"`` is ``.raw``, for the genes of `adata`, unless a layer
-    has that name.""",
-    "<symbols>": """\
-symbols : str, default None
-    Column of ``.var`` with gene names, searched after ``.var_names``.""",
-    "<preserve>": """\
-preserve : str, list, dict or Preserve, default None
-    Target of the panel: a value of `preserve` of :func:`~glfs_bio.pp.select_genes`, or a
-    :class:`~glfs_bio.Preserve`.  None: the target of the selection, and for other panels the
-    structure, which is that of the selections in `adata` where they have one.""",
-    "<inplace>": """\
-inplace : bool, default True
-    Write to `adata`.  False: return the result and leave `adata` unchanged.  There is no `copy`:
-    pass ``adata.copy()`` to keep an object.""",
-    "<overwrite>": """\
-overwrite : bool, default False
-    Replace an existing file.""",
-    "<ax>": """\
-ax : matplotlib.axes.Axes, default None
-    Axes to draw in.  None: a new figure.""",
-    "<palette>": """\
-palette : str or sequence of colours, default None
-    Colours of {0}, in this order, or the name of a colour map of matplotlib.""",
-    "<color_map>": """\
-color_map : str or matplotlib.colors.Colormap, default {0}
-    Colour map.""",
-    "<shown symbols>": """\
-symbols : str, default None
-    Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.""",
-    "<show, save>": """\
-show : bool, default None
-    Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless `ax`
-    or `save` is given.
-save : str or Path, default None
-    File to write, ``.png``, ``.pdf`` or another format of matplotlib.""",
-    "<params and versions>": """\
-``.uns[key_added]["params"]`` : dict
-    Arguments of the call.
-``.uns[key_added]["versions"]`` : dict of str
-    Versions of the packages.""",
-    "<returned axes>": """\
-Returns
--------
-None if the figure was shown, else {0}.""",
-}
 _PLACEHOLDER = re.compile(r"^( *)(<[a-z_, ]+>)(?: (.+))?$", re.MULTILINE)
+
+
+@cache
+def shared() -> dict[str, str]:
+    """Return the descriptions of ``_docs.txt`` by the placeholders that stand for them.
+
+    ``{0}`` there is the text after a placeholder.
+    """
+    entries = _PACKAGE.joinpath("_docs.txt").read_text("utf-8").rstrip().split("\n\n")
+    return {name: text for name, _, text in (entry.partition("\n") for entry in entries)}
 
 
 def filled(text: str) -> str:
@@ -107,7 +43,7 @@ def filled(text: str) -> str:
 
     def description(name: re.Match[str]) -> str:
         indent, placeholder, detail = name.groups()
-        return textwrap.indent(SHARED[placeholder].format(detail), indent)
+        return textwrap.indent(shared()[placeholder].format(detail), indent)
 
     return _PLACEHOLDER.sub(description, text)
 

@@ -22,6 +22,5 @@ def needs(task: str, *packages: str) -> None:
     """Refuse, before any work, what `packages` are missing for."""
     for package in packages:
         if find_spec(package) is None:
-            raise PackageMissing(
-                f"{task} needs the package `{package}`: pip install 'glfs-bio[{_EXTRAS[package]}]'"
-            )
+            remedy = f"pip install 'glfs-bio[{_EXTRAS[package]}]'"
+            raise PackageMissing(f"{task} needs the package `{package}`: {remedy}")

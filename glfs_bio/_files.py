@@ -85,7 +85,7 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
     if (path.exists() or path.is_symlink()) and not overwrite:
         text = f"`path={short(path)}` exists: pass `overwrite=True` to replace it"
         raise FileExists(f"{text}, or choose another name")
-    is_store = path.suffix.lower() == _FOLDERS and path.is_dir()
+    is_store = path.suffix.lower() == _FOLDERS
     if path.is_dir() and not (is_store and (is_zarr(path) or not any(path.iterdir()))):
         raise FileExists(f"`path={short(path)}` is a folder, which is not replaced: name a file")
     if not path.resolve().parent.is_dir():

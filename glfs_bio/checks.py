@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,13 +17,11 @@ if TYPE_CHECKING:
     from ._typing import Array
 
 #: Keys of ``.uns``, ``.obsm``, ``.varm`` and ``.obsp``, and columns, that scanpy writes and reads.
-_OF_SCANPY = frozenset(
-    {
-        *("neighbors", "connectivities", "distances", "pca", "umap", "tsne", "diffmap_evals"),
-        *("X_pca", "X_umap", "X_tsne", "X_diffmap", "PCs", "spatial", "draw_graph", "paga"),
-        *("log1p", "hvg", "highly_variable", "leiden", "louvain", "rank_genes_groups", "iroot"),
-    }
-)
+_OF_SCANPY = {
+    *("neighbors", "connectivities", "distances", "pca", "umap", "tsne", "diffmap_evals"),
+    *("X_pca", "X_umap", "X_tsne", "X_diffmap", "PCs", "spatial", "draw_graph", "paga"),
+    *("log1p", "hvg", "highly_variable", "leiden", "louvain", "rank_genes_groups", "iroot"),
+}
 _LARGEST: Any = sys.float_info.max
 #: Smaller numbers have lost digits, and their inverse may be infinite.
 _SMALLEST: Any = sys.float_info.min
@@ -64,10 +63,8 @@ def keys(**arguments: object) -> None:
 def no_anndata(values: object, name: str = "X") -> None:
     """Refuse an AnnData object where a matrix is needed, and say what takes it."""
     if hasattr(values, "obs_names") and hasattr(values, "var_names"):
-        raise InvalidType(
-            f"`{name}` is an AnnData object, and estimators take its matrix: pass `adata.X`, or "
-            "call `glfs_bio.pp.select_genes(adata)` or `glfs_bio.tl.classify(adata)`"
-        )
+        others = "call `glfs_bio.pp.select_genes(adata)` or `glfs_bio.tl.classify(adata)`"
+        raise InvalidType(f"`{name}` is an AnnData object: pass its matrix `adata.X`, or {others}")
 
 
 def flags(**arguments: object) -> None:
@@ -79,12 +76,7 @@ def flags(**arguments: object) -> None:
 
 def seed(value: Any) -> None:
     """Refuse a `random_state` that is no seed of NumPy's; a generator would give other results."""
-    if value is None:
-        return
-    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_whole or not 0 <= int(value) <= _LARGEST_SEED:
-        allowed = f"an integer from 0 to {_LARGEST_SEED}, or `None`"
-        _refuse("random_state", value, allowed, right_type=is_whole)
+    whole_number("random_state", value, at_least=0, at_most=_LARGEST_SEED, or_none=True)
 
 
 def real(name: str, values: ArrayLike) -> Array:
@@ -93,10 +85,8 @@ def real(name: str, values: ArrayLike) -> Array:
 
     array = np.asarray(values)
     if array.dtype == object:
-        try:
+        with suppress(TypeError, ValueError, OverflowError):  # what remains is refused
             array = array.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise InvalidType(f"`{name}` must hold real numbers") from None
     if array.dtype.kind not in "buif":
         raise InvalidType(f"`{name}` must hold real numbers")
     if not np.isfinite(array).all():
@@ -104,14 +94,17 @@ def real(name: str, values: ArrayLike) -> Array:
     return np.asarray(array, dtype=np.float64)
 
 
-def whole_number(name: str, value: Any, *, at_least: int, or_none: bool = False) -> None:
-    """Refuse what is not an integer of a minimal size."""
+def whole_number(
+    name: str, value: Any, *, at_least: int, at_most: int | None = None, or_none: bool = False
+) -> None:
+    """Refuse what is not an integer in range."""
     if or_none and value is None:
         return
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_whole or value < at_least:
-        allowed = f"an integer ≥ {at_least}{_OR_NONE if or_none else ''}"
-        _refuse(name, value, allowed, right_type=is_whole)
+    if not is_whole or value < at_least or (at_most is not None and value > at_most):
+        allowed = f"≥ {at_least}" if at_most is None else f"from {at_least} to {at_most}"
+        allowed += _OR_NONE if or_none else ""
+        _refuse(name, value, f"an integer {allowed}", right_type=is_whole)
 
 
 def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
@@ -122,22 +115,23 @@ def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
     for number in numbers:
         whole_number(name, number, at_least=1)
     if not numbers or max(numbers) > at_most:
-        raise InvalidValue(
-            f"`{name}={short(values)}` must hold numbers from 1 to the {at_most} genes"
-        )
+        raise InvalidValue(f"`{name}={short(values)}` must be from 1 to the {at_most} genes")
     return numbers
 
 
-def number(name: str, value: Any, *, above: float | None = None, at_least: float = 0.0) -> None:
-    """Refuse what is not a finite number in range."""
+def number(name: str, value: Any, *, above: float | None = None, or_none: bool = False) -> Any:
+    """Return a finite number ≥ 0, or above another one, or refuse what is none."""
+    if or_none and value is None:
+        return None
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if is_number:
         plain: Any = value.item() if hasattr(value, "item") else value  # float32's largest
-        too_small = plain < at_least if above is None else plain <= above
+        too_small = plain < 0 if above is None else plain <= above
         if not too_small and (plain == 0 or _SMALLEST <= abs(plain) <= _LARGEST):
-            return
-    least = f"≥ {at_least:g}" if above is None else f"> {above:g}"
+            return value
+    least = "≥ 0" if above is None else f"> {above:g}"
     size = f", 0 or at least {_SMALLEST:.2g}" if is_number and 0 < abs(value) < 1 else ""
+    size += _OR_NONE if or_none else ""
     _refuse(name, value, f"a finite number {least}{size}", right_type=is_number)
 
 
@@ -146,9 +140,3 @@ def share(name: str, value: Any) -> None:
     number(name, value)
     if value >= 1:
         raise InvalidValue(f"`{name}={short(value)}` must be a share below 1")
-
-
-def seconds(name: str, value: Any) -> None:
-    """Refuse what is neither a number of seconds above 0 nor None, which is no limit."""
-    if value is not None:
-        number(name, value, above=0.0)

@@ -114,8 +114,8 @@ def plain(value: Any) -> Any:
         while called in value:
             called = f"{called}_"
         table = value.reset_index(names=called) if has_names else value
-        rows = zip(*(plain(table[name]) for name in table), strict=True)
-        return [dict(zip(map(str, table), row, strict=True)) for row in rows]
+        rows = table.to_dict("records")
+        return [{str(name): plain(item) for name, item in row.items()} for row in rows]
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
     if isinstance(value, Real) and not isinstance(value, bool | int):

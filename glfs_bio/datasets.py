@@ -15,13 +15,11 @@ from .errors import InvalidValue, Unreachable
 
 __all__ = ["golub"]
 
+_TRAIN_SHA256 = "d82f928c573de78e56b0a6c42393a14d08148927060fac4178b40023ff0b0752"
+_TEST_SHA256 = "7b3a9868d371ea1b5182f7c0242c920a52ddea5cb232fd387cfc2563f3dadce0"
 _FILES = {
-    "data_set_ALL_AML_train.csv": (
-        "d82f928c573de78e56b0a6c42393a14d08148927060fac4178b40023ff0b0752"
-    ),
-    "data_set_ALL_AML_independent.csv": (
-        "7b3a9868d371ea1b5182f7c0242c920a52ddea5cb232fd387cfc2563f3dadce0"
-    ),
+    "data_set_ALL_AML_train.csv": _TRAIN_SHA256,
+    "data_set_ALL_AML_independent.csv": _TEST_SHA256,
 }
 _BASE = (
     "https://raw.githubusercontent.com/jhcui18/Leukemia_classifier/"
@@ -32,7 +30,6 @@ _FOLDER = "GLFS_BIO_DATA"
 _N_TRAIN = 38
 _AML = {*range(28, 39), *range(50, 55), 57, 58, *range(60, 67)}
 _CALLS = {"P": 2, "M": 1, "A": 0}
-_DESCRIPTION, _ACCESSION = "Gene Description", "Gene Accession Number"
 
 
 def __dir__() -> list[str]:
@@ -81,19 +78,16 @@ def _download(name: str) -> str:
     import requests
 
     url, cache = _BASE + name, pooch.os_cache("glfs_bio")
+    text = f"`{_FOLDER}` is not a folder with golub72.h5ad, and {url}"
+    remedy = "go online, or name such a folder in the environment variable"
     try:
         return str(pooch.retrieve(url, known_hash=_FILES[name], fname=name, path=cache))
     except requests.RequestException as error:
-        raise Unreachable(
-            f"`{_FOLDER}` is not a folder with golub72.h5ad, and {url} cannot be downloaded "
-            f"({type(error).__name__}): go online, or name such a folder in the environment "
-            "variable"
-        ) from error
+        failure = f"cannot be downloaded ({type(error).__name__})"
+        raise Unreachable(f"{text} {failure}: {remedy}") from error
     except ValueError as error:
-        raise InvalidValue(
-            f"`{_FOLDER}` is not a folder with golub72.h5ad, and {url} differs from the "
-            f"published file ({reason(error)}): name such a folder in the environment variable"
-        ) from error
+        failure = f"differs from the published file ({reason(error)})"
+        raise InvalidValue(f"{text} {failure}: {remedy}") from error
 
 
 def _parse(file: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
@@ -101,29 +95,22 @@ def _parse(file: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
 
     The columns after the first two are the number of a sample, in no order, and its ``call``.
     """
-    frame = pd.read_csv(file, index_col=_ACCESSION)
-    descriptions = frame.pop(_DESCRIPTION)
+    frame = pd.read_csv(file, index_col="Gene Accession Number")
+    descriptions = frame.pop("Gene Description")
     values, calls = frame.iloc[:, ::2], frame.iloc[:, 1::2]
     calls = calls.set_axis(values.columns, axis=1).map(_CALLS.__getitem__)
     return values.T, calls.T, descriptions
 
 
 def _assemble(samples: list[tuple[pd.DataFrame, pd.DataFrame, pd.Series]]) -> AnnData:
-    values = pd.concat([sample[0] for sample in samples])
-    calls = pd.concat([sample[1] for sample in samples])
-    numbers = values.index.astype(int)
-    order = np.argsort(numbers)
-    descriptions = samples[0][2]
-    adata = AnnData(
-        values.to_numpy(dtype=np.float32)[order],
-        obs=pd.DataFrame(index=[f"S{number}" for number in numbers[order]]),
-        var=pd.DataFrame({"description": descriptions}, index=values.columns.astype(str)),
-        layers={"call": calls.to_numpy(dtype=np.int8)[order]},
-    )
-    adata.obs["sample"] = numbers[order].to_numpy()
-    adata.obs["label"] = ["AML" if number in _AML else "ALL" for number in adata.obs["sample"]]
-    adata.obs["split"] = np.where(adata.obs["sample"] <= _N_TRAIN, "train", "test")
-    return _common(adata)
+    values = pd.concat([sample[0] for sample in samples]).rename(index=int).sort_index()
+    calls = pd.concat([sample[1] for sample in samples]).rename(index=int).sort_index()
+    numbers = values.index
+    obs = pd.DataFrame({"sample": numbers}, index=[f"S{number}" for number in numbers])
+    obs["label"] = ["AML" if number in _AML else "ALL" for number in numbers]
+    obs["split"] = np.where(numbers <= _N_TRAIN, "train", "test")
+    var = pd.DataFrame({"description": samples[0][2]}, index=values.columns)
+    return _common(AnnData(values.to_numpy(), obs, var, layers={"call": calls.to_numpy()}))
 
 
 def _common(adata: AnnData) -> AnnData:

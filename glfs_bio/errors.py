@@ -17,6 +17,7 @@ import sys
 import warnings
 from ast import literal_eval
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -29,6 +30,10 @@ LONGEST_VALUE = 200
 #: So many names of a list are shown.
 MOST_NAMES = 8
 _PACKAGE = str(Path(__file__).parent)
+#: Shows the stages of a call, see :func:`._progress.progress`.
+stage_bar: ContextVar[Callable[[str, int, int | None], None] | None] = ContextVar(
+    "stage_bar", default=None
+)
 
 #: How counts become expression that can be worked on.
 LOG_NORMALISE = "sc.pp.normalize_total, sc.pp.log1p"
@@ -126,33 +131,20 @@ class Refusal(Exception):
     def __init__(self, text: str) -> None:
         super().__init__(printable(text if text.endswith((".", "?")) else f"{text}."))
 
-    @property
-    def text(self) -> str:
-        """The message, with code between backticks."""
-        return str(self.args[0])
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would quote it
 
     @property
     def argument(self) -> str:
         """Name of the argument that is refused, with its item, such as ``limits['families']``."""
-        return self._subject("name") or ""
-
-    @property
-    def value(self) -> str | None:
-        """The value that is refused, as Python writes it; None where the message has none."""
-        return self._subject("value")
-
-    def _subject(self, group: str) -> str | None:
-        code = _CODE.search(self.text)
+        code = _CODE.search(str(self))
         subject = _ARGUMENT.fullmatch(code[1]) if code else None
-        return subject[group] if subject else None
+        return subject["name"] if subject else ""
 
     def within(self, subset: str) -> Self:
         """Say which of several objects the refusal is about, and return it."""
-        self.args = (f"In {printable(subset)}: {self.text}",)
+        self.args = (f"In {printable(subset)}: {self}",)
         return self
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @contextmanager
@@ -163,7 +155,7 @@ def naming(**arguments: str) -> Iterator[None]:
     except Refusal as refusal:
         name = refusal.argument
         if name in arguments:
-            refusal.args = (refusal.text.replace(f"`{name}", f"`{arguments[name]}", 1),)
+            refusal.args = (str(refusal).replace(f"`{name}", f"`{arguments[name]}", 1),)
         raise
 
 
@@ -210,6 +202,15 @@ class Caution(UserWarning):
 def note(text: str) -> None:
     """Log a message about the data or the arguments."""
     logging.getLogger(__package__).warning(text)
+
+
+def show_stage(stage: str, n_done: int = 0, n_all: int | None = None) -> None:
+    """Log how far a call is, and move its bar, if there is one; None: nobody knows the end."""
+    text = stage if n_all is None else f"{stage}: {n_done} of {n_all}"
+    logging.getLogger(__package__).info(text)
+    bar = stage_bar.get()
+    if bar is not None:
+        bar(stage, n_done, n_all)
 
 
 def caution(text: str) -> None:

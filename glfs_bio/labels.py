@@ -33,7 +33,7 @@ NO_LABEL = frozenset(
     )
 )
 #: What pandas says of a column of objects that are all numbers.
-_NUMBERS = frozenset(("integer", "floating", "mixed-integer-float"))
+_NUMBERS = ("integer", "floating", "mixed-integer-float")
 
 
 class Labels(NamedTuple):
@@ -69,10 +69,8 @@ def coded(
     often = Counter(map(str, labels))
     alike = sorted(repr(label) for label in labels if often[str(label)] > 1)
     if alike:
-        raise InvalidValue(
-            f"{subject(argument, name)} has labels that differ and are written alike: "
-            f"{listed(alike)}: make them one, or name them apart"
-        )
+        text = f"{subject(argument, name)} has labels that are written alike: {listed(alike)}"
+        raise InvalidValue(f"{text}: make them one, or name them apart")
     is_label = np.array([not _stands_for_none(label, labels) for label in labels], dtype=bool)
     codes = column.cat.codes.to_numpy(dtype=np.intp)
     n_cells = np.bincount(codes[codes >= 0], minlength=len(labels))
@@ -87,10 +85,8 @@ def batch_names(values: Any, argument: str, name: str | None = None) -> NDArray[
     labels, _ = coded(values, argument, name)
     missing = int(np.sum(labels.codes < 0))
     if missing:
-        raise InvalidValue(
-            f"{subject(argument, name)} is missing for {missing} cells: fill it in, or remove "
-            "these cells"
-        )
+        text = f"{subject(argument, name)} is missing for {missing} cells"
+        raise InvalidValue(f"{text}: fill it in, or remove these cells")
     return np.array(labels.names)[labels.codes]
 
 
@@ -116,14 +112,11 @@ def check_classes(labels: NDArray[Any], at_least: int = 1, name: str = "y") -> N
     """Return the classes, at least two with `at_least` samples each."""
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) < 2:
-        if not len(classes):
-            raise InvalidValue(f"`{name}` has no label: at least two classes are needed")
-        raise InvalidValue(f"`{name}` has one class, {listed(classes)}: at least two are needed")
+        text = f"has one class, {listed(classes)}" if len(classes) else "has no label"
+        raise InvalidValue(f"`{name}` {text}: at least two classes are needed")
     if counts.min() < at_least:
-        raise InvalidValue(
-            f"`{name}` has classes of fewer than {at_least} samples: "
-            f"{listed(classes[counts < at_least])}: merge or remove them"
-        )
+        text = f"`{name}` has classes of fewer than {at_least} samples"
+        raise InvalidValue(f"{text}: {listed(classes[counts < at_least])}: merge or remove them")
     return classes
 
 
@@ -134,10 +127,8 @@ def n_folds(counts: NDArray[np.intp], at_most: int) -> int:
     """
     largest = int(counts.max())
     if largest < 2:
-        raise InvalidValue(
-            "`n_genes` needs cross-validation, but no class has two samples: give one number, "
-            "which needs no cross-validation"
-        )
+        text = "`n_genes` needs cross-validation, but no class has two samples"
+        raise InvalidValue(f"{text}: give one number, which needs none")
     return min(at_most, largest)
 
 
@@ -149,19 +140,14 @@ def _refuse_measurements(column: pd.Series, argument: str, name: object) -> None
     if numbers is not None and is_whole(numbers):
         n_different = column.nunique()
         if n_different > _MANY and n_different * _FEW_CELLS > len(column):
-            raise InvalidValue(
-                f"{subject(argument, name)} has {n_different} different numbers for {len(column)} "
-                "cells, as measurements have: if they are labels, convert them with "
-                "`.astype('category')`"
-            )
+            text = f"{subject(argument, name)} has {n_different} numbers for {len(column)} cells"
+            raise InvalidValue(f"{text}: if they are labels, use `.astype('category')`")
         return
     values = column.unique() if column.dtype == np.object_ else ()
     is_measured = numbers is not None or pd.api.types.is_complex_dtype(column.dtype)
     if is_measured or any(isinstance(v, float | np.floating) and v % 1 > 0 for v in values):
-        raise InvalidType(
-            f"{subject(argument, name)} holds measurements, but labels must be categories, "
-            "strings, whole numbers or `boolean`: convert it with `.astype('category')`"
-        )
+        text = f"{subject(argument, name)} holds measurements, which are no labels"
+        raise InvalidType(f"{text}: convert it with `.astype('category')`")
 
 
 def _plain(label: Any) -> Any:

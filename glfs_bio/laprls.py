@@ -23,13 +23,7 @@ from .data.threads import few_threads
 from .errors import InvalidValue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
     from ._typing import Array, Index, Matrix
-
-    #: Some rows of a matrix.
-    _Rows: TypeAlias = Callable[[slice], sparse.csr_array]
 
 #: Pairs of samples that a graph may join, of 12 bytes each.
 _MOST_PAIRS = 1e8
@@ -57,14 +51,7 @@ def solve(
     values = np.where(j[:, None] > 0, targets, 0.0)
     mean, level = (data.T @ j) / j.sum(), (values.T @ j) / j.sum()
     errors = j[:, None] * (values - level)
-
-    def b(rows: slice) -> sparse.csr_array:
-        """Some rows of ``J + λ1 L``."""
-        indices = np.arange(n_samples)[rows]
-        entries = (j[rows], (np.arange(len(indices)), indices))
-        weights = sparse.csr_array(entries, shape=(len(indices), n_samples))
-        return sparse.csr_array(weights + lambda1 * smoother[rows])
-
+    b = sparse.csr_array(sparse.diags_array(j) + lambda1 * smoother)
     side_of = _primal if n_features <= n_samples else _dual
     with few_threads(min(n_samples, n_features)):
         if sparse.issparse(data):
@@ -74,27 +61,25 @@ def solve(
         return coef, level - mean @ coef
 
 
-def _primal(data: Matrix, mean: Array, b: _Rows, lambda2: float, errors: Array) -> Array:
-    """``(XᵀbX + λ2 I)⁻¹ Xᵀe`` for ``X = data − 1 meanᵀ`` and `b`; the errors sum to zero."""
+def _primal(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors: Array) -> Array:
+    """``(XᵀbX + λ2 I)⁻¹ Xᵀe`` for ``X = data − 1 meanᵀ``, ``b = J + λ1 L``; errors sum to zero."""
     n_samples, n_features = data.shape
     normal, at_once = np.zeros((n_features, n_features)), max(1, _ENTRIES // n_features)
-    ones = np.empty(n_samples)
+    ones = b @ np.ones(n_samples)
     for begin in range(0, n_samples, at_once):  # of many samples the product has no room
         rows = slice(begin, begin + at_once)
-        block = b(rows)
-        ones[rows] = block @ np.ones(n_samples)
-        normal += _dense(data[rows].T @ (block @ data))
+        normal += _dense(data[rows].T @ (b[rows] @ data))
     cross = np.outer(data.T @ ones, mean)
     normal += ones.sum() * np.outer(mean, mean) - cross - cross.T
     normal[np.diag_indices_from(normal)] += lambda2
     return np.asarray(linalg.solve(normal, data.T @ errors, assume_a="pos"))
 
 
-def _dual(data: Matrix, mean: Array, b: _Rows, lambda2: float, errors: Array) -> Array:
+def _dual(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors: Array) -> Array:
     """``Xᵀ (bXXᵀ + λ2 I)⁻¹ e`` for ``X = data − 1 meanᵀ`` and ``b = J + λ1 L``."""
     shift = data @ mean
     gram = _dense(data @ data.T) - shift[:, None] - shift + mean @ mean
-    normal = b(slice(None)) @ gram
+    normal = b @ gram
     normal[np.diag_indices_from(normal)] += lambda2
     alpha = linalg.solve(normal, errors)
     return np.asarray(data.T @ alpha - np.outer(mean, alpha.sum(axis=0)))
@@ -148,10 +133,8 @@ def class_graph(codes: Index) -> sparse.csr_array:
     rows = np.flatnonzero(codes >= 0)
     pairs = np.square(np.bincount(codes[rows]).astype(float)).sum()
     if pairs > _MOST_PAIRS:
-        raise InvalidValue(
-            f"`y` has {pairs:.2g} pairs of samples of a class, which its graph would join: use the "
-            "graph of nearest neighbours"
-        )
+        text = f"`y` has {pairs:.2g} pairs of samples of a class, which its graph would join"
+        raise InvalidValue(f"{text}: use the graph of nearest neighbours")
     shape = len(codes), codes.max() + 1
     member = sparse.csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=shape)
     same = sparse.csr_array(member @ member.T)

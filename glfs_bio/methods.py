@@ -38,8 +38,7 @@ class Registry(UserDict[str, Any]):
         """Return a method, by its name or as an instance."""
         if isinstance(value, Method):
             return value
-        if not isinstance(value, str) or value not in self:
-            checks.one_of(argument, value, self)
+        checks.one_of(argument, value, self)
         return self[str(value)]
 
     def with_options(self, argument: str, name: object, **options: Any) -> Method:
@@ -47,10 +46,8 @@ class Registry(UserDict[str, Any]):
         method = self.resolve(argument, name)
         options = {option: value for option, value in options.items() if value is not None}
         for option in options.keys() - {field.name for field in fields(method)}:
-            raise InvalidValue(
-                f"`{option}={short(options[option])}` is no option of {method.name}: leave it out, "
-                "or choose another `objective`"
-            )
+            text = f"`{option}={short(options[option])}` is no option of {method.name}"
+            raise InvalidValue(f"{text}: leave it out, or choose another `objective`")
         return replace(method, **options)
 
     def restored(self, argument: str, record: str | Mapping[str, Any]) -> str | Method:

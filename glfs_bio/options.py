@@ -180,17 +180,15 @@ class Limits:
             checks.one_of("expression", name, MEASURES)
             largest = max(least or 0, most or 0)
             if MEASURES[name][0] == "cells" and largest > 1:
-                raise InvalidValue(
-                    f"`expression[{name!r}]={short(largest)}` must be a share of cells, from 0 to 1"
-                )
+                text = f"`expression[{name!r}]={short(largest)}`"
+                raise InvalidValue(f"{text} must be a share of cells, from 0 to 1")
         for name in self.total_counts or ():
             checks.one_of("total_counts", name, ("cell", "type", "bit"))
         checks.whole_number("per_type", self.per_type, at_least=1, or_none=True)
         if self.nearly_identical is not None:
             checks.flags(nearly_identical=self.nearly_identical)
         checks.texts(or_none=True, groupby=self.groupby, counts_layer=self.counts_layer)
-        if self.budget is not None:
-            checks.number("budget", self.budget)
+        checks.number("budget", self.budget, or_none=True)
         self._check_needs()
 
     def _check_needs(self) -> None:
@@ -198,21 +196,18 @@ class Limits:
         stated = [name for name in _names(Limits) if getattr(self, name) is not None]
         for name in ("expression", "total_counts"):
             stated += [f"{name}[{key!r}]" for key in getattr(self, name) or ()]
-        needed = set()
-        for name in stated:
-            for partner in _NEEDS.get(name, ()):
-                needed.add(partner)
-                if partner not in stated:
-                    remedy = _REMEDIES.get(partner, "give both, or neither")
-                    raise InvalidValue(f"`{name}` needs `{partner}`: {remedy}")
+        needs = [(name, partner) for name in stated for partner in _NEEDS.get(name, ())]
+        for name, partner in needs:
+            if partner not in stated:
+                remedy = _REMEDIES.get(partner, "give both, or neither")
+                raise InvalidValue(f"`{name}` needs `{partner}`: {remedy}")
+        needed = {partner for _, partner in needs}
         if "counts_layer" in needed:
             needed.add("expected_counts")
         for name in ("groupby", "counts_layer", "expected_counts"):
             if name in stated and name not in needed:
-                raise InvalidValue(
-                    f"`{name}={short(getattr(self, name))}` has no effect, as no limit needs it: "
-                    "leave it out"
-                )
+                text = f"`{name}={short(getattr(self, name))}` has no effect"
+                raise InvalidValue(f"{text}, as no limit needs it: leave it out")
 
 
 @dataclass(frozen=True)
@@ -265,12 +260,12 @@ class Platform:
         the selection.
     spillover_to : AnnData, DataFrame or dict of str to dict, default None
         Types of the neighbouring cells.  Cells × genes with positions in ``.obsm["spatial"]``, or
-        with squidpy's graph in ``.obsp["spatial_connectivities"]``, and with the same column of
-        labels as the evaluation; positions are compared within the sections of a column
-        ``"library_id"``, ``"section"`` or ``"sample"`` of ``.obs``.  A selection records only their
-        number, and an evaluation needs them again.  Or a table with the frequencies of the types of
-        neighbours (columns) of each type (rows), such as squidpy's interaction matrix, which is
-        recorded.  None: neighbours are random cells of the reference.
+        with squidpy's graph, ``.uns["spatial_neighbors"]``, and with the same column of labels as
+        the evaluation; neighbours are of one section, by a column ``"library_id"``, ``"section"``
+        or ``"sample"`` of ``.obs``.  A selection records only their number, and an evaluation needs
+        them again.  Or a table with the frequencies of the types of neighbours (columns) of each
+        type (rows), such as squidpy's interaction matrix, which is recorded.  None: neighbours are
+        random cells of the reference.
 
     See Also
     --------
@@ -305,13 +300,10 @@ class Platform:
         if str(self.name).casefold() == "xenium":  # which of the two?
             checks.one_of("name", self.name, PLATFORMS)
         checks.whole_number("min_probes", self.min_probes, at_least=1, or_none=True)
-        if self.max_off_target is not None:
-            checks.number("max_off_target", self.max_off_target)
+        checks.number("max_off_target", self.max_off_target, or_none=True)
         if isinstance(self.genes, Mapping) and self.min_probes is None:
-            raise InvalidValue(
-                "`platform` has numbers of probes of its genes, and needs `min_probes`: say how "
-                "many a gene needs"
-            )
+            text = "`platform` has numbers of probes of its genes, and needs `min_probes`"
+            raise InvalidValue(f"{text}: say how many a gene needs")
         for name, partners in _PARTNERS.items():
             value = getattr(self, name)
             if value is not None and all(getattr(self, other) is None for other in partners):
@@ -357,16 +349,13 @@ def codewords(codebook: Any) -> dict[str, str]:
             raise InvalidValue("`codebook` must hold bits, which are 0 or 1")
         codebook = codebook.astype(int).astype(str).agg("".join, axis=1).to_dict()
     if not isinstance(codebook, Mapping):
-        raise InvalidType(
-            f"`codebook={short(codebook)}` must be a table of genes and bits, or a `dict` of "
-            "codewords"
-        )
+        allowed = "a table of genes and bits, or a `dict` of codewords"
+        raise InvalidType(f"`codebook={short(codebook)}` must be {allowed}")
     words = {str(gene): word for gene, word in codebook.items()}
     for gene, word in words.items():
         if not isinstance(word, str) or not word or set(word) - {"0", "1"}:
-            raise InvalidValue(
-                f"`codebook[{gene!r}]={short(word)}` is no codeword: give a text of 0 and 1"
-            )
+            text = f"`codebook[{gene!r}]={short(word)}` is no codeword"
+            raise InvalidValue(f"{text}: give a text of 0 and 1")
     if len({len(word) for word in words.values()}) != 1:
         raise InvalidValue("`codebook` has no codewords, or some of different lengths: correct it")
     return words
@@ -380,10 +369,8 @@ def neighbor_frequencies(table: Any) -> dict[str, dict[str, float]]:
             raise InvalidValue("`spillover_to` has a type twice: give each once")
         rows = table.to_dict("index")
     if not isinstance(rows, Mapping) or not all(isinstance(row, Mapping) for row in rows.values()):
-        raise InvalidType(
-            f"`spillover_to={short(table)}` must be cells with positions, or a table of types and "
-            "the types of their neighbours"
-        )
+        allowed = "cells with positions, or a table of types and the types of their neighbours"
+        raise InvalidType(f"`spillover_to={short(table)}` must be {allowed}")
     frequencies = {}
     for label, row in rows.items():
         for value in row.values():
@@ -466,28 +453,21 @@ class Request:
         checks.whole_number("n_genes", self.n_genes, at_least=1, or_none=True)
         checks.one_of("across", self.across, ACROSS)
         checks.one_of("search", self.search, SEARCHES)
-        checks.seconds("time_limit", self.time_limit)
+        checks.number("time_limit", self.time_limit, above=0.0, or_none=True)
         checks.one_of("missing", self.missing, MISSING)
         for name, record in _RECORDS.items():
             value = getattr(self, name)
             if value is not None and not isinstance(value, record):
-                raise InvalidType(
-                    f"`{name}={short(value)}` must be made by `glfs_bio.{record.__name__}`, or "
-                    "`None`"
-                )
+                allowed = f"made by `glfs_bio.{record.__name__}`, or `None`"
+                raise InvalidType(f"`{name}={short(value)}` must be {allowed}")
         if self.method != "glfs":
             objective = OBJECTIVES.resolve("objective", self.objective)
             if objective != OBJECTIVES["error"]:
-                raise InvalidValue(
-                    f"`objective={short(objective.name)}` is for `method='glfs'` only: leave it "
-                    "out with another `method`"
-                )
+                text = f"`objective={short(objective.name)}` is for `method='glfs'` only"
+                raise InvalidValue(f"{text}: leave it out with another `method`")
         ranker = self.ranker
         if self.n_genes is None and not ranker.chooses_size:
-            raise InvalidValue(
-                f"`n_genes=None` needs a number, since {ranker.name} does not choose one: "
-                "give a number"
-            )
+            raise InvalidValue(f"`n_genes=None` is no choice of {ranker.name}: give a number")
 
     @cached_property
     def ranker(self) -> Method:
@@ -523,21 +503,16 @@ class Request:
 
     def but(self, **arguments: Any) -> Request:
         """Return the same with other arguments, of this class or of :class:`StructureSpec`."""
-        of_structure: dict[str, Any] = {}
-        of_request: dict[str, Any] = {}
-        for name, value in arguments.items():
-            if name in _names(Request):
-                of_request[name] = value
-            elif name in _names(StructureSpec):
-                of_structure[name] = value
-            else:
-                taken = self.arguments()
-                remedy = place_of(name, value, taken) or f"choose one of {', '.join(taken)}"
-                raise InvalidType(f"`{name}={short(value)}` is unknown: {remedy}")
+        for name in sorted(arguments.keys() - {*_names(Request), *_names(StructureSpec)}):
+            value, taken = arguments[name], self.arguments()
+            remedy = place_of(name, value, taken) or f"choose one of {', '.join(taken)}"
+            raise InvalidType(f"`{name}={short(value)}` is unknown: {remedy}")
+        names = arguments.keys() & set(_names(StructureSpec))
+        of_structure = {name: arguments.pop(name) for name in names}
         if of_structure:
-            spec = of_request.get("structure", self.structure)
-            of_request["structure"] = replace(spec, **of_structure)
-        return replace(self, **of_request)
+            spec = arguments.get("structure", self.structure)
+            arguments["structure"] = replace(spec, **of_structure)
+        return replace(self, **arguments)
 
     @classmethod
     def restored(cls, text: Any) -> Request:
@@ -573,16 +548,11 @@ def _checked(name: str, value: Mapping[Any, Any], check: _Check) -> dict[str, An
     return {str(key): check(f"{name}[{str(key)!r}]", item) for key, item in value.items()}
 
 
-def _number(name: str, value: Any) -> Any:
-    checks.number(name, value)
-    return value
-
-
 def _total(name: str, value: Any) -> Any:
     """Return a maximum of counts, or one for each type."""
     if name == "total_counts['type']" and isinstance(value, Mapping):
-        return _checked(name, value, lambda _, total: _number(name, total))
-    return _number(name, value)
+        return _checked(name, value, lambda _, total: checks.number(name, total))
+    return checks.number(name, value)
 
 
 def _genes(name: str, value: Any) -> Any:
@@ -597,9 +567,8 @@ def _genes(name: str, value: Any) -> Any:
 def _column(name: str, value: Any) -> str:
     """Return the name of a column or of a file, or refuse what is neither that nor a dict."""
     if not isinstance(value, str | PathLike) or not str(value):
-        raise InvalidType(
-            f"`{name}={short(value)}` must be a `dict`, or a name: of a column of `adata.var`, say"
-        )
+        allowed = "a `dict`, or a name: of a column of `adata.var`, say"
+        raise InvalidType(f"`{name}={short(value)}` must be {allowed}")
     return str(value)
 
 
@@ -617,14 +586,11 @@ def _range(name: str, value: Any) -> tuple[Any, Any]:
     infinite = (float("inf"), -float("inf"))  # R has no other name for no bound
     least, most = (None if number in infinite else number for number in pair)
     for number in (least, most):
-        if number is not None:
-            checks.number(name, number)
+        checks.number(name, number, or_none=True)
     if not least and most is None:
         raise InvalidValue(f"`{name}={short(value)}` is no limit: give a minimum or a maximum")
     if least is not None and most is not None and least > most:
-        raise InvalidValue(
-            f"`{name}={short(value)}` has a minimum above the maximum: exchange them"
-        )
+        raise InvalidValue(f"`{name}={short(value)}` has its minimum above its maximum: swap them")
     return least, most
 
 
@@ -642,8 +608,8 @@ def _range_of_counts(name: str, value: Any) -> tuple[Any, Any]:
 _DICTS: dict[str, tuple[_Check, _Check]] = {
     "expression": (_range, _no_dict),
     "total_counts": (_total, _no_dict),
-    "expected_counts": (_number, _no_dict),
+    "expected_counts": (checks.number, _no_dict),
     "groups": (_genes, _column),
     "per_group": (_range_of_counts, _range_of_counts),
-    "priority": (_number, _column),
+    "priority": (checks.number, _column),
 }

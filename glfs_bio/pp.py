@@ -300,17 +300,14 @@ def select_genes(
             random_state=random_state,
         ),
     )
-    checks.seed(random_state)
     sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
     for cells in sets.values():
         results.key_for(cells, "selection", key_added)
         if inplace:
             read.writable(cells)
         if subset and inplace and cells.isbacked:
-            raise InvalidValue(
-                "`subset=True` is not possible for a backed file: leave it out, and load the "
-                "selected genes afterwards"
-            )
+            remedy = "leave it out, and load the selected genes afterwards"
+            raise InvalidValue(f"`subset=True` is not possible for a backed file: {remedy}")
     if isinstance(adata, AnnData):
         if use_rep is not None:
             request = replace(request, structure=specified(adata, request.structure))
@@ -319,7 +316,7 @@ def select_genes(
         joined, joined_request = join(sets, request)
         frame, entry = panel_of(joined, joined_request, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
-    _report(frame, entry, key_added)
+    _report(frame, key_added)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
         frame["highly_variable"] = chosen
@@ -333,24 +330,19 @@ def select_genes(
     return None
 
 
-def _report(frame: pd.DataFrame, entry: Mapping[str, Any], key: str) -> None:
-    """Log which strong genes limits rule out, and which genes that must be in add nothing."""
-    if "ruled_out" in entry:
-        constraints.say_ruled_out(entry["ruled_out"])
+def _report(frame: pd.DataFrame, key: str) -> None:
+    """Log which genes of a panel the platform does not see, and which included add nothing."""
     panel = frame[frame[f"{key}_selected"]]
-    seen = next(
-        (panel[f"{key}_{of}"] for of in ("signal", "efficiency") if f"{key}_{of}" in panel), None
-    )
-    if seen is not None and (seen == 0).any():
-        note(
-            f"`platform` is blind to {int((seen == 0).sum())} genes of the panel, which add "
-            f"nothing to it: {listed(panel.index[seen == 0])}. Ask for fewer genes."
-        )
+    of_platform = [name for name in (f"{key}_signal", f"{key}_efficiency") if name in panel]
+    unseen = panel.index[panel[of_platform[0]] == 0] if of_platform else ()
+    if len(unseen):
+        text = f"`platform` is blind to {len(unseen)} genes of the panel, which add nothing to it"
+        note(f"{text}: {listed(unseen)}. Ask for fewer genes.")
     included = panel[f"{key}_included"].to_numpy()
     if included.any():
-        idle = included & adds_nothing(panel[f"{key}_loss"].to_numpy())
-        if idle.any():
-            note(f"`include` has genes that add nothing to the panel: {listed(panel.index[idle])}.")
+        idle = panel.index[included & adds_nothing(panel[f"{key}_loss"].to_numpy())]
+        if len(idle):
+            note(f"`include` has genes that add nothing to the panel: {listed(idle)}.")
 
 
 def panel_of(
@@ -365,14 +357,7 @@ def panel_of(
     recorded = request if recorded is None else recorded
     request = names.settled(adata, request)
     spec = request.structure
-    candidates = names.choose(
-        adata,
-        request.include,
-        request.exclude,
-        ignore=spec.ignore,
-        symbols=request.symbols,
-        missing=request.missing,
-    )
+    candidates = names.choose(adata, request)
     inputs = read.inputs(adata, spec)
     if request.platform is not None:
         detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
@@ -390,10 +375,9 @@ def panel_of(
         is_free = request.n_genes is None and target is None
         is_free &= candidates.rows is None or not candidates.rows.budget
         if is_free and not any(subset.has_structure for subset in cells):
-            raise InvalidValue(
-                "`n_genes=None` needs a structure above the noise, which these cells do not have: "
-                "give a number, or check that the matrix is log-normalised and has enough cells"
-            )
+            text = "`n_genes=None` needs a structure above the noise, which these cells lack"
+            remedy = "check that the matrix is log-normalised and has enough cells"
+            raise InvalidValue(f"{text}: give a number, or {remedy}")
     with nullcontext() if inputs.batch is None else naming(batch="batch_key"):
         panel = rank_genes(
             inputs.data,
@@ -405,7 +389,7 @@ def panel_of(
             batch=inputs.batch,
             cells=cells,
         )
-    if "ruled_out" in panel.info:
+    if request.limits is not None:
         panel = constraints.name_ruled_out(adata, panel)
     frame = results.columns_of(panel, candidates, adata.var_names, key)
     kept_request = request_to_keep(adata, recorded, frame, key)
@@ -504,7 +488,7 @@ def structure(
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
     ``.uns[key_added]["made_of"]`` : dict of str
-        Checksums of the matrix, representation, graph and batches.
+        Checksums of the matrix, representation, graph and batches, and the parameters.
     ``.uns[key_added]["set_of_cell"]`` : int, shape (n_cells,)
         Batch of each cell.
     ``.uns[key_added]["request"]`` : str
@@ -527,7 +511,6 @@ def structure(
     (765, 50)
     """
     results.key_for(adata, "structure", key_added)
-    checks.seed(random_state)
     read.unique_names(adata)
     read.writable(adata)
     spec = StructureSpec(

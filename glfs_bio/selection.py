@@ -61,15 +61,11 @@ def rank_genes(
     ranker, n_cells = request.ranker, data.shape[0]
     if cells is None:
         answerable(request, candidates, target, data.shape, one_set=batch is None)
+        spec, whole_space, where = request.resolved_structure, ranker.whole_space, representation
+        where = None if where is None else check_coordinates(where, n_cells)
+        graph = None if graph is None else check_graph(graph, n_cells)
         cells = build_problems(
-            data,
-            request.resolved_structure,
-            representation=None
-            if representation is None
-            else check_coordinates(representation, n_cells),
-            graph=None if graph is None else check_graph(graph, n_cells),
-            batch=batch,
-            whole_space=ranker.whole_space,
+            data, spec, representation=where, graph=graph, batch=batch, whole_space=whole_space
         )
     targets = None if target is None else [target.rows(rows) for _, rows in split(batch, n_cells)]
     instrument = None
@@ -102,14 +98,8 @@ def rank_genes(
 
 def problem_of(criterion: Criterion, candidates: Candidates, request: Request) -> Problem:
     """Return what a request asks of some candidates."""
-    return Problem(
-        criterion,
-        candidates,
-        n_genes=request.n_genes,
-        random_state=request.structure.random_state,
-        search=request.search,
-        time_limit=request.time_limit,
-    )
+    n_genes, seed = request.n_genes, request.structure.random_state
+    return Problem(criterion, candidates, n_genes, seed, request.search, request.time_limit)
 
 
 def strongest_out(criterion: Criterion, ruled_out: Mapping[int, str]) -> pd.DataFrame:
@@ -130,10 +120,8 @@ def check_sizes(
     for n_genes in sizes:
         checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
         if n_genes is not None and n_genes > n_candidates:
-            raise InvalidValue(
-                f"`n_genes={short(n_genes)}` is more than the {n_candidates} candidate genes: ask "
-                "for fewer"
-            )
+            text = f"`n_genes={short(n_genes)}` is more than the {n_candidates} candidate genes"
+            raise InvalidValue(f"{text}: ask for fewer")
     if spec.n_comps is None:
         full_rank_fits(n_cells, n_features)
     if n_cells < _FEWEST_CELLS:
@@ -153,10 +141,8 @@ def answerable(
     """Refuse what the method cannot answer, or a matrix of this shape, in one set or several."""
     n_genes, n_included = request.n_genes, len(candidates.include)
     if n_genes is not None and n_included > n_genes:
-        raise InvalidValue(
-            f"`include` has {n_included} genes, more than `n_genes` allows: ask for {n_included} "
-            "genes or more"
-        )
+        text = f"`include` has {n_included} genes, more than `n_genes` allows"
+        raise InvalidValue(f"{text}: ask for {n_included} genes or more")
     check_sizes(shape, request.structure, [n_genes], len(candidates.genes))
     method, detection = request.ranker, candidates.detection
     if request.across != "mean":
@@ -170,26 +156,18 @@ def answerable(
     }
     options = [name for name, is_asked in of_criterion.items() if is_asked]
     if options and not method.by_criterion:
-        raise InvalidValue(
-            f"`{options[0]}` needs `objective='error'`, the default, but the selection is by "
-            f"{method.name}: remove one of the two"
-        )
+        text = f"`{options[0]}` needs `objective='error'`, but the selection is by {method.name}"
+        raise InvalidValue(f"{text}: remove one of the two")
     if request.search == "best" and request.across == "worst":
-        raise InvalidValue(
-            "`search='best'` is for the mean over batches, not for the worst: leave out "
-            "`across='worst'`"
-        )
+        text = "`search='best'` is for the mean over batches, not for the worst"
+        raise InvalidValue(f"{text}: leave out `across='worst'`")
     if detection is AS_REFERENCE:
         return
     if detection.failure is not None and (detection.failure[candidates.genes] >= 1.0).all():
-        raise InvalidValue(
-            "`platform` lets every gene to choose from fail: correct its failure, a probability"
-        )
+        raise InvalidValue("`platform` lets every candidate fail: correct its failure")
     if detection.has_efficiency and request.resolved_structure.standardize != "noise":
-        raise InvalidValue(
-            "`platform` changes the noise of genes, and with this `standardize` genes have none: "
-            "remove one of the two"
-        )
+        text = "`platform` changes the noise of genes, which with this `standardize` have none"
+        raise InvalidValue(f"{text}: remove one of the two")
 
 
 class PosteriorVariance(Method):
@@ -222,33 +200,27 @@ class PosteriorVariance(Method):
         if problem.n_genes is None or is_limited:
             return best_panel(problem)
         panel = measured(METHODS["variance"].solve(problem), criterion, problem.genes)
-        return replace(
-            panel,
-            weights=(panel.ranks <= panel.n_selected).astype(float),
-            optimality=np.full(panel.n_selected, np.nan),
-        )
+        weights = (panel.ranks <= panel.n_selected).astype(float)
+        return replace(panel, weights=weights, optimality=np.full(panel.n_selected, np.nan))
 
 
 def check_batches(across: str, *, one_set: bool) -> None:
     """Refuse the worst of batches where there is one set of cells."""
     if across != "mean" and one_set:
-        raise InvalidValue(
-            f"`across={short(across)}` needs batches: name them with `batch_key`, or give several "
-            "datasets"
-        )
+        remedy = "name them with `batch_key`, or give several datasets"
+        raise InvalidValue(f"`across={short(across)}` needs batches: {remedy}")
 
 
 def warn_of_noise(criterion: Criterion) -> None:
     """Warn that no structure of any set of cells stands above the noise."""
     first = max(criterion.sets, key=lambda block: block.axes.strengths[0])
+    strength, chance = float(first.axes.strengths[0]), float(first.chance)
     caution(
-        "`adata.X` has no structure above the noise: its leading axis is "
-        f"{float(first.axes.strengths[0]):.2f} times the noise edge, and "
-        f"{float(first.chance):.2f} times after permuting each gene over the cells. "
-        "`glfs_bio.pp.select_genes(adata)` therefore selects by variance, unless there are limits "
-        "or failures, and gives no bound on optimality. Check that the matrix is log-normalised "
-        "and has enough cells. For single informative genes, try `objective='exact'` with "
-        "`n_comps=None`."
+        f"`adata.X` has no structure above the noise: its leading axis is {strength:.2f} times the "
+        f"noise edge, and {chance:.2f} times after permuting each gene over the cells. Genes are "
+        "therefore selected by variance, unless there are limits or failures, and without a bound "
+        "on optimality. Check that the matrix is log-normalised and has enough cells. For single "
+        "informative genes, try `objective='exact'` with `n_comps=None`."
     )
 
 

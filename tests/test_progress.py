@@ -9,9 +9,9 @@ from types import ModuleType
 import pytest
 import rich.console
 import scanpy as sc
-from rich.progress import Progress
 
 from glfs_bio import _progress, pp, tl
+from glfs_bio.errors import show_stage, stage_bar
 
 
 @pytest.fixture
@@ -39,26 +39,36 @@ def results(text):
 def test_jupyter_without_widgets_is_not_warned(monkeypatch, capsys):
     monkeypatch.setattr(rich.console, "_is_jupyter", lambda: True)
     monkeypatch.setattr(_progress, "find_spec", lambda _: None)
-    with _progress.progress() as bar:
-        list(bar.track(range(3)))
-    assert not bar.console.is_jupyter
+    with _progress.progress("select genes"):
+        assert stage_bar.get() is None
+        show_stage("reading cells", 1, 3)
     assert "ipywidgets" not in capsys.readouterr().err
 
 
-def test_progress_of_every_stage():
+@pytest.mark.usefixtures("terminal")
+def test_progress_of_every_stage(monkeypatch):
     """A path says how many genes it has, and nobody knows how many it will have."""
-    stages = _progress._Stages(Progress(), "select genes")
+    bars = []
 
-    def shown(**extra):
-        stages.emit(logging.makeLogRecord({"name": "glfs_bio.glfs2014.path", **extra}))
-        task = stages.bar.tasks[0]
+    class Watched(_progress.Progress):
+        def __init__(self, *columns, **options):
+            super().__init__(*columns, **options)
+            bars.append(self)
+
+    monkeypatch.setattr(_progress, "Progress", Watched)
+
+    def shown(*stage):
+        show_stage(*stage)
+        task = bars[0].tasks[0]
         return task.description, task.completed, task.total
 
-    assert shown(stage="reading cells", n_done=20, n_all=50) == ("reading cells", 20, 50)
-    begun = stages.bar.tasks[0].start_time
-    assert shown(stage="reading cells", n_done=9, n_all=50) == ("reading cells", 9, 50)
-    assert stages.bar.tasks[0].start_time > begun  # what is left is said by the new stage alone
-    assert shown(n_genes=100, msg="100 genes") == ("100 genes", 0, None)
+    with _progress.progress("select genes"):
+        assert bars[0].tasks[0].description == "select genes"
+        assert shown("reading cells", 20, 50) == ("reading cells", 20, 50)
+        begun = bars[0].tasks[0].start_time
+        assert shown("reading cells", 9, 50) == ("reading cells", 9, 50)
+        assert bars[0].tasks[0].start_time > begun  # what is left is said by the new stage alone
+        assert shown("100 genes") == ("100 genes", 0, None)
 
 
 @pytest.mark.parametrize(
@@ -117,12 +127,12 @@ def test_a_terminal_sees_a_bar_and_a_result(shown):
 
 @pytest.mark.usefixtures("terminal")
 def test_a_bar_within_a_bar_is_not_drawn():
-    with _progress.progress() as outer:
-        with _progress.progress() as inner:
-            assert inner.disable
-        assert not outer.disable
-    with _progress.progress() as later:
-        assert not later.disable
+    with _progress.progress("outer"):
+        outer = stage_bar.get()
+        with _progress.progress("inner"):
+            assert stage_bar.get() is outer is not None
+        assert stage_bar.get() is outer
+    assert stage_bar.get() is None
 
 
 @pytest.mark.usefixtures("terminal")
@@ -130,7 +140,7 @@ def test_notes_are_heard_beside_a_bar(caplog):
     @_progress.with_bar
     def work():
         logging.getLogger("glfs_bio.cells.graph").warning("two components")
-        logging.getLogger("glfs_bio.cells.graph").info("a stage", extra={"n_genes": 5})
+        show_stage("a stage")
         return 5
 
     assert work() == 5

@@ -171,7 +171,7 @@ def total(values):
         sum += values[i]
     return sum
 
-@pools.one_thread_if_forked
+@pools.one_thread_if_forked()
 def work(_):
     try:
         pools.need_numba("This")

@@ -7,6 +7,7 @@ put together by hand, not from sequences, and is not complete.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -43,12 +44,10 @@ def sets(adata: AnnData, limits: Limits | None, symbols: str | None) -> dict[str
     """Return rows of which a panel holds one, by set; none where limits say otherwise."""
     if limits is not None and limits.nearly_identical:
         return {}
-    set_of_name, rows_of_set = _sets(), dict[str | None, list[int]]()
-    for column in {None, symbols}:
-        gene_names = adata.var_names if column is None else read.symbols(adata, column)
-        for row, name in enumerate(gene_names):
-            if name in set_of_name or (isinstance(name, str) and name.startswith("ENS")):
-                rows_of_set.setdefault(set_of(name), []).append(row)
+    rows_of_set = defaultdict(list)
+    for column in dict.fromkeys((None, symbols)):
+        for row, name in enumerate(read.symbols(adata, column).fillna("")):
+            rows_of_set[set_of(name)].append(row)
     return {name: np.unique(rows).astype(np.intp) for name, rows in rows_of_set.items() if name}
 
 

@@ -33,10 +33,8 @@ def view_of_all_genes(
     """
     layer = spec.layer
     data = read.without_ignored(adata, read.row_matrix(adata, layer), spec.ignore)
-    made_of = {
-        "matrix": stale.checksum_of_matrix(adata, data, layer),
-        "random_state": str(random_state),
-    }
+    matrix = stale.checksum_of_matrix(adata, data, layer)
+    made_of = {"matrix": matrix, "random_state": str(random_state)}
     entry = adata.uns.get(KEY)
     if KEY in adata.obsm and stale.is_of(entry, made_of):
         view = View(np.asarray(adata.obsm[KEY]), random_state)

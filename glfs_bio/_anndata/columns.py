@@ -11,7 +11,7 @@ import pandas as pd
 
 from .. import checks
 from ..errors import InvalidType, InvalidValue, listed, note, short
-from ..labels import Labels, as_numbers, coded, is_whole, n_folds
+from ..labels import Labels, as_numbers, coded, is_whole
 from ..measures import labels as by_panel
 from .read import find
 
@@ -40,10 +40,8 @@ def labels(
     cell_labels, none = coded(find(adata, "obs", name, argument), argument, name)
     names = cell_labels.names
     if len(names) < at_least:
-        raise InvalidValue(
-            f"`{argument}={short(name)}` has too few labels ({listed(names) or 'none'}): choose a "
-            f"column of at least {at_least}"
-        )
+        text = f"`{argument}={short(name)}` has too few labels ({listed(names)})"
+        raise InvalidValue(f"{text}: choose a column of at least {at_least}")
     if none:
         note(f"`{argument}={short(name)}`: {sum(none.values())} without a label ({listed(none)}).")
     return cell_labels
@@ -57,16 +55,14 @@ def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) ->
     column = find(adata, "obs", name, argument)
     kind = column.dtype
     if kind.kind in "mMc" or isinstance(kind, pd.PeriodDtype):  # times, and complex numbers
-        raise InvalidType(
-            f"`{argument}={short(name)}` has dtype {kind}: convert it to labels or real numbers"
-        )
+        text = f"`{argument}={short(name)}` has dtype {kind}"
+        raise InvalidType(f"{text}: convert it to labels or real numbers")
     values = as_numbers(column)
     if values is None:
         return labels(adata, name, argument, at_least=2)
     if is_whole(values) and not np.isnan(values).all():
-        raise InvalidType(
-            f"`{argument}={short(name)}` has whole numbers: use `.astype('category')`, or {instead}"
-        )
+        text = f"`{argument}={short(name)}` has whole numbers"
+        raise InvalidType(f"{text}: use `.astype('category')`, or {instead}")
     return values
 
 
@@ -76,13 +72,13 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
     `cv` is the number of folds that is asked for; None: none.
     """
     classes, counts = np.unique(labels.astype(str), return_counts=True)
-    sizes = {name: f"{name!r} ({n})" for name, n in zip(classes.tolist(), counts, strict=True)}
-    log.info(f"`labels` has {len(classes)} classes: {', '.join(sizes.values())}.")
-    number = 2 if cv is None or counts.max() < 2 else n_folds(counts, cv)
-    if cv is not None and counts.max() > 1 and number < cv:
-        note(f"`labels` has at most {counts.max()} cells in a class: {number} folds are used.")
-    few = [sizes[name] for name in classes[counts < number].tolist()]
-    if few:
+    texts = [f"{name!r} ({n})" for name, n in zip(classes.tolist(), counts, strict=True)]
+    log.info(f"`labels` has {len(classes)} classes: {', '.join(texts)}.")
+    most = int(counts.max())
+    if cv is not None and 1 < most < cv:
+        note(f"`labels` has at most {most} cells in a class: {most} folds are used.")
+    few = np.array(texts)[counts < max(min(most, cv or 2), 2)]
+    if len(few):
         note(f"`labels` has classes of few labelled cells, single ones in no test: {listed(few)}.")
 
 
@@ -93,11 +89,11 @@ def log_few(labels: Labels, readings: Sequence[str]) -> None:
     if sizes.max() < 2:
         note("`labels` has no label of two cells, and none can be predicted.")
         return
-    few = {
-        by_panel.describe_reading(reading, codes): names[sizes < by_panel.fewest(reading, codes)]
-        for reading in readings
-    }
-    texts = [f"{called}: {listed(group)}" for called, group in few.items() if len(group)]
+    texts = []
+    for reading in readings:
+        few = names[sizes < by_panel.fewest(reading, codes)]
+        if len(few):
+            texts.append(f"{by_panel.describe_reading(reading, codes)}: {listed(few)}")
     if texts:
         note(f"`labels` has labels of too few cells to be predicted well ({'; '.join(texts)}).")
 
@@ -106,29 +102,27 @@ def numbers(
     genes: Lookup,
     per_gene: PerGene,
     argument: str,
-    *,
     needed: NDArray[np.bool_] | None = None,
+    *,
     most: float = np.inf,
-    otherwise: float = 0.0,
     unnamed: float = np.nan,
 ) -> Array:
     """Return numbers per gene of an argument, shape (n_vars,), from 0 to `most`.
 
     The argument is one for all, a column of ``.var``, or a dict by name.
 
-    Each of the genes `needed` (None: all) must have one; `otherwise` is that of the rest, and
-    `unnamed` that of genes that a dict does not name.
+    Each of the genes `needed` (None: all) must have one, or it is 0; `unnamed` is that of genes
+    that a dict does not name.
     """
-    n_genes = genes.n_genes
     if isinstance(per_gene, str):
         column = find(genes.adata, "var", per_gene, argument)
     elif isinstance(per_gene, Mapping):
         genes.report(argument, [str(name) for name in per_gene if not genes.of(str(name))])
-        by_row = genes.by_row(per_gene)
-        column = pd.Series([by_row.get(row, unnamed) for row in range(n_genes)], dtype=object)
+        by_row = pd.Series(genes.by_row(per_gene), dtype=object)
+        column = by_row.reindex(range(genes.n_genes), fill_value=unnamed)
     else:
         checks.number(argument, per_gene)
-        column = pd.Series(float(per_gene), index=range(n_genes))
+        column = pd.Series(float(per_gene), index=range(genes.n_genes))
     try:
         values = np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError):
@@ -137,8 +131,7 @@ def numbers(
     refused = is_bad if needed is None else is_bad & needed
     if refused.any():
         limit = "" if np.isinf(most) else f", and at most {most:g},"
-        raise InvalidValue(
-            f"`{argument}` has no finite number ≥ 0{limit} for {int(refused.sum())} genes: "
-            f"{listed(genes.adata.var_names[refused])}: correct these, or remove the genes"
-        )
-    return np.where(is_bad, otherwise, values)
+        text = f"`{argument}` has no finite number ≥ 0{limit} for {int(refused.sum())} genes"
+        names = listed(genes.adata.var_names[refused])
+        raise InvalidValue(f"{text}: {names}: correct these, or remove the genes")
+    return np.where(is_bad, 0.0, values)

@@ -15,13 +15,12 @@ from ..options import MEASURES, Limits
 from ..solvers.constraints import Row, Rows, check
 from ..vendors.genes import read_markers
 from . import columns, read
-from .expression import Expression, are_logarithms, members
+from .expression import Expression, members
 from .names import Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    import pandas as pd
     from anndata import AnnData
     from numpy.typing import NDArray
 
@@ -40,32 +39,21 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     `rows` is None where a panel may have all of these genes, at once and alike.
     """
     genes = _orderable(adata, genes)
-    limit_rows = rows(
-        adata,
-        request.limits,
-        layer=request.structure.layer,
-        allowed=genes.allowed,
-        detection=genes.detection,
-        symbols=request.symbols,
-    )
+    limit_rows = rows(adata, request, allowed=genes.allowed, detection=genes.detection)
     if limit_rows is None:
         return genes
     out = ruled_out(limit_rows, genes)
-    included = {gene: limit for gene, limit in out.items() if genes.included[gene]}
-    if included:
-        texts = [f"{adata.var_names[gene]} ({limit})" for gene, limit in included.items()]
-        raise InvalidValue(
-            f"`include` has genes that limits rule out: {listed(texts)}: leave them out, or relax "
-            "the limits"
-        )
+    names = [f"{adata.var_names[row]} ({out[row]})" for row in out if genes.included[row]]
+    if names:
+        text = f"`include` has genes that limits rule out: {listed(names)}"
+        raise InvalidValue(f"{text}: leave them out, or relax the limits")
     include, candidates = np.flatnonzero(genes.included), np.flatnonzero(genes.allowed)
     check(limit_rows, request.n_genes, include=include, candidates=candidates)
     genes = replace(genes, ruled_out=out, allowed=genes.allowed & limit_rows.allowed)
-    if request.n_genes is not None and request.n_genes > genes.allowed.sum():
-        raise InvalidValue(
-            f"`n_genes={short(request.n_genes)}` is more than the {genes.allowed.sum()} candidate "
-            f"genes within the limits ({listed(limit_rows.limits)}): reduce it, or relax the limits"
-        )
+    n_allowed = int(genes.allowed.sum())
+    if request.n_genes is not None and request.n_genes > n_allowed:
+        text = f"`n_genes={short(request.n_genes)}` is more than the {n_allowed} candidate genes"
+        raise InvalidValue(f"{text} within the limits ({listed(limit_rows.limits)}): reduce it")
     priority = limit_rows.priority[genes.allowed]
     weighed = limit_rows.budget or limit_rows.lower.any() or (priority != 1.0).any()
     binds = weighed or not limit_rows.hold(genes.allowed.astype(float))
@@ -83,18 +71,16 @@ def ruled_out(rows: Rows, genes: Candidates) -> dict[int, str]:
 
 
 def name_ruled_out(adata: AnnData, panel: Panel) -> Panel:
-    """The same panel with the names of the genes that limits rule out."""
+    """Return the same panel with the names of the genes that limits rule out, and log these."""
+    if "ruled_out" not in panel.info:
+        return panel
     table = panel.info["ruled_out"]
     table = table.assign(gene=adata.var_names[table["gene"]].astype(object))
-    return replace(panel, info=panel.info | {"ruled_out": table})
-
-
-def say_ruled_out(table: pd.DataFrame) -> None:
-    """Log the strongest genes that limits rule out."""
     strong = table[table["preserved"] >= _STRONG].head(_SAID)
     if len(strong):
         texts = [f"{row.gene} ({row.limit}; {row.preserved:.0%})" for row in strong.itertuples()]
         note(f"`limits` rule out genes that alone would preserve much: {listed(texts)}.")
+    return replace(panel, info=panel.info | {"ruled_out": table})
 
 
 def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
@@ -104,10 +90,8 @@ def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
         return genes
     out = genes.included & ~orderable
     if out.any():
-        raise InvalidValue(
-            "`include` has genes that cannot be ordered for the `platform`: "
-            f"{listed(adata.var_names[out])}: leave them out"
-        )
+        names = listed(adata.var_names[out])
+        raise InvalidValue(f"`include` has genes that cannot be ordered: {names}: leave them out")
     if not (genes.allowed & orderable).any():
         raise InvalidValue("`platform` leaves no gene to choose from: correct its genes")
     return replace(genes, allowed=genes.allowed & orderable)
@@ -115,27 +99,28 @@ def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
 
 def rows(
     adata: AnnData,
-    limits: Limits | None,
+    request: Request,
     *,
-    layer: str | None = None,
     allowed: NDArray[np.bool_] | None = None,
     detection: Detection = AS_REFERENCE,
-    symbols: str | None = None,
 ) -> Rows | None:
-    """Return limits as rows over all genes of `adata`; None where there are none."""
+    """Return the limits of a request as rows over all genes; None where there are none.
+
+    Costs and priorities of genes that are not `allowed` may be missing.
+    """
+    limits = request.limits
     if limits is None or limits == Limits():
         return None
-    genes = Lookup(adata, symbols)
+    genes = Lookup(adata, request.symbols)
     limits = with_lists(genes, limits)
-    may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
     priority = np.ones(adata.n_vars)
     if isinstance(limits.priority, Mapping):
         priority = _replaced(priority, genes, limits.priority, "priority")
     elif limits.priority is not None:
-        priority = columns.numbers(genes, limits.priority, "priority", needed=may, otherwise=1.0)
+        priority = columns.numbers(genes, limits.priority, "priority", allowed)
     limit_rows = list(_groups(genes, limits))
     if limits.budget is not None and limits.cost is not None:
-        costs = columns.numbers(genes, limits.cost, "cost", needed=may)
+        costs = columns.numbers(genes, limits.cost, "cost", allowed)
         limit_rows.append(_upper("budget", "", costs, float(limits.budget)))
     labels = None if limits.groupby is None else columns.labels(adata, limits.groupby, "groupby")
     quantities: dict[str, Array] = {}
@@ -145,8 +130,8 @@ def rows(
     of_types = []
     measured = {MEASURES[name][0] for name in limits.expression or ()}
     if limits.per_type is not None or measured - {"counts"}:
-        data = read.row_matrix(adata, layer)
-        unlog = limits.per_type is not None and are_logarithms(data)
+        data = read.row_matrix(adata, request.structure.layer)
+        unlog = limits.per_type is not None and not read.may_be_counts(data)
         expression = Expression.of(data, labels, unlog=unlog)
         quantities |= {"mean": expression.means, "cells": expression.shares}
         of_types = _of_types(expression, limits.per_type)
@@ -228,10 +213,8 @@ def _totals(
         yield _upper("total_counts['cell']", "", means[:, 0], totals["cell"])
     if "bit" in totals:
         if detection.codewords is None:
-            raise InvalidValue(
-                f"`total_counts['bit']={short(totals['bit'])}` needs a `platform` with a codebook: "
-                "give one"
-            )
+            limit = f"`total_counts['bit']={short(totals['bit'])}`"
+            raise InvalidValue(f"{limit} needs a `platform` with a codebook: give one")
         for bit, load in enumerate(detection.codewords.T * means[:, 0], start=1):
             yield _upper("total_counts['bit']", f" (bit {bit})", load, totals["bit"])
     if labels is None or "type" not in totals:
@@ -242,10 +225,8 @@ def _totals(
     limit = "total_counts['type']"
     for name, total in of_types.items():
         if name not in labels.names:
-            raise NotFound(
-                f"`{limit}` has the type {quoted(name)}, which `groupby` lacks: choose from "
-                f"{listed(labels.names)}"
-            )
+            choices = listed(labels.names)
+            raise NotFound(f"`{limit}` has {quoted(name)}, no type here: choose from {choices}")
         counts = means[:, 1 + labels.names.index(name)]
         yield _upper(limit, f" ({name})", counts, total)._replace(limit=limit)
 
@@ -289,9 +270,8 @@ def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
         return []
     markers = [np.flatnonzero(expression.marked == k) for k in range(len(expression.labels))]
     if not any(map(len, markers)):
-        raise InvalidValue(
-            f"`per_type={short(per_type)}` finds no marker: merge types, or list some in `groups`"
-        )
+        text = f"`per_type={short(per_type)}` finds no marker"
+        raise InvalidValue(f"{text}: merge types, or list markers in `groups`")
     rows, few = [], []
     for name, genes in zip(expression.labels, markers, strict=True):
         least = min(per_type, len(genes))
@@ -299,10 +279,8 @@ def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
         if least < per_type:
             few.append(f"{name} ({least})")
     if few:
-        caution(
-            f"`per_type={short(per_type)}`: types with fewer markers need no more: {listed(few)}. "
-            "Merge types that are alike, or list their markers in `groups`."
-        )
+        text = f"`per_type={short(per_type)}`: types with fewer markers need these: {listed(few)}"
+        caution(f"{text}. Merge types that are alike, or list their markers in `groups`.")
     return rows
 
 
@@ -321,10 +299,8 @@ def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) 
     if len(absent) == len(names):
         genes.report(argument, absent)
     if absent:
-        note(
-            f"{len(absent)} genes of `{argument}` are missing in {genes.where}: "
-            f"{listed(absent)}{genes.hints(absent)}."
-        )
+        text = f"{len(absent)} genes of `{argument}` are missing in {genes.where}"
+        note(f"{text}: {listed(absent)}{genes.hints(absent)}.")
     return {
         str(name): np.unique([row for gene in of_name for row in genes.of(str(gene))]).astype(int)
         for name, of_name in lists.items()

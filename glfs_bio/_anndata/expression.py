@@ -137,30 +137,19 @@ class Expression:
         return np.asarray(np.maximum(total, 0.0) / n_cells)
 
 
-def of_genes(
-    adata: AnnData, genes: Index, labels: Labels | None, layer: str | None
-) -> Expression | None:
-    """Return where genes are expressed; None where the matrix has negative values."""
-    expression = _measured(adata, genes, labels, layer)
-    return None if expression.negative else expression
+def of_genes(adata: AnnData, genes: Index, labels: Labels | None, layer: str | None) -> Expression:
+    """Return where genes are expressed, in one pass over their columns.
 
-
-def above(adata: AnnData, genes: Index, labels: Labels, layer: str | None) -> NDArray[np.bool_]:
-    """Return :attr:`Expression.above`, also of a matrix with negative values."""
-    return _measured(adata, genes, labels, layer).above
-
-
-def _measured(adata: AnnData, genes: Index, labels: Labels | None, layer: str | None) -> Expression:
-    """Return the expression of genes, in one pass over their columns."""
+    Shares and folds are unknown (NaN) where the matrix has negative values.
+    """
     order, rows = np.unique(genes, return_inverse=True)
     data = read.row_matrix(adata, layer)
-    unlog = are_logarithms(data)
-    return Expression.of(RowMatrix(data, genes=order), labels, unlog=unlog).only(rows)
-
-
-def are_logarithms(data: RowMatrix) -> bool:
-    """Return whether means are compared after ``expm1`` of the values."""
-    return not read.may_be_counts(data)
+    unlog = not read.may_be_counts(data)
+    expression = Expression.of(RowMatrix(data, genes=order), labels, unlog=unlog).only(rows)
+    if not expression.negative:
+        return expression
+    unknown = np.full_like(expression.shares, np.nan)
+    return replace(expression, shares=unknown, linear=unknown)
 
 
 def _ratio(means: Array, references: Array) -> Array:

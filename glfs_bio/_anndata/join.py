@@ -88,10 +88,8 @@ def _common_genes(sets: Mapping[str, AnnData]) -> pd.Index:
     genes = next(iter(sets.values())).var_names
     for cells in sets.values():
         genes = genes[genes.isin(cells.var_names)]
-    if not len(genes):
-        raise InvalidValue(
-            f"`adata` has no gene that is in all of {listed(sets)}: name genes alike"
-        )
+    if genes.empty:
+        raise InvalidValue(f"`adata` has no gene that all have ({listed(sets)}): name genes alike")
     log.info(f"{len(genes)} genes are in all datasets.")
     return genes
 

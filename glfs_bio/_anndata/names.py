@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import pandas as pd
 
-from .. import checks
 from ..errors import (
     InvalidType,
     InvalidValue,
@@ -36,7 +35,6 @@ from ..errors import (
     quoted,
     short,
 )
-from ..options import MISSING
 from ..solvers.panel import Candidates
 from ..vendors.forms import PanelFile, is_panel_file, read_panel
 from ..vendors.names import CONTROL, Resolver, are_names, rows_by_key, versionless
@@ -210,10 +208,13 @@ class Lookup:
         return rows_by_key(tuple(self._ids))
 
     @cached_property
-    def flags(self) -> list[str]:
-        """Boolean columns of ``.var``."""
-        var = self.adata.var
-        return [name for name in var if pd.api.types.is_bool_dtype(var[name])]
+    def flags(self) -> dict[str, NDArray[np.intp]]:
+        """Rows where each boolean column of ``.var`` is true."""
+        flags = {}
+        for name, column in self.adata.var.items():
+            if pd.api.types.is_bool_dtype(column):
+                flags[str(name)] = np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
+        return flags
 
     @cached_property
     def resolver(self) -> Resolver:
@@ -246,27 +247,22 @@ class Lookup:
         """Values by row, of values by name; names that are not in the data are left out."""
         return {row: value for name, value in values.items() for row in self.of(str(name))}
 
-    def rows(self, item: Item) -> Sequence[int] | NDArray[np.intp] | None:
-        """Rows of a name, pattern, boolean column or family; None where nothing is found."""
+    def rows(self, item: Item) -> Sequence[int] | NDArray[np.intp]:
+        """Rows of a name, pattern, boolean column or family; none where nothing is found."""
         if isinstance(item, re.Pattern):
             return self._where(item.search)
         if item in self.by_name:
             return self.of(item)
         if item in self.flags:
-            return self.flagged(item, "include")
+            return self.flags[item]
         if item == "controls":
-            return np.flatnonzero(read.controls(self.adata)).tolist() or None
+            return np.flatnonzero(read.controls(self.adata))
         if item in FAMILIES:
             return self._where(lambda name: is_member(name, item))
-        return self.of(item) or None
+        return self.of(item)
 
-    def _where(self, holds: Callable[[str], Any]) -> list[int] | None:
-        return [row for name, rows in self.by_name.items() if holds(name) for row in rows] or None
-
-    def flagged(self, name: str, argument: str) -> NDArray[np.intp]:
-        """Rows where a boolean column of ``.var`` is true."""
-        column = read.find(self.adata, "var", name, argument)
-        return np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
+    def _where(self, holds: Callable[[str], Any]) -> list[int]:
+        return [row for name, rows in self.by_name.items() if holds(name) for row in rows]
 
     def note_renamed(self, argument: str) -> None:
         """Log which genes were asked for by other names than the data have, and what species."""
@@ -278,11 +274,13 @@ class Lookup:
 
     def report(self, argument: str, absent: Collection[Item], missing: Missing = "raise") -> None:
         """Raise, warn, or say nothing about what is not there; a family need not have a gene."""
+        if missing == "ignore":
+            return
         families = [item for item in absent if item in FAMILIES and argument in _OF_FAMILIES]
         items = [item for item in absent if item not in families]
-        if families and missing != "ignore":
+        if families:
             note(f"`{argument}`: {self.where} has no gene of these families: {listed(families)}.")
-        if not items or missing == "ignore":
+        if not items:
             return
         texts = [item.pattern if isinstance(item, re.Pattern) else item for item in items]
         text = f"`{argument}` has names that are missing in {self.where}: {listed(texts)}"
@@ -320,16 +318,14 @@ class Lookup:
     ) -> tuple[NDArray[np.bool_], list[Item]]:
         """Return which genes are asked for, and what is missing."""
         items = [] if genes is None else names_in(genes, argument, patterns=True)
-        rows: Iterable[Any] = map(self.rows, items)
-        if isinstance(items, PanelFile):
-            rows = [rows_of_item or None for rows_of_item in self.of_file(items.table)]
+        file = items if isinstance(items, PanelFile) else None
+        rows: Iterable[Any] = map(self.rows, items) if file is None else self.of_file(file.table)
         is_named = np.zeros(self.n_genes, dtype=bool)
         absent: list[Item] = []
         for item, rows_of_item in zip(items, rows, strict=True):
-            if rows_of_item is None:
+            is_named[list(rows_of_item)] = True
+            if not len(rows_of_item) and (file is not None or item not in self.flags):
                 absent.append(item)
-            else:
-                is_named[rows_of_item] = True
         if missing != "ignore":
             self.note_renamed(argument)
         return is_named, absent
@@ -362,27 +358,19 @@ def settled(adata: AnnData, request: Request, missing: Missing | None = None) ->
     return replace(request, structure=replace(spec, ignore=names or None))
 
 
-def choose(
-    adata: AnnData,
-    include: Genes | None,
-    exclude: Genes | None,
-    *,
-    ignore: Collection[str] | None = None,
-    symbols: str | None = None,
-    missing: Missing = "raise",
-) -> Candidates:
-    """Return the genes that two arguments leave, and genes to ignore, by their names."""
-    checks.one_of("missing", missing, MISSING)
+def choose(adata: AnnData, request: Request) -> Candidates:
+    """Return the genes that a request leaves, which has genes to ignore by their names."""
+    missing, ignore = request.missing, request.structure.ignore
     controls, nameless = read.controls(adata), read.nameless(adata)
     silent = controls | adata.var_names.isin(ignore or ())
     included, excluded = np.zeros((2, adata.n_vars), dtype=bool)
     absent: list[Item] = []
-    if include is None and exclude is None and symbols is None:
+    if request.include is None and request.exclude is None and request.symbols is None:
         check_names(adata)
     else:
-        lookup = Lookup(adata, symbols)
-        excluded, not_excluded = lookup.mask(exclude, "exclude", missing)
-        included, absent = lookup.mask(include, "include", missing)
+        lookup = Lookup(adata, request.symbols)
+        excluded, not_excluded = lookup.mask(request.exclude, "exclude", missing)
+        included, absent = lookup.mask(request.include, "include", missing)
         argument = "include" if absent else "exclude"
         absent = list(dict.fromkeys([*absent, *not_excluded]))
         lookup.report(argument, absent, missing)
@@ -436,7 +424,6 @@ def panel(
     first.  A selection is in the order of its ranks, included genes first.  One gene must be in the
     data, but with `missing` None.
     """
-    checks.one_of("missing", missing, (*MISSING, None))
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not is_panel_file(panel):
@@ -481,11 +468,6 @@ def is_file(genes: Any) -> bool:
     return isinstance(genes, Path | PanelFile) or (isinstance(genes, str) and is_panel_file(genes))
 
 
-def is_several(names: Any) -> bool:
-    """Whether something can be gone through: an array of no dimension claims so, and cannot."""
-    return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
-
-
 def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     """Names of a list or file, each once; with `patterns` these too, or one of either."""
     if isinstance(genes, PanelFile):
@@ -496,7 +478,8 @@ def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     kinds = "gene names, or patterns (`re.compile(...)`)" if patterns else "gene names"
     if patterns and isinstance(genes, str | re.Pattern):
         genes = [genes]
-    if isinstance(genes, Mapping) or not is_several(genes):
+    is_several = isinstance(genes, Iterable) and getattr(genes, "ndim", 1) > 0
+    if isinstance(genes, Mapping) or not is_several:
         raise InvalidType(f"`{argument}={short(genes)}` must be a file, or a list of {kinds}")
     names = [str(name) if isinstance(name, str) else name for name in genes]
     for name in names:
@@ -513,9 +496,8 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
     if f"{panel}_selected" in adata.var:
         chosen = results.ranked(adata, panel).index
         return Named.of(adata, adata.var_names.get_indexer(chosen), panel)
-    genes: Any = lookup.flagged(panel, argument) if panel in lookup.flags else ()
-    if len(genes):
-        return Named.of(adata, genes)
+    if len(lookup.flags.get(panel, ())):
+        return Named.of(adata, lookup.flags[panel])
     entry = adata.uns.get(panel)
     ranked: Any = entry.get("names") if isinstance(entry, Mapping) else None
     groups = getattr(getattr(ranked, "dtype", None), "names", None)

@@ -41,9 +41,8 @@ _OF_TABLE = ("efficiency", "spread", "off_target", "signal")
 def recorded(platform: Platform, frame: pd.DataFrame, key: str) -> Platform:
     """Return a platform for a record: with columns of ``.var`` for what it has of each gene."""
     platform = with_codewords(platform)
-    fields: dict[str, Any] = {
-        name: f"{key}_{name}" for name in _OF_TABLE if f"{key}_{name}" in frame
-    }
+    written = [name for name in _OF_TABLE if f"{key}_{name}" in frame]
+    fields: dict[str, Any] = {name: f"{key}_{name}" for name in written}
     if platform.genes is not None:
         fields |= {"genes": f"{key}_orderable", "min_probes": None}
     return replace(platform, **fields)
@@ -82,10 +81,10 @@ def of_genes(
     for name, value in values.items():
         most = 1.0 if name == "failure" else np.inf
         unnamed = np.nan if name == "efficiency" else 0.0
-        numbers[name] = number(value, name, needed=orderable, most=most, unnamed=unnamed)
+        numbers[name] = number(value, name, orderable, most=most, unnamed=unnamed)
     if isinstance(platform.efficiency, AnnData):
-        with_signal = "signal" not in values
-        numbers |= _measured(lookup, platform.efficiency, layer, with_signal=with_signal)
+        measured = _measured(lookup, platform.efficiency, layer, with_signal="signal" not in values)
+        numbers |= measured
     lookup.note_renamed("platform")
     return Detection(**numbers, orderable=orderable, named=platform.is_instrument)
 
@@ -96,10 +95,8 @@ def _orderable(lookup: names.Lookup, platform: Platform) -> NDArray[np.bool_]:
     if isinstance(genes, str) and genes in var:
         is_flag = pd.api.types.is_bool_dtype(var[genes])
         if is_flag != (least is None) or not pd.api.types.is_numeric_dtype(var[genes]):
-            raise InvalidValue(
-                f"`platform` names {genes!r} for its genes: name a `boolean` column, or one of "
-                "numbers of probes with `min_probes`"
-            )
+            remedy = "name a `boolean` column, or one of numbers of probes with `min_probes`"
+            raise InvalidValue(f"`platform` names {genes!r} for its genes: {remedy}")
         return np.asarray(var[genes].to_numpy(dtype=float, na_value=0.0) >= (least or 1))
     table = _listed(genes, list(var.columns))
     if least is not None:
@@ -118,10 +115,8 @@ def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
     """What is given of genes that can be ordered: ``gene``, ``id``, and ``n_probes`` if known."""
     if isinstance(genes, str | Path):
         if not Path(genes).is_file():
-            raise NotFound(
-                f"`platform` names {str(genes)!r} for its genes: name a file, or a column of "
-                f"`adata.var` ({listed(var_columns)})"
-            )
+            remedy = f"name a file, or a column of `adata.var` ({listed(var_columns)})"
+            raise NotFound(f"`platform` names {str(genes)!r} for its genes: {remedy}")
         with naming(path="platform"):
             genes = read_panel(genes)
     if isinstance(genes, PanelFile):
@@ -137,9 +132,8 @@ def _values(lookup: names.Lookup, platform: Platform) -> dict[str, Any]:
     table, values = platform.efficiency, dict[str, Any]()
     if isinstance(table, pd.DataFrame):
         if "efficiency" not in table or not table.index.is_unique:
-            raise InvalidValue(
-                "`efficiency` has no column 'efficiency', or has a gene twice: correct the table"
-            )
+            text = "`efficiency` has no column 'efficiency', or a gene twice"
+            raise InvalidValue(f"{text}: correct the table")
         rows = table[[bool(lookup.of(str(name))) for name in table.index]]
         if rows.empty:
             lookup.report("efficiency", list(map(str, table.index)))
@@ -161,6 +155,7 @@ def _measured(
     molecules in the mean; the share is that mean there over the mean here, and at most 1, as the
     noise here is not only that of counting.  ``"signal"`` is the structure in units of noise.
     """
+    measured = {}
     with naming(adata="efficiency", X="efficiency"):
         read.unique_names(cells)
         detected = _molecules(read.row_matrix(cells))
@@ -170,19 +165,18 @@ def _measured(
     rows, shared = list(by_row), list(by_row.values())
     if len(rows) < lookup.n_genes:
         note(f"`efficiency` has {len(rows)} of {lookup.n_genes} genes: it is 0 for the others.")
-    efficiency = np.zeros(lookup.n_genes)
     with naming(X="X" if layer is None else "layer"):
         molecules = _molecules(read.row_matrix(lookup.adata, layer))
-    efficiency[rows] = np.minimum(detected[shared] / molecules[rows], 1.0)
+    measured["efficiency"] = np.minimum(detected[shared] / molecules[rows], 1.0)
     with naming(adata="efficiency", X="efficiency"):
         signal = signal_of(cells) if with_signal else None
-    if signal is None:
-        if with_signal:
-            note(f"`efficiency` has fewer than {FEWEST_CELLS} cells with counts: no signal.")
-        return {"efficiency": efficiency}
-    of_rows = np.zeros(lookup.n_genes)
-    of_rows[rows] = signal[shared]
-    return {"efficiency": efficiency, "signal": of_rows}
+    if signal is not None:
+        measured["signal"] = signal[shared]
+    elif with_signal:
+        note(f"`efficiency` has fewer than {FEWEST_CELLS} cells with counts: no signal.")
+    of_all = np.zeros((len(measured), lookup.n_genes))
+    of_all[:, rows] = list(measured.values())
+    return dict(zip(measured, of_all, strict=True))
 
 
 def signal_of(adata: AnnData, layer: str | None = None) -> Array | None:
@@ -211,23 +205,19 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
     factors = np.ones(len(totals))
     if state == "counts":
         factors[cells] = totals[cells] / np.median(totals[cells])
-    return RowMatrix(logarithms(rows.loaded(), factors), cells)
-
-
-def logarithms(counts: Matrix, factors: Array) -> Matrix:
-    """Return ``log1p(x / factor)`` of the values of each cell."""
-    counts = doubled(counts)
+    counts = doubled(rows.loaded())
     if not sparse.issparse(counts):
-        return np.log1p(counts / factors[:, None])
-    return with_values(counts, np.log1p(counts.data / np.repeat(factors, np.diff(counts.indptr))))
+        return RowMatrix(np.log1p(counts / factors[:, None]), cells)
+    factors = np.repeat(factors, np.diff(counts.indptr))
+    return RowMatrix(with_values(counts, np.log1p(counts.data / factors)), cells)
 
 
 def _molecules(data: RowMatrix) -> Array:
     """Return ``−log(1 − s)`` for the share s of cells that express each gene."""
-    (n_negative,), _ = data.sweep(_negative)
+    n_expressing, n_negative = read.n_cells_with(data), data.sweep(_negative)[0][0]
     if n_negative:
         raise InvalidValue("`X` has negative values: use counts, or logarithms of them")
-    share = (read.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
+    share = (n_expressing + _HALF) / (data.shape[0] + 2.0 * _HALF)
     return np.asarray(-np.log1p(-share))
 
 

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from ..cells.spec import StructureSpec
     from ..data.matrix import Sums
 
-#: Bytes of a real number: single and double precision.
-_PRECISIONS = (4, 8)
 #: The layer that stands for ``.raw``.
 RAW = "raw"
 #: Column of ``.var`` in which readers of 10x keep what a feature is, and what controls are.
@@ -92,20 +90,19 @@ class Inputs:
 
 def inputs(adata: AnnData, spec: StructureSpec) -> Inputs:
     """Read what parameters name, `ignore` by rows; warns of values that are not log-normalised."""
+    if spec.batch_key is not None and spec.neighbors_key is not None:
+        key = short(spec.neighbors_key)
+        raise InvalidValue(f"`neighbors_key={key}` conflicts with `batch_key`: remove one")
     data = without_ignored(adata, row_matrix(adata, spec.layer), spec.ignore)
     kind = state(data.first(FIRST_ROWS))
     if kind is not None:
         has_raw = kind == "scaled" and adata.raw is not None
         caution(f"The matrix {STATES[kind]}{f', such as `layer={RAW!r}`' if has_raw else ''}.")
-    if spec.batch_key is not None and spec.neighbors_key is not None:
-        raise InvalidValue(
-            f"`neighbors_key={short(spec.neighbors_key)}` conflicts with `batch_key`: remove one"
-        )
     return Inputs(
         data,
         None if spec.use_rep in (None, "X") else representation(adata, spec.use_rep),
         None if spec.neighbors_key is None else graph(adata, spec.neighbors_key),
-        None if spec.batch_key is None else batches(adata, spec.batch_key),
+        batches(adata, spec.batch_key),
         kind,
     )
 
@@ -124,31 +121,26 @@ def check(adata: Any) -> None:
 
 
 def _loaded(value: Any) -> Any:
-    for load in ("to_memory", "compute"):
-        if hasattr(value, load):
-            return getattr(value, load)()
     if isinstance(value, Mapping):
         return {name: _loaded(item) for name, item in value.items()}
-    return value
+    load = getattr(value, "to_memory", None) or getattr(value, "compute", None)
+    return value if load is None else load()
 
 
 def text_names(names: pd.Index, where: str) -> None:
     """Refuse names that are no texts, such as numbers or missing ones."""
     strange = [name for name in names if not isinstance(name, str)]
     if strange:
-        raise InvalidType(
-            f"`adata` has no texts in {where}: {listed(map(repr, strange))}: use `.astype(str)`"
-        )
+        texts = listed(map(repr, strange))
+        raise InvalidType(f"`adata` has no texts in {where}: {texts}: use `.astype(str)`")
 
 
 def unique_names(adata: AnnData) -> None:
     """Refuse duplicate gene names: a list of genes would not say which is meant."""
     check(adata)
     if not adata.var_names.is_unique:
-        doubled = adata.var_names[adata.var_names.duplicated()].unique()
-        raise InvalidValue(
-            f"`adata` has genes twice ({listed(doubled)}): make `adata.var_names` unique"
-        )
+        doubled = listed(adata.var_names[adata.var_names.duplicated()].unique())
+        raise InvalidValue(f"`adata` has genes twice ({doubled}): make `adata.var_names` unique")
 
 
 def writable(adata: AnnData) -> None:
@@ -166,9 +158,8 @@ def find(
     if name not in container:
         names = own_names(adata, attribute)
         choices = quoted(*names[:MOST_NAMES]) if attribute == "obsm" and names else listed(names)
-        raise NotFound(
-            f"`{argument}={short(name)}` is not in `adata.{attribute}`, which has: {choices}"
-        )
+        missing = f"`{argument}={short(name)}` is not in `adata.{attribute}`"
+        raise NotFound(f"{missing}, which has: {choices}")
     value = container[name]
     return value if attribute == "layers" else native(value)
 
@@ -205,18 +196,16 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     if isinstance(data, RowMatrix):
         return data
     argument = "X" if layer is None else argument
-    matrix_name = subject(argument, layer)
+    name = f"`{argument}`" if layer is None else subject(argument, layer)
     if data is None:
-        raise InvalidValue(f"{matrix_name} is `None`: name a matrix with `layer`")
+        raise InvalidValue(f"{name} is `None`: name a matrix with `layer`")
     if isinstance(data, np.ma.MaskedArray):
-        raise InvalidType(f"{matrix_name} is a masked array: fill its entries, or remove them")
+        raise InvalidType(f"{name} is a masked array: fill its entries, or remove them")
     if 0 in data.shape:
-        raise InvalidValue(f"{matrix_name} has no cells or no genes: its shape is {data.shape}")
+        raise InvalidValue(f"{name} has no cells or no genes: its shape is {data.shape}")
     kind = data.dtype
-    if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in _PRECISIONS):
-        raise InvalidType(
-            f"{matrix_name} has dtype {kind}: convert it to whole numbers, float32 or float64"
-        )
+    if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in (4, 8)):
+        raise InvalidType(f"{name} has dtype {kind}: convert it to float32 or float64")
     if not is_here(data):
         return RowMatrix(data)
     check_indices(data, argument, layer)
@@ -266,9 +255,8 @@ def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     """Return a layer of raw counts, or ``.X`` where that is ``"X"``."""
     rows = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
     if not _are_counts(_finite_values(rows.first(FIRST_ROWS))):
-        raise InvalidValue(
-            f"`counts_layer={short(counts_layer)}` has no raw counts: name a layer of counts"
-        )
+        layer = subject("counts_layer", counts_layer)
+        raise InvalidValue(f"{layer} has no raw counts: name a layer of counts")
     return rows
 
 
@@ -362,18 +350,16 @@ def representation(adata: AnnData, use_rep: str) -> Array:
 def graph(adata: AnnData, neighbors_key: str) -> Matrix:
     """Return connectivities of ``sc.pp.neighbors`` or ``sq.gr.spatial_neighbors``."""
     checks.texts(neighbors_key=neighbors_key)
-    graph_name = subject("neighbors_key", neighbors_key)
+    name = subject("neighbors_key", neighbors_key)
     if neighbors_key not in adata.uns:
-        raise NotFound(f"{graph_name} is no `graph of adata.uns`: compute the graph first")
+        raise NotFound(f"{name} is no `graph of adata.uns`: compute the graph first")
     entry = adata.uns[neighbors_key]
     if not isinstance(entry, Mapping):
-        raise InvalidType(f"{graph_name} is no graph, but {short(entry)}: compute the graph again")
-    connectivities = entry.get("connectivities_key", "connectivities")
-    if connectivities not in adata.obsp:
-        raise NotFound(
-            f"{graph_name} has no {connectivities!r} in `adata.obsp`: compute the graph again"
-        )
-    pairs = adata.obsp[connectivities]
+        raise InvalidType(f"{name} is no graph, but {short(entry)}: compute the graph again")
+    key = entry.get("connectivities_key", "connectivities")
+    if key not in adata.obsp:
+        raise NotFound(f"{name} has no {key!r} in `adata.obsp`: compute the graph again")
+    pairs = adata.obsp[key]
     if "coord_type" in (entry.get("params") or {}) and sparse.issparse(pairs):
         pairs = pairs.maximum(pairs.T)  # squidpy joins a cell to its nearest, and not these to it
     return check_graph(pairs, adata.n_obs, "neighbors_key")
@@ -393,9 +379,7 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
     if layer == RAW and layer not in adata.layers and adata.raw is not None:
         missing = adata.var_names[~adata.var_names.isin(adata.raw.var_names)]
         if len(missing):
-            raise NotFound(
-                f"`layer={short(RAW)}` lacks genes of `adata`: {listed(missing)}: remove these"
-            )
+            raise NotFound(f"`layer='raw'` lacks genes of `adata`: {listed(missing)}: remove these")
         return adata.raw[:, adata.var_names].X
     return adata.X if layer is None else find(adata, "layers", layer, argument)
 

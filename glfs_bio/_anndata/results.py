@@ -42,7 +42,8 @@ KINDS = {
 #: What is known of the genes of the best panels, and of all that are nearly as good: columns of a
 #: selection, with what a panel may lose.
 CERTIFICATES = {"certificate": 0.0, "certificate_within": TOLERANCE}
-#: Columns of a selection for a platform.
+#: Columns of every selection, and of one for a platform.
+_OF_SELECTION = ("weight", "loss", "score", "rank", "selected", "included")
 _OF_PLATFORM = ("orderable", "efficiency", "spread", "off_target", "signal")
 #: Of selections under no other key, and of panels that have none.
 KEY = "glfs"
@@ -66,13 +67,11 @@ def key_for(
     read.check(adata)
     key = key_added if key_added is not None or of is None else f"{of}_{suffix or kind}"
     checks.keys(key_added=key)
-    written_kind = kind_of(adata.uns.get(key))
-    if written_kind is None:
-        written_kind = next((name for name in KINDS if key == f"{KEY}_{name}"), None)
+    usual_kind = {f"{KEY}_{name}": name for name in KINDS}.get(str(key))
+    written_kind = kind_of(adata.uns.get(key)) or usual_kind
     if written_kind not in (None, kind):
-        raise InvalidValue(
-            f"`key_added={short(key)}` is of `glfs_bio.{KINDS[written_kind]}`: choose another key"
-        )
+        function = f"`glfs_bio.{KINDS[written_kind]}`"
+        raise InvalidValue(f"`key_added={short(key)}` is of {function}: choose another key")
     return str(key)
 
 
@@ -86,11 +85,10 @@ def last(
     if key is not None:
         of_panel = f"{key}_{kind}"
         return of_panel if kind_of(adata.uns.get(key)) != kind and of_panel in adata.uns else key
-    kinds = KINDS if kind is None else {kind}
     numbers = {
         name: number
         for name, number in _numbers(adata).items()
-        if kind_of(adata.uns[name]) in kinds and holds in adata.uns[name]
+        if kind in (None, kind_of(adata.uns[name])) and holds in adata.uns[name]
     }
     return max(numbers, key=lambda name: numbers[name], default=f"{KEY}_{kind}")
 
@@ -112,8 +110,8 @@ def kind_of(entry: Any) -> str | None:
 
 def _numbers(adata: AnnData) -> dict[str, int]:
     """Return the numbers of the results in the order of writing, by key."""
-    entries = adata.uns.items()
-    return {key: int(codec.scalar(entry["written"])) for key, entry in entries if kind_of(entry)}
+    results = {key: entry for key, entry in adata.uns.items() if kind_of(entry)}
+    return {key: int(codec.scalar(entry["written"])) for key, entry in results.items()}
 
 
 def envelope(
@@ -215,8 +213,7 @@ def store(
     is ``""``.  Another selection under a key removes what was better than the one before, and what
     its platform was to the genes.
     """
-    is_there = key in adata.uns or f"{key}_selected" in adata.var
-    if is_there and entry.get("kind") == "selection":
+    if entry.get("kind") == "selection":
         forget_better(adata, key)
         forget(adata, [f"{key}_{name}" for name in _OF_PLATFORM])
     _put(adata, **contents)
@@ -234,9 +231,8 @@ def forget_better(adata: AnnData, key: str) -> None:
 
 def forget(adata: AnnData, columns: Collection[str]) -> None:
     """Remove columns of ``.var`` that an earlier result left, where they are."""
-    gone = [name for name in columns if name in adata.var]
-    if gone:
-        adata.var = adata.var.drop(columns=gone)
+    if not adata.var.columns.intersection(list(columns)).empty:
+        adata.var = adata.var.drop(columns=columns, errors="ignore")
 
 
 def revise(
@@ -253,8 +249,7 @@ def _put(adata: AnnData, **contents: Any) -> None:
         for name in () if values is None else values:
             container = getattr(adata, attribute)  # of a view another one after each
             is_table = attribute in ("obs", "var")
-            value = _column(values[name], container.index) if is_table else values[name]
-            container[name] = value
+            container[name] = _column(values[name], container.index) if is_table else values[name]
 
 
 def in_files(value: Any) -> Any:
@@ -262,10 +257,9 @@ def in_files(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: in_files(item) for name, item in value.items()}
     if isinstance(value, pd.DataFrame):
-        columns = {str(name): _column(value[name], value.index) for name in value}
         rows = _plain(value.index).rename(value.index.name)
-        table = pd.DataFrame(columns).set_axis(rows, axis=0)
-        return table.set_axis(pd.Index(list(columns), dtype=object), axis=1)
+        columns = {str(name): _column(value[name], rows) for name in value}
+        return pd.DataFrame(columns, rows, pd.Index(list(columns), dtype=object))
     if isinstance(value, np.ndarray | pd.Index | pd.Series):
         return np.asarray(_plain(value))
     return codec.NONE if value is None else value
@@ -275,9 +269,7 @@ def _plain(values: Any) -> Any:
     """Return numbers and booleans as they are, and others as texts, ``""`` for a missing one."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values
-    missing = pd.isna(values)
-    texts = ["" if no else str(value) for value, no in zip(values, missing, strict=True)]
-    return pd.Index(texts, dtype=object)
+    return pd.Index(["" if pd.isna(value) else str(value) for value in values], dtype=object)
 
 
 def _column(values: Any, index: pd.Index) -> pd.Series:
@@ -297,11 +289,9 @@ def entry(
     checks.texts(or_none=False, **{argument: key})
     result: dict[str, Any] = adata.uns.get(key, {})
     if kind_of(result) != kind or not result.keys() >= set(needs):
+        text = f"`{argument}={short(key)}` is no result of `glfs_bio.{KINDS[kind]}` in `adata.uns`"
         contents = f" with {listed(needs)}" if needs else ""
-        raise NotFound(
-            f"`{argument}={short(key)}` is no result of `glfs_bio.{KINDS[kind]}` in `adata.uns`"
-            f"{contents}: run it first, or choose another key"
-        )
+        raise NotFound(f"{text}{contents}: run it first, or choose another key")
     return result
 
 
@@ -312,19 +302,9 @@ def current(
     result = entry(adata, key, kind, *needs, argument=argument)
     why = stale.why_outdated(adata, result)
     if why is not None:
-        raise InvalidValue(
-            f"`{argument}={short(key)}` is outdated: {why}: run `glfs_bio.{KINDS[kind]}` again"
-        )
+        text = f"`{argument}={short(key)}` is outdated: {why}"
+        raise InvalidValue(f"{text}: run `glfs_bio.{KINDS[kind]}` again")
     return result
-
-
-def requests(adata: AnnData) -> dict[str, Request]:
-    """Return what the selections in an object were asked for, by their keys."""
-    return {
-        key: request_of(adata, key)
-        for key, entry in adata.uns.items()
-        if kind_of(entry) == "selection" and "request" in entry
-    }
 
 
 def request_of(adata: AnnData, key: str) -> Request:
@@ -346,16 +326,13 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     """
     read.unique_names(adata)
     checks.texts(key=key)
-    names = ("weight", "loss", "score", "rank", "selected", "included")
-    missing = [f"{key}_{name}" for name in names if f"{key}_{name}" not in adata.var]
+    columns = [f"{key}_{name}" for name in _OF_SELECTION]
+    missing = [name for name in columns if name not in adata.var]
     if missing:
-        raise NotFound(
-            f"`key={short(key)}` is not a selection, since `adata.var` has no column {missing[0]}: "
-            "run `glfs_bio.pp.select_genes(adata)` first"
-        )
-    frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in names})
-    flags = ["selected", "included"]
-    frame[flags] = frame[flags].astype(bool)
+        text = f"`key={short(key)}` is no selection, as `adata.var` has no column {missing[0]}"
+        raise NotFound(f"{text}: run `glfs_bio.pp.select_genes(adata)` first")
+    frame = adata.var[columns].set_axis(list(_OF_SELECTION), axis=1)
+    frame = frame.astype({"selected": bool, "included": bool})
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
     if frame.empty:
         raise InvalidValue(f"`key={short(key)}` has no selected gene: choose another selection")
@@ -373,18 +350,9 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     series = series[series.index.notna()].sort_values(ascending=False, kind="stable")
     series = series[~series.index.duplicated()]
     if series.empty:
-        raise InvalidValue(
-            f"`symbols={short(symbols)}` names no candidate gene: choose another column"
-        )
+        text = f"`symbols={short(symbols)}` names no candidate gene"
+        raise InvalidValue(f"{text}: choose another column")
     return series
-
-
-def frequency(adata: AnnData, key: str) -> pd.Series:
-    """Return the selection frequencies of ``tl.stability``, the largest first."""
-    if f"{key}_frequency" not in adata.var:
-        raise NotFound(f"`key={short(key)}` has no frequencies: run `glfs_bio.tl.stability` again")
-    column = adata.var[f"{key}_frequency"].dropna()
-    return column.sort_values(ascending=False, kind="stable")
 
 
 def constraints_of(entry: Mapping[str, Any]) -> str:

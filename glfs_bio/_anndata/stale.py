@@ -54,8 +54,10 @@ def made_of(
 
 
 def checksums(adata: AnnData, inputs: Inputs, spec: StructureSpec) -> dict[str, str]:
-    """Return what a structure is of: all values of matrix, representation, graph and batches."""
-    made_of = {"matrix": checksum_of_matrix(adata, inputs.data, spec.layer)}
+    """Return what a structure is of: parameters, and all values of the matrix, of a representation,
+    a graph and batches.
+    """
+    made_of = {"matrix": checksum_of_matrix(adata, inputs.data, spec.layer), "spec": spec.text()}
     for name in ("representation", "graph"):
         values = getattr(inputs, name)
         made_of[name] = "None" if values is None else checksum_of(values)
@@ -80,9 +82,8 @@ def why_outdated(adata: AnnData, entry: Mapping[str, Any], key: str | None = Non
         return "its input is not recorded"
     reasons = [] if key is None or "of" not in entry else [difference(adata, key, entry)]
     reasons += [_change(adata, panel, key) for panel in made_of.get("panels", {}).values()]
-    recorded = codec.scalar(made_of["matrix"])
-    matrix = _sums(adata, codec.restored(made_of["layer"]))
-    if _UNKNOWN not in (recorded, matrix) and recorded != matrix:
+    matrices = {codec.scalar(made_of["matrix"]), _sums(adata, codec.restored(made_of["layer"]))}
+    if len(matrices - {_UNKNOWN}) > 1:
         reasons.append("the matrix has changed")
     return next(filter(None, reasons), None)
 
@@ -99,12 +100,9 @@ def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None
     for fields in (request, of_selection):
         del fields["structure"]["random_state"]
     names = [name for name in request if request[name] != of_selection.get(name)]
-    if names:
-        return f"it has another {listed(names)}"
-    is_limited = request["limits"] is not None  # parts admit other genes
-    if not is_limited and entry["n_tested"] != selection["n_tested"]:
-        return f"{entry['n_tested']} genes to choose from and not {selection['n_tested']}"
-    return None
+    if not names and request["limits"] is None and entry["n_tested"] != selection["n_tested"]:
+        names = ["number of candidates"]  # parts of the cells admit other genes to limits
+    return f"it has another {listed(names)}" if names else None
 
 
 def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
@@ -117,21 +115,17 @@ def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
         return
     n_left = int(adata.var[f"{key}_rank"].notna().sum())
     if n_left < n_tested:
-        raise InvalidValue(
-            f"`{argument}={short(key)}` is a selection from {n_tested} genes, of which `adata` has "
-            f"{n_left}: use the object with all genes"
-        )
+        text = f"`{argument}={short(key)}` is a selection from {n_tested} genes"
+        raise InvalidValue(f"{text}, of which `adata` has {n_left}: use the object with all genes")
 
 
 def most_genes(adata: AnnData) -> int:
     """Return the largest number of genes that a selection or a structure in the object is of."""
     n_genes = [0]
     for key, entry in adata.uns.items():
-        if not isinstance(entry, Mapping):
-            continue
-        if f"{key}_rank" in adata.var:
+        if isinstance(entry, Mapping) and f"{key}_rank" in adata.var:
             n_genes.append(int(codec.scalar(entry.get("n_tested", 0))))
-        elif {"sets", "set_of_cell"} <= entry.keys():
+        elif isinstance(entry, Mapping) and {"sets", "set_of_cell"} <= entry.keys():
             n_genes.append(np.size(entry["sets"]["0"]["variance"]))
     return max(n_genes)
 
@@ -142,17 +136,19 @@ def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> st
     It is by the values in memory, by the file of a backed object, by dask's name of an array, else
     by the first rows, and finds every change but one on purpose.
     """
-    contents: list[Any] = [repr((adata.shape, layer)).encode()]
+    about: list[Any] = [adata.shape, layer]
+    contents: list[Any] = []
     if data.in_memory:
-        contents += _bytes_of(data.source)
+        contents = _bytes_of(data.source)
     elif data.is_dask:
-        contents.append(str(data.source.name).encode())
+        about.append(data.source.name)
     elif adata.filename is not None:
-        about = Path(adata.filename).stat()
-        contents.append(repr((str(adata.filename), about.st_mtime_ns, about.st_size)).encode())
+        file = Path(adata.filename).stat()
+        about += [str(adata.filename), file.st_mtime_ns, file.st_size]
     else:
-        contents += [repr(data.source).encode(), *_bytes_of(data.first(_FIRST_ROWS))]
-    return _checksum(contents)
+        about.append(data.source)
+        contents = _bytes_of(data.first(_FIRST_ROWS))
+    return _checksum([repr(about).encode(), *contents])
 
 
 def checksum_of(values: Matrix) -> str:
@@ -173,10 +169,7 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
         return None
     selected = set(adata.var_names[adata.var[f"{key}_selected"].astype(bool)])
     if genes != selected:
-        return (
-            f"the selection under {key!r} has changed: {len(genes & selected)} of the {len(genes)} "
-            f"genes of the panel are among its {len(selected)}"
-        )
+        return f"the selection under {key!r} has other genes now"
     is_recorded = key == own_key and key in adata.uns
     if is_recorded and codec.scalar(panel.get("request")) != _request(adata, key):
         return f"the selection under {key!r} has other parameters now"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,10 +78,9 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
     if spec.use_rep is None or results.kind_of(adata.uns.get(spec.use_rep)) != "structure":
         return spec
     for name in OF_STORED:
-        if getattr(spec, name) is not None:
-            raise InvalidValue(
-                f"`{name}={short(getattr(spec, name))}` conflicts with `use_rep`: leave it out"
-            )
+        value = getattr(spec, name)
+        if value is not None:
+            raise InvalidValue(f"`{name}={short(value)}` conflicts with `use_rep`: leave it out")
     stored = results.entry(adata, spec.use_rep, "structure", "request", argument="use_rep")
     return replace(StructureSpec.restored(stored["request"]), stored_key=spec.use_rep)
 
@@ -99,22 +98,20 @@ def structure_of(
     made_of = stale.checksums(adata, inputs, spec)
     slot = slot_of(spec)
     for key in (KEY, slot) if spec.stored_key is None else (spec.stored_key,):
-        entry, is_there = adata.uns.get(key), key in adata.obsm
-        if is_there and stale.is_of(entry, made_of) and _request_in(entry) == spec.text():
+        if key in adata.obsm and stale.is_of(adata.uns.get(key), made_of):
             return _stored(adata, key, spec)
     if spec.stored_key is not None:
-        raise InvalidValue(
-            f"`use_rep={short(spec.stored_key)}` is outdated: run `glfs_bio.pp.structure(adata)`"
-        )
+        key = short(spec.stored_key)
+        raise InvalidValue(f"`use_rep={key}` is outdated: run `glfs_bio.pp.structure(adata)`")
     structure = compute(adata, inputs, spec)
     if keep:
         # Those that were computed by the way are kept for selections alone.
-        computed = [key for key in adata.obsm if read.COMPUTED.fullmatch(key) and KEY in key]
+        computed = {key for key in adata.obsm if read.COMPUTED.fullmatch(key) and KEY in key}
         if computed:
-            used = set(map(slot_of, _specs(adata, results.requests(adata)).values()))
-            for key in set(computed) - used:
-                for container in (adata.obsm, adata.varm, adata.uns):
-                    container.pop(key, None)
+            computed -= {slot_of(spec) for spec in _specs(adata).values() if spec is not None}
+        for key in computed:
+            for container in (adata.obsm, adata.varm, adata.uns):
+                container.pop(key, None)
         store(adata, structure, made_of, slot)
     return structure
 
@@ -126,23 +123,17 @@ def slot_of(spec: StructureSpec) -> str:
 
 def asked_for(adata: AnnData) -> StructureSpec | None:
     """Return how the structure under :data:`KEY` is computed; None where there is none."""
-    request = _request_in(adata.uns.get(KEY))
-    return None if request is None else StructureSpec.restored(request)
-
-
-def _request_in(entry: Any) -> str | None:
-    """Return the request of a stored structure; None of anything else."""
-    return codec.scalar(entry.get("request")) if results.kind_of(entry) == "structure" else None
+    entry = adata.uns.get(KEY)
+    is_stored = results.kind_of(entry) == "structure"
+    return StructureSpec.restored(entry["request"]) if is_stored else None
 
 
 def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
     """Say that a selection is by another structure than ``pp.structure`` was asked for."""
     stored = asked_for(adata)
     if stored is not None and stored.text() != spec.text():
-        note(
-            f"The structure under {quoted(KEY)} is another one ({_in_words(stored)}), and is "
-            f"not used: `use_rep={short(KEY)}` names it."
-        )
+        text = f"The structure under {quoted(KEY)} is another one ({_in_words(stored)})"
+        note(f"{text}, and is not used: `use_rep={short(KEY)}` names it.")
 
 
 def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
@@ -151,57 +142,58 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     That of the selections of these cells, where they agree, else as ``pp.structure`` was asked for,
     else that of the matrix; of `layer`, where one is named.
     """
-    requests, asked_spec = results.requests(adata), asked_for(adata)
-    specs = _specs(adata, requests)
-    agree = len({other_spec.text() for other_spec in specs.values()}) == 1
+    all_specs, asked_spec = _specs(adata), asked_for(adata)
+    specs = {key: spec for key, spec in all_specs.items() if spec is not None}
+    agree = len({spec.text() for spec in specs.values()}) == 1
     if not agree and asked_spec is not None:
         specs = {KEY: asked_spec}
     elif not agree:
-        if requests:
+        if all_specs:
             why = "differ in theirs" if specs else "need what is no longer there"
-            note(f"The structure is that of the matrix: selections {quoted(*requests)} {why}.")
+            note(f"The structure is that of the matrix: selections {quoted(*all_specs)} {why}.")
         return StructureSpec()
     key, spec = next(iter(specs.items()))
     if layer is not None:
         spec = StructureSpec() if spec.stored_key is not None else replace(spec, layer=layer)
     differs = asked_spec is not None and asked_spec.text() != spec.text()
-    if differs or spec.stored_key is not None or _differing(spec):
+    if differs or spec != StructureSpec():
         note(f"The structure is that of {quoted(key)}: {_in_words(spec)}.")
     return spec
 
 
-def _specs(adata: AnnData, requests: Mapping[str, Request]) -> dict[str, StructureSpec]:
-    """Return how structures of selections are computed, where an object has what they need."""
-    return {
-        key: names.settled(adata, request, "ignore").structure
-        for key, request in requests.items()
-        if _is_there(adata, request)
-    }
+def _specs(adata: AnnData) -> dict[str, StructureSpec | None]:
+    """Return how structures of selections are computed, by their keys; None where an object lacks
+    what one is computed from.
+    """
+    specs: dict[str, StructureSpec | None] = {}
+    for key, entry in adata.uns.items():
+        if results.kind_of(entry) == "selection" and "request" in entry:
+            request = results.request_of(adata, key)
+            is_there = _is_there(adata, request)
+            specs[key] = names.settled(adata, request, "ignore").structure if is_there else None
+    return specs
 
 
 def _is_there(adata: AnnData, request: Request) -> bool:
     """Return whether an object has what the structure of a selection is computed from."""
-    spec = request.structure
-    needs = (
-        (request.symbols, adata.var),
-        (spec.layer, {*adata.layers, *([] if adata.raw is None else [read.RAW])}),
-        (spec.batch_key, adata.obs),
-        (spec.use_rep, adata.obsm),
-        (spec.neighbors_key, adata.uns),
+    spec, layers = request.structure, {*adata.layers, *([] if adata.raw is None else [read.RAW])}
+    return (
+        request.symbols in (None, *adata.var)
+        and spec.layer in (None, *layers)
+        and spec.batch_key in (None, *adata.obs)
+        and spec.use_rep in (None, *adata.obsm)
+        and spec.neighbors_key in (None, *adata.uns)
     )
-    return all(name is None or name in container for name, container in needs)
-
-
-def _differing(spec: StructureSpec) -> list[str]:
-    """Return the names of the parameters of a structure that are no defaults."""
-    return [item.name for item in fields(spec) if getattr(spec, item.name) != item.default]
 
 
 def _in_words(spec: StructureSpec) -> str:
+    """Return the parameters of a structure that are no defaults, as text."""
     if spec.stored_key is not None:
         return subject("use_rep", spec.stored_key)
-    arguments = [f"`{name}={short(getattr(spec, name))}`" for name in _differing(spec)]
-    return ", ".join(arguments) or "that of the matrix"
+    default = vars(StructureSpec())
+    values = {name: value for name, value in vars(spec).items() if value != default[name]}
+    texts = [f"`{name}={short(value)}`" for name, value in values.items()]
+    return ", ".join(texts) or "that of the matrix"
 
 
 def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structure:
@@ -233,17 +225,13 @@ def _warn_of_units(adata: AnnData, sets: Sequence[Cells]) -> None:
     varying = variance[variance > 0]
     if len(varying) >= _MANY_GENES and (np.abs(varying - 1.0) < _ALIKE).mean() > _NEARLY_ALL:
         raw = ", such as `layer='raw'`" if adata.raw is not None else ""
-        caution(
-            "Nearly all genes have variance 1, as after scaling, which hides noise. Select before "
-            f"scaling, or name a log-normalised matrix with `layer`{raw}."
-        )
+        remedy = f"Select before scaling, or name a log-normalised matrix with `layer`{raw}."
+        caution(f"Nearly all genes have variance 1, as after scaling, which hides noise. {remedy}")
     shares = [noise.shares_of_assay(batch.variance, batch.residuals) for batch in sets]
     share = np.mean(shares, axis=0)
     if share.max() > _MOST:
-        caution(
-            f"{adata.var_names[int(share.argmax())]} makes {100.0 * float(share.max()):.0f} % of "
-            "the assumed noise of the platform: correct its unit, or remove it from `adata.X`."
-        )
+        gene = f"{adata.var_names[share.argmax()]} makes {share.max():.0%} of the assumed noise"
+        caution(f"{gene} of the platform: correct its unit, or remove it from `adata.X`.")
 
 
 def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key: str) -> None:
@@ -259,8 +247,7 @@ def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key:
         cells[rows, :r] = subset.basis
         genes[:, i * rank : i * rank + r] = subset.projections
         number[rows] = i
-        values = {name: getattr(subset, name) for name in (*_ARRAYS, *_NUMBERS)}
-        blocks[str(i)] = {**values, "rank": r}
+        blocks[str(i)] = {name: getattr(subset, name) for name in (*_ARRAYS, *_NUMBERS)}
     entry = results.envelope(
         "structure",
         codec.storable(structure.spec),
@@ -281,8 +268,8 @@ def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
     for i in range(len(entry["sets"])):
         block = entry["sets"][str(i)]
         rows.append(np.flatnonzero(number == i))
-        r = int(codec.scalar(block["rank"]))
         values: dict[str, Any] = {name: np.asarray(block[name]) for name in _ARRAYS}
+        r = len(values["stiffness"])
         values |= {name: kind(codec.scalar(block[name])) for name, kind in _NUMBERS.items()}
         basis = np.ascontiguousarray(coordinates[rows[i], :r])
         of_genes = np.ascontiguousarray(projections[:, i * rank : i * rank + r])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MOST_NAMES
+from ..errors import listed
 from . import results
 
 if TYPE_CHECKING:
@@ -194,8 +194,8 @@ def proof(entry: Mapping[str, Any]) -> list[str]:
     come, gone = (table["gene"][~table[name]] for name in ("in_panel", "in_best"))
     if len(come):
         lines.append(
-            f"{'the best' if entry['proven'] else 'a better'} panel has {_first(come)} in place of "
-            f"{_first(gone)} and preserves "
+            f"{'the best' if entry['proven'] else 'a better'} panel has {listed(come)} in place of "
+            f"{listed(gone)} and preserves "
             f"{100 * (entry['best_preserved'] - entry['preserved']):.2g} % more"
             + (f", under {entry['best']!r}" if "best" in entry else "")
         )
@@ -204,11 +204,6 @@ def proof(entry: Mapping[str, Any]) -> list[str]:
         f"panel within {100 * entry['params']['tolerance']:.2g} % of it; {entry['n_open']} are open"
     )
     return lines
-
-
-def _first(names: pd.Series) -> str:
-    """Return some names, or how many there are."""
-    return ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} genes"
 
 
 def order(entry: Mapping[str, Any]) -> list[str]:

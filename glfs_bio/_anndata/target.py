@@ -46,9 +46,8 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     terms = []
     for source, share in shares:
         if isinstance(preserve, Mapping) and not isinstance(source, str):
-            raise InvalidType(
-                f"`preserve` has the key {quoted(source)}: name a column, a space or a file"
-            )
+            text = f"`preserve` has the key {quoted(source)}"
+            raise InvalidType(f"{text}: name a column, a space or a file")
         checks.number("preserve", share, above=0.0)
         terms.append((_term(adata, source, request), float(share)))
     largest = max(share for _, share in terms)
@@ -87,8 +86,6 @@ def sources(request: Request) -> dict[str, str]:
 def out_of_file(adata: AnnData, request: Request) -> Any:
     """What a request preserves, with the genes of a file in place of its path."""
     preserve = insured(adata, request)
-    if isinstance(preserve, Mapping):
-        return preserve
     if isinstance(preserve, str) and (preserve in adata.obs or preserve in adata.obsm):
         return preserve
     return names.out_of_file(adata, preserve, symbols=request.symbols)
@@ -99,9 +96,8 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
         if source in _OF_ALL_GENES:
             return _OF_ALL_GENES[source]
         if source in adata.obs and source in adata.obsm:
-            raise InvalidValue(
-                f"`preserve={short(source)}` is in `adata.obs` and `adata.obsm`: rename one"
-            )
+            text = f"`preserve={short(source)}` is in `adata.obs` and in `adata.obsm`"
+            raise InvalidValue(f"{text}: rename one")
         if source in adata.obs:
             return _of_column(adata, source)
         if source in adata.obsm:
@@ -109,10 +105,8 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
         stored = source in adata.var or f"{source}_selected" in adata.var
         if not stored and sheets.ending(Path(source)) not in forms.ENDINGS:
             spaces = [key for key in adata.obsm if key not in adata.uns]  # no structures
-            raise NotFound(
-                f"`preserve={short(source)}` is no file, and neither in `adata.obs` nor in "
-                f"`adata.obsm`: choose from {listed([*adata.obs, *spaces])}, or list genes"
-            )
+            text = f"`preserve={short(source)}` is no file, nor in `adata.obs` or `adata.obsm`"
+            raise NotFound(f"{text}: choose from {listed([*adata.obs, *spaces])}, or list genes")
         if not stored and source.lower().endswith(".gmt"):
             sets = read_markers(source).values()
             source = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
@@ -150,10 +144,8 @@ def _of_numbers(values: Array, name: str) -> ValuesTerm:
     complete = values[np.isfinite(values).all(axis=1)]
     varies = len(complete) > 0 and (np.ptp(complete, axis=0) > 0).any()
     if np.isinf(values).any() or not varies:
-        raise InvalidValue(
-            f"`preserve={short(name)}` has infinite values, or is constant over the "
-            f"{len(complete)} cells that have it: choose another target"
-        )
+        text = f"`preserve={short(name)}` is infinite, or constant over {len(complete)} cells"
+        raise InvalidValue(f"{text}: choose another target")
     return ValuesTerm(values)
 
 
@@ -162,9 +154,8 @@ def _weights(adata: AnnData, name: str) -> Array:
     values = columns.labels_or_numbers(adata, name, "cell_weights", "divide weights by their sum")
     if isinstance(values, np.ndarray):
         if not (np.isfinite(values).all() and values.min() >= 0 and values.any()):
-            raise InvalidValue(
-                f"`cell_weights={short(name)}` must hold finite numbers ≥ 0, not only 0"
-            )
+            text = f"`cell_weights={short(name)}` has negative or infinite values, or only 0"
+            raise InvalidValue(f"{text}: give finite weights")
         return values
     is_labelled = values.codes >= 0
     codes, weights = values.codes[is_labelled], np.ones(adata.n_obs)

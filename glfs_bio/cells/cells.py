@@ -13,7 +13,7 @@ from scipy.sparse import csgraph
 
 from ..data.matrix import RowMatrix, check_unit, doubled, is_sparse, moments
 from ..data.products import LEADING, ScaledGenes, products
-from ..data.threads import few_threads, one_thread_if_forked
+from ..data.threads import few_threads
 from ..errors import InvalidValue, listed, short
 from ..labels import batch_names
 from . import graph as graphs
@@ -271,7 +271,6 @@ def split(
     return [(str(names[code]), np.flatnonzero(codes == code)) for code in np.flatnonzero(is_large)]
 
 
-@one_thread_if_forked
 def build_problems(
     data: Matrix | RowMatrix,
     spec: StructureSpec,

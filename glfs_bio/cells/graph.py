@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -19,13 +18,12 @@ from .. import checks
 from ..data import threads
 from ..data.matrix import RowMatrix, check_indices, native, no_rows, with_values
 from ..data.products import csr_product
-from ..errors import InvalidValue
+from ..errors import InvalidValue, show_stage
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
     from ..data.matrix import Sums
 
-log = logging.getLogger(__name__)
 
 _SYMMETRY = 1e-5
 #: Beyond so many cells neighbours are approximate.  All distances of so many take 3 s.
@@ -54,13 +52,12 @@ def nearest(
     Shapes: `cells` (n, r), `among` (m, r).  Two of shape (n, n_neighbors).
     """
     few = (among if cells is None else cells).shape[0] <= _CELLS_OF_THREAD * threads.n_threads()
-    with threads.one_thread() if few else nullcontext():
+    with threads.one_thread() if few or threads.forked() else nullcontext():
         index = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm).fit(among)
         neighbors: tuple[Any, Any] = index.kneighbors(cells)
     return neighbors
 
 
-@threads.one_thread_if_forked
 def knn_graph(
     representation: Matrix, n_neighbors: int | None = None, random_state: int | None = 0
 ) -> sparse.csr_array:
@@ -121,6 +118,7 @@ def distances_to_others(distances: Array, neighbors: Index) -> sparse.csr_array:
     return graph
 
 
+@threads.one_thread_if_forked()
 def approximate_neighbors(
     cells: Array, n_neighbors: int, random_state: int | None
 ) -> tuple[Array, Index]:
@@ -152,8 +150,7 @@ def approximate_neighbors(
     for rows, *nearest_cells in threads.in_order(look, members, pairwise_distances(centers)):
         distances[rows], neighbors[rows] = nearest_cells
         done += len(rows)
-        progress = {"stage": "finding neighbours", "n_done": done, "n_all": len(cells)}
-        log.info("neighbours of %d of %d cells found", done, len(cells), extra=progress)
+        show_stage("finding neighbours", done, len(cells))
     return distances, neighbors
 
 

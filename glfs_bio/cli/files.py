@@ -84,7 +84,7 @@ def _naming_stream(path: Path, stream: str) -> Iterator[None]:
     try:
         yield
     except Refusal as refusal:
-        refusal.args = (refusal.text.replace(str(path), stream),)
+        refusal.args = (str(refusal).replace(str(path), stream),)
         raise
 
 

@@ -6,7 +6,6 @@ array, whose blocks are worked on wherever dask's scheduler puts them.
 
 from __future__ import annotations
 
-import logging
 from copy import copy
 from functools import cached_property
 from operator import add
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from ..errors import InvalidValue, subject
+from ..errors import InvalidValue, show_stage, subject
 from . import threads
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     #: ``work(block, rows, *shared)``: sums to add up, and a row for each row of the block.
     Work: TypeAlias = Callable[..., tuple[Sums, Matrix]]
     Merge: TypeAlias = Callable[[Sums, Sums], Sums]
-
-log = logging.getLogger(__name__)
 
 
 #: Entries of a block of a dense matrix, and of what is read at once of a sparse one, where zeros
@@ -140,8 +137,7 @@ class RowMatrix:
                 total = merge(total, sums) if total else sums
                 yield of_cells
                 if not self.in_memory:
-                    progress = {"stage": "reading cells", "n_done": rows.stop, "n_all": n_cells}
-                    log.info("%d of %d cells read", rows.stop, n_cells, extra=progress)
+                    show_stage("reading cells", rows.stop, n_cells)
 
         of_all = stacked(_buffered(rows_of_blocks()))
         return total, of_all
@@ -178,7 +174,14 @@ class RowMatrix:
         if self.in_memory:
             yield from _cut(self.source, 0)
             return
-        for begin, end in self._reads():
+        n_cells, n_genes = self.source.shape
+        entries = SPARSE_READ if hasattr(self.source, "format") else DENSE_BLOCK
+        at_once = max(1, entries // max(1, n_genes))
+        stored = getattr(self.source, "chunks", None)
+        if stored:  # a chunk of the file is not read twice
+            at_once = max(1, at_once // stored[0]) * stored[0]
+        for begin in range(0, n_cells, at_once):
+            end = min(begin + at_once, n_cells)
             rows, cells = self._in_use(begin, end)
             if rows.start < rows.stop:
                 block = _as_read(self._read(slice(begin, end)), cells, self.genes, self.silent)
@@ -188,19 +191,8 @@ class RowMatrix:
         try:
             return self.source[rows]
         except (ValueError, IndexError) as error:  # indices that a library takes on trust
-            raise InvalidValue(
-                f"`X` is damaged, and cannot be read ({error}): read or create it again"
-            ) from error
-
-    def _reads(self) -> Iterator[tuple[int, int]]:
-        n_cells, n_genes = self.source.shape
-        entries = SPARSE_READ if hasattr(self.source, "format") else DENSE_BLOCK
-        rows = max(1, entries // max(1, n_genes))
-        stored = getattr(self.source, "chunks", None)
-        if stored:  # a chunk of the file is not read twice
-            rows = max(1, rows // stored[0]) * stored[0]
-        for begin in range(0, n_cells, rows):
-            yield begin, min(begin + rows, n_cells)
+            text = f"`X` is damaged, and cannot be read ({error})"
+            raise InvalidValue(f"{text}: read or create it again") from error
 
     def _in_use(self, begin: int, end: int) -> tuple[slice, Index | None]:
         """Return where some rows of the source are among those in use, and which rows in use they
@@ -235,15 +227,10 @@ class RowMatrix:
 
 
 def _work_on(
-    work: Work,
-    block: Any,
-    rows: slice,
-    cells: Index | None,
-    genes: Index | None,
-    silent: Index | None,
-    *shared: Any,
+    work: Work, block: Any, rows: slice, cells: Index | None, *everywhere: Any
 ) -> tuple[Sums, Matrix]:
     """Do the work of a sweep on one block, wherever that is done."""
+    genes, silent, *shared = everywhere
     with threads.alone():
         return work(_as_read(block, cells, genes, silent), rows, *shared)
 
@@ -369,17 +356,15 @@ def check_indices(matrix: Any, argument: str, value: object = None) -> None:
                 raise ValueError("its indices are no whole numbers")
             copy(matrix).check_format(full_check=True)  # which may cut what it checks
     except ValueError as error:
-        raise InvalidValue(
-            f"{subject(argument, value)} is a damaged sparse matrix: {error}: create it again"
-        ) from error
+        text = f"{subject(argument, value)} is a damaged sparse matrix: {error}"
+        raise InvalidValue(f"{text}: create it again") from error
 
 
 def check_finite(values: Array, argument: str = "X", value: object = None) -> None:
     """Refuse NaN and infinite values."""
     if not np.isfinite(values).all():
-        raise InvalidValue(
-            f"{subject(argument, value)} has NaN or infinite values: remove or impute these"
-        )
+        matrix_name = subject(argument, value)
+        raise InvalidValue(f"{matrix_name} has NaN or infinite values: remove or impute these")
 
 
 #: Share of entries that are not zero from which a matrix is worked on as a dense one.
@@ -440,10 +425,8 @@ def check_unit(data: RowMatrix) -> None:
         check_finite(values)
     extent = largest(values)
     if extent and not _SMALLEST_UNIT < extent < 1.0 / _SMALLEST_UNIT:
-        raise InvalidValue(
-            f"`X` is in a unit in which its values are {extent:.3g} at most: bring it into another "
-            "unit, such as that of logarithms of counts"
-        )
+        remedy = "bring it into another unit, such as that of logarithms of counts"
+        raise InvalidValue(f"`X` has a unit in which its values reach {extent:.3g}: {remedy}")
     if sparse.issparse(source) and not is_sparse(source):
         low, high = float(values.min()), float(values.max())
         if max(low, -high) > _FLAT * (high - low):

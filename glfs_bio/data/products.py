@@ -183,11 +183,7 @@ class ScaledGenes:
         return np.asarray(product)
 
     def loadings(
-        self,
-        n_comps: int,
-        random_state: int | None,
-        tolerance: float = LEADING,
-        start: Array | None = None,
+        self, n_comps: int, seed: int | None, tolerance: float = LEADING, start: Array | None = None
     ) -> Array:
         """Leading eigenvectors of ``X̃ᵀX̃``, one a column, as closely as `tolerance` says.
 
@@ -198,16 +194,16 @@ class ScaledGenes:
             return self.weights(self.scores(weights)).astype(np.float64, copy=False)
 
         return leading_eigenvectors(
-            times, self.shape[1], n_comps, random_state, tolerance, self.rounding, start
+            times, self.shape[1], n_comps, seed, tolerance, self.rounding, start
         )[1]
 
     def components(
-        self, n_comps: int, random_state: int | None, tolerance: float, start: Array | None
+        self, n_comps: int, seed: int | None, tolerance: float, start: Array | None
     ) -> Array:
         """``X̃ w`` for the leading eigenvectors of ``X̃ᵀX̃``, by products of the shorter side."""
         n_cells, n_genes = self.shape
         if n_cells > n_genes:
-            weights = self.loadings(n_comps, random_state, tolerance, start)
+            weights = self.loadings(n_comps, seed, tolerance, start)
             return self.unit * self.scores(weights)
 
         def times(scores: Array) -> Array:
@@ -215,7 +211,7 @@ class ScaledGenes:
 
         start = None if start is None else self.scores(start)
         values, vectors = leading_eigenvectors(
-            times, n_cells, n_comps, random_state, tolerance, self.rounding, start
+            times, n_cells, n_comps, seed, tolerance, self.rounding, start
         )
         return self.unit * np.sqrt(values) * vectors
 

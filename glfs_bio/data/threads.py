@@ -15,10 +15,10 @@ import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from functools import cache, wraps
+from functools import cache
 from itertools import chain, islice, starmap
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import Unsupported
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from threadpoolctl import ThreadpoolController
 
-_Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 _THREAD = threading.local()
 
@@ -105,32 +104,27 @@ def few_threads(rank: int) -> AbstractContextManager[object]:
     return one_thread_of_blas() if rank <= SMALL_RANK or forked() else nullcontext()
 
 
-def one_thread_if_forked(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Let a function run with one thread of BLAS and OpenMP in a forked process."""
-
-    @wraps(function)
-    def limited(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        if not forked():
-            return function(*args, **kwargs)
-        _numba_ran_before(os.getpid())
-        with one_thread():
-            return function(*args, **kwargs)
-
-    return limited
+@contextmanager
+def one_thread_if_forked() -> Iterator[None]:
+    """Context, or decorator, with one thread of BLAS and OpenMP in a forked process."""
+    with one_thread() if forked() else nullcontext():
+        yield
 
 
 def need_numba(task: str) -> None:
-    """Refuse what numba would end this process for: its threads cannot be started again."""
+    """Refuse what numba would end this process for: its threads cannot be started again.
+
+    It is asked before any numba of this process runs in threads.
+    """
     if forked() and _numba_ran_before(os.getpid()):
-        raise Unsupported(
-            f"{task} needs threads of `numba`, which ran before this process was forked and cannot "
-            "run in it: start the workers with `multiprocessing.get_context('spawn')`"
-        )
+        text = f"{task} needs threads of `numba`, which ran before this process was forked"
+        remedy = "start the workers with `multiprocessing.get_context('spawn')`"
+        raise Unsupported(f"{text}, and cannot run in it: {remedy}")
 
 
 @cache
 def _numba_ran_before(process: int) -> bool:
-    """Whether numba's OpenMP threads ran before this forked process; asked before it runs any."""
+    """Whether numba's OpenMP threads ran before this forked process."""
     from numba import threading_layer
 
     try:

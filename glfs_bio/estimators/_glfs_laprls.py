@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..data.matrix import RowMatrix, moments
-from ..errors import InvalidType, InvalidValue, short, without_notes
+from ..errors import InvalidType, InvalidValue, short, show_stage, without_notes
 from ..glfs2014.objective import Original
 from ..labels import coded, n_folds
 from ._glfs import GLFS, SupervisedGLFS
@@ -282,8 +282,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         folds = self._folds(samples.codes)
         errors: list[NDArray[np.intp]] = []
         for test in folds:
-            fields = {"stage": "cross-validation", "n_done": len(errors), "n_all": len(folds)}
-            log.info("%d of %d folds tested", len(errors), len(folds), extra=fields)
+            show_stage("cross-validation", len(errors), len(folds))
             with without_notes():
                 errors.append(self._errors(selector, classifier, samples, test))
         self.n_cross_validated_ = len(samples.codes)

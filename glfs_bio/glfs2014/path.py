@@ -8,12 +8,11 @@ one factor.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import InvalidValue, short
+from ..errors import InvalidValue, short, show_stage
 from .solver import TOLERANCE, minimise
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from .solver import Solution
     from .variance import Phi, Variance
 
-log = logging.getLogger(__name__)
 
 #: λ grows by this factor from one solution to the next.  These numbers were settled by trial on the
 #: paper's images and simulations.
@@ -106,7 +104,7 @@ def walk(
 
 def _solve(objective: Variance, beta: Array, lam: float, tol: float) -> Solution:
     solution = minimise(objective, beta, lam, tol=tol)
-    log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})
+    show_stage(f"λ = {lam:.4g}: {solution.n_genes} genes")
     return solution
 
 

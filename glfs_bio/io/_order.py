@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import logging
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from .._extras import needs
 from .._files import as_path, bad_file, check_target, replacing
 from .._progress import with_bar
 from ..data.matrix import RowMatrix
-from ..errors import InvalidValue, listed, naming, note, short, subject
+from ..errors import InvalidValue, listed, naming, note, short, show_stage, subject
 from ..options import canonical_name
 from ..tl import order_panel
 from ..tl._order import ORDERS, check_size
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from .._typing import Index
     from ..options import Platform
 
-log = logging.getLogger(__name__)
 
 #: Largest reference that 10x Genomics takes, in bytes.
 _LARGEST = 2e9
@@ -320,5 +318,4 @@ def _market(counts: RowMatrix) -> Iterator[str]:
         entries = {"gene": gene + 1, "cell": cell + begin + 1, "count": block.data.astype(int)}
         table = pd.DataFrame(entries)
         yield table[table["count"] > 0].to_csv(sep=" ", header=False, index=False)
-        progress = {"stage": "writing cells", "n_done": int(cells[-1]) + 1, "n_all": n_cells}
-        log.info("%d of %d cells written", cells[-1] + 1, n_cells, extra=progress)
+        show_stage("writing cells", int(cells[-1]) + 1, n_cells)

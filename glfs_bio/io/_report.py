@@ -14,8 +14,8 @@ from .._anndata import results as stored
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
-from .._progress import progress
-from ..errors import InvalidType, InvalidValue, short
+from .._progress import with_bar
+from ..errors import InvalidType, InvalidValue, short, show_stage
 from ..pl._panel import embedding
 from . import _sections
 from ._sections import Subject
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _LINK = "https://www.ncbi.nlm.nih.gov/gene/?term="
 
 
+@with_bar
 @documented
 def write_report(
     adata: AnnData,
@@ -127,11 +128,9 @@ def _page(subject: Subject, title: str) -> str:
     environment.filters["inches"] = _sections.inches
     environment.filters["link"] = lambda gene: _LINK + quote(str(gene), safe="")
     sections: list[_sections.Section] = []
-    with progress() as bar:
-        task = bar.add_task("", total=len(_sections.CONTENTS))
-        for tell in _sections.CONTENTS:
-            bar.update(task, advance=1, description=f"report: {tell.__name__}")
-            sections += subject.sections(tell)
+    for number, tell in enumerate(_sections.CONTENTS, 1):
+        show_stage(f"report: {tell.__name__}", number, len(_sections.CONTENTS))
+        sections += subject.sections(tell)
     template = environment.get_template("report.html")
     return template.render(title=title, lead=_lead(subject), sections=sections)
 

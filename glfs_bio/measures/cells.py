@@ -111,7 +111,6 @@ def _placed(
     return (), where.astype(np.float32) if single else where
 
 
-@pools.one_thread_if_forked
 def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int | None = 0) -> Index:
     """Nearest other cells of every cell, the nearest first.
 
@@ -129,7 +128,6 @@ def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int |
     return np.asarray(np.take_along_axis(neighbors, last, axis=1)[:, :n_neighbors])
 
 
-@pools.one_thread_if_forked
 def nearest_of_others(where: Array, fold: Index, n_neighbors: int) -> Index:
     """Nearest cells in other folds of every cell, the nearest first, exact.
 
@@ -170,7 +168,6 @@ def knn_preservation(neighbors: Index, neighbors_in_all: Index) -> Array:
     return np.asarray(in_common / neighbors.shape[1])
 
 
-@pools.one_thread_if_forked
 def clusterings(
     where: Array, numbers: Sequence[int] = COARSE + FINE, *, random_state: int | None = 0
 ) -> dict[int, Index]:

@@ -8,7 +8,6 @@ kernel form (Belkin, Niyogi and Sindhwani 2006) with landmarks (Williams and See
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index, Matrix
 
-log = logging.getLogger(__name__)
 
 #: Labels that are too small for the neighbourhood may have this share of the cells, as accuracy is
 #: still that of the panel.

@@ -11,7 +11,7 @@ from anndata import AnnData
 
 from .. import checks, codec
 from .._anndata import columns, read, results
-from .._anndata.expression import OFF, Expression, are_logarithms
+from .._anndata.expression import OFF, Expression
 from ..data import threads
 from ..data.matrix import RowMatrix
 from ..measures.cells import coordinates, dense, evenly
@@ -190,7 +190,7 @@ def _maps(
     return rows, maps
 
 
-@threads.one_thread_if_forked
+@threads.one_thread_if_forked()
 def _umap(points: Array) -> Array:
     """Return scanpy's UMAP of cells by their coordinates."""
     threads.need_numba("UMAP")
@@ -407,7 +407,7 @@ def by_type(data: RowMatrix, genes: pd.Index, types: Labels) -> tuple[pd.DataFra
     The type is that of which a gene is a marker, else where share × mean is largest, else several
     types.  Within a type the most specific is first.
     """
-    profiles = Expression.of(data, types, unlog=are_logarithms(data))
+    profiles = Expression.of(data, types, unlog=not read.may_be_counts(data))
     shares = profiles.shares[:, 1:]
     level = shares * np.maximum(profiles.linear[:, 1:], 0.0)
     elsewhere = (level / np.maximum(level.max(axis=1, keepdims=True), _TINY)).sum(axis=1)

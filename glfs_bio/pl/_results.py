@@ -399,8 +399,8 @@ def stability(
     inside, outside = colours(palette, [BLUE, GREY])
     key = results.last(adata, "stability", key)
     entry = results.entry(adata, key, "stability")
-    frequency = results.frequency(adata, key)
-    frequency = frequency[frequency > 0]
+    frequency = entry["table"].set_index("gene")["frequency"]
+    frequency = frequency[frequency.index.isin(adata.var_names)]
     if frequency.empty:
         raise InvalidValue(f"`key={short(key)}` is of a panel in which all genes were included")
     frequency = frequency.head(n_genes or results.n_chosen(entry))

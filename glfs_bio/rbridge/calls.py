@@ -105,7 +105,7 @@ def _condition(error: BaseException, door: Door) -> dict[str, Any]:
     }
     if isinstance(error, Refusal):
         fields |= {
-            "message": door.show(error.text),
+            "message": door.show(str(error)),
             "argument": door.argument(error.argument, None),
             "kind": type(error).__name__,
         }

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..errors import show_stage
 from .constrained import select_within
 from .exchanges import Exchanges
 from .greedy import Greedy, select
@@ -299,8 +300,8 @@ class Search:
     def _log_progress(self) -> None:
         if self.n_nodes % _OFTEN == 0 and self.n_nodes:
             gap = (self.error - self.lower) / (self.start - self.error)
-            stage = f"proving the best panel: {self.n_nodes} steps, others at most {gap:.2%} better"
-            log.info("%s", stage, extra={"stage": stage, "n_done": 0, "n_all": None})
+            steps = f"{self.n_nodes} steps, others at most {gap:.2%} better"
+            show_stage(f"proving the best panel: {steps}")
 
 
 def best(problem: Problem) -> Panel:

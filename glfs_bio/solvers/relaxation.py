@@ -30,7 +30,6 @@ Where that is above F of a panel that is known, gene i is in no best panel, or i
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from .constraints import Rows
     from .panel import Problem
 
-log = logging.getLogger(__name__)
 
 #: Iterations, at most; a few suffice unless nothing is within the limits.
 _STEPS = 50
@@ -129,7 +127,6 @@ def relax(
         point = relaxed(blocks, limits, beta, gap=_ROUGH_GAP * value, slopes=slopes)
         lower = np.maximum(lower, point.bound.along(n_sizes))
         beta, slopes = point.beta, point.bound.slopes
-        log.info("bound at %d genes", smaller, extra={"n_genes": smaller})
     point = relaxed(blocks, polytope, beta, gap=_GAP * value, slopes=slopes)
     if alike is not None:
         broken = np.flatnonzero(alike.matrix @ without_zeros(point.beta) > alike.most)

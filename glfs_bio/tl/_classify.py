@@ -15,6 +15,7 @@ from ..data.matrix import RowMatrix
 from ..errors import InvalidValue, naming
 from ..estimators import GLFSLapRLSClassifier
 from ..labels import check_classes
+from ..options import Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,7 +132,7 @@ def classify(
     codes, categories = columns.labels(adata, labels, "labels")
     classes = categories[codes[codes >= 0]].astype(str)
     check_classes(classes, name="labels")
-    chosen = names.choose(adata, include, exclude)
+    chosen = names.choose(adata, Request(include=include, exclude=exclude))
     shared = np.ones(adata.n_vars, dtype=bool)
     if new is not None:
         with naming(adata="new", X="new", layer="new"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from functools import partial
 from itertools import combinations
@@ -12,16 +11,13 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, options
-from .. import labels as categories
-from .._anndata import columns, names, read, results, spillover, stale, summaries
+from .._anndata import columns, names, read, results, space, stale, summaries
 from .._anndata.tool import Result, tool
-from ..cells.pca import check_coordinates
 from ..cells.spec import StructureSpec
 from ..criterion.panel import n_matched
 from ..data.threads import few_threads
-from ..errors import InvalidValue, NotFound, listed, naming, note, short, subject
+from ..errors import InvalidValue, listed, naming, note, short, show_stage
 from ..measures import catalogue
-from ..measures import space as in_space
 from ..measures.space import Domains
 from ..options import Request
 from ..vendors.genes import said_of, sets_of, within
@@ -40,10 +36,7 @@ if TYPE_CHECKING:
     from ..options import Platform, Preserve
     from ._panel import GenePanel
 
-log = logging.getLogger(__name__)
 
-#: Where squidpy keeps coordinates and its graph, in ``.obsm`` and ``.uns``.
-COORDINATES, GRAPH = "spatial", "spatial_neighbors"
 #: Columns of the table of measures: texts, and numbers.
 _TEXTS = ("measure", "panel", "reading", "description")
 _COLUMNS = (
@@ -260,7 +253,7 @@ def evaluate_panel(
             sets = within(sets_of(gene_sets), list(called.dropna())), called
     spills, spilling = None, request.platform
     if coded is not None and "forecast" in groups and spilling is not None and spilling.spillover:
-        spills = spillover.of_labels(spilling, spilling.spillover, str(labels), coded)
+        spills = space.of_labels(spilling, spilling.spillover, str(labels), coded)
     elif platform is not None and platform.spillover:
         note("`spillover` is part of a forecast: `measures` has to name `'forecast'`.")
     about: dict[str, Any] = {"labels": coded, "counts": counts, "gene_sets": sets}
@@ -274,8 +267,7 @@ def evaluate_panel(
     with few_threads(evaluation.basis.criterion.rank):
         for number, prefix in enumerate(prefixes, 1):
             rows += evaluation.rows(prefix)
-            stage = {"stage": f"evaluating {prefix.name}", "n_done": number, "n_all": len(prefixes)}
-            log.info("%d of %d evaluated", number, len(prefixes), extra=stage)
+            show_stage(f"evaluating {prefix.name}", number, len(prefixes))
         tables = {prefix.name: evaluation.tables(prefix) for prefix in prefixes if prefix.is_whole}
         if isinstance(panel, Mapping):
             content = _joined(tables)
@@ -373,36 +365,6 @@ def _overlap(panels: Mapping[str, GenePanel]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names_of)
 
 
-def neighbours(adata: AnnData, spatial: str | None, library_key: str | None) -> sparse.csr_array:
-    """Return the graph of neighbours in space: a graph of squidpy, or by coordinates.
-
-    Without `spatial` it is the graph of the name that squidpy gives it, or else coordinates of that
-    name.  Cells of different sections are no neighbours; without `library_key` the regions of a
-    table of spatialdata are sections, or all cells are of one.
-    """
-    checks.texts(spatial=spatial, library_key=library_key, or_none=True)
-    if spatial is None:
-        spatial = GRAPH if GRAPH in adata.uns else COORDINATES
-    if library_key is None:
-        attributes = adata.uns.get("spatialdata_attrs")
-        library_key = attributes.get("region_key") if isinstance(attributes, Mapping) else None
-    section = np.zeros(adata.n_obs, dtype=np.intp)
-    if library_key is not None:
-        names = read.find(adata, "obs", library_key, "library_key")
-        names = categories.batch_names(names, "library_key", library_key)
-        section = np.unique(names, return_inverse=True)[1]
-    if spatial is not None and spatial in adata.obsm:
-        coordinates = read.find(adata, "obsm", spatial, "spatial")
-        return in_space.neighbours(check_coordinates(coordinates, adata.n_obs, "spatial"), section)
-    if spatial is not None and spatial in adata.uns:
-        with naming(neighbors_key="spatial"):
-            return in_space.within(read.graph(adata, spatial), section)
-    raise NotFound(
-        f"{subject('spatial', spatial)} is neither in `adata.obsm` nor a `graph of adata.uns`: "
-        f"name coordinates of the cells (of {listed(read.own_names(adata, 'obsm'))}), or add them"
-    )
-
-
 def _in_space(
     adata: AnnData,
     domains: str | None,
@@ -418,7 +380,7 @@ def _in_space(
             )
         return None, None
     coded = None if domains is None else columns.labels(adata, domains, "domains", at_least=2)
-    graph = neighbours(adata, spatial, library_key)
+    graph = space.neighbours(adata, spatial, library_key)
     if graph.nnz == 0:
         raise InvalidValue("`library_key` leaves every cell alone: name the sections")
     if coded is None:

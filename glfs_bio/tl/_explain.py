@@ -145,7 +145,7 @@ def explain_panel(
     ``.uns[key_added]["expression"]`` : DataFrame, one row per gene and label
         With `labels`, of `genes` too: ``gene``; ``label``; ``share`` of the cells that express it;
         ``mean``; ``fold``, the mean of ``expm1`` compared with all other cells, of counts that of
-        them.
+        them.  Share and fold are NaN where the matrix has negative values.
     ``.uns[key_added]["support"]`` : float, shape (n_genes, n_labels)
         Share of the contribution of each gene of the panel that falls on the cells of each label.
     ``.uns[key_added]["labels"]`` : str, shape (n_labels,)
@@ -200,7 +200,7 @@ def explain_panel(
     table = pd.DataFrame({"gene": of_panel, "role": np.where(needless, "adds nothing", roles)})
     table.loc[is_must_have, "role"] = f"{MUST_HAVE}, " + table["role"]
     table = table.assign(
-        **_expressed(where, groups, len(of_panel)),
+        **_expressed(where, groups),
         preserved=preserved,
         loss=subject.losses,
         axis=axis,
@@ -215,36 +215,29 @@ def explain_panel(
         note(f"Genes that add nothing to the panel: {listed(texts[needless], len(texts))}.")
     content: dict[str, Any] = {"table": table, "substitutes": substitutes}
     if groups is not None:
-        if where is None:
-            above = expression.above(adata, subject.genes, groups, subject.layer)
-        else:
-            above = where.above
-        table["supports"] = np.where(needless, "", _supports(shares, above, groups))
+        table["supports"] = np.where(needless, "", _supports(shares, where.above, groups))
         labels_of_columns = np.array(groups.names, dtype=object)
         content |= {"support": shares, "labels": labels_of_columns}
         content["pairs"] = _pairs(pairs, of_panel, labels_of_columns)
-        if where is not None:
-            content["expression"] = where.table(of_panel)
+        content["expression"] = where.table(of_panel)
     if rows is None:
         return subject.result(adata, content)
     content |= _standing(adata, subject, rows, instead.lost)
     where = expression.of_genes(adata, rows, groups, subject.layer)
-    content["genes"] = content["genes"].assign(**_expressed(where, groups, len(rows)))
-    if groups is not None and where is not None:
-        both = pd.concat([content.get("expression"), where.table(names[rows])])
+    content["genes"] = content["genes"].assign(**_expressed(where, groups))
+    if groups is not None:
+        both = pd.concat([content["expression"], where.table(names[rows])])
         content["expression"] = both.drop_duplicates(["gene", "label"], ignore_index=True)
     return subject.result(adata, content, returned="genes")
 
 
-def _expressed(
-    where: expression.Expression | None, groups: Labels | None, n_genes: int
-) -> dict[str, Any]:
+def _expressed(where: expression.Expression, groups: Labels | None) -> dict[str, Any]:
     """Return the columns that say where genes are expressed."""
-    shares: dict[str, Any] = {"expressed": np.nan if where is None else where.shares[:, 0]}
+    shares = where.shares[:, 0]
     if groups is None:
-        return shares
-    texts = [where.text(gene, _LABELS) if where is not None else "" for gene in range(n_genes)]
-    return shares | {"expressed_in": texts}
+        return {"expressed": shares}
+    texts = [where.text(gene, _LABELS) for gene in range(len(shares))]
+    return {"expressed": shares, "expressed_in": texts}
 
 
 def _substitutes(names: Array, genes: Index, instead: Replacements, n: int) -> pd.DataFrame:
@@ -275,9 +268,9 @@ def certified(states: pd.Series, must_have: NDArray[np.bool_]) -> NDArray[Any]:
     return np.where(must_have, MUST_HAVE, states.to_numpy(dtype=object))
 
 
-def _role(gene: int, pairs: Pairs, groups: Labels, where: expression.Expression | None) -> str:
+def _role(gene: int, pairs: Pairs, groups: Labels, where: expression.Expression) -> str:
     """Return the label that a gene is a marker of, or the two it separates most, or ``""``."""
-    if where is not None and where.marker_of(gene):
+    if where.marker_of(gene):
         return f"marker of {where.marker_of(gene)}"
     work = np.nan_to_num(pairs.work[:, gene])
     pair = int(work.argmax())
@@ -393,7 +386,7 @@ def _reasons(adata: AnnData, panel: GenePanel, rows: Rows | None) -> dict[int, s
             how = f"by the pattern {item.pattern}"
         elif lookup.of(item):
             how = "by name"
-        groups.append((lookup.rows(item) or (), f"it is excluded {how}"))
+        groups.append((lookup.rows(item), f"it is excluded {how}"))
     groups.append((np.flatnonzero(ignored), "its variation is ignored"))
     if basis.detection.orderable is not None:
         dark = np.flatnonzero(~basis.detection.orderable)

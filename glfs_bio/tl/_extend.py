@@ -149,7 +149,6 @@ def extend_panel(
     if out:
         best.info["ruled_out"] = strongest_out(criterion, out)
         best = constraints.name_ruled_out(adata, best)
-        constraints.say_ruled_out(best.info["ruled_out"])
     order = candidates.genes[best.order[: best.n_selected]]
     new, adds = order[len(stay) :], np.diff(best.preserved, prepend=0.0)[len(stay) :]
     preserved = preserved_by(criterion, order)[len(stay) :]

@@ -306,9 +306,7 @@ class Draft:
         if panel.key is not None:
             self.excluded |= adata.var[f"{panel.key}_score"].isna().to_numpy()
         may, detection = ~self.excluded, platforms.of_genes(adata, request.platform, layer, symbols)
-        self.rows = constraints.rows(
-            adata, request.limits, layer=layer, allowed=may, detection=detection, symbols=symbols
-        )
+        self.rows = constraints.rows(adata, request, allowed=may, detection=detection)
         listed_genes = platforms.of_genes(adata, listing, layer, symbols).orderable
         ids_of_file = panel.in_file("id")
         by_row = {row: ids_of_file[name] for name in ids_of_file for row in panel.rows[name]}
@@ -523,7 +521,7 @@ def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Serie
     if types is not None and to_name.any():
         rows = items["row"][to_name].to_numpy(dtype=np.intp)
         where = expression.of_genes(draft.adata, rows, types, draft.layer)
-        if where is not None:
+        if not where.negative:
             group[to_name] = np.array(where.labels, dtype=object)[where.means[:, 1:].argmax(axis=1)]
     of_names = dict(zip(items["name"], group, strict=True))
     first = items["backup_of"].str.partition(", ")[0]

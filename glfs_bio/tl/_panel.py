@@ -55,14 +55,7 @@ class Basis:
 
     def limits(self, adata: AnnData, allowed: NDArray[np.bool_] | None = None) -> Rows | None:
         """Return the limits of the request as rows over all genes; None where there are none."""
-        return constraints.rows(
-            adata,
-            self.request.limits,
-            layer=self.structure.spec.layer,
-            allowed=allowed,
-            detection=self.detection,
-            symbols=self.request.symbols,
-        )
+        return constraints.rows(adata, self.request, allowed=allowed, detection=self.detection)
 
     def record(self) -> dict[str, Any]:
         """Return what it is, for ``params``."""

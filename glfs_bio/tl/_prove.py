@@ -14,6 +14,7 @@ from .._anndata import results, stale, summaries
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, short, subject
+from ..options import Request
 from ..pp import request_to_keep
 from ..selection import best_panel, of_draws, problem_of
 from ..solvers.greedy import optimality
@@ -150,7 +151,7 @@ def prove_panel(
     True
     """
     checks.share("tolerance", tolerance)
-    checks.seconds("time_limit", time_limit)
+    checks.number("time_limit", time_limit, above=0.0, or_none=True)
     subject = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer, across=None)
     basis, panel = subject.basis, subject.genes
     is_selection = subject.named.key in adata.uns and basis.request.ranker.by_criterion
@@ -229,8 +230,8 @@ def _check(adata: AnnData, panel: GenePanel, criterion: Criterion, key: str | No
 def _candidates(adata: AnnData, panel: GenePanel) -> Candidates:
     """Return the genes of all panels that a panel is compared with, which has any of them."""
     request, genes = panel.basis.request, np.isin(np.arange(adata.n_vars), panel.genes)
-    options: Any = {"symbols": request.symbols, "missing": "ignore"}
-    must = names_of.choose(adata, request.include, None, **options).include
+    included = Request(include=request.include, symbols=request.symbols, missing="ignore")
+    must = names_of.choose(adata, included).include
     candidates = joining_candidates(adata, panel, must)
     alike = {name: rows for name, rows in candidates.alike.items() if genes[rows].sum() < 2}
     return replace(candidates, allowed=candidates.allowed | genes, alike=alike)

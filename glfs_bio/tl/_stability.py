@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from contextlib import closing
 from dataclasses import replace
@@ -24,7 +23,7 @@ from .._anndata.tool import Result, tool
 from ..cells.spec import OF_STORED, StructureSpec
 from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
-from ..errors import Caution, InvalidValue, NotFound, short, warn, without_notes
+from ..errors import Caution, InvalidValue, NotFound, short, show_stage, warn, without_notes
 from ..measures import stability as over_parts
 from ..options import Request
 from ..pp import panel_of
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     #: Matrices by what a subsample calls their layers.
     Matrices = dict[str | None, RowMatrix]
 
-log = logging.getLogger(__name__)
 
 #: Layer of raw counts in what the subsamples are taken from.
 _COUNTS = "counts"
@@ -224,8 +222,7 @@ def _selections(
         for frame, warned in selections:
             frames.append(frame)
             messages.update({str(warning): warning for warning in warned})
-            stage = {"n_done": len(frames), "n_all": len(subsamples), "stage": "selecting on parts"}
-            log.info("%(n_done)d of %(n_all)d parts selected", stage, extra=stage)
+            show_stage("selecting on parts", len(frames), len(subsamples))
     for warning in messages.values():
         warn(warning)
     selected = np.stack([frame["glfs_selected"] for frame in frames])

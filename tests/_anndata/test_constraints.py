@@ -41,6 +41,10 @@ def adata():
     return adata
 
 
+def rows_of(adata, limits, **options):
+    return constraints.rows(adata, Request(limits=limits), **options)
+
+
 def row(rows, name):
     """One row as a dense array, and its limits."""
     place = rows.names.index(name)
@@ -58,7 +62,7 @@ def assert_bounds(adata, measures, detection=None, **options):
         bound = float(np.sort(measure)[5:7].mean())
         for bounds, fits in (((bound, None), measure >= bound), ((None, bound), measure <= bound)):
             wanted = Limits(expression={name: bounds}, groupby=groupby, **options)
-            rows = constraints.rows(adata, wanted, detection=detection)
+            rows = rows_of(adata, wanted, detection=detection)
             np.testing.assert_array_equal(rows.allowed, fits)
 
 
@@ -86,7 +90,7 @@ def test_counts_of_single_genes(adata, efficiency):
     assert_bounds(adata, measures, detection, counts_layer="counts")
     expected = {"expected_counts": {"g3": 60.0}, "counts_layer": "counts"}
     limits = Limits(expression={"counts": 50}, **expected)
-    assert names(adata, ~constraints.rows(adata, limits).allowed) == ["g3"]
+    assert names(adata, ~rows_of(adata, limits).allowed) == ["g3"]
 
 
 @pytest.mark.parametrize("form", ["column", "lists", "file"])
@@ -98,7 +102,7 @@ def test_numbers_of_groups(adata, tmp_path, form):
     path.write_text("\n".join(["gene,group", *lines]) + "\n")
     groups = {"column": "lineage", "lists": lists, "file": path}[form]
     per_group = {"a": (1, 2), "b": 1, "d": (1, None)}
-    rows = constraints.rows(adata, Limits(groups=groups, per_group=per_group))
+    rows = rows_of(adata, Limits(groups=groups, per_group=per_group))
     ranges = [(1, 2), (0, 1), (1, np.inf)]
     names_of_rows = ["1 ≤ per_group ≤ 2 (a)", "per_group ≤ 1 (b)", "per_group ≥ 1 (d)"]
     limits = dict(zip(names_of_rows, ranges, strict=True))
@@ -113,7 +117,7 @@ def test_totals_of_counts(adata):
     counts = adata.layers["counts"].toarray()
     of_types = {"groupby": "kind", "counts_layer": "counts"}
     wanted = Limits(total_counts={"cell": 9, "type": {"NK/T": 7.5}}, **of_types)
-    rows = constraints.rows(adata, wanted)
+    rows = rows_of(adata, wanted)
     assert len(rows.names) == 2
     for name, cells, most in (
         ("total_counts['cell'] ≤ 9", counts, 9.0),
@@ -122,37 +126,37 @@ def test_totals_of_counts(adata):
         values, _, upper = row(rows, name)
         np.testing.assert_allclose(values, cells.mean(axis=0))
         assert upper == most
-    every = constraints.rows(adata, Limits(total_counts={"type": 3}, **of_types))
+    every = rows_of(adata, Limits(total_counts={"type": 3}, **of_types))
     assert every.names == tuple(f"total_counts['type'] ≤ 3 ({kind})" for kind in TYPES)
     adata.X = adata.layers["counts"]
-    same = constraints.rows(adata, Limits(total_counts={"cell": 9}, counts_layer="X"))
+    same = rows_of(adata, Limits(total_counts={"cell": 9}, counts_layer="X"))
     np.testing.assert_allclose(row(same, "total_counts['cell'] ≤ 9")[0], counts.mean(axis=0))
 
 
 def test_costs(adata):
     by_name = dict(zip(adata.var_names, adata.var["cost"], strict=True))
     for cost in ("cost", by_name):
-        rows = constraints.rows(adata, Limits(cost=cost, budget=20))
+        rows = rows_of(adata, Limits(cost=cost, budget=20))
         np.testing.assert_array_equal(row(rows, "budget ≤ 20")[0], adata.var["cost"])
         assert rows.budget
-    rows = constraints.rows(adata, Limits(cost=2.5, budget=20))
+    rows = rows_of(adata, Limits(cost=2.5, budget=20))
     np.testing.assert_array_equal(row(rows, "budget ≤ 20")[0], 2.5)
     with refused(NotFound, "cost"):
-        constraints.rows(adata, Limits(cost={**by_name, "absent": 3.0}, budget=20))
+        rows_of(adata, Limits(cost={**by_name, "absent": 3.0}, budget=20))
     del by_name["g3"]
     allowed = adata.var_names != "g3"
-    constraints.rows(adata, Limits(cost=by_name, budget=20), allowed=allowed)
+    rows_of(adata, Limits(cost=by_name, budget=20), allowed=allowed)
     with refused(InvalidValue, "cost"):
-        constraints.rows(adata, Limits(cost=by_name, budget=20))
+        rows_of(adata, Limits(cost=by_name, budget=20))
 
 
 def test_a_maximum_of_all_groups(adata, caplog):
-    assert constraints.rows(adata, None) is constraints.rows(adata, Limits()) is None
-    rows = constraints.rows(adata, Limits(groups="family", per_group=2))
+    assert rows_of(adata, None) is rows_of(adata, Limits()) is None
+    rows = rows_of(adata, Limits(groups="family", per_group=2))
     assert rows.names == ("per_group ≤ 2 (a)", "per_group ≤ 2 (b)")
     assert names(adata, row(rows, "per_group ≤ 2 (b)")[0]) == ["g3", "g4", "g5"]
     listed = {"x": ["g0", "g7", "absent"], "y": ("g1", "absent")}
-    rows = constraints.rows(adata, Limits(groups=listed, per_group=1))
+    rows = rows_of(adata, Limits(groups=listed, per_group=1))
     assert rows.names == ("per_group ≤ 1 (x)",)
     assert names(adata, row(rows, "per_group ≤ 1 (x)")[0]) == ["g0", "g7"]
     (message,) = caplog.messages
@@ -167,7 +171,7 @@ def test_lists_out_of_files(adata, tmp_path):
         asked = Limits(groups=path, per_group=(1, 2))
         meant = Limits(groups=lists, per_group=(1, 2))
         assert constraints.with_lists(Lookup(adata), asked) == meant
-        assert constraints.rows(adata, asked).names == constraints.rows(adata, meant).names
+        assert rows_of(adata, asked).names == rows_of(adata, meant).names
     pp.select_genes(adata, 3, n_comps=5, limits=Limits(groups=table, per_group=(1, None)))
     assert pp.recorded_parameters(adata)["limits"].groups == lists
     adata.var[str(table)] = "a column"
@@ -176,7 +180,7 @@ def test_lists_out_of_files(adata, tmp_path):
 
 
 def test_markers_of_types(adata):
-    rows = constraints.rows(adata, Limits(per_type=2, groupby="kind"))
+    rows = rows_of(adata, Limits(per_type=2, groupby="kind"))
     for place, kind in enumerate(TYPES):
         values, lower, _ = row(rows, f"per_type ≥ 2 ({kind})")
         assert names(adata, values) == [f"g{3 * place + i}" for i in range(3)]
@@ -186,43 +190,43 @@ def test_markers_of_types(adata):
 def test_types_of_few_markers_or_cells(adata):
     """A type needs as many as it has; of two cells it has none; cells without one are in none."""
     with pytest.warns(Caution, match="fewer markers"):
-        rows = constraints.rows(adata, Limits(per_type=5, groupby="kind"))
+        rows = rows_of(adata, Limits(per_type=5, groupby="kind"))
     assert {row(rows, f"per_type ≥ 5 ({kind})")[1] for kind in TYPES} == {3.0}
     adata.obs["some"] = adata.obs["kind"].where(adata.obs["kind"] != "mono")
-    rows = constraints.rows(adata, Limits(per_type=2, groupby="some"))
+    rows = rows_of(adata, Limits(per_type=2, groupby="some"))
     assert len(rows.names) == 2
     assert names(adata, row(rows, "per_type ≥ 2 (B)")[0]) == ["g0", "g1", "g2"]
     adata.obs.loc[adata.obs_names[-2:], "kind"] = "few"
     adata.X[-2:, 9] = 7.0
     with pytest.warns(Caution, match=r"few \(0\)"):
-        rows = constraints.rows(adata, Limits(per_type=1, groupby="kind"))
+        rows = rows_of(adata, Limits(per_type=1, groupby="kind"))
     assert row(rows, "per_type ≥ 1 (few)")[1] == 0.0
     adata.X = np.ones(adata.shape)
     with refused(InvalidValue, "per_type"):
-        constraints.rows(adata, Limits(per_type=1, groupby="kind"))
+        rows_of(adata, Limits(per_type=1, groupby="kind"))
 
 
 def test_priorities(adata):
-    rows = constraints.rows(adata, Limits(priority={"g3": 2.0, "g5": 0.0}))
+    rows = rows_of(adata, Limits(priority={"g3": 2.0, "g5": 0.0}))
     np.testing.assert_array_equal(rows.priority, [1, 1, 1, 2, 1, 0, 1, 1, 1, 1, 1, 1])
     assert not rows.names
-    rows = constraints.rows(adata, Limits(priority="cost"))
+    rows = rows_of(adata, Limits(priority="cost"))
     np.testing.assert_array_equal(rows.priority, adata.var["cost"])
     adata.var.loc["g4", "cost"] = np.nan
     with refused(InvalidValue, "priority"):
-        constraints.rows(adata, Limits(priority="cost"))
+        rows_of(adata, Limits(priority="cost"))
 
 
 def test_a_choice_within_limits(adata):
     mean = adata.X.toarray().mean(axis=0)
     most = float(np.sort(mean)[8])
     wanted = Limits(expression={"mean": most})
-    every = choose(adata, None, None)
+    every = choose(adata, Request())
     genes = constraints.within(adata, every, Request.of(5, limits=wanted))
     np.testing.assert_array_equal(genes.allowed, mean <= most)
-    out = adata.var_names[np.argmax(mean)]
+    request = Request.of(5, limits=wanted, include=adata.var_names[np.argmax(mean)])
     with refused(InvalidValue, "include"):
-        constraints.within(adata, choose(adata, out, None), Request.of(5, limits=wanted))
+        constraints.within(adata, choose(adata, request), request)
     with refused(InvalidValue, "n_genes"):
         pp.select_genes(adata, 10, limits=wanted)
     few = {"mean": (None, float(np.sort(mean)[5]))}
@@ -254,7 +258,7 @@ ABSENT = [
 
 
 def test_what_the_data_do_not_have(adata):
-    assert not_refused(lambda **limits: constraints.rows(adata, Limits(**limits)), ABSENT) == []
+    assert not_refused(lambda **limits: rows_of(adata, Limits(**limits)), ABSENT) == []
 
 
 #: What 40 cells of a type, 40 of another, and two of a third have of a gene; what it marks.

@@ -17,6 +17,7 @@ from glfs_bio import Limits, Platform, io, pp, tl
 from glfs_bio._anndata import names as genes
 from glfs_bio._anndata.names import FAMILIES, family, is_member, members
 from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound, Refusal
+from glfs_bio.options import Request
 
 SYMBOLS = ["MT-ND1", "MT-CYB", "CD3D", "CD8A", "TBCE", "TBCE", "HLA-DRA", None]
 IDS = ["ENSG00000198888", "ENSG00000198727", *(f"ENSG9999999999{i}" for i in range(6))]
@@ -38,11 +39,11 @@ def by_symbol():
 
 
 def rows(adata, asked, **options):
-    return list(np.flatnonzero(genes.choose(adata, asked, None, **options).included))
+    return list(np.flatnonzero(genes.choose(adata, Request(include=asked, **options)).included))
 
 
 def excluded(adata, asked):
-    return list(np.flatnonzero(~genes.choose(adata, None, asked).allowed))
+    return list(np.flatnonzero(~genes.choose(adata, Request(exclude=asked)).allowed))
 
 
 def test_names_patterns_columns_families(by_symbol):
@@ -100,7 +101,7 @@ def test_symbols_where_there_are_ids(by_id):
 def test_all_that_is_missing_at_once(by_symbol):
     asked = ["CD8X", "nothing", "P63", "CD3D", "mithochondrial", "CD20", re.compile("^XY")]
     with refused(NotFound, "include") as caught:
-        genes.choose(by_symbol, asked, ["other", re.compile("^three")])
+        genes.choose(by_symbol, Request(include=asked, exclude=["other", re.compile("^three")]))
     message = str(caught.value)
     names = ["CD8X", "nothing", "P63", "mithochondrial", "^XY", "other", "^three"]
     hints = ["CD8A", "CKAP4 or TP63", "CD20 is MS4A1", "mitochondrial"]
@@ -360,7 +361,7 @@ def test_controls_are_neither_structure_nor_candidates(controlled, caplog):
 def test_controls_by_the_type_of_a_feature_and_by_name(controlled):
     clean, adata = controlled
     adata.var["feature_types"] = pd.Categorical(["Gene Expression"] * adata.n_vars)
-    assert genes.choose(adata, None, None).allowed.sum() == clean.n_vars
+    assert genes.choose(adata, Request()).allowed.sum() == clean.n_vars
     kinds = adata.var["feature_types"].astype(str)
     kinds[["g4", "g7", "g9"]] = ["Negative Control Probe", "Genomic Control", "Blank Codeword"]
     adata.var["feature_types"] = pd.Categorical(kinds)

@@ -13,10 +13,10 @@ from sklearn.neighbors import kneighbors_graph
 
 from glfs_bio import pp, tl
 from glfs_bio._anndata import summaries
+from glfs_bio._anndata.space import neighbours
 from glfs_bio._anndata.structure import slot_of
 from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
-from glfs_bio.tl._evaluate import neighbours
 
 PANEL = ["g0", "g1", "g2"]
 
