@@ -62,7 +62,7 @@ def components(cells: RowMatrix, random_state: int | None) -> Array:
     few = n_cells <= MOST_EXACT or n_genes <= N_COMPS + pca.SPARE
     mean, _, sample = moments(cells, None if few else evenly(n_cells, MOST_EXACT))
     if few:
-        return pca.principal_components(sample, N_COMPS, random_state)
+        return np.asarray(pca.principal_components(sample, N_COMPS, random_state))
     scale = np.ones(n_genes)
     genes = ScaledGenes(products(sample), scale)
     start = genes.loadings(N_COMPS + pca.SPARE, random_state)

@@ -63,7 +63,7 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
 def ruled_out(rows: Rows, genes: Candidates) -> dict[int, str]:
     """Candidates that a limit rules out on their own, with these limits."""
     out = np.flatnonzero(genes.allowed & ~rows.allowed)
-    over = rows.columns(out) > rows.most[:, None]
+    over = rows.matrix[:, out].toarray() > rows.most[:, None]
     return {
         int(gene): ", ".join(dict.fromkeys(rows.limits[row] for row in np.flatnonzero(by)))
         for gene, by in zip(out, over.T, strict=True)

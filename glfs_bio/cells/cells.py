@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from ..data.matrix import RowMatrix, check_unit, doubled, is_sparse, moments
-from ..data.products import EVERY, LEADING, ScaledGenes, products
+from ..data.products import LEADING, ScaledGenes, products
 from ..data.threads import few_threads
 from ..errors import InvalidValue, listed, short
 from ..labels import batch_names
@@ -146,18 +146,17 @@ class Cells:
         shares = 1.0 - 1.0 / np.maximum(strengths, 1.0)
         return np.asarray((directions * np.sqrt(shares)) @ directions.T)
 
-    def whitened_form(self, scatter: Array) -> Array:
-        """``Σ u_j² c_j c_jᵀ`` of some genes, in coordinates where the cells' metric is I."""
+    def whitened_form(self, scatter: Array, weights: Array | None = None) -> Array:
+        """``Σ u_j² c_j c_jᵀ`` of some genes, in coordinates where the cells' metric is I.
+
+        With `weights` as if a cell of weight 2 were two cells; None: all count the same.
+        """
         _, kappa, basis = self.whitened
         whitening = basis * np.sqrt(kappa)
+        if weights is not None:
+            within = self.basis.T @ (self.basis * weights[:, None])
+            scatter = within @ scatter @ within
         return np.asarray(whitening.T @ scatter @ whitening)
-
-    def counted(self, scatter: Array, weights: Array | None) -> Array:
-        """The same, as if a cell of weight 2 were two cells; None: all count the same."""
-        if weights is None:
-            return self.whitened_form(scatter)
-        within = self.basis.T @ (self.basis * weights[:, None])
-        return self.whitened_form(within @ scatter @ within)
 
     def coordinates(self, values: Array) -> Array:
         """``ZᵀY`` of values of the cells, with ``Z = V Q diag(1/√κ)``, shape (r, n_values)."""
@@ -187,6 +186,8 @@ class Sample:
     from these; they are in memory.  All cells make up the subspace, the graph and the projections.
     """
 
+    #: All cells × genes, by rows.
+    rows: RowMatrix
     #: Mean and variance of every gene over all cells, shape (n_genes,).
     mean: Array
     variance: Array
@@ -198,7 +199,9 @@ class Sample:
     @cached_property
     def variance_in_sample(self) -> Array | None:
         """Variance of every gene over the sample; None where that is all cells."""
-        return None if self.chosen is None else noise.variances(self.data)
+        if self.chosen is None:
+            return None
+        return moments(RowMatrix(self.data, checked=True))[1]
 
     @cached_property
     def products(self) -> Products:
@@ -213,7 +216,7 @@ class Sample:
         chosen = drawn if self.chosen is None else self.chosen[drawn]
         return replace(self, data=self.data[drawn], chosen=chosen)
 
-    def rows(self, of_all: Array) -> Array:
+    def among(self, of_all: Array) -> Array:
         """Return what belongs to the sampled cells."""
         return of_all if self.chosen is None else of_all[self.chosen]
 
@@ -229,7 +232,7 @@ def take_sample(cells: RowMatrix, *, all_cells: bool, random_state: int | None) 
         data = doubled(data)
     if not all_cells and is_sparse(data):
         data = sparse.csr_array(data)
-    return Sample(mean, variance, data, chosen)
+    return Sample(cells, mean, variance, data, chosen)
 
 
 def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
@@ -296,11 +299,16 @@ def build_problems(
         )
     sets = []
     for label, cells in split(batch, data.shape[0], log_few=True):
-        cells_of_batch, where, name = all_cells, representation, "the cells"
+        rows, where = all_cells, representation
         if cells is not None:
-            cells_of_batch, name = RowMatrix(all_cells, cells), f"the cells of batch {label!r}"
+            rows = RowMatrix(all_cells, cells)
             where = None if representation is None else representation[cells]
-        sets.append(_reduced(cells_of_batch, spec, where, graph, name, whole_space))
+        sample = take_sample(rows, all_cells=spec.n_comps is None, random_state=spec.random_state)
+        if not sample.variance.any():
+            which = "the cells" if label is None else f"the cells of batch {label!r}"
+            raise InvalidValue(f"`X` has no gene that varies over {which}")
+        with few_threads(spec.n_comps or min(rows.shape)):
+            sets.append(_reduced(sample, spec, where, graph, whole_space))
     most = max(cells_of_set.graph_components for cells_of_set in sets)
     if most > 1 and not of_classes:
         log.warning(
@@ -311,35 +319,29 @@ def build_problems(
 
 
 def _reduced(
-    data: RowMatrix,
+    sample: Sample,
     spec: StructureSpec,
     representation: Array | None,
     graph: sparse.csr_array | None,
-    cells_are: str,
     whole_space: bool,
 ) -> Cells:
-    """One set of cells, which messages call `cells_are`."""
-    sample = take_sample(data, all_cells=spec.n_comps is None, random_state=spec.random_state)
-    if not sample.variance.any():
-        raise InvalidValue(f"`X` has no gene that varies over {cells_are}")
-    with few_threads(spec.n_comps or min(data.shape)):
-        problem = _build(data, sample, spec, representation, graph, whole_space)
-        if problem.axes.strengths[0] >= noise.EVIDENT:
-            return problem
-        # Coordinates and a graph that are given are those of the cells, which stay.
-        where = None if representation is None else sample.rows(representation)
-        near_graph = None if graph is None else problem.data_graph
-        chance = 0.0
-        for permuted in noise.permutations(sample.data, spec.random_state):
-            rows = RowMatrix(permuted, checked=True)
-            cells = take_sample(rows, all_cells=True, random_state=spec.random_state)
-            by_chance = _build(rows, cells, spec, where, near_graph, whole_space)
-            chance = max(chance, float(by_chance.axes.strengths[0]))
-        return replace(problem, chance=chance)
+    """Return one set of cells, compared with chance where its structure is not evident."""
+    cells = _build(sample, spec, representation, graph, whole_space)
+    if cells.axes.strengths[0] >= noise.EVIDENT:
+        return cells
+    # Coordinates and a graph that are given are those of the cells, which stay.
+    where = None if representation is None else sample.among(representation)
+    near_graph = None if graph is None else cells.data_graph
+    chance = 0.0
+    for data in noise.permutations(sample.data, spec.random_state):
+        rows = RowMatrix(data, checked=True)
+        permuted = take_sample(rows, all_cells=True, random_state=spec.random_state)
+        by_chance = _build(permuted, spec, where, near_graph, whole_space)
+        chance = max(chance, float(by_chance.axes.strengths[0]))
+    return replace(cells, chance=chance)
 
 
 def _build(
-    data: RowMatrix,
     sample: Sample,
     spec: StructureSpec,
     representation: Array | None,
@@ -348,13 +350,13 @@ def _build(
 ) -> Cells:
     n_comps, n_neighbors, seed = spec.n_comps, spec.n_neighbors, spec.random_state
     all_at_hand = sample.chosen is None
-    spread = None
     where: Matrix = representation
+    spread = None
     if representation is None:
-        where, spread = _components(data, sample, graph, spec)
+        where, spread = _components(sample, graph, spec)
     sample_graph = graph  # among the sampled cells
     if graph is None or not all_at_hand:
-        sample_graph = graphs.knn_graph(sample.rows(where), n_neighbors, seed)
+        sample_graph = graphs.knn_graph(sample.among(where), n_neighbors, seed)
     residuals = noise.measure(sample.data, sample.variance, sample_graph, sample.variance_in_sample)
     if graph is None:
         graph = sample_graph if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
@@ -363,7 +365,7 @@ def _build(
             basis = pca.full_rank(sample.data, whole_space=whole_space)
         else:
             basis = pca.orthonormal(where)
-        times = sample.products.transposed_times if all_at_hand else data.weighted_sums
+        times = sample.products.transposed_times if all_at_hand else sample.rows.weighted_sums
         spread = basis, times(basis - basis.mean(axis=0))
     basis, projections = spread
     if basis.shape[1] == 0:
@@ -400,7 +402,7 @@ def _build(
 
 
 def _components(
-    data: RowMatrix, sample: Sample, graph: sparse.csr_array | None, spec: StructureSpec
+    sample: Sample, graph: sparse.csr_array | None, spec: StructureSpec
 ) -> tuple[Matrix, tuple[Array, Array] | None]:
     """Principal components of the genes in the units asked for: of noise, these are ``1/σ_i``.
 
@@ -416,29 +418,20 @@ def _components(
         used, sample_graph, first = sample, graph, None
         if sample_graph is None or sample.chosen is not None:
             used = sample.subsample(FIRST_LOOK, seed)
-            first = _coordinates(used, scale, spec, LEADING)
+            first = pca.principal_components(
+                used.products, n_comps, seed, scale=scale, tolerance=LEADING
+            )
             sample_graph = graphs.knn_graph(first, spec.n_neighbors, seed)
         residuals = noise.measure(used.data, used.variance, sample_graph, used.variance_in_sample)
         scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:
             start = ScaledGenes(used.products, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
-        return _coordinates(sample, scale, spec, EVERY, start), None
+        where = pca.principal_components(sample.products, n_comps, seed, scale=scale, start=start)
+        return where, None
     genes = ScaledGenes(sample.products, scale)
     start = genes.loadings(n_comps + pca.SPARE, seed, start=start)
     where, basis, projections = pca.spread(
-        data, start, n_comps, sample.mean, scale, mostly_zero=is_sparse(sample.data)
+        sample.rows, start, n_comps, sample.mean, scale, mostly_zero=is_sparse(sample.data)
     )
     return where, (basis, projections)
-
-
-def _coordinates(
-    sample: Sample, scale: Array, spec: StructureSpec, tolerance: float, start: Array | None = None
-) -> Matrix:
-    """Return where the sampled cells are, for genes in given units."""
-    n_comps, seed, data = spec.n_comps, spec.random_state, sample.data
-    if n_comps is None:
-        return data @ sparse.diags_array(scale) if sparse.issparse(data) else data * scale
-    return pca.principal_components(
-        sample.products, n_comps, seed, scale=scale, tolerance=tolerance, start=start
-    )

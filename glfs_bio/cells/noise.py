@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from ..data import threads
-from ..data.matrix import RowMatrix, moments
+from ..data.matrix import RowMatrix
 from ..data.products import compiled
 
 if TYPE_CHECKING:
@@ -36,11 +36,6 @@ MARGIN = 1.2
 _FEW_CELLS, _DRAWS = 200, 5
 
 
-def variances(data: Matrix) -> Array:
-    """Variance of every gene over the cells, shape (n_genes,)."""
-    return moments(RowMatrix(data, checked=True))[1]
-
-
 def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     """``σ_i² = f_iᵀ L f_i / n`` for the centred genes, with L = `smoother`, shape (n_genes,).
 
@@ -53,8 +48,7 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     mean, along = RowMatrix(data, checked=True).weighted_sums(weights).T
     quadratic = -2.0 * mean * along + mean**2 * ones.sum()
     if sparse.issparse(data):
-        data, form = sparse.csr_array(data), sparse.csr_array(smoother)
-        quadratic += _quadratic_forms(data, form)
+        quadratic += _quadratic_forms(sparse.csr_array(data), sparse.csr_array(smoother))
     else:
         columns = max(1, _BLOCK // n_cells)
         for begin in range(0, n_genes, columns):
@@ -142,16 +136,13 @@ def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
     them.  The sums of some rows are added up in the order of these, whatever the threads.
     """
     n_rows, n_columns = data.shape
-    begins = range(0, n_rows, _ROWS)
-    sums = np.zeros((len(begins), n_columns))
+    ends = [*range(0, n_rows, _ROWS), n_rows]
+    sums = np.zeros((len(ends) - 1, n_columns))
     stored = data.indptr, data.indices, data.data
     forms = form.indptr, form.indices, form.data.astype(np.float64)
-
-    def add_up(k: int) -> None:
-        begin = begins[k]
-        _forms_of_rows(*stored, *forms, begin, min(begin + _ROWS, n_rows), sums[k])
-
-    threads.work(add_up, range(len(begins)))
+    threads.work(
+        lambda k: _forms_of_rows(*stored, *forms, ends[k], ends[k + 1], sums[k]), range(len(sums))
+    )
     return np.asarray(sums.sum(axis=0))
 
 

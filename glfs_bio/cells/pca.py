@@ -92,23 +92,26 @@ def full_rank_fits(n_cells: int, n_genes: int) -> None:
 
 def principal_components(
     data: Matrix | Products,
-    n_comps: int,
+    n_comps: int | None,
     random_state: int | None = 0,
     *,
     scale: Array | None = None,
     tolerance: float = EVERY,
     start: Array | None = None,
-) -> Array:
-    """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
+) -> Matrix:
+    """Scores of the cells on the leading principal components, shape (n_cells, n_comps); None: the
+    genes themselves, which span the same as all components.
 
     Sparse data stay sparse, unless one side is so short that all components are asked for.
     `tolerance` and `start` are those of :meth:`~.products.ScaledGenes.loadings`.
     """
     matrix = data if isinstance(data, Dense | Sparse) else products(data)
-    n_cells, n_genes = matrix.matrix.shape
-    scale = np.ones(n_genes) if scale is None else scale
-    if n_comps >= min(n_cells, n_genes):
-        dense = matrix.matrix.toarray() if sparse.issparse(matrix.matrix) else matrix.matrix
+    genes, is_sparse = matrix.matrix, sparse.issparse(matrix.matrix)
+    scale = np.ones(genes.shape[1]) if scale is None else scale
+    if n_comps is None:
+        return genes @ sparse.diags_array(scale) if is_sparse else genes * scale
+    if n_comps >= min(genes.shape):
+        dense = genes.toarray() if is_sparse else genes
         return np.asarray(PCA(svd_solver="full").fit_transform(dense * scale))
     return ScaledGenes(matrix, scale).components(n_comps, random_state, tolerance, start)
 

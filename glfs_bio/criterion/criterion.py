@@ -72,7 +72,7 @@ class StructureTerm(Term):
     def matrix(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
         above = cells.above_noise
-        return rooted(cells.counted(above @ cells.scatter @ above, weights))
+        return rooted(cells.whitened_form(above @ cells.scatter @ above, weights))
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,6 @@ class Target:
         """τ, the mean of what suits the terms."""
         suits = [NOISE_OF_CELLS if term.of_cells else NOISE for term, _ in self.terms]
         return float(np.average(suits, weights=[share for _, share in self.terms]))
-
-    @property
-    def of_structure(self) -> bool:
-        """Whether it is the structure and nothing else."""
-        return all(isinstance(term, StructureTerm) for term, _ in self.terms)
 
     def rows(self, cells: Index | None) -> Self:
         """The same of some cells; None: of all."""
@@ -157,8 +152,10 @@ class Criterion:
     @cached_property
     def has_anything(self) -> bool:
         """Whether any set of cells has what is to be preserved, above the noise."""
-        has_structure = any(cells.has_structure for cells in self.sets)
-        return has_structure or not all(target.of_structure for target in self.targets)
+        if any(cells.has_structure for cells in self.sets):
+            return True
+        terms = [term for target in self.targets for term, _ in target.terms]
+        return not all(isinstance(term, StructureTerm) for term in terms)
 
     @cached_property
     def _reach(self) -> Array:
@@ -204,16 +201,9 @@ class Criterion:
 
     @property
     def floors(self) -> Array:
-        """What the error of each level would be above its share that is missing; levels are the
-        sets of cells, shape (n_sets,).
-        """
+        """What the error of each set would be above its share that is missing, (n_sets,)."""
         starts = np.array([weights.sum() for weights, _ in self._eigen]) * self._shares
         return np.asarray(starts - (self._shares > 0))
-
-    @property
-    def starts(self) -> Array:
-        """Error of each level without genes, above its floor."""
-        return (self._shares > 0).astype(float)
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -235,7 +225,7 @@ class Criterion:
 
     def errors(self, order: Index) -> Array:
         """F of no gene, of the first, of the first two, …, shape (len(order) + 1,)."""
-        return self._joined(self._of_levels(order))
+        return self._joined(self._of_sets(order))
 
     def preserved(self, order: Index) -> Array:
         """Share that the first 1, 2, … genes keep of what all genes keep."""
@@ -244,32 +234,32 @@ class Criterion:
 
     def preserved_in_sets(self, order: Index) -> Array:
         """The same of each set of cells, shape (len(order), n_sets); NaN where there is nothing."""
-        errors = self._of_levels(order)
+        errors = self._of_sets(order)
         reach = (self._reach * self._shares)[:, None]
         preserved = np.full((len(self.sets), len(order)), np.nan)
         np.divide(errors[:, :1] - errors[:, 1:], reach, out=preserved, where=reach > 0)
         return np.asarray(preserved.T)
 
-    def _of_levels(self, order: Index) -> Array:
-        """Errors of each level along an order, shape (n_levels, len(order) + 1)."""
+    def _of_sets(self, order: Index) -> Array:
+        """Errors of each set along an order, shape (n_sets, len(order) + 1)."""
         errors = np.array([errors_along(block) for block in self.on(order)])
         return np.asarray(errors.reshape(-1, len(self.sets), len(order) + 1).sum(axis=0))
 
     def _joined(self, errors: Array) -> Array:
-        """F from the errors of the levels, shape (n_levels, ...)."""
+        """F from the errors of the sets, shape (n_sets, ...)."""
         if not self.worst:
             return np.asarray(errors.sum(axis=0))
         return np.asarray((errors.T - self.floors).max(axis=-1).T)
 
     def across(self) -> Largest | None:
         """How errors of blocks are joined while genes enter; None: they add up."""
-        return Largest(self.starts, SHARPNESS) if self.worst else None
+        return Largest((self._shares > 0).astype(float), SHARPNESS) if self.worst else None
 
     def bounding(self, panel: Index) -> tuple[list[Block], float]:
         """Blocks whose sum less a number is nowhere above F, and near to F at a panel."""
         if not self.worst:
             return self.blocks, 0.0
-        errors = self._of_levels(panel)[:, -1] - self.floors
+        errors = self._of_sets(panel)[:, -1] - self.floors
         weights = Largest(errors, SHARPNESS).weights
         of_blocks = zip(self.blocks, np.resize(weights, len(self.blocks)), strict=True)
         blocks = [replace(block, weights=block.weights * weight) for block, weight in of_blocks]
@@ -288,11 +278,11 @@ class Criterion:
     def losses(self, panel: Index) -> Array:
         """Share that the panel loses without each of its genes, in units of :meth:`preserved`."""
         lost = [Posterior(block).losses() for block in self.on(panel)]
-        of_levels = np.array(lost).reshape(-1, len(self.sets), len(panel)).sum(axis=0)
+        of_sets = np.array(lost).reshape(-1, len(self.sets), len(panel)).sum(axis=0)
         if not self.worst:
-            return np.asarray(of_levels.sum(axis=0) / self.scale)
-        errors = self._of_levels(panel)[:, -1:]
-        return np.asarray((self._joined(errors + of_levels) - self._joined(errors)) / self.scale)
+            return np.asarray(of_sets.sum(axis=0) / self.scale)
+        errors = self._of_sets(panel)[:, -1:]
+        return np.asarray((self._joined(errors + of_sets) - self._joined(errors)) / self.scale)
 
 
 def units_of_noise(cells: Cells) -> float:

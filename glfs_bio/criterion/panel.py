@@ -228,13 +228,13 @@ class MeasuredPanel:
             exchanged = np.maximum(exchanged, level + loss - again)
         return without - largest, largest - joined, without - exchanged
 
-    def substitutes(self, min_score: float = MIN_SCORE) -> sparse.csr_array:
+    def substitutes(self) -> sparse.csr_array:
         """Return which genes (columns) are substitutes for which of the panel (rows).
 
         Boolean, shape (n_genes, n_genes).
         """
         _, score = self.substitutions()
-        row, substitute = np.nonzero(score >= min_score)
+        row, substitute = np.nonzero(score >= MIN_SCORE)
         shape = (self.criterion.n_genes, self.criterion.n_genes)
         stored = np.ones(len(row), dtype=bool), (self.genes[row], substitute)
         return sparse.csr_array(stored, shape=shape)

@@ -27,7 +27,7 @@ class ExpressionTerm(Term):
 
     def matrix(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        return cells.counted(cells.projections.T @ cells.projections, weights)
+        return cells.whitened_form(cells.projections.T @ cells.projections, weights)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class GenesTerm(Term):
     def matrix(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
         in_units = cells.projections[self.genes] * cells.units[self.genes, None]
-        return cells.counted(in_units.T @ in_units, weights)
+        return cells.whitened_form(in_units.T @ in_units, weights)
 
 
 @dataclass(frozen=True)

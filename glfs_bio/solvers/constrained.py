@@ -90,13 +90,13 @@ def select_within(problem: Problem) -> Panel:
     and gain something.  Panels of different sizes are nested only where limits hold no gene back.
     Where the worst set counts, exchanges are by Ψ of :mod:`..criterion.across`.
     """
-    n_candidates, n_fixed = len(problem.genes), len(problem.fixed)
-    check(problem.rows, problem.n_genes, include=problem.fixed, candidates=np.arange(n_candidates))
+    fixed, candidates = problem.fixed, np.arange(len(problem.genes))
+    check(problem.rows, problem.n_genes, include=fixed, candidates=candidates)
     greedy = Packed(problem)
     if problem.n_genes is None and not problem.has_any_size:
         greedy = _enough(problem, greedy)
         preserved = problem.preserved(greedy.picked)
-        n_selected = fewest_genes(preserved, n_fixed, greedy.full())
+        n_selected = fewest_genes(preserved, len(fixed), greedy.full())
         n_selected = size = max(n_selected, problem.rows.met(greedy.picked))
     else:
         size = problem.rows.largest_size if problem.n_genes is None else problem.n_genes
@@ -120,9 +120,8 @@ def _enough(problem: Problem, greedy: Packed) -> Packed:
     is_nested = n_enough < most or not greedy.held_back
     if is_nested and greedy.is_complete and rows.met(greedy.picked) <= n_enough:
         return greedy
-    fixed = problem.fixed
-    smallest = rows.remaining(rows.sums(fixed)).smallest()
-    n_least = len(fixed) + (0 if smallest is None else len(smallest))
+    smallest = rows.remaining(problem.fixed).smallest()
+    n_least = len(problem.fixed) + (0 if smallest is None else len(smallest))
     greedy = best_within(problem, greedy, max(n_enough, n_least), -np.inf)
     greedy.fill(most)
     return greedy
@@ -132,33 +131,29 @@ def best_within(problem: Problem, greedy: Packed, size: int, least: float) -> Pa
     """Return the best panel that is found of at most `size` genes which gain more than `least`, in
     the order of a greedy choice among them; `greedy` is one within the upper limits.
     """
-    fixed, rows = problem.fixed, problem.rows
-    candidates = np.setdiff1d(np.arange(len(problem.genes)), fixed)
-    rows_of_rest = rows.remaining(rows.sums(fixed)).only(candidates)
-    candidates = candidates[rows_of_rest.allowed]
-    rows_of_rest = rows_of_rest.only(np.flatnonzero(rows_of_rest.allowed))
+    fixed = problem.fixed
+    rows = problem.rows.remaining(fixed)
+    candidates = np.setdiff1d(np.flatnonzero(rows.allowed), fixed)
+    rows = rows.only(candidates)
     n_more = min(size - len(fixed), len(candidates))
     if not n_more:
         return greedy
     blocks = [block.cover(fixed).only(candidates) for block in problem.blocks]
     gap = _GAP * sum(block.value(np.zeros(len(candidates))) for block in blocks)
-    point = relaxed(blocks, Polytope.of(rows_of_rest, n_more), np.zeros(len(candidates)), gap=gap)
-    worth = point.beta * rows_of_rest.priority
+    point = relaxed(blocks, Polytope.of(rows, n_more), np.zeros(len(candidates)), gap=gap)
     panels = [greedy.picked] if greedy.is_complete and len(greedy.picked) <= size else []
     heavy = np.flatnonzero(without_zeros(point.beta))
-    vertex = rows_of_rest.only(heavy).best_vertex(worth[heavy], n_more)
-    chosen = rows_of_rest.smallest() if vertex is None else heavy[vertex]
+    worth = point.beta[heavy] * rows.priority[heavy]
+    vertex = rows.only(heavy).best_vertex(worth, n_more)
+    chosen = rows.smallest() if vertex is None else heavy[vertex]
     if chosen is not None:
         panels.append([*fixed.tolist(), *candidates[chosen].tolist()])
     steep = candidates[np.argsort(point.bound.slopes, kind="stable")[: _STEEP * size]]
     genes = np.unique(np.concatenate([fixed, steep, *panels]).astype(np.intp))
-    blocks = [block.only(genes) for block in problem.blocks]
+    blocks, among = [block.only(genes) for block in problem.blocks], problem.rows.only(genes)
+    stay = np.searchsorted(genes, fixed)
     exchanges = Exchanges(
-        lambda: Greedy(blocks, across=problem.criterion.across()),
-        rows.only(genes),
-        np.searchsorted(genes, fixed),
-        size,
-        least,
+        lambda: Greedy(blocks, across=problem.criterion.across()), among, stay, size, least
     )
     positions = [np.searchsorted(genes, panel).tolist() for panel in panels]
     improved = [genes[exchanges.improved(panel)] for panel in positions]

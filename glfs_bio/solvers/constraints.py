@@ -18,7 +18,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from ..errors import InvalidValue, short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -103,11 +103,6 @@ class Rows:
         return self.upper * (1.0 + _ROUNDING)
 
     @cached_property
-    def _dense(self) -> Array:
-        """P, of which columns are looked at one at a time."""
-        return np.asfortranarray(self.matrix.toarray())
-
-    @cached_property
     def _row_of_value(self) -> Index:
         """The row of every stored value."""
         return np.repeat(np.arange(len(self.upper)), np.diff(self.matrix.indptr))
@@ -133,15 +128,10 @@ class Rows:
         genes = np.asarray(genes, dtype=np.intp)
         return np.asarray(self.matrix @ np.bincount(genes, minlength=self.n_genes))
 
-    def columns(self, genes: Index | Sequence[int]) -> Array:
-        """P of some genes, shape (n_rows, n)."""
-        return self._dense[:, np.asarray(genes, dtype=np.intp)]
-
     def within(self, used: Array) -> Mask:
         """Whether each gene fits beside genes that sum to `used`, shape (n_genes,)."""
-        too_much = self._too_much(used)
         fits = np.ones(self.n_genes, dtype=bool)
-        fits[self.matrix.indices[too_much]] = False
+        fits[self.matrix.indices[self._too_much(used)]] = False
         return fits
 
     def hold(self, panel: Array) -> bool:
@@ -153,7 +143,7 @@ class Rows:
         """Whether each gene meets every lower limit beside genes that sum to `used`."""
         unmet = np.flatnonzero(used < self.lower)
         least = (self.lower - used)[unmet, None]
-        return np.asarray((self._dense[unmet] >= least).all(axis=0))
+        return np.asarray((self.matrix[unmet].toarray() >= least).all(axis=0))
 
     def met(self, order: Sequence[int]) -> int:
         """How many of the first genes meet all lower limits; all of them do together."""
@@ -169,15 +159,6 @@ class Rows:
     def _too_much(self, used: Array) -> Mask:
         """Whether each stored value is above what is left of its limit."""
         return np.asarray(self.matrix.data > (self.most - used)[self._row_of_value])
-
-    @classmethod
-    def one_of_each(cls, alike: Mapping[str, Index], include: Index, n_genes: int) -> Rows:
-        """Return limits of one gene of each of some sets, or those of `include`."""
-        limit, rows = "nearly_identical", []
-        for name, genes in alike.items():
-            upper = max(1.0, float(np.isin(genes, include).sum()))
-            rows.append(Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), upper=upper))
-        return cls.of(rows, n_genes)
 
     def only(self, genes: Index) -> Rows:
         """Return the same limits on some of the genes."""
@@ -201,15 +182,16 @@ class Rows:
             names=tuple(self.names[row] for row in rows),
         )
 
-    def remaining(self, used: Array) -> Rows:
-        """Return what the limits leave beside genes that sum to `used`."""
+    def remaining(self, inside: Index) -> Rows:
+        """Return what the limits leave beside some genes."""
+        used = self.sums(inside)
         lower, upper = np.maximum(self.lower - used, 0.0), np.maximum(self.most - used, 0.0)
         return replace(self, lower=lower, upper=upper)
 
     @property
     def largest_size(self) -> int:
         """Number of genes of which each upper limit by itself lets no more in."""
-        sums = np.cumsum(np.sort(self._dense, axis=1), axis=1)
+        sums = np.cumsum(np.sort(self.matrix.toarray(), axis=1), axis=1)
         return int((sums <= self.most[:, None]).sum(axis=1).min(initial=self.n_genes))
 
     def smallest(self) -> Index | None:
@@ -260,47 +242,35 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
             f"`include` has genes that sum to {used[row]:g}, above the limit {rows.names[row]}: "
             "include fewer or other genes, or raise the limit"
         )
-    others_allowed = np.setdiff1d(candidates, include)
-    rows_of_rest = rows.only(others_allowed)
-    if not len(include) and not rows_of_rest.allowed.any():
-        raise InvalidValue(
-            f"`limits` leave no candidate gene ({', '.join(dict.fromkeys(rows.limits))}): relax "
-            "them"
-        )
-    rows_of_rest = rows_of_rest.remaining(used)
-    n_more = len(others_allowed) if n_genes is None else n_genes - len(include)
+    candidates = np.setdiff1d(candidates, include)
+    if not len(include) and not rows.allowed[candidates].any():
+        limits = ", ".join(dict.fromkeys(rows.limits))
+        raise InvalidValue(f"`limits` leave no candidate gene ({limits}): relax them")
+    rows_of_rest = rows.remaining(include).only(candidates)
+    most = len(candidates) if n_genes is None else n_genes - len(include)
 
-    def conflict(subset: Sequence[int]) -> bool:
+    def n_needed(subset: Sequence[int]) -> float:
         smallest = rows_of_rest.subset(subset).smallest()
-        return smallest is None or len(smallest) > n_more
+        return np.inf if smallest is None else len(smallest)
 
-    if not conflict(range(len(rows.names))):
+    if n_needed(range(len(rows.names))) <= most:
         return
-    blamed = smallest_conflict(rows.names, conflict)
-    names = [rows.names[row] for row in blamed]
-    if len(blamed) > _MOST_NAMED:
-        blamed = smallest_conflict(rows.limits, conflict)
-        names = list(dict.fromkeys(rows.limits[row] for row in blamed))
-    needed = rows_of_rest.subset(blamed).smallest()
-    if needed is not None and n_genes is not None:
+    for labels in (rows.names, rows.limits):  # limits as a whole, where more rows conflict
+        blamed = list(range(len(labels)))
+        for label in dict.fromkeys(labels):  # without each that no conflict needs
+            fewer = [row for row in blamed if labels[row] != label]
+            if n_needed(fewer) > most:
+                blamed = fewer
+        if len(blamed) <= _MOST_NAMED:
+            break
+    *names, last = dict.fromkeys(labels[row] for row in blamed)
+    conflict = f"{', '.join(names)} and {last}" if names else last
+    needed = n_needed(blamed)
+    if np.isinf(needed) or n_genes is None:
         raise InvalidValue(
-            f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {_joined(names)} need "
-            f"at least {len(needed) + len(include)} genes: relax one of them, or ask for more genes"
+            f"`limits` are infeasible for the candidate genes: {conflict}: relax one of them"
         )
     raise InvalidValue(
-        f"`limits` are infeasible for the candidate genes: {_joined(names)}: relax one of them"
+        f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {conflict} need at least "
+        f"{needed + len(include):g} genes: relax one of them, or ask for more genes"
     )
-
-
-def smallest_conflict(labels: Sequence[str], conflict: Callable[[list[int]], bool]) -> list[int]:
-    """Return the rows that conflict, without each label that no conflict needs."""
-    blamed = list(range(len(labels)))
-    for label in dict.fromkeys(labels):
-        fewer = [row for row in blamed if labels[row] != label]
-        if conflict(fewer):
-            blamed = fewer
-    return blamed
-
-
-def _joined(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -70,9 +70,8 @@ class Exchanges:
         gained = 0.0
         while len(self._panel) < self._size and (more := self._attempt([], [self._best])):
             gained += more
-        genes = [gene for gene in self._panel if self._may_leave[gene]]
-        losses = {gene: self._loss(gene) for gene in genes}
-        for gene in sorted(genes, key=losses.__getitem__):
+        losses = {gene: self._loss(gene) for gene in self._panel if self._may_leave[gene]}
+        for gene in sorted(losses, key=losses.__getitem__):
             if gene in self._panel:
                 gained += self._attempt([gene], [self._best]) or self._two_for(gene, losses)
         return gained / max(sum(losses.values()), _TINY)

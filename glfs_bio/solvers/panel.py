@@ -10,7 +10,7 @@ import numpy as np
 
 from ..criterion.platform import AS_REFERENCE
 from ..errors import InvalidType, InvalidValue
-from .constraints import Rows
+from .constraints import Row, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,11 +55,8 @@ class Candidates:
     @classmethod
     def of(cls, n_features: int, include: ArrayLike = (), ignore: ArrayLike = ()) -> Self:
         """Return candidates among so many genes, by index: all but those to ignore."""
-        included = np.zeros(n_features, dtype=bool)
-        included[_indices(include, n_features)] = True
-        allowed = np.ones(n_features, dtype=bool)
-        allowed[_indices(ignore, n_features, "ignore")] = False
-        return cls(allowed | included, included)
+        included = _are_among("include", include, n_features)
+        return cls(included | ~_are_among("ignore", ignore, n_features), included)
 
     @cached_property
     def genes(self) -> Index:
@@ -72,15 +69,15 @@ class Candidates:
         return np.flatnonzero(self.included)
 
 
-def _indices(genes: ArrayLike, n_features: int, argument: str = "include") -> Index:
+def _are_among(argument: str, genes: ArrayLike, n_features: int) -> NDArray[np.bool_]:
+    """Return whether each of so many genes is among some, which are given by index."""
     genes = np.unique(genes)
     if len(genes) and genes.dtype.kind not in "iu":
         raise InvalidType(f"`{argument}` has dtype {genes.dtype}: give indices of genes")
-    genes = genes.astype(np.intp)
     outside = genes[(genes < 0) | (genes >= n_features)]
     if len(outside):
         raise InvalidValue(f"`{argument}` has gene {outside[-1]}, but there are {n_features} genes")
-    return genes
+    return np.isin(np.arange(n_features), genes)
 
 
 @dataclass(frozen=True)
@@ -138,7 +135,11 @@ class Problem:
     @cached_property
     def alike(self) -> Rows:
         """One gene at most of each set that is alike, or those that must be in."""
-        return Rows.one_of_each(self.sets_alike, self.fixed, len(self.genes))
+        limit, rows = "nearly_identical", []
+        for name, genes in self.sets_alike.items():
+            upper = max(1.0, float(np.isin(genes, self.fixed).sum()))
+            rows.append(Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), upper=upper))
+        return Rows.of(rows, len(self.genes))
 
     @cached_property
     def rows(self) -> Rows:

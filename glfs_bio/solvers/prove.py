@@ -122,13 +122,13 @@ class Search:
         while self._waiting and time.monotonic() < until:
             if self._waiting[0].bound > self.error + self.safe:
                 self._waiting.clear()
-            elif self.lower < self.error - self.safe:
+                break
+            if self.lower < self.error - self.safe:
                 self._spent = self.n_nodes
             elif self.n_nodes > 2 * self._spent + _TIES:
                 break
-            if self._waiting:
-                self._branch(self._waiting[0])  # those that follow come after it
-                heapq.heappop(self._waiting)
+            self._branch(self._waiting[0])  # those that follow come after it
+            heapq.heappop(self._waiting)
 
     def value(self, panel: Index) -> float:
         """F of a panel."""
@@ -211,10 +211,21 @@ class Search:
 
     def _push(self, bound: float, inside: Index, is_open: Mask, beta: Array) -> None:
         """Keep the panels that hold some genes, after what limits say of the open ones."""
-        settled = self._settled(inside, is_open)
-        if settled is None:
-            return
-        inside, is_open = settled
+        while len(self.polytope.most) > 1:
+            genes = np.flatnonzero(is_open)
+            polytope = self.polytope.remaining(inside, genes)
+            if polytope is None:
+                return
+            room = polytope.most - np.minimum(polytope.matrix, 0.0).sum(axis=1) + _TINY
+            out = (polytope.matrix > room[:, None]).any(axis=0)
+            into = (-polytope.matrix > room[:, None]).any(axis=0)
+            if (into & out).any():
+                return
+            if not (into | out).any():
+                break
+            is_open = is_open.copy()
+            is_open[genes[into | out]] = False
+            inside = np.concatenate([inside, genes[into]])
         heavy = np.flatnonzero(is_open & (beta > 0.0))
         node = _Node(bound, next(self._numbers), inside, np.packbits(is_open), heavy, beta[heavy])
         heapq.heappush(self._waiting, node)
@@ -222,28 +233,6 @@ class Search:
     def _open_genes(self, node: _Node) -> Index:
         """Return the genes that may be in or out."""
         return np.flatnonzero(np.unpackbits(node.bits, count=self.n_genes))
-
-    def _settled(self, inside: Index, is_open: Mask) -> tuple[Index, Mask] | None:
-        """Return the genes that are in, and open, after what limits alone say; None: no panel is
-        within them.
-        """
-        if len(self.polytope.most) == 1:
-            return inside, is_open
-        while True:
-            genes = np.flatnonzero(is_open)
-            polytope = self.polytope.remaining(inside, genes)
-            if polytope is None:
-                return None
-            room = polytope.most - np.minimum(polytope.matrix, 0.0).sum(axis=1) + _TINY
-            out = (polytope.matrix > room[:, None]).any(axis=0)
-            into = (-polytope.matrix > room[:, None]).any(axis=0)
-            if (into & out).any():
-                return None
-            if not (into | out).any():
-                return inside, is_open
-            is_open = is_open.copy()
-            is_open[genes[into | out]] = False
-            inside = np.concatenate([inside, genes[into]])
 
     def _relaxed(
         self, inside: Index, genes: Index, beta: Array, enough: float, bound: float = -np.inf
@@ -255,8 +244,8 @@ class Search:
         if polytope is None:
             return None
         gap = _ENOUGH * (self.error - bound) if np.isfinite(bound) else _FIRST * self.error
-        blocks = [block.only(genes).measuring(block.genes[inside]) for block in self.blocks]
         gap = max(gap, 0.5 * self.safe)
+        blocks = [block.only(genes).measuring(block.genes[inside]) for block in self.blocks]
         return polytope, relaxed(blocks, polytope, beta[genes], gap=gap, enough=enough)
 
     def _round(
@@ -366,13 +355,9 @@ def best(problem: Problem) -> Panel:
         ratio = np.full(len(greedy.picked), np.nan)
         np.divide(gains * share[:n], gained[:n], out=ratio[:n], where=gained[:n] > 0)
         share = np.minimum(ratio, 1.0)
-        panel = Panel(
-            scores=without_ties(in_order(greedy.picked, greedy.waiting)),
-            weights=weights,
-            n_selected=len(greedy.picked),
-            preserved=problem.preserved(greedy.picked),
-            optimality=share,
-        )
+        scores = without_ties(in_order(greedy.picked, greedy.waiting))
+        preserved = problem.preserved(greedy.picked)
+        panel = replace(panel, scores=scores, n_selected=len(preserved), preserved=preserved)
     best_gain, most_gain = errors[n_fixed] - proof.error, errors[n_fixed] - proof.lower
     share[-1] = 1.0 if proof.proven else best_gain / most_gain
     if search.n_nodes:

@@ -30,19 +30,18 @@ Where that is above F of a panel that is known, gene i is in no best panel, or i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lapack
 
-from ..criterion.error import Linear, evaluate
+from ..criterion.error import Block, Linear, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..criterion.error import Block
     from .constraints import Rows
     from .panel import Problem
 
@@ -117,18 +116,14 @@ def relax(
     beta = np.zeros(n_genes)
     value, gradient, _ = evaluate(blocks, beta)
     lower = Linear(value, gradient).along(n_sizes)
-    sizes, smaller = [], n_sizes // 2
-    while smaller:
-        sizes.append(smaller)
-        smaller //= 2
-    polytope = upper_limits = Polytope(np.ones((1, n_genes)), np.array([float(size)]))
+    polytope = Polytope(np.ones((1, n_genes)), np.array([float(size)]))
     if rows is not None:
         polytope = Polytope.of(rows, size)
-        is_upper = polytope.most > 0
-        upper_limits = Polytope(polytope.matrix[is_upper], polytope.most[is_upper])
-    slopes = gradient
-    for smaller in reversed(sizes):
-        limits = replace(upper_limits, most=np.append(float(smaller), upper_limits.most[1:]))
+    is_upper, slopes = polytope.most >= 0, gradient
+    for halvings in range(n_sizes.bit_length() - 1, 0, -1):
+        smaller = n_sizes >> halvings
+        most = np.append(float(smaller), polytope.most[is_upper][1:])
+        limits = Polytope(polytope.matrix[is_upper], most)
         point = relaxed(blocks, limits, beta, gap=_ROUGH_GAP * value, slopes=slopes)
         lower = np.maximum(lower, point.bound.along(n_sizes))
         beta, slopes = point.beta, point.bound.slopes
@@ -136,13 +131,14 @@ def relax(
     if alike is not None:
         broken = np.flatnonzero(alike.matrix @ without_zeros(point.beta) > alike.most)
         if len(broken):
-            polytope = polytope.with_rows(alike.subset(broken))
+            unit = alike.upper[broken]
+            matrix = np.vstack([polytope.matrix, alike.matrix[broken].toarray() / unit[:, None]])
+            polytope = Polytope(matrix, np.append(polytope.most, alike.most[broken] / unit))
             point = relaxed(blocks, polytope, point.beta, gap=_GAP * value)
-    bound = point.bound
-    if rows is not None:  # panels of fewer genes need to meet no lower limit
-        lower_limits = np.where(polytope.most > 0, 0.0, -point.prices)
-        bound = bound.within(polytope.matrix, polytope.most, lower_limits)
-    lower = np.maximum(lower, bound.along(n_sizes))
+    # Panels of fewer genes need to meet no lower limit.
+    of_lower_limits = np.where(polytope.most >= 0, 0.0, -point.prices)
+    of_upper_limits = point.bound.within(polytope.matrix, polytope.most, of_lower_limits)
+    lower = np.maximum(lower, of_upper_limits.along(n_sizes))
     least = point.bound.least(size)
     lower[-1] = least if size > n_sizes else max(lower[-1], least)
     holding, lacking = point.bound.of_genes(size)
@@ -156,15 +152,15 @@ def relax_beside(
     """Return the genes that may join those of a panel that had to be in, and their relaxed choice,
     of `size` genes with these.
     """
-    fixed, candidates = problem.fixed, problem.candidates
-    genes, limits, alike = np.arange(len(problem.genes)), None, None
-    if candidates.rows is not None:
-        limits = problem.limits.remaining(problem.limits.sums(fixed))
-        genes = genes[limits.allowed]
-    if candidates.alike:
-        alike = problem.alike.remaining(problem.alike.sums(fixed))
-        genes = genes[alike.allowed[genes]]
-    genes = np.setdiff1d(genes, fixed)
+    fixed, limits, alike = problem.fixed, None, None
+    may_join = ~np.isin(np.arange(len(problem.genes)), fixed)
+    if problem.candidates.rows is not None:
+        limits = problem.limits.remaining(fixed)
+        may_join &= limits.allowed
+    if problem.candidates.alike:
+        alike = problem.alike.remaining(fixed)
+        may_join &= alike.allowed
+    genes = np.flatnonzero(may_join)
     relaxation = relax(
         [block.cover(fixed).only(genes) for block in blocks],
         min(size - len(fixed), len(genes)),
@@ -216,12 +212,6 @@ class Polytope:
         rows[0] = True
         return Polytope(self.matrix[rows], self.most[rows])
 
-    def with_rows(self, rows: Rows) -> Polytope:
-        """The same rows and some upper limits."""
-        unit = rows.upper[:, None]
-        matrix = np.concatenate([self.matrix, rows.matrix.toarray() / unit])
-        return Polytope(matrix, np.append(self.most, rows.most / rows.upper))
-
     @property
     def size(self) -> int:
         """Most genes."""
@@ -263,14 +253,12 @@ def relaxed(
             working = np.union1d(working, _steepest(polytope, slopes))
     for _ in range(_ROUNDS):
         is_all = len(working) == n_genes
-        weights, prices = _interior(
-            blocks,
-            polytope,
-            None if is_all else working,
-            start[working],
-            gap=gap,
-            enough=enough if is_all else np.inf,
-        )
+        if is_all:
+            weights, prices = _interior(blocks, polytope, start, gap, enough)
+        else:
+            of_working = Polytope(polytope.matrix[:, working], polytope.most)
+            few = [block.only(working) for block in blocks]
+            weights, prices = _interior(few, of_working, start[working], gap)
         beta = np.zeros(n_genes)
         beta[working] = weights
         value, gradient, _ = evaluate(blocks, beta)
@@ -301,49 +289,35 @@ def _steepest(polytope: Polytope, slopes: Array) -> Index:
 
 
 def _interior(
-    blocks: Sequence[Block],
-    polytope: Polytope,
-    genes: Index | None,
-    start: Array,
-    *,
-    gap: float,
-    enough: float,
+    blocks: Sequence[Block], polytope: Polytope, start: Array, gap: float, enough: float = np.inf
 ) -> tuple[Array, Array]:
-    """β of some genes (None: all) and the prices whose bound is the largest of all iterations."""
+    """β and the prices whose bound is the largest of all iterations."""
     matrix, most, size, n_genes = polytope.matrix, polytope.most, polytope.size, len(start)
     if not n_genes:  # all are in or out
         return start, np.zeros(len(most))
-    if genes is not None:
-        matrix, blocks = matrix[:, genes], [block.only(genes) for block in blocks]
     beta = np.clip(start, _INSIDE, 1.0 - _INSIDE)
     beta *= min(1.0, (size - _INSIDE) / beta.sum())
     slack = np.maximum(most - matrix @ beta, _INSIDE)
+    value, gradient, inverses = evaluate(blocks, beta)
+    scale = float(np.abs(gradient).max()) or 1.0
+    prices = np.full(len(most), 0.1 * scale)
+    prices[0] = -np.partition(gradient, size - 1)[size - 1] if 0 < size < n_genes else 0.0
+    prices = np.maximum(prices, 0.1 * scale * _INSIDE)
+    lower, upper = 0.1 * scale / beta, 0.1 * scale / (1.0 - beta)
     best, best_point = -np.inf, (beta, np.zeros(len(most)))
-    prices = np.zeros(0)
     for _ in range(_STEPS):
-        value, gradient, inverses = evaluate(blocks, beta)
-        if not len(prices):
-            scale = float(np.abs(gradient).max()) or 1.0
-            prices = np.full(len(most), 0.1 * scale)
-            prices[0] = -np.partition(gradient, size - 1)[size - 1] if 0 < size < n_genes else 0.0
-            prices = np.maximum(prices, 0.1 * scale * _INSIDE)
-            lower, upper = 0.1 * scale / beta, 0.1 * scale / (1.0 - beta)
-        bound = Linear(float(value - gradient @ beta), gradient).within(
-            matrix[1:], most[1:], prices[1:]
-        )
-        least = bound.least(size)
+        bound = Linear(float(value - gradient @ beta), gradient)
+        least = bound.within(matrix[1:], most[1:], prices[1:]).least(size)
         if least > best:
             best, best_point = least, (beta, prices)
         over = matrix @ beta + slack - most - _ROOM
-        if best >= enough or (value - best <= gap and np.abs(over).max() <= _INSIDE * gap + _ROOM):
-            break
-        if prices.max() > _HUGE * scale:
+        is_near = value - best <= gap and np.abs(over).max() <= _INSIDE * gap + _ROOM
+        if best >= enough or is_near or prices.max() > _HUGE * scale:
             break
         measure = _CENTRE * (prices @ slack + lower @ beta + upper @ (1.0 - beta))
         measure /= len(most) + 2 * n_genes
         pull = prices / slack
-        pairs = zip(blocks, inverses, strict=True)
-        curvature = sum(block.curvature(inverse) for block, inverse in pairs)
+        curvature = sum(map(Block.curvature, blocks, inverses))
         system = curvature + (matrix.T * pull) @ matrix
         np.einsum("ii->i", system)[:] += lower / beta + upper / (1.0 - beta)
         residual = measure / beta - measure / (1.0 - beta) - gradient
@@ -363,6 +337,7 @@ def _interior(
         shares = np.concatenate([-d_prices / prices, -d_lower / lower, -d_upper / upper])
         far = min(1.0, _NEAR / max(shares.max(), _SMALL))
         prices, lower, upper = prices + far * d_prices, lower + far * d_lower, upper + far * d_upper
+        value, gradient, inverses = evaluate(blocks, beta)
     return best_point
 
 

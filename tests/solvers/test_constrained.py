@@ -39,7 +39,7 @@ def test_whether_limits_can_hold_is_known(problem):
     begun = np.random.default_rng(seed).choice(N_GENES, seed % 3, replace=False)
     assume((rows.sums(begun) <= rows.most).all())
     others = np.setdiff1d(EVERY, begun)
-    rest = rows.remaining(rows.sums(begun)).only(others)
+    rest = rows.remaining(begun).only(others)
     sizes = feasible(rows, N_GENES, begun).sum(axis=1) - len(begun)
     smallest = rest.smallest()
     assert (smallest is not None) == bool(len(sizes))
