@@ -124,7 +124,7 @@ import sys
 
 def in_workers(task):
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        return pool.map_async(task, range(2)).get(timeout=600)
+        return pool.map_async(task, range(2)).get(timeout=3600)
 """
 #: Neighbours are looked for with OpenMP, and clusters too.
 SELECT = """
@@ -198,7 +198,7 @@ def output(code: str, *arguments: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=3600,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -35,7 +35,7 @@ def run(shell, script, folder):
         pytest.skip(f"no {shell} here")
     return subprocess.run(
         [shell, "-c", script],
-        capture_output=True, text=True, check=False, cwd=folder, env=environment, timeout=600,
+        capture_output=True, text=True, check=False, cwd=folder, env=environment, timeout=3600,
     )  # fmt: skip
 
 

@@ -195,7 +195,7 @@ def test_in_a_browser(page, tmp_path):
         *(f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1280,4000", "--dump-dom"),
         clicked.as_uri(),
     ]
-    done = subprocess.run(command, capture_output=True, check=True, timeout=600)
+    done = subprocess.run(command, capture_output=True, check=True, timeout=3600)
     tree = html5lib.parse(done.stdout.decode())
     assert every(tree, "body")[0].get("data-shown") == "true"
     assert texts(tree, "title") == ["Panel <1>"]

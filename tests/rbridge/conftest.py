@@ -65,7 +65,7 @@ def run_r(rscript):
 
     def run(code: str, *arguments: str) -> str:
         process = rscript(code, *arguments)
-        out, err = process.communicate(timeout=600)
+        out, err = process.communicate(timeout=3600)
         assert process.returncode == 0, out + err
         return out
 

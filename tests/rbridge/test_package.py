@@ -40,7 +40,7 @@ def user(rscript, tmp_path):
 
 def output_of(process) -> str:
     """Wait for the end of a process; return what it printed."""
-    out, err = process.communicate(timeout=1200)
+    out, err = process.communicate(timeout=3600)
     return out + err
 
 

@@ -133,7 +133,7 @@ def test_workers_end_with_their_process_and_say_nothing():
     )
     assert process.stdout.readline() == "ready\n"
     os.killpg(process.pid, signal.SIGINT)
-    assert process.communicate(timeout=600) == ("interrupted\n", "")
+    assert process.communicate(timeout=3600) == ("interrupted\n", "")
 
 
 def test_r_first(rscript, monkeypatch):
@@ -157,7 +157,7 @@ def test_r_first(rscript, monkeypatch):
         assert grown_by(interrupt(process)) < 5
         assert interrupt(process) == "in Python\nready\n"
         assert interrupt(process) == "in R\nready\n"
-        out, err = process.communicate(timeout=600)
+        out, err = process.communicate(timeout=3600)
     except BaseException:
         os.killpg(process.pid, signal.SIGKILL)  # its children too
         raise
@@ -195,7 +195,7 @@ print("alive")
     said = interrupt(process)
     assert "glfs_bio.rbridge.register()" in said
     assert grown_by(said) < 5
-    out, err = process.communicate(timeout=600)
+    out, err = process.communicate(timeout=3600)
     assert process.returncode == 0, err
     assert "stopped:" in out
     assert "Interrupted in Python." in out
