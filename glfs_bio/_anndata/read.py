@@ -121,10 +121,12 @@ def check(adata: Any) -> None:
 
 
 def _loaded(value: Any) -> Any:
+    load = getattr(value, "to_memory", None) or getattr(value, "compute", None)
+    if load is not None:  # a lazy table is a mapping too
+        return load()
     if isinstance(value, Mapping):
         return {name: _loaded(item) for name, item in value.items()}
-    load = getattr(value, "to_memory", None) or getattr(value, "compute", None)
-    return value if load is None else load()
+    return value
 
 
 def text_names(names: pd.Index, where: str) -> None:

@@ -61,6 +61,9 @@ def of_labels(platform: Platform, share: float, name: str, labels: Labels) -> Sp
 def frequencies(spatial: AnnData, labels: str) -> pd.DataFrame:
     """Count pairs of neighbours by their types, shape (n_types, n_types)."""
     cell_labels = columns.labels(spatial, labels)
+    if _COORDINATES not in spatial.obsm and _GRAPH not in spatial.uns:
+        text = f"`spillover_to` has no positions under {_COORDINATES!r}"
+        raise NotFound(f"{text}: add them, or give a table")
     section = next((name for name in _SECTIONS if name in spatial.obs), None)
     with naming(spatial="spillover_to", library_key="spillover_to"):
         pairs = neighbours(spatial, None, section, N_NEIGHBORS) != 0

@@ -51,6 +51,15 @@ def test_raw_is_a_layer_of_the_genes_that_are_there(pbmc):
     pd.testing.assert_frame_equal(joined, pp.select_genes([same, same.copy()], 5, inplace=False))
 
 
+@pytest.mark.skipif(not hasattr(ad.experimental, "read_lazy"), reason="older than lazy objects")
+def test_names_of_a_lazy_object_stay(pbmc, tmp_path):
+    pbmc.write_h5ad(tmp_path / "cells.h5ad")
+    lazy = ad.experimental.read_lazy(tmp_path / "cells.h5ad")
+    frame = pp.select_genes(lazy, 5, inplace=False)
+    assert list(frame.index) == list(pbmc.var_names)
+    assert lazy.obs["bulk_labels"].equals(pbmc.obs["bulk_labels"])
+
+
 def test_a_layer_called_raw_is_that_layer_and_raw_may_be_missing(pbmc):
     absent = pbmc.copy()
     other = pbmc[:, :100].copy()

@@ -120,7 +120,7 @@ def test_cells_that_say_no_neighbours_are_refused(line):
         with refused(InvalidValue, "spillover_to"):
             read(line, wanted)
     del line.obsm["spatial"]
-    with refused(NotFound, "spillover_to"):
+    with pytest.raises(NotFound, match="no positions under 'spatial': add them, or give a table"):
         read(line, wanted)
     del line.obs["type"]
     with refused(NotFound, "labels"):
