@@ -45,11 +45,13 @@ def _verbosity() -> int:
 def progress(name: str) -> Iterator[None]:
     """Show a bar with a name, and then with the stages of a call; it is gone in the end.
 
-    It is for terminals and notebooks, but for Jupyter without ipywidgets, where rich would warn at
-    every change of it.  Within another bar there is none: that one shows the stages.
+    It is for terminals and notebooks, but for those without ipywidgets, where rich would warn at
+    every change of it, or print it anew.  Within another bar there is none: that one shows the
+    stages.
     """
     console = Console(stderr=True)
-    is_seen = find_spec("ipywidgets") if console.is_jupyter else console.is_terminal
+    in_kernel = console.is_jupyter or _KERNEL in sys.modules  # Spyder's is no Jupyter to rich
+    is_seen = find_spec("ipywidgets") if in_kernel else console.is_terminal
     if not is_seen or _verbosity() <= 0 or stage_bar.get() is not None:
         yield
         return

@@ -228,14 +228,16 @@ def warn(caution: Warning) -> None:
 
 @contextmanager
 def without_notes() -> Iterator[None]:
-    """Silence notes of repetitions, which a call on all cells shows."""
+    """Silence notes and stages of repetitions, which a call on all cells shows."""
     logger = logging.getLogger(__name__.partition(".")[0])
     level = logger.level
     if level == logging.ERROR:  # another thread has silenced it, and ends that
         yield
         return
     logger.setLevel(logging.ERROR)
+    token = stage_bar.set(lambda *_: None)
     try:
         yield
     finally:
+        stage_bar.reset(token)
         logger.setLevel(level)

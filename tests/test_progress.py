@@ -11,7 +11,7 @@ import rich.console
 import scanpy as sc
 
 from glfs_bio import _progress, pp, tl
-from glfs_bio.errors import show_stage, stage_bar
+from glfs_bio.errors import show_stage, stage_bar, without_notes
 
 
 @pytest.fixture
@@ -46,6 +46,16 @@ def test_jupyter_without_widgets_is_not_warned(monkeypatch, capsys):
 
 
 @pytest.mark.usefixtures("terminal")
+def test_spyder_without_widgets_has_no_bar(monkeypatch, capsys):
+    """Its kernel is one of ipykernel, and no Jupyter to rich, and would print every change anew."""
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setattr(_progress, "find_spec", lambda _: None)
+    with _progress.progress("select genes"):
+        show_stage("reading cells", 1, 3)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("terminal")
 def test_progress_of_every_stage(monkeypatch):
     """A path says how many genes it has, and nobody knows how many it will have."""
     bars = []
@@ -69,6 +79,8 @@ def test_progress_of_every_stage(monkeypatch):
         assert shown("reading cells", 9, 50) == ("reading cells", 9, 50)
         assert bars[0].tasks[0].start_time > begun  # what is left is said by the new stage alone
         assert shown("100 genes") == ("100 genes", 0, None)
+        with without_notes():  # of a fold
+            assert shown("90 genes") == ("100 genes", 0, None)
 
 
 @pytest.mark.parametrize(

@@ -313,7 +313,11 @@ def request_of(adata: AnnData, key: str) -> Request:
 
     A stored structure that is gone is computed again, with the same parameters.
     """
-    request = Request.restored(entry(adata, key, "selection", "request")["request"])
+    try:
+        request = Request.restored(entry(adata, key, "selection", "request")["request"])
+    except TypeError as error:  # of an argument that is no more
+        text = f"`key={short(key)}` is a selection of another version of the package"
+        raise InvalidValue(f"{text}: run `glfs_bio.pp.select_genes(adata)` again") from error
     stored_key = request.structure.stored_key
     if stored_key in adata.uns and stored_key in adata.varm:
         return request

@@ -39,6 +39,15 @@ def test_what_raw_holds_is_looked_at(pbmc):
         pl.comparison(pbmc, show=False)
 
 
+def test_an_argument_of_another_version_is_refused(done):
+    request = done.uns["glfs"]["request"].replace('"search":', '"no_more": 1, "search":')
+    done.uns["glfs"]["request"] = request
+    with refused(InvalidValue, "key"):
+        tl.explain_panel(done, "glfs")
+    smaller(done)
+    tl.explain_panel(done, "glfs")
+
+
 def smaller(adata):
     pp.select_genes(adata, 8)
 
