@@ -50,8 +50,9 @@ HEADS: dict[str, tuple[str, ...]] = {
     ),
     "type": (
         "cellname",
-        r"celltype(name|sandstate)?|(sub)?(type|clas)|cluster(id)?|ct|cell|group|label|population",
-        r"annotation|ident(ity)?|lineage|compartment|(gene)?family|gene(group|set)(name)?|gsname"
+        r"celltype(name|sandstate)?|(sub)?type|cluster(id)?|ct|cell|group|label|population"
+        r"|annotation",
+        r"ident(ity)?|(sub)?clas|lineage|compartment|(gene)?family|gene(group|set)(name)?|gsname"
         r"|set(name)?|term|pathway",
     ),
     "species": ("specie|organism",),
