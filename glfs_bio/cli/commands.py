@@ -73,6 +73,7 @@ class Call:
         if "output" in self.values:
             files.put_cells(adata, self.values["output"], overwrite=self.overwrite)
         tables = {name: value for name, value in result.items() if hasattr(value, "columns")}
+        tables |= {f"forecast_{name}": part for name, part in result.get("forecast", {}).items()}
         for name, content in tables.items() if folder else ():
             folder.mkdir(exist_ok=True)
             path = folder / f"{name}.csv"

@@ -224,6 +224,12 @@ def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
     return items
 
 
+def sizes(text: str, argument: str) -> list[int]:
+    """Return whole numbers with commas between them."""
+    with reading(text, "whole numbers", argument):
+        return [int(size) for size in text.split(",")]
+
+
 def preserve(words: list[str], argument: str) -> Any:
     """Return one target as it is, several with their weights, or a target with its structure."""
     if len(words) == 1 and words[0].startswith("{"):
@@ -283,7 +289,7 @@ _KINDS: dict[str, dict[str, Any]] = {
     "AnnData": {"type": Path, "file": "r", "read": lambda path, _: files.load(path)},
     "background": {"read": names_of, "note": _LIST},
     "measures": {"read": lambda text, _: text.split(","), "note": _COMMAS},
-    "sizes": {"read": lambda text, _: [int(size) for size in text.split(",")], "note": _COMMAS},
+    "sizes": {"read": sizes, "note": _COMMAS},
     "Genes": {"type": list[str], "read": genes, "note": _GENES},
     "preserve": {"type": list[str], "read": preserve, "note": _WEIGHTS},
     "n_comps": {"read": lambda number, _: number or None, "note": "0: full rank."},

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _HDF5 = (".h5ad", ".h5", ".h5mu")
-_MTX, _MATRIX = ".mtx", re.compile(r".*\.mtx(\.gz)?")
+_MTX, _MATRIX = ".mtx", re.compile(r".*matrix.*\.mtx(\.gz)?")
 _SYMBOLS, _IDS = "gene_symbols", "gene_ids"
 #: Groups of a store with several AnnData: of MuData, and of SpatialData, new and old.
 _SEVERAL = ("mod", "tables", "table")

@@ -134,7 +134,8 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
 #: Where the libraries of gseapy are, and seconds to wait for them.
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 _HEADS = (*sheets.HEADS["type"], *sheets.GENE_HEADS)
-#: Heads of several columns of genes, such as ``marker 1``.
+#: Heads of genes that a type lacks, and of several columns of genes, such as ``marker 1``.
+_LACKING = re.compile(r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))")
 _NUMBERED = re.compile(r"(gene|marker|markergene|symbol|genesymbol)\d+")
 
 
@@ -242,7 +243,7 @@ def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the lists of a JSON file by name."""
     with reading(path, ".json"):
         content = json.loads(sheets.text(path))
-    for name, cells in content.items() if isinstance(content, dict) else [("", content)]:
+    for name, cells in content.items() if isinstance(content, dict) else [("", None)]:
         if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
             text = f"holds something else than lists of names under {short(name)}"
             raise bad_file(path, f"{text}: pass the names as a list, or write them into a .txt")
@@ -297,8 +298,11 @@ def _gene_columns(table: sheets.Sheet, of_type: list[int]) -> list[int]:
         columns = [at for at, kind in kinds if kind == "names"]
     with_head = [at for at in table.headed(sheets.GENE_HEADS) if at in columns]
     if with_head:
-        return [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
+        same = [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
+        return same + [at for at in of_genes if at > same[0] and not table.heads[at]]
     numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
+    if any(_LACKING.match(table.heads[at]) for at in of_genes):
+        return numbered
     return numbered or ([] if of_type and len(of_genes) > 1 else of_genes)
 
 

@@ -50,8 +50,9 @@ HEADS: dict[str, tuple[str, ...]] = {
     ),
     "type": (
         "cellname",
-        r"celltype(name|sandstate)?|(sub)?(type|clas)|cluster(id)?|ct|cell|group|label|population",
-        r"annotation|ident(ity)?|lineage|compartment|(gene)?family|gene(group|set)(name)?|gsname"
+        r"celltype(name|sandstate)?|(sub)?type|cluster(id)?|ct|cell|group|label|population"
+        r"|annotation",
+        r"ident(ity)?|(sub)?clas|lineage|compartment|(gene)?family|gene(group|set)(name)?|gsname"
         r"|set(name)?|term|pathway",
     ),
     "species": ("specie|organism",),
@@ -223,8 +224,8 @@ def _below(rows: list[list[str]], at: int) -> Sheet:
 def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
     """Return the place of the header; None: no row is one.
 
-    A row with a known head above genes comes first, then one with a known head that is no row below
-    the widest, whose cells may be roles; then the widest row, and the first.
+    A row with a known head above genes comes first, then the widest row with one, then one above
+    that, as cells below it may be roles; then the widest row, and the first.
     """
     top = rows[:_TOP]
     if column is not None:
@@ -240,7 +241,7 @@ def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> 
             if {"symbols", "ids"} & {sheet.kinds[gene] for gene in sheet.headed(heads)}:
                 return at
             headers += [at] if at <= widest else []
-    return headers[0] if headers else None
+    return min(headers, key=lambda at: (at not in with_head, at != widest), default=None)
 
 
 def _is_body(sheet: Sheet) -> bool:

@@ -48,6 +48,7 @@ DATA = [
     ("structure cells.h5ad --n-neighbors 0", "--n-neighbors 0"),
     ("evaluate cells.h5ad a=glfs a=CD3D,LYZ", "PANEL a=glfs"),
     ("evaluate cells.h5ad glfs --sizes 0", "--sizes"),
+    ("evaluate cells.h5ad glfs --sizes 2,a", "--sizes 2,a"),
     ("extend cells.h5ad glfs --platform no.json", "--platform no.json"),
     ("evaluate cells.h5ad glfs -o out.h5ad --tables full", "--tables full"),
     ("evaluate cells.h5ad glfs -o out.h5ad --tables cells.h5ad", "--tables cells.h5ad"),

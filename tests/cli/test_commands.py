@@ -205,6 +205,16 @@ def test_efficiency(table, cells):
     np.testing.assert_allclose(frame["efficiency"], expected["efficiency"], rtol=1e-6)
 
 
+def test_tables_of_a_forecast(on_cells):
+    line = "efficiency cells.h5ad cells.h5ad --counts-layer counts --spatial-layer counts"
+    on_cells(f"{line} --table efficiency.csv")
+    words = "--labels louvain --counts-layer counts --measures forecast --tables forecast"
+    on_cells(
+        f"""evaluate cells.h5ad glfs {words} --platform '{{"efficiency": "efficiency.csv"}}'"""
+    )
+    assert Path("forecast/forecast_per_label.csv").is_file()
+
+
 def test_demo(run, tmp_path):
     result = run("demo -o out.h5ad")
     assert result.exit_code == 0, result.output

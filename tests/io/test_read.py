@@ -169,6 +169,8 @@ def test_files_beside_a_matrix(tmp_path):
     with refused(InvalidValue, "path"):  # as kallisto calls it
         read_cells(path.rename(tmp_path / "cells_x_genes.mtx"))
     path = write_form(tmp_path)
+    (tmp_path / "UniqueAndMult-EM.mtx").touch()  # of STARsolo, beside its matrix.mtx
+    check(read_cells(tmp_path))
     for name in ("features.tsv", "barcodes.tsv"):  # of another matrix
         text = (tmp_path / name).read_text()
         (tmp_path / name).write_text(f"{text}more\n")

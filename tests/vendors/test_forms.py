@@ -201,6 +201,7 @@ OF_FOUR = {
 }
 OTHERS = {
     "reactome.gmt": ("T\tx\tCSF2 gene\tCD3D\n", ["CSF2 gene", "CD3D"]),
+    "title.tsv": ("Genes\t\ngene\tnote\nown1\tx\nown2\ty\n", ["own1", "own2"]),
     "unicode_of_excel.txt": ("gene\tn\r\nCD3D\t1\r\n".encode("utf-16"), ["CD3D"]),
 }
 

@@ -125,6 +125,9 @@ OF_MARKERS = {
     "flags.csv": "index,T,B\nCD3D,TRUE,FALSE\nCD3E,TRUE,FALSE\nMS4A1,FALSE,TRUE\n",
     "unknown_heads.csv": 'Subclass,Signature\nT,"CD3D,CD3E"\nB,MS4A1\n',
     "several_columns.csv": "Compartment,Marker 1,Marker 2\nT,CD3D,CD3E\nB,MS4A1,\n",
+    "several_cells.csv": "Cell type,Markers\nT,CD3D,CD3E\nB,MS4A1\n",
+    "classes.csv": "class,cluster,gene\nx,T,CD3D\nx,T,CD3E\nx,B,MS4A1\n",
+    "annotated.csv": "annotation,cluster,gene\nT,1,CD3D\nT,1,CD3E\nB,2,MS4A1\n",
     "gsea.tsv": "T\tB\nna\tna\nCD3D\tMS4A1\nCD3E\t\n",
     "sets.gmt": "T\tx\tCD3D\tCD3E\nB\tx\tMS4A1\n",
     "lists.json": json.dumps(MARKERS),
@@ -183,6 +186,7 @@ WITHOUT_TYPES = {
     # a table of genes, whose descriptions are no types
     "described.csv": "gene,gene_name\nIL7R,interleukin 7 receptor\nLYZ,lysozyme\n",
     "flagged.csv": "gene,included\nCD3D,TRUE\nLYZ,FALSE\n",
+    "negative.csv": "cell type,negative markers\nT,MS4A1\nB,CD3D\n",
     "date.gmt": "T\tx\t1-Mar\tCD3D\n",
     "texts.json": json.dumps({"T": "CD3D, CD3E", "B": "MS4A1"}),
     "msigdb.json": '{"T": {"systematicName": "M1", "geneSymbols": ["CD3D", "CD3E"]}}',
@@ -212,6 +216,10 @@ def test_what_has_no_types(tmp_path):
     assert not accepted(read, WITHOUT_TYPES)
     with refused(FileMissing, "path"):
         read_markers(tmp_path / "no.csv")
+    (tmp_path / "names.json").write_text('["CD3D"]')
+    with refused(InvalidValue, "path") as caught:
+        read_markers(tmp_path / "names.json")
+    assert "write them into a .txt" in str(caught.value)
     (tmp_path / "long.csv").write_text(OF_MARKERS["long.csv"])
     with refused(InvalidValue, "sheet"):
         read_markers(tmp_path / "long.csv", sheet="x")
