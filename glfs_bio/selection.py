@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from . import checks
 from .cells.cells import build_problems, split
 from .cells.graph import check_graph
 from .cells.pca import check_coordinates, full_rank_fits
@@ -118,7 +117,6 @@ def check_sizes(
     """Refuse sizes that the matrix does not allow, and matrices that are too small."""
     n_cells, n_features = shape
     for n_genes in sizes:
-        checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
         if n_genes is not None and n_genes > n_candidates:
             text = f"`n_genes={short(n_genes)}` is more than the {n_candidates} candidate genes"
             raise InvalidValue(f"{text}: ask for fewer")

@@ -96,7 +96,7 @@ def structure_of(
         read.writable(adata)
     inputs = read.inputs(adata, spec) if inputs is None else inputs
     made_of = stale.checksums(adata, inputs, spec)
-    slot = slot_of(spec)
+    slot = slot_of(made_of["spec"])
     for key in (KEY, slot) if spec.stored_key is None else (spec.stored_key,):
         if key in adata.obsm and stale.is_of(adata.uns.get(key), made_of):
             return _stored(adata, key, spec)
@@ -108,7 +108,9 @@ def structure_of(
         # Those that were computed by the way are kept for selections alone.
         computed = {key for key in adata.obsm if read.COMPUTED.fullmatch(key) and KEY in key}
         if computed:
-            computed -= {slot_of(spec) for spec in _specs(adata).values() if spec is not None}
+            computed -= {
+                slot_of(spec.text()) for spec in _specs(adata).values() if spec is not None
+            }
         for key in computed:
             for container in (adata.obsm, adata.varm, adata.uns):
                 container.pop(key, None)
@@ -116,9 +118,9 @@ def structure_of(
     return structure
 
 
-def slot_of(spec: StructureSpec) -> str:
-    """Return the key of a structure that is computed on the way of something else."""
-    return f"{KEY}_{zlib.crc32(spec.text().encode()):08x}"
+def slot_of(text: str) -> str:
+    """Return the key of a structure of these parameters that is computed by the way."""
+    return f"{KEY}_{zlib.crc32(text.encode()):08x}"
 
 
 def asked_for(adata: AnnData) -> StructureSpec | None:

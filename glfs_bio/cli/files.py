@@ -72,7 +72,7 @@ def _file_of(source: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         first = sys.stdin.buffer.read(2)
         path = Path(folder) / f"stdin{_BY_BYTES.get(first, '.txt')}"
-        with path.open("wb") as file:
+        with _files.replacing(path) as name, name.open("wb") as file:
             file.write(first)
             shutil.copyfileobj(sys.stdin.buffer, file)
         with _naming_stream(path, "stdin"):

@@ -433,6 +433,8 @@ class SupervisedGLFS(GLFS):
             for b in np.unique(block):
                 X[block == b] -= X[block == b].mean(axis=0)
         request = self._request()
+        for n_genes in sizes:
+            checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
         check_sizes(X.shape, request.structure, sizes, X.shape[1])
         spec, wide = request.resolved_structure, request.ranker.whole_space
         (problem,) = build_problems(X, spec, graph=graph, of_classes=True, whole_space=wide)

@@ -9,8 +9,8 @@ Debian 12, and strings one by one take longer than all numbers together.
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import h5py  # type: ignore[import-untyped]
@@ -39,14 +39,6 @@ _BLOCK = 2**30
 _TYPES = {"integer": np.int32, "double": np.float64, "logical": np.int32}
 #: Parts of a sparse matrix in binary files.
 _BINARY = {"data": np.float64, "indices": np.int32}
-
-
-@dataclass(frozen=True)
-class InFile:
-    """A matrix of genes × cells in a HDF5 file, which keeps the reverse."""
-
-    #: Cells × genes, to be read by rows.
-    T: Any
 
 
 def strings(values: list[str]) -> pd.Series:
@@ -82,7 +74,7 @@ def read(value: Any) -> Any:
         case {"kind": "sparse", "p": p, "i": i, "x": x, "shape": shape}:
             return sparse.csc_matrix((x, i, p), shape=tuple(shape))
         case {"kind": "file", "path": path, "name": name}:
-            return InFile(h5py.File(path)[name])
+            return SimpleNamespace(T=h5py.File(path)[name])
         case {"kind": "sparse_file", "path": path, "shape": shape, "by": form, **places}:
             # In a file: links in memory would have all of the other one read there.
             links = {name: h5py.ExternalLink(path, places[name]) for name in (*_BINARY, "indptr")}
@@ -117,7 +109,9 @@ def _numbers(kind: str, blocks: list[bytearray]) -> Any:
     return numbers != 0 if kind == "logical" else numbers
 
 
-def _sparse_in_file(folder: Path, arrays: Mapping[str, Any], form: str, shape: Numbers) -> InFile:
+def _sparse_in_file(
+    folder: Path, arrays: Mapping[str, Any], form: str, shape: Numbers
+) -> SimpleNamespace:
     """Return a matrix of genes × cells, whose arrays are links, binary files or numbers.
 
     anndata knows one by attributes, which a file of 10x has not.
@@ -134,7 +128,7 @@ def _sparse_in_file(folder: Path, arrays: Mapping[str, Any], form: str, shape: N
         file.attrs["encoding-type"] = f"{form}_matrix"
         file.attrs["encoding-version"] = "0.1.0"
         file.attrs["shape"] = shape[::-1]
-    return InFile(sparse_dataset(h5py.File(path)))
+    return SimpleNamespace(T=sparse_dataset(h5py.File(path)))
 
 
 def write(value: Any) -> Any:

@@ -89,7 +89,7 @@ def test_another_structure(both):
     assert (adata.uns["mine"]["sets"]["0"]["variance"][:4] == 0).all()
     pp.select_genes(adata, 5, ignore=WORDS, key_added="named")
     pp.select_genes(adata, 5, key_added="plain")
-    assert (adata.uns[slot_of(StructureSpec())]["sets"]["0"]["variance"][:4] > 0).all()
+    assert (adata.uns[slot_of(StructureSpec().text())]["sets"]["0"]["variance"][:4] > 0).all()
     assert len([key for key in adata.uns if key.startswith("glfs_structure_")]) == 2
     pp.select_genes(adata, 5, use_rep="mine", key_added="stored")
     np.testing.assert_array_equal(adata.var["stored_rank"], adata.var["named_rank"])

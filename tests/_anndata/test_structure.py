@@ -110,7 +110,7 @@ def test_a_selection_by_a_kept_one_is_the_same_to_the_last_bit(half, computed, o
 def test_it_is_kept_by_a_selection_and_by_the_workbench(half, computed):
     other = half.copy()
     pp.select_genes(half, SIZE, inplace=False)  # a table alone keeps nothing
-    slot = structures.slot_of(StructureSpec())
+    slot = structures.slot_of(StructureSpec().text())
     assert slot not in {*half.uns, *half.obsm, *half.varm}
     computed.clear()
     selection(half)

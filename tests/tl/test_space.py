@@ -184,7 +184,7 @@ def test_a_panel_for_the_structure_of_the_tissue(cells):
     assert set(cells.var_names[cells.var["glfs_selected"]]) == set(PANEL)
     entry = tl.evaluate_panel(cells, domains="layer", measures="space", inplace=False)
     assert values(entry)["domain_accuracy"] > 0.9
-    assert slot_of(StructureSpec(neighbors_key="spatial_neighbors")) in cells.uns
+    assert slot_of(StructureSpec(neighbors_key="spatial_neighbors").text()) in cells.uns
     # another graph that joins one way is none
     cells.uns["spatial_neighbors"]["params"] = {"n_neighbors": 6}
     with refused(InvalidValue, "neighbors_key"):
