@@ -53,7 +53,8 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     n_allowed = int(genes.allowed.sum())
     if request.n_genes is not None and request.n_genes > n_allowed:
         text = f"`n_genes={short(request.n_genes)}` is more than the {n_allowed} candidate genes"
-        raise InvalidValue(f"{text} within the limits ({listed(limit_rows.limits)}): reduce it")
+        remedy = "reduce it, or relax the limits"
+        raise InvalidValue(f"{text} within the limits ({listed(limit_rows.limits)}): {remedy}")
     priority = limit_rows.priority[genes.allowed]
     weighed = limit_rows.budget or limit_rows.lower.any() or (priority != 1.0).any()
     binds = weighed or not limit_rows.hold(genes.allowed.astype(float))

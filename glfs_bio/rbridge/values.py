@@ -109,9 +109,7 @@ def _numbers(kind: str, blocks: list[bytearray]) -> Any:
     return numbers != 0 if kind == "logical" else numbers
 
 
-def _sparse_in_file(
-    folder: Path, arrays: Mapping[str, Any], form: str, shape: Numbers
-) -> SimpleNamespace:
+def _sparse_in_file(folder: Path, arrays: Mapping[str, Any], form: str, shape: Numbers) -> Any:
     """Return a matrix of genes × cells, whose arrays are links, binary files or numbers.
 
     anndata knows one by attributes, which a file of 10x has not.
