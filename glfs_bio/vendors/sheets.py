@@ -373,8 +373,9 @@ def damaged(genes: Sequence[str]) -> list[str]:
 
 
 def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = False) -> None:
-    """Refuse formulas, dates, numbers among names, and names with notes beside."""
-    meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged(genes)}
+    """Refuse formulas, dates, numbers among names (published sets have some), and notes."""
+    wrong_names = filter(names.dates, genes) if may_be_prose else damaged(genes)
+    meant = {name: " or ".join(names.meant_by_date(name)) for name in wrong_names}
     with_notes = [name for name in genes if _BESIDE.search(name) and not names.is_known(name)]
     for wrong, remedy in (
         ([*filter(_FORMULA.fullmatch, genes)], "paste the values of formulas"),
