@@ -135,14 +135,15 @@ def test_first_panel(run):
 
 
 def test_leukaemia(run, monkeypatch):
-    """With three folds in the place of ten, at three genes by some processors' rounding."""
-    monkeypatch.setattr(_glfs_laprls, "n_folds", lambda *_: 3)
+    """With five folds in the place of ten; with three the result depends on the kernels of BLAS."""
+    monkeypatch.setattr(_glfs_laprls, "n_folds", lambda *_: 5)
     defined = run("leukaemia")
     result, other = defined["found"], defined["model"]
     assert min(result["cv_errors"]) <= 2
-    assert max(defined["wrong"], defined["errors"]) <= 8
-    for genes in (result["genes"], defined["patients"].var_names[other.genes_]):
-        assert {"Y00787_s_at", "M19507_at"} & set(genes)
+    assert defined["wrong"] <= 2
+    assert {"M27891_at", "Y00787_s_at"} <= set(result["genes"])
+    assert defined["errors"] <= 7  # on the neighbour graph, as in benchmarks/results/leukaemia.md
+    assert {"M27891_at", "Y00787_s_at"} & set(defined["patients"].var_names[other.genes_])
 
 
 def test_glioblastoma(run):
