@@ -520,11 +520,9 @@ class Request:
     def restored(cls, text: Any) -> Request:
         """Return the request that :func:`.codec.text_of` wrote."""
         fields = codec.value_of(text)
-        fields["structure"] = StructureSpec(**fields["structure"])
-        for name, record in _RECORDS.items():
-            if fields[name] is not None:  # what is None is so by default, or no field any more
-                values = fields[name].items()
-                fields[name] = record(**{key: value for key, value in values if value is not None})
+        for name, record in (_RECORDS | {"structure": StructureSpec}).items():
+            if fields[name] is not None:
+                fields[name] = record(**fields[name])
         for name, registry in (("method", METHODS), ("objective", OBJECTIVES)):
             fields[name] = registry.restored(name, fields[name])
         return cls(**fields)

@@ -124,13 +124,6 @@ def test_a_request_is_what_select_genes_takes():
     assert {name: taken[name].default for name in arguments} == arguments
 
 
-def test_a_request_with_a_field_that_is_gone_is_read():
-    request = Request(platform=Platform(efficiency=0.5), limits=Limits(cost=1.0, budget=4.0))
-    older = codec.text_of(request).replace('"failure": null', '"failure": null, "gone": null')
-    assert "gone" in older
-    assert Request.restored(older) == request
-
-
 def test_fields_of_a_request_are_replaced():
     request = Request.of(5, n_comps=7, exclude=["A"])
     other = request.but(n_genes=9, layer="x")
