@@ -27,10 +27,10 @@ demo: $(INSTALLED)
 test: $(R_FOLDER)/.installed $(VENV)/.has-zsh
 	@$(MAKE) --no-print-directory --jobs=4 r-check r-tests r-vignettes pytest
 
-# Each process makes what tests share anew, so there are as many as cores, with a thread each; three
-# times as many where others have the machine, for a share of it.
+# Each process makes what tests share anew, so there are as many as cores, with a thread each; twice
+# as many where others have the machine, for a share of it.
 PROCESSES = $(shell $(PYTHON) -c 'import os; cores = os.cpu_count(); \
-	print(cores * (1 + 2 * (os.getloadavg()[0] > 2 * cores)))')
+	print(cores * (1 + (os.getloadavg()[0] > 2 * cores)))')
 PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(1)/bin/pytest --numprocesses $(PROCESSES) --dist worksteal
 pytest: $(R_FOLDER)/.installed $(VENV)/.has-zsh
 	$(R_ENVIRONMENT) $(call PYTEST,$(VENV))
