@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .cells.cells import build_problems, split
+from .cells.cells import FEWEST_CELLS, build_problems, split
 from .cells.graph import check_graph
 from .cells.pca import check_coordinates, full_rank_fits
 from .criterion.criterion import Criterion
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from .data.matrix import RowMatrix
     from .options import Request
 
-_FEWEST_CELLS = 3
 #: So many of the genes that limits rule out are listed.
 _STRONGEST = 20
 
@@ -122,8 +121,8 @@ def check_sizes(
             raise InvalidValue(f"{text}: ask for fewer")
     if spec.n_comps is None:
         full_rank_fits(n_cells, n_features)
-    if n_cells < _FEWEST_CELLS:
-        raise InvalidValue(f"`X` has {n_cells} cells: at least {_FEWEST_CELLS} are needed")
+    if n_cells < FEWEST_CELLS:
+        raise InvalidValue(f"`X` has {n_cells} cells: at least {FEWEST_CELLS} are needed")
     if n_features == 1:
         raise InvalidValue("`X` has 1 gene (n_features=1): there is nothing to choose from")
 

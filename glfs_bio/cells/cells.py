@@ -34,8 +34,8 @@ MANY_CELLS = graphs.MOST_EXACT
 SAMPLED = 10_000
 #: Cells of the first look, at plain genes: more than there were in any set that decided about it.
 FIRST_LOOK = 5_000
-#: A batch of fewer cells has no structure.
-_FEWEST_CELLS = 3
+#: Fewer cells have no structure.
+FEWEST_CELLS = 3
 #: A batch of fewer is worth a note.
 _FEW_CELLS = 20
 
@@ -256,9 +256,9 @@ def split(
     names, codes, sizes = np.unique(
         batch_names(labels, "batch"), return_inverse=True, return_counts=True
     )
-    is_large = sizes >= _FEWEST_CELLS
+    is_large = sizes >= FEWEST_CELLS
     if not is_large.any():
-        raise InvalidValue(f"`batch` has no batch of {_FEWEST_CELLS} cells: merge batches")
+        raise InvalidValue(f"`batch` has no batch of {FEWEST_CELLS} cells: merge batches")
     with_sizes = np.array([f"{name} ({size})" for name, size in zip(names, sizes, strict=True)])
     is_few = (sizes < _FEW_CELLS) & is_large
     if log_few and not is_large.all():

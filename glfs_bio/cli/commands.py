@@ -116,7 +116,7 @@ def write_files(call: Call) -> None:
     """Call the function for every file, or for stdout."""
     function = attrgetter(call.command.function)(glfs_bio)
     targets = call.values["targets"]
-    (ending, *_) = call.command.own[0].endings
+    ending = call.command.own[0].endings[0]
     adata = call.cells(call.values["source"])
     for target in targets if isinstance(targets, list) else [targets]:
         with files.replacing(target, ending, overwrite=call.overwrite) as file:

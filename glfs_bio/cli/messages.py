@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from .options import Option
 
-#: What stands around the key of an item.
-_AROUND_KEY = "'\"]"
 #: Arguments of Python for the cells.
 _CELLS = {"adata", "X", "source"}
 _PARTS = ("X", "raw", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var", "var_names")
@@ -66,7 +64,7 @@ def _argument(options: Mapping[str, Option], name: str, value: str | None) -> st
     name, _, key = name.partition("[")
     text = value or ""
     if key:
-        text = f"{key.strip(_AROUND_KEY)}={text}".removesuffix("=")
+        text = (key.strip("'\"]") + f"={text}").removesuffix("=")
     option = options.get("source" if name in _CELLS else name)
     if option is None:
         subject = "IN" if name in _CELLS else name

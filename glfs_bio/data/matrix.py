@@ -227,10 +227,15 @@ class RowMatrix:
 
 
 def _work_on(
-    work: Work, block: Any, rows: slice, cells: Index | None, *everywhere: Any
+    work: Work,
+    block: Any,
+    rows: slice,
+    cells: Index | None,
+    genes: Index | None,
+    silent: Index | None,
+    *shared: Any,
 ) -> tuple[Sums, Matrix]:
     """Do the work of a sweep on one block, wherever that is done."""
-    genes, silent, *shared = everywhere
     with threads.alone():
         return work(_as_read(block, cells, genes, silent), rows, *shared)
 

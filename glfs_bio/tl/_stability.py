@@ -19,6 +19,7 @@ from .._anndata import target as targets
 from .._anndata.lean import Held, Lean
 from .._anndata.structure import specified
 from .._anndata.tool import Result, tool
+from ..cells.cells import FEWEST_CELLS
 from ..cells.spec import OF_STORED, StructureSpec
 from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 #: Layer of raw counts in what the subsamples are taken from.
 _COUNTS = "counts"
-_FEWEST_CELLS = 3
 
 
 @tool("stability", summaries.stability)
@@ -158,7 +158,7 @@ def stability(
     cells, matrices, request_of_cells = _lean(adata, request)
     subsamples = _drawn(cells, spec, fraction, n_resamples)
     n_cells = len(subsamples[0])
-    if n_cells < _FEWEST_CELLS:
+    if n_cells < FEWEST_CELLS:
         raise InvalidValue(f"`fraction={short(fraction)}` leaves {n_cells} cells: increase it")
     tasks = [delayed(_selected)(cells, matrices, rows, request_of_cells) for rows in subsamples]
     selected, ranks, included = _selections(tasks, n_jobs)
