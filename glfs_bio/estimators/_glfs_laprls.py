@@ -240,8 +240,11 @@ class GLFSLapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
         self.n_genes_ = int(self.tried_[0])
         batches = None if batch is None else batches_of(batch, len(codes))
         samples = _Samples(rows, codes, self.classes_, batches, included)
-        selector = self.selector or default_selector(samples.labels, self.random_state or 0)
-        classifier = self.classifier or default_classifier(samples.labels, selector)
+        selector, classifier = self.selector, self.classifier
+        if selector is None:
+            selector = default_selector(samples.labels, self.random_state or 0)
+        if classifier is None:
+            classifier = default_classifier(samples.labels, selector)
         if len(self.tried_) > 1:
             self._choose(selector, classifier, samples)
         self.selector_, order, beta = _ranked(selector, self.n_genes_, samples)

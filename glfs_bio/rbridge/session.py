@@ -154,4 +154,3 @@ class Forked(ParallelBackendBase):  # type: ignore[misc]
         """End the pool after an exception, whatever its workers are at."""
         for process in list((getattr(self.pool, "_processes", None) or {}).values()):
             process.kill()
-        super().abort_everything(ensure_ready)
