@@ -530,12 +530,3 @@ def structure(
     inputs = read.inputs(adata, spec)
     made_of = checksums(adata, inputs, spec)
     store(adata, compute(adata, inputs, spec), made_of, key_added)
-
-
-def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
-    """Return the arguments of the call of :func:`select_genes` that wrote ``.uns[key]``.
-
-    They have their Python types again, also after a file: ``"None"`` is None, and ``"re:…"`` a
-    compiled pattern.
-    """
-    return results.request_of(adata, key).arguments() | {"key_added": key}

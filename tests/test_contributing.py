@@ -21,6 +21,7 @@ USE = """
 import scanpy as sc
 import glfs_bio
 from glfs_bio import Limits
+from glfs_bio._anndata.results import request_of
 from glfs_bio._docs import parameters
 from glfs_bio.rbridge.formals import FUNCTIONS
 
@@ -39,7 +40,7 @@ for options in variants:
     if "limits" in options:
         assert chosen.str[:1].value_counts().max() <= 2
 assert not chosen.str.startswith("CD").any()
-assert glfs_bio.pp.recorded_parameters(adata)["avoid"] == "CD"
+assert request_of(adata, "glfs").avoid == "CD"
 assert "avoid" in parameters(FUNCTIONS["select_genes"])
 """
 

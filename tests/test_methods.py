@@ -10,11 +10,12 @@ import pytest
 from refusals import accepted, refused
 
 from glfs_bio import GLFS
+from glfs_bio._anndata.results import request_of
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014.objective import Original
 from glfs_bio.methods import METHODS, OBJECTIVES
 from glfs_bio.options import Request
-from glfs_bio.pp import recorded_parameters, select_genes
+from glfs_bio.pp import select_genes
 from glfs_bio.selection import best_panel, rank_genes
 from glfs_bio.solvers.panel import Method, by_value
 
@@ -74,8 +75,9 @@ def test_a_ranker_by_name(pbmc, monkeypatch, tmp_path):
     assert pbmc.uns["glfs"]["params"]["method"] == {"name": "loudest", "power": 0.5}
     pbmc.write_h5ad(tmp_path / "cells.h5ad")
     again = ad.read_h5ad(tmp_path / "cells.h5ad")
-    assert recorded_parameters(again)["method"] == Loudest(power=0.5)
-    select_genes(again, **recorded_parameters(again))
+    request = request_of(again, "glfs")
+    assert request.method == Loudest(power=0.5)
+    select_genes(again, **request.arguments())
     np.testing.assert_array_equal(again.var["glfs_score"], first)
 
 
@@ -93,7 +95,7 @@ def test_an_objective_by_name(pbmc, clusters, monkeypatch):
         monkeypatch.setitem(OBJECTIVES, toy.name, toy())
         select_genes(pbmc, 6, objective=toy.name)
         named = pbmc.var["glfs_score"].copy()
-        select_genes(pbmc, **recorded_parameters(pbmc))
+        select_genes(pbmc, **request_of(pbmc, "glfs").arguments())
         np.testing.assert_array_equal(pbmc.var["glfs_score"], named)
     assert GLFS(objective="patient").fit(clusters).n_selected_ == 2
     select_genes(pbmc, 6)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
 import glfs_bio
+from glfs_bio._anndata.results import request_of
 from glfs_bio.cells.graph import knn_graph
 from glfs_bio.pp import select_genes
 from glfs_bio.solvers.panel import by_value, in_order, without_ties
@@ -124,7 +125,7 @@ def test_numbers_of_numpy(pbmc):
     plain = glfs_bio.pp.select_genes(cells, 5, n_comps=30, inplace=False)
     glfs_bio.pp.select_genes(cells, np.int64(5), n_comps=np.int32(30))
     pd.testing.assert_frame_equal(cells.var[plain.columns], plain)
-    recorded = glfs_bio.pp.recorded_parameters(cells)
+    recorded = request_of(cells, "glfs").arguments()
     assert (recorded["n_genes"], recorded["n_comps"]) == (5, 30)
     assert not any(isinstance(value, np.generic) for value in recorded.values())
 

@@ -118,7 +118,7 @@ def test_what_other_writers_make_of_it_is_read(pbmc, tmp_path, monkeypatch):
     pp.select_genes(adata, 6, **options)
     tl.evaluate_panel(adata, "glfs", "bulk_labels")
     tl.stability(adata, n_resamples=2)
-    recorded, selected = pp.recorded_parameters(adata), adata.var["glfs_rank"].copy()
+    request, selected = results.request_of(adata, "glfs"), adata.var["glfs_rank"].copy()
     kinds = {key: entry["kind"] for key, entry in adata.uns.items() if "written" in entry}
     for key in kinds:
         adata.uns[key] = as_others_write(adata.uns[key])
@@ -128,7 +128,7 @@ def test_what_other_writers_make_of_it_is_read(pbmc, tmp_path, monkeypatch):
     assert {key: results.kind_of(other.uns[key]) for key in kinds} == kinds
     for key in ("glfs_evaluation", "glfs_stability"):
         assert stale.why_outdated(other, other.uns[key], "glfs") is None
-    assert repr(pp.recorded_parameters(other)) == repr(recorded)
+    assert repr(results.request_of(other, "glfs")) == repr(request)
     tl.explain_panel(other)
-    pp.select_genes(other, **recorded)
+    pp.select_genes(other, **request.arguments())
     pd.testing.assert_series_equal(other.var["glfs_rank"], selected)

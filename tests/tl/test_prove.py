@@ -167,7 +167,7 @@ def test_a_better_panel_stands_beside(improved, proven):
     tl.prove_panel(proven, "glfs_best")
     assert proven.uns["glfs_best_proof"]["optimality"] == 1.0
     assert "glfs_best_best" not in proven.uns
-    pp.select_genes(improved, **pp.recorded_parameters(proven, "glfs_best"))
+    pp.select_genes(improved, **request.arguments(), key_added="glfs_best")
     assert chosen(improved, "glfs_best") == chosen(proven, "glfs_best")
 
 
