@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from glfs_bio._anndata.results import request_of
 from glfs_bio.glfs2014 import Exact, Printed
 from glfs_bio.methods import METHODS
-from glfs_bio.pp import recorded_parameters, select_genes, structure
+from glfs_bio.pp import select_genes, structure
 
 COLUMNS = ("weight", "loss", "score", "rank", "selected", "included")
 CALLS = [
@@ -52,7 +53,7 @@ def test_again_and_from_the_record_of_a_file(cells, tmp_path, options):
     cells.write_h5ad(tmp_path / "panel.h5ad")
     again = ad.read_h5ad(tmp_path / "panel.h5ad")
     again.var = again.var.drop(columns=first.columns)
-    recorded = recorded_parameters(again)
+    recorded = request_of(again, "glfs").arguments()
     assert {name: recorded[name] for name in options} == options
     select_genes(again, **recorded)
     pd.testing.assert_frame_equal(columns(again), first, check_exact=True)

@@ -13,6 +13,7 @@ from glfs_bio import pp
 from glfs_bio._anndata import constraints
 from glfs_bio._anndata.expression import Expression
 from glfs_bio._anndata.names import Lookup, choose
+from glfs_bio._anndata.results import request_of
 from glfs_bio.criterion.platform import Detection
 from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound
@@ -173,7 +174,7 @@ def test_lists_out_of_files(adata, tmp_path):
         assert constraints.with_lists(Lookup(adata), asked) == meant
         assert rows_of(adata, asked).names == rows_of(adata, meant).names
     pp.select_genes(adata, 3, n_comps=5, limits=Limits(groups=table, per_group=(1, None)))
-    assert pp.recorded_parameters(adata)["limits"].groups == lists
+    assert request_of(adata, "glfs").limits.groups == lists
     adata.var[str(table)] = "a column"
     limits = Limits(groups=str(table), per_group=1)
     assert constraints.with_lists(Lookup(adata), limits).groups == str(table)

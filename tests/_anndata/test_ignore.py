@@ -15,6 +15,7 @@ from scipy import sparse
 
 from glfs_bio import GLFS, Limits, pp, tl
 from glfs_bio._anndata import alike
+from glfs_bio._anndata.results import request_of
 from glfs_bio._anndata.structure import slot_of
 from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.errors import InvalidValue, NotFound
@@ -78,7 +79,7 @@ def test_a_panel_brings_them_along(both, tmp_path):
             }
         )
     assert results[0] == results[1] == results[2]
-    assert pp.recorded_parameters(adata)["ignore"] == WORDS
+    assert request_of(adata, "glfs").structure.ignore == WORDS
     pp.select_genes(adata, 5, exclude=WORDS)  # genes that are excluded still count
     assert adata.uns["glfs"]["preserved"][-1] < 0.9 * clean.uns["glfs"]["preserved"][-1]
 

@@ -11,6 +11,7 @@ from refusals import not_refused, refused
 from scipy import sparse
 
 from glfs_bio import Limits, Platform, pp, tl
+from glfs_bio._anndata.results import request_of
 from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
 from glfs_bio.options import FEWEST_CELLS
 
@@ -61,7 +62,7 @@ def test_genes_that_are_not_seen_are_not_selected(counts):
     assert here.uns["glfs"]["params"]["platform"]["efficiency"] == "glfs_efficiency"
     assert here.var["glfs_efficiency"].to_dict() == blind
     ranks = here.var["glfs_rank"].copy()
-    pp.select_genes(here, **pp.recorded_parameters(here))
+    pp.select_genes(here, **request_of(here, "glfs").arguments())
     assert (here.var["glfs_rank"] == ranks).all()
     evaluation = tl.evaluate_panel(here, measures="preserved", inplace=False)
     assert measured(evaluation)["value"]["preserved"] == pytest.approx(
@@ -131,7 +132,7 @@ def test_cells_of_the_platform_show_how_clear_genes_are_there(counts):
     assert here.var["glfs_signal"][:20].median() < here.var["glfs_signal"][20:].median() / 5
     assert here.uns["glfs"]["params"]["platform"]["signal"] == "glfs_signal"
     again = here.copy()
-    pp.select_genes(again, **pp.recorded_parameters(here))
+    pp.select_genes(again, **request_of(here, "glfs").arguments())
     assert (again.var["glfs_rank"] == here.var["glfs_rank"]).all()
     table = pd.DataFrame({"efficiency": 1.0, "signal": here.var["glfs_signal"]}, here.var_names)
     pp.select_genes(again, 8, n_comps=5, platform=Platform(efficiency=table))
@@ -193,7 +194,7 @@ def test_labels_on_an_instrument_come_with_the_structure(counted):
     ):
         pp.select_genes(counted, 10, preserve=preserve, platform=instrument, key_added=key)
     assert chosen(counted, "plain") == chosen(counted, "halves") != chosen(counted, "alone")
-    assert set(pp.recorded_parameters(counted, "plain")["preserve"]) == {LABELS, "structure"}
+    assert set(request_of(counted, "plain").preserve) == {LABELS, "structure"}
     signal = pd.DataFrame({"efficiency": 1.0, "signal": 1.0}, counted.var_names)
     for seen, expected in (
         (Platform("imager", efficiency=counted[::2].copy()), {LABELS}),
@@ -201,7 +202,7 @@ def test_labels_on_an_instrument_come_with_the_structure(counted):
         (Platform(efficiency=counted[:150].copy()), {LABELS, "structure"}),
     ):
         pp.select_genes(counted, 10, preserve=LABELS, platform=seen)
-        assert set(pp.recorded_parameters(counted)["preserve"]) == expected
+        assert set(request_of(counted, "glfs").preserve) == expected
 
 
 def test_only_genes_with_probes_are_selected(counted, tmp_path):
@@ -299,7 +300,7 @@ def test_a_codebook_is_read_without_its_blanks(counted, tmp_path):
     file.write_text("\n".join([*head, *rows, "Blank-1,,merfish,0,1,1"]), encoding="utf-8")
     pp.select_genes(counted, 5, platform=Platform(codebook=str(file)), key_added="a")
     file.unlink()  # what is recorded holds the codewords
-    recorded = pp.recorded_parameters(counted, "a")["platform"]
+    recorded = request_of(counted, "a").platform
     assert recorded.codebook == dict.fromkeys(genes, "101")
     file.write_text("LYZ\n", encoding="utf-8")
     with refused(InvalidValue, "codebook"):
@@ -359,7 +360,7 @@ def test_a_record_makes_the_same_selection_from_a_file(counted, tmp_path):
     pp.select_genes(counted, 12, platform=platform, limits=limits)
     counted.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad")
-    recorded = pp.recorded_parameters(again)
+    recorded = request_of(again, "glfs").arguments()
     assert recorded["limits"] == limits
     assert recorded["platform"].codebook == platform.codebook
     assert recorded["platform"].failure == platform.failure

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from glfs_bio import io, pp, tl
 from glfs_bio._anndata import read
+from glfs_bio._anndata.results import request_of
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 
 
@@ -42,7 +43,7 @@ def test_raw_is_a_layer_of_the_genes_that_are_there(pbmc):
         tl.evaluate_panel(adata, "glfs")
         tl.stability(adata, n_resamples=2)
         tl.classify(adata, "bulk_labels", n_genes=5, **from_raw)
-    assert pp.recorded_parameters(other)["layer"] == "raw"
+    assert request_of(other, "glfs").structure.layer == "raw"
     for column in ("glfs_selected", "glfs_stability_consensus"):
         assert (other.var[column] == same.var[column]).all()
     for key in ("own", "glfs_class_decision"):
@@ -177,9 +178,9 @@ def test_weights_of_any_size(pbmc):
 
 def test_an_iterator_is_recorded(pbmc):
     pp.select_genes(pbmc, 5, include=(name for name in ["CD3D", "CD79A"]))
-    assert pp.recorded_parameters(pbmc)["include"] == ["CD3D", "CD79A"]
+    assert request_of(pbmc, "glfs").include == ["CD3D", "CD79A"]
     pp.select_genes(pbmc, 5, preserve=iter(["CD3D", "LYZ"]))
-    assert pp.recorded_parameters(pbmc)["preserve"] == ["CD3D", "LYZ"]
+    assert request_of(pbmc, "glfs").preserve == ["CD3D", "LYZ"]
 
 
 def test_more_processes_than_parts(pbmc):

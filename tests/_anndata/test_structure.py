@@ -14,6 +14,7 @@ from refusals import refused
 
 from glfs_bio import Limits, Platform, Preserve, pp, tl
 from glfs_bio._anndata import structure as structures
+from glfs_bio._anndata.results import request_of
 from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.errors import InvalidValue
 
@@ -297,7 +298,7 @@ def test_one_that_is_named_holds_in_the_workbench_and_in_a_file(half, computed, 
     half.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad")
     preserved(half, "glfs")
-    assert_same(selection(again, **pp.recorded_parameters(again)), once)
+    assert_same(selection(again, **request_of(again, "glfs").arguments()), once)
     assert not computed
     tl.stability(half, n_resamples=2)  # by structures of the resamples, with its parameters
     assert {asked.n_neighbors for asked in computed} == {7}

@@ -9,6 +9,7 @@ from all_panels import measured
 from sklearn.linear_model import Ridge
 
 from glfs_bio import Preserve, pp, tl
+from glfs_bio._anndata.results import request_of
 
 
 @pytest.fixture
@@ -141,8 +142,8 @@ def test_stability_an_extended_panel_and_a_file_remember(adata, tmp_path):
     pp.select_genes(adata, 5, preserve=["CD3D", "LYZ"], key_added="two")
     adata.write_h5ad(tmp_path / "cells.h5ad")
     again = ad.read_h5ad(tmp_path / "cells.h5ad")
-    assert pp.recorded_parameters(again, "two")["preserve"] == ["CD3D", "LYZ"]
-    assert pp.recorded_parameters(again, "two")["cell_weights"] is None
+    assert request_of(again, "two").preserve == ["CD3D", "LYZ"]
+    assert request_of(again, "two").cell_weights is None
     evaluation = tl.evaluate_panel(again, "glfs_extended", inplace=False)
     shares = measured(evaluation)["value"]
     assert shares["preserved"] == pytest.approx(again.uns["glfs_extended"]["preserved"][-1])

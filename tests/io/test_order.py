@@ -13,6 +13,7 @@ from refusals import accepted, refused
 from scipy import sparse
 
 import glfs_bio
+from glfs_bio._anndata.results import request_of
 from glfs_bio.errors import FileExists, FileMissing, InvalidValue, NotFound, Refusal
 from glfs_bio.io import read_panel, write_order, write_reference
 from glfs_bio.tl import order_panel
@@ -82,7 +83,7 @@ def test_a_sheet_is_read_into_data_with_old_names(selected, tmp_path):
     limits = glfs_bio.Limits(groups=path, per_group={lead: (len(of_group),) * 2})
     glfs_bio.pp.select_genes(selected, 30, limits=limits, key_added="grouped")
     assert {*of_group} <= {*best_first(selected, "grouped")}
-    limits = glfs_bio.pp.recorded_parameters(selected, "grouped")["limits"]
+    limits = request_of(selected, "grouped").limits
     assert list(limits.groups[lead]) == of_group
     orderable = glfs_bio.Platform(genes=str(path))
     glfs_bio.pp.select_genes(selected, len(panel), platform=orderable, key_added="can")

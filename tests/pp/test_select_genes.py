@@ -11,10 +11,11 @@ import scanpy as sc
 from refusals import accepted, not_refused
 from scipy import sparse
 
+from glfs_bio._anndata.results import request_of
 from glfs_bio.errors import Caution, InvalidValue, NotFound
 from glfs_bio.glfs2014 import Exact, Printed
 from glfs_bio.glfs2014.path import Collapse
-from glfs_bio.pp import recorded_parameters, select_genes
+from glfs_bio.pp import select_genes
 
 NAMES = ("weight", "loss", "score", "rank", "selected", "included")
 COLUMNS = [f"glfs_{name}" for name in (*NAMES, "certificate", "certificate_within")]
@@ -68,7 +69,7 @@ def test_what_is_named_is_used_and_recorded(pbmc):
     named = {"use_rep": "X_pca", "neighbors_key": "neighbors"}
     select_genes(pbmc, 20, **named, key_added="named")
     assert named.items() <= pbmc.uns["named"]["structure"].items()
-    assert named.items() <= recorded_parameters(pbmc, "named").items()
+    assert named.items() <= request_of(pbmc, "named").arguments().items()
     assert selected(pbmc, "named") != selected(pbmc)
     pbmc.obsm["X_pca"] = pbmc.obsm["X_pca"][:, ::-1] * np.arange(1, 51)
     select_genes(pbmc, 20, **named, key_added="other")

@@ -9,6 +9,7 @@ import pytest
 from refusals import refused
 
 from glfs_bio import Limits, Platform, pp, tl
+from glfs_bio._anndata.results import request_of
 from glfs_bio.errors import Caution, InvalidValue
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
@@ -41,7 +42,7 @@ def test_exclusions_and_limits_stay(selection):
     assert set(added_to(cells, "glfs", 5, exclude=[], limits=Limits())["gene"]) & set(first)
     assert set(added_to(cells, list(cells.var_names[:3]), 10)["gene"]) & set(first)
     tl.extend_panel(cells, "glfs", 12)
-    recorded = pp.recorded_parameters(cells, "glfs_extended")
+    recorded = request_of(cells, "glfs_extended").arguments()
     assert recorded["exclude"] == first
     assert recorded["limits"] == Limits(expression={"mean": 1.0})
     assert recorded["n_genes"] == 12
@@ -68,7 +69,7 @@ def test_an_extended_panel_is_a_selection(cells, tmp_path):
     cells.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad")
     assert len(tl.explain_panel(again, "glfs_extended", inplace=False)) == 7
-    pp.select_genes(again, **(pp.recorded_parameters(again, "glfs_extended") | {"key_added": "b"}))
+    pp.select_genes(again, **(request_of(again, "glfs_extended").arguments() | {"key_added": "b"}))
     assert again.var["b_rank"].equals(again.var["glfs_extended_rank"])
 
 
@@ -143,7 +144,7 @@ def test_failed_genes_leave_and_do_not_come_back(cells, tmp_path):
     assert len(chosen(cells)) == 12
     assert entry["preserved_before"] == pytest.approx(cells.uns["glfs"]["preserved"][-1])
     assert table["preserved"].iloc[-1] == pytest.approx(entry["preserved"][-1])
-    asked = pp.recorded_parameters(cells, "glfs_extended")
+    asked = request_of(cells, "glfs_extended").arguments()
     assert asked["exclude"] == ["ribosomal", *failed]
     assert asked["n_genes"] == 12
     cells.write_h5ad(tmp_path / "a.h5ad")
@@ -179,7 +180,7 @@ def test_limits_platform_and_must_haves_hold(cells, unchanged):
     assert cells.var.loc[list(after), "orderable"].all()
     assert len(after & set(markers["B"])) == 2
     assert not after & {some, "NKG7"}
-    request = pp.recorded_parameters(cells, "glfs_extended")
+    request = request_of(cells, "glfs_extended").arguments()
     assert request["include"] == ["FCER1A"]
     assert request["limits"] == given["limits"]
     assert request["preserve"] == "bulk_labels"
