@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import anndata as ad
-import dask.array
 import numpy as np
 import pandas as pd
 import pytest
@@ -224,6 +223,7 @@ def test_names_that_are_no_texts(pbmc):
 
 
 def test_another_byte_order(pbmc, tmp_path):
+    dask_array = pytest.importorskip("dask.array")
     few = pbmc[:, :60].copy()
     few.X = few.X.toarray()
     few.layers["same"] = few.X.astype(">f8")
@@ -233,7 +233,7 @@ def test_another_byte_order(pbmc, tmp_path):
     other.write_h5ad(tmp_path / "other.h5ad")
     entries.X = sparse.csr_matrix(few.X)
     entries.X.data = entries.X.data.astype(">f4")
-    lazy.X = dask.array.from_array(other.X, chunks=(200, 60))
+    lazy.X = dask_array.from_array(other.X, chunks=(200, 60))
     backed = ad.read_h5ad(tmp_path / "other.h5ad", backed="r")
     assert backed.X.dtype.byteorder == ">"
     for adata in (other, entries, lazy, backed):
