@@ -45,9 +45,7 @@ def _verbosity() -> int:
 def progress(name: str) -> Iterator[None]:
     """Show a bar with a name, and then with the stages of a call; it is gone in the end.
 
-    It is for terminals and notebooks, but for those without ipywidgets, where rich would warn at
-    every change of it, or print it anew.  Within another bar there is none: that one shows the
-    stages.
+    Notebooks without ipywidgets have none, where rich would warn at every change, or print it anew.
     """
     console = Console(stderr=True)
     in_kernel = console.is_jupyter or _KERNEL in sys.modules  # Spyder's is no Jupyter to rich
@@ -73,10 +71,7 @@ def progress(name: str) -> Iterator[None]:
 
 
 def with_bar(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Show the stages of a function with a bar; what it tells comes afterwards.
-
-    An argument that it does not take is refused, with where it belongs.
-    """
+    """Show a bar while a function runs, and refuse arguments that belong elsewhere."""
     parameters = signature(function).parameters
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
 
@@ -107,10 +102,7 @@ def collected() -> Iterator[list[str]]:
 
 
 def tell(summary: Callable[[], Iterable[str]]) -> None:
-    """Say the lines of a result: on the screen, or in the log of who asked that for information.
-
-    Where nobody looks, `summary` is not called.
-    """
+    """Say the lines of a result: on the screen, or in the log of who asked that for information."""
     collecting = _lines.get()
     if collecting is not None:
         collecting += summary()
@@ -128,7 +120,7 @@ def _is_watched() -> bool:
 
 
 def _screen() -> Any:
-    """Where scanpy writes its messages: a file of the user, stdout in a notebook, else stderr."""
+    """Return where scanpy writes: to a file of the user, stdout in a notebook, else stderr."""
     settings = getattr(sys.modules.get("scanpy"), "settings", None)
     if settings is not None and settings.logpath is not None:
         return settings.logfile
