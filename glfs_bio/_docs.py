@@ -30,10 +30,7 @@ _PLACEHOLDER = re.compile(r"^( *)(<[a-z_, ]+>)(?: (.+))?$", re.MULTILINE)
 
 @cache
 def shared() -> dict[str, str]:
-    """Return the descriptions of ``_docs.txt`` by the placeholders that stand for them.
-
-    ``{0}`` there is the text after a placeholder.
-    """
+    """Return the descriptions of ``_docs.txt`` by placeholder; ``{0}`` is the text behind one."""
     entries = _PACKAGE.joinpath("_docs.txt").read_text("utf-8").rstrip().split("\n\n")
     return {name: text for name, _, text in (entry.partition("\n") for entry in entries)}
 

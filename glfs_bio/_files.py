@@ -26,8 +26,7 @@ from .errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Ending of what is written as a folder, and what is in such a folder.
-_FOLDERS = ".zarr"
+#: What is in a folder of zarr.
 _OF_ZARR = (".zgroup", ".zattrs", ".zarray", "zarr.json")
 #: How names of temporary folders of this machine begin, before the process and a number.
 _TEMPORARY = f".glfs-{re.sub(r'[^a-zA-Z0-9_]', '_', platform.node()) or '_'}-"
@@ -85,7 +84,7 @@ def check_target(path: str | Path, *, overwrite: bool) -> Path:
     if (path.exists() or path.is_symlink()) and not overwrite:
         text = f"`path={short(path)}` exists: pass `overwrite=True` to replace it"
         raise FileExists(f"{text}, or choose another name")
-    is_store = path.suffix.lower() == _FOLDERS
+    is_store = path.suffix.lower() == ".zarr"
     if path.is_dir() and not (is_store and (is_zarr(path) or not any(path.iterdir()))):
         raise FileExists(f"`path={short(path)}` is a folder, which is not replaced: name a file")
     if not path.resolve().parent.is_dir():

@@ -35,10 +35,9 @@ _USUAL, _INFO = 1, 2
 _lines: ContextVar[list[str] | None] = ContextVar("lines", default=None)
 
 
-def _verbosity() -> int:
-    """Return scanpy's verbosity, its default where scanpy is not imported."""
-    settings = getattr(sys.modules.get("scanpy"), "settings", None)
-    return _USUAL if settings is None else int(settings.verbosity)
+def _setting(name: str, default: Any) -> Any:
+    """Return a setting of scanpy, the default where scanpy is not imported."""
+    return getattr(getattr(sys.modules.get("scanpy"), "settings", None), name, default)
 
 
 @contextmanager
@@ -50,7 +49,7 @@ def progress(name: str) -> Iterator[None]:
     console = Console(stderr=True)
     in_kernel = console.is_jupyter or _KERNEL in sys.modules  # Spyder's is no Jupyter to rich
     is_seen = find_spec("ipywidgets") if in_kernel else console.is_terminal
-    if not is_seen or _verbosity() <= 0 or stage_bar.get() is not None:
+    if not is_seen or _setting("verbosity", _USUAL) <= 0 or stage_bar.get() is not None:
         yield
         return
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
@@ -109,19 +108,13 @@ def tell(summary: Callable[[], Iterable[str]]) -> None:
     elif log.isEnabledFor(logging.INFO):
         for line in summary():
             log.info("%s", line)
-    elif _verbosity() >= (_USUAL if _is_watched() else _INFO):
+    elif _setting("verbosity", _USUAL) >= (_USUAL if _is_watched() else _INFO):
+        screen = sys.stdout if _KERNEL in sys.modules else sys.stderr
+        file = screen if _setting("logpath", None) is None else _setting("logfile", screen)
         for line in summary():
-            print(printable(line), file=_screen())
+            print(printable(line), file=file)
 
 
 def _is_watched() -> bool:
     """Return whether somebody may look: in a notebook, or at a terminal."""
     return _KERNEL in sys.modules or Console(stderr=True).is_terminal
-
-
-def _screen() -> Any:
-    """Return where scanpy writes: to a file of the user, stdout in a notebook, else stderr."""
-    settings = getattr(sys.modules.get("scanpy"), "settings", None)
-    if settings is not None and settings.logpath is not None:
-        return settings.logfile
-    return sys.stdout if _KERNEL in sys.modules else sys.stderr

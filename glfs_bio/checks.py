@@ -29,8 +29,6 @@ _OF_SCANPY = {
 _LARGEST: Any = sys.float_info.max
 #: Smaller numbers have lost digits, and their inverse may be infinite.
 _SMALLEST: Any = sys.float_info.min
-#: scikit-learn's.
-_LARGEST_SEED = 2**32 - 1
 _OR_NONE = ", or `None`"
 #: The extra that each package comes with.
 _EXTRAS = {
@@ -97,8 +95,8 @@ def flags(**arguments: object) -> None:
 
 
 def seed(value: Any) -> None:
-    """Refuse a `random_state` that is no seed of NumPy's; a generator would give other results."""
-    whole_number("random_state", value, at_least=0, at_most=_LARGEST_SEED, or_none=True)
+    """Refuse a `random_state` that is no seed; a generator would give other results."""
+    whole_number("random_state", value, at_least=0, at_most=2**32 - 1, or_none=True)
 
 
 def real(name: str, values: ArrayLike) -> Array:

@@ -23,8 +23,18 @@ import glfs_bio
 
 from .. import codec
 from .._files import reason, replacing
-from ..errors import LOG_NORMALISE, Caution, Door, FileRefused, Refusal, cut, printable, short
-from .options import TEXT_TABLES, Command, Option, load
+from ..errors import (
+    LOG_NORMALISE,
+    Caution,
+    Door,
+    FileRefused,
+    InvalidValue,
+    Refusal,
+    cut,
+    printable,
+    short,
+)
+from .options import TEXT_TABLES, Command, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,10 +60,7 @@ _OF_GENES = ("gene", "substitute", "replaced_by", "replaces")
 
 
 def door(options: Mapping[str, Option], commands: Mapping[str, str]) -> Door:
-    """Return the words of a command.
-
-    Its options have the names of Python's arguments, and commands those of Python's functions.
-    """
+    """Return the words of a command, from options and commands by their names in Python."""
     normalise = "what makes logarithms of normalised counts"
     return Door(
         words=_WORDS | {LOG_NORMALISE: "with --log1p" if "log1p" in options else normalise},
@@ -116,9 +123,25 @@ class Call:
         return attrgetter(self.command.function)(glfs_bio)
 
     def cells(self, source: Path) -> AnnData:
-        """Read cells as the options say."""
-        names = ("transpose", "modality", "var_names", "log1p", "backed")
-        return load(source, **{name: self.values[name] for name in names if name in self.values})
+        """Read cells, and make logarithms of counts, as the options say."""
+        names = ("transpose", "modality", "var_names", "backed")
+        options = {name: self.values[name] for name in names if name in self.values}
+        if "log1p" not in self.values:
+            return glfs_bio.io.read_cells(source, **options)
+        if "backed" in options:
+            text = "`backed` leaves the matrix in its file, which `log1p` would change"
+            raise InvalidValue(f"{text}: leave one out")
+        import scanpy as sc
+
+        from .._anndata import read
+
+        adata = glfs_bio.io.read_cells(source, **options)
+        if not read.may_be_counts(read.row_matrix(adata)):
+            text = "`log1p` is for counts, and `adata.X` has values like logarithms, or below 0"
+            raise InvalidValue(f"{text}: leave `log1p` out")
+        sc.pp.normalize_total(adata)
+        sc.pp.log1p(adata)
+        return adata
 
     def result(self, cells: Any, **arguments: Any) -> tuple[AnnData, str]:
         """Call the function, say what it says of its result, and return where that is, by key."""
@@ -143,7 +166,11 @@ class Call:
         return symbols.fillna(adata.var_names.to_series())
 
     def put(self, adata: AnnData) -> None:
-        """Write the annotated cells, and all tables of the result."""
+        """Write the panel, the annotated cells, and all tables of the result."""
+        if "genes_file" in self.values:
+            options: Any = {"symbols": self.values.get("symbols"), "overwrite": self.overwrite}
+            path, key = self.values["genes_file"], self.content["key"]
+            glfs_bio.io.write_genes(adata, path, key=key, **options)
         if "output" in self.values:
             write_cells(adata, self.values["output"], overwrite=self.overwrite)
         if "tables" not in self.values:
@@ -193,10 +220,8 @@ class Call:
                 warnings.showwarning = self._show_warning
                 yield
             self._print_document(self.content)
-        except (BrokenPipeError, typer.Exit, typer.Abort, KeyboardInterrupt):
-            raise  # a broken pipe: who reads stdout has seen enough, as `head` does
         except Exception as error:  # no user should meet a traceback unasked
-            if debug:
+            if debug or isinstance(error, BrokenPipeError):  # `head` has seen enough
                 raise
             argument, text = None, f"{type(error).__name__}: {error}"
             text = f"{text} (unexpected; --debug shows where)"

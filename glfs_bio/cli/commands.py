@@ -27,8 +27,6 @@ def run_function(call: Call) -> None:
     """Call the function, and write the cells, the panel or its order, and the table."""
     adata, key = call.result(call.cells(call.values["source"]))
     table, order = call.command.table, call.values.get("order")
-    if "genes_file" in call.values:
-        _write_genes(call, adata, key)
     if order is not None:
         glfs_bio.io.write_order(adata, order, key=key, overwrite=call.overwrite)
     call.put(adata)
@@ -42,12 +40,6 @@ def write_files(call: Call) -> None:
     adata, targets = call.cells(call.values["source"]), call.values["targets"]
     for target in targets if isinstance(targets, list) else [targets]:
         call.function(adata, target, overwrite=call.overwrite, **call.arguments)
-
-
-def _write_genes(call: Call, adata: AnnData, key: str) -> None:
-    """Write the panel, the best gene first, and names of genes that the data lack."""
-    path, symbols = call.values["genes_file"], call.values.get("symbols")
-    glfs_bio.io.write_genes(adata, path, key=key, symbols=symbols, overwrite=call.overwrite)
 
 
 def _select(call: Call) -> None:
@@ -70,9 +62,7 @@ def _put_selection(call: Call, adata: AnnData, key: str) -> None:
 
     call.put(adata)
     table = call.content["result"]["table"] = results.ranked(adata, key)
-    if "genes_file" in call.values:
-        _write_genes(call, adata, key)
-    elif not call.as_json:
+    if "genes_file" not in call.values and not call.as_json:
         genes = call.names(adata).loc[table.index]
         sheets.check_names(genes, Path("stdout.txt"))
         print_text("".join(f"{gene}\n" for gene in genes))

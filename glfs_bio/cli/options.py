@@ -1,7 +1,6 @@
-"""Options of commands: from the source of the functions that they call, and how values are written.
+"""Options of commands: those of the functions that they call, and how the line has their values.
 
-Names, types, defaults and help are those of Python's signatures and docstrings.  :data:`_KINDS` has
-what the shell writes otherwise.
+Names, types, defaults and help come from the source; :data:`_KINDS` has what is written otherwise.
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ from ..errors import FileExists, FileMissing, InvalidValue, naming, quoted, shor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from anndata import AnnData
 
 #: Endings of files of cells, and of tables with what is between their columns.
 _CELLS = (".h5ad", ".zarr")
@@ -182,30 +179,11 @@ def _of_cells() -> list[Option]:
     return [source, *(_of_parameter(described[name]) for name in names), log1p]
 
 
-def load(source: Path, *, log1p: bool = False, backed: bool = False, **options: Any) -> AnnData:
-    """Read the cells, and make logarithms of counts where that was asked for."""
-    if backed and log1p:
-        text = "`backed` leaves the matrix in its file, which `log1p` would change"
-        raise InvalidValue(f"{text}: leave one out")
-    adata = glfs_bio.io.read_cells(source, backed=backed, **options)
-    if log1p:
-        import scanpy as sc
-
-        from .._anndata import read
-
-        if not read.may_be_counts(read.row_matrix(adata)):
-            text = "`log1p` is for counts, and `adata.X` has values like logarithms, or below 0"
-            raise InvalidValue(f"{text}: leave `log1p` out")
-        sc.pp.normalize_total(adata)
-        sc.pp.log1p(adata)
-    return adata
-
-
 def cells_or_table(text: str, argument: str) -> Any:
     """Return the cells of a file, or its table; another text as it is."""
     ending = Path(text).suffix.lower()
     if ending in _CELLS:
-        return load(Path(text))
+        return glfs_bio.io.read_cells(text)
     if ending not in TEXT_TABLES:
         return text
     import pandas as pd
@@ -231,27 +209,25 @@ def panel(text: str, argument: str) -> str | list[str | re.Pattern[str]]:
     return genes([text], argument) if "," in text or text.startswith("@") else text
 
 
-def names_of(text: str, _: str = "") -> list[str]:
-    """Return names of genes: of a file, with or without ``@``, or with commas between them."""
-    from ..vendors.forms import read_panel
-
-    if "," in text:
-        return [name.strip() for name in text.split(",") if name.strip()]
-    return [*read_panel(text.removeprefix("@"))]
-
-
 def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
     """Return names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names."""
+    from ..vendors.forms import read_panel
+
     items: list[str | re.Pattern[str]] = []
     for text in [text.strip() for word in words for text in _PART.findall(word)]:
         if text[0] == "@":
-            items += names_of(text)
+            items += read_panel(text[1:])
         elif len(text) < 3 or text[0] != "/" or text[-1] != "/":
             items.append(text)
         else:
             with reading(text, "a regular expression", argument):
                 items.append(re.compile(text[1:-1]))
     return items
+
+
+def background(text: str, argument: str) -> list[str | re.Pattern[str]]:
+    """Return the genes of a list, or of a file, with or without ``@``."""
+    return genes([text if "," in text else f"@{text.removeprefix('@')}"], argument)
 
 
 def sizes(text: str, argument: str) -> list[int]:
@@ -316,8 +292,8 @@ _KINDS: dict[str, dict[str, Any]] = {
     "panel": {"flags": "PANEL", "read": panel, "note": _PANEL, "default": REQUIRED},
     "catalogue": {"read": panel, "note": _PANEL},
     "drop": {"read": panel, "note": _LIST},
-    "AnnData": {"type": Path, "file": "r", "read": lambda path, _: load(path)},
-    "background": {"read": names_of, "note": _LIST},
+    "AnnData": {"type": Path, "file": "r", "read": lambda path, _: glfs_bio.io.read_cells(path)},
+    "background": {"read": background, "note": _LIST},
     "measures": {"read": lambda text, _: text.split(","), "note": _COMMAS},
     "sizes": {"read": sizes, "note": _COMMAS},
     "Genes": {"type": list[str], "read": genes, "note": _GENES},

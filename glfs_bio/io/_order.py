@@ -245,10 +245,7 @@ def _write_cells_that_fit(
     order: Index,
     max_bytes: float,
 ) -> int:
-    """Write a reference of as many cells as fit into a file, and return their number.
-
-    The same cells give the same file.
-    """
+    """Write a reference of as many cells as fit into a file, and return their number."""
 
     def size_of(n_drawn: int) -> int:
         drawn = np.sort(order[:n_drawn])

@@ -66,12 +66,10 @@ def write_report(
 
     It holds a summary; the UMAP of the panel next to that of all genes; a sortable table of the
     genes, and their contributions; with `labels`, a dot plot of the genes by type; constraints; the
-    structure preserved by the first genes; parameters and versions.  What
-    :func:`~glfs_bio.tl.evaluate_panel`, :func:`~glfs_bio.tl.explain_panel`,
-    :func:`~glfs_bio.tl.extend_panel`, :func:`~glfs_bio.tl.stability`, :func:`~glfs_bio.tl.enrich`
-    and :func:`~glfs_bio.tl.order_panel` wrote under ``f"{key}_evaluation"`` and so on is there if
-    it is in `adata`.  Results of another panel or of other parameters are not shown, and the report
-    says so.  The same `adata` gives the same file.
+    structure preserved by the first genes; parameters and versions; and what functions of
+    :mod:`glfs_bio.tl` wrote under ``f"{key}_evaluation"`` and so on.  Results of another panel or
+    of other parameters are not shown, and the report says so.  The same `adata` gives the same
+    file.
 
     Parameters
     ----------
@@ -434,8 +432,6 @@ def plain(value: Any) -> str:
     """Return a parameter in text, as it was given."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {plain(value[name])}" for name in sorted(value))
-    if isinstance(value, np.ndarray) and value.dtype == np.bool_:
-        return f"{value.sum()} of {value.size}"
     if isinstance(value, np.ndarray | list | tuple):
         items = [plain(item) for item in value[:_ITEMS]]
         return ", ".join(items) + (f", … ({len(value)})" if len(value) > _ITEMS else "")
