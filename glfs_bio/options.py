@@ -489,9 +489,10 @@ class Request:
 
     def arguments(self) -> dict[str, Any]:
         """Return everything as arguments of :func:`~glfs_bio.pp.select_genes`."""
-        arguments = {name: getattr(self, name) for name in _names(Request)}
-        del arguments["structure"]
-        return arguments | self.structure.arguments()
+        arguments = vars(self) | self.structure.arguments()
+        for name in ("structure", "ranker"):  # the other is cached there
+            arguments.pop(name, None)
+        return arguments
 
     @classmethod
     def of(cls, n_genes: int | None = None, **arguments: Any) -> Request:
