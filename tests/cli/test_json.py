@@ -110,6 +110,12 @@ def test_an_error_is_a_document_too(run, schema):
         assert done.stderr.removeprefix("glfs-bio: ").strip() == error["message"]
 
 
+def test_a_line_that_cannot_be_understood_has_none(run):
+    done = run("select --json", 2)
+    assert done.stdout == ""
+    assert "Missing argument" in done.stderr
+
+
 @pytest.mark.filterwarnings("default::UserWarning")
 def test_warnings_are_apart_from_notes(run, schema):
     document = read(run("select IN.h5ad --include g1,none --missing warn -n 3 --json"), schema)
