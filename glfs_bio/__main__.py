@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ._extras import needs
+from .checks import needs
 
 
 def main() -> None:

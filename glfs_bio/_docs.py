@@ -30,10 +30,7 @@ _PLACEHOLDER = re.compile(r"^( *)(<[a-z_, ]+>)(?: (.+))?$", re.MULTILINE)
 
 @cache
 def shared() -> dict[str, str]:
-    """Return the descriptions of ``_docs.txt`` by the placeholders that stand for them.
-
-    ``{0}`` there is the text after a placeholder.
-    """
+    """Return the descriptions of ``_docs.txt`` by placeholder; ``{0}`` is the text behind one."""
     entries = _PACKAGE.joinpath("_docs.txt").read_text("utf-8").rstrip().split("\n\n")
     return {name: text for name, _, text in (entry.partition("\n") for entry in entries)}
 
@@ -111,29 +108,20 @@ def summary_in_source(name: str) -> str:
 
 @cache
 def parameters_in_source(name: str) -> dict[str, Parameter]:
-    """Return the parameters of a public function, or the fields of a record, not importing it.
-
-    The text of a default stands for it.
-    """
+    """Return the parameters of a public function with the texts of defaults, not importing it."""
     definition = _definition(name)
     described = _described(filled(ast.get_docstring(definition) or ""))
-    if isinstance(definition, ast.ClassDef):
-        fields = [node for node in definition.body if isinstance(node, ast.AnnAssign)]
-        rows: Any = [(ast.unparse(field.target), field.annotation, field.value) for field in fields]
-    else:
-        arguments = definition.args
-        names = [*arguments.args, *arguments.kwonlyargs]
-        missing = [None] * (len(arguments.args) - len(arguments.defaults))
-        defaults = [*missing, *arguments.defaults, *arguments.kw_defaults]
-        rows = [(a.arg, a.annotation, default) for a, default in zip(names, defaults, strict=True)]
+    arguments: Any = definition.args
+    missing = [None] * (len(arguments.args) - len(arguments.defaults))
+    defaults = [*missing, *arguments.defaults, *arguments.kw_defaults]
     return {
-        name: Parameter(
-            name,
-            ast.unparse(annotation),
-            *described.get(name, ("", "")),
+        parameter.arg: Parameter(
+            parameter.arg,
+            ast.unparse(parameter.annotation),
+            *described.get(parameter.arg, ("", "")),
             REQUIRED if default is None else ast.unparse(default),
         )
-        for name, annotation, default in rows
+        for parameter, default in zip(arguments.args + arguments.kwonlyargs, defaults, strict=True)
     }
 
 
@@ -144,20 +132,19 @@ def _described(docstring: str) -> dict[str, tuple[str, str]]:
 
 
 @cache
-def _definition(name: str) -> ast.FunctionDef | ast.ClassDef:
-    """Return the definition of a public function or record, where its module has it from."""
+def _definition(name: str) -> ast.FunctionDef:
+    """Return the definition of a public function, where its module has it from."""
     module, _, function = name.rpartition(".")
     path = _PACKAGE.joinpath(*module.split("."))
-    package = f"glfs_bio.{module}" if path.is_dir() else f"glfs_bio.{module}".rpartition(".")[0]
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     text = path.read_text("utf-8")
     # up to a line that is not indented, and does not end the signature
-    block = re.search(rf"(?ms)^(def|class) {function}\b.*?(?=^[^\s)]|\Z)", text)
+    block = re.search(rf"(?ms)^def {function}\b.*?(?=^[^\s)]|\Z)", text)
     if block is not None:
         (definition,) = cast("list[ast.FunctionDef]", ast.parse(block[0]).body)
         return definition
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and function in {alias.name for alias in node.names}:
-            source = resolve_name("." * node.level + (node.module or ""), package)
+            source = resolve_name("." * node.level + (node.module or ""), f"glfs_bio.{module}")
             return _definition(f"{source.removeprefix('glfs_bio.')}.{function}")
     raise LookupError(name)

@@ -26,8 +26,7 @@ from .errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Ending of what is written as a folder, and what is in such a folder.
-_FOLDERS = ".zarr"
+#: What is in a folder of zarr.
 _OF_ZARR = (".zgroup", ".zattrs", ".zarray", "zarr.json")
 #: How names of temporary folders of this machine begin, before the process and a number.
 _TEMPORARY = f".glfs-{re.sub(r'[^a-zA-Z0-9_]', '_', platform.node()) or '_'}-"
@@ -78,30 +77,29 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
         raise InvalidValue(f"`{argument}={short(path)}` {failure} ({cause}): {remedy}") from error
 
 
-def check_target(path: str | Path, *, overwrite: bool) -> None:
-    """Refuse a file that cannot be written, before any work; ``.zarr`` is a folder."""
+def check_target(path: str | Path, *, overwrite: bool) -> Path:
+    """Return the path of a file that can be written, or refuse it; ``.zarr`` is a folder."""
     path = as_path(path)
     checks.flags(overwrite=overwrite)
     if (path.exists() or path.is_symlink()) and not overwrite:
         text = f"`path={short(path)}` exists: pass `overwrite=True` to replace it"
         raise FileExists(f"{text}, or choose another name")
-    is_store = path.suffix.lower() == _FOLDERS
+    is_store = path.suffix.lower() == ".zarr"
     if path.is_dir() and not (is_store and (is_zarr(path) or not any(path.iterdir()))):
         raise FileExists(f"`path={short(path)}` is a folder, which is not replaced: name a file")
     if not path.resolve().parent.is_dir():
         raise FileMissing(f"`path={short(path)}` is in a folder that is not there: create it first")
+    return path
 
 
 @contextmanager
 def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Write a file completely or not at all, through a temporary file next to it.
+    """Yield a temporary file, which takes the place of `path` after a block without errors.
 
-    The temporary file takes the name of `path` at the end of a block without errors.  A replaced
-    file keeps its permissions, and a link to a file stays a link.  Temporary files of processes
-    that were killed are removed; ``.zarr`` is a folder.
+    A replaced file keeps its permissions, and a link to a file stays a link.  Temporary files of
+    processes that were killed are removed.
     """
-    path = as_path(path)
-    check_target(path, overwrite=overwrite)
+    path = check_target(path, overwrite=overwrite)
     final = path.resolve()
     _remove_abandoned(final.parent)
     folder = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{os.getpid()}-", dir=final.parent))

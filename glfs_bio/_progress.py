@@ -35,24 +35,21 @@ _USUAL, _INFO = 1, 2
 _lines: ContextVar[list[str] | None] = ContextVar("lines", default=None)
 
 
-def _verbosity() -> int:
-    """Return scanpy's verbosity, its default where scanpy is not imported."""
-    settings = getattr(sys.modules.get("scanpy"), "settings", None)
-    return _USUAL if settings is None else int(settings.verbosity)
+def _setting(name: str, default: Any) -> Any:
+    """Return a setting of scanpy, the default where scanpy is not imported."""
+    return getattr(getattr(sys.modules.get("scanpy"), "settings", None), name, default)
 
 
 @contextmanager
 def progress(name: str) -> Iterator[None]:
     """Show a bar with a name, and then with the stages of a call; it is gone in the end.
 
-    It is for terminals and notebooks, but for those without ipywidgets, where rich would warn at
-    every change of it, or print it anew.  Within another bar there is none: that one shows the
-    stages.
+    Notebooks without ipywidgets have none, where rich would warn at every change, or print it anew.
     """
     console = Console(stderr=True)
     in_kernel = console.is_jupyter or _KERNEL in sys.modules  # Spyder's is no Jupyter to rich
     is_seen = find_spec("ipywidgets") if in_kernel else console.is_terminal
-    if not is_seen or _verbosity() <= 0 or stage_bar.get() is not None:
+    if not is_seen or _setting("verbosity", _USUAL) <= 0 or stage_bar.get() is not None:
         yield
         return
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
@@ -73,10 +70,7 @@ def progress(name: str) -> Iterator[None]:
 
 
 def with_bar(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Show the stages of a function with a bar; what it tells comes afterwards.
-
-    An argument that it does not take is refused, with where it belongs.
-    """
+    """Show a bar while a function runs, and refuse arguments that belong elsewhere."""
     parameters = signature(function).parameters
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
 
@@ -107,29 +101,20 @@ def collected() -> Iterator[list[str]]:
 
 
 def tell(summary: Callable[[], Iterable[str]]) -> None:
-    """Say the lines of a result: on the screen, or in the log of who asked that for information.
-
-    Where nobody looks, `summary` is not called.
-    """
+    """Say the lines of a result: on the screen, or in the log of who asked that for information."""
     collecting = _lines.get()
     if collecting is not None:
         collecting += summary()
     elif log.isEnabledFor(logging.INFO):
         for line in summary():
             log.info("%s", line)
-    elif _verbosity() >= (_USUAL if _is_watched() else _INFO):
+    elif _setting("verbosity", _USUAL) >= (_USUAL if _is_watched() else _INFO):
+        screen = sys.stdout if _KERNEL in sys.modules else sys.stderr
+        file = screen if _setting("logpath", None) is None else _setting("logfile", screen)
         for line in summary():
-            print(printable(line), file=_screen())
+            print(printable(line), file=file)
 
 
 def _is_watched() -> bool:
     """Return whether somebody may look: in a notebook, or at a terminal."""
     return _KERNEL in sys.modules or Console(stderr=True).is_terminal
-
-
-def _screen() -> Any:
-    """Where scanpy writes its messages: a file of the user, stdout in a notebook, else stderr."""
-    settings = getattr(sys.modules.get("scanpy"), "settings", None)
-    if settings is not None and settings.logpath is not None:
-        return settings.logfile
-    return sys.stdout if _KERNEL in sys.modules else sys.stderr

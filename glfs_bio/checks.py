@@ -1,13 +1,17 @@
-"""Checks of parameters: each names the parameter, its value, and what it should be."""
+"""Checks of parameters: each names the parameter, its value, and what it should be.
+
+And of the packages that come with an extra of ``pip install glfs-bio``.
+"""
 
 from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import InvalidType, InvalidValue, quoted, short
+from .errors import InvalidType, InvalidValue, PackageMissing, quoted, short
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,9 +29,25 @@ _OF_SCANPY = {
 _LARGEST: Any = sys.float_info.max
 #: Smaller numbers have lost digits, and their inverse may be infinite.
 _SMALLEST: Any = sys.float_info.min
-#: scikit-learn's.
-_LARGEST_SEED = 2**32 - 1
 _OR_NONE = ", or `None`"
+#: The extra that each package comes with.
+_EXTRAS = {
+    "gseapy": "enrich",
+    "jinja2": "report",
+    "matplotlib": "scanpy",
+    "openpyxl": "xlsx",
+    "pooch": "datasets",
+    "scanpy": "scanpy",
+    "typer": "cli",
+}
+
+
+def needs(task: str, *packages: str) -> None:
+    """Refuse, before any work, what `packages` are missing for."""
+    for package in packages:
+        if find_spec(package) is None:
+            remedy = f"pip install 'glfs-bio[{_EXTRAS[package]}]'"
+            raise PackageMissing(f"{task} needs the package `{package}`: {remedy}")
 
 
 def _refuse(name: str, value: object, allowed: str, *, right_type: bool) -> NoReturn:
@@ -75,8 +95,8 @@ def flags(**arguments: object) -> None:
 
 
 def seed(value: Any) -> None:
-    """Refuse a `random_state` that is no seed of NumPy's; a generator would give other results."""
-    whole_number("random_state", value, at_least=0, at_most=_LARGEST_SEED, or_none=True)
+    """Refuse a `random_state` that is no seed; a generator would give other results."""
+    whole_number("random_state", value, at_least=0, at_most=2**32 - 1, or_none=True)
 
 
 def real(name: str, values: ArrayLike) -> Array:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData, read_h5ad
 
-from ._extras import needs
 from ._files import reason
+from .checks import needs
 from .errors import InvalidValue, Unreachable
 
 __all__ = ["golub"]

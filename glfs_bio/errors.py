@@ -125,7 +125,7 @@ def printable(text: str) -> str:
 class Refusal(Exception):
     """Something that the package cannot work with; the object is as it was.
 
-    Raised as one of the kinds below, each of which is a builtin exception too.
+    The kinds below are builtin exceptions too.
     """
 
     def __init__(self, text: str) -> None:
@@ -173,10 +173,6 @@ class NotFound(Refusal, KeyError):
 
 class FileRefused(Refusal, OSError):
     """A file that cannot be read or written as asked."""
-
-
-class Unsupported(Refusal, RuntimeError):
-    """Work that cannot be done in this process or on this system."""
 
 
 class FileExists(FileRefused, FileExistsError):

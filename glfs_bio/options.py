@@ -21,9 +21,6 @@ from .methods import METHODS, OBJECTIVES
 if TYPE_CHECKING:
     from .solvers.panel import Method
 
-ACROSS = ("mean", "worst")
-SEARCHES = ("nested", "best")
-MISSING = ("raise", "warn", "ignore")
 #: Platforms that orders have a form of.
 PLATFORMS = ("xenium_v1", "xenium_prime", "merscope", "cosmx", "sheet")
 #: Minimum and maximum, or a maximum, of a number and of a number of genes.
@@ -69,10 +66,6 @@ _NEEDS = {
     "per_type": ("groupby",),
     "cost": ("budget",),
     "budget": ("cost",),
-}
-_REMEDIES = {
-    "groupby": "name the column of the cell types",
-    "counts_layer": 'name the layer of raw counts, or "X" where `adata.X` holds them',
 }
 
 
@@ -199,8 +192,7 @@ class Limits:
         needs = [(name, partner) for name in stated for partner in _NEEDS.get(name, ())]
         for name, partner in needs:
             if partner not in stated:
-                remedy = _REMEDIES.get(partner, "give both, or neither")
-                raise InvalidValue(f"`{name}` needs `{partner}`: {remedy}")
+                raise InvalidValue(f"`{name}` needs `{partner}`: give both, or neither")
         needed = {partner for _, partner in needs}
         if "counts_layer" in needed:
             needed.add("expected_counts")
@@ -452,11 +444,14 @@ class Request:
         for name in ("preserve", "include", "exclude"):  # to be gone through again, and recorded
             if isinstance(value := getattr(self, name), Iterator):
                 object.__setattr__(self, name, list(value))
+        if isinstance(self.preserve, Preserve):
+            text = "`preserve` has fields only where a panel is evaluated"
+            raise InvalidType(f"{text}: pass them as `preserve`, `cell_weights` and `use_rep`")
         checks.whole_number("n_genes", self.n_genes, at_least=1, or_none=True)
-        checks.one_of("across", self.across, ACROSS)
-        checks.one_of("search", self.search, SEARCHES)
+        checks.one_of("across", self.across, ("mean", "worst"))
+        checks.one_of("search", self.search, ("nested", "best"))
         checks.number("time_limit", self.time_limit, above=0.0, or_none=True)
-        checks.one_of("missing", self.missing, MISSING)
+        checks.one_of("missing", self.missing, ("raise", "warn", "ignore"))
         for name, record in _RECORDS.items():
             value = getattr(self, name)
             if value is not None and not isinstance(value, record):
@@ -494,9 +489,10 @@ class Request:
 
     def arguments(self) -> dict[str, Any]:
         """Return everything as arguments of :func:`~glfs_bio.pp.select_genes`."""
-        arguments = {name: getattr(self, name) for name in _names(Request)}
-        del arguments["structure"]
-        return arguments | self.structure.arguments()
+        arguments = vars(self) | self.structure.arguments()
+        for name in ("structure", "ranker"):  # the other is cached there
+            arguments.pop(name, None)
+        return arguments
 
     @classmethod
     def of(cls, n_genes: int | None = None, **arguments: Any) -> Request:
@@ -599,10 +595,9 @@ def _range(name: str, value: Any) -> tuple[Any, Any]:
 def _range_of_counts(name: str, value: Any) -> tuple[Any, Any]:
     """Return a range of whole numbers, which R may have as decimal ones."""
     bounds = _range(name, value)
-    for number in bounds:
-        if number is not None and number != int(number):
-            raise InvalidType(f"`{name}={short(value)}` must hold whole numbers")
-    least, most = (None if number is None else int(number) for number in bounds)
+    least, most = (None if bound is None else int(bound) for bound in bounds)
+    if (least, most) != bounds:
+        raise InvalidType(f"`{name}={short(value)}` must hold whole numbers")
     return least, most
 
 

@@ -66,7 +66,7 @@ def _doors() -> dict[str, Callable[[str], str]]:
     with suppress(ImportError):  # its own tests tell
         doors["R"] = import_module("glfs_bio.rbridge.words").R.show
     with suppress(ImportError):
-        doors["shell"] = import_module("glfs_bio.cli.messages").door({}, {}).show
+        doors["shell"] = import_module("glfs_bio.cli.call").door({}, {}).show
     return doors
 
 

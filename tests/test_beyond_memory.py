@@ -23,7 +23,7 @@ from glfs_bio import io, pl, pp, tl
 from glfs_bio.cells import cells as sample
 from glfs_bio.data import matrix as rows
 from glfs_bio.data.matrix import RowMatrix
-from glfs_bio.io import _sections
+from glfs_bio.io import _report
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Writing zarr v2"),
@@ -114,7 +114,7 @@ def _small_blocks(quick_umaps):
     with quick_umaps(), pytest.MonkeyPatch.context() as patch:
         for name, size in SIZES.items():
             patch.setattr(rows, name, size)
-        patch.setattr(_sections, "picture", lambda *_, **__: "data:,")  # as in plots
+        patch.setattr(_report, "picture", lambda *_, **__: "data:,")  # as in plots
         yield
 
 

@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from refusals import refused
 
 import glfs_bio
-from glfs_bio._extras import _EXTRAS
+from glfs_bio.checks import _EXTRAS
 from glfs_bio.errors import PackageMissing
 
 CALLS = {

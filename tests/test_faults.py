@@ -25,7 +25,7 @@ from refusals import refused
 import glfs_bio
 from glfs_bio import _files, datasets, io
 from glfs_bio.cli import app
-from glfs_bio.cli import files as shell
+from glfs_bio.cli import call as shell
 from glfs_bio.errors import InvalidValue, Unreachable
 
 PACKAGE = Path(glfs_bio.__file__).parent
@@ -33,7 +33,7 @@ FAULTS = ("killed in a write", "killed before it takes its place", "killed when 
 #: Starts the processes that are killed, interrupted or short of memory.
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(
-    ["pooch", "pytest", "refusals", "requests", "scanpy", "glfs_bio.cli.files"]
+    ["pooch", "pytest", "refusals", "requests", "scanpy", "glfs_bio.cli.call"]
 )
 
 
@@ -53,7 +53,7 @@ def write(adata, target):
     if target.suffix == ".csv":
         io.write_genes(adata, target, overwrite=True)
     else:
-        shell.put_cells(adata, target, overwrite=True)
+        shell.write_cells(adata, target, overwrite=True)
 
 
 def write_with(fault, adata, target, n_bytes):
@@ -135,7 +135,7 @@ def test_every_write_of_the_package_takes_the_place_of_the_old_file():
             if writes_a_file(node):
                 (safe.add if node in within else unsafe.append)(path.name)
     assert not unsafe
-    assert {"_lists.py", "files.py", "_figure.py", "_report.py", "sheets.py"} <= safe
+    assert {"_lists.py", "call.py", "_figure.py", "_report.py", "sheets.py"} <= safe
 
 
 def test_a_damaged_file_of_gene_sets(tmp_path):

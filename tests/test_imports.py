@@ -19,7 +19,7 @@ FLOORS = (
     *({"errors", "_typing"}, {"checks", "codec", "labels"}, {"data"}, {"cells"}, {"criterion"}),
     *({"solvers"}, {"methods"}, {"options"}, {"glfs2014", "rivals", "laprls"}),
     *({"measures"}, {"selection"}, {"estimators"}),
-    *({"_docs", "_extras", "_files", "_progress"}, {"vendors"}),
+    *({"_docs", "_files", "_progress"}, {"vendors"}),
     *({"datasets"}, {"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}),
     {"__init__", "__main__"},
 )

@@ -109,6 +109,7 @@ def test_a_platform_and_what_to_preserve():
         ({"time_limit": -1.0}, InvalidValue),
         ({"objective": "exact", "method": "variance"}, InvalidValue),
         ({"n_gene": 5}, InvalidType),
+        ({"preserve": Preserve("louvain")}, InvalidType),
     ],
 )
 def test_a_request_checks_itself(arguments, kind):

@@ -46,7 +46,7 @@ EVIL = "<script>alert('x')</script>\"'&{{7*7}}{% raw %}"
 def test_a_report_escapes_every_name(pbmc, tmp_path, monkeypatch, quick_umaps):
     """Names from the data that are markup, wherever the report shows a name."""
     pixel = "data:image/png;base64," + "A" * 40
-    monkeypatch.setattr(io._sections, "picture", lambda *_: pixel)
+    monkeypatch.setattr(io._report, "picture", lambda *_: pixel)
     glfs_bio.pp.select_genes(pbmc, 5)
     pbmc.var_names = [f"{EVIL}{gene}" for gene in pbmc.var_names]
     pbmc.obs[EVIL] = pbmc.obs["bulk_labels"]

@@ -163,6 +163,7 @@ NUMBA = """
 import numba
 import numpy as np
 from glfs_bio.data import threads as pools
+from glfs_bio.errors import Refusal
 
 @numba.njit(parallel=True)
 def total(values):
@@ -175,7 +176,7 @@ def total(values):
 def work(_):
     try:
         pools.need_numba("This")
-    except RuntimeError as error:
+    except Refusal as error:
         return str(error)
     return total(np.ones(10))
 

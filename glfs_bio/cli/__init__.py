@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from .commands import COMMANDS, Call, run_function
-from .messages import Messages, door
+from .call import Call, door, print_text
+from .commands import COMMANDS, run_function
 from .options import check_files, signature
 
 _HELP = {"help_option_names": ["-h", "--help"]}
@@ -24,18 +24,20 @@ def with_options(name: str) -> Any:
     commands = {row.function: f"glfs-bio {name}" for name, row in reversed(COMMANDS.items())}
 
     def run(*, json: bool, debug: bool, **line: Any) -> None:
-        messages = Messages(name, door(by_name, commands), as_json=json)
-        with messages.reporting(debug=debug):
-            check_files(options, line, json=json)
-            values = {
+        call = Call(name, command, door(by_name, commands), as_json=json)
+        with call.reporting(debug=debug):
+            check_files(options, line)
+            if json:
+                print_text("")  # is refused where stdout is closed
+            call.values = {
                 argument: by_name[argument].read(value, argument)
                 for argument, value in line.items()
                 if value not in (None, [], by_name[argument].default)
             }
-            (command.run or run_function)(Call(command, values, messages))
+            (command.run or run_function)(call)
             for option in options:
                 for path in option.paths(line) if option.file == "w" else []:
-                    messages.wrote(option.spelling, path)
+                    call.wrote(option.spelling, path)
 
     run.__signature__ = signature(options)  # type: ignore[attr-defined]
     app = typer.Typer(add_completion=False)
@@ -59,19 +61,6 @@ class _Commands(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         return name, command and with_options(str(name)), rest
 
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command; with ``--json`` a line that cannot be understood has its document."""
-        words = ctx.args
-        try:
-            return super().invoke(ctx)
-        except Exception as error:
-            if hasattr(error, "format_message") and "--json" in words:
-                command = ctx.invoked_subcommand
-                program = f"glfs-bio {command}" if command else "glfs-bio"
-                message = f"{error.format_message()} (see {program} --help)"
-                Messages(command, door({}, {}), as_json=True).fail(error, message)
-            raise
-
 
 app = typer.Typer(
     cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False, context_settings=_HELP
@@ -87,8 +76,7 @@ def main(
 
     Results go to stdout, tables as TSV, or to files, messages to stderr; with
     --json stdout is one JSON document. A file is written completely or not at
-    all. - instead of a file is stdin or stdout. Exit codes: 0 success, 1 invalid
-    data or value, 2 invalid command line.
+    all. Exit codes: 0 success, 1 invalid data or value, 2 invalid command line.
     """
     if version:
         from .. import __version__

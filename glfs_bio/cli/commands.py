@@ -2,130 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from operator import attrgetter
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import glfs_bio
 
 from .._docs import REQUIRED
-from . import files, options
-from .options import OUTPUT, TABLE, TABLES, Command, Option, file_option
+from . import options
+from .call import print_text
+from .options import OUTPUT, TABLE, TABLES, Command, Option
 
 if TYPE_CHECKING:
     import pandas as pd
     from anndata import AnnData
 
-    from .messages import Messages
+    from .call import Call
 
-#: Columns with names of genes, in all tables.
-_OF_GENES = ("gene", "substitute", "replaced_by", "replaces")
 #: Files of genes.
 _ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".gmt", ".rnk")
-
-
-@dataclass
-class Call:
-    """A command that runs, with the values of its options by name, where the line has them."""
-
-    command: Command
-    values: dict[str, Any]
-    messages: Messages
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The values that are arguments of the function."""
-        return {name: self.values[name] for name in self.command.arguments if name in self.values}
-
-    @property
-    def overwrite(self) -> bool:
-        """Whether files may be replaced."""
-        return "overwrite" in self.values
-
-    def cells(self, source: Path) -> AnnData:
-        """Read cells as the options say."""
-        names = ("transpose", "modality", "var_names", "log1p", "backed")
-        reading = {name: self.values[name] for name in names if name in self.values}
-        return files.load(source, **reading)
-
-    def result(self, cells: Any, **arguments: Any) -> tuple[AnnData, str]:
-        """Call the function, say what it says of its result, and return where that is, by key."""
-        from .._anndata import results
-        from .._progress import collected
-
-        function = attrgetter(self.command.function)(glfs_bio)
-        with collected() as lines:
-            function(cells, **self.arguments | arguments)
-        for line in lines:
-            self.messages.note(line)
-        adata = next(iter(cells.values())) if isinstance(cells, dict) else cells
-        key = results.last(adata)
-        self.messages.content |= {"key": key, "result": dict(adata.uns[key])}
-        return adata, key
-
-    def put(self, adata: AnnData, table: pd.DataFrame | None = None) -> None:
-        """Write the cells, all tables of the result, and the one that is printed otherwise."""
-        from .._anndata import read
-
-        result: Any = self.messages.content["result"]
-        folder: Any = self.values.get("tables")
-        if "output" in self.values:
-            files.put_cells(adata, self.values["output"], overwrite=self.overwrite)
-        tables = {name: value for name, value in result.items() if hasattr(value, "columns")}
-        tables |= {f"forecast_{name}": part for name, part in result.get("forecast", {}).items()}
-        for name, content in tables.items() if folder else ():
-            folder.mkdir(exist_ok=True)
-            path = folder / f"{name}.csv"
-            files.put_table(_with_index(content), path, overwrite=self.overwrite)
-            self.messages.wrote("--tables", path)
-        if table is None:
-            return
-        result["table"] = table = _with_index(table)
-        if "symbols" in self.values:
-            names = read.symbols(adata, self.values["symbols"]).fillna(adata.var_names.to_series())
-            genes = {name: table[name].map(names) for name in _OF_GENES if name in table}
-            result["table"] = table = table.assign(**genes)
-        target = self.target("table")
-        if target is not None:
-            files.put_table(table, target, overwrite=self.overwrite)
-
-    def put_genes(self, adata: AnnData, key: str, target: Path | None) -> None:
-        """Write the panel, the best gene first, and names of genes that the data lack."""
-        if target is not None:
-            with files.replacing(target, ".txt", overwrite=self.overwrite) as file:
-                glfs_bio.io.write_genes(adata, file, key=key, symbols=self.values.get("symbols"))
-
-    def target(self, name: str) -> Path | None:
-        """Return the file of an option, else stdout where nothing else is written there."""
-        is_free = not self.messages.as_json and not files.is_stream(self.values.get("output"))
-        return self.values.get(name) or (Path("-") if is_free else None)
 
 
 def run_function(call: Call) -> None:
     """Call the function, and write the cells, the panel or its order, and the table."""
     adata, key = call.result(call.cells(call.values["source"]))
     table, order = call.command.table, call.values.get("order")
-    call.put_genes(adata, key, call.values.get("genes_file"))
     if order is not None:
         glfs_bio.io.write_order(adata, order, key=key, overwrite=call.overwrite)
-    call.put(adata, table(call, adata, key) if callable(table) else adata.uns[key].get(table))
+    call.put(adata)
+    shown = table(call, adata, key) if callable(table) else adata.uns[key].get(table)
+    if shown is not None:
+        call.put_table(adata, shown)
 
 
 def write_files(call: Call) -> None:
-    """Call the function for every file, or for stdout."""
-    function = attrgetter(call.command.function)(glfs_bio)
-    targets = call.values["targets"]
-    ending = call.command.own[0].endings[0]
-    adata = call.cells(call.values["source"])
+    """Call the function for every file."""
+    adata, targets = call.cells(call.values["source"]), call.values["targets"]
     for target in targets if isinstance(targets, list) else [targets]:
-        with files.replacing(target, ending, overwrite=call.overwrite) as file:
-            function(adata, file, **call.arguments)
-
-
-def _with_index(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with its index as a column, where that has a name."""
-    return table if table.index.name is None else table.reset_index()
+        call.function(adata, target, overwrite=call.overwrite, **call.arguments)
 
 
 def _select(call: Call) -> None:
@@ -142,17 +56,21 @@ def _demo(call: Call) -> None:
 
 
 def _put_selection(call: Call, adata: AnnData, key: str) -> None:
-    """Write the cells, and the panel as a list."""
+    """Write the cells, and the panel as a list, or print it."""
     from .._anndata import results
+    from ..vendors import sheets
 
     call.put(adata)
-    call.messages.content["result"]["table"] = results.ranked(adata, key)
-    call.put_genes(adata, key, call.target("genes_file"))
+    table = call.content["result"]["table"] = results.ranked(adata, key)
+    if "genes_file" not in call.values and not call.as_json:
+        genes = call.names(adata).loc[table.index]
+        sheets.check_names(genes, Path("stdout.txt"))
+        print_text("".join(f"{gene}\n" for gene in genes))
 
 
 def _efficiency(call: Call) -> None:
-    table = glfs_bio.tl.estimate_efficiency(**call.arguments)
-    call.put(call.values["reference"], table.rename_axis("gene"))
+    table = call.function(**call.arguments)
+    call.put_table(call.values["reference"], table.rename_axis("gene"))
 
 
 def _frequencies(_: Call, adata: AnnData, key: str) -> pd.DataFrame:
@@ -171,12 +89,15 @@ def _predictions(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
     return table.rename(columns=columns).rename_axis("cell")
 
 
-_GENES = file_option("genes_file", "File for the panel, best gene first.", flags="--genes")
+_PANEL = "File for the panel, best gene first."
+_GENES = Option("genes_file", _PANEL, Path, "--genes", file="w", endings=_ENDINGS)
 _ALSO = "Another dataset; may be repeated. Each is a batch; --output has the first, with results."
-_FILES = f"Files: {', '.join(_ENDINGS)}; - is a list on stdout."
-_TARGETS = file_option("targets", _FILES, *_ENDINGS, flags="OUT...", default=REQUIRED)
-_ARCHIVE = file_option("targets", "The file: .zip.", ".zip", flags="OUT", default=REQUIRED)
-_PAGE = file_option("targets", "The report: .html.", ".html", flags="-o --output", default=REQUIRED)
+_ORDER = "The order, in the platform's form: .csv, .xlsx."
+_FILE = Option("targets", type=Path, default=REQUIRED, file="w")
+_FILES = f"Files: {', '.join(_ENDINGS)}."
+_TARGETS = replace(_FILE, help=_FILES, type=list[Path], flags="OUT...", endings=_ENDINGS)
+_ARCHIVE = replace(_FILE, help="The file: .zip.", flags="OUT", endings=(".zip",))
+_PAGE = replace(_FILE, help="The report: .html.", flags="-o --output", endings=(".html",))
 
 #: By their names, in the order of the help.
 COMMANDS = {
@@ -228,7 +149,7 @@ COMMANDS = {
     "export": Command(
         "io.write_genes",
         "panel.h5ad genes.txt genes.csv genes.gmt genes.rnk",
-        (replace(_TARGETS, type=list[Path]),),
+        (_TARGETS,),
         {
             "key": {"type": list[str]},
             "columns": {"type": list[str], "flags": "--column"},
@@ -239,7 +160,7 @@ COMMANDS = {
     "order": Command(
         "tl.order_panel",
         "pbmc.h5ad glfs --platform xenium_v1 --orderable vendor.csv --order order.csv",
-        (*Command.own, file_option("order", "The order, in the platform's form: .csv, .xlsx.")),
+        (*Command.own, Option("order", _ORDER, Path, file="w")),
         {"genes": {"flags": "--orderable", "file": "r"}},
     ),
     "reference": Command(

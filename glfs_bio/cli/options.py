@@ -1,7 +1,6 @@
-"""Options of commands: from the source of the functions that they call, and how values are written.
+"""Options of commands: those of the functions that they call, and how the line has their values.
 
-Names, types, defaults and help are those of Python's signatures and docstrings.  :data:`_KINDS` has
-what the shell writes otherwise.
+Names, types, defaults and help come from the source; :data:`_KINDS` has what is written otherwise.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import inspect
 import json
 import re
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,13 +18,15 @@ import typer
 import glfs_bio
 
 from .._docs import REQUIRED, Parameter, parameters_in_source, summary_in_source
-from .._files import check_target, reading
-from ..errors import FileMissing, InvalidValue, naming, quoted, short
-from . import files
+from .._files import check_target, existing, reading
+from ..errors import FileExists, FileMissing, InvalidValue, naming, quoted, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+#: Endings of files of cells, and of tables with what is between their columns.
+_CELLS = (".h5ad", ".zarr")
+TEXT_TABLES = {".csv": ",", ".tsv": "\t"}
 #: Parameters that the shell has otherwise, or not at all.
 _NOT_HERE = {"adata", "path", "inplace", "overwrite"}
 #: Endings of files with the fields of a record.
@@ -65,16 +66,10 @@ class Option:
         return [Path(path) for path in paths if path is not None]
 
 
-def file_option(
-    name: str, help: str, *endings: str, flags: str = "", default: Any = None
-) -> Option:
-    """Return the option of a file to write."""
-    return Option(name, help, Path, flags, default=default, file="w", endings=endings)
-
-
-_ANNOTATED = "File for the annotated cells: .h5ad or .zarr; - for .h5ad on stdout."
-OUTPUT = file_option("output", _ANNOTATED, *files.CELLS, flags="-o --output")
-TABLE = file_option("table", "File for the table: .csv or .tsv.", *files.TABLES)
+_ANNOTATED = "File for the annotated cells: .h5ad or .zarr."
+_TABLE = "File for the table: .csv or .tsv."
+OUTPUT = Option("output", _ANNOTATED, Path, "-o --output", file="w", endings=_CELLS)
+TABLE = Option("table", _TABLE, Path, file="w", endings=tuple(TEXT_TABLES))
 TABLES = Option("tables", "Folder for all tables of the result, as .csv.", Path)
 _AS_JSON = "Print one JSON document: the result, files and notes, or the error."
 _OF_ALL = (
@@ -177,11 +172,24 @@ def _plain(text: str, names: Mapping[str, str]) -> str:
 def _of_cells() -> list[Option]:
     """Return the options of cells."""
     about = "Cells × genes: .h5ad, .h5mu, .zarr, .csv, .tsv, .txt, .mtx, 10x .h5 or folder"
-    source = Option("source", f"{about}; - for stdin.", Path, "IN", default=REQUIRED, file="r")
+    source = Option("source", f"{about}.", Path, "IN", default=REQUIRED, file="r")
     described = parameters_in_source("io.read_cells")
     names = ("backed", "transpose", "modality", "var_names")
     log1p = Option("log1p", "Log-normalise the counts in X.", bool, default=False)
     return [source, *(_of_parameter(described[name]) for name in names), log1p]
+
+
+def cells_or_table(text: str, argument: str) -> Any:
+    """Return the cells of a file, or its table; another text as it is."""
+    ending = Path(text).suffix.lower()
+    if ending in _CELLS:
+        return glfs_bio.io.read_cells(text)
+    if ending not in TEXT_TABLES:
+        return text
+    import pandas as pd
+
+    with naming(path=argument), reading(text, "a table", argument):
+        return pd.read_csv(existing(text), sep=TEXT_TABLES[ending], index_col=0)
 
 
 def panels(words: list[str], argument: str) -> Any:
@@ -201,27 +209,25 @@ def panel(text: str, argument: str) -> str | list[str | re.Pattern[str]]:
     return genes([text], argument) if "," in text or text.startswith("@") else text
 
 
-def names_of(text: str, _: str = "") -> list[str]:
-    """Return names of genes: of a file, with or without ``@``, or with commas between them."""
-    from ..vendors.forms import read_panel
-
-    if "," in text:
-        return [name.strip() for name in text.split(",") if name.strip()]
-    return [*read_panel(text.removeprefix("@"))]
-
-
 def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
     """Return names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names."""
+    from ..vendors.forms import read_panel
+
     items: list[str | re.Pattern[str]] = []
     for text in [text.strip() for word in words for text in _PART.findall(word)]:
         if text[0] == "@":
-            items += names_of(text)
+            items += read_panel(text[1:])
         elif len(text) < 3 or text[0] != "/" or text[-1] != "/":
             items.append(text)
         else:
             with reading(text, "a regular expression", argument):
                 items.append(re.compile(text[1:-1]))
     return items
+
+
+def background(text: str, argument: str) -> list[str | re.Pattern[str]]:
+    """Return the genes of a list, or of a file, with or without ``@``."""
+    return genes([text if "," in text else f"@{text.removeprefix('@')}"], argument)
 
 
 def sizes(text: str, argument: str) -> list[int]:
@@ -254,16 +260,16 @@ def record(text: str, argument: str) -> Any:
         raise InvalidValue(f"`{argument}={short(text)}` must be a file, .json or .toml, or JSON")
     with reading(text, ending.strip(".") or "JSON", argument):
         content = text if text.startswith("{") else Path(text).read_text("utf-8")
-        fields = {**(tomllib.loads(content) if ending == ".toml" else json.loads(content))}
-    kind = argument.capitalize()
-    names = list(parameters_in_source(f"options.{kind}"))
-    for name in fields.keys() - {*names}:
+        values = {**(tomllib.loads(content) if ending == ".toml" else json.loads(content))}
+    kind = getattr(glfs_bio, argument.capitalize())
+    names = [item.name for item in fields(kind)]
+    for name in values.keys() - {*names}:
         text = f"`{argument}={short(name)}` is no field: choose from {quoted(*names)}"
         raise InvalidValue(text)
-    for name in {"efficiency", "spillover_to"} & fields.keys():
-        if isinstance(fields[name], str):
-            fields[name] = files.cells_or_table(fields[name], argument)
-    return getattr(glfs_bio, kind)(**fields)
+    for name in {"efficiency", "spillover_to"} & values.keys():
+        if isinstance(values[name], str):
+            values[name] = cells_or_table(values[name], argument)
+    return kind(**values)
 
 
 def platform(text: str, argument: str) -> Any:
@@ -286,8 +292,8 @@ _KINDS: dict[str, dict[str, Any]] = {
     "panel": {"flags": "PANEL", "read": panel, "note": _PANEL, "default": REQUIRED},
     "catalogue": {"read": panel, "note": _PANEL},
     "drop": {"read": panel, "note": _LIST},
-    "AnnData": {"type": Path, "file": "r", "read": lambda path, _: files.load(path)},
-    "background": {"read": names_of, "note": _LIST},
+    "AnnData": {"type": Path, "file": "r", "read": lambda path, _: glfs_bio.io.read_cells(path)},
+    "background": {"read": background, "note": _LIST},
     "measures": {"read": lambda text, _: text.split(","), "note": _COMMAS},
     "sizes": {"read": sizes, "note": _COMMAS},
     "Genes": {"type": list[str], "read": genes, "note": _GENES},
@@ -302,18 +308,13 @@ _KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def check_files(options: Sequence[Option], line: Mapping[str, Any], *, json: bool) -> None:
-    """Refuse, before anything is loaded, what cannot be read or written.
-
-    With `json` stdout has the document.
-    """
-    overwrite, streams = line.get("overwrite", False), []
-    files_of_line = [(option, path) for option in options for path in option.paths(line)]
-    for option, path in files_of_line:
+def check_files(options: Sequence[Option], line: Mapping[str, Any]) -> None:
+    """Refuse, before anything is loaded, files that cannot be read or written."""
+    overwrite, folder = line.get("overwrite", False), line.get("tables")
+    files = [(option, path) for option in options for path in option.paths(line)]
+    for option, path in files:
         has_ending = not option.endings or path.suffix.lower() in option.endings
-        if files.is_stream(path):
-            streams += [option.name] if option.file == "w" else []
-        elif option.file == "w":
+        if option.file == "w":
             if not has_ending:
                 endings = " or ".join(option.endings)
                 raise InvalidValue(f"`{option.name}={short(path)}` must end with {endings}")
@@ -322,13 +323,8 @@ def check_files(options: Sequence[Option], line: Mapping[str, Any], *, json: boo
         elif has_ending and not path.exists():
             text = f"`{option.name}={short(path)}` does not exist"
             raise FileMissing(f"{text}: name a file or folder that is there")
-    if json:
-        files.stdout()
-        streams.append("json")
-    if len(streams) > 1:
-        text = f"`{streams[0]}` and `{streams[1]}` are both written to stdout"
-        raise InvalidValue(f"{text}: write one to a file")
-    folder = line.get("tables")
+    if folder is not None and folder.is_file():
+        raise FileExists(f"`tables={short(folder)}` is a file: name a folder")
     if folder is not None:
         with naming(path="tables"):
             for path in folder.glob("*.csv") if folder.is_dir() else [folder]:

@@ -20,7 +20,7 @@ from itertools import chain, islice, starmap
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import Unsupported
+from ..errors import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -119,7 +119,7 @@ def need_numba(task: str) -> None:
     if forked() and _numba_ran_before(os.getpid()):
         text = f"{task} needs threads of `numba`, which ran before this process was forked"
         remedy = "start the workers with `multiprocessing.get_context('spawn')`"
-        raise Unsupported(f"{text}, and cannot run in it: {remedy}")
+        raise Refusal(f"{text}, and cannot run in it: {remedy}")
 
 
 @cache

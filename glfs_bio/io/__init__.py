@@ -9,16 +9,8 @@ from ._order import write_order, write_reference
 from ._read import read_cells
 from ._report import write_report
 
-__all__ = [
-    "read_cells",
-    "read_genes",
-    "read_markers",
-    "read_panel",
-    "write_genes",
-    "write_order",
-    "write_reference",
-    "write_report",
-]
+__all__ = ["read_cells", "read_genes", "read_markers", "read_panel"]
+__all__ += ["write_genes", "write_order", "write_reference", "write_report"]
 
 
 def __dir__() -> list[str]:

@@ -12,8 +12,8 @@ import pandas as pd
 from .. import checks
 from .._anndata import read, results
 from .._docs import documented
-from .._extras import needs
 from .._files import as_path, bad_file, check_target, replacing
+from ..checks import needs
 from ..errors import InvalidType, InvalidValue, NotFound, listed, quoted, short
 from ..vendors import sheets
 

@@ -13,9 +13,9 @@ from scipy import sparse
 from .. import checks
 from .._anndata import columns, read, results
 from .._docs import documented
-from .._extras import needs
-from .._files import as_path, bad_file, check_target, replacing
+from .._files import bad_file, check_target, replacing
 from .._progress import with_bar
+from ..checks import needs
 from ..data.matrix import RowMatrix
 from ..errors import InvalidValue, listed, naming, note, short, show_stage, subject
 from ..options import canonical_name
@@ -91,8 +91,7 @@ def write_order(
     >>> len(panel), panel.form
     (5, 'table')
     """
-    path = as_path(path)
-    check_target(path, overwrite=overwrite)
+    path = check_target(path, overwrite=overwrite)
     read.check(adata)
     checks.texts(key=key, or_none=True)
     name: Any = canonical_name(platform)
@@ -106,9 +105,7 @@ def write_order(
     name = str(order["platform"]) if name is None else name
     form, ending = ORDERS[name], path.suffix.lower()
     if ending not in form.endings:
-        raise InvalidValue(
-            f"`path={short(path)}` must end with {' or '.join(form.endings)} for a {form.title}"
-        )
+        raise bad_file(path, f"must end with {' or '.join(form.endings)} for a {form.title}")
     if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")
     table: Any = order_panel(adata, key, name, inplace=False) if is_selection else order["table"]
@@ -117,16 +114,13 @@ def write_order(
         check_size(len(table), name)
     without_id = table["gene"][table["id"] == ""]
     if form.needs_ids and len(without_id):
-        raise InvalidValue(
-            f"`platform={short(name)}` needs an Ensembl id of every gene, and {listed(without_id)} "
-            "has none: make the order for this platform with `glfs_bio.tl.order_panel(adata)`"
-        )
+        text = f"`platform={short(name)}` needs Ensembl ids, and {listed(without_id)} has none"
+        remedy = "make the order for this platform with `glfs_bio.tl.order_panel(adata)`"
+        raise InvalidValue(f"{text}: {remedy}")
     most = int(table["n_probe_sets"].max())
     if most > form.most_probe_sets > 0:
-        raise InvalidValue(
-            f"`platform={short(name)}` has at most {form.most_probe_sets} probe sets of a gene, "
-            f"not the {most} ordered: change n_probe_sets in its table"
-        )
+        text = f"`platform={short(name)}` has at most {form.most_probe_sets} probe sets of a gene"
+        raise InvalidValue(f"{text}, not the {most} ordered: change n_probe_sets in its table")
     sheets.check_names(table["gene"], path)
     sheets.write(_content(table, name), path, overwrite=overwrite, sheet="order")
 
@@ -136,16 +130,13 @@ def _content(table: pd.DataFrame, platform: str) -> pd.DataFrame:
     n_probe_sets = table["n_probe_sets"].astype(int).astype(str).replace("0", "")
     forced = table["forced"].astype(bool)
     if platform == "sheet":
-        words = forced.map({True: "TRUE", False: "FALSE"})
-        table = table.assign(n_probe_sets=n_probe_sets, forced=words)
+        table = table.assign(n_probe_sets=n_probe_sets, forced=np.where(forced, "TRUE", "FALSE"))
         return table.rename(columns={"id": "ensembl_id"})
     gene = "Display Name" if platform == "cosmx" else "Gene"
-    content = pd.DataFrame({gene: table["gene"], "Ensembl ID": table["id"]})
-    if not ORDERS[platform].most_probe_sets:
-        return content
-    return content.assign(
-        **{"Probe sets": n_probe_sets, "Force": forced.map({True: "forced", False: ""})}
-    )
+    content = {gene: table["gene"], "Ensembl ID": table["id"]}
+    if ORDERS[platform].most_probe_sets:
+        content |= {"Probe sets": n_probe_sets, "Force": np.where(forced, "forced", "")}
+    return pd.DataFrame(content)
 
 
 @with_bar
@@ -207,8 +198,7 @@ def write_reference(
     ...     zipfile.ZipFile(path).namelist()
     ['matrix.mtx.gz', 'features.tsv.gz', 'barcodes.tsv.gz', 'celltypes.csv']
     """
-    path = as_path(path)
-    check_target(path, overwrite=overwrite)
+    path = check_target(path, overwrite=overwrite)
     checks.number("max_bytes", max_bytes, above=0.0)
     checks.seed(random_state)
     if path.suffix.lower() != ".zip":
@@ -255,10 +245,7 @@ def _write_cells_that_fit(
     order: Index,
     max_bytes: float,
 ) -> int:
-    """Write a reference of as many cells as fit into a file, and return their number.
-
-    The same cells give the same file.
-    """
+    """Write a reference of as many cells as fit into a file, and return their number."""
 
     def size_of(n_drawn: int) -> int:
         drawn = np.sort(order[:n_drawn])
@@ -272,9 +259,8 @@ def _write_cells_that_fit(
     while (size := size_of(n_cells)) > max_bytes:
         n_cells = int(n_cells * _ROOM * max_bytes / size)
         if n_cells < n_types:
-            raise InvalidValue(
-                f"`max_bytes={short(max_bytes)}` has no room for a cell of every type: allow more"
-            )
+            text = f"`max_bytes={short(max_bytes)}` has no room for a cell of every type"
+            raise InvalidValue(f"{text}: allow more")
     return n_cells
 
 

@@ -14,8 +14,8 @@ from anndata.io import read_elem, sparse_dataset
 
 from .. import checks
 from .._anndata import read
-from .._extras import needs
 from .._files import as_path, bad_file, is_zarr, reading
+from ..checks import needs
 from ..data.matrix import check_indices
 from ..errors import FileMissing, InvalidValue, NotFound, listed, quoted, short
 from ..vendors import sheets

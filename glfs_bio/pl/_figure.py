@@ -13,8 +13,8 @@ import numpy as np
 
 from .. import checks
 from .._docs import Function, documented
-from .._extras import needs
 from .._files import as_path, replacing
+from ..checks import needs
 from ..errors import InvalidType, InvalidValue, short
 
 if TYPE_CHECKING:

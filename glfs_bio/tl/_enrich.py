@@ -13,7 +13,7 @@ from scipy.stats import false_discovery_control
 from .. import checks, codec
 from .._anndata import names, read, results, stale
 from .._anndata.tool import Result, tool
-from .._extras import needs
+from ..checks import needs
 from ..errors import InvalidValue, caution, listed, naming, short
 from ..vendors.genes import said_of, sets_of, within
 

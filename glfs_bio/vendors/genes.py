@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._extras import needs
 from .._files import bad_file, reading, reason
+from ..checks import needs
 from ..errors import InvalidType, InvalidValue, Unreachable, listed, naming, short
 from . import names, sheets
 

@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._extras import needs
 from .._files import as_path, bad_file, existing, reading, replacing
+from ..checks import needs
 from ..errors import InvalidValue, NotFound, Refusal, listed, quoted, short
 from . import names
 

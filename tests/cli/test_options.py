@@ -15,7 +15,7 @@ import glfs_bio
 from glfs_bio import Preserve
 from glfs_bio._docs import REQUIRED, parameters_in_source
 from glfs_bio.cli import COMMANDS, app, options, with_options
-from glfs_bio.cli.messages import door
+from glfs_bio.cli.call import door
 from glfs_bio.cli.options import Option
 from glfs_bio.errors import LOG_NORMALISE, InvalidValue
 

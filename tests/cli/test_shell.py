@@ -69,10 +69,11 @@ def test_completion(folder, shell, script, words, expected):
 
 
 def test_a_closed_stdout_is_said(folder):
-    done = run("bash", "glfs-bio select cells.h5ad -n 2 --n-comps 5 >&-", folder)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "stdout" in done.stderr
+    for words in ("", "--json"):
+        done = run("bash", f"glfs-bio select cells.h5ad -n 2 --n-comps 5 {words} >&-", folder)
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        assert "stdout" in done.stderr
 
 
 def test_files_are_written_though_nobody_reads_stdout(folder):

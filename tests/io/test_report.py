@@ -16,7 +16,7 @@ from refusals import refused
 
 import glfs_bio
 from glfs_bio.errors import FileExists, Refusal
-from glfs_bio.io import _sections, write_report
+from glfs_bio.io import _report, write_report
 
 ODD = "<script>document.title='owned'</script>"
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -68,7 +68,7 @@ def tree(page):
 @pytest.fixture
 def page_of(tmp_path, monkeypatch):
     """Maker of pages whose pictures are not drawn."""
-    monkeypatch.setattr(_sections.Subject, "figure", lambda *_, **__: _PIXEL)
+    monkeypatch.setattr(_report.Subject, "figure", lambda *_, **__: _PIXEL)
 
     def make(adata, **options):
         write_report(adata, tmp_path / "x.html", **{"basis": False, "overwrite": True, **options})
@@ -239,7 +239,7 @@ def test_umaps_are_computed_of_few_cells_unless_one_is_named(pbmc, page_of, monk
     glfs_bio.pp.select_genes(pbmc, 5)
     for options, n_maps in (({"basis": None}, 1), ({"basis": False}, 0), ({"basis": "pca"}, 1)):
         assert len(every(section(page_of(pbmc, **options), "cells"), "img")) == n_maps
-    monkeypatch.setattr("glfs_bio.io._sections.MOST_EXACT", pbmc.n_obs - 1)
+    monkeypatch.setattr("glfs_bio.io._report.MOST_EXACT", pbmc.n_obs - 1)
     assert every(section(page_of(pbmc, basis=None), "cells"), "img") == []
 
 

@@ -22,7 +22,7 @@ from glfs_bio import datasets
 from glfs_bio._anndata.names import is_member
 from glfs_bio.cli import app
 from glfs_bio.estimators import _glfs_laprls
-from glfs_bio.io import _sections
+from glfs_bio.io import _report
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "vignettes"
@@ -88,7 +88,7 @@ def run(data_folder, quick_umaps, monkeypatch):
 
     read_h5ad, shows = ad.read_h5ad, sc.settings.autoshow
     sc.settings.autoshow = False
-    monkeypatch.setattr(_sections, "picture", lambda *_, **__: "data:,")  # others test reports
+    monkeypatch.setattr(_report, "picture", lambda *_, **__: "data:,")  # others test reports
     with quick_umaps():
         yield run
     sc.settings.autoshow = shows
