@@ -141,16 +141,14 @@ def classify(
         shared = adata.var_names.isin(new.var_names)
     genes = np.flatnonzero(chosen.allowed & shared)
     if not len(genes) or (chosen.included & ~shared).any():
-        text = "`new` lacks genes of `include`, or all candidates"
-        raise InvalidValue(f"{text}: use the gene names of `adata`")
+        raise InvalidValue("`new` lacks genes of `include`, or all candidates: name genes alike")
     if n_genes is not None:
         checks.whole_numbers("n_genes", n_genes, at_most=len(genes))
     model = GLFSLapRLSClassifier(n_genes, random_state=random_state)
     columns.log_labels(classes, model.cv if n_genes is None or np.ndim(n_genes) else None)
     candidates = data if len(genes) == adata.n_vars else RowMatrix(data, genes=genes)
-    included = np.flatnonzero(chosen.included[genes]) if chosen.included.any() else None
     with naming(y="labels", batch="batch_key"):
-        model.fit(candidates, codes, batch=batch, include=included)
+        model.fit(candidates, codes, batch=batch, include=np.flatnonzero(chosen.included[genes]))
     panel = adata.var_names[genes[model.genes_]]
     fitted = {name: getattr(model, f"{name}_") for name in _FITTED if hasattr(model, f"{name}_")}
     fitted["genes"] = panel.to_numpy(dtype=object)

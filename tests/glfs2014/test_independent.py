@@ -8,7 +8,7 @@ import pytest
 from glfs_bio import laprls
 from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.glfs2014 import path
-from glfs_bio.glfs2014.solver import kkt_residuals, minimise
+from glfs_bio.glfs2014.path import kkt_residuals, minimise
 from glfs_bio.glfs2014.variance import Variance
 from glfs_bio.methods import OBJECTIVES
 

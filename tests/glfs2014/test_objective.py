@@ -15,7 +15,7 @@ from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.errors import InvalidType, InvalidValue
 from glfs_bio.glfs2014 import Exact, path
-from glfs_bio.glfs2014.solver import minimise, two_loop
+from glfs_bio.glfs2014.path import minimise, two_loop
 from glfs_bio.glfs2014.variance import Variance
 from glfs_bio.methods import OBJECTIVES
 from glfs_bio.options import Request
@@ -101,7 +101,7 @@ def settings_of_problems(draw):
     objective = objective_of(genes / np.abs(genes).max(), np.eye(r) + root @ root.T, name)
     try:
         return objective, *path.start(objective)
-    except path.Collapse:
+    except InvalidValue:
         reject()
 
 
@@ -193,13 +193,13 @@ def test_a_walk_ends_at_lam_or_says_where_it_collapses(of_cells, monkeypatch):
         solution = path.walk(of_cells, last=lam)[-1]
         assert solution.lam == lam
         assert solution.converged
-    with refused(path.Collapse, "lam"):
+    with refused(InvalidValue, "lam"):
         path.walk(of_cells, last=1e9)
     with refused(InvalidValue, "lam"):
         path.walk(of_cells, last=1e-40)
     monkeypatch.setattr(path, "start", lambda *_: (beta, 1e30))
     for walk in (path.walk, path.line_search):
-        with refused(path.Collapse, "X"):
+        with refused(InvalidValue, "X"):
             walk(of_cells)
 
 
@@ -231,7 +231,7 @@ def test_sizes_that_no_lambda_balances():
     genes = rng.normal(size=(8, 4)) * 10.0 ** rng.uniform(-2, 2, size=(8, 1))
     genes[4:] *= 0.01
     root = 100.0 * rng.normal(size=(4, 4))
-    with refused(path.Collapse, "X"):
+    with refused(InvalidValue, "X"):
         path.start(objective_of(genes, np.eye(4) + root @ root.T, "printed"))
 
 
