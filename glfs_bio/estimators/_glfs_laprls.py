@@ -246,11 +246,13 @@ class GLFSLapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
 
     def decision_function(self, X: Matrix) -> Array:
         """Return the decision values of the classifier."""
-        return self.classifier_.decision_function(self._selected(X))
+        X = self._selected(X)
+        return self.classifier_.decision_function(X)
 
     def predict(self, X: Matrix) -> NDArray[np.generic]:
         """Return the class with the largest decision value."""
-        return self.classifier_.predict(self._selected(X))
+        X = self._selected(X)
+        return self.classifier_.predict(X)
 
     def _selected(self, X: Matrix) -> Matrix:
         check_is_fitted(self)

@@ -83,14 +83,8 @@ class Exact(Method):
         return m, np.ones_like(m)
 
     @classmethod
-    def block(cls, genes: Array, stiffness: Array) -> Phi:
-        """φ of reduced genes C, (n_genes, r), with ``K = VᵀBV``, positive definite, (r, r)."""
-        kappa, basis = np.linalg.eigh(stiffness)
-        return cls.whitened(genes @ (basis * np.sqrt(kappa)), kappa)
-
-    @classmethod
     def whitened(cls, genes: Array, kappa: Array) -> Phi:
-        """φ of whitened genes, with the eigenvalues of K."""
+        """φ of whitened genes, with the eigenvalues of ``K = VᵀBV``."""
         left, right = cls.diagonals(1.0 / kappa)
         return Phi(genes, left, right, np.zeros((len(kappa), len(kappa))))
 

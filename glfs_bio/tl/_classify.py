@@ -48,9 +48,7 @@ def classify(
 
     :class:`~glfs_bio.estimators.GLFSLapRLSClassifier` selects the genes and classifies the cells by
     them; used on arrays, it has further options, and joblib or skops keep it in a file.  Cells
-    without a label
-    are unlabelled data: they belong to the graph of nearest neighbours, and not to the squared
-    error.
+    without a label belong to the graph of nearest neighbours, and not to the squared error.
 
     Parameters
     ----------
@@ -102,10 +100,8 @@ def classify(
     ``.uns[key_added]["cv_errors"]`` : int, shape (n_tried,)
         Errors out of ``n_tested`` for each number in ``tried``, if cross-validation chose the
         number.
-    ``.uns[key_added]["n_genes"]``, ``["n_labelled"]`` : int
-        Number of genes, and of cells with a label.
-    ``.uns[key_added]["n_folds"]``, ``["n_tested"]`` : int
-        Number of folds, and of cells in them.
+    ``.uns[key_added]["n_genes"]``, ``["n_labelled"]``, ``["n_folds"]``, ``["n_tested"]`` : int
+        Number of genes, of cells with a label, of folds, and of cells in them.
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
 

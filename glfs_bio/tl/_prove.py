@@ -89,12 +89,9 @@ def prove_panel(
 
     ``.uns[key_added]["proven"]`` : bool
         Whether no panel preserves more than ``best_preserved``.
-    ``.uns[key_added]["preserved"]`` : float
-        Preserved share of the panel.
-    ``.uns[key_added]["best_preserved"]`` : float
-        Preserved share of the best panel that is known.
-    ``.uns[key_added]["most_preserved"]`` : float
-        Upper bound on the preserved share of any such panel.
+    ``.uns[key_added]["preserved"]``, ``["best_preserved"]``, ``["most_preserved"]`` : float
+        Preserved share of the panel, of the best panel that is known, and an upper bound on that of
+        any such panel.
     ``.uns[key_added]["optimality"]`` : float
         Lower bound on ``preserved`` relative to the best panel; 1 if it is proven to be the best.
         As in :func:`~glfs_bio.pp.select_genes`, genes that must be in do not count.
@@ -107,10 +104,8 @@ def prove_panel(
     ``.uns[key_added]["n_every"]``, ``["n_open"]`` : int
         Number of genes that are in every best panel, and of those that are open; and
         ``n_every_within`` and ``n_open_within`` of all panels within the tolerance.
-    ``.uns[key_added]["n_genes"]``, ``["n_tested"]`` : int
-        Number of genes of the panel, and of candidate genes.
-    ``.uns[key_added]["n_nodes"]`` : int
-        Nodes of the branch and bound.
+    ``.uns[key_added]["n_genes"]``, ``["n_tested"]``, ``["n_nodes"]`` : int
+        Number of genes of the panel, of candidate genes, and of nodes of the branch and bound.
     ``.uns[key_added]["best"]`` : str
         Key of a better panel that is stored, if any.
     <params and versions>
@@ -119,10 +114,8 @@ def prove_panel(
 
     ``.var[f"{key}_certificate"]``, ``.var[f"{key}_certificate_within"]`` : str
         Certificates of all genes; also those in the table of its explanation.
-    ``.uns[key]["optimality"]`` : float
-        The last entry, which is 1 if the panel is proven to be the best.
-    ``.uns[key]["tolerance"]`` : float
-        The tolerance.
+    ``.uns[key]["optimality"]``, ``["tolerance"]`` : float
+        The last entry, which is 1 if the panel is proven to be the best; and the tolerance.
 
     A better panel is stored beside the selection, with the outputs of
     :func:`~glfs_bio.pp.select_genes` under ``f"{key}_best"``, and the key of the selection as

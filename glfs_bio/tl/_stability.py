@@ -104,10 +104,9 @@ def stability(
         ``gene`` and ``frequency``.
     ``.uns[key_added]["n_genes"]`` : int, shape (n_resamples,)
         Sizes of the selections.
-    ``.uns[key_added]["n_included"]`` : int
-        Number of genes of each that were included, and are not counted.
-    ``.uns[key_added]["n_shared"]`` : int
-        Number of genes of the selection in the consensus panel.
+    ``.uns[key_added]["n_included"]``, ``["n_shared"]`` : int
+        Number of genes of each that were included, and are not counted; and of genes of the
+        selection in the consensus panel.
     ``.uns[key_added]["n_tested"]``, ``["n_cells"]`` : int
         Number of candidate genes, and of cells in a subsample.
     ``.uns[key_added]["of"]`` : str

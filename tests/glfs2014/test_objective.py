@@ -26,7 +26,9 @@ TOL = 1e-6
 
 
 def objective_of(genes, stiffness, name="exact"):
-    return Variance((OBJECTIVES[name].block(genes, stiffness),))
+    """Of reduced genes, (n_genes, r), with ``K = VᵀBV``, (r, r)."""
+    kappa, basis = np.linalg.eigh(stiffness)
+    return Variance((OBJECTIVES[name].whitened(genes @ (basis * np.sqrt(kappa)), kappa),))
 
 
 @pytest.fixture
@@ -248,11 +250,11 @@ def test_printed_differs_from_exact_unless_matrices_commute():
 def test_blocks_add_up_and_covered_genes_count_as_if_they_had_the_weight():
     rng = np.random.default_rng(0)
     beta, include = rng.uniform(size=20), np.array([3, 7])
-    blocks = [
-        OBJECTIVES["exact"].block(rng.normal(size=(20, r)), np.diag(np.linspace(1.0, 9.0, r)))
-        for r in (6, 9)
+    parts = [
+        objective_of(rng.normal(size=(20, r)), np.diag(np.linspace(1.0, 9.0, r))) for r in (6, 9)
     ]
-    both, alone = Variance(tuple(blocks)).at(beta), [Variance((b,)).at(beta) for b in blocks]
+    blocks = [block for part in parts for block in part.blocks]
+    both, alone = Variance(tuple(blocks)).at(beta), [part.at(beta) for part in parts]
     assert both.value == pytest.approx(sum(point.value for point in alone))
     np.testing.assert_allclose(both.gradient, sum(point.gradient for point in alone))
     covered = Variance(tuple(block.cover(include, beta[include]) for block in blocks))
