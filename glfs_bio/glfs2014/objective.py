@@ -123,7 +123,9 @@ class Exact(Method):
             if self.lam is None and size is not None:
                 chosen = path.at_least(solutions, size - len(include))
             self._warn(chosen, size, len(include))
-            scores = _scores(objective.squared_norms, chosen)
+            waiting = np.minimum(-chosen.gradient / chosen.lam, 1.0)
+            waiting[objective.squared_norms == 0] = waiting.min() - 1.0
+            scores = np.where(chosen.beta > 0, 1.0 + chosen.beta / chosen.beta.sum(), waiting)
             scores[include] = 2.0 + norms / max(norms.max(initial=0.0), np.finfo(float).tiny)
             weights = chosen.beta.copy()
             weights[include] = fixed
@@ -180,9 +182,3 @@ class Printed(Exact):
     def diagonals(m: Array) -> tuple[Array, Array]:
         """Return N₁ and N₂ for ``M = diag(m)``."""
         return m**2, 1.0 / m
-
-
-def _scores(squared_norms: Array, chosen: Solution) -> Array:
-    waiting = np.minimum(-chosen.gradient / chosen.lam, 1.0)
-    waiting[squared_norms == 0] = waiting.min() - 1.0
-    return np.where(chosen.beta > 0, 1.0 + chosen.beta / chosen.beta.sum(), waiting)

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from ..options import Limits, Request
     from ._panel import Basis
 
-    Flags = NDArray[np.bool_]
-
 #: How files of orders mark a gene that is to be designed whatever the checks of the vendor say.
 _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
 #: A gene with a larger share of the counts of an order is noted: alone it fills an image.
@@ -437,7 +435,7 @@ def _with_ids_of_file(table: pd.DataFrame, resolver: Resolver) -> pd.DataFrame:
 
 
 def _faults(
-    table: pd.DataFrame, resolver: Resolver, needs_ids: bool, listed_genes: Flags | None
+    table: pd.DataFrame, resolver: Resolver, needs_ids: bool, listed_genes: NDArray[np.bool_] | None
 ) -> pd.Series:
     """Return why names that were looked up cannot be ordered, ``""`` where they can."""
     fault = pd.Series("", index=table.index, dtype=object)

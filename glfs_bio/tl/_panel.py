@@ -19,7 +19,7 @@ from ..cells.spec import StructureSpec
 from ..criterion.panel import MIN_SCORE, MeasuredPanel
 from ..criterion.platform import AS_REFERENCE, Detection
 from ..data.threads import few_threads
-from ..errors import InvalidValue, caution, listed, note, quoted, short, subject
+from ..errors import InvalidValue, caution, note, quoted, short, subject
 from ..options import Preserve, Request
 from ..selection import check_batches, warn_of_noise
 from ..solvers.panel import Candidates, adds_nothing
@@ -165,10 +165,8 @@ def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
 
 def one_data_set(adata: AnnData, key: str, argument: str) -> None:
     """Refuse a selection from several datasets, of which an object is one."""
-    names = adata.uns[key].get("data_sets")
-    if names is not None:
-        text = f"`{argument}={short(key)}` is of several datasets ({listed(names)})"
-        raise InvalidValue(f"{text}: concatenate them, and select with a `batch_key`")
+    if "data_sets" in adata.uns[key]:
+        raise InvalidValue(f"`{argument}={short(key)}` is of several datasets: concatenate them")
 
 
 def overridden(recorded: Request, request: Request) -> list[str]:
