@@ -40,11 +40,9 @@ def solve(
     lambda2: float,
     sample_weight: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Weights w, shape (n_features, n_targets), and intercepts w_0 of all targets at once.
+    """Return w, shape (n_features, n_targets), and w_0 of all targets at once.
 
-    `data` are samples × features, sparse data never made dense; `smoother` is L, shape (n_samples,
-    n_samples); `sample_weight` is j ≥ 0, shape (n_samples,); rows of `targets` without weight are
-    not looked at.
+    `smoother` is L, and `sample_weight` j ≥ 0; rows of `targets` without weight are not looked at.
     """
     n_samples, n_features = data.shape
     j = np.ones(n_samples) if sample_weight is None else sample_weight
@@ -99,11 +97,10 @@ def held_out(
     lambda2: float,
     sample_weight: Array,
 ) -> Array:
-    """Values of every sample by the fit to all folds but its own, shape (n_samples, n_targets).
+    """Return values of samples by the fit to all folds but their own, shape (n_samples, n_targets).
 
-    `fold`, shape (n_samples,), numbers the folds from 0.  The data are dense, centred, and have
-    fewer features than samples.  Sums over each fold give all fits; w_0 is the weight of a feature
-    that is 1, and is in no penalty.
+    The data are dense and centred.  Sums over each fold give all fits; w_0 is the weight of a
+    feature that is 1, and is in no penalty.
     """
     folds = [np.flatnonzero(fold == k) for k in range(fold.max() + 1)]
     weighed = sample_weight[:, None] * targets
@@ -125,16 +122,11 @@ def held_out(
 
 
 def class_graph(codes: Index) -> sparse.csr_array:
-    """Similarity 1 of two samples of one class, 0 of all others and on the diagonal.
-
-    Samples with −1 have no edges.  Classes of so many samples that their pairs have no room are
-    refused.
-    """
+    """Return the graph that joins two samples of one class, and none of −1."""
     rows = np.flatnonzero(codes >= 0)
     pairs = np.square(np.bincount(codes[rows]).astype(float)).sum()
     if pairs > _MOST_PAIRS:
-        text = f"`y` has {pairs:.2g} pairs of samples of a class, which its graph would join"
-        raise InvalidValue(f"{text}: use the graph of nearest neighbours")
+        raise InvalidValue(f"`y` has {pairs:.2g} pairs of a class to join: use nearest neighbours")
     shape = len(codes), codes.max() + 1
     member = sparse.csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=shape)
     same = sparse.csr_array(member @ member.T)

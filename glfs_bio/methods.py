@@ -1,7 +1,7 @@
 """Ways to rank genes: the objectives of GLFS, and the methods that it is compared with.
 
-Each is one class in one file.  A new one is a :class:`Method` in a file of its own, and a line in
-:data:`OBJECTIVES` or :data:`METHODS`, which resolve names wherever a name may be given.
+Each is one class.  A new one is a :class:`Method`, and a line in :data:`OBJECTIVES` or
+:data:`METHODS`, which resolve names wherever a name may be given.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ OBJECTIVES = Registry(
 #: Methods; ``"glfs"``, the default, ranks by an objective.
 METHODS = Registry(
     glfs="glfs_bio.selection:PosteriorVariance",
-    lapaofs="glfs_bio.rivals.designs:LapAOFS",
-    lapdofs="glfs_bio.rivals.designs:LapDOFS",
-    laplacian_score="glfs_bio.rivals.laplacian_score:LaplacianScore",
-    q_alpha="glfs_bio.rivals.q_alpha:QAlpha",
-    sparse_pca="glfs_bio.rivals.sparse_pca:SparsePCA",
-    variance="glfs_bio.rivals.variance:LargestVariance",
+    lapaofs="glfs_bio.rivals:LapAOFS",
+    lapdofs="glfs_bio.rivals:LapDOFS",
+    laplacian_score="glfs_bio.rivals:LaplacianScore",
+    q_alpha="glfs_bio.rivals:QAlpha",
+    sparse_pca="glfs_bio.rivals:SparsePCA",
+    variance="glfs_bio.rivals:LargestVariance",
 )

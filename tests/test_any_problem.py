@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from glfs_bio.errors import Caution, InvalidValue
-from glfs_bio.glfs2014.path import Collapse
 from glfs_bio.methods import METHODS
 from glfs_bio.options import Request
 from glfs_bio.selection import rank_genes
@@ -120,9 +119,6 @@ def answer_of(data, request, **given):
         warnings.simplefilter("always", Caution)
         try:
             ranking = rank_genes(data, request, **given)
-        except Collapse:
-            event("collapse")
-            return None
         except ValueError as error:
             event(type(error).__name__)
             if not (isinstance(error, InvalidValue) or "No gene varies" in str(error)):

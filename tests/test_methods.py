@@ -12,7 +12,7 @@ from refusals import accepted, refused
 from glfs_bio import GLFS
 from glfs_bio._anndata.results import request_of
 from glfs_bio.errors import InvalidValue
-from glfs_bio.glfs2014.objective import Original
+from glfs_bio.glfs2014 import Exact
 from glfs_bio.methods import METHODS, OBJECTIVES
 from glfs_bio.options import Request
 from glfs_bio.pp import select_genes
@@ -34,7 +34,7 @@ class Loudest(Method):
         return by_value(values, problem, power=self.power)
 
 
-class Flat(Original):
+class Flat(Exact):
     """An objective of the paper's form, without the graph's prior."""
 
     name = "flat"

@@ -410,10 +410,7 @@ class SupervisedGLFS(GLFS):
     def _problem(
         self, X: Matrix, y: ArrayLike | None, batch: ArrayLike | None, sizes: Sequence[int | None]
     ) -> tuple[Matrix, Cells]:
-        """Check the samples, and return those that the graph of the classes joins, and all of it.
-
-        With batches genes are centred within each, which removes differences between batches.
-        """
+        """Return samples that the graph of the classes joins, centred within batches, and it."""
         rows = rows_of(self, X, ensure_min_samples=3, ensure_min_features=2)
         codes, classes = labels_of(self, y, rows.shape[0])
         labelled = np.flatnonzero(codes >= 0)
@@ -423,8 +420,7 @@ class SupervisedGLFS(GLFS):
         of_blocks = block * len(classes) + codes[labelled]
         groups, group, counts = np.unique(of_blocks, return_inverse=True, return_counts=True)
         if np.bincount(groups[counts > 1] // len(classes)).max(initial=0) < 2:
-            text = "`y` has no two classes with two samples each of one batch"
-            raise InvalidValue(f"{text}, to be joined: use the graph of nearest neighbours")
+            raise InvalidValue("`y` lacks two classes of two samples in one batch: use `GLFS`")
         joined = counts[group] > 1
         block, graph = block[joined], class_graph(group[joined])
         X = RowMatrix(rows, labelled[joined]).loaded()

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..data.matrix import RowMatrix, moments
 from ..errors import InvalidType, InvalidValue, short, show_stage, without_notes
-from ..glfs2014.objective import Original
+from ..glfs2014 import Exact
 from ..labels import coded, n_folds
 from ._glfs import GLFS, SupervisedGLFS
 from ._input import OfMatrices, batches_of, labels_of, rows_of
@@ -46,12 +46,7 @@ _LAMBDA1_OF_CLASSES = 1.0
 
 
 def default_selector(labels: NDArray[np.generic], random_state: int | None = 0) -> GLFS:
-    """Return the selector for samples with these labels, −1 for unlabelled samples.
-
-    It has the graph of the classes for at most 400 samples, if two classes have at least four;
-    otherwise that of nearest neighbours, and a panel that separates the classes.  It has full rank
-    for at most 100 samples, otherwise 50 components.
-    """
+    """Return the selector for samples with these labels, −1 for none, as the classifier says."""
     codes = coded(labels)[0].codes
     counts = np.bincount(codes[codes >= 0])
     n_comps = None if len(labels) <= _FULL_RANK else _N_COMPS
@@ -61,11 +56,7 @@ def default_selector(labels: NDArray[np.generic], random_state: int | None = 0) 
 
 
 def default_classifier(labels: NDArray[np.generic], selector: GLFS) -> LapRLSClassifier:
-    """Return the classifier of genes that this selector chooses, −1 for unlabelled samples.
-
-    Where all of at most 400 samples have a label, and the genes are selected on the graph of the
-    classes, so are they classified; otherwise on that of nearest neighbours.
-    """
+    """Return the classifier of genes that a selector chooses, for samples with these labels."""
     few = isinstance(selector, SupervisedGLFS) and len(labels) <= _CLASSES
     if few and coded(labels)[0].codes.min() >= 0:
         return LapRLSClassifier(graph="classes", lambda1=_LAMBDA1_OF_CLASSES)
@@ -302,8 +293,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
             return np.arange(fewest, max(fewest, min(_MOST_GENES, n_features)) + 1)
         numbers = np.unique(checks.whole_numbers("n_genes", self.n_genes, at_most=n_features))
         if numbers[0] < n_included:
-            text = f"`include` has {n_included} genes, more than `n_genes` allows"
-            raise InvalidValue(f"{text}: ask for {n_included} genes or more")
+            raise InvalidValue(f"`include` has {n_included} genes: ask for as many, or more")
         return numbers
 
     def _folds(self, codes: Index) -> list[Index]:
@@ -347,17 +337,14 @@ class GLFSLapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
 def _panels(selector: GLFS, samples: _Samples, numbers: Index) -> list[tuple[Index, Array]]:
     """Return order and weights of the genes for every number of them."""
     method = selector.method
-    if isinstance(selector, SupervisedGLFS) and isinstance(method, Original) and method.lam is None:
+    if isinstance(selector, SupervisedGLFS) and isinstance(method, Exact) and method.lam is None:
         panels = samples.fit(selector.panels, numbers.tolist())
         return [(panel.order, panel.weights) for panel in panels]
     return [_ranked(selector, int(numbers[-1]), samples)[1:]] * len(numbers)
 
 
 def _ranked(selector: GLFS, n_genes: int, samples: _Samples) -> tuple[GLFS, Index, Array]:
-    """Return a copy of the selector that is fitted to samples, and order and weights of genes.
-
-    Weights are β of the original GLFS, and 1 for the default criterion.
-    """
+    """Return a selector that is fitted to samples, and order and β of genes, 1 by the criterion."""
     fitted: GLFS = samples.fit(clone(selector).set_params(n_genes=n_genes).fit)
     beta = np.ones_like(fitted.weights_) if fitted.method.by_criterion else fitted.weights_
     return fitted, np.argsort(fitted.ranking_), beta

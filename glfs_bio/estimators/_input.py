@@ -71,8 +71,7 @@ def validated(estimator: BaseEstimator, X: Any, **how: Any) -> Matrix:
 def batches_of(batch: ArrayLike, n_samples: int) -> NDArray[Any]:
     """Return the name of the batch of every sample."""
     if np.shape(batch) != (n_samples,):
-        text = f"`batch={short(batch)}` must have one value"
-        raise InvalidValue(f"{text} for each of the {n_samples} samples")
+        raise InvalidValue(f"`batch={short(batch)}` must have one value a sample ({n_samples})")
     return batch_names(batch, "batch")
 
 

@@ -178,8 +178,7 @@ class LapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
             return scale
         weight = checks.real("feature_weight", feature_weight)
         if weight.shape != scale.shape or weight.min() < 0:
-            text = f"`feature_weight={short(weight)}` must hold one number ≥ 0"
-            raise InvalidValue(f"{text} for each of {len(scale)} features")
+            raise InvalidValue(f"`feature_weight={short(weight)}` must be {len(scale)} numbers ≥ 0")
         return scale * np.sqrt(weight)
 
     def _sample_weight(self, codes: Index) -> Array:
@@ -189,8 +188,8 @@ class LapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
         labels = self.classes_[codes[labelled]]
         weight[labelled] = compute_sample_weight(self.class_weight, labels)
         if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.any()):
-            text = f"`class_weight={short(self.class_weight)}` must give numbers ≥ 0"
-            raise InvalidValue(f"{text}, and not only 0")
+            given = short(self.class_weight)
+            raise InvalidValue(f"`class_weight={given}` must give numbers ≥ 0, and not only 0")
         return weight
 
     def _graph(self, scaled: Matrix, codes: Index, graph: Matrix | None) -> sparse.csr_array:

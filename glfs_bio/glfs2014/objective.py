@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from ..data.threads import few_threads
 from ..errors import InvalidValue, caution
 from ..solvers.panel import Method, Panel, without_ties
 from . import path
-from .solver import TOLERANCE
 from .variance import Phi, Variance
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..cells.cells import Cells
     from ..solvers.panel import Problem
-    from .solver import Solution
+    from .path import Solution
 
 log = logging.getLogger(__name__)
 
@@ -33,102 +32,7 @@ _INCLUDED_WEIGHT = 12.0
 
 
 @dataclass(frozen=True)
-class Original(Method):
-    """Genes by ``φ(β) + λ Σ β`` over β ≥ 0; a subclass has the :meth:`diagonals` of its φ.
-
-    Its parameters are described in :class:`~glfs_bio.glfs2014.Exact`.
-    """
-
-    lam: float | Literal["line_search"] | None = None
-    tol: float = TOLERANCE
-
-    reference = "Wang & Goldenberg 2014"
-    chooses_size = True
-
-    def __post_init__(self) -> None:
-        checks.number("tol", self.tol, above=0.0)
-        if isinstance(self.lam, str):
-            checks.one_of("lam", self.lam, ("line_search",))
-        elif self.lam is not None:
-            checks.number("lam", self.lam, above=0.0)
-
-    @staticmethod
-    def diagonals(m: Array) -> tuple[Array, Array]:
-        """N₁ and N₂ for ``M = diag(m)``."""
-        raise NotImplementedError
-
-    @classmethod
-    def block(cls, genes: Array, stiffness: Array) -> Phi:
-        """φ of reduced genes C, (n_genes, r), with ``K = VᵀBV``, positive definite, (r, r)."""
-        kappa, basis = np.linalg.eigh(stiffness)
-        return cls.whitened(genes @ (basis * np.sqrt(kappa)), kappa)
-
-    @classmethod
-    def whitened(cls, genes: Array, kappa: Array) -> Phi:
-        """φ of whitened genes, with the eigenvalues of K."""
-        left, right = cls.diagonals(1.0 / kappa)
-        return Phi(genes, left, right, np.zeros((len(kappa), len(kappa))))
-
-    def solve(self, problem: Problem) -> Panel:
-        """Select genes by the solution at λ, all of its genes where `n_genes` is None."""
-        return self.panels(problem.sets, [problem.n_genes], problem.fixed)[0]
-
-    def panels(
-        self, problems: Sequence[Cells], sizes: Sequence[int | None], include: Index
-    ) -> list[Panel]:
-        """Select genes of several numbers: for each the last solution along λ with as many genes.
-
-        Weights are β of genes in their units, of which the largest has length 1, so that β does not
-        depend on those of the matrix; there is no λ2.  Scores are 1 + the share of Σ β for the
-        genes of the solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
-        """
-        largest = np.sqrt(_squared_norms(problems).max())
-        of_cells = [problem.whitened for problem in problems]
-        blocks = [self.whitened(genes / largest, kappa) for genes, kappa, _ in of_cells]
-        norms = Variance(tuple(blocks)).squared_norms[include]
-        fixed = _INCLUDED_WEIGHT / np.where(norms > 0, norms, np.inf)
-        objective = Variance(tuple(block.cover(include, fixed) for block in blocks))
-        if not objective.squared_norms.any():
-            raise InvalidValue("`include` has all genes that vary: include fewer genes")
-        with few_threads(objective.rank):
-            solutions = self._solutions(objective, sizes, len(include))
-        panels = []
-        for size in sizes:
-            chosen = solutions[-1]
-            if self.lam is None and size is not None:
-                chosen = path.at_least(solutions, size - len(include))
-            self._warn(chosen, size, len(include))
-            scores = _scores(objective.squared_norms, chosen)
-            scores[include] = 2.0 + norms / max(norms.max(initial=0.0), np.finfo(float).tiny)
-            weights = chosen.beta.copy()
-            weights[include] = fixed
-            n_selected = chosen.n_genes + len(include) if size is None else size
-            report = _report(solutions, chosen)
-            panels.append(Panel(weights, without_ties(scores), n_selected, info=report))
-        return panels
-
-    def _solutions(
-        self, objective: Variance, sizes: Sequence[int | None], n_included: int
-    ) -> list[Solution]:
-        """Solutions along λ, until the smallest number of genes or to the given λ."""
-        if self.lam == "line_search" or (self.lam is None and None in sizes):
-            return path.line_search(objective, tol=self.tol)
-        if self.lam is not None:
-            return path.walk(objective, last=float(self.lam), tol=self.tol)
-        least = max(min(size or 1 for size in sizes) - n_included, 1)
-        return path.walk(objective, least=least, tol=self.tol)
-
-    def _warn(self, chosen: Solution, size: int | None, n_included: int) -> None:
-        if not chosen.converged:
-            text = "The solver stopped with a violation of the optimality conditions"
-            caution(f"{text} of {chosen.kkt:.2g}, above `tol` {self.tol:g}: raise it.")
-        if size is not None and chosen.n_genes + n_included < size:
-            text = f"Only {chosen.n_genes} genes have a weight at λ = {chosen.lam:.4g}, where "
-            text += f"{size - n_included} are asked for. The others are those nearest to one."
-            log.warning(text)
-
-
-class Exact(Original):
+class Exact(Method):
     """Minimise the variance of LapRLS with an ℓ1 penalty: the original GLFS.
 
     The variance is ``φ = Tr Cov(w) = Tr(A (M+A)⁻¹ M (M+A)⁻¹ M)``, equation (6), the last line
@@ -158,16 +62,100 @@ class Exact(Original):
     Exact(lam='line_search', tol=0.0001)
     """
 
+    lam: float | Literal["line_search"] | None = None
+    tol: float = path.TOLERANCE
+
     name = "exact"
     title = "GLFS (2014): ℓ1-penalised variance of LapRLS"
+    reference = "Wang & Goldenberg 2014"
+    chooses_size = True
+
+    def __post_init__(self) -> None:
+        checks.number("tol", self.tol, above=0.0)
+        if isinstance(self.lam, str):
+            checks.one_of("lam", self.lam, ("line_search",))
+        elif self.lam is not None:
+            checks.number("lam", self.lam, above=0.0)
 
     @staticmethod
     def diagonals(m: Array) -> tuple[Array, Array]:
         """Return N₁ and N₂ for ``M = diag(m)``."""
         return m, np.ones_like(m)
 
+    @classmethod
+    def whitened(cls, genes: Array, kappa: Array) -> Phi:
+        """φ of whitened genes, with the eigenvalues of ``K = VᵀBV``."""
+        left, right = cls.diagonals(1.0 / kappa)
+        return Phi(genes, left, right, np.zeros((len(kappa), len(kappa))))
 
-class Printed(Original):
+    def solve(self, problem: Problem) -> Panel:
+        """Select genes by the solution at λ, all of its genes where `n_genes` is None."""
+        return self.panels(problem.sets, [problem.n_genes], problem.fixed)[0]
+
+    def panels(
+        self, problems: Sequence[Cells], sizes: Sequence[int | None], include: Index
+    ) -> list[Panel]:
+        """Select genes of several numbers: for each the last solution along λ with as many genes.
+
+        Weights are β of genes in their units, of which the largest has length 1, so that β does not
+        depend on those of the matrix; there is no λ2.  Scores are 1 + the share of Σ β for the
+        genes of the solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
+        """
+        of_cells = [(problem.projections, problem.units) for problem in problems]
+        squared = sum(np.einsum("ij,ij->i", c, c) * units**2 for c, units in of_cells)
+        largest = np.sqrt(np.max(squared))
+        whitened = [problem.whitened for problem in problems]
+        blocks = [self.whitened(genes / largest, kappa) for genes, kappa, _ in whitened]
+        norms = Variance(tuple(blocks)).squared_norms[include]
+        fixed = _INCLUDED_WEIGHT / np.where(norms > 0, norms, np.inf)
+        objective = Variance(tuple(block.cover(include, fixed) for block in blocks))
+        if not objective.squared_norms.any():
+            raise InvalidValue("`include` has all genes that vary: include fewer genes")
+        with few_threads(objective.rank):
+            solutions = self._solutions(objective, sizes, len(include))
+        along = {
+            name: np.array([getattr(solution, attribute) for solution in solutions])
+            for name, attribute in _OF_A_PATH.items()
+        }
+        n_iter, panels = sum(solution.n_iter for solution in solutions), []
+        for size in sizes:
+            chosen = solutions[-1]
+            if self.lam is None and size is not None:
+                chosen = path.at_least(solutions, size - len(include))
+            self._warn(chosen, size, len(include))
+            waiting = np.minimum(-chosen.gradient / chosen.lam, 1.0)
+            waiting[objective.squared_norms == 0] = waiting.min() - 1.0
+            scores = np.where(chosen.beta > 0, 1.0 + chosen.beta / chosen.beta.sum(), waiting)
+            scores[include] = 2.0 + norms / max(norms.max(initial=0.0), np.finfo(float).tiny)
+            weights = chosen.beta.copy()
+            weights[include] = fixed
+            n_selected = chosen.n_genes + len(include) if size is None else size
+            info = {name: getattr(chosen, name) for name in ("lam", "kkt", "converged")}
+            info |= {"n_iter": n_iter, "path": along}
+            panels.append(Panel(weights, without_ties(scores), n_selected, info=info))
+        return panels
+
+    def _solutions(
+        self, objective: Variance, sizes: Sequence[int | None], n_included: int
+    ) -> list[Solution]:
+        """Solutions along λ, until the smallest number of genes or to the given λ."""
+        if self.lam == "line_search" or (self.lam is None and None in sizes):
+            return path.line_search(objective, tol=self.tol)
+        if self.lam is not None:
+            return path.walk(objective, last=float(self.lam), tol=self.tol)
+        least = max(min(size or 1 for size in sizes) - n_included, 1)
+        return path.walk(objective, least=least, tol=self.tol)
+
+    def _warn(self, chosen: Solution, size: int | None, n_included: int) -> None:
+        if not chosen.converged:
+            text = f"{chosen.kkt:.2g}, above `tol` {self.tol:g}: raise it."
+            caution(f"The solver stopped with optimality conditions violated by {text}")
+        if size is not None and chosen.n_genes + n_included < size:
+            text = f"Only {chosen.n_genes} genes have a weight at λ = {chosen.lam:.4g}, and not"
+            log.warning(f"{text} {size - n_included}. The others are those nearest to one.")
+
+
+class Printed(Exact):
     """Minimise the last formula of the paper for the variance, with an ℓ1 penalty.
 
     ``Tr(A (M+A)⁻² M²)``, equation (7), equals φ of equation (6) only if A and M commute.  It
@@ -194,28 +182,3 @@ class Printed(Original):
     def diagonals(m: Array) -> tuple[Array, Array]:
         """Return N₁ and N₂ for ``M = diag(m)``."""
         return m**2, 1.0 / m
-
-
-def _squared_norms(problems: Sequence[Cells]) -> Array:
-    """``Σ_b ‖c_i‖²`` of every gene in its units."""
-    of_cells = [(problem.projections, problem.units) for problem in problems]
-    return np.asarray(sum(np.einsum("ij,ij->i", c, c) * units**2 for c, units in of_cells))
-
-
-def _scores(squared_norms: Array, chosen: Solution) -> Array:
-    waiting = np.minimum(-chosen.gradient / chosen.lam, 1.0)
-    waiting[squared_norms == 0] = waiting.min() - 1.0
-    return np.where(chosen.beta > 0, 1.0 + chosen.beta / chosen.beta.sum(), waiting)
-
-
-def _report(solutions: list[Solution], chosen: Solution) -> dict[str, Any]:
-    return {
-        "lam": chosen.lam,
-        "kkt": chosen.kkt,
-        "converged": chosen.converged,
-        "n_iter": sum(solution.n_iter for solution in solutions),
-        "path": {
-            name: np.array([getattr(solution, attribute) for solution in solutions])
-            for name, attribute in _OF_A_PATH.items()
-        },
-    }

@@ -1,4 +1,5 @@
-"""The λ path: where it starts, how it is walked, and which of its solutions is the answer.
+"""Stationary points of ``φ(β) + λ Σ β`` over β ≥ 0: of one λ, by the paper's solver, orthant-wise
+quasi-Newton (OWL-QN), and along a path of growing λ.
 
 φ is zero at β = 0, so a selection is a *local* minimum, on the branch where every direction has
 weight a > 1.  As λ grows, directions leave that branch, first many at once, then one by one, until
@@ -8,19 +9,29 @@ one factor.
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InvalidValue, short, show_stage
-from .solver import TOLERANCE, minimise
 
 if TYPE_CHECKING:
-    from .._typing import Array
-    from .solver import Solution
-    from .variance import Phi, Variance
+    from .._typing import Array, Index
+    from .variance import Phi, Point, Variance
 
-
+#: Largest violation of the optimality conditions, in units of λ.
+TOLERANCE = 1e-4
+#: Share of the decrease that the slope promises, of which a step has to make at least as much.
+_DECREASE = 1e-4
+#: Share of the objective by which it may seem to rise.
+_ROUNDING = 1e-13
+#: Genes that may enter at once, for each direction.
+_ENTERING = 2
+#: Pairs of steps and gradients that are remembered, if their cosine is at least so large, and where
+#: the line search gives up.
+_MEMORY, _CURVED, _SHORTEST = 10, 1e-8, 1e-12
 #: λ grows by this factor from one solution to the next.  These numbers were settled by trial on the
 #: paper's images and simulations.
 FACTOR = 1.2
@@ -39,16 +50,134 @@ _SMALLEST_LAM = 1e-30
 _LINE_SEARCH_CONSTANT = 2.0**12
 
 
-class Collapse(InvalidValue):
-    """Every weight is zero: λ is larger than the data bear."""
+@dataclass(frozen=True)
+class Solution:
+    """A stationary point at one λ."""
+
+    #: λ.
+    lam: float
+    #: β, shape (n_genes,).
+    beta: Array
+    #: ``∂φ/∂β``, shape (n_genes,).
+    gradient: Array
+    #: ``φ(β)``, without the penalty.
+    value: float
+    #: Largest :func:`kkt_residuals`.
+    kkt: float
+    #: Accepted steps.
+    n_iter: int
+    #: Whether `kkt` is within the tolerance.
+    converged: bool
+
+    @property
+    def n_genes(self) -> int:
+        """Number of non-zero weights."""
+        return int(np.count_nonzero(self.beta))
+
+
+def kkt_residuals(beta: Array, gradient: Array, lam: float) -> Array:
+    """By how much each gene violates ρ = 0 where β > 0, else ρ ≥ 0, with ``ρ = 1 + (∂φ/∂β)/λ``."""
+    rho = 1.0 + gradient / lam
+    return np.where(beta <= 0, np.maximum(-rho, 0.0), np.abs(rho))
+
+
+def minimise(
+    objective: Variance, beta: Array, lam: float, *, tol: float = TOLERANCE, max_iter: int = 10_000
+) -> Solution:
+    """Descend from `beta` to a stationary point.
+
+    One gradient over all genes finds those that must join those with weight, until none does.
+    """
+    beta, steps = beta.copy(), 0
+    working: Index = np.flatnonzero(beta)
+    while True:
+        point, taken = _descend(objective.of(working).at(beta[working]), lam, tol, max_iter - steps)
+        beta[working] = point.beta
+        steps += taken
+        start = objective.at(beta)
+        residuals = kkt_residuals(beta, start.gradient, lam)
+        entering = _most_violating(residuals * (beta <= 0), tol, _ENTERING * objective.rank)
+        if steps >= max_iter or not len(np.setdiff1d(entering, working)):
+            kkt = float(residuals.max())
+            return Solution(lam, beta, start.gradient, start.value, kkt, steps, kkt <= tol)
+        working = np.union1d(np.flatnonzero(beta), entering)
+
+
+def _most_violating(residuals: Array, tol: float, most: int) -> Index:
+    """Genes above the tolerance, at most so many, but all that are alike."""
+    threshold = np.partition(residuals, -most)[-most] if len(residuals) > most else 0.0
+    return np.flatnonzero((residuals > tol) & (residuals >= threshold))
+
+
+def _descend(point: Point, lam: float, tol: float, max_iter: int) -> tuple[Point, int]:
+    """Minimise over all genes of a point by OWL-QN (Andrew & Gao 2007); return it and the steps.
+
+    β ≥ 0 fixes the orthant, and both projections of the paper clip at zero: a weight of zero whose
+    gradient points outwards is frozen, and the direction is kept only where it descends.
+    """
+    pairs: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
+    for steps in range(max_iter):
+        residuals = kkt_residuals(point.beta, point.gradient, lam)
+        if residuals.max(initial=0.0) <= tol:
+            return point, steps
+        steepest = np.where(residuals > 0, -(point.gradient + lam), 0.0)
+        units = np.maximum(point.beta, np.median(point.beta[point.beta > 0])) / (2.0 * lam)
+        direction = two_loop(steepest, pairs, units)
+        direction[direction * steepest <= 0] = 0.0
+        accepted = _accepted_step(point, direction, lam)
+        if accepted is None and pairs:
+            pairs.clear()
+            accepted = _accepted_step(point, units * steepest, lam)
+        if accepted is None:
+            return point, steps
+        moved, turned = accepted.beta - point.beta, accepted.gradient - point.gradient
+        if moved @ turned > _CURVED * np.linalg.norm(moved) * np.linalg.norm(turned):
+            pairs.append((moved, turned))
+        point = accepted
+    return point, max_iter
+
+
+def two_loop(steepest: Array, pairs: deque[tuple[Array, Array]], units: Array) -> Array:
+    """``H⁻¹ · steepest`` with the limited-memory inverse Hessian."""
+    direction = steepest.copy()
+    shares = []
+    for moved, turned in reversed(pairs):
+        share = (moved @ direction) / (moved @ turned)
+        direction -= share * turned
+        shares.append(share)
+    direction *= units
+    if pairs:
+        moved, turned = pairs[-1]
+        direction *= (moved @ turned) / (turned @ (units * turned))
+    for (moved, turned), share in zip(pairs, reversed(shares), strict=True):
+        direction += (share - (turned @ direction) / (moved @ turned)) * moved
+    return direction
+
+
+def _accepted_step(point: Point, direction: Array, lam: float) -> Point | None:
+    """First point along the projected direction that keeps branches and decreases enough."""
+    slope, value = point.gradient + lam, point.value + lam * point.beta.sum()
+    length = 1.0
+    while length > _SHORTEST:
+        beta = np.maximum(point.beta + length * direction, 0.0)
+        expected = float(slope @ (beta - point.beta))
+        if expected >= 0:
+            return None
+        trial = point.objective.at(beta)
+        if point.keeps_branches(trial):
+            trial_value = trial.value + lam * beta.sum()
+            if trial_value <= value + _DECREASE * expected + _ROUNDING * abs(value):
+                return trial
+        length /= 2.0
+    return None
 
 
 def start(objective: Variance) -> tuple[Array, float]:
     """Where a path begins: equal weights β on the largest genes, and
     ``λ0 = −Σ β_i ∂φ/∂β_i / Σ β_i``, which balances them.
 
-    The weights put the directions that the genes reach well inside the branch of selections.  It
-    raises :class:`Collapse` where directions that the genes hardly reach outweigh the others.
+    The weights put the directions that the genes reach well inside the branch of selections.  Where
+    directions that the genes hardly reach outweigh the others, data are refused.
     """
     norms = objective.squared_norms
     n_start = min(START_GENES * objective.rank, int(np.count_nonzero(norms)))
@@ -60,8 +189,7 @@ def start(objective: Variance) -> tuple[Array, float]:
         if lam > 0:
             return beta, lam
         beta *= 2.0
-    text = "`X` has genes of sizes so unlike that no λ balances them"
-    raise Collapse(f"{text}: standardise them, or choose another `objective`")
+    raise InvalidValue("`X` has genes so unlike in size that no λ balances them: standardise them")
 
 
 def _directions(phi: Phi, beta: Array) -> Array:
@@ -75,12 +203,11 @@ def walk(
 ) -> list[Solution]:
     """Solutions along growing λ, each from the one before, until fewer than `least` genes are left.
 
-    Or to a `last` λ, where it raises :class:`Collapse` if no gene is left before.
+    Or to a `last` λ, which is refused if no gene is left before.
     """
     beta, lam = start(objective)
     if last < _SMALLEST_LAM * lam:
-        text = f"`lam={short(last)}` is smaller than rounding allows"
-        raise InvalidValue(f"{text}: the path starts at λ = {lam:.6g}")
+        raise InvalidValue(f"`lam={short(last)}` is too small: the path starts at λ = {lam:.6g}")
     lam, solutions = min(lam, last), []
     while (solution := _solve(objective, beta, lam, tol)).n_genes:
         solutions.append(solution)
@@ -90,8 +217,7 @@ def walk(
         # On the branch φ falls like 1/β: where the same genes remain, this is the solution.
         beta, lam = solution.beta * np.sqrt(lam / following), following
     if last < np.inf:
-        text = f"`lam={short(last)}` leaves no gene, and none is left at λ = {lam:.6g}"
-        raise Collapse(f"{text}: choose a smaller one")
+        raise InvalidValue(f"`lam={short(last)}` leaves no gene: choose one below {lam:.6g}")
     if not solutions:
         raise _no_structure(lam)
     return solutions
@@ -125,8 +251,8 @@ def line_search(objective: Variance, *, tol: float = TOLERANCE) -> list[Solution
     return [trial for trial in trials if trial.n_genes > 0]
 
 
-def _no_structure(lam: float) -> Collapse:
-    return Collapse(f"`X` shows no structure on the graph: no gene is left at λ = {lam:.6g}")
+def _no_structure(lam: float) -> InvalidValue:
+    return InvalidValue(f"`X` shows no structure on the graph: no gene is left at λ = {lam:.6g}")
 
 
 def at_least(solutions: list[Solution], n_genes: int) -> Solution:

@@ -94,8 +94,7 @@ def by_random(values: Sequence[float] | Array) -> dict[str, float]:
 def asked_for(measures: str | Iterable[str] | None, **arguments: object) -> dict[str, set[str]]:
     """Return the measures to compute, by their groups.
 
-    `measures` are names of measures or groups, ``"default"`` or ``"all"``, of which groups are left
-    out that need one of `arguments` that is None.
+    ``"default"`` and ``"all"`` leave out groups that need one of `arguments` that is None.
     """
     if measures is None or isinstance(measures, str):
         measures = ["default" if measures is None else measures]
@@ -108,9 +107,8 @@ def asked_for(measures: str | Iterable[str] | None, **arguments: object) -> dict
     for name in measures:
         of_name = sets.get(name) or [group for group, texts in GROUPS.items() if name in texts]
         if not of_name:
-            text = f"`measures={short(name)}` is neither a measure nor a group of them"
-            choices = f"default, all, {', '.join(GROUPS)}, or from their measures"
-            raise InvalidValue(f"{text}: choose from {choices}")
+            choices = f"{', '.join(sets)}, or from their measures"
+            raise InvalidValue(f"`measures={short(name)}` is unknown: choose from {choices}")
         for group in of_name:
             if missing[group]:
                 needed = ", ".join(map(subject, missing[group]))

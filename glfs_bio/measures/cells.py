@@ -63,11 +63,9 @@ def dense(values: Matrix) -> Array:
 
 @pools.one_thread_of_blas()
 def coordinates(panel: Matrix, *, n_comps: int = N_COMPS) -> Array:
-    """Centred expression of the panel's genes, shape (n_cells, n_genes); of more than `n_comps` its
-    principal components: shape (n_cells, min(n_genes, n_comps)), of many cells in single precision.
+    """Return the centred expression of genes, of more than `n_comps` their principal components.
 
-    Components take the noise of single genes out of the distances.  Their number is scanpy's, and
-    that of the subspace of the cells; none is best for all cells.
+    These take the noise of single genes out of distances.  Of many cells they are single precision.
     """
     genes = RowMatrix(panel, checked=True)
     mean, scatter = scatter_of(genes)
@@ -104,12 +102,9 @@ def _placed(
 
 
 def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int | None = 0) -> Index:
-    """Nearest other cells of every cell, the nearest first.
+    """Return the nearest other cells of every cell, the nearest first, (n_cells, n_neighbors).
 
-    They are exact up to :data:`~glfs_bio.cells.graph.MOST_EXACT` cells, and nearly all are found
-    beyond, as in the graph of the cells.
-
-    Shapes: `where` (n_cells, r).  Shape (n_cells, n_neighbors).
+    Of more than :data:`~glfs_bio.cells.graph.MOST_EXACT` cells nearly all are found.
     """
     n_neighbors = min(n_neighbors, len(where) - 1)
     if len(where) <= MOST_EXACT:
@@ -121,11 +116,7 @@ def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int |
 
 
 def nearest_of_others(where: Array, fold: Index, n_neighbors: int) -> Index:
-    """Nearest cells in other folds of every cell, the nearest first, exact.
-
-    Shapes: `where` (n_cells, r), `fold` (n_cells,).  Shape (n_cells, n_neighbors), or as many as
-    there are beside the largest fold.
-    """
+    """Return the nearest cells in other folds of every cell, at most those beside the largest."""
     n_neighbors = min(n_neighbors, len(where) - np.bincount(fold).max())
     neighbors = np.empty((len(where), n_neighbors), np.intp)
     for number in np.unique(fold):
@@ -141,18 +132,14 @@ def evenly(n_cells: int, most: int) -> Index:
 
 
 def n_neighbors_of(n_cells: int) -> int:
-    """Number of nearest cells that are compared: at most half of the others.
-
-    Of nearly all others nearly all are found again, whatever the panel.
-    """
+    """Return how many nearest cells are compared: any panel finds nearly all of nearly all."""
     return min(N_NEIGHBORS, (n_cells - 1) // 2)
 
 
 def knn_preservation(neighbors: Index, neighbors_in_all: Index) -> Array:
-    """Share of each cell's nearest cells in all genes that are nearest cells in the panel.
+    """Return the share of each cell's nearest cells in all genes that are nearest in the panel.
 
-    Both are of shape (n_cells, n_neighbors).  The mean is that of the panel; by chance it is
-    ``n_neighbors / (n_cells − 1)``.
+    By chance it is ``n_neighbors / (n_cells − 1)``.
     """
     both = np.sort(np.hstack([neighbors, neighbors_in_all]), axis=1)
     in_common = np.sum(both[:, 1:] == both[:, :-1], axis=1)
@@ -160,14 +147,10 @@ def knn_preservation(neighbors: Index, neighbors_in_all: Index) -> Array:
 
 
 def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Index]:
-    """k-means clusters of the cells, shape (n_cells, r), by number of clusters, coarse and fine,
-    that they are enough for.
+    """Return the cluster of every cell, or of :data:`CLUSTERED` of them, by number of clusters.
 
-    k-means needs no graph and no package beyond scikit-learn, and its number of clusters is the
-    same in every panel, which it is not at a given resolution of Leiden.
-
-    Shapes: `where` (n_cells, r).  Cluster of every cell, or of :data:`CLUSTERED` of them, by number
-    of clusters.  Where fewer cells differ, each is a cluster.
+    k-means has the same number in every panel, which Leiden has not at a given resolution.  Where
+    fewer cells differ, each is a cluster.
     """
     where = where[evenly(len(where), CLUSTERED)].astype(np.float32)  # quicker
     enough = [k for k in COARSE + FINE if k * _CELLS_OF_CLUSTER <= len(where)]

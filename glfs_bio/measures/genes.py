@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 
 
 def redundancy(panel: Matrix) -> tuple[float, float]:
-    """Return the mean absolute correlation of two genes of a panel, shape (n_cells, n_genes), NaN
-    for fewer than two that vary, and their effective number.
+    """Return the mean absolute correlation of two genes, and the effective number of all.
 
-    It is ``(Σ λ)² / Σ λ²`` with the eigenvalues λ of the correlation matrix: as many as vary where
-    none are correlated, 1 where all are the same.
+    It is ``(Σ λ)² / Σ λ²`` with the eigenvalues λ of the correlation matrix of genes that vary.
     """
     genes = RowMatrix(panel, checked=True)
     varying = moments(genes)[1] > 0
@@ -43,11 +41,9 @@ def redundancy(panel: Matrix) -> tuple[float, float]:
 
 
 def totals(everything: Array, taken: Array) -> tuple[float, float]:
-    """Return the share of the panel in all counts, from the totals of every cell, and the rank
-    correlation of both.
+    """Return the share of the panel in all counts, and the rank correlation of both over cells.
 
-    An instrument that counts only the panel gives its totals.  Dividing by them stands for dividing
-    by the totals of the cells where both are proportional.
+    Dividing by the totals of the panel stands for dividing by all where they are proportional.
     """
     if not everything.sum() > 0:
         raise InvalidValue("`counts` adds up to nothing: give the matrix of raw counts")
@@ -57,12 +53,10 @@ def totals(everything: Array, taken: Array) -> tuple[float, float]:
 def totals_by_label(
     everything: Array, taken: Array, codes: Index, names: Sequence[str]
 ) -> pd.DataFrame:
-    """Return one row per label: its ``counts_share``, ``counts_ratio``, its share relative to that
-    of all cells, and ``counts_spearman``, NaN where totals do not differ.
+    """Return share, share relative to that of all cells, and rank correlation, of each label.
 
-    A panel that takes more of the counts of one label makes all its genes look lower there, and
-    differential expression false: the ratio of a label is the factor (Atta et al., Genome Biology
-    25:153, 2024).  A code of `codes` is −1 where a cell has no label.
+    A panel that takes more of the counts of one label makes all its genes look lower there by this
+    ratio, and differential expression false (Atta et al., Genome Biology 25:153, 2024).
     """
     present = np.unique(codes[codes >= 0])
     of_labels = [(taken[codes == code], everything[codes == code]) for code in present]
@@ -74,14 +68,12 @@ def totals_by_label(
 
 
 def imputed(sets: Sequence[Cells], panel: Index) -> Array:
-    """R² of what each gene shares with the subspace of the cells, without a regression.
+    """Return R² of what each gene shares with the subspace of the cells, without a regression.
 
     ``R_j² = 1 − c_jᵀ Ẽ c_j / c_jᵀ c_j`` with ``Ẽ = (I + Σ_{i in S} c_i c_iᵀ / (n σ_i²))⁻¹``: gene i
-    is ``V c_i`` and noise of variance ``σ_i²``, V has orthonormal columns, and what is predicted is
-    the mean of V after the panel has been measured.  All is in the units of the data.  Medians are
-    near those of ridge regression on other cells.
-
-    Shape (n_genes,), NaN for genes of the panel and for constant ones.
+    is ``V c_i`` and noise of variance ``σ_i²``, and the mean of V given the panel is predicted.
+    Medians are near those of ridge regression on other cells.  NaN for genes of the panel and for
+    constant ones.
     """
     unexplained, structured = [], []
     for cells in sets:

@@ -67,11 +67,11 @@ class LabelScores:
 
 
 def n_neighbors_of(codes: Index) -> int:
-    """Number of nearest cells that labels are predicted from: :data:`~.cells.N_NEIGHBORS`, or fewer
-    where many cells have labels that are too small for a majority among so many.
+    """Return how many nearest cells predict labels: :data:`~.cells.N_NEIGHBORS`, or fewer where
+    many cells have labels too small for a majority among so many.
 
-    It is then as many as the smallest label has other cells; the smallest labels, which together
-    have a tenth of the cells, do not count.  0: no label has two cells.
+    Then it is as many as the smallest label has other cells, the smallest labels, which have a
+    tenth of the cells, aside.  0: no label has two cells.
     """
     sizes = np.sort(np.bincount(codes[codes >= 0]))
     counting = sizes[np.cumsum(sizes) > _TOO_SMALL * sizes.sum()]
@@ -101,20 +101,12 @@ def cells_read(codes: Index) -> Index:
 
 
 def fewest(reading: str, codes: Index) -> int:
-    """Fewest cells of a label with which a reading says something of the panel.
-
-    Nearest cells of its own can be a majority, or each fold has one of them.
-    """
-    if reading == "knn":
-        return n_neighbors_of(codes) // 2 + 2
-    return max(n_folds_of(codes), 2)
+    """Return the fewest cells of a label that can be a majority, or be in each fold."""
+    return n_neighbors_of(codes) // 2 + 2 if reading == "knn" else max(n_folds_of(codes), 2)
 
 
 def describe_reading(reading: str, codes: Index, fold: Index | None = None) -> str:
-    """Return how cells are read, in words: what it is called, a comma, and how it is validated.
-
-    `fold` are blocks of tissue; None: as each reading has it.
-    """
+    """Return what a reading is called, a comma, and how it is validated."""
     validated = None if fold is None else f"{len(np.unique(fold))} folds of blocks of tissue"
     if reading == "knn":
         return f"{n_neighbors_of(codes)}-NN, {validated or 'leave-one-out'}"
@@ -151,11 +143,8 @@ def scores_by(
 ) -> dict[str, LabelScores]:
     """Return the scores of some readings: nearest cells in `where`, LapRLS of `values`.
 
-    Neighbours for LapRLS are found among the cells that it reads.
-
-    Shapes: `where` (n_cells, r), `values` of the :func:`cells_read` and n_values columns, None for
-    nearest cells alone; `fold` (n_cells,): cells are predicted from those of other folds, which are
-    blocks of tissue, numbered from 0.  None: as each reading has it.
+    `values` are of the :func:`cells_read`.  `fold`, shape (n_cells,), are blocks of tissue, from
+    others of which cells are predicted; None: as each reading has it.
     """
     if neighbors is None:
         neighbors = nearest(where, random_state=random_state)
@@ -182,9 +171,8 @@ def label_scores(
 ) -> LabelScores:
     """Predict the label of every cell from its nearest labelled cells, itself or its fold left out.
 
-    `where` has shape (n_cells, r); a code is −1 for no label.  Of labels with equally
-    many votes that of the nearer cell wins.
-    `neighbors`, from :func:`~glfs_bio.measures.cells.nearest`, is used where all cells have labels.
+    Of labels with equally many votes that of the nearer cell wins.  `neighbors`, from
+    :func:`~glfs_bio.measures.cells.nearest`, is used where all cells have labels.
     """
     labelled, predicted = np.flatnonzero(codes >= 0), np.full(len(codes), -1, dtype=np.intp)
     used = max(n_neighbors_of(codes), 1)
@@ -204,9 +192,6 @@ def by_laprls(
 
     Cells whose label is held out, or missing, are in the graph alone.  Folds, if none are given,
     are stratified, and the largest value of one label against the rest predicts.
-
-    Shapes: `values` (n_cells, n_values), in units that count alike; `neighbors` as of
-    :func:`~glfs_bio.measures.cells.nearest`.
     """
     draw = np.random.default_rng(random_state)
     if fold is None:
@@ -229,10 +214,7 @@ def by_laprls(
 
 @pools.one_thread_of_blas()
 def silhouette(where: Array, codes: Index) -> float:
-    """Mean silhouette of cells by their labels, NaN where these are all the same or all different.
-
-    `where` has shape (n_cells, r); a code is −1 for no label.
-    """
+    """Return the mean silhouette of labelled cells, NaN where labels are all the same or differ."""
     labelled = np.flatnonzero(codes >= 0)
     cells = labelled[evenly(len(labelled), IN_SILHOUETTE)]
     if not 1 < len(np.unique(codes[cells])) < len(cells):

@@ -46,10 +46,7 @@ _ROUNDING = 1e-10
 
 
 def neighbours(where: Array, section: Index, n_neighbors: int = N_NEIGHBORS) -> sparse.csr_array:
-    """Graph of cells that are joined when either is among the nearest of the other in its section.
-
-    Shapes: `where` (n_cells, 2 or 3); `section` (n_cells,), whose cells alone are neighbours.
-    """
+    """Return the graph of cells of which one is among the nearest of the other in its section."""
     members = [np.flatnonzero(section == name) for name in np.unique(section)]
     graphs = [
         joined(nearest(where[cells], n_neighbors))
@@ -62,10 +59,7 @@ def neighbours(where: Array, section: Index, n_neighbors: int = N_NEIGHBORS) -> 
 
 
 def within(graph: sparse.csr_array, group: Index) -> sparse.csr_array:
-    """The edges of a graph between two cells of one group, shape (n_cells,).
-
-    A cell is no neighbour of itself, to which squidpy may join it.
-    """
+    """Return the edges between two cells of one group; squidpy may join a cell to itself."""
     edges = graph.tocoo()
     is_edge = (group[edges.row] == group[edges.col]) & (edges.row != edges.col)
     edges_within = edges.data[is_edge], (edges.row[is_edge], edges.col[is_edge])
@@ -95,8 +89,7 @@ class Domains:
         fold_of_block = np.zeros(block.max() + 1, dtype=np.intp)
         if n_folds > 1:
             dealer = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of labels of fewer cells than folds
+            with warnings.catch_warnings(action="ignore"):  # of labels of fewer cells than folds
                 dealt = list(dealer.split(labelled, codes[labelled], block[labelled]))
             for k, (_, test) in enumerate(dealt):
                 fold_of_block[block[labelled[test]]] = k
@@ -111,10 +104,7 @@ class Domains:
     def scores(
         self, readings: Sequence[str], where: Array, values: Array, random_state: int | None
     ) -> dict[str, readers.LabelScores]:
-        """Return what the readings say of the averages of coordinates and of values.
-
-        Shapes: `where` (n_cells, r), `values` (n_cells, n_values).
-        """
+        """Return what the readings say of the averages of coordinates and of values."""
         where, values = (self.averages @ where)[self.cells], (self.averages @ values)[self.cells]
         scores_by = partial(readers.scores_by, fold=self.fold, random_state=random_state)
         return scores_by(readings, where, values, self.codes, self.names)

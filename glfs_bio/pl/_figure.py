@@ -31,10 +31,7 @@ ABOVE: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols"
 
 
 def plot(draw: Function) -> Function:
-    """Make a plot of a function that draws and returns axes: its figure is saved and shown.
-
-    Arguments that plots share are checked here.  The plot returns None where the figure was shown.
-    """
+    """Make a plot of a function that draws and returns axes: it checks, saves and shows."""
     signature = inspect.signature(draw)
 
     @wraps(draw)

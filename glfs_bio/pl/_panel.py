@@ -14,17 +14,7 @@ from .._anndata.expression import OFF, Expression
 from ..data import threads
 from ..data.matrix import RowMatrix
 from ..measures.cells import coordinates, dense, evenly
-from ._figure import (
-    ABOVE,
-    BLUE,
-    SMALL,
-    VERMILLION,
-    colours,
-    legend,
-    name_rows,
-    new_axes,
-    plot,
-)
+from ._figure import ABOVE, BLUE, SMALL, VERMILLION, colours, legend, name_rows, new_axes, plot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

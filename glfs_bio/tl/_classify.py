@@ -48,9 +48,7 @@ def classify(
 
     :class:`~glfs_bio.estimators.GLFSLapRLSClassifier` selects the genes and classifies the cells by
     them; used on arrays, it has further options, and joblib or skops keep it in a file.  Cells
-    without a label
-    are unlabelled data: they belong to the graph of nearest neighbours, and not to the squared
-    error.
+    without a label belong to the graph of nearest neighbours, and not to the squared error.
 
     Parameters
     ----------
@@ -102,10 +100,8 @@ def classify(
     ``.uns[key_added]["cv_errors"]`` : int, shape (n_tried,)
         Errors out of ``n_tested`` for each number in ``tried``, if cross-validation chose the
         number.
-    ``.uns[key_added]["n_genes"]``, ``["n_labelled"]`` : int
-        Number of genes, and of cells with a label.
-    ``.uns[key_added]["n_folds"]``, ``["n_tested"]`` : int
-        Number of folds, and of cells in them.
+    ``.uns[key_added]["n_genes"]``, ``["n_labelled"]``, ``["n_folds"]``, ``["n_tested"]`` : int
+        Number of genes, of cells with a label, of folds, and of cells in them.
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
 
@@ -141,16 +137,14 @@ def classify(
         shared = adata.var_names.isin(new.var_names)
     genes = np.flatnonzero(chosen.allowed & shared)
     if not len(genes) or (chosen.included & ~shared).any():
-        text = "`new` lacks genes of `include`, or all candidates"
-        raise InvalidValue(f"{text}: use the gene names of `adata`")
+        raise InvalidValue("`new` lacks genes of `include`, or all candidates: name genes alike")
     if n_genes is not None:
         checks.whole_numbers("n_genes", n_genes, at_most=len(genes))
     model = GLFSLapRLSClassifier(n_genes, random_state=random_state)
     columns.log_labels(classes, model.cv if n_genes is None or np.ndim(n_genes) else None)
     candidates = data if len(genes) == adata.n_vars else RowMatrix(data, genes=genes)
-    included = np.flatnonzero(chosen.included[genes]) if chosen.included.any() else None
     with naming(y="labels", batch="batch_key"):
-        model.fit(candidates, codes, batch=batch, include=included)
+        model.fit(candidates, codes, batch=batch, include=np.flatnonzero(chosen.included[genes]))
     panel = adata.var_names[genes[model.genes_]]
     fitted = {name: getattr(model, f"{name}_") for name in _FITTED if hasattr(model, f"{name}_")}
     fitted["genes"] = panel.to_numpy(dtype=object)

@@ -19,7 +19,7 @@ from ..vendors.forecast import INTERVAL, Means, estimated, off_target
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._typing import Array, Matrix
+    from .._typing import Array, Index, Matrix
 
 #: Least number of genes and, for off-target shares, of types that both have.
 _FEWEST_GENES, _FEWEST_TYPES = 3, 3
@@ -91,12 +91,11 @@ def estimate_efficiency(
         read.unique_names(spatial)
     genes = reference.var_names[reference.var_names.isin(spatial.var_names)]
     if len(genes) < _FEWEST_GENES:
-        text = f"`spatial` has {len(genes)} genes of the reference"
-        raise InvalidValue(f"{text}: give genes the same names")
-    types = _types(reference, spatial, labels)
-    expected = _means(reference, genes, labels, types, counts_layer)
+        raise InvalidValue(f"`spatial` has {len(genes)} genes of the reference: name genes alike")
+    types, n_types = _types(reference, spatial, labels)
+    expected = _means(reference, genes, types[0], n_types, counts_layer)
     with naming(counts_layer="spatial_layer", X="spatial"):
-        detected = _means(spatial, genes, labels, types, spatial_layer)
+        detected = _means(spatial, genes, types[1], n_types, spatial_layer)
     weights = expected.n_cells / expected.n_cells.sum()
     estimate = estimated(expected, detected, weights)
     rows = reference.var_names.get_indexer(genes)
@@ -107,10 +106,9 @@ def estimate_efficiency(
     table = pd.DataFrame({"efficiency": np.exp(middle)}, index=reference.var_names)
     table["low"], table["high"] = np.exp(middle - reach), np.exp(middle + reach)
     table["spread"] = spread
-    if len(types) >= _FEWEST_TYPES:
-        shares = off_target(expected, detected, weights)
-        of_genes = pd.Series(shares, genes)
-        table["off_target"] = of_genes.reindex(table.index, fill_value=np.median(shares))
+    if n_types >= _FEWEST_TYPES:
+        shares = pd.Series(off_target(expected, detected, weights), genes)
+        table["off_target"] = shares.reindex(table.index, fill_value=np.median(shares))
     with naming(X="spatial"):
         signal = signal_of(spatial, None if spatial_layer == "X" else spatial_layer)
     if signal is not None:
@@ -120,36 +118,29 @@ def estimate_efficiency(
     return table
 
 
-def _types(reference: AnnData, spatial: AnnData, labels: str | None) -> list[str]:
-    """Types of cells that both have; one without a name where there are no labels."""
+def _types(reference: AnnData, spatial: AnnData, labels: str | None) -> tuple[list[Index], int]:
+    """Return the type of each cell of both, −1 where not both have it, and the number of types."""
+    sets = reference, spatial
     if labels is None:
-        return [""]
-    first, second = (columns.labels(adata, labels).names for adata in (reference, spatial))
-    both = [name for name in first if name in second]
-    if not both:
+        return [np.zeros(adata.n_obs, dtype=np.intp) for adata in sets], 1
+    first, second = coded = [columns.labels(adata, labels) for adata in sets]
+    both = pd.Index([name for name in first.names if name in second.names])
+    if both.empty:
         raise InvalidValue(f"`labels={short(labels)}` has no type of both: rename types")
-    return both
+    types = [np.append(both.get_indexer(of_set.names), [-1])[of_set.codes] for of_set in coded]
+    return types, len(both)
 
 
-def _means(
-    adata: AnnData, genes: pd.Index, labels: str | None, types: list[str], layer: str
-) -> Means:
-    """Mean counts of genes over the cells of each type, and their variances."""
-    data = read.counts(adata, layer)
-    of_type: Array = np.ones((adata.n_obs, 1))
-    if labels is not None:
-        coded = columns.labels(adata, labels)
-        codes = [types.index(name) if name in types else -1 for name in coded.names]
-        type_of_cell = np.append(codes, [-1])[coded.codes]  # −1: without a label
-        of_type = (type_of_cell[:, None] == np.arange(len(types))).astype(float)
-    rows = adata.var_names.get_indexer(genes)
-    n_cells = of_type.sum(axis=0)
-    sums, _ = data.sweep(_sums, of_type)
+def _means(adata: AnnData, genes: pd.Index, types: Index, n_types: int, layer: str) -> Means:
+    """Return mean counts of genes over the cells of each type, and their variances."""
+    of_type = (types[:, None] == np.arange(n_types)).astype(float)
+    sums, _ = read.counts(adata, layer).sweep(_sums, of_type)
+    rows, n_cells = adata.var_names.get_indexer(genes), of_type.sum(axis=0)
     means, second = (np.asarray(moment)[rows].T / n_cells[:, None] for moment in sums)
     return Means(means, second - means**2, n_cells)
 
 
 def _sums(block: Matrix, rows: slice, of_type: Array) -> tuple[tuple[Array, Array], Matrix]:
-    """Sums over the cells of each type, and of squares."""
+    """Return sums over the cells of each type, and of squares."""
     cells = of_type[rows]
     return (block.T @ cells, (block * block).T @ cells), no_rows(block)

@@ -74,10 +74,7 @@ def evaluate_panel(
     panel : str, list, path or dict of these, default "glfs"
         <panel>
         A dict has several panels by their names, which are evaluated by the same measures.
-    labels : str, default None
-        Column of ``.obs`` with labels of the cells, such as cell types: categories, texts, whole
-        numbers or booleans.  Cells without one are left out: it is missing, −1, or a text that
-        pandas reads as missing, such as ``"nan"``, ``"NA"`` or ``"None"``.
+    <labels>
     sizes : sequence of int, default None
         Numbers of first genes of the panel that are evaluated too.
     measures : str or sequence of str, default None
@@ -128,15 +125,11 @@ def evaluate_panel(
         selection.
     <layer of a panel>
     <symbols>
-    preserve : str, list, dict or Preserve, default None
-        Target of the panel: a value of `preserve` of :func:`~glfs_bio.pp.select_genes`, or a
-        :class:`~glfs_bio.Preserve`.  None: the target of the selection, and for other and for
-        several panels the structure, by the parameters of the selections.  If these differ, a
-        target is needed.
-    key_added : str, default None
-        Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.  None: that of the
-        panel and ``_evaluation``, such as ``"glfs_evaluation"``, which is also that of a list;
-        ``"glfs_comparison"`` for several.
+    <preserve>
+        None is the structure for several panels too; if those of their selections differ, a target
+        is needed.
+    <key_added by a panel> _evaluation
+        ``"glfs_comparison"`` is that of several.
     <inplace>
     random_state : int, default 0
         Seed of the random panels, the clusters, the folds and the draws of the platform.
@@ -247,8 +240,7 @@ def evaluate_panel(
         if graph.nnz == 0:
             raise InvalidValue("`library_key` leaves every cell alone: name the sections")
     elif library_key is not None:
-        text = f"`library_key={short(library_key)}` needs cells in space"
-        raise InvalidValue(f"{text}: name `spatial` too")
+        raise InvalidValue(f"`library_key={short(library_key)}` needs `spatial`: name it too")
     if regions is not None and graph is not None:
         tissue = Domains.of(graph, regions.codes, regions.names, random_state)
         if not tissue.fold.any():
@@ -300,8 +292,7 @@ def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]
     called = [str(name) for name in panel]
     is_distinct = 0 < len(called) == len({*called})
     if not is_distinct or any("/" in name or not name.strip() for name in called):
-        text = f"`panel` has the names {listed(map(repr, called))}"
-        raise InvalidValue(f"{text}: give each its own, without /")
+        raise InvalidValue(f"`panel` has names {listed(map(repr, called))}: name each, without /")
     return {str(name): lookup(genes) for name, genes in panel.items()}
 
 

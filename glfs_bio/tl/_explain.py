@@ -12,19 +12,21 @@ from .. import checks
 from .._anndata import alike, columns, expression, read, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
+from ..data.threads import few_threads
 from ..errors import listed, note
 from ..measures.genes import imputed, predictors
-from ._panel import are_varying, find, must_haves, overridden, replacements, with_shares
+from ..solvers.panel import adds_nothing
+from ._panel import are_varying, find, find_substitutes, must_haves, overridden, with_shares
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
+    from .._anndata.expression import Expression
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Target
     from .._typing import Array, Index
     from ..criterion.panel import MeasuredPanel, Pairs
-    from ..labels import Labels
     from ..options import Preserve
     from ..solvers.constraints import Rows
     from ._panel import GenePanel
@@ -68,10 +70,7 @@ def explain_panel(
     <adata>
     panel : str, list or path, default "glfs"
         <panel>
-    labels : str, default None
-        Column of ``.obs`` with labels of the cells, such as cell types: categories, texts, whole
-        numbers or booleans.  Cells without one are left out: it is missing, −1, or a text that
-        pandas reads as missing, such as ``"nan"``, ``"NA"`` or ``"None"``.
+    <labels>
     genes : str, list or path, default None
         Genes to explain that need not be in the panel: one name, names, a file, or a key, as of a
         panel.
@@ -84,9 +83,7 @@ def explain_panel(
     <symbols>
     <preserve>
         Batches count as in the selection, and in their mean for a target that is named.
-    key_added : str, default None
-        Key of ``.uns``.  None: that of the panel and ``_explanation``, such as
-        ``"glfs_explanation"``, which is also that of a list.
+    <key_added by a panel> _explanation
     <inplace>
 
     Returns
@@ -182,8 +179,8 @@ def explain_panel(
     must_have, names = must_haves(adata, subject.named), adata.var_names.to_numpy()
     of_panel, is_must_have = names[subject.genes], must_have[subject.genes]
     where = expression.of_genes(adata, subject.genes, groups, subject.basis.layer)
-    with subject.few_threads():
-        instead = replacements(adata, subject, barred)
+    with few_threads(subject.basis.criterion.rank):
+        substitutes, lost = find_substitutes(adata, subject, barred, n_substitutes)
         axis, axis_share = _axes(subject.measured, names)
         preserved = subject.preserved
         roles = [f"axis {title}" for title in axis]
@@ -191,13 +188,12 @@ def explain_panel(
             of_sets = [groups.codes[cells] for cells in subject.basis.structure.rows]
             shares = subject.measured.supports(of_sets, len(groups.names))
             pairs = subject.measured.pairs(of_sets, len(groups.names))
-            roles = [_role(k, pairs, groups, where) or role for k, role in enumerate(roles)]
-    needless = instead.needless
-    substitutes = instead.table(of_panel, names, n_substitutes)
+            roles = [_role(k, pairs, where) or role for k, role in enumerate(roles)]
+    needless = adds_nothing(subject.losses)
     best = substitutes[substitutes["rank"] == 1].drop(columns="rank")
     table = pd.DataFrame({"gene": of_panel, "role": np.where(needless, "adds nothing", roles)})
     table.loc[is_must_have, "role"] = f"{MUST_HAVE}, " + table["role"]
-    table = table.assign(**_expressed(where, groups), preserved=preserved, loss=subject.losses)
+    table = table.assign(**_expressed(where), preserved=preserved, loss=subject.losses)
     table = table.assign(axis=axis, axis_share=axis_share).merge(best, how="left", on="gene")
     table["substitute"] = table["substitute"].fillna("")
     table["acceptable"] = table["acceptable"].eq(True)
@@ -207,28 +203,27 @@ def explain_panel(
         note(f"Genes that add nothing to the panel: {listed(texts[needless], len(texts))}.")
     content: dict[str, Any] = {"table": table, "substitutes": substitutes}
     if groups is not None:
-        table["supports"] = np.where(needless, "", _supports(shares, where.above, groups))
+        table["supports"] = np.where(needless, "", _supports(shares, where))
         label_names = np.array(groups.names, dtype=object)
         content |= {"support": shares, "labels": label_names}
         content["pairs"] = _pairs(pairs, of_panel, label_names)
         content["expression"] = where.table(of_panel)
     if rows is not None:
         where = expression.of_genes(adata, rows, groups, subject.basis.layer)
-        content |= _standing(adata, subject, rows, instead.lost)
-        content["genes"] = content["genes"].assign(**_expressed(where, groups))
+        content |= _standing(adata, subject, rows, lost)
+        content["genes"] = content["genes"].assign(**_expressed(where))
         if groups is not None:
             both = pd.concat([content["expression"], where.table(names[rows])])
             content["expression"] = both.drop_duplicates(["gene", "label"], ignore_index=True)
     return subject.result(adata, content, returned="table" if rows is None else "genes")
 
 
-def _expressed(where: expression.Expression, groups: Labels | None) -> dict[str, Any]:
+def _expressed(where: Expression) -> dict[str, Any]:
     """Return the columns that say where genes are expressed."""
-    shares = where.shares[:, 0]
-    if groups is None:
-        return {"expressed": shares}
-    texts = [where.text(gene, _LABELS) for gene in range(len(shares))]
-    return {"expressed": shares, "expressed_in": texts}
+    columns: dict[str, Any] = {"expressed": where.shares[:, 0]}
+    if where.labels:
+        columns["expressed_in"] = [where.text(k, _LABELS) for k in range(len(where.shares))]
+    return columns
 
 
 def _certificates(adata: AnnData, panel: GenePanel, must_have: NDArray[np.bool_]) -> dict[str, Any]:
@@ -246,27 +241,24 @@ def certified(states: pd.Series, must_have: NDArray[np.bool_]) -> NDArray[Any]:
     return np.where(must_have, MUST_HAVE, states.to_numpy(dtype=object))
 
 
-def _role(gene: int, pairs: Pairs, groups: Labels, where: expression.Expression) -> str:
+def _role(gene: int, pairs: Pairs, where: Expression) -> str:
     """Return the label that a gene is a marker of, or the two it separates most, or ``""``."""
     if where.marker_of(gene):
         return f"marker of {where.marker_of(gene)}"
     work = np.nan_to_num(pairs.work[:, gene])
     pair = int(work.argmax())
-    first, second = groups.names[pairs.first[pair]], groups.names[pairs.second[pair]]
+    first, second = where.labels[pairs.first[pair]], where.labels[pairs.second[pair]]
     return f"separates {first} from {second}" if work[pair] >= expression.LEAST else ""
 
 
-def _supports(shares: Array, above: NDArray[np.bool_], groups: Labels) -> NDArray[Any]:
-    """Return the labels that each gene supports and that express it more than others.
-
-    The largest share is first.  Absence supports none.
-    """
-    n_cells = np.bincount(groups.codes[groups.codes >= 0], minlength=len(groups.names))
-    is_supported = above & (shares >= expression.LEAST) & (shares > n_cells / len(groups.codes))
+def _supports(shares: Array, where: Expression) -> NDArray[Any]:
+    """Return the labels that each gene supports and that express it more than others."""
+    by_chance = where.sizes[1:] / where.sizes[0]
+    is_supported = where.above & (shares >= expression.LEAST) & (shares > by_chance)
     texts = []
     for of_gene, is_shown in zip(shares, is_supported, strict=True):
         order = [code for code in np.argsort(-of_gene, kind="stable") if is_shown[code]]
-        texts.append(with_shares(groups.names, of_gene, order[:_LABELS]))
+        texts.append(with_shares(where.labels, of_gene, order[:_LABELS]))
     return np.array(texts, dtype=object)
 
 
@@ -294,10 +286,7 @@ def _axes(measured: MeasuredPanel, names: Array) -> tuple[list[str], Array]:
 
 
 def _standing(adata: AnnData, panel: GenePanel, genes: Index, lost: Array) -> dict[str, Any]:
-    """Return how genes stand to a panel: tables of them and of what predicts each.
-
-    `lost` is what is lost with each gene (columns) in the place of one of the panel.
-    """
+    """Return tables of genes and of what predicts each; `lost` is that of the substitutes."""
     names, sets = adata.var_names.to_numpy(), panel.basis.structure.sets
     limits = panel.basis.limits(adata)
     reasons = _reasons(adata, panel, limits)
@@ -309,7 +298,7 @@ def _standing(adata: AnnData, panel: GenePanel, genes: Index, lost: Array) -> di
     best, price = lost.argmin(axis=0), lost.min(axis=0)
     price = np.where(np.isinf(price), np.nan, price)
     r2, predicted_by, predicting_pairs, why_not = [], [], [], []
-    with panel.few_threads():
+    with few_threads(panel.basis.criterion.rank):
         gains = panel.measured.gains()[genes]
         r2_outside = imputed(sets, panel.genes)
         for gene, is_in, would_gain in zip(genes.tolist(), selected, price < 0, strict=True):

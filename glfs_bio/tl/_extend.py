@@ -12,6 +12,7 @@ from .. import checks
 from .._anndata import constraints, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
+from ..data.threads import few_threads
 from ..errors import InvalidValue, listed, short
 from ..pp import request_to_keep
 from ..selection import best_panel, problem_of, strongest_out
@@ -75,9 +76,7 @@ def extend_panel(
     <symbols>
     <preserve>
         Batches count as in the selection.
-    key_added : str, default None
-        Prefix of the columns in ``.var``, and key of ``.uns``.  None: that of the panel and
-        ``_extended``, such as ``"glfs_extended"``, which is also that of a list.
+    <key_added by a panel> _extended
     <inplace>
 
     Returns
@@ -141,7 +140,7 @@ def extend_panel(
     if size is not None and size - len(stay) > n_open:
         about = "`drop`" if n_genes is None else f"`n_genes={short(n_genes)}`"
         raise InvalidValue(f"{about} needs more than {n_open} genes to add: ask for fewer")
-    with subject.few_threads():
+    with few_threads(criterion.rank):
         best = best_panel(replace(problem_of(criterion, candidates, request), n_genes=size))
     out = {} if candidates.rows is None else constraints.ruled_out(candidates.rows, candidates)
     if out:

@@ -55,23 +55,6 @@ _OF_LABELS, _OF_DOMAINS = ("accuracy", "macro_f1", "rare_f1"), ("accuracy", "mac
 
 
 @dataclass(frozen=True)
-class Expressed:
-    """Genes of panels over all cells, in memory."""
-
-    #: Rows of ``.var``, sorted, shape (n_genes,)
-    genes: Index
-    #: Expression, shape (n_cells, n_genes), and counts
-    values: Matrix
-    counts: Matrix | None
-
-    def only(self, panel: Index) -> Expressed:
-        """Return the genes of a panel, in its order."""
-        columns = np.searchsorted(self.genes, panel)
-        counts = None if self.counts is None else self.counts[:, columns]
-        return Expressed(panel, self.values[:, columns], counts)
-
-
-@dataclass(frozen=True)
 class Prefix:
     """The first genes of a panel, or all of them."""
 
@@ -79,8 +62,11 @@ class Prefix:
     panel: GenePanel
     #: Rows of ``.var``.
     genes: Index
-    everything: Expressed
     random_state: int | None
+    #: Rows of ``.var`` that are in memory, sorted, and their expression and counts in all cells.
+    loaded: Index
+    values_loaded: Matrix
+    counts_loaded: Matrix | None
     #: Results beside the measures.
     tables: dict[str, Any] = field(default_factory=dict)
 
@@ -89,15 +75,25 @@ class Prefix:
         """1, or NaN for all genes that vary, with which nothing can be compared."""
         return np.nan if are_all(self.panel.basis.criterion, self.genes)[-1] else 1.0
 
+    def values_of(self, genes: Index) -> Matrix:
+        """Return the expression of genes that are in memory, in their order."""
+        return self.values_loaded[:, np.searchsorted(self.loaded, genes)]
+
     @cached_property
-    def expressed(self) -> Expressed:
-        """Expression of its genes."""
-        return self.everything.only(self.genes)
+    def values(self) -> Matrix:
+        """Expression of its genes, shape (n_cells, n_genes)."""
+        return self.values_of(self.genes)
+
+    @cached_property
+    def counts(self) -> Any:
+        """Counts of its genes, None without."""
+        columns = np.searchsorted(self.loaded, self.genes)
+        return None if self.counts_loaded is None else self.counts_loaded[:, columns]
 
     @cached_property
     def view(self) -> View:
         """The cells as its genes show them."""
-        return View(measures.coordinates(self.expressed.values), self.random_state)
+        return View(measures.coordinates(self.values), self.random_state)
 
     @cached_property
     def r2(self) -> Array:
@@ -134,17 +130,17 @@ class Evaluation:
     def prefixes(self, panels: Mapping[str, Named], sizes: Sequence[int]) -> list[Prefix]:
         """Return the first genes of panels, and after them each whole panel."""
         sized = [
-            (name, GenePanel(panel, self.basis), panel.genes[:size])
+            (name, GenePanel(panel, self.basis), panel.genes[:size], self.random_state)
             for name, panel in panels.items()
             for size in (*(size for size in sizes if size < len(panel.genes)), len(panel.genes))
         ]
-        read_together = [genes for _, _, genes in sized]
+        read_together = [genes for _, _, genes, _ in sized]
         for size in {*map(len, read_together)}:
             read_together += self._random_in_space(size)
         genes = np.unique(np.concatenate(read_together))
         counts = None if self.counts is None else RowMatrix(self.counts, genes=genes).loaded()
-        expressed = Expressed(genes, read.columns(self.adata, genes, self.basis.layer), counts)
-        return [Prefix(*of_size, expressed, self.random_state) for of_size in sized]
+        loaded = genes, read.columns(self.adata, genes, self.basis.layer), counts
+        return [Prefix(*of_size, *loaded) for of_size in sized]
 
     def rows(self, prefix: Prefix) -> list[Row]:
         """Return the measures of the groups that are wanted."""
@@ -280,17 +276,17 @@ class Evaluation:
 
     def _genes(self, prefix: Prefix) -> list[Row]:
         median = np.nanmedian(prefix.r2) if np.isfinite(prefix.r2).any() else np.nan
-        correlation, n_effective = redundancy(prefix.expressed.values)
+        correlation, n_effective = redundancy(prefix.values)
         redundant = [row("mean_correlation", correlation), row("n_effective", n_effective)]
         return [row("imputed", median), *redundant]
 
     def _labels(self, prefix: Prefix) -> list[Row]:
-        codes, values = self.labels.codes, prefix.expressed.values
+        codes, values = self.labels.codes, prefix.values
         scores = self._scores(prefix.view, lambda cells: readers.standardised(values[cells]))
         prefix.tables["per_label"] = readers.table(scores, "label")
         prefix.tables["confusion"] = readers.confusions(scores)
         if self.counts is not None:
-            taken = sums(prefix.expressed.counts)
+            taken = sums(prefix.counts)
             counts = totals_by_label(self.totals, taken, codes, self.labels.names)
             prefix.tables["per_label"] = prefix.tables["per_label"].join(counts, on="label")
         return _rows_of_scores(scores, self.scores_of_all_genes)
@@ -309,8 +305,8 @@ class Evaluation:
 
     def _space(self, prefix: Prefix) -> list[Row]:
         panels = [] if np.isnan(prefix.comparable) else self._random_in_space(len(prefix.genes))
-        random = [prefix.everything.only(genes).values for genes in panels]
-        panel, genes = prefix.expressed.values, self.genes_in_space
+        random = [prefix.values_of(genes) for genes in panels]
+        panel, genes = prefix.values, self.genes_in_space
         scores, *of_random = map(self._scores_of_domains, (panel, *random[:RANDOM]))
         rows = _rows_of_scores(scores, self.domains_of_all_genes, "domain_", of_random)
         if scores:
@@ -325,7 +321,7 @@ class Evaluation:
         return rows
 
     def _counts(self, prefix: Prefix) -> list[Row]:
-        counts, detection = prefix.expressed.counts, self.basis.detection
+        counts, detection = prefix.counts, self.basis.detection
         share, spearman = totals(self.totals, sums(counts))
         rows = [row("counts_share", share), row("counts_spearman", spearman)]
         if counts is not None and self.basis.request.platform is not None:
@@ -341,10 +337,9 @@ class Evaluation:
 
     def _gene_sets(self, prefix: Prefix) -> list[Row]:
         sets, called = self.gene_sets
-        panel, rows = pd.Index(called.iloc[prefix.genes].dropna()), []
-        for term, genes in sets.items():
-            shared = panel.intersection(genes, sort=False)
-            rows.append((term, len(shared), len(genes), ";".join(shared)))
+        panel = pd.Index(called.iloc[prefix.genes].dropna())
+        shared = {term: panel.intersection(genes, sort=False) for term, genes in sets.items()}
+        rows = [(term, len(shared[term]), len(sets[term]), ";".join(shared[term])) for term in sets]
         table = pd.DataFrame(rows, columns=["term", "n_overlap", "n_set", "genes"])
         prefix.tables["gene_sets"] = table
         return [row("gene_set_coverage", (table["n_overlap"] > 0).mean())]
@@ -355,13 +350,15 @@ class Evaluation:
         forecast = self._forecast_of_labels(prefix)
         accuracy, low, high = map(float, forecast.accuracies)
         rows = [row("accuracy_on_platform", accuracy, low=low, high=high)]
-        tables = {"per_label": forecast.per_label.reset_index()}
+        tables = prefix.tables.setdefault("forecast", {})
+        tables["per_label"] = forecast.per_label.reset_index()
         spilled = forecast.spilled
-        if spilled is not None:
-            rows.append(row("accuracy_without_spillover", spilled.accuracy))
-        if spilled is not None and len(spilled.leaks):
+        if spilled is None:
+            return rows
+        rows.append(row("accuracy_without_spillover", spilled.accuracy))
+        if len(spilled.leaks):
             tables["leaks"] = spilled.leaks
-        if spilled is not None and len(spilled.pairs.first):
+        if len(spilled.pairs.first):
             pairs, names = spilled.pairs, self.adata.var_names[prefix.genes].to_numpy(dtype=object)
             rows.append(row("mecr_reference", pairs.coexpression.mean()))
             rows.append(row("mecr_on_platform", spilled.coexpression.mean()))
@@ -371,15 +368,11 @@ class Evaluation:
             markers["coexpression_without_spillover"] = spilled.without
             markers = markers.sort_values("coexpression", ascending=False, kind="stable")
             tables["exclusive_markers"] = markers.head(_PAIRS).reset_index(drop=True)
-        prefix.tables.setdefault("forecast", {}).update(tables)
         return rows
 
     def _forecast_of_labels(self, prefix: Prefix) -> Forecast:
-        """Return how well labels can be predicted on the platform, from at most some of the cells.
-
-        The rates of a cell are means over it and the cells nearest to it.
-        """
-        counts: Any = prefix.expressed.counts
+        """Return how labels are predicted by rates: means over a cell and those nearest to it."""
+        counts: Any = prefix.counts
         codes, names = self.labels.codes, self.labels.names
         cells = np.flatnonzero(codes >= 0)
         if len(cells) > forecasts.CELLS:

@@ -25,10 +25,11 @@ from ._panel import (
     GenePanel,
     absent,
     basis_of,
+    find_substitutes,
     in_place_of,
     joining,
     must_haves,
-    replacements,
+    no_candidates,
     request_for,
     say_overridden,
 )
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from ..labels import Labels
     from ..options import Limits, Request
     from ._panel import Basis
-
-    Flags = NDArray[np.bool_]
 
 #: How files of orders mark a gene that is to be designed whatever the checks of the vendor say.
 _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
@@ -147,9 +146,7 @@ def order_panel(
     <symbols>
     ids : str, default None
         Column of ``.var`` with Ensembl ids, which decide where they are known.
-    key_added : str, default None
-        Prefix of the columns written to ``.var``, and key of ``.uns``.  None: that of the panel and
-        ``_order``, such as ``"glfs_order"``, which is also that of a list.
+    <key_added by a panel> _order
     <inplace>
 
     Returns
@@ -213,7 +210,7 @@ def order_panel(
     types = None if labels is None else columns.labels(adata, labels)
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
     form = ORDERS[platform_name]
-    draft = Draft(adata, panel, request, genes, ids=ids, needs_ids=form.needs_ids, listing=listing)
+    draft = Draft(adata, panel, request, genes, ids, listing, needs_ids=form.needs_ids)
     draft.leave_out(on_catalogue)
     draft.find_faults_beside_others()
     bad, items = draft.refused, draft.accepted
@@ -263,8 +260,7 @@ def check_size(n_genes: int, platform: str, *, adds: bool = False) -> None:
     form = ORDERS[platform]
     most = form.most_added if adds else form.most_genes
     if n_genes > most > 0:
-        text = f"`panel` has {n_genes} genes, and a {form.title} takes {most} at most"
-        raise InvalidValue(f"{text}: order fewer")
+        raise InvalidValue(f"`panel` has {n_genes} genes: a {form.title} takes {most} at most")
 
 
 class Draft:
@@ -276,36 +272,24 @@ class Draft:
         panel: Named,
         request: Request,
         genes: Any,
-        *,
         ids: str | None,
-        needs_ids: bool,
         listing: Platform | None,
+        *,
+        needs_ids: bool,
     ) -> None:
-        """Look up the names of a panel, and find what keeps each gene off the order."""
+        """Find what keeps each gene of the data and of a panel off the order, on its own."""
         self.adata, self.panel, self.request = adata, panel, request
-        self.layer = layer = request.structure.layer
-        symbols, ignore = request.symbols, names.settled(adata, request, "ignore").structure.ignore
+        self.layer, symbols = request.structure.layer, request.symbols
+        ignore = names.settled(adata, request, "ignore").structure.ignore
         #: Genes that cannot replace others, shape (n_genes,)
-        self.excluded = names.not_to_choose(adata, None, ignore=ignore)
-        if panel.key is not None:
-            self.excluded |= adata.var[f"{panel.key}_score"].isna().to_numpy()
-        may, detection = ~self.excluded, platforms.of_genes(adata, request.platform, layer, symbols)
-        self.rows = constraints.rows(adata, request, allowed=may, detection=detection)
-        listed_genes = platforms.of_genes(adata, listing, layer, symbols).orderable
-        ids_of_file = panel.in_file("id")
-        by_row = {row: ids_of_file[name] for name in ids_of_file for row in panel.rows[name]}
-        called, gene_ids = names_and_ids(adata, symbols, ids)
-        gene_ids = [by_row.get(row, gene_id) for row, gene_id in enumerate(gene_ids)]
-        vendor = None if genes is None else as_genes(genes, "genes")
-        self.resolver = Resolver([*called, *filter(None, gene_ids)], vendor)
-        of_data = self.resolver.resolve(called, gene_ids, annotated=True)
+        self.excluded = no_candidates(adata, panel.key, ignore)
+        detection = platforms.of_genes(adata, request.platform, self.layer, symbols)
+        self.rows = constraints.rows(adata, request, allowed=~self.excluded, detection=detection)
+        listed_genes = platforms.of_genes(adata, listing, self.layer, symbols).orderable
+        missing = absent(adata, panel)
+        table = self._table_of_names(missing, genes, ids)
         #: Whether a list says which genes have probes
         self.probes_checked = self.resolver.is_list or listed_genes is not None
-        of_data = of_data.assign(row=np.arange(adata.n_vars), name=adata.var_names)
-        of_data["file_id"] = of_data["row"].map(by_row)
-        missing = absent(adata, panel)
-        tables = [of_data, self._look_up(missing, panel, of_data)]
-        table = _with_ids_of_file(pd.concat(tables, ignore_index=True), self.resolver)
         table["fault"] = _faults(table, self.resolver, needs_ids, listed_genes)
         unlisted = self.resolver.is_list & (table["fault"] != "") & ~table["found"].isin(_DOUBTFUL)
         table["unlisted"] = unlisted | (table["fault"] == _NOT_OF_PLATFORM)
@@ -320,6 +304,20 @@ class Draft:
         self.items = table.iloc[[row for row, _ in pairs]].reset_index(drop=True)
         for column in ("group", "n_probe_sets", "force"):
             self.items[column] = names_asked_for.map(panel.in_file(column))
+
+    def _table_of_names(self, missing: list[str], genes: Any, ids: str | None) -> pd.DataFrame:
+        """Return what the genes of the data are, and below them names that these lack."""
+        adata, ids_of_file = self.adata, self.panel.in_file("id")
+        by_row = {row: ids_of_file[name] for name in ids_of_file for row in self.panel.rows[name]}
+        called, gene_ids = names_and_ids(adata, self.request.symbols, ids)
+        gene_ids = [by_row.get(row, gene_id) for row, gene_id in enumerate(gene_ids)]
+        vendor = None if genes is None else as_genes(genes, "genes")
+        self.resolver = Resolver([*called, *filter(None, gene_ids)], vendor)
+        of_data = self.resolver.resolve(called, gene_ids, annotated=True)
+        of_data = of_data.assign(row=np.arange(adata.n_vars), name=adata.var_names)
+        of_data["file_id"] = of_data["row"].map(by_row)
+        tables = [of_data, self._look_up(missing, self.panel, of_data)]
+        return _with_ids_of_file(pd.concat(tables, ignore_index=True), self.resolver)
 
     def _look_up(self, missing: list[str], panel: Named, of_data: pd.DataFrame) -> pd.DataFrame:
         """Return what names are that the data lack, and which of its genes they stand for."""
@@ -389,8 +387,8 @@ class Draft:
         may = self.can_join(items)
         may[_rows(bad)] = False
         if may.sum() < len(bad):
-            text = f"`refused='replace'` finds {may.sum()} of {len(bad)} genes"
-            raise InvalidValue(f"{text}: pass `refused='drop'`")
+            n_found = f"{may.sum()} of {len(bad)} genes"
+            raise InvalidValue(f"`refused='replace'` finds {n_found}: pass `refused='drop'`")
         candidates = nearly.one_of_each_set(self.adata, joining(stay, may, self.rows), self.request)
         with few_threads(criterion.rank):
             panel = best_panel(Problem(criterion, candidates, len(stay) + len(bad)))
@@ -408,10 +406,9 @@ class Draft:
         rows = _rows(items)
         genes = np.append(rows, np.setdiff1d(self.catalogue, rows))
         panel = GenePanel(Named.of(self.adata, genes, self.panel.key), self.basis)
-        with panel.few_threads():
-            instead = replacements(self.adata, panel, ~self.can_join(items))
-        names_of_genes = self.adata.var_names.to_numpy()
-        table = instead.table(names_of_genes[rows], names_of_genes, n_each)
+        with few_threads(self.basis.criterion.rank):
+            table, _ = find_substitutes(self.adata, panel, ~self.can_join(items), n_each)
+        table = table[table["gene"].isin(self.adata.var_names[rows])]  # not of the catalogue
         table = table.rename(columns={"gene": "backup_of", "substitution_score": "score"})
         by_substitute = table.sort_values("rank", kind="stable").groupby("substitute", sort=False)
         backed = by_substitute.agg({"backup_of": ", ".join, "score": "max"})
@@ -438,7 +435,7 @@ def _with_ids_of_file(table: pd.DataFrame, resolver: Resolver) -> pd.DataFrame:
 
 
 def _faults(
-    table: pd.DataFrame, resolver: Resolver, needs_ids: bool, listed_genes: Flags | None
+    table: pd.DataFrame, resolver: Resolver, needs_ids: bool, listed_genes: NDArray[np.bool_] | None
 ) -> pd.Series:
     """Return why names that were looked up cannot be ordered, ``""`` where they can."""
     fault = pd.Series("", index=table.index, dtype=object)
@@ -492,10 +489,7 @@ def _table(
 
 
 def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Series:
-    """Return the group of each gene: that of the file, else the label of its highest mean, else "".
-
-    A backup is in the group of the first gene that it backs up.
-    """
+    """Return the group of each gene: of the file, its highest mean, or the gene it backs up."""
     group = items["group"].fillna("").astype(str)
     to_name = (items["row"] >= 0) & (group == "")
     if types is not None and to_name.any():

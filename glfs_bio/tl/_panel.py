@@ -19,7 +19,7 @@ from ..cells.spec import StructureSpec
 from ..criterion.panel import MIN_SCORE, MeasuredPanel
 from ..criterion.platform import AS_REFERENCE, Detection
 from ..data.threads import few_threads
-from ..errors import InvalidValue, caution, listed, note, quoted, short, subject
+from ..errors import InvalidValue, caution, note, quoted, short, subject
 from ..options import Preserve, Request
 from ..selection import check_batches, warn_of_noise
 from ..solvers.panel import Candidates, adds_nothing
@@ -27,7 +27,6 @@ from ..vendors.sheets import is_yes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from contextlib import AbstractContextManager
 
     from anndata import AnnData
     from numpy.typing import NDArray
@@ -82,10 +81,6 @@ class GenePanel:
         """Rows of ``.var``."""
         return self.named.genes
 
-    def few_threads(self) -> AbstractContextManager[object]:
-        """Context for what is computed of its genes, see :mod:`~glfs_bio.data.threads`."""
-        return few_threads(self.basis.criterion.rank)
-
     @cached_property
     def preserved(self) -> Array:
         """Preserved share of the first genes each."""
@@ -108,11 +103,7 @@ class GenePanel:
 
 
 def find(adata: AnnData, panel: Any, *, symbols: str | None = None, **replaced: Any) -> GenePanel:
-    """Find the genes of a panel, and what it is evaluated by.
-
-    Names that are not in the data are left out with a warning.  `replaced` are arguments of
-    :func:`request_for`.
-    """
+    """Find a panel, but for names that are not in the data, and what :func:`request_for` makes."""
     genes = names.panel(adata, panel, symbols=symbols, missing="warn")
     stale.check_genes(adata, genes.key, "panel")
     request = request_for(adata, genes.key, symbols=symbols, **replaced)
@@ -157,8 +148,7 @@ def request_for(
     request = replace(request, missing="warn", **fields)
     stored_key = request.structure.stored_key
     if layer is not None and stored_key is not None:
-        text = f"`layer={short(layer)}` is not that of the structure {stored_key!r}"
-        raise InvalidValue(f"{text}: leave it out")
+        raise InvalidValue(f"`layer={short(layer)}` is not that of {stored_key!r}: leave it out")
     return request if layer is None else request.but(layer=layer)
 
 
@@ -175,10 +165,8 @@ def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
 
 def one_data_set(adata: AnnData, key: str, argument: str) -> None:
     """Refuse a selection from several datasets, of which an object is one."""
-    names = adata.uns[key].get("data_sets")
-    if names is not None:
-        text = f"`{argument}={short(key)}` is a selection from several datasets ({listed(names)})"
-        raise InvalidValue(f"{text}: concatenate them, and select with a `batch_key`")
+    if "data_sets" in adata.uns[key]:
+        raise InvalidValue(f"`{argument}={short(key)}` is of several datasets: concatenate them")
 
 
 def overridden(recorded: Request, request: Request) -> list[str]:
@@ -222,47 +210,24 @@ def preserved_by(criterion: Criterion, order: Index) -> Array:
     """Return the preserved shares of the first genes each; NaN where these are all that vary."""
     is_all = are_all(criterion, order)
     if is_all.any():
-        text = "The panel has all genes of `adata` that vary, and its shares are missing"
-        caution(f"{text}: use an object with more genes.")
+        caution("The panel has all genes that vary, and no shares: use an object with more genes.")
     return np.where(is_all, np.nan, criterion.preserved(order))
 
 
-@dataclass(frozen=True)
-class Replacements:
-    """What comes of replacing genes of a panel, one at a time, by every gene of the data."""
+def find_substitutes(
+    adata: AnnData, panel: GenePanel, barred: NDArray[np.bool_], n: int
+) -> tuple[pd.DataFrame, Array]:
+    """Return at most `n` substitutes of each gene of a panel, the best first.
 
-    #: Whether a gene adds nothing, so that nothing can take over from it, shape (len(panel),)
-    needless: NDArray[np.bool_]
-    #: Share that is lost with another gene instead, shape (len(panel), n_genes)
-    lost: Array
-    #: Substitution score; −∞ where a gene cannot replace another, or takes nothing over
-    score: Array
-
-    def table(self, panel: Array, names: Array, n: int) -> pd.DataFrame:
-        """Return at most `n` substitutes of each of the first genes of a panel, the best first."""
-        score = self.score[: len(panel)]
-        order = np.argsort(-score, axis=1, kind="stable")[:, :n]
-        rows, rank = np.nonzero(np.isfinite(np.take_along_axis(score, order, axis=1)))
-        genes = order[rows, rank]
-        table = pd.DataFrame({"gene": panel[rows], "substitute": names[genes], "rank": rank + 1})
-        table["substitution_score"] = score[rows, genes]
-        table["acceptable"] = table["substitution_score"] >= MIN_SCORE
-        return table.assign(loss_with_substitute=self.lost[rows, genes])
-
-
-def replacements(adata: AnnData, panel: GenePanel, barred: NDArray[np.bool_]) -> Replacements:
-    """Return what comes of replacing genes of a panel by others, but for those that are `barred`.
-
-    A gene of the panel is no substitute.  Where the panel is a selection, neither is a gene that
-    could not be selected, nor one with which its limits would not hold.
+    And what is lost with every gene in the place of each, shape (len(panel), n_genes).  Genes of
+    the panel are no substitutes, nor are those that are `barred`, or, where it is a selection, that
+    could not be selected, or with which its limits would not hold.  A gene that adds nothing has
+    none.
     """
     lost, score = panel.measured.substitutions()
-    needless = adds_nothing(panel.losses)
-    score[(score <= 0.0) | needless[:, None]] = -np.inf
-    key, basis, genes = panel.named.key, panel.basis, panel.genes
-    out = barred | names.not_to_choose(adata, None, ignore=basis.structure.spec.ignore)
-    if key is not None:
-        out |= adata.var[f"{key}_score"].isna().to_numpy()
+    basis, genes = panel.basis, panel.genes
+    score[(score <= 0.0) | adds_nothing(panel.losses)[:, None]] = -np.inf
+    out = barred | no_candidates(adata, panel.named.key, basis.structure.spec.ignore)
     out[genes] = True
     out |= alike.are_like(adata, genes, basis.request)
     score[:, out] = -np.inf
@@ -272,16 +237,25 @@ def replacements(adata: AnnData, panel: GenePanel, barred: NDArray[np.bool_]) ->
         for row, gene in enumerate(genes):
             rest = used - rows.sums([gene])
             score[row, ~(rows.within(rest) & rows.meets_lower(rest))] = -np.inf
-    return Replacements(needless, lost, score)
+    names_of_genes, order = adata.var_names.to_numpy(), np.argsort(-score, axis=1, kind="stable")
+    at, rank = np.nonzero(np.isfinite(np.take_along_axis(score, order[:, :n], axis=1)))
+    come, stay = order[at, rank], names_of_genes[genes[at]]
+    table = pd.DataFrame({"gene": stay, "substitute": names_of_genes[come], "rank": rank + 1})
+    table["substitution_score"] = score[at, come]
+    table["acceptable"] = table["substitution_score"] >= MIN_SCORE
+    return table.assign(loss_with_substitute=lost[at, come]), lost
+
+
+def no_candidates(adata: AnnData, key: str | None, ignore: Any) -> NDArray[np.bool_]:
+    """Return whether each gene cannot be selected, or could not by the selection under `key`."""
+    out = names.not_to_choose(adata, None, ignore=ignore)
+    return out if key is None else out | adata.var[f"{key}_score"].isna().to_numpy()
 
 
 def joining_candidates(
     adata: AnnData, panel: GenePanel, stay: Index, leaves: NDArray[np.bool_] | bool = False
 ) -> Candidates:
-    """Return genes that may join some that stay, within all that the panel was asked for.
-
-    Those that stay are in whatever holds of them on their own.
-    """
+    """Return genes that may join some that stay, within all that the panel was asked for."""
     request, detection = panel.basis.request, panel.basis.detection
     ignore = panel.basis.structure.spec.ignore
     out = names.not_to_choose(adata, request.exclude, ignore=ignore, symbols=request.symbols)

@@ -13,6 +13,7 @@ from .._anndata import names as names_of
 from .._anndata import results, stale, summaries
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
+from ..data.threads import few_threads
 from ..errors import InvalidValue, short, subject
 from ..options import Request
 from ..pp import request_to_keep
@@ -79,9 +80,7 @@ def prove_panel(
     <layer of a panel>
     <symbols>
     <preserve>
-    key_added : str, default None
-        Key of ``.uns``.  None: that of the panel and ``_proof``, such as ``"glfs_proof"``, which is
-        also that of a list.
+    <key_added by a panel> _proof
     <inplace>
 
     Returns
@@ -90,12 +89,9 @@ def prove_panel(
 
     ``.uns[key_added]["proven"]`` : bool
         Whether no panel preserves more than ``best_preserved``.
-    ``.uns[key_added]["preserved"]`` : float
-        Preserved share of the panel.
-    ``.uns[key_added]["best_preserved"]`` : float
-        Preserved share of the best panel that is known.
-    ``.uns[key_added]["most_preserved"]`` : float
-        Upper bound on the preserved share of any such panel.
+    ``.uns[key_added]["preserved"]``, ``["best_preserved"]``, ``["most_preserved"]`` : float
+        Preserved share of the panel, of the best panel that is known, and an upper bound on that of
+        any such panel.
     ``.uns[key_added]["optimality"]`` : float
         Lower bound on ``preserved`` relative to the best panel; 1 if it is proven to be the best.
         As in :func:`~glfs_bio.pp.select_genes`, genes that must be in do not count.
@@ -108,10 +104,8 @@ def prove_panel(
     ``.uns[key_added]["n_every"]``, ``["n_open"]`` : int
         Number of genes that are in every best panel, and of those that are open; and
         ``n_every_within`` and ``n_open_within`` of all panels within the tolerance.
-    ``.uns[key_added]["n_genes"]``, ``["n_tested"]`` : int
-        Number of genes of the panel, and of candidate genes.
-    ``.uns[key_added]["n_nodes"]`` : int
-        Nodes of the branch and bound.
+    ``.uns[key_added]["n_genes"]``, ``["n_tested"]``, ``["n_nodes"]`` : int
+        Number of genes of the panel, of candidate genes, and of nodes of the branch and bound.
     ``.uns[key_added]["best"]`` : str
         Key of a better panel that is stored, if any.
     <params and versions>
@@ -120,10 +114,8 @@ def prove_panel(
 
     ``.var[f"{key}_certificate"]``, ``.var[f"{key}_certificate_within"]`` : str
         Certificates of all genes; also those in the table of its explanation.
-    ``.uns[key]["optimality"]`` : float
-        The last entry, which is 1 if the panel is proven to be the best.
-    ``.uns[key]["tolerance"]`` : float
-        The tolerance.
+    ``.uns[key]["optimality"]``, ``["tolerance"]`` : float
+        The last entry, which is 1 if the panel is proven to be the best; and the tolerance.
 
     A better panel is stored beside the selection, with the outputs of
     :func:`~glfs_bio.pp.select_genes` under ``f"{key}_best"``, and the key of the selection as
@@ -157,7 +149,7 @@ def prove_panel(
     candidates = _candidates(adata, subject)
     request = replace(basis.request, n_genes=len(panel), search="best", time_limit=time_limit)
     problem = replace(problem_of(basis.criterion, candidates, request), tolerance=tolerance)
-    with subject.few_threads():
+    with few_threads(basis.criterion.rank):
         criterion = of_draws(problem).criterion
         _check(adata, subject, criterion, key)
         best = best_panel(problem)
@@ -192,21 +184,18 @@ def prove_panel(
 def _check(adata: AnnData, panel: GenePanel, criterion: Criterion, key: str | None) -> None:
     """Refuse cells that say nothing of panels, panels without others, and other cells."""
     if not criterion.has_anything:
-        text = "`preserve` has nothing above the noise of `adata.X`"
-        raise InvalidValue(f"{text}: name another target")
+        raise InvalidValue("`preserve` has nothing above the noise: name another target")
     if criterion.worst:
-        text = f"{subject('panel', panel.named.key)} is for the worst of batches"
-        raise InvalidValue(f"{text}, and the best is known for a mean alone: choose it for that")
+        text = subject("panel", panel.named.key)
+        raise InvalidValue(f"{text} is for the worst of batches: select it for their mean")
     if are_all(panel.basis.criterion, panel.genes)[-1]:
-        text = "`panel` has all genes of `adata` that vary"
-        raise InvalidValue(f"{text}: use an object with more genes")
+        raise InvalidValue("`panel` has all genes that vary: use an object with more genes")
     if key is None:
         return
     one_data_set(adata, key, "panel")
     better = results.key_for(adata, "selection", None, key, suffix="best")
     if better in adata.uns and adata.uns[better].get("best_of") != key:
-        text = f"`panel={short(key)}` has a selection where the best panel would be, {better!r}"
-        raise InvalidValue(f"{text}: give one of them another key")
+        raise InvalidValue(f"`panel={short(key)}` needs {better!r}: give what is there another key")
     recorded, preserved = np.ravel(adata.uns[key]["preserved"])[-1], panel.preserved[-1]
     if abs(preserved - recorded) > _CHANGED:
         text = f"`panel={short(key)}` preserves {preserved:.3g}, but {recorded:.3g} when selected"

@@ -24,7 +24,6 @@ from ..cells.spec import OF_STORED, StructureSpec
 from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
 from ..errors import InvalidValue, NotFound, short, show_stage, warn, without_notes
-from ..measures import stability as over_parts
 from ..options import Request
 from ..pp import panel_of
 from ._panel import one_data_set, say_overridden
@@ -105,10 +104,9 @@ def stability(
         ``gene`` and ``frequency``.
     ``.uns[key_added]["n_genes"]`` : int, shape (n_resamples,)
         Sizes of the selections.
-    ``.uns[key_added]["n_included"]`` : int
-        Number of genes of each that were included, and are not counted.
-    ``.uns[key_added]["n_shared"]`` : int
-        Number of genes of the selection in the consensus panel.
+    ``.uns[key_added]["n_included"]``, ``["n_shared"]`` : int
+        Number of genes of each that were included, and are not counted; and of genes of the
+        selection in the consensus panel.
     ``.uns[key_added]["n_tested"]``, ``["n_cells"]`` : int
         Number of candidate genes, and of cells in a subsample.
     ``.uns[key_added]["of"]`` : str
@@ -164,34 +162,31 @@ def stability(
     selected, ranks, included = _selections(tasks, n_jobs)
     may_vary, sizes = ~np.isnan(ranks[0]) & ~included, selected.sum(axis=1)
     chosen = selected & ~included
-    frequency, jaccard = chosen.mean(axis=0), over_parts.jaccard(chosen)
-    consensus = over_parts.consensus(selected, ranks, round(float(sizes.mean())))
-    panel = np.asarray(adata.var.get(f"{key}_selected", consensus), dtype=bool)
+    frequency, overlaps = chosen.mean(axis=0), jaccard(chosen)
+    most_frequent = consensus(selected, ranks, round(float(sizes.mean())))
+    panel = np.asarray(adata.var.get(f"{key}_selected", most_frequent), dtype=bool)
     order = np.argsort(-frequency, kind="stable")[: np.count_nonzero(frequency)]
     content = {
         "table": pd.DataFrame({"gene": adata.var_names[order], "frequency": frequency[order]}),
         "of": key,
-        "jaccard": jaccard,
-        "mean_jaccard": float(jaccard[np.triu_indices(n_resamples, 1)].mean()),
+        "jaccard": overlaps,
+        "mean_jaccard": float(overlaps[np.triu_indices(n_resamples, 1)].mean()),
         "n_genes": sizes,
         "n_included": int(included.sum()),
-        "n_shared": int((panel & consensus).sum()),
+        "n_shared": int((panel & most_frequent).sum()),
         "n_tested": int(np.count_nonzero(~np.isnan(ranks[0]))),
         "n_cells": n_cells,
         "request": codec.text_of(request),
         "structure": codec.storable(spec),
     }
     columns = {f"{key_added}_frequency": np.where(may_vary, frequency, np.nan)}
-    columns[f"{key_added}_consensus"] = consensus
+    columns[f"{key_added}_consensus"] = most_frequent
     made_of = stale.made_of(adata, spec.layer)
     return Result(content, params=request.arguments(), made_of=made_of, var=columns)
 
 
 def _selections(tasks: list[Any], n_jobs: int | None) -> tuple[Flags, Array, Flags]:
-    """Return selected genes and ranks, one row per subsample, and the genes that had to be in.
-
-    Each warning is shown once.
-    """
+    """Return selected genes and ranks by subsample, and genes that had to be in; warn once."""
     n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(tasks))
     frames, messages = [], {}
     with closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as selections:
@@ -214,8 +209,7 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
         one_data_set(adata, key, "key")
         stale.check_genes(adata, key, "key")
     elif select.keys() <= {"random_state"}:
-        text = f"`key={short(key)}` is not in `adata.uns`"
-        raise NotFound(f"{text}: run `glfs_bio.pp.select_genes(adata)` first")
+        raise NotFound(f"`key={short(key)}` is missing: run `glfs_bio.pp.select_genes(adata)`")
     replaced = request.but(**select)
     if select.keys() & {*OF_STORED, "use_rep", "n_comps"}:
         arguments = request.structure.arguments() | select
@@ -278,3 +272,25 @@ def _selected(
         frame, _ = panel_of(cells, request, "glfs", keep=False)
     warned = [cast("Warning", entry.message) for entry in caught]
     return frame[["glfs_selected", "glfs_rank", "glfs_included"]], warned
+
+
+def jaccard(chosen: Flags) -> Array:
+    """Return the Jaccard index of every two selections, shape (parts, parts), NaN of nothing.
+
+    `chosen`, shape (parts, genes), says which genes each part selects.
+    """
+    shared = chosen.astype(float) @ chosen.T.astype(float)
+    sizes = np.diag(shared)
+    either = sizes[:, None] + sizes - shared
+    return np.asarray(shared / np.where(either > 0, either, np.nan))
+
+
+def consensus(chosen: Flags, ranks: Array, size: int) -> Flags:
+    """Return the `size` genes that most parts select; of equals those of the best mean rank.
+
+    `chosen` and `ranks` have the shape (parts, genes); genes that were not tested have rank NaN.
+    """
+    order = np.lexsort((ranks.mean(axis=0), -chosen.sum(axis=0)))
+    panel = np.zeros(chosen.shape[1], dtype=bool)
+    panel[order[:size]] = True
+    return panel

@@ -18,7 +18,7 @@ from glfs_bio.cells.graph import knn_graph
 from glfs_bio.errors import Caution, InvalidValue
 from glfs_bio.estimators import SupervisedGLFS
 from glfs_bio.glfs2014 import Exact, path
-from glfs_bio.glfs2014.solver import minimise
+from glfs_bio.glfs2014.path import minimise
 
 SIGNAL = set(range(6))
 

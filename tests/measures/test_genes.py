@@ -17,7 +17,7 @@ from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.errors import InvalidValue
 from glfs_bio.measures.genes import imputed, redundancy, sums, totals, totals_by_label
-from glfs_bio.measures.stability import consensus, jaccard
+from glfs_bio.tl._stability import consensus, jaccard
 
 #: Three cells of type a, two of b, one without counts; genes 0 and 1 are the panel.
 COUNTS = np.array(

@@ -16,8 +16,7 @@ from glfs_bio.glfs2014 import Exact
 from glfs_bio.methods import METHODS
 from glfs_bio.options import Request
 from glfs_bio.pp import select_genes
-from glfs_bio.rivals.q_alpha import QAlpha
-from glfs_bio.rivals.sparse_pca import SparsePCA
+from glfs_bio.rivals import QAlpha, SparsePCA
 from glfs_bio.selection import rank_genes
 from glfs_bio.solvers.panel import Candidates
 

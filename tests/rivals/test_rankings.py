@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from glfs_bio import rivals
 from glfs_bio.cells.graph import knn_graph
 from glfs_bio.errors import Caution
 from glfs_bio.options import Request
-from glfs_bio.rivals import q_alpha, sparse_pca
 from glfs_bio.selection import rank_genes
 
 
@@ -78,7 +78,7 @@ def by_brute_force(rows, n_clusters, rounds):
 @pytest.mark.parametrize("centered", [False, True])
 @pytest.mark.parametrize("n_clusters", [3, 10])
 def test_same_weights(small, n_clusters, centered):
-    method = q_alpha.QAlpha(n_clusters=n_clusters, centered=centered)
+    method = rivals.QAlpha(n_clusters=n_clusters, centered=centered)
     ranking = rank_genes(small, Request.of(5, method=method, n_comps=None))
     assert ranking.info["converged"]
     rows = (small - centered * small.mean(axis=0)).T
@@ -89,7 +89,7 @@ def test_same_weights(small, n_clusters, centered):
 
 
 def test_batches_are_centred_each_by_itself(small, batch):
-    method = q_alpha.QAlpha(centered=True)
+    method = rivals.QAlpha(centered=True)
     ranking = rank_genes(small, Request.of(5, method=method, n_comps=None), batch=batch)
     centred = np.vstack([small[batch == b] - small[batch == b].mean(axis=0) for b in "ab"])
     alpha = by_brute_force(centred.T, 10, ranking.info["n_iter"])
@@ -98,7 +98,7 @@ def test_batches_are_centred_each_by_itself(small, batch):
 
 def test_unsettled_weights_are_told(clusters):
     genes = (clusters - clusters.mean(axis=0)).T
-    assert q_alpha.coherent_weights(genes, 3, max_iter=1)[1:] == (1, False)
+    assert rivals.coherent_weights(genes, 3, max_iter=1)[1:] == (1, False)
 
 
 def zou(cells, n_components, n_loadings, rounds):
@@ -116,7 +116,7 @@ def zou(cells, n_components, n_loadings, rounds):
 
 @pytest.mark.parametrize("n_components", [1, 3])
 def test_sparse_components(small, n_components):
-    method = sparse_pca.SparsePCA(n_components=n_components)
+    method = rivals.SparsePCA(n_components=n_components)
     ranking = rank_genes(small, Request.of(6, method=method, n_comps=None))
     n_iter = ranking.info["n_iter"]
     loadings = zou(small - small.mean(axis=0), n_components, 6 // n_components, n_iter)
@@ -130,7 +130,7 @@ def test_sparse_components(small, n_components):
 
 
 def test_unsettled_loadings_are_told(small, monkeypatch):
-    monkeypatch.setattr(sparse_pca, "_ROUNDS", 1)
+    monkeypatch.setattr(rivals, "_ROUNDS_OF_LOADINGS", 1)
     with pytest.warns(Caution):
         ranking = rank_genes(small, Request.of(6, method="sparse_pca", n_comps=None))
     assert not ranking.info["converged"]

@@ -1,1 +1,0 @@
-"""Methods that GLFS is compared with, one file each."""
