@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control, hypergeom
+from scipy.stats import false_discovery_control
 
 from .. import checks, codec
 from .._anndata import names, read, results, stale
@@ -164,13 +164,17 @@ def _over_representation(
     selected: pd.Index, sets: dict[str, list[str]], universe: list[str]
 ) -> pd.DataFrame:
     """Return how surely each set has more of the selected genes than genes at random."""
+    # what gseapy.enrich calls; it also takes names that are numbers for Entrez ids, and finds none
+    from gseapy.stats import calc_pvalues
+
+    table = pd.DataFrame(index=pd.Index(sets, name="term", dtype=object))
     chosen = {name: selected.intersection(genes, sort=False) for name, genes in sets.items()}
-    x, m = (np.array([len(genes) for genes in of.values()]) for of in (chosen, sets))
-    n, k = len(universe), len(selected)
-    odds = (x + 0.5) * (n - m - k + x + 0.5) / ((m - x + 0.5) * (k - x + 0.5))
-    table = pd.DataFrame({"n_overlap": x, "n_set": m}, pd.Index(sets, name="term", dtype=object))
-    table["odds_ratio"] = np.where(x > 0, odds, np.nan)
-    table["pvals"] = hypergeom.sf(x - 1, n, m, k)
+    table["n_overlap"] = [len(genes) for genes in chosen.values()]
+    table["n_set"] = [len(genes) for genes in sets.values()]
+    table[["odds_ratio", "pvals"]] = np.nan, 1.0  # of sets without a selected gene
+    if table["n_overlap"].any():
+        terms, pvals, odds, *_ = calc_pvalues(set(selected), sets, set(universe))
+        table.loc[list(terms), ["odds_ratio", "pvals"]] = np.column_stack([odds, pvals])
     table["pvals_adj"] = false_discovery_control(table["pvals"])
     table["genes"] = [";".join(genes) for genes in chosen.values()]
     return table.sort_values(["pvals", "odds_ratio"], ascending=[True, False], kind="stable")
