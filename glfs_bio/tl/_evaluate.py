@@ -326,7 +326,7 @@ def _measures(rows: list[dict[str, Any]], groups: Mapping[str, set[str]]) -> pd.
     """Return the table of the measures that are groups."""
     table = pd.DataFrame(rows, columns=_COLUMNS)
     table = table[table["measure"].isin(set().union(*groups.values()))].reset_index(drop=True)
-    table["reading"] = table["reading"].fillna("")
+    table["reading"] = table["reading"].astype(object).fillna("")
     table["description"] = table["measure"].map(catalogue.DESCRIPTIONS)
     return table.astype(dict.fromkeys(_NUMBERS, float))
 

@@ -426,7 +426,7 @@ def _with_ids_of_file(table: pd.DataFrame, resolver: Resolver) -> pd.DataFrame:
 
     Ids are those of Ensembl for the species, or such as the table has; any other text is none.
     """
-    ids = table["file_id"].fillna("")
+    ids = table["file_id"].astype(object).fillna("")
     other_ids = ids.where((ids.map(versionless) != "") & (ids != table["id"]), "")
     is_id = (other_ids != "") & ~other_ids.str.fullmatch(_IMPOSSIBLE) & (table["found"] != "double")
     is_id &= ~other_ids.map(resolver.is_of_other_species) & (not resolver.is_list)
@@ -490,7 +490,7 @@ def _table(
 
 def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Series:
     """Return the group of each gene: of the file, its highest mean, or the gene it backs up."""
-    group = items["group"].fillna("").astype(str)
+    group = items["group"].astype(object).fillna("").astype(str)
     to_name = (items["row"] >= 0) & (group == "")
     if types is not None and to_name.any():
         rows = items["row"][to_name].to_numpy(dtype=np.intp)
