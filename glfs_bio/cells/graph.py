@@ -1,4 +1,4 @@
-"""The similarity graph of the cells and its Laplacian."""
+"""Where cells are, their nearest, and the similarity graph of these with its Laplacian."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from ..data.products import csr_product
 from ..errors import InvalidValue, show_stage
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from .._typing import Array, Index, Matrix
     from ..data.matrix import Sums
 
@@ -173,30 +175,35 @@ def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Arra
     return members, model.cluster_centers_[filled]
 
 
+def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representation") -> Array:
+    """Return coordinates as a float array, or say what is wrong with them."""
+    shape = np.shape(values)
+    if len(shape) != 2 or shape[0] != n_cells:
+        text = f"`{name}` has shape {shape}"
+        raise InvalidValue(f"{text}, and must have one row for each of {n_cells} cells")
+    coordinates = checks.real(name, values)
+    if not np.ptp(coordinates, axis=0).any():
+        raise InvalidValue(f"`{name}` is the same for all cells: recompute it")
+    return coordinates
+
+
 def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_array:
     """Return `graph` as CSR without self-loops, or say what is wrong with it."""
     shape = np.shape(graph)
     if shape != (n_cells, n_cells):
-        raise InvalidValue(
-            f"`{name}` has shape {shape}, but there are {n_cells} cells: recompute it on these "
-            "cells"
-        )
+        text = f"`{name}` has shape {shape}, but there are {n_cells} cells"
+        raise InvalidValue(f"{text}: recompute it on these cells")
     check_indices(graph, name)
-    graph = sparse.csr_array(
-        native(graph) if sparse.issparse(graph) else checks.real(name, graph), copy=True
-    )
+    values = native(graph) if sparse.issparse(graph) else checks.real(name, graph)
+    graph = sparse.csr_array(values, copy=True)
     graph.data = checks.real(name, graph.data)
     if graph.nnz and graph.data.min() < 0:
-        raise InvalidValue(
-            f"`{name}` has negative weights (smallest {graph.data.min():.3g}), and similarities "
-            "must be ≥ 0: recompute it"
-        )
+        text = f"`{name}` has negative weights (smallest {graph.data.min():.3g})"
+        raise InvalidValue(f"{text}, and similarities must be ≥ 0: recompute it")
     gap = abs(graph - graph.T)
     if gap.nnz and gap.max() > _SYMMETRY * graph.max():
-        raise InvalidValue(
-            f"`{name}` is not symmetric: pass its elementwise maximum with its transpose, or the "
-            "mean of both"
-        )
+        remedy = "pass its elementwise maximum with its transpose, or the mean of both"
+        raise InvalidValue(f"`{name}` is not symmetric: {remedy}")
     graph.setdiag(0.0)
     graph.eliminate_zeros()
     if graph.nnz == 0:

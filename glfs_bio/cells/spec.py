@@ -16,10 +16,9 @@ def refuse_ignored(remedy: str, **arguments: object) -> None:
     """Refuse genes to ignore where the subspace or the graph is given, which may have them."""
     for name, value in arguments.items():
         if value is not None:
-            raise InvalidValue(
-                f"`ignore` has no effect on `{name}`, which stays as it was computed: compute it "
-                f"without them and {remedy}, or leave `{name}` out"
-            )
+            text = f"`ignore` has no effect on `{name}`, which stays as it was computed"
+            remedy = f"compute it without them and {remedy}, or leave `{name}` out"
+            raise InvalidValue(f"{text}: {remedy}")
 
 
 #: Parameters of a selection that a stored structure has itself.

@@ -83,8 +83,7 @@ class Original(Method):
         genes of the solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         """
         largest = np.sqrt(_squared_norms(problems).max())
-        of_cells = [problem.whitened for problem in problems]
-        blocks = [self.whitened(genes / largest, kappa) for genes, kappa, _ in of_cells]
+        blocks = [self.whitened(cells.whitened / largest, cells.metric[0]) for cells in problems]
         norms = Variance(tuple(blocks)).squared_norms[include]
         fixed = _INCLUDED_WEIGHT / np.where(norms > 0, norms, np.inf)
         objective = Variance(tuple(block.cover(include, fixed) for block in blocks))

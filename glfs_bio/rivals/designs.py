@@ -9,7 +9,7 @@ import numpy as np
 from ..criterion.criterion import units_of_noise
 from ..criterion.error import Block
 from ..solvers.greedy import Greedy
-from ..solvers.panel import Method, Panel, in_order, without_ties
+from ..solvers.panel import Method, Panel, in_order
 
 if TYPE_CHECKING:
     from ..cells.cells import Cells
@@ -39,7 +39,7 @@ class Design(Method):
         greedy.grow(n_genes)
         weights = np.zeros_like(greedy.waiting)
         weights[greedy.picked] = np.maximum(greedy.gains, np.finfo(float).tiny)
-        return Panel(weights, without_ties(in_order(greedy.picked, greedy.waiting)), n_genes)
+        return Panel(weights, in_order(greedy.picked, greedy.waiting), n_genes)
 
 
 class LapAOFS(Design):
@@ -60,6 +60,6 @@ class LapDOFS(Design):
 
 def all_directions(cells: Cells) -> Block:
     """The criterion where all directions count alike."""
-    genes = cells.whitened.genes / np.sqrt(units_of_noise(cells))
+    genes = cells.whitened / np.sqrt(units_of_noise(cells))
     r = genes.shape[1]
     return Block(genes, np.ones(r), np.zeros((r, r)))

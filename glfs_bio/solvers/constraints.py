@@ -238,10 +238,8 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     over = np.flatnonzero(used > rows.most)
     if len(over):
         row = over[0]
-        raise InvalidValue(
-            f"`include` has genes that sum to {used[row]:g}, above the limit {rows.names[row]}: "
-            "include fewer or other genes, or raise the limit"
-        )
+        text = f"`include` has genes that sum to {used[row]:g}, above the limit {rows.names[row]}"
+        raise InvalidValue(f"{text}: include fewer or other genes, or raise the limit")
     candidates = np.setdiff1d(candidates, include)
     if not len(include) and not rows.allowed[candidates].any():
         limits = ", ".join(dict.fromkeys(rows.limits))
@@ -267,10 +265,10 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     conflict = f"{', '.join(names)} and {last}" if names else last
     needed = n_needed(blamed)
     if np.isinf(needed) or n_genes is None:
-        raise InvalidValue(
-            f"`limits` are infeasible for the candidate genes: {conflict}: relax one of them"
-        )
-    raise InvalidValue(
-        f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {conflict} need at least "
-        f"{needed + len(include):g} genes: relax one of them, or ask for more genes"
+        text = "`limits` are infeasible for the candidate genes"
+        raise InvalidValue(f"{text}: {conflict}: relax one of them")
+    text = (
+        f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {conflict} need at least"
     )
+    needed += len(include)
+    raise InvalidValue(f"{text} {needed:g} genes: relax one of them, or ask for more genes")

@@ -14,7 +14,7 @@ with two vectors for each that enters:
     determinant  log det(I + A') grows    ``log(1 + g_iᵀ E g_i)``
     ===========  =======================  ======================================
 
-Over several sets of cells errors add up, or the largest counts (:mod:`~glfs_bio.criterion.across`).
+Over several sets of cells errors add up, or the largest counts (:mod:`~glfs_bio.criterion.error`).
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .panel import Certificates, Panel, in_order, without_ties
+from .panel import Certificates, Panel, in_order
 from .relaxation import relax_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .._typing import Array, Index
-    from ..criterion.across import Largest
-    from ..criterion.error import Block
+    from ..criterion.error import Block, Largest
     from .panel import Problem
 
 log = logging.getLogger(__name__)
@@ -186,7 +185,7 @@ def certified(
     beta[fixed], holding[fixed], lacking[fixed] = 1.0, -np.inf, np.inf
     gains = np.where(greedy.barred, 0.0, greedy.waiting)
     return Panel(
-        scores=without_ties(in_order(greedy.picked, gains)),
+        scores=in_order(greedy.picked, gains),
         weights=beta,
         n_selected=n_selected,
         preserved=preserved,
@@ -213,8 +212,6 @@ def fewest_genes(preserved: Array, at_least: int, exhausted: str | None = None) 
     if len(enough):
         return max(int(enough[0]) + 1, at_least)
     why = "they do not reach it" if exhausted is None else f"{exhausted} is full"
-    log.warning(
-        f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the structure. "
-        f"Without `n_genes`, {SHARE:.0%} is the target, but {why}."
-    )
+    text = f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the structure."
+    log.warning(f"{text} Without `n_genes`, {SHARE:.0%} is the target, but {why}.")
     return len(preserved)

@@ -318,13 +318,13 @@ def by_value(values: Array, problem: Problem, **info: Any) -> Panel:
 
 
 def in_order(picked: Sequence[int] | Index, waiting: Array) -> Array:
-    """Return scores of genes that were picked one by one: 1 + (place from the end)/n.
+    """Return scores without ties of genes that were picked one by one: 1 + (place from the end)/n.
 
     Those of the others are what they would gain next, relative to the best of these.
     """
     scores = waiting / max(np.delete(waiting, picked).max(initial=0.0), np.finfo(float).tiny)
     scores[picked] = 2.0 - np.arange(len(picked)) / len(picked)
-    return np.asarray(scores)
+    return without_ties(scores)
 
 
 def without_ties(scores: Array) -> Array:

@@ -5,7 +5,7 @@ bounds them, and by reduced costs (:mod:`.relaxation`) more genes are in, or out
 there that is as good as the best known.  Of the rest the one of weight nearest to ½ is in, or out,
 in the two nodes that follow.  The node of the least bound comes first (Land & Doig 1960; for
 optimal designs: Ponte, Fampa & Lee 2023).  Panels come from weights, the largest first, and from
-:mod:`.exchanges`.
+exchanges (:mod:`.constrained`).
 
 A bound is above F of a panel only by more than :data:`.panel.ROUNDING`: what is proven is
 that no panel is better than by rounding, and panels that are as good but for rounding are found.
@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..errors import show_stage
-from .constrained import select_within
-from .exchanges import Exchanges
+from .constrained import Exchanges, select_within
 from .greedy import Greedy, select
-from .panel import NONE, OPEN, ROUNDING, Certificates, Panel, Proof, in_order, without_ties
+from .panel import NONE, OPEN, ROUNDING, Certificates, Panel, Proof, in_order
 from .relaxation import Point, Polytope, relaxed, without_zeros
 
 if TYPE_CHECKING:
@@ -355,8 +354,10 @@ def best(problem: Problem) -> Panel:
         ratio = np.full(len(greedy.picked), np.nan)
         np.divide(gains * share[:n], gained[:n], out=ratio[:n], where=gained[:n] > 0)
         share = np.minimum(ratio, 1.0)
-        scores = without_ties(in_order(greedy.picked, greedy.waiting))
-        preserved = problem.preserved(greedy.picked)
+        scores, preserved = (
+            in_order(greedy.picked, greedy.waiting),
+            problem.preserved(greedy.picked),
+        )
         panel = replace(panel, scores=scores, n_selected=len(preserved), preserved=preserved)
     best_gain, most_gain = errors[n_fixed] - proof.error, errors[n_fixed] - proof.lower
     share[-1] = 1.0 if proof.proven else best_gain / most_gain

@@ -12,10 +12,9 @@ from scipy.special import logsumexp
 
 from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.spec import StructureSpec
-from glfs_bio.criterion.across import Largest
-from glfs_bio.criterion.criterion import Criterion, Target
-from glfs_bio.criterion.platform import Detection, OnPlatform
-from glfs_bio.criterion.targets import LabelsTerm
+from glfs_bio.criterion.criterion import Criterion, LabelsTerm, OnPlatform, Target
+from glfs_bio.criterion.error import Largest
+from glfs_bio.criterion.platform import Detection
 
 
 @pytest.fixture(scope="module")
