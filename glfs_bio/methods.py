@@ -1,7 +1,7 @@
 """Ways to rank genes: the objectives of GLFS, and the methods that it is compared with.
 
-Each is one class in one file.  A new one is a :class:`Method` in a file of its own, and a line in
-:data:`OBJECTIVES` or :data:`METHODS`, which resolve names wherever a name may be given.
+A new one is a :class:`Method` in a file of its own, and a line in :data:`OBJECTIVES` or
+:data:`METHODS`, which resolve names wherever a name may be given.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 
 class Registry(UserDict[str, Any]):
-    """Methods by name.
-
-    A text ``module:Class`` stands for one with its default options: it is imported when it is asked
-    for, and names can be listed without that.
+    """Methods by name; a text ``module:Class`` stands for one with its default options, which is
+    imported when it is asked for.
     """
 
     def __getitem__(self, name: str) -> Method:

@@ -49,7 +49,7 @@ _OF_GENES, _OF_CELLS = 4, 8
 class Cells:
     """Cells and their graph, and the genes seen through a subspace of the cells, of r dimensions.
 
-    What the criterion for panels needs is kept in a file; the matrix and the graph are not.
+    Files keep what the criterion for panels needs, without the matrix and the graph.
     """
 
     #: V, orthonormal columns, shape (n_cells, r).
@@ -64,14 +64,12 @@ class Cells:
     residuals: Array
     #: ``σ_0²``, the noise of the assay that will measure the panel, in the units of the matrix.
     assay_noise: float
-    #: What genes are multiplied with, shape (n_genes,).
+    #: What genes are multiplied with, shape (n_genes,), and their mean noise in these units.
     units: Array
-    #: Mean noise of a gene in `units`: 1 where these are units of noise.
     noise_level: float
     #: Connected components of the graph of the cells.
     graph_components: int = 1
-    #: Strength of the leading axis where each gene is permuted over the cells; 0 where the axis of
-    #: the genes as they are is so strong that this was not looked at.
+    #: Strength of the leading axis where each gene is permuted over the cells; 0: not looked at.
     chance: float = 0.0
     #: Cells × genes in memory: all cells, or a :class:`Sample` of many.
     data: Matrix = None
@@ -178,10 +176,10 @@ class Cells:
 
 @dataclass(frozen=True)
 class Sample:
-    """The cells that are looked at one by one: all of them, or, of many, a random part.
+    """The cells that are looked at one by one, in memory: all, or, of many, a random part.
 
     What needs every cell's neighbours at hand, or only estimates a number for each gene, is taken
-    from these; they are in memory.  All cells make up the subspace, the graph and the projections.
+    from these.  All cells make up the subspace, the graph and the projections.
     """
 
     #: All cells × genes, by rows.
@@ -195,16 +193,16 @@ class Sample:
     chosen: Index | None = None
 
     @cached_property
-    def variance_in_sample(self) -> Array | None:
-        """Variance of every gene over the sample; None where that is all cells."""
-        if self.chosen is None:
-            return None
-        return moments(RowMatrix(self.data, checked=True))[1]
-
-    @cached_property
     def products(self) -> Products:
         """Products with the data, for whose transpose there is one place."""
         return Products.of(self.data)
+
+    def residuals(self, graph: sparse.csr_array) -> Array:
+        """``σ_i²`` of every gene, on a graph of the sampled cells, shape (n_genes,)."""
+        in_sample = None
+        if self.chosen is not None:
+            in_sample = moments(RowMatrix(self.data, checked=True))[1]
+        return noise.measure(self.data, self.variance, graph, in_sample)
 
     def subsample(self, n_cells: int, random_state: int | None) -> Sample:
         """Return so many of these cells, drawn at random; all, where they are no more."""
@@ -236,11 +234,9 @@ def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
 def split(
     batch: ArrayLike | None, n_cells: int, *, log_few: bool = False
 ) -> list[tuple[str | None, Index | None]]:
-    """Return label and cells of every batch, in the order of their labels; None and None: all
-    cells.
+    """Return label and cells of every batch of three cells or more; None and None: all cells.
 
-    Batches of one or two cells have no structure, and are left out.  `log_few` names these, and
-    those that say little.
+    `log_few` names the batches that are left out, and those that say little.
     """
     if batch is None:
         return [(None, None)]
@@ -288,8 +284,7 @@ def build_problems(
     of_classes: bool = False,
 ) -> list[Cells]:
     """Reduce all cells, or each batch, computing what was not given: coordinates whose span is V,
-    shape (n_cells, r), and a checked graph (:func:`~glfs_bio.cells.graph.check_graph`).  Shapes:
-    `representation` (n_cells, r).  A graph `of_classes` has components on purpose.
+    shape (n_cells, r), and a checked graph.  A graph `of_classes` has components on purpose.
     """
     all_cells = RowMatrix(data)
     check_unit(all_cells)
@@ -361,7 +356,7 @@ def _build(
     if graph is None or not all_at_hand:
         sampled = where if all_at_hand else where[sample.chosen]
         sample_graph = graphs.knn_graph(sampled, n_neighbors, seed)
-    residuals = noise.measure(sample.data, sample.variance, sample_graph, sample.variance_in_sample)
+    residuals = sample.residuals(sample_graph)
     if graph is None:
         graph = sample_graph if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
     if seen is None:
@@ -403,10 +398,10 @@ def _build(
 def _components(
     sample: Sample, graph: sparse.csr_array | None, spec: StructureSpec
 ) -> tuple[Matrix, tuple[Array, Array] | None]:
-    """Principal components of the genes in the units asked for: of noise, these are ``1/σ_i``.
+    """Principal components of all cells in the units asked for: of noise, these are ``1/σ_i``.
 
-    Of all cells, from what is at hand; where that is a sample, with an orthonormal basis of the
-    components and the genes' projections on it, which come out of the same passes.
+    From a sample, with an orthonormal basis of these and the genes' projections on it, which come
+    out of the same passes.
     """
     n_comps, seed = spec.n_comps, spec.random_state
     scale = np.ones_like(sample.variance)
@@ -421,8 +416,7 @@ def _components(
                 used.products, n_comps, seed, scale=scale, tolerance=LEADING
             )
             sample_graph = graphs.knn_graph(first, spec.n_neighbors, seed)
-        residuals = noise.measure(used.data, used.variance, sample_graph, used.variance_in_sample)
-        scale = noise.inverse_root(residuals)
+        scale = noise.inverse_root(used.residuals(sample_graph))
         if first is not None and n_comps is not None:
             start = ScaledGenes(used.products, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
@@ -453,8 +447,7 @@ def orthonormal(representation: Array) -> Array:
 def full_rank(data: Matrix, whole_space: bool) -> Array:
     """Basis of the row space of the centred genes, or the identity where that is no larger.
 
-    Directions that no gene reaches change only the printed objective, which is not a function of
-    the subspace: it needs the `whole_space`.
+    The printed objective is no function of the subspace, and needs the `whole_space`.
     """
     n_cells, n_genes = data.shape
     if whole_space or n_genes >= n_cells:

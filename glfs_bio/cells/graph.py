@@ -33,8 +33,8 @@ MOST_EXACT = 20_000
 #: Neighbours of a cell: so many, of few cells a share of them, but no fewer than the last.
 _USUAL, _SHARE, _FEWEST = 15, 0.05, 8
 
-#: Of approximate neighbours; settled by trial, ``benchmarks/ARCHIVE.md`` has it beside other
-#: libraries.  Cells that are put into clusters at a time, and cells of a cluster, in the mean.
+#: Of approximate neighbours; ``benchmarks/ARCHIVE.md`` has the trials.  Cells that are put into
+#: clusters at a time, and cells of a cluster, in the mean.
 _CHUNK, _CELLS_OF_CLUSTER = 2**14, 400
 #: Cells for each cluster that k-means sees, at most in all, and how often it moves the clusters.
 _SAMPLE, _MOST_SAMPLED, _ROUNDS = 64, 50_000, 15
@@ -49,9 +49,7 @@ def nearest(
     cells: Matrix | None, among: Matrix, n_neighbors: int, algorithm: str = "auto"
 ) -> tuple[Array, Index]:
     """Return distances of `cells` to their nearest in `among`, the nearest first, and which these
-    are; None: of each of `among` to the others.
-
-    Shapes: `cells` (n, r), `among` (m, r).  Two of shape (n, n_neighbors).
+    are, (n, n_neighbors) each; None: of each of `among` to the others.
     """
     few = (among if cells is None else cells).shape[0] <= _CELLS_OF_THREAD * threads.n_threads()
     with threads.one_thread() if few or threads.forked() else nullcontext():
@@ -63,15 +61,11 @@ def nearest(
 def knn_graph(
     representation: Matrix, n_neighbors: int | None = None, random_state: int | None = 0
 ) -> sparse.csr_array:
-    """Nearest-neighbour graph of cells, shape (n_cells, r), with heat-kernel weights (He, Cai &
-    Niyogi 2005).
+    """Nearest-neighbour graph with heat-kernel weights (He, Cai & Niyogi 2005) of cells (n, r).
 
     Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
-    ``exp(−distance² / bandwidth)``; the latter is the mean squared distance of joined cells, and
-    the weights do not depend on the unit of the representation.  Neighbours are exact up to
-    :data:`MOST_EXACT` cells, and nearly all are found beyond.
-
-    Shapes: `representation` (n_cells, r).
+    ``exp(−distance² / bandwidth)``; the latter is the mean squared distance of joined cells.
+    Neighbours are exact up to :data:`MOST_EXACT` cells, and nearly all are found beyond.
     """
     n_cells = representation.shape[0]
     if n_neighbors is None:
@@ -92,11 +86,7 @@ def knn_graph(
 
 
 def joined(neighbors: Index) -> sparse.csr_array:
-    """Return the graph of cells that are joined alike when either is among the nearest of the
-    other.
-
-    Shapes: `neighbors` (n_cells, n_neighbors), nearest other cells.
-    """
+    """Return the graph, without weights, of cells and their nearest others (n, n_neighbors)."""
     n_cells, n_neighbors = neighbors.shape
     ends = np.arange(0, neighbors.size + 1, n_neighbors)
     stored = np.ones(neighbors.size), neighbors.ravel(), ends
@@ -105,10 +95,8 @@ def joined(neighbors: Index) -> sparse.csr_array:
 
 
 def distances_to_others(distances: Array, neighbors: Index) -> sparse.csr_array:
-    """Return distances to all neighbours but the cell itself, or but the first of many in its
-    place, shape (n_cells, n_cells).
-
-    Shapes: both (n_cells, n_neighbors + 1).
+    """Return distances to all neighbours, both (n, n_neighbors + 1), but the cell itself, or the
+    first of many in its place, shape (n, n).
     """
     n_cells, n_columns = neighbors.shape
     is_other = neighbors != np.arange(n_cells, dtype=neighbors.dtype)[:, None]
@@ -124,14 +112,12 @@ def distances_to_others(distances: Array, neighbors: Index) -> sparse.csr_array:
 def approximate_neighbors(
     cells: Array, n_neighbors: int, random_state: int | None
 ) -> tuple[Array, Index]:
-    """Return distances to nearly the nearest cells of every cell, and which these are, the nearest
-    first.
+    """Return distances to nearly the nearest cells, in single precision and the nearest first, and
+    which these are, (n, n_neighbors + 1) each; of cells in one place the cell itself may be
+    missing.
 
     Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
     the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
-
-    Shapes: `cells` (n_cells, r).  Two of shape (n_cells, n_neighbors + 1), in single precision.  Of
-    several cells in one place the cell itself may be missing.
     """
     cells = np.asarray(cells, dtype=np.float32)
     n_candidates = max(_CANDIDATES, _PER_NEIGHBOR * n_neighbors)
@@ -212,10 +198,7 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
 
 
 def laplacian(graph: sparse.csr_array, kind: str = "normalized") -> sparse.csr_array:
-    """``L = D − Γ`` of similarities Γ and degrees D, or normalised ``I − D^(-1/2) Γ D^(-1/2)``.
-
-    A cell without neighbours has a zero row in both.
-    """
+    """``L = D − Γ`` of similarities Γ and degrees D, or normalised ``I − D^(-1/2) Γ D^(-1/2)``."""
     return sparse.csr_array(csgraph.laplacian(graph, normed=kind == "normalized"))
 
 

@@ -1,10 +1,9 @@
 """The criterion for panels: ``F(S) = Tr(W E(S))``, and the share of the structure preserved.
 
 F is the weighted posterior variance of a function on the cells once the genes of S are measured.  W
-says what should be preserved of each set of cells.  It is written in whitened coordinates: genes
-are ``g_i``, the cells are the rows of ``Z = V Q diag(1/√κ)``, with ``K = Q diag(κ) Qᵀ``.  It is
-positive semidefinite and has trace 1, so that F is 1 without genes.  The share preserved is
-``(1 − F(S))/(1 − F(all))``, on one scale for every panel of the same cells.
+says what should be preserved of each set of cells, in whitened coordinates: genes are ``g_i``, the
+cells are the rows of ``Z = V Q diag(1/√κ)``, with ``K = Q diag(κ) Qᵀ``.  It has trace 1, so that F
+is 1 without genes.  The share preserved is ``(1 − F(S))/(1 − F(all))``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from ..errors import InvalidValue
-from .error import Block, Largest, Posterior, eigen, inverse
+from .error import Block, Largest, eigen, inverse
 from .platform import N_DRAWS
 
 if TYPE_CHECKING:
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     from .platform import Detection
 
 
-#: Settled by trial, once for all data sets; ``benchmarks/ARCHIVE.md`` says how.  Power of
-#: ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all directions
+#: Power of ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all axes
 #: alike (A-optimal designs), 1 the error of predicting every gene (I-optimal).
+#: ``benchmarks/ARCHIVE.md`` has the trials of this and of the numbers below.
 POWER = 0.5
 #: τ of ``λ2 = τ · n · Tr K / r``, the noise of a measured gene against the structure: where genes
 #: are to be predicted, and where labels and numbers of the cells are.  Less favours accuracy and
@@ -42,7 +41,7 @@ NOTHING = 1e-20
 _LITTLE = 1e-6
 #: An eigenvalue of a smaller share of the largest is zero.
 _ROUNDING = 1e-12
-#: γ of Ψ, for errors between 1 and 0; ``benchmarks/ARCHIVE.md`` has the trials.
+#: γ of Ψ, for errors between 1 and 0.
 SHARPNESS = 100.0
 
 
@@ -76,10 +75,8 @@ class StructureTerm(Term):
 
 @dataclass(frozen=True)
 class ExpressionTerm(Term):
-    """The expression of all genes, which is to be predicted: ``Σ_j c_j c_jᵀ``.
-
-    ``c_j`` is gene j in the units of the matrix: genes count by how much they vary.
-    Noise is left in: it hardly weighs at exponent 1, and taking it off predicted no better.
+    """The expression of all genes, which is to be predicted: ``Σ_j c_j c_jᵀ`` in the matrix's
+    units.
     """
 
     def matrix(self, cells: Cells, weights: Array | None) -> Array:
@@ -101,10 +98,8 @@ class GenesTerm(Term):
 
 @dataclass(frozen=True)
 class LabelsTerm(Term):
-    """Classes of cells, to be told apart.
-
-    ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the differences δ, of norm 1, of the mean rows of Z of the
-    classes, so that every pair of classes counts alike, however many cells they have.
+    """Classes of cells, to be told apart: ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the differences δ, of
+    norm 1, of the mean rows of Z of the classes.
     """
 
     #: Class of every cell, −1 where it is not known, shape (n_cells,).
@@ -186,10 +181,8 @@ class Target:
 
 
 class Criterion:
-    """F over one set of cells, or over several (batches): the mean, or the worst of them.
-
-    Over the worst a set counts by the share of what all genes keep of it that is still missing, so
-    that sets of little structure count like others.
+    """F over one set of cells, or over several (batches): the mean, or the worst of them, by the
+    share of what all genes keep of a set that is still missing.
     """
 
     def __init__(
@@ -331,10 +324,8 @@ class Criterion:
         return blocks, float(weights @ self.floors)
 
     def cells(self, block: int) -> Array:
-        """Z of a set of cells, shape (n_cells, r): takes the coordinates of E to the cells.
-
-        ``Z = V Q diag(1/√κ)``, where ``K = Q diag(κ) Qᵀ``, turned into the eigenbasis of W.
-        ``Z E Zᵀ`` is the covariance of what the panel leaves open of a function of the cells.
+        """Z of a set of cells in the eigenbasis of W, shape (n_cells, r): ``Z E Zᵀ`` is the
+        covariance of what the panel leaves open of a function of the cells.
         """
         cells = self.sets[block]
         kappa, basis = cells.metric
@@ -342,7 +333,7 @@ class Criterion:
 
     def losses(self, panel: Index) -> Array:
         """Share that the panel loses without each of its genes, in units of :meth:`preserved`."""
-        lost = [Posterior(block).losses() for block in self.on(panel)]
+        lost = [block.losses() for block in self.on(panel)]
         of_sets = np.array(lost).reshape(-1, len(self.sets), len(panel)).sum(axis=0)
         if not self.worst:
             return np.asarray(of_sets.sum(axis=0) / self.scale)
@@ -351,12 +342,10 @@ class Criterion:
 
 
 class OnPlatform(Criterion):
-    """The mean of F over draws of what the platform detects.
+    """The mean of F over draws of what the platform detects, on the scale of a criterion without.
 
     A draw is a set of blocks whose genes are as long as the platform makes them, so that everything
-    that minimises or bounds a sum of blocks does so here.  `scale` is that of `criterion`, which
-    has the median efficiencies and no failures: what a panel preserves is on the same scale as
-    without draws.
+    that minimises or bounds a sum of blocks does so here.
     """
 
     def __init__(

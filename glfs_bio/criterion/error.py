@@ -75,42 +75,20 @@ class Block:
         """``F(β)``."""
         return float(self.weights @ np.diag(self.inverse(beta)))
 
+    def losses(self) -> Array:
+        """By how much F grows without each gene, where all are measured, shape (n_genes,).
+
+        Without gene i, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)`` (Sherman & Morrison).
+        """
+        covariances = self.genes @ self.inverse(np.ones(len(self.genes)))
+        unique = 1.0 - np.sum(covariances * self.genes, axis=1)
+        return np.asarray((covariances**2 @ self.weights) / unique)
+
     def curvature(self, inverse: Array) -> Array:
         """``∂²F/∂β_i ∂β_j = 2 (g_iᵀ E g_j)(g_iᵀ E W E g_j)`` where E is known, of all pairs."""
         covariances = self.genes @ inverse
         curved = covariances * self.weights @ covariances.T
         return np.asarray(2.0 * (covariances @ self.genes.T) * curved)
-
-
-class Posterior:
-    """E of one set of cells given a panel, and what each gene of the panel does for it.
-
-    Without gene i, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)`` (Sherman & Morrison).
-    """
-
-    def __init__(self, block: Block) -> None:
-        """Measure all genes of a block, those of the panel."""
-        self.weights = block.weights
-        #: E, shape (r, r).
-        self.covariance = block.inverse(np.ones(len(block.genes)))
-        #: ``g_iᵀ E``, shape (n_panel, r).
-        self.covariances = block.genes @ self.covariance
-        #: ``1 − g_iᵀ E g_i``: one minus the leverage of each gene, shape (n_panel,).
-        self.unique = 1.0 - np.sum(self.covariances * block.genes, axis=1)
-
-    def contributions(self, directions: Array) -> Array:
-        """``(zᵀ E g_i)²/(1 − g_iᵀ E g_i)``: by how much ``zᵀ E z`` grows without each gene, for the
-        rows z, shape (n, n_panel).
-        """
-        return np.asarray((directions @ self.covariances.T) ** 2 / self.unique)
-
-    def losses(self) -> Array:
-        """By how much F grows without each gene, shape (n_panel,)."""
-        return np.asarray((self.covariances**2 @ self.weights) / self.unique)
-
-    def losses_by_axis(self) -> Array:
-        """The same along each eigenvector of W, shape (n_panel, r)."""
-        return np.asarray(self.covariances**2 * self.weights / self.unique[:, None])
 
 
 def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, list[Array]]:

@@ -20,7 +20,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from .criterion import errors_along
-from .error import Posterior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +63,33 @@ class Pairs:
     preserved: Array
     #: By how much less is preserved without each gene, shape (n_pairs, len(panel))
     work: Array
+
+
+class Posterior:
+    """E of one set of cells given a panel, and what each gene of the panel does for it.
+
+    Without gene i, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)`` (Sherman & Morrison).
+    """
+
+    def __init__(self, block: Block) -> None:
+        """Measure all genes of a block, those of the panel."""
+        self.weights = block.weights
+        #: E, shape (r, r).
+        self.covariance = block.inverse(np.ones(len(block.genes)))
+        #: ``g_iᵀ E``, shape (n_panel, r).
+        self.covariances = block.genes @ self.covariance
+        #: ``1 − g_iᵀ E g_i``: one minus the leverage of each gene, shape (n_panel,).
+        self.unique = 1.0 - np.sum(self.covariances * block.genes, axis=1)
+
+    def contributions(self, directions: Array) -> Array:
+        """``(zᵀ E g_i)²/(1 − g_iᵀ E g_i)``: by how much ``zᵀ E z`` grows without each gene, for the
+        rows z, shape (n, n_panel).
+        """
+        return np.asarray((directions @ self.covariances.T) ** 2 / self.unique)
+
+    def losses_by_axis(self) -> Array:
+        """By how much F grows along each eigenvector of W without each gene, shape (n_panel, r)."""
+        return np.asarray(self.covariances**2 * self.weights / self.unique[:, None])
 
 
 class MeasuredPanel:

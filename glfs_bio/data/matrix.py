@@ -140,7 +140,9 @@ class RowMatrix:
 
     def weighted_sums(self, weights: Array) -> Array:
         """``Xᵀ w`` for the columns of `weights`, shape (n_genes, k)."""
-        (sums,), _ = self.sweep(_weighted, weights)
+        (sums,), _ = self.sweep(
+            lambda block, rows, weights: ((block.T @ weights[rows],), no_rows(block)), weights
+        )
         return np.asarray(sums)
 
     def loaded(self) -> Matrix:
@@ -227,10 +229,6 @@ def _work_on(
     """Do the work of a sweep on one block, wherever that is done."""
     with threads.alone():
         return work(_as_read(block, cells, genes, silent), rows, *shared)
-
-
-def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]:
-    return (block.T @ weights[rows],), no_rows(block)
 
 
 def native(values: Any) -> Any:

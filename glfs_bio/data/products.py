@@ -14,7 +14,6 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 from scipy.linalg import eigh, qr
-from sklearn.decomposition import PCA
 
 from . import threads
 from .matrix import doubled, is_sparse, single, with_values
@@ -35,13 +34,12 @@ _PARTS = 8
 _FEW = 2**21
 #: Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none, by bytes of a number.
 _ROUNDING = {4: 1e-6, 8: 1e-9}
-#: Share of the sum of the eigenvalues that the last product may still add: where the leading
-#: directions matter, and where all do.
+#: Share of the eigenvalues' sum that the last product may add: where the leading directions matter,
+#: and where all do.
 LEADING, EVERY = 5e-3, 3e-4
 #: Products at most, and so few that span all there is are all made.
 _MOST_STEPS, _FEW_STEPS = 20, 10
-#: Columns of a block are the multiple of this nearest to the vectors asked for: what registers and
-#: lines of a cache hold.
+#: Columns of a block are a multiple of this, which registers and lines of a cache hold.
 _LANES = 16
 #: Directions that are longer, in units of the longest, are no rounding.
 _SURE = 1e-6
@@ -54,10 +52,8 @@ SPARE = 6
 
 
 def compiled(**options: Any) -> Callable[[_Function], _Function]:
-    """Let numba compile a function when it is first called, for any number of threads at once.
-
-    The machine code is kept beside the package, in the cache of the user, or in the folder that
-    NUMBA_CACHE_DIR names; where none of them can be written to, every process compiles anew.
+    """Let numba compile a function when it is first called, for any number of threads at once;
+    every process does where the machine code can be kept nowhere.
     """
 
     def of(function: _Function) -> _Function:
@@ -140,9 +136,8 @@ class Products:
 class ScaledGenes:
     """``X̃ = (X − mean) diag(scale)``, which is never formed.
 
-    Products with a sparse matrix take the time of reading it and the vectors, which single
-    precision halves.  What makes them is a function of the values alone, never of the container,
-    so that its rounding cannot make a difference between containers.
+    Products with a sparse matrix are in single precision, which halves what is read.  What makes
+    them is a function of the values alone, so that containers cannot differ by rounding.
     """
 
     def __init__(self, products: Products, scale: Array) -> None:
@@ -188,24 +183,6 @@ class ScaledGenes:
             times, self.shape[1], n_comps, seed, tolerance, self.rounding, start
         )[1]
 
-    def components(
-        self, n_comps: int, seed: int | None, tolerance: float, start: Array | None
-    ) -> Array:
-        """``X̃ w`` for the leading eigenvectors of ``X̃ᵀX̃``, by products of the shorter side."""
-        n_cells, n_genes = self.shape
-        if n_cells > n_genes:
-            weights = self.loadings(n_comps, seed, tolerance, start)
-            return self.unit * self.scores(weights)
-
-        def times(scores: Array) -> Array:
-            return self.scores(self.weights(scores - scores.mean(axis=0)))
-
-        start = None if start is None else self.scores(start)
-        values, vectors = leading_eigenvectors(
-            times, n_cells, n_comps, seed, tolerance, self.rounding, start
-        )
-        return self.unit * np.sqrt(values) * vectors
-
 
 def principal_components(
     products: Products,
@@ -219,7 +196,6 @@ def principal_components(
     """Scores of the cells on the leading principal components, shape (n_cells, n_comps); None: the
     genes themselves, which span the same as all components.
 
-    Sparse data stay sparse, unless one side is so short that all components are asked for.
     `tolerance` and `start` are those of :meth:`ScaledGenes.loadings`.
     """
     genes, stored_sparse = products.matrix, sparse.issparse(products.matrix)
@@ -227,9 +203,24 @@ def principal_components(
     if n_comps is None:
         return genes @ sparse.diags_array(scale) if stored_sparse else genes * scale
     if n_comps >= min(genes.shape):
+        from sklearn.decomposition import PCA
+
         dense = genes.toarray() if stored_sparse else genes
         return np.asarray(PCA(svd_solver="full").fit_transform(dense * scale))
-    return ScaledGenes(products, scale).components(n_comps, random_state, tolerance, start)
+    scaled = ScaledGenes(products, scale)
+    n_cells, n_genes = scaled.shape
+    if n_cells > n_genes:  # by products of the shorter side
+        weights = scaled.loadings(n_comps, random_state, tolerance, start)
+        return scaled.unit * scaled.scores(weights)
+
+    def times(scores: Array) -> Array:
+        return scaled.scores(scaled.weights(scores - scores.mean(axis=0)))
+
+    start = None if start is None else scaled.scores(start)
+    values, vectors = leading_eigenvectors(
+        times, n_cells, n_comps, random_state, tolerance, scaled.rounding, start
+    )
+    return scaled.unit * np.sqrt(values) * vectors
 
 
 def spread(
@@ -295,9 +286,8 @@ def leading_eigenvectors(
     """Approximately the largest eigenvalues, descending, at most `n_vectors`, and their
     eigenvectors, shape (size, n_vectors), of a positive semidefinite matrix from products with it.
 
-    No more products are made once one adds less than `tolerance` of the sum of the eigenvalues.
-    Those up to the share `rounding` of the largest are rounding of `times`.  Vectors near the
-    leading ones may be given to `start` with, shape (size, k).
+    The last product adds less than `tolerance` of the sum of the eigenvalues; those up to the share
+    `rounding` of the largest are rounding of `times`.  Columns of `start` are near the vectors.
     """
     width = min(max(1, round(n_vectors / _LANES)) * _LANES, size)
     spanning = -(-size // width)

@@ -100,7 +100,6 @@ def select_within(problem: Problem) -> Panel:
     It has fewer genes than were asked for where more would preserve less.  Without a number it has
     the fewest genes that preserve :data:`.greedy.SHARE`, or, where there is a budget, all that fit
     and gain something.  Panels of different sizes are nested only where limits hold no gene back.
-    Where the worst set counts, exchanges are by Ψ of :mod:`..criterion.error`.
     """
     fixed, candidates = problem.fixed, np.arange(len(problem.genes))
     check(problem.rows, problem.n_genes, include=fixed, candidates=candidates)
@@ -140,8 +139,8 @@ def _enough(problem: Problem, greedy: Packed) -> Packed:
 
 
 def best_within(problem: Problem, greedy: Packed, size: int, least: float) -> Packed:
-    """Return the best panel that is found of at most `size` genes which gain more than `least`, in
-    the order of a greedy choice among them; `greedy` is one within the upper limits.
+    """Return the best panel found of at most `size` genes which gain more than `least`, in the
+    order of a greedy choice among them; `greedy` is one within the upper limits.
     """
     fixed = problem.fixed
     rows = problem.rows.remaining(fixed)
@@ -191,25 +190,14 @@ def _say_what_is_full(greedy: Packed, preserved: Array, n_genes: int | None) -> 
 
 
 class Exchanges:
-    """A panel within limits, whose genes are exchanged for better ones.
-
-    Parameters
-    ----------
-    start
-        Makes the :class:`~.greedy.Greedy` without genes.
-    rows
-        The limits, which the panel is within; genes that are tied to others stay, in or out.
-    fixed
-        Genes of the panel that stay.
-    size
-        Most genes of the panel.
-    nothing
-        A gene that gains no more does not come in beside those there are.
-    """
+    """A panel within limits, whose genes are exchanged for better ones."""
 
     def __init__(
         self, start: Callable[[], Greedy], rows: Rows, fixed: Index, size: int, nothing: float
     ) -> None:
+        """Exchange in panels of at most `size` genes within `rows`, where those of `fixed` stay and
+        none comes in besides that gains no more than `nothing`; `start` makes an empty one.
+        """
         self._start, self._rows, self._size, self._nothing = start, rows, size, nothing
         self._may_leave = ~np.isin(np.arange(rows.n_genes), fixed)
         bounded = np.flatnonzero(np.isfinite(rows.upper) & (rows.upper > 0))
@@ -251,9 +239,8 @@ class Exchanges:
         return self._attempt(out, [lambda: self._lighter(taken), self._best])
 
     def _attempt(self, out: list[int], choices: list[Callable[[], int | None]]) -> float:
-        """Let genes leave, and one come in by each choice, and return what that gains.
-
-        Where it gains nothing, or less if gains count by priority, nothing is changed.
+        """Let genes leave, and one come in by each choice, and return what that gains; where that
+        is nothing, or less if gains count by priority, nothing is changed.
         """
         gained = worth = lost = 0.0
         into: list[int] = []

@@ -1,8 +1,8 @@
 """Linear limits on a panel: ``lower ≤ P s ≤ upper`` for the panel s, with P ≥ 0.
 
-An upper limit (a budget, a sum of counts, genes of one family) that holds for a panel holds for
-every part of it.  A lower limit (genes of one type) holds for whole panels.  Which panel within
-them is worth most, by a number for each gene, is an integer programme, which HiGHS solves.
+An upper limit (a budget, genes of one family) that holds for a panel holds for every part of it, a
+lower limit (genes of one type) for whole panels.  HiGHS finds the panel within them that is worth
+most, by a number for each gene.
 """
 
 from __future__ import annotations
@@ -203,9 +203,7 @@ class Rows:
     def best_vertex(
         self, worth: Array, size: int, options: Mapping[str, float] = _ROUGHLY
     ) -> Index | None:
-        """Return about the best panel of at most `size` genes within the limits, by what each gene
-        is worth; None where no panel is found.
-        """
+        """Return about the best panel of at most `size` genes, by what each is worth, or None."""
         packs, covers = np.flatnonzero(np.isfinite(self.upper)), np.flatnonzero(self.lower > 0)
         unit = np.where(self.upper[packs] > 0, self.upper[packs], 1.0)
         packed = self.matrix[packs] / unit[:, None]
@@ -230,9 +228,8 @@ class Rows:
 
 
 def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index) -> None:
-    """Refuse limits that no panel can meet (`n_genes` None: of any size), and say which of them
-    conflict: genes of `include` over a limit, no gene that fits, or the limits that no panel meets
-    together.
+    """Refuse limits that no panel can meet (`n_genes` None: of any size), and say which
+    conflict.
     """
     used = rows.sums(include)
     over = np.flatnonzero(used > rows.most)

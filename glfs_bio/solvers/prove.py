@@ -69,25 +69,12 @@ class _Node(NamedTuple):
 
 
 class Search:
-    """Branch and bound over panels of at most `size` genes.
-
-    Parameters
-    ----------
-    blocks
-        The criterion on each set of cells, whose sum counts.
-    rows
-        Limits on the panel.
-    size
-        Most genes of a panel.
-    fixed
-        Genes that every panel holds.
-    panel
-        A panel within the limits.
-    """
+    """Branch and bound over panels of at most `size` genes."""
 
     def __init__(
         self, blocks: Sequence[Block], rows: Rows, size: int, fixed: Index, panel: Index
     ) -> None:
+        """Start from a panel within limits, where each holds the genes of `fixed`."""
         self.blocks, self.rows, self.fixed = blocks, rows, fixed
         self.size, self.n_genes = min(size, rows.n_genes), rows.n_genes
         self.polytope = Polytope.of(rows, self.size)
@@ -134,8 +121,8 @@ class Search:
         return sum(block.only(panel).value(np.ones(len(panel))) for block in self.blocks)
 
     def tighten(self, lacking: Array, tolerance: float, until: float) -> None:
-        """Look for genes that are in every panel which loses at most `tolerance` of what the best
-        one preserves: by the relaxation without each, the most needed first, by what is known.
+        """Look for genes in every panel which loses at most `tolerance` of what the best preserves:
+        by the relaxation without each, the most needed first.
         """
         self.lacking = lacking.copy()
         above = self.error + tolerance * (self.start - self.error) + self.safe
@@ -236,8 +223,8 @@ class Search:
     def _relaxed(
         self, inside: Index, genes: Index, beta: Array, enough: float, bound: float = -np.inf
     ) -> tuple[Polytope, Point] | None:
-        """Return what limits leave to some genes beside those inside, and the relaxation; None: no
-        panel is within the limits.
+        """Return what limits leave to some genes, and the relaxation; None where that is
+        nothing.
         """
         polytope = self.polytope.remaining(inside, genes)
         if polytope is None:
@@ -307,9 +294,8 @@ def best(problem: Problem) -> Panel:
     """Choose the best panel, and prove it if there is time.
 
     It has as many genes as the greedy choice, or, where limits say how many there may be, any
-    number within them.  Panels of different sizes are not nested; genes are in the order of a
-    greedy choice among them.  Whoever interrupts it gets the best panel so far.  The criterion is
-    a sum over its blocks.
+    number within them, in the order of a greedy choice among them.  Whoever interrupts it gets the
+    best panel so far.  The criterion is a sum over its blocks.
     """
     time_limit, tolerance = problem.time_limit, problem.tolerance
     until = np.inf if time_limit is None else time.monotonic() + time_limit

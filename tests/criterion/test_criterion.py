@@ -54,7 +54,7 @@ def test_what_an_instrument_detects(problems, by_definition):
 def test_a_gene_is_as_long_as_its_signal_on_the_instrument(problems):
     """Its direction stays, and a gene that does not vary in the reference has none."""
     signal = np.linspace(0.0, 3.0, 12)
-    there = Criterion(problems, instrument=Detection(np.ones(1), signal))
+    there = Criterion(problems, instrument=Detection(signal=signal))
     here = Criterion(problems)
     for plain, block, target in zip(here.blocks, there.blocks, there.targets, strict=True):
         squares = (block.genes**2).sum(axis=1)
