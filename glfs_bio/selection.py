@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ._typing import Matrix
-    from .cells.cells import Cells
-    from .cells.spec import StructureSpec
+    from .cells.cells import Cells, StructureSpec
     from .criterion.criterion import Target
     from .data.matrix import RowMatrix
     from .options import Request

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array
-    from ..cells.spec import StructureSpec
+    from ..cells.cells import StructureSpec
     from ..data.matrix import RowMatrix
 
 #: Where it is kept, in ``.obsm`` and ``.uns``.

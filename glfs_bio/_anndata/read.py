@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array, Index, Matrix
-    from ..cells.spec import StructureSpec
+    from ..cells.cells import StructureSpec
     from ..data.matrix import Sums
 
 #: The layer that stands for ``.raw``.

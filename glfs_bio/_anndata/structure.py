@@ -11,8 +11,7 @@ import numpy as np
 
 from .. import checks, codec
 from ..cells import noise
-from ..cells.cells import Cells, build_problems, split
-from ..cells.spec import OF_STORED, StructureSpec
+from ..cells.cells import OF_STORED, Cells, StructureSpec, build_problems, split
 from ..criterion.criterion import Criterion
 from ..data.threads import few_threads
 from ..errors import InvalidValue, caution, naming, note, quoted, short, subject

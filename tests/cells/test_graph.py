@@ -9,9 +9,8 @@ from scipy import sparse
 
 from glfs_bio.cells import cells as sample
 from glfs_bio.cells import graph
-from glfs_bio.cells.cells import build_problems
+from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.cells.graph import check_graph, knn_graph, laplacian, quadratic_form
-from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.errors import InvalidValue
 from glfs_bio.options import Request

@@ -7,10 +7,9 @@ import pytest
 from scipy import sparse
 
 from glfs_bio.cells import noise
-from glfs_bio.cells.cells import build_problems
+from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.cells.noise import edge, permuted
-from glfs_bio.cells.spec import StructureSpec
 from glfs_bio.data import threads as parallel
 
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from glfs_bio.cells.cells import build_problems
-from glfs_bio.cells.spec import StructureSpec
+from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.criterion.criterion import Criterion, units_of_noise
 from glfs_bio.criterion.platform import Detection
 from glfs_bio.options import Request
