@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .._typing import Array, Index, Matrix
+
+    #: Coordinates of the cells and their graph; None: computed.
+    Given: TypeAlias = tuple[Array | None, sparse.csr_array | None]
 
 log = logging.getLogger(__name__)
 
@@ -84,11 +87,8 @@ class StructureSpec:
         if isinstance(self.ignore, Iterator):
             object.__setattr__(self, "ignore", list(self.ignore))
         if self.ignore is not None:
-            refuse_ignored(
-                "exclude them with `exclude`",
-                use_rep=self.use_rep,
-                neighbors_key=self.neighbors_key,
-            )
+            remedy = "exclude them with `exclude`"
+            refuse_ignored(remedy, use_rep=self.use_rep, neighbors_key=self.neighbors_key)
         checks.seed(self.random_state)
 
     def text(self) -> str:
@@ -228,14 +228,9 @@ class Cells:
         """The same cells, subspace and graph with some of the genes."""
         if len(genes) == len(self.variance):
             return self
-        return replace(
-            self,
-            projections=self.projections[genes],
-            variance=self.variance[genes],
-            residuals=self.residuals[genes],
-            units=self.units[genes],
-            data=None if self.data is None else self.data[:, genes],
-        )
+        arrays = ("projections", "variance", "residuals", "units")
+        of_genes: dict[str, Any] = {name: getattr(self, name)[genes] for name in arrays}
+        return replace(self, data=None if self.data is None else self.data[:, genes], **of_genes)
 
 
 @dataclass(frozen=True)
@@ -307,9 +302,8 @@ def split(
     labels = np.asarray(batch)
     if labels.shape != (n_cells,):
         raise InvalidValue(f"`batch` has shape {labels.shape}, but there are {n_cells} cells")
-    names, codes, sizes = np.unique(
-        batch_names(labels, "batch"), return_inverse=True, return_counts=True
-    )
+    labels = batch_names(labels, "batch")
+    names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     is_large = sizes >= FEWEST_CELLS
     if not is_large.any():
         raise InvalidValue(f"`batch` has no batch of {FEWEST_CELLS} cells: merge batches")
@@ -371,45 +365,32 @@ def build_problems(
             which = "the cells" if label is None else f"the cells of batch {label!r}"
             raise InvalidValue(f"`X` has no gene that varies over {which}")
         with few_threads(spec.n_comps or min(rows.shape)):
-            reduced = _build(sample, spec, where, graph, whole_space)
-            if reduced.strength < noise.EVIDENT:
-                if where is not None and sample.chosen is not None:
-                    where = where[sample.chosen]
-                near_graph = None if graph is None else reduced.data_graph
-                reduced = _compared_with_chance(reduced, spec, where, near_graph, whole_space)
-            sets.append(reduced)
+            sets.append(_reduced(sample, spec, (where, graph), whole_space))
     most = max(cells_of_set.graph_components for cells_of_set in sets)
     if most > 1 and not of_classes:
-        text = (
-            f"The graph of the cells has {most} connected components. If they should be connected"
-        )
-        log.warning(f"{text}, use more neighbours, or remove isolated cells.")
+        remedy = "If they should be connected, use more neighbours, or remove isolated cells."
+        log.warning(f"The graph of the cells has {most} connected components. {remedy}")
     return sets
 
 
-def _compared_with_chance(
-    cells: Cells,
-    spec: StructureSpec,
-    representation: Array | None,
-    graph: sparse.csr_array | None,
-    whole_space: bool,
-) -> Cells:
-    """Return cells with the strength of chance, of their coordinates and graph where given."""
-    chance = 0.0
-    for data in noise.permutations(cells.data, spec.random_state):
+def _reduced(sample: Sample, spec: StructureSpec, given: Given, whole_space: bool) -> Cells:
+    """Return one set of cells, compared with chance where its structure is not evident."""
+    cells = _build(sample, spec, given, whole_space)
+    if cells.strength >= noise.EVIDENT:
+        return cells
+    where, graph = given  # those of the cells, which stay
+    if where is not None and sample.chosen is not None:
+        where = where[sample.chosen]
+    given, chance = (where, None if graph is None else cells.data_graph), 0.0
+    for data in noise.permutations(sample.data, spec.random_state):
         rows = RowMatrix(data, checked=True)
         permuted = take_sample(rows, all_cells=True, random_state=spec.random_state)
-        chance = max(chance, _build(permuted, spec, representation, graph, whole_space).strength)
+        chance = max(chance, _build(permuted, spec, given, whole_space).strength)
     return replace(cells, chance=chance)
 
 
-def _build(
-    sample: Sample,
-    spec: StructureSpec,
-    representation: Array | None,
-    graph: sparse.csr_array | None,
-    whole_space: bool,
-) -> Cells:
+def _build(sample: Sample, spec: StructureSpec, given: Given, whole_space: bool) -> Cells:
+    representation, graph = given
     n_comps, n_neighbors, seed = spec.n_comps, spec.n_neighbors, spec.random_state
     all_at_hand = sample.chosen is None
     where: Matrix = representation
@@ -425,7 +406,7 @@ def _build(
         graph = sample_graph if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
     if seen is None:
         basis = orthonormal(where) if n_comps is not None else full_rank(sample.data, whole_space)
-        times = sample.products.transposed_times if all_at_hand else sample.rows.weighted_sums
+        times = sample.products.transposed.times if all_at_hand else sample.rows.weighted_sums
         seen = basis, times(basis - basis.mean(axis=0))
     basis, projections = seen
     if basis.shape[1] == 0:

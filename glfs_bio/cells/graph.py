@@ -77,11 +77,8 @@ def knn_graph(
         neighbors = nearest(representation, representation, n_neighbors + 1)
     distances = distances_to_others(*neighbors)
     squared = np.square(distances.data, out=distances.data)
-    bandwidth = squared.mean(dtype=np.float64)
-    if bandwidth > 0:
-        np.exp(np.divide(squared, -bandwidth, out=squared), out=squared)
-    else:
-        squared[:] = 1.0
+    bandwidth = squared.mean(dtype=np.float64) or 1.0  # where all distances are zero
+    np.exp(np.divide(squared, -bandwidth, out=squared), out=squared)
     return sparse.csr_array(distances.maximum(distances.T))
 
 

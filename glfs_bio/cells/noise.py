@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index, Matrix
 
+    Stored: TypeAlias = tuple[Index, Index, Array]
 
 #: Noise of the assay that will measure a panel, in units of the genes' mean noise.  Less trusts
 #: genes that hardly vary, more takes highly expressed ones; ``benchmarks/ARCHIVE.md`` has trials.
@@ -132,28 +133,18 @@ def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
     """
     n_rows, n_columns = data.shape
     ends = [*range(0, n_rows, _ROWS), n_rows]
-    sums = np.zeros((len(ends) - 1, n_columns))
+    parts = range(len(ends) - 1)
+    sums = np.zeros((len(parts), n_columns))
     stored = data.indptr, data.indices, data.data
     forms = form.indptr, form.indices, form.data.astype(np.float64)
-    threads.work(
-        lambda k: _forms_of_rows(*stored, *forms, ends[k], ends[k + 1], sums[k]), range(len(sums))
-    )
+    threads.work(lambda k: _forms_of_rows(stored, forms, ends[k], ends[k + 1], sums[k]), parts)
     return np.asarray(sums.sum(axis=0))
 
 
 @compiled()
-def _forms_of_rows(
-    indptr: Index,
-    indices: Index,
-    values: Array,
-    form_indptr: Index,
-    form_indices: Index,
-    form_values: Array,
-    begin: int,
-    end: int,
-    forms: Array,
-) -> None:
+def _forms_of_rows(stored: Stored, form: Stored, begin: int, end: int, forms: Array) -> None:
     """``Σ_i x_i · (form x)_i`` over some rows i of every column x, added to `forms`."""
+    (indptr, indices, values), (form_indptr, form_indices, form_values) = stored, form
     product = np.empty(len(forms))
     for i in range(begin, end):
         product[:] = 0.0

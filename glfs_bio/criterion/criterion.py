@@ -213,13 +213,10 @@ class Criterion:
         self._eigen = [eigen(matrix / n_filled) for matrix in matrices]
         start = sum(weights.sum() for weights, _ in self._eigen)
         if instrument is not None and self._reach.sum() < _LITTLE * start:
-            text = "`platform` detects so little that even all genes would preserve only"
-            text = (
-                f"{text} {self._reach.sum() / start:.1g} of what should be preserved: correct its"
-            )
-            raise InvalidValue(
-                f"{text} efficiency, a share of what is detected in `adata`, or its signal"
-            )
+            share = f"{self._reach.sum() / start:.1g} of what should be preserved"
+            text = f"`platform` detects so little that even all genes would preserve only {share}"
+            remedy = "correct its efficiency, a share of what is detected in `adata`, or its signal"
+            raise InvalidValue(f"{text}: {remedy}")
 
     @cached_property
     def has_anything(self) -> bool:

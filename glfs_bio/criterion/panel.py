@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -228,8 +228,8 @@ class MeasuredPanel:
         blocks = list(zip(self.criterion.blocks, self.posteriors, strict=True))
         changes = [_changes(block, posterior, leaving) for block, posterior in blocks]
         if not self.criterion.worst:
-            sums: Any = tuple(map(sum, zip(*changes, strict=True)))
-            return sums
+            losses, gains, instead = (np.asarray(sum(of)) for of in zip(*changes, strict=True))
+            return losses, gains, instead
         each = [block.weights @ np.diag(posterior.covariance) for block, posterior in blocks]
         levels = np.array(each) - self.criterion.floors
         errors = [

@@ -201,13 +201,13 @@ class RowMatrix:
         if len(source.chunks[1]) > 1:
             source = source.rechunk({1: -1})
         ends = np.cumsum(source.chunks[0]).tolist()
-        everywhere = [dask.delayed(item) for item in (self.genes, self.silent, *shared)]
+        genes, silent, *everywhere = map(dask.delayed, (self.genes, self.silent, *shared))
         on_block = dask.delayed(_work_on, nout=2)
         results = []
         for block, begin, end in zip(source.to_delayed()[:, 0], [0, *ends[:-1]], ends, strict=True):
             rows, cells = self._in_use(begin, end)
             if rows.start < rows.stop:
-                results.append(on_block(work, block, rows, cells, *everywhere))
+                results.append(on_block(work, block, rows, (cells, genes, silent), *everywhere))
         sums = [sums_of_block for sums_of_block, _ in results]
         both = dask.delayed(merge)
         while len(sums) > 1:
@@ -217,18 +217,10 @@ class RowMatrix:
         return total, stacked(of_all)
 
 
-def _work_on(
-    work: Work,
-    block: Any,
-    rows: slice,
-    cells: Index | None,
-    genes: Index | None,
-    silent: Index | None,
-    *shared: Any,
-) -> tuple[Sums, Matrix]:
-    """Do the work of a sweep on one block, wherever that is done."""
+def _work_on(work: Work, block: Any, rows: slice, part: Any, *shared: Any) -> tuple[Sums, Matrix]:
+    """Do the work of a sweep on cells, genes and silent genes of a block, wherever that is done."""
     with threads.alone():
-        return work(_as_read(block, cells, genes, silent), rows, *shared)
+        return work(_as_read(block, *part), rows, *shared)
 
 
 def native(values: Any) -> Any:

@@ -123,10 +123,6 @@ class Products:
         _in_parts(rows, np.linspace(0, n_rows, _PARTS + 1).astype(int).tolist())
         return product
 
-    def transposed_times(self, block: NDArray[Any], precision: DTypeLike | None = None) -> Array:
-        """``Xᵀ s`` for the columns of a block."""
-        return self.transposed.times(block, precision)
-
     def single_times(self, block: Array) -> Array:
         """``X w`` for the columns of a block, in single precision but for its unit."""
         (single_precision, unit), (block, weight) = self.in_single, single(block)
@@ -164,7 +160,7 @@ class ScaledGenes:
 
     def weights(self, scores: Array) -> Array:
         """``X̃ᵀ s / unit`` for centred columns of `scores`, (n_genes, k), in their precision."""
-        product = self.products.transposed_times(scores.astype(self.scale.dtype, copy=False))
+        product = self.products.transposed.times(scores.astype(self.scale.dtype, copy=False))
         product *= self.scale
         return np.asarray(product)
 
@@ -269,7 +265,7 @@ def _scores_and_products(
         scores = (unit * matrix.single_times(weights) - centre).astype(np.float32)
     else:
         scores = matrix.times(weights) - centre
-    product = matrix.transposed_times(scores, np.float64)
+    product = matrix.transposed.times(scores, np.float64)
     doubled_scores = scores.astype(np.float64, copy=False)
     return (product, doubled_scores.T @ doubled_scores, doubled_scores.sum(axis=0)), scores
 

@@ -69,12 +69,7 @@ class Rows:
 
     @classmethod
     def of(
-        cls,
-        rows: Iterable[Row],
-        n_genes: int,
-        priority: Array | None = None,
-        *,
-        budget: bool = False,
+        cls, rows: Iterable[Row], n_genes: int, priority: Array | None = None, budget: bool = False
     ) -> Rows:
         """From single rows over `n_genes` genes."""
         all_rows = list(rows)
@@ -264,8 +259,6 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     if np.isinf(needed) or n_genes is None:
         text = "`limits` are infeasible for the candidate genes"
         raise InvalidValue(f"{text}: {conflict}: relax one of them")
-    text = (
-        f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {conflict} need at least"
-    )
-    needed += len(include)
-    raise InvalidValue(f"{text} {needed:g} genes: relax one of them, or ask for more genes")
+    need = f"{conflict} need at least {needed + len(include):g} genes"
+    text = f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {need}"
+    raise InvalidValue(f"{text}: relax one of them, or ask for more genes")

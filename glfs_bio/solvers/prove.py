@@ -146,12 +146,9 @@ class Search:
             in_some[inside] = in_some[open_genes] = True
             in_every &= np.isin(np.arange(self.n_genes), inside)
         beyond = np.nextafter(self.error + self.safe, np.inf)  # as all that was left out is
-        return Certificates(
-            holding=np.where(in_some, self.holding, np.maximum(self.holding, beyond)),
-            lacking=np.where(in_every, np.maximum(self.lacking, beyond), self.lacking),
-            error=self.error,
-            start=self.start,
-        )
+        holding = np.where(in_some, self.holding, np.maximum(self.holding, beyond))
+        lacking = np.where(in_every, np.maximum(self.lacking, beyond), self.lacking)
+        return Certificates(holding, lacking, self.error, self.start)
 
     def _branch(self, node: _Node) -> None:
         """Bound the panels of a node, and part them in two."""
@@ -340,10 +337,8 @@ def best(problem: Problem) -> Panel:
         ratio = np.full(len(greedy.picked), np.nan)
         np.divide(gains * share[:n], gained[:n], out=ratio[:n], where=gained[:n] > 0)
         share = np.minimum(ratio, 1.0)
-        scores, preserved = (
-            in_order(greedy.picked, greedy.waiting),
-            problem.preserved(greedy.picked),
-        )
+        scores = in_order(greedy.picked, greedy.waiting)
+        preserved = problem.preserved(greedy.picked)
         panel = replace(panel, scores=scores, n_selected=len(preserved), preserved=preserved)
     best_gain, most_gain = errors[n_fixed] - proof.error, errors[n_fixed] - proof.lower
     share[-1] = 1.0 if proof.proven else best_gain / most_gain

@@ -149,7 +149,7 @@ def test_products_of_a_sparse_matrix(index, precision, exact, compiled, monkeypa
     known = Products.of(x)
     for product, expected in (
         (known.times(weights.astype(precision)), x.toarray() @ weights),
-        (known.transposed_times(scores.astype(precision)), x.toarray().T @ scores),
+        (known.transposed.times(scores.astype(precision)), x.toarray().T @ scores),
     ):
         assert product.dtype == precision
         np.testing.assert_allclose(product, expected, atol=exact * np.abs(expected).max())
@@ -199,7 +199,7 @@ def test_products_are_freed_at_once(precision):
     counts = np.random.default_rng(0).poisson(0.3, (30, 8))
     known = Products(sparse.csr_array(counts.astype(precision)), True)
     known.single_times(np.ones((8, 2)))
-    known.in_single[0].transposed_times(np.ones((30, 2)))
+    known.in_single[0].transposed.times(np.ones((30, 2)))
     left = weakref.ref(known)
     del known  # a pass over many blocks would keep them all until Python looks for cycles
     assert left() is None
