@@ -72,20 +72,14 @@ class Rows:
         cls, rows: Iterable[Row], n_genes: int, priority: Array | None = None, budget: bool = False
     ) -> Rows:
         """From single rows over `n_genes` genes."""
-        all_rows = list(rows)
-        shape = (len(all_rows), n_genes)
-        row_of_value = np.repeat(np.arange(len(all_rows)), [len(row.genes) for row in all_rows])
-        genes = np.concatenate([np.empty(0, dtype=np.intp), *(row.genes for row in all_rows)])
-        values = np.concatenate([np.empty(0), *(row.values for row in all_rows)])
-        return cls(
-            matrix=sparse.csr_array((values, (row_of_value, genes)), shape=shape),
-            lower=np.array([row.lower for row in all_rows]),
-            upper=np.array([row.upper for row in all_rows]),
-            limits=tuple(row.limit for row in all_rows),
-            names=tuple(row.name for row in all_rows),
-            priority=np.ones(n_genes) if priority is None else priority,
-            budget=budget,
-        )
+        columns = tuple(zip(*rows, strict=True)) or ((),) * len(Row._fields)
+        limits, names, genes, values, lower, upper = columns
+        row_of_value = np.repeat(np.arange(len(limits)), [len(of_row) for of_row in genes])
+        places = row_of_value, np.concatenate([np.empty(0, dtype=np.intp), *genes])
+        stored = np.concatenate([np.empty(0), *values]), places
+        matrix = sparse.csr_array(stored, shape=(len(limits), n_genes))
+        priority = np.ones(n_genes) if priority is None else priority
+        return cls(matrix, np.array(lower), np.array(upper), limits, names, priority, budget)
 
     @property
     def n_genes(self) -> int:
