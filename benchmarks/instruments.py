@@ -18,9 +18,8 @@ from anndata import AnnData
 from scipy.sparse import csr_matrix
 from sklearn.model_selection import train_test_split
 
-from glfs_bio.cells.cells import build_problems
+from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.cells.noise import SMALLEST_SHARE
-from glfs_bio.cells.spec import StructureSpec
 
 from .data import LABEL, Cells, folder, some
 

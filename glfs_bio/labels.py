@@ -1,9 +1,8 @@
 """Labels of cells: which values are one, and what their classes are asked for.
 
 Labels are categories, texts, booleans and whole numbers, also those that pandas keeps as floats
-since some are missing.  Measurements are no labels.  A cell has no label where the value is
-missing, where it is −1 among numbers (scikit-learn's, and the noise of HDBSCAN), and where it is a
-text that ``astype(str)`` leaves of a missing value, or that ``pandas.read_csv`` reads as one.
+since some are missing; measurements are none.  A cell has no label where the value is missing, −1
+among numbers (as of HDBSCAN), or a text that stands for a missing value in pandas.
 """
 
 from __future__ import annotations
@@ -54,8 +53,7 @@ def coded(
 ) -> tuple[Labels, dict[str, int]]:
     """Return labels, and how many cells have none for each value that stands for that.
 
-    `argument` and `name` are what messages call them.  −1 is a label where the only other is 1:
-    these two are another coding of two classes, which would otherwise leave one class.
+    −1 is a label where the only other is 1.  `argument` and `name` are what messages call them.
     """
     column = pd.Series(values)
     _refuse_measurements(column, argument, name)
@@ -121,10 +119,7 @@ def check_classes(labels: NDArray[Any], at_least: int = 1, name: str = "y") -> N
 
 
 def n_folds(counts: NDArray[np.intp], at_most: int) -> int:
-    """Number of folds: as many as wanted, but no more than the largest class has samples.
-
-    Every class with two samples or more is then in the training part of every fold.
-    """
+    """Number of folds: as many as wanted, but no more than the largest class has samples."""
     largest = int(counts.max())
     if largest < 2:
         text = "`n_genes` needs cross-validation, but no class has two samples"

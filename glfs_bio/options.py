@@ -14,7 +14,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from . import checks, codec
-from .cells.spec import StructureSpec
+from .cells.cells import StructureSpec
 from .errors import InvalidType, InvalidValue, short
 from .methods import METHODS, OBJECTIVES
 

@@ -21,7 +21,7 @@ from ._anndata.stale import checksums
 from ._anndata.structure import KEY, compute, say_not_used, specified, store, structure_of
 from ._docs import documented
 from ._progress import tell, with_bar
-from .cells.spec import StructureSpec
+from .cells.cells import StructureSpec
 from .errors import InvalidValue, listed, naming, note
 from .options import Request
 from .selection import answerable, rank_genes

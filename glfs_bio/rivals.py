@@ -17,7 +17,7 @@ from .criterion.error import Block
 from .data.matrix import RowMatrix, doubled, moments
 from .errors import InvalidValue, caution
 from .solvers.greedy import Greedy
-from .solvers.panel import Method, Panel, by_value, in_order, without_ties
+from .solvers.panel import Method, Panel, by_value, in_order
 
 if TYPE_CHECKING:
     from ._typing import Array, Matrix
@@ -72,7 +72,7 @@ class LapAOFS(Method):
         greedy.grow(n_genes)
         weights = np.zeros_like(greedy.waiting)
         weights[greedy.picked] = np.maximum(greedy.gains, np.finfo(float).tiny)
-        return Panel(weights, without_ties(in_order(greedy.picked, greedy.waiting)), n_genes)
+        return Panel(weights, in_order(greedy.picked, greedy.waiting), n_genes)
 
 
 class LapDOFS(LapAOFS):
@@ -85,7 +85,7 @@ class LapDOFS(LapAOFS):
 
 def _all_directions(cells: Cells) -> Block:
     """The criterion where all directions count alike."""
-    genes = cells.whitened.genes / np.sqrt(units_of_noise(cells))
+    genes = cells.whitened / np.sqrt(units_of_noise(cells))
     r = genes.shape[1]
     return Block(genes, np.ones(r), np.zeros((r, r)))
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .cells.cells import FEWEST_CELLS, build_problems, split
-from .cells.graph import check_graph
-from .cells.pca import check_coordinates, full_rank_fits
-from .criterion.criterion import Criterion
-from .criterion.platform import AS_REFERENCE, OnPlatform
+from .cells.cells import FEWEST_CELLS, build_problems, full_rank_fits, split
+from .cells.graph import check_coordinates, check_graph
+from .criterion.criterion import Criterion, OnPlatform
+from .criterion.platform import AS_REFERENCE
 from .data.threads import few_threads
 from .errors import InvalidValue, caution, short
 from .methods import METHODS
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ._typing import Matrix
-    from .cells.cells import Cells
-    from .cells.spec import StructureSpec
+    from .cells.cells import Cells, StructureSpec
     from .criterion.criterion import Target
     from .data.matrix import RowMatrix
     from .options import Request
@@ -210,8 +208,8 @@ def check_batches(across: str, *, one_set: bool) -> None:
 
 def warn_of_noise(criterion: Criterion) -> None:
     """Warn that no structure of any set of cells stands above the noise."""
-    first = max(criterion.sets, key=lambda block: block.axes.strengths[0])
-    strength, chance = float(first.axes.strengths[0]), float(first.chance)
+    first = max(criterion.sets, key=lambda block: block.strength)
+    strength, chance = first.strength, float(first.chance)
     caution(
         f"`adata.X` has no structure above the noise: its leading axis is {strength:.2f} times the "
         f"noise edge, and {chance:.2f} times after permuting each gene over the cells. Genes are "

@@ -10,9 +10,8 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
-from glfs_bio.criterion.across import Largest
 from glfs_bio.criterion.criterion import errors_along
-from glfs_bio.criterion.error import Block, eigen, evaluate
+from glfs_bio.criterion.error import Block, Largest, eigen, evaluate
 from glfs_bio.solvers.constraints import Row, Rows
 from glfs_bio.solvers.greedy import select
 from glfs_bio.solvers.panel import Candidates, Problem

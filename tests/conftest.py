@@ -24,8 +24,7 @@ from refusals import faults, refused
 from scipy import sparse
 
 import glfs_bio
-from glfs_bio.cells.cells import build_problems
-from glfs_bio.cells.spec import StructureSpec
+from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.criterion.criterion import NOISE, Criterion
 from glfs_bio.data import matrix as rows
 from glfs_bio.errors import Caution, Refusal

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cells import pca
 from ..cells.graph import MOST_EXACT
 from ..data.matrix import is_sparse, moments
-from ..data.products import ScaledGenes, products
+from ..data.products import SPARE, Products, ScaledGenes, principal_components, spread
 from ..data.threads import one_thread_of_blas
 from ..measures.cells import N_COMPS, View, evenly
 from . import read, results, stale
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array
-    from ..cells.spec import StructureSpec
+    from ..cells.cells import StructureSpec
     from ..data.matrix import RowMatrix
 
 #: Where it is kept, in ``.obsm`` and ``.uns``.
@@ -59,12 +58,12 @@ def view_of_all_genes(
 def components(cells: RowMatrix, random_state: int | None) -> Array:
     """Return principal components: of many cells by two passes, from those of a part of them."""
     n_cells, n_genes = cells.shape
-    few = n_cells <= MOST_EXACT or n_genes <= N_COMPS + pca.SPARE
+    few = n_cells <= MOST_EXACT or n_genes <= N_COMPS + SPARE
     mean, _, sample = moments(cells, None if few else evenly(n_cells, MOST_EXACT))
     if few:
-        return np.asarray(pca.principal_components(sample, N_COMPS, random_state))
+        return np.asarray(principal_components(Products.of(sample), N_COMPS, random_state))
     scale = np.ones(n_genes)
-    genes = ScaledGenes(products(sample), scale)
-    start = genes.loadings(N_COMPS + pca.SPARE, random_state)
-    where, _, _ = pca.spread(cells, start, N_COMPS, mean, scale, mostly_zero=is_sparse(sample))
+    genes = ScaledGenes(Products.of(sample), scale)
+    start = genes.loadings(N_COMPS + SPARE, random_state)
+    where, _, _ = spread(cells, start, N_COMPS, mean, scale, mostly_zero=is_sparse(sample))
     return np.asarray(where)

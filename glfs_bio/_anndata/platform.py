@@ -14,8 +14,7 @@ from anndata import AnnData
 from scipy import sparse
 
 from ..cells import noise
-from ..cells.cells import build_problems
-from ..cells.spec import StructureSpec
+from ..cells.cells import StructureSpec, build_problems
 from ..criterion.platform import AS_REFERENCE, Detection
 from ..data.matrix import RowMatrix, doubled, no_rows, with_values
 from ..errors import InvalidType, InvalidValue, NotFound, listed, naming, note, short

@@ -13,8 +13,7 @@ import pandas as pd
 from scipy import sparse
 
 from .. import checks, labels
-from ..cells.graph import check_graph
-from ..cells.pca import check_coordinates
+from ..cells.graph import check_coordinates, check_graph
 from ..data.matrix import RowMatrix, check_finite, check_indices, is_here, native, no_rows
 from ..errors import (
     LOG_NORMALISE,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array, Index, Matrix
-    from ..cells.spec import StructureSpec
+    from ..cells.cells import StructureSpec
     from ..data.matrix import Sums
 
 #: The layer that stands for ``.raw``.

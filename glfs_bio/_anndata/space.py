@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import sparse
 
 from .. import checks
-from ..cells.pca import check_coordinates
+from ..cells.graph import check_coordinates
 from ..errors import InvalidValue, NotFound, Refusal, listed, naming, note, short, subject
 from ..labels import batch_names
 from ..measures import space as in_space

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Index, Matrix
-    from ..cells.spec import StructureSpec
+    from ..cells.cells import StructureSpec
     from ..data.matrix import RowMatrix
     from .read import Inputs
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from .. import checks, codec
 from ..cells import noise
-from ..cells.cells import Cells, build_problems, split
-from ..cells.spec import OF_STORED, StructureSpec
+from ..cells.cells import OF_STORED, Cells, StructureSpec, build_problems, split
 from ..criterion.criterion import Criterion
 from ..data.threads import few_threads
 from ..errors import InvalidValue, caution, naming, note, quoted, short, subject
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index
     from ..criterion.criterion import Target
-    from ..criterion.instrument import Instrument
+    from ..criterion.platform import Detection
     from ..options import Request
 
 #: Where ``pp.structure`` stores a structure; others, which were computed by the way, are in a slot
@@ -57,7 +56,7 @@ class Structure:
         target: Target | None = None,
         *,
         worst: bool = False,
-        instrument: Instrument | None = None,
+        instrument: Detection | None = None,
     ) -> Criterion:
         """Return F, for a target over all cells."""
         targets = None if target is None else [target.rows(rows) for rows in self.rows]

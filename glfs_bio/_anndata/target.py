@@ -10,8 +10,15 @@ import numpy as np
 from scipy import sparse
 
 from .. import checks
-from ..criterion.criterion import StructureTerm, Target, Term
-from ..criterion.targets import ExpressionTerm, GenesTerm, LabelsTerm, ValuesTerm
+from ..criterion.criterion import (
+    ExpressionTerm,
+    GenesTerm,
+    LabelsTerm,
+    StructureTerm,
+    Target,
+    Term,
+    ValuesTerm,
+)
 from ..data.matrix import check_indices
 from ..errors import InvalidType, InvalidValue, NotFound, listed, note, quoted, short
 from ..vendors import forms, sheets

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import qr
 from scipy.sparse import csgraph
 
+from .. import checks, codec
 from ..data.matrix import RowMatrix, check_unit, doubled, is_sparse, moments
-from ..data.products import LEADING, ScaledGenes, products
+from ..data.products import LEADING, SPARE, Products, ScaledGenes, principal_components, spread
 from ..data.threads import few_threads
 from ..errors import InvalidValue, listed, short
 from ..labels import batch_names
 from . import graph as graphs
-from . import noise, pca
-from .spec import StructureSpec
+from . import noise
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .._typing import Array, Index, Matrix
-    from ..data.products import Products
+
+    #: Coordinates of the cells and their graph; None: computed.
+    Given: TypeAlias = tuple[Array | None, sparse.csr_array | None]
 
 log = logging.getLogger(__name__)
 
+STANDARDIZE = ("noise", "unit", None)
+#: Parameters of a selection that a stored structure has itself.
+OF_STORED = ("layer", "batch_key", "neighbors_key", "ignore")
 #: Of more cells than this a sample is drawn.
 MANY_CELLS = graphs.MOST_EXACT
 #: Cells of a sample.
@@ -38,36 +46,74 @@ FIRST_LOOK = 5_000
 FEWEST_CELLS = 3
 #: A batch of fewer is worth a note.
 _FEW_CELLS = 20
+#: A pivot of a smaller share of the largest is rounding.
+_RANK_TOLERANCE = 1e-10
+#: Copies, at the least, of genes × rank and of cells × rank that full rank takes.
+_OF_GENES, _OF_CELLS = 4, 8
 
 
-class Whitened(NamedTuple):
-    """Genes in coordinates where the cells' metric is the identity.
-
-    With ``K = Q diag(κ) Qᵀ`` gene i is ``(C Q diag(√κ))_i``: row i of `genes`, shape (n_genes, r).
-    `basis` is Q.
-    """
-
-    genes: Array
-    kappa: Array
-    basis: Array
+def refuse_ignored(remedy: str, **arguments: object) -> None:
+    """Refuse genes to ignore where the subspace or the graph is given, which may have them."""
+    for name, value in arguments.items():
+        if value is not None:
+            text = f"`ignore` has no effect on `{name}`, which stays as it was computed"
+            remedy = f"compute it without them and {remedy}, or leave `{name}` out"
+            raise InvalidValue(f"{text}: {remedy}")
 
 
-class Axes(NamedTuple):
-    """Axes of the cells along which genes vary, the largest first.
+@dataclass(frozen=True)
+class StructureSpec:
+    """How the structure of the cells is computed: arguments of :func:`~glfs_bio.pp.structure`."""
 
-    With ``Σ u_j² c_j c_jᵀ = U diag(α) Uᵀ``: `strengths` is α in units of what noise alone gives
-    along its largest axis, ``α/ν_edge``, `directions` is U, both of r axes.
-    """
+    n_comps: int | None = 50
+    n_neighbors: int | None = None
+    lambda1: float = 100.0
+    standardize: str | None = "auto"
+    layer: str | None = None
+    batch_key: str | None = None
+    use_rep: str | None = None
+    neighbors_key: str | None = None
+    #: Genes that are no structure: as they are given, or names of ``.var_names``.
+    ignore: Any = None
+    random_state: Any = 0
+    #: Key of a structure in the object that has these parameters; None: it is computed.
+    stored_key: str | None = field(default=None, repr=False)
 
-    strengths: Array
-    directions: Array
+    def __post_init__(self) -> None:
+        checks.whole_number("n_comps", self.n_comps, at_least=1, or_none=True)
+        checks.whole_number("n_neighbors", self.n_neighbors, at_least=1, or_none=True)
+        checks.number("lambda1", self.lambda1)
+        checks.one_of("standardize", self.standardize, ("auto", *STANDARDIZE))
+        if isinstance(self.ignore, Iterator):
+            object.__setattr__(self, "ignore", list(self.ignore))
+        if self.ignore is not None:
+            remedy = "exclude them with `exclude`"
+            refuse_ignored(remedy, use_rep=self.use_rep, neighbors_key=self.neighbors_key)
+        checks.seed(self.random_state)
+
+    def text(self) -> str:
+        """Return the parameters as one text, wherever the structure is stored."""
+        return codec.text_of(vars(self) | {"stored_key": None})
+
+    @classmethod
+    def restored(cls, text: Any) -> StructureSpec:
+        """Return the parameters that :meth:`text` wrote."""
+        return cls(**codec.value_of(text))
+
+    def arguments(self) -> dict[str, Any]:
+        """Return them as :func:`~glfs_bio.pp.select_genes` takes them."""
+        names = ("n_comps", "layer", "batch_key", "use_rep", "neighbors_key", "ignore")
+        arguments = {name: getattr(self, name) for name in (*names, "random_state")}
+        if self.stored_key is not None:
+            arguments |= dict.fromkeys(OF_STORED) | {"use_rep": self.stored_key}
+        return arguments
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
     """Cells and their graph, and the genes seen through a subspace of the cells, of r dimensions.
 
-    What the criterion for panels needs is kept in a file; the matrix and the graph are not.
+    Files keep what the criterion for panels needs, without the matrix and the graph.
     """
 
     #: V, orthonormal columns, shape (n_cells, r).
@@ -82,14 +128,12 @@ class Cells:
     residuals: Array
     #: ``σ_0²``, the noise of the assay that will measure the panel, in the units of the matrix.
     assay_noise: float
-    #: What genes are multiplied with, shape (n_genes,).
+    #: What genes are multiplied with, shape (n_genes,), and their mean noise in these units.
     units: Array
-    #: Mean noise of a gene in `units`: 1 where these are units of noise.
     noise_level: float
     #: Connected components of the graph of the cells.
     graph_components: int = 1
-    #: Strength of the leading axis where each gene is permuted over the cells; 0 where the axis of
-    #: the genes as they are is so strong that this was not looked at.
+    #: Strength of the leading axis where each gene is permuted over the cells; 0: not looked at.
     chance: float = 0.0
     #: Cells × genes in memory: all cells, or a :class:`Sample` of many.
     data: Matrix = None
@@ -104,11 +148,18 @@ class Cells:
         return len(self.basis)
 
     @cached_property
-    def whitened(self) -> Whitened:
-        """Genes in `units`, whitened by the graph."""
+    def metric(self) -> tuple[Array, Array]:
+        """κ, shape (r,), and Q, shape (r, r), of the cells' metric ``K = Q diag(κ) Qᵀ``."""
         kappa, basis = np.linalg.eigh(self.stiffness)
-        in_units = self.projections * self.units[:, None]
-        return Whitened(in_units @ (basis * np.sqrt(kappa)), kappa, basis)
+        return kappa, basis
+
+    @cached_property
+    def whitened(self) -> Array:
+        """Genes in `units` and in coordinates where the cells' metric is the identity, shape
+        (n_genes, r): gene i is ``(C Q diag(√κ))_i``.
+        """
+        kappa, basis = self.metric
+        return (self.projections * self.units[:, None]) @ (basis * np.sqrt(kappa))
 
     @cached_property
     def scatter(self) -> Array:
@@ -117,27 +168,36 @@ class Cells:
         return np.asarray(in_units.T @ in_units)
 
     @cached_property
-    def axes(self) -> Axes:
-        """Axes of the cells, by how far they stand above the noise."""
+    def axes(self) -> tuple[Array, Array]:
+        """Strengths and directions of r axes along which genes vary, the largest first.
+
+        With ``Σ u_j² c_j c_jᵀ = U diag(α) Uᵀ`` these are ``α/ν_edge``, where ν_edge is what noise
+        alone gives along its largest axis, and U.
+        """
         strengths, directions = np.linalg.eigh(self.scatter)
         edge = noise.edge(self.units**2 * self.residuals, len(self.basis))
-        return Axes(strengths[::-1] / max(edge, np.finfo(float).tiny), directions[:, ::-1])
+        return strengths[::-1] / max(edge, np.finfo(float).tiny), directions[:, ::-1]
+
+    @property
+    def strength(self) -> float:
+        """How far the leading axis stands above the noise: 1 is what noise alone gives."""
+        return float(self.axes[0][0])
 
     @property
     def has_structure(self) -> bool:
         """Whether the leading axis stands above the noise, and above what chance reaches."""
-        return bool(self.axes.strengths[0] > max(1.0, noise.MARGIN * self.chance))
+        return self.strength > max(1.0, noise.MARGIN * self.chance)
 
     @property
     def n_axes(self) -> int:
         """Number of axes that stand above the noise; 0 where there is no structure."""
-        return int((self.axes.strengths > 1.0).sum()) if self.has_structure else 0
+        return int((self.axes[0] > 1.0).sum()) if self.has_structure else 0
 
     @cached_property
     def above_noise(self) -> Array:
         """H, symmetric, (r, r), takes the noise off ``Σ u_j² c_j c_jᵀ``: genes become ``H c_j``.
 
-        ``H = U diag(√(1 − ν_edge/α)) Uᵀ`` where ``α > ν_edge`` (:class:`Axes`), and zero along
+        ``H = U diag(√(1 − ν_edge/α)) Uᵀ`` where ``α > ν_edge`` (:attr:`axes`), and zero along
         other axes.  It is the identity where there is no structure.
         """
         strengths, directions = self.axes
@@ -151,7 +211,7 @@ class Cells:
 
         With `weights` as if a cell of weight 2 were two cells; None: all count the same.
         """
-        _, kappa, basis = self.whitened
+        kappa, basis = self.metric
         whitening = basis * np.sqrt(kappa)
         if weights is not None:
             within = self.basis.T @ (self.basis * weights[:, None])
@@ -160,7 +220,7 @@ class Cells:
 
     def coordinates(self, values: Array) -> Array:
         """``ZᵀY`` of values of the cells, with ``Z = V Q diag(1/√κ)``, shape (r, n_values)."""
-        _, kappa, basis = self.whitened
+        kappa, basis = self.metric
         within = np.asarray(self.basis.T @ values)
         return np.asarray((basis / np.sqrt(kappa)).T @ within)
 
@@ -168,22 +228,17 @@ class Cells:
         """The same cells, subspace and graph with some of the genes."""
         if len(genes) == len(self.variance):
             return self
-        return replace(
-            self,
-            projections=self.projections[genes],
-            variance=self.variance[genes],
-            residuals=self.residuals[genes],
-            units=self.units[genes],
-            data=None if self.data is None else self.data[:, genes],
-        )
+        arrays = ("projections", "variance", "residuals", "units")
+        of_genes: dict[str, Any] = {name: getattr(self, name)[genes] for name in arrays}
+        return replace(self, data=None if self.data is None else self.data[:, genes], **of_genes)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The cells that are looked at one by one: all of them, or, of many, a random part.
+    """The cells that are looked at one by one, in memory: all, or, of many, a random part.
 
     What needs every cell's neighbours at hand, or only estimates a number for each gene, is taken
-    from these; they are in memory.  All cells make up the subspace, the graph and the projections.
+    from these.  All cells make up the subspace, the graph and the projections.
     """
 
     #: All cells × genes, by rows.
@@ -197,16 +252,16 @@ class Sample:
     chosen: Index | None = None
 
     @cached_property
-    def variance_in_sample(self) -> Array | None:
-        """Variance of every gene over the sample; None where that is all cells."""
-        if self.chosen is None:
-            return None
-        return moments(RowMatrix(self.data, checked=True))[1]
-
-    @cached_property
     def products(self) -> Products:
         """Products with the data, for whose transpose there is one place."""
-        return products(self.data)
+        return Products.of(self.data)
+
+    def residuals(self, graph: sparse.csr_array) -> Array:
+        """``σ_i²`` of every gene, on a graph of the sampled cells, shape (n_genes,)."""
+        in_sample = None
+        if self.chosen is not None:
+            in_sample = moments(RowMatrix(self.data, checked=True))[1]
+        return noise.measure(self.data, self.variance, graph, in_sample)
 
     def subsample(self, n_cells: int, random_state: int | None) -> Sample:
         """Return so many of these cells, drawn at random; all, where they are no more."""
@@ -215,10 +270,6 @@ class Sample:
         drawn = _drawn(self.data.shape[0], n_cells, random_state)
         chosen = drawn if self.chosen is None else self.chosen[drawn]
         return replace(self, data=self.data[drawn], chosen=chosen)
-
-    def among(self, of_all: Array) -> Array:
-        """Return what belongs to the sampled cells."""
-        return of_all if self.chosen is None else of_all[self.chosen]
 
 
 def take_sample(cells: RowMatrix, *, all_cells: bool, random_state: int | None) -> Sample:
@@ -242,20 +293,17 @@ def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
 def split(
     batch: ArrayLike | None, n_cells: int, *, log_few: bool = False
 ) -> list[tuple[str | None, Index | None]]:
-    """Return label and cells of every batch, in the order of their labels; None and None: all
-    cells.
+    """Return label and cells of every batch of three cells or more; None and None: all cells.
 
-    Batches of one or two cells have no structure, and are left out.  `log_few` names these, and
-    those that say little.
+    `log_few` names the batches that are left out, and those that say little.
     """
     if batch is None:
         return [(None, None)]
     labels = np.asarray(batch)
     if labels.shape != (n_cells,):
         raise InvalidValue(f"`batch` has shape {labels.shape}, but there are {n_cells} cells")
-    names, codes, sizes = np.unique(
-        batch_names(labels, "batch"), return_inverse=True, return_counts=True
-    )
+    labels = batch_names(labels, "batch")
+    names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     is_large = sizes >= FEWEST_CELLS
     if not is_large.any():
         raise InvalidValue(f"`batch` has no batch of {FEWEST_CELLS} cells: merge batches")
@@ -264,11 +312,23 @@ def split(
     if log_few and not is_large.all():
         log.warning(f"Batches of one or two cells are left out: {listed(with_sizes[~is_large])}.")
     if log_few and is_few.any():
-        log.warning(
-            f"Batches with few cells count as much as others: {listed(with_sizes[is_few])}. Merge "
-            "or remove them."
-        )
+        text = f"Batches with few cells count as much as others: {listed(with_sizes[is_few])}."
+        log.warning(f"{text} Merge or remove them.")
     return [(str(names[code]), np.flatnonzero(codes == code)) for code in np.flatnonzero(is_large)]
+
+
+def full_rank_fits(n_cells: int, n_genes: int) -> None:
+    """Refuse the problem at full rank where it would need more memory than there is."""
+    try:
+        available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # the system does not say
+        return
+    rank = min(n_cells, n_genes)
+    needed = 8 * rank * (_OF_GENES * n_genes + _OF_CELLS * n_cells)
+    if needed > available:
+        memory = f"about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} genes"
+        text = f"`n_comps=None` needs {memory}, but {available / 1e9:.0f} GB are available"
+        raise InvalidValue(f"{text}: give it a number, such as 50")
 
 
 def build_problems(
@@ -282,21 +342,18 @@ def build_problems(
     of_classes: bool = False,
 ) -> list[Cells]:
     """Reduce all cells, or each batch, computing what was not given: coordinates whose span is V,
-    shape (n_cells, r), and a checked graph (:func:`~glfs_bio.cells.graph.check_graph`).  Shapes:
-    `representation` (n_cells, r).  A graph `of_classes` has components on purpose.
+    shape (n_cells, r), and a checked graph.  A graph `of_classes` has components on purpose.
     """
     all_cells = RowMatrix(data)
     check_unit(all_cells)
     rank, n_comps = min(data.shape), spec.n_comps or 0
     if representation is None and n_comps > max(rank, StructureSpec.n_comps or 0):
-        raise InvalidValue(
-            f"`n_comps={short(n_comps)}` is more than the {rank} that {data.shape[0]} cells × "
-            f"{data.shape[1]} genes have: give at most {rank}, or `None` for all"
-        )
+        shape = f"{data.shape[0]} cells × {data.shape[1]} genes"
+        text = f"`n_comps={short(n_comps)}` is more than the {rank} that {shape} have"
+        raise InvalidValue(f"{text}: give at most {rank}, or `None` for all")
     if batch is not None and graph is not None:
-        raise InvalidValue(
-            "`graph` is a graph of all cells, but each batch has its own: remove one of the two"
-        )
+        text = "`graph` is a graph of all cells, but each batch has its own"
+        raise InvalidValue(f"{text}: remove one of the two")
     sets = []
     for label, cells in split(batch, data.shape[0], log_few=True):
         rows, where = all_cells, representation
@@ -308,71 +365,53 @@ def build_problems(
             which = "the cells" if label is None else f"the cells of batch {label!r}"
             raise InvalidValue(f"`X` has no gene that varies over {which}")
         with few_threads(spec.n_comps or min(rows.shape)):
-            sets.append(_reduced(sample, spec, where, graph, whole_space))
+            sets.append(_reduced(sample, spec, (where, graph), whole_space))
     most = max(cells_of_set.graph_components for cells_of_set in sets)
     if most > 1 and not of_classes:
-        log.warning(
-            f"The graph of the cells has {most} connected components. If they should be "
-            "connected, use more neighbours, or remove isolated cells."
-        )
+        remedy = "If they should be connected, use more neighbours, or remove isolated cells."
+        log.warning(f"The graph of the cells has {most} connected components. {remedy}")
     return sets
 
 
-def _reduced(
-    sample: Sample,
-    spec: StructureSpec,
-    representation: Array | None,
-    graph: sparse.csr_array | None,
-    whole_space: bool,
-) -> Cells:
+def _reduced(sample: Sample, spec: StructureSpec, given: Given, whole_space: bool) -> Cells:
     """Return one set of cells, compared with chance where its structure is not evident."""
-    cells = _build(sample, spec, representation, graph, whole_space)
-    if cells.axes.strengths[0] >= noise.EVIDENT:
+    cells = _build(sample, spec, given, whole_space)
+    if cells.strength >= noise.EVIDENT:
         return cells
-    # Coordinates and a graph that are given are those of the cells, which stay.
-    where = None if representation is None else sample.among(representation)
-    near_graph = None if graph is None else cells.data_graph
-    chance = 0.0
+    where, graph = given  # those of the cells, which stay
+    if where is not None and sample.chosen is not None:
+        where = where[sample.chosen]
+    given, chance = (where, None if graph is None else cells.data_graph), 0.0
     for data in noise.permutations(sample.data, spec.random_state):
         rows = RowMatrix(data, checked=True)
         permuted = take_sample(rows, all_cells=True, random_state=spec.random_state)
-        by_chance = _build(permuted, spec, where, near_graph, whole_space)
-        chance = max(chance, float(by_chance.axes.strengths[0]))
+        chance = max(chance, _build(permuted, spec, given, whole_space).strength)
     return replace(cells, chance=chance)
 
 
-def _build(
-    sample: Sample,
-    spec: StructureSpec,
-    representation: Array | None,
-    graph: sparse.csr_array | None,
-    whole_space: bool,
-) -> Cells:
+def _build(sample: Sample, spec: StructureSpec, given: Given, whole_space: bool) -> Cells:
+    representation, graph = given
     n_comps, n_neighbors, seed = spec.n_comps, spec.n_neighbors, spec.random_state
     all_at_hand = sample.chosen is None
     where: Matrix = representation
-    spread = None
+    seen = None
     if representation is None:
-        where, spread = _components(sample, graph, spec)
+        where, seen = _components(sample, graph, spec)
     sample_graph = graph  # among the sampled cells
     if graph is None or not all_at_hand:
-        sample_graph = graphs.knn_graph(sample.among(where), n_neighbors, seed)
-    residuals = noise.measure(sample.data, sample.variance, sample_graph, sample.variance_in_sample)
+        sampled = where if all_at_hand else where[sample.chosen]
+        sample_graph = graphs.knn_graph(sampled, n_neighbors, seed)
+    residuals = sample.residuals(sample_graph)
     if graph is None:
         graph = sample_graph if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
-    if spread is None:
-        if n_comps is None:
-            basis = pca.full_rank(sample.data, whole_space=whole_space)
-        else:
-            basis = pca.orthonormal(where)
-        times = sample.products.transposed_times if all_at_hand else sample.rows.weighted_sums
-        spread = basis, times(basis - basis.mean(axis=0))
-    basis, projections = spread
+    if seen is None:
+        basis = orthonormal(where) if n_comps is not None else full_rank(sample.data, whole_space)
+        times = sample.products.transposed.times if all_at_hand else sample.rows.weighted_sums
+        seen = basis, times(basis - basis.mean(axis=0))
+    basis, projections = seen
     if basis.shape[1] == 0:
-        raise InvalidValue(
-            "`representation` is the same for all cells, or for those of a batch: recompute it, or "
-            "leave it out"
-        )
+        text = "`representation` is the same for all cells, or for those of a batch"
+        raise InvalidValue(f"{text}: recompute it, or leave it out")
     projections[sample.variance == 0] = 0.0  # where rounding left some
     units, noise_level = np.ones_like(sample.variance), 1.0
     if spec.standardize in ("auto", "noise"):
@@ -404,10 +443,10 @@ def _build(
 def _components(
     sample: Sample, graph: sparse.csr_array | None, spec: StructureSpec
 ) -> tuple[Matrix, tuple[Array, Array] | None]:
-    """Principal components of the genes in the units asked for: of noise, these are ``1/σ_i``.
+    """Principal components of all cells in the units asked for: of noise, these are ``1/σ_i``.
 
-    Of all cells, from what is at hand; where that is a sample, with an orthonormal basis of the
-    components and the genes' projections on it, which come out of the same passes.
+    From a sample, with an orthonormal basis of these and the genes' projections on it, which come
+    out of the same passes.
     """
     n_comps, seed = spec.n_comps, spec.random_state
     scale = np.ones_like(sample.variance)
@@ -418,20 +457,44 @@ def _components(
         used, sample_graph, first = sample, graph, None
         if sample_graph is None or sample.chosen is not None:
             used = sample.subsample(FIRST_LOOK, seed)
-            first = pca.principal_components(
+            first = principal_components(
                 used.products, n_comps, seed, scale=scale, tolerance=LEADING
             )
             sample_graph = graphs.knn_graph(first, spec.n_neighbors, seed)
-        residuals = noise.measure(used.data, used.variance, sample_graph, used.variance_in_sample)
-        scale = noise.inverse_root(residuals)
+        scale = noise.inverse_root(used.residuals(sample_graph))
         if first is not None and n_comps is not None:
             start = ScaledGenes(used.products, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
-        where = pca.principal_components(sample.products, n_comps, seed, scale=scale, start=start)
+        where = principal_components(sample.products, n_comps, seed, scale=scale, start=start)
         return where, None
     genes = ScaledGenes(sample.products, scale)
-    start = genes.loadings(n_comps + pca.SPARE, seed, start=start)
-    where, basis, projections = pca.spread(
+    start = genes.loadings(n_comps + SPARE, seed, start=start)
+    where, basis, projections = spread(
         sample.rows, start, n_comps, sample.mean, scale, mostly_zero=is_sparse(sample.data)
     )
     return where, (basis, projections)
+
+
+def orthonormal(representation: Array) -> Array:
+    """Orthonormal basis of the centred columns of `representation`, shape (n_cells, rank).
+
+    Its leading columns span what the leading independent columns of `representation` span.
+    """
+    centred = representation - representation.mean(axis=0)
+    scale = np.linalg.norm(centred, axis=0)
+    centred = centred[:, scale > 0] / scale[scale > 0]
+    triangle, order = qr(centred, mode="r", pivoting=True, check_finite=False)
+    pivots = np.abs(np.diag(triangle))
+    independent = np.sort(order[: len(pivots)][pivots > _RANK_TOLERANCE * pivots.max(initial=0.0)])
+    return np.asarray(np.linalg.qr(centred[:, independent])[0])
+
+
+def full_rank(data: Matrix, whole_space: bool) -> Array:
+    """Basis of the row space of the centred genes, or the identity where that is no larger.
+
+    The printed objective is no function of the subspace, and needs the `whole_space`.
+    """
+    n_cells, n_genes = data.shape
+    if whole_space or n_genes >= n_cells:
+        return np.eye(n_cells)
+    return orthonormal(doubled(data.toarray() if sparse.issparse(data) else data))

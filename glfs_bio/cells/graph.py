@@ -1,4 +1,4 @@
-"""The similarity graph of the cells and its Laplacian."""
+"""Where cells are, their nearest, and the similarity graph of these with its Laplacian."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from ..data.products import csr_product
 from ..errors import InvalidValue, show_stage
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from .._typing import Array, Index, Matrix
     from ..data.matrix import Sums
 
@@ -31,8 +33,8 @@ MOST_EXACT = 20_000
 #: Neighbours of a cell: so many, of few cells a share of them, but no fewer than the last.
 _USUAL, _SHARE, _FEWEST = 15, 0.05, 8
 
-#: Of approximate neighbours; settled by trial, ``benchmarks/ARCHIVE.md`` has it beside other
-#: libraries.  Cells that are put into clusters at a time, and cells of a cluster, in the mean.
+#: Of approximate neighbours; ``benchmarks/ARCHIVE.md`` has the trials.  Cells that are put into
+#: clusters at a time, and cells of a cluster, in the mean.
 _CHUNK, _CELLS_OF_CLUSTER = 2**14, 400
 #: Cells for each cluster that k-means sees, at most in all, and how often it moves the clusters.
 _SAMPLE, _MOST_SAMPLED, _ROUNDS = 64, 50_000, 15
@@ -47,9 +49,7 @@ def nearest(
     cells: Matrix | None, among: Matrix, n_neighbors: int, algorithm: str = "auto"
 ) -> tuple[Array, Index]:
     """Return distances of `cells` to their nearest in `among`, the nearest first, and which these
-    are; None: of each of `among` to the others.
-
-    Shapes: `cells` (n, r), `among` (m, r).  Two of shape (n, n_neighbors).
+    are, (n, n_neighbors) each; None: of each of `among` to the others.
     """
     few = (among if cells is None else cells).shape[0] <= _CELLS_OF_THREAD * threads.n_threads()
     with threads.one_thread() if few or threads.forked() else nullcontext():
@@ -61,15 +61,11 @@ def nearest(
 def knn_graph(
     representation: Matrix, n_neighbors: int | None = None, random_state: int | None = 0
 ) -> sparse.csr_array:
-    """Nearest-neighbour graph of cells, shape (n_cells, r), with heat-kernel weights (He, Cai &
-    Niyogi 2005).
+    """Nearest-neighbour graph with heat-kernel weights (He, Cai & Niyogi 2005) of cells (n, r).
 
     Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
-    ``exp(−distance² / bandwidth)``; the latter is the mean squared distance of joined cells, and
-    the weights do not depend on the unit of the representation.  Neighbours are exact up to
-    :data:`MOST_EXACT` cells, and nearly all are found beyond.
-
-    Shapes: `representation` (n_cells, r).
+    ``exp(−distance² / bandwidth)``; the latter is the mean squared distance of joined cells.
+    Neighbours are exact up to :data:`MOST_EXACT` cells, and nearly all are found beyond.
     """
     n_cells = representation.shape[0]
     if n_neighbors is None:
@@ -81,20 +77,13 @@ def knn_graph(
         neighbors = nearest(representation, representation, n_neighbors + 1)
     distances = distances_to_others(*neighbors)
     squared = np.square(distances.data, out=distances.data)
-    bandwidth = squared.mean(dtype=np.float64)
-    if bandwidth > 0:
-        np.exp(np.divide(squared, -bandwidth, out=squared), out=squared)
-    else:
-        squared[:] = 1.0
+    bandwidth = squared.mean(dtype=np.float64) or 1.0  # where all distances are zero
+    np.exp(np.divide(squared, -bandwidth, out=squared), out=squared)
     return sparse.csr_array(distances.maximum(distances.T))
 
 
 def joined(neighbors: Index) -> sparse.csr_array:
-    """Return the graph of cells that are joined alike when either is among the nearest of the
-    other.
-
-    Shapes: `neighbors` (n_cells, n_neighbors), nearest other cells.
-    """
+    """Return the graph, without weights, of cells and their nearest others (n, n_neighbors)."""
     n_cells, n_neighbors = neighbors.shape
     ends = np.arange(0, neighbors.size + 1, n_neighbors)
     stored = np.ones(neighbors.size), neighbors.ravel(), ends
@@ -103,10 +92,8 @@ def joined(neighbors: Index) -> sparse.csr_array:
 
 
 def distances_to_others(distances: Array, neighbors: Index) -> sparse.csr_array:
-    """Return distances to all neighbours but the cell itself, or but the first of many in its
-    place, shape (n_cells, n_cells).
-
-    Shapes: both (n_cells, n_neighbors + 1).
+    """Return distances to all neighbours, both (n, n_neighbors + 1), but the cell itself, or the
+    first of many in its place, shape (n, n).
     """
     n_cells, n_columns = neighbors.shape
     is_other = neighbors != np.arange(n_cells, dtype=neighbors.dtype)[:, None]
@@ -122,14 +109,12 @@ def distances_to_others(distances: Array, neighbors: Index) -> sparse.csr_array:
 def approximate_neighbors(
     cells: Array, n_neighbors: int, random_state: int | None
 ) -> tuple[Array, Index]:
-    """Return distances to nearly the nearest cells of every cell, and which these are, the nearest
-    first.
+    """Return distances to nearly the nearest cells, in single precision and the nearest first, and
+    which these are, (n, n_neighbors + 1) each; of cells in one place the cell itself may be
+    missing.
 
     Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
     the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
-
-    Shapes: `cells` (n_cells, r).  Two of shape (n_cells, n_neighbors + 1), in single precision.  Of
-    several cells in one place the cell itself may be missing.
     """
     cells = np.asarray(cells, dtype=np.float32)
     n_candidates = max(_CANDIDATES, _PER_NEIGHBOR * n_neighbors)
@@ -173,30 +158,35 @@ def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Arra
     return members, model.cluster_centers_[filled]
 
 
+def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representation") -> Array:
+    """Return coordinates as a float array, or say what is wrong with them."""
+    shape = np.shape(values)
+    if len(shape) != 2 or shape[0] != n_cells:
+        text = f"`{name}` has shape {shape}"
+        raise InvalidValue(f"{text}, and must have one row for each of {n_cells} cells")
+    coordinates = checks.real(name, values)
+    if not np.ptp(coordinates, axis=0).any():
+        raise InvalidValue(f"`{name}` is the same for all cells: recompute it")
+    return coordinates
+
+
 def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_array:
     """Return `graph` as CSR without self-loops, or say what is wrong with it."""
     shape = np.shape(graph)
     if shape != (n_cells, n_cells):
-        raise InvalidValue(
-            f"`{name}` has shape {shape}, but there are {n_cells} cells: recompute it on these "
-            "cells"
-        )
+        text = f"`{name}` has shape {shape}, but there are {n_cells} cells"
+        raise InvalidValue(f"{text}: recompute it on these cells")
     check_indices(graph, name)
-    graph = sparse.csr_array(
-        native(graph) if sparse.issparse(graph) else checks.real(name, graph), copy=True
-    )
+    values = native(graph) if sparse.issparse(graph) else checks.real(name, graph)
+    graph = sparse.csr_array(values, copy=True)
     graph.data = checks.real(name, graph.data)
     if graph.nnz and graph.data.min() < 0:
-        raise InvalidValue(
-            f"`{name}` has negative weights (smallest {graph.data.min():.3g}), and similarities "
-            "must be ≥ 0: recompute it"
-        )
+        text = f"`{name}` has negative weights (smallest {graph.data.min():.3g})"
+        raise InvalidValue(f"{text}, and similarities must be ≥ 0: recompute it")
     gap = abs(graph - graph.T)
     if gap.nnz and gap.max() > _SYMMETRY * graph.max():
-        raise InvalidValue(
-            f"`{name}` is not symmetric: pass its elementwise maximum with its transpose, or the "
-            "mean of both"
-        )
+        remedy = "pass its elementwise maximum with its transpose, or the mean of both"
+        raise InvalidValue(f"`{name}` is not symmetric: {remedy}")
     graph.setdiag(0.0)
     graph.eliminate_zeros()
     if graph.nnz == 0:
@@ -205,10 +195,7 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
 
 
 def laplacian(graph: sparse.csr_array, kind: str = "normalized") -> sparse.csr_array:
-    """``L = D − Γ`` of similarities Γ and degrees D, or normalised ``I − D^(-1/2) Γ D^(-1/2)``.
-
-    A cell without neighbours has a zero row in both.
-    """
+    """``L = D − Γ`` of similarities Γ and degrees D, or normalised ``I − D^(-1/2) Γ D^(-1/2)``."""
     return sparse.csr_array(csgraph.laplacian(graph, normed=kind == "normalized"))
 
 

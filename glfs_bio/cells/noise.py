@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -17,22 +17,21 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index, Matrix
 
+    Stored: TypeAlias = tuple[Index, Index, Array]
 
-#: Noise of the assay that will measure a panel, in units of the mean noise of the genes that carry
-#: structure.  Less trusts genes that hardly vary, more takes highly expressed ones;
-#: ``benchmarks/ARCHIVE.md`` has the trials.
+#: Noise of the assay that will measure a panel, in units of the genes' mean noise.  Less trusts
+#: genes that hardly vary, more takes highly expressed ones; ``benchmarks/ARCHIVE.md`` has trials.
 ASSAY = 0.3
 #: No gene has less noise than this share of its variance.
 SMALLEST_SHARE = 1e-3
 #: Entries of a block of dense genes, and cells whose sums are added up by themselves.
 _BLOCK, _ROWS = 2**21, 1024
-#: A leading axis this many times the edge of the noise is not compared with chance: permuted genes
-#: of nine data sets reach 6 at most, where there are few genes, and 1 where there are many.
+#: A leading axis this many times the edge of the noise is not compared with chance, which reached 6
+#: at most, where there were few genes.
 EVIDENT = 10.0
 #: Structure reaches so many times what chance reaches.
 MARGIN = 1.2
-#: Of fewer cells the farthest of so many draws is chance, of more cells a single draw: of pure
-#: noise, 20 to 1,000 cells, none of 125 matrices then reached the margin.
+#: Of fewer cells the farthest of so many draws is chance, of more cells a single draw.
 _FEW_CELLS, _DRAWS = 200, 5
 
 
@@ -81,9 +80,7 @@ def reliability(variance: Array, residuals: Array) -> Array:
 
 
 def mean(variance: Array, residuals: Array) -> float:
-    """``σ̄²``, the mean of ``σ_i²`` over the genes, each counting by the variance that is structure,
-    ``h_i var_i``, so that the value hardly depends on which genes are there.
-    """
+    """``σ̄²``, the mean of ``σ_i²``, each by the variance that is structure, ``h_i var_i``."""
     return float(np.average(residuals, weights=reliability(variance, residuals) * variance))
 
 
@@ -132,33 +129,22 @@ def signal(variance: Array, residuals: Array) -> Array:
 def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
     """``x_iᵀ form x_i`` for every column of a CSR matrix; the form is symmetric, in CSR.
 
-    Takes ``nnz(form)`` times the entries of a row, where a product of sparse matrices would sort
-    them.  The sums of some rows are added up in the order of these, whatever the threads.
+    The sums of some rows are added up in the order of these, whatever the threads.
     """
     n_rows, n_columns = data.shape
     ends = [*range(0, n_rows, _ROWS), n_rows]
-    sums = np.zeros((len(ends) - 1, n_columns))
+    parts = range(len(ends) - 1)
+    sums = np.zeros((len(parts), n_columns))
     stored = data.indptr, data.indices, data.data
     forms = form.indptr, form.indices, form.data.astype(np.float64)
-    threads.work(
-        lambda k: _forms_of_rows(*stored, *forms, ends[k], ends[k + 1], sums[k]), range(len(sums))
-    )
+    threads.work(lambda k: _forms_of_rows(stored, forms, ends[k], ends[k + 1], sums[k]), parts)
     return np.asarray(sums.sum(axis=0))
 
 
 @compiled()
-def _forms_of_rows(
-    indptr: Index,
-    indices: Index,
-    values: Array,
-    form_indptr: Index,
-    form_indices: Index,
-    form_values: Array,
-    begin: int,
-    end: int,
-    forms: Array,
-) -> None:
+def _forms_of_rows(stored: Stored, form: Stored, begin: int, end: int, forms: Array) -> None:
     """``Σ_i x_i · (form x)_i`` over some rows i of every column x, added to `forms`."""
+    (indptr, indices, values), (form_indptr, form_indices, form_values) = stored, form
     product = np.empty(len(forms))
     for i in range(begin, end):
         product[:] = 0.0

@@ -1,10 +1,9 @@
 """The criterion for panels: ``F(S) = Tr(W E(S))``, and the share of the structure preserved.
 
 F is the weighted posterior variance of a function on the cells once the genes of S are measured.  W
-says what should be preserved of each set of cells.  It is written in whitened coordinates: genes
-are ``g_i``, the cells are the rows of ``Z = V Q diag(1/√κ)``, with ``K = Q diag(κ) Qᵀ``.  It is
-positive semidefinite and has trace 1, so that F is 1 without genes.  The share preserved is
-``(1 − F(S))/(1 − F(all))``, on one scale for every panel of the same cells.
+says what should be preserved of each set of cells, in whitened coordinates: genes are ``g_i``, the
+cells are the rows of ``Z = V Q diag(1/√κ)``, with ``K = Q diag(κ) Qᵀ``.  It has trace 1, so that F
+is 1 without genes.  The share preserved is ``(1 − F(S))/(1 − F(all))``.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from ..errors import InvalidValue
-from .across import Largest
-from .error import Block, Posterior, eigen, inverse
+from .error import Block, Largest, eigen, inverse
+from .platform import N_DRAWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
     from ..cells.cells import Cells
-    from .instrument import Instrument
+    from .platform import Detection
 
 
-#: Settled by trial, once for all data sets; ``benchmarks/ARCHIVE.md`` says how.  Power of
-#: ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all directions
+#: Power of ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all axes
 #: alike (A-optimal designs), 1 the error of predicting every gene (I-optimal).
+#: ``benchmarks/ARCHIVE.md`` has the trials of this and of the numbers below.
 POWER = 0.5
 #: τ of ``λ2 = τ · n · Tr K / r``, the noise of a measured gene against the structure: where genes
 #: are to be predicted, and where labels and numbers of the cells are.  Less favours accuracy and
@@ -42,8 +41,7 @@ NOTHING = 1e-20
 _LITTLE = 1e-6
 #: An eigenvalue of a smaller share of the largest is zero.
 _ROUNDING = 1e-12
-#: γ of :mod:`.across`, for errors between 1 and 0;
-#: ``benchmarks/ARCHIVE.md`` has the trials.
+#: γ of Ψ, for errors between 1 and 0.
 SHARPNESS = 100.0
 
 
@@ -73,6 +71,80 @@ class StructureTerm(Term):
         """W, shape (r, r)."""
         above = cells.above_noise
         return rooted(cells.whitened_form(above @ cells.scatter @ above, weights))
+
+
+@dataclass(frozen=True)
+class ExpressionTerm(Term):
+    """The expression of all genes, which is to be predicted: ``Σ_j c_j c_jᵀ`` in the matrix's
+    units.
+    """
+
+    def matrix(self, cells: Cells, weights: Array | None) -> Array:
+        """W, shape (r, r)."""
+        return cells.whitened_form(cells.projections.T @ cells.projections, weights)
+
+
+@dataclass(frozen=True)
+class GenesTerm(Term):
+    """Some genes, which are to be predicted from the panel: ``Σ_j g_j g_jᵀ`` over them."""
+
+    genes: Index
+
+    def matrix(self, cells: Cells, weights: Array | None) -> Array:
+        """W, shape (r, r)."""
+        in_units = cells.projections[self.genes] * cells.units[self.genes, None]
+        return cells.whitened_form(in_units.T @ in_units, weights)
+
+
+@dataclass(frozen=True)
+class LabelsTerm(Term):
+    """Classes of cells, to be told apart: ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the differences δ, of
+    norm 1, of the mean rows of Z of the classes.
+    """
+
+    #: Class of every cell, −1 where it is not known, shape (n_cells,).
+    codes: Index
+    of_cells: ClassVar[bool] = True
+
+    def rows(self, cells: Index) -> Self:
+        """The same of some cells."""
+        return replace(self, codes=self.codes[cells])
+
+    def matrix(self, cells: Cells, weights: Array | None) -> Array:
+        """W, shape (r, r)."""
+        counts = np.ones(len(self.codes)) if weights is None else weights
+        labelled = (self.codes >= 0) & (counts > 0)
+        classes, codes = np.unique(self.codes[labelled], return_inverse=True)
+        members = np.zeros((len(self.codes), len(classes)))
+        members[labelled] = np.eye(len(classes))[codes] * counts[labelled, None]
+        means = cells.coordinates(members / members.sum(axis=0))
+        first, second = np.triu_indices(len(classes), 1)
+        differences = means[:, first] - means[:, second]
+        differences = _divided(differences, np.linalg.norm(differences, axis=0))
+        return rooted(differences @ differences.T)
+
+
+@dataclass(frozen=True)
+class ValuesTerm(Term):
+    """Numbers of the cells: Y has a column each, centred, with squares that sum to 1."""
+
+    #: Not finite where they are not known, shape (n_cells, n_values).
+    values: Array
+    of_cells: ClassVar[bool] = True
+
+    def rows(self, cells: Index) -> Self:
+        """The same of some cells."""
+        return replace(self, values=self.values[cells])
+
+    def matrix(self, cells: Cells, weights: Array | None) -> Array:
+        """W, shape (r, r)."""
+        measured = np.asarray(np.isfinite(self.values).all(axis=1))
+        counts = measured * (1.0 if weights is None else weights)
+        values = np.where(measured[:, None], self.values, 0.0)
+        values = (values - counts @ values / max(counts.sum(), 1.0)) * measured[:, None]
+        values = _divided(values, np.sqrt(counts @ values**2))
+        coordinates = cells.coordinates(values * counts[:, None])
+        return rooted(coordinates @ coordinates.T)
 
 
 @dataclass(frozen=True)
@@ -109,10 +181,8 @@ class Target:
 
 
 class Criterion:
-    """F over one set of cells, or over several (batches): the mean, or the worst of them.
-
-    Over the worst a set counts by the share of what all genes keep of it that is still missing, so
-    that sets of little structure count like others.
+    """F over one set of cells, or over several (batches): the mean, or the worst of them, by the
+    share of what all genes keep of a set that is still missing.
     """
 
     def __init__(
@@ -121,7 +191,7 @@ class Criterion:
         targets: Sequence[Target] | None = None,
         *,
         worst: bool = False,
-        instrument: Instrument | None = None,
+        instrument: Detection | None = None,
     ) -> None:
         self.sets = tuple(problems)
         #: What is to be preserved of each set of cells; None: the structure
@@ -143,19 +213,17 @@ class Criterion:
         self._eigen = [eigen(matrix / n_filled) for matrix in matrices]
         start = sum(weights.sum() for weights, _ in self._eigen)
         if instrument is not None and self._reach.sum() < _LITTLE * start:
-            raise InvalidValue(
-                "`platform` detects so little that even all genes would preserve only "
-                f"{self._reach.sum() / start:.1g} of what should be preserved: correct its "
-                "efficiency, a share of what is detected in `adata`, or its signal"
-            )
+            share = f"{self._reach.sum() / start:.1g} of what should be preserved"
+            text = f"`platform` detects so little that even all genes would preserve only {share}"
+            remedy = "correct its efficiency, a share of what is detected in `adata`, or its signal"
+            raise InvalidValue(f"{text}: {remedy}")
 
     @cached_property
     def has_anything(self) -> bool:
         """Whether any set of cells has what is to be preserved, above the noise."""
-        if any(cells.has_structure for cells in self.sets):
-            return True
         terms = [term for target in self.targets for term, _ in target.terms]
-        return not all(isinstance(term, StructureTerm) for term in terms)
+        is_structure = all(isinstance(term, StructureTerm) for term in terms)
+        return not is_structure or any(cells.has_structure for cells in self.sets)
 
     @cached_property
     def _reach(self) -> Array:
@@ -164,40 +232,29 @@ class Criterion:
             of_sets = zip(self.sets, self._lengths, strict=True)
             grams = [cells.whitened_form(cells.scatter) / length**2 for cells, length in of_sets]
         else:
-            grams = [genes.T @ genes for genes in self._measured(slice(None))]
+            grams = [genes.T @ genes for genes in self._genes]
         fallen = []
         for (weights, basis), gram in zip(self._eigen, grams, strict=True):
             covariance = inverse(np.eye(len(gram)) + gram)
             fallen.append(float(weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis))))
         return np.array(fallen)
 
-    def _measured(self, genes: Index | slice) -> list[Array]:
-        """Genes of each set as the panel's assay sees them, in units of noise."""
-        of_sets = zip(self.sets, self._lengths, strict=True)
-        measured = [np.asarray(cells.whitened.genes[genes] / length) for cells, length in of_sets]
-        if self.instrument is not None:
-            for vectors, gain in zip(measured, self._gains, strict=True):
-                vectors *= gain[genes, None]
-        return measured
-
     @cached_property
-    def _gains(self) -> list[Array]:
-        """How much longer genes of each set are on the instrument, shape (n_genes,)."""
-        if self.instrument is None:
-            return []
-        return [
-            self.instrument.gain(cells.whitened.genes / length, cells, target.noise)
-            for cells, target, length in zip(self.sets, self.targets, self._lengths, strict=True)
-        ]
+    def _genes(self) -> list[Array]:
+        """``g_i`` of each set as the panel's assay sees them, shape (n_genes, r) each."""
+        of_sets = []
+        for cells, target, length in zip(self.sets, self.targets, self._lengths, strict=True):
+            genes = cells.whitened / length
+            if self.instrument is not None:
+                genes *= self.instrument.gain(genes, cells, target.noise)[:, None]
+            of_sets.append(genes)
+        return of_sets
 
     @cached_property
     def _shares(self) -> Array:
         """What the error of each set is multiplied with, shape (n_sets,)."""
-        if not self.worst:
-            return np.ones(len(self.sets))
-        shares = np.zeros(len(self.sets))
-        np.divide(1.0, self._reach, out=shares, where=self._reach > 0)
-        return shares
+        shares = np.ones(len(self.sets))
+        return _divided(shares, self._reach, 0.0) if self.worst else shares
 
     @property
     def floors(self) -> Array:
@@ -212,10 +269,10 @@ class Criterion:
 
     def on(self, genes: Index | slice) -> list[Block]:
         """The same of some genes, without turning the others into the eigenbasis of W."""
-        of_sets = zip(self._measured(genes), self._eigen, self._shares, strict=True)
+        of_sets = zip(self._genes, self._eigen, self._shares, strict=True)
         return [
-            Block(measured @ basis, weights * share, np.zeros_like(basis))
-            for measured, (weights, basis), share in of_sets
+            Block(all_genes[genes] @ basis, weights * share, np.zeros_like(basis))
+            for all_genes, (weights, basis), share in of_sets
         ]
 
     @cached_property
@@ -234,10 +291,8 @@ class Criterion:
 
     def preserved_in_sets(self, order: Index) -> Array:
         """The same of each set of cells, shape (len(order), n_sets); NaN where there is nothing."""
-        errors = self._of_sets(order)
-        reach = (self._reach * self._shares)[:, None]
-        preserved = np.full((len(self.sets), len(order)), np.nan)
-        np.divide(errors[:, :1] - errors[:, 1:], reach, out=preserved, where=reach > 0)
+        errors, reach = self._of_sets(order), (self._reach * self._shares)[:, None]
+        preserved = (errors[:, :1] - errors[:, 1:]) / np.where(reach > 0, reach, np.nan)
         return np.asarray(preserved.T)
 
     def _of_sets(self, order: Index) -> Array:
@@ -266,23 +321,63 @@ class Criterion:
         return blocks, float(weights @ self.floors)
 
     def cells(self, block: int) -> Array:
-        """Z of a set of cells, shape (n_cells, r): takes the coordinates of E to the cells.
-
-        ``Z = V Q diag(1/√κ)``, where ``K = Q diag(κ) Qᵀ``, turned into the eigenbasis of W.
-        ``Z E Zᵀ`` is the covariance of what the panel leaves open of a function of the cells.
+        """Z of a set of cells in the eigenbasis of W, shape (n_cells, r): ``Z E Zᵀ`` is the
+        covariance of what the panel leaves open of a function of the cells.
         """
         cells = self.sets[block]
-        _, kappa, basis = cells.whitened
+        kappa, basis = cells.metric
         return np.asarray(cells.basis @ ((basis / np.sqrt(kappa)) @ self._eigen[block][1]))
 
     def losses(self, panel: Index) -> Array:
         """Share that the panel loses without each of its genes, in units of :meth:`preserved`."""
-        lost = [Posterior(block).losses() for block in self.on(panel)]
+        lost = [block.losses() for block in self.on(panel)]
         of_sets = np.array(lost).reshape(-1, len(self.sets), len(panel)).sum(axis=0)
         if not self.worst:
             return np.asarray(of_sets.sum(axis=0) / self.scale)
         errors = self._of_sets(panel)[:, -1:]
         return np.asarray((self._joined(errors + of_sets) - self._joined(errors)) / self.scale)
+
+
+class OnPlatform(Criterion):
+    """The mean of F over draws of what the platform detects, on the scale of a criterion without.
+
+    A draw is a set of blocks whose genes are as long as the platform makes them, so that everything
+    that minimises or bounds a sum of blocks does so here.
+    """
+
+    def __init__(
+        self,
+        criterion: Criterion,
+        detection: Detection,
+        *,
+        n_draws: int = N_DRAWS,
+        random_state: int | None = 0,
+    ) -> None:
+        worst, instrument = criterion.worst, criterion.instrument
+        super().__init__(criterion.sets, criterion.targets, worst=worst, instrument=instrument)
+        works, drawn = detection.draws(criterion.n_genes, n_draws, random_state)
+        gains = works.astype(float)
+        if self.instrument is not None and detection.spread is not None:
+            seen = self.instrument.amplitude(self.instrument.detected)
+            of_draws = self.instrument.amplitude(drawn * detection.on_target_rate)
+            gains *= np.divide(of_draws, seen, out=np.zeros_like(gains), where=seen > 0)
+        self.blocks = [
+            replace(block, genes=block.genes * gain[:, None], weights=block.weights / n_draws)
+            for gain in gains
+            for block in criterion.blocks
+        ]
+        #: Number of draws
+        self.n_draws = n_draws
+
+    def on(self, genes: Index | slice) -> list[Block]:
+        """Every draw, of some genes."""
+        return [block.only(genes) for block in self.blocks]
+
+    def preserved_in_draws(self, panel: Index) -> Array:
+        """Share that a panel preserves in each draw, shape (n_draws,)."""
+        errors = np.array([errors_along(block)[-1] for block in self.on(panel)]) * self.n_draws
+        of_draws = self._joined(errors.reshape(self.n_draws, -1).T)
+        return np.asarray((self.errors(panel[:0])[0] - of_draws) / self.scale)
 
 
 def units_of_noise(cells: Cells) -> float:
@@ -314,3 +409,8 @@ def _of_trace_one(matrix: Array) -> Array:
     """With trace 1, or zero."""
     trace = float(np.trace(matrix))
     return matrix / trace if trace > NOTHING else np.zeros_like(matrix)
+
+
+def _divided(columns: Array, lengths: Array, nothing: float = NOTHING) -> Array:
+    """Each column by its length; zero where that is nothing."""
+    return np.divide(columns, lengths, out=np.zeros_like(columns), where=lengths > nothing)

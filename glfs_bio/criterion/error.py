@@ -8,6 +8,14 @@ genes are measured with weights β, each a noisy linear measurement of it, its c
 
 F is convex, W ⪰ 0 has trace 1, and F(0) = 1.  A rotation, which leaves I as it is, makes W
 diagonal.
+
+The largest error of several sets of cells, ``max_b e_b``, has no use for what a gene gains on the
+others.  Genes are chosen by the convex
+
+    Ψ(e) = log(Σ_b exp(γ e_b)) / γ,        max_b e_b ≤ Ψ(e) ≤ max_b e_b + log(n_sets)/γ,
+
+in which a set counts by ``π_b ∝ exp(γ e_b)``.  From e to e + Δ it moves by
+``log(Σ_b π_b exp(γ Δ_b)) / γ``.
 """
 
 from __future__ import annotations
@@ -17,29 +25,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
+from scipy.special import logsumexp, softmax
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
 
+#: Where the sum of Ψ falls by more than this share, its logarithm is exact.
+_STEEP = -0.5
+
 
 @dataclass(frozen=True)
 class Block:
-    """F on one set of cells.
+    """F on one set of cells."""
 
-    Attributes
-    ----------
-    genes
-        ``g_i`` in the eigenbasis of W, shape (n_genes, r).
-    weights
-        Eigenvalues of W, shape (r,).
-    covered
-        What A' holds besides the genes that are weighed, shape (r, r).
-    """
-
+    #: ``g_i`` in the eigenbasis of W, shape (n_genes, r).
     genes: Array
+    #: Eigenvalues of W, shape (r,).
     weights: Array
+    #: What A' holds besides the genes that are weighed, shape (r, r).
     covered: Array
 
     def cover(self, include: Index) -> Block:
@@ -70,63 +75,20 @@ class Block:
         """``F(β)``."""
         return float(self.weights @ np.diag(self.inverse(beta)))
 
+    def losses(self) -> Array:
+        """By how much F grows without each gene, where all are measured, shape (n_genes,).
+
+        Without gene i, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)`` (Sherman & Morrison).
+        """
+        covariances = self.genes @ self.inverse(np.ones(len(self.genes)))
+        unique = 1.0 - np.sum(covariances * self.genes, axis=1)
+        return np.asarray((covariances**2 @ self.weights) / unique)
+
     def curvature(self, inverse: Array) -> Array:
         """``∂²F/∂β_i ∂β_j = 2 (g_iᵀ E g_j)(g_iᵀ E W E g_j)`` where E is known, of all pairs."""
         covariances = self.genes @ inverse
         curved = covariances * self.weights @ covariances.T
         return np.asarray(2.0 * (covariances @ self.genes.T) * curved)
-
-
-class Posterior:
-    """E of one set of cells given a panel, and what each gene of the panel does for it.
-
-    Without gene i, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)`` (Sherman & Morrison).
-
-    Parameters
-    ----------
-    block
-        F on the set of cells, over the genes of the panel alone.
-
-    Attributes
-    ----------
-    genes
-        ``g_i`` of the panel, shape (n_panel, r).
-    covariance
-        E, shape (r, r).
-    covariances
-        ``g_iᵀ E``, shape (n_panel, r).
-    unique
-        ``1 − g_iᵀ E g_i``: one minus the leverage of each gene, shape (n_panel,).
-    """
-
-    def __init__(self, block: Block) -> None:
-        self.genes = block.genes
-        self.weights = block.weights
-        self.covariance = block.inverse(np.ones(len(block.genes)))
-        self.covariances = self.genes @ self.covariance
-        self.unique = 1.0 - np.sum(self.covariances * self.genes, axis=1)
-
-    def contributions(self, directions: Array) -> Array:
-        """``(zᵀ E g_i)²/(1 − g_iᵀ E g_i)``: by how much ``zᵀ E z`` grows without each gene.
-
-        Parameters
-        ----------
-        directions
-            z, one a row, shape (n, r).
-
-        Returns
-        -------
-        Shape (n, n_panel).
-        """
-        return np.asarray((directions @ self.covariances.T) ** 2 / self.unique)
-
-    def losses(self) -> Array:
-        """By how much F grows without each gene, shape (n_panel,)."""
-        return np.asarray((self.covariances**2 @ self.weights) / self.unique)
-
-    def losses_by_axis(self) -> Array:
-        """The same along each eigenvector of W, shape (n_panel, r)."""
-        return np.asarray(self.covariances**2 * self.weights / self.unique[:, None])
 
 
 def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, list[Array]]:
@@ -164,10 +126,8 @@ class Linear(NamedTuple):
         return float(self.level + np.minimum(slopes[:size], 0.0).sum())
 
     def of_genes(self, size: int) -> tuple[Array, Array]:
-        """The bounds of panels of at most `size` genes that hold each gene, and that lack it.
-
-        The price of a gene is best where as many genes as asked for are worth it: between the last
-        of these and the next one.
+        """The bounds of panels of at most `size` genes that hold each gene, and that lack it: at
+        the best prices of a gene, between the last that is worth it and the next one.
         """
         slopes, n_genes = self.slopes, len(self.slopes)
         ranks = [rank for rank in (size - 1, size) if 0 <= rank < n_genes]
@@ -182,10 +142,41 @@ class Linear(NamedTuple):
         return holding, lacking
 
 
-def inverse(matrix: Array) -> Array:
-    """``(I + A)⁻¹`` from ``I + A``, A ⪰ 0: eigenvalues are at most 1, whatever rounding made of A.
+class Largest:
+    """Ψ, which genes are chosen by where the worst set of cells counts."""
 
-    By its Cholesky factor, half the work of a general inverse.
+    def __init__(self, levels: Array, sharpness: float) -> None:
+        #: e, shape (n_sets,), and γ.
+        self.levels, self.sharpness = levels.copy(), sharpness
+
+    @property
+    def weights(self) -> Array:
+        """How much each set counts, shape (n_sets,); they sum to 1."""
+        return np.asarray(softmax(self.sharpness * self.levels))
+
+    def moved(self, changes: Array) -> Array:
+        """By how much Ψ changes; several blocks of one set, one in n_sets, add up."""
+        changes = changes.reshape(-1, len(self.levels), *changes.shape[1:]).sum(axis=0)
+        powers = self.sharpness * changes
+        grown = np.tensordot(self.weights, np.expm1(powers), axes=1)
+        moved = np.log1p(np.maximum(grown, _STEEP))  # exact where hardly anything changes
+        steep = np.asarray(grown < _STEEP)
+        if steep.any():
+            each = self.weights[:, None]
+            moved = np.asarray(moved)
+            moved[steep] = logsumexp(powers[:, steep].reshape(len(each), -1), axis=0, b=each)
+        return np.asarray(moved / self.sharpness)
+
+    def move(self, changes: Array) -> Array:
+        """Move the levels, and return by how much Ψ changes."""
+        moved = self.moved(changes)
+        self.levels += changes.reshape(-1, len(self.levels)).sum(axis=0)
+        return moved
+
+
+def inverse(matrix: Array) -> Array:
+    """``(I + A)⁻¹`` from ``I + A``, A ⪰ 0: eigenvalues are at most 1, whatever rounding made
+    of A.
     """
     factor, failed = lapack.dpotrf(matrix, lower=1)
     if not failed:

@@ -1,4 +1,4 @@
-"""A panel, measured: all that E says of its genes, and of what it leaves unexplained.
+"""A panel, measured: what E says of its genes, and of what it leaves unexplained.
 
 Given the panel, whitened coordinates θ of a function on the cells have the covariance E, so that
 ``F = Tr(W E)`` is the variance of ``W^½ θ``.  Its principal axes are the eigenvectors v of
@@ -12,7 +12,7 @@ The squares of the former, times μ, sum to ``g_jᵀ E W E g_j``, from which a g
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from .criterion import errors_along
-from .error import Posterior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +46,7 @@ class Axis:
     block: int
     #: μ as a share of all that is unexplained
     share: float
-    #: How each gene varies along it, noise-standardised, shape (n_genes,).  The gene that varies
-    #: most is on the positive side.
+    #: How each gene varies along it, the one that varies most upwards, shape (n_genes,)
     genes: Array
     #: How each cell of the set varies along it, shape (n_cells,), on the same sides
     cells: Array
@@ -61,11 +59,37 @@ class Pairs:
     #: Labels of the pairs, shape (n_pairs,)
     first: Index
     second: Index
-    #: Share of the distance of their means that is preserved, shape (n_pairs,): with the difference
-    #: δ of the mean rows of Z it is ``1 − δᵀ E δ / δᵀ δ``
+    #: Share of the distance of their means that is preserved, ``1 − δᵀ E δ / δᵀ δ``, (n_pairs,)
     preserved: Array
     #: By how much less is preserved without each gene, shape (n_pairs, len(panel))
     work: Array
+
+
+class Posterior:
+    """E of one set of cells given a panel, and what each gene of the panel does for it.
+
+    Without gene i, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)`` (Sherman & Morrison).
+    """
+
+    def __init__(self, block: Block) -> None:
+        """Measure all genes of a block, those of the panel."""
+        self.weights = block.weights
+        #: E, shape (r, r).
+        self.covariance = block.inverse(np.ones(len(block.genes)))
+        #: ``g_iᵀ E``, shape (n_panel, r).
+        self.covariances = block.genes @ self.covariance
+        #: ``1 − g_iᵀ E g_i``: one minus the leverage of each gene, shape (n_panel,).
+        self.unique = 1.0 - np.sum(self.covariances * block.genes, axis=1)
+
+    def contributions(self, directions: Array) -> Array:
+        """``(zᵀ E g_i)²/(1 − g_iᵀ E g_i)``: by how much ``zᵀ E z`` grows without each gene, for the
+        rows z, shape (n, n_panel).
+        """
+        return np.asarray((directions @ self.covariances.T) ** 2 / self.unique)
+
+    def losses_by_axis(self) -> Array:
+        """By how much F grows along each eigenvector of W without each gene, shape (n_panel, r)."""
+        return np.asarray(self.covariances**2 * self.weights / self.unique[:, None])
 
 
 class MeasuredPanel:
@@ -83,12 +107,11 @@ class MeasuredPanel:
         return [Posterior(block.only(self.genes)) for block in self.criterion.blocks]
 
     def supports(self, codes: Sequence[Index], n_labels: int) -> Array:
-        """Return the share of each gene's contribution that falls on the cells of each label, shape
-        (len(panel), n_labels).
+        """Return the share of each gene's contribution that falls on each label's cells.
 
-        Without gene i the error at the cells, ``diag(Z E Zᵀ)``, grows by
-        ``(Z E g_i)²/(1 − g_iᵀ E g_i)``; this is summed over the cells of a label.  `codes` has one
-        array per set of cells, −1 for no label.  A row sums to 1 where every cell has a label.
+        Shape (len(panel), n_labels).  Without gene i the error at the cells, ``diag(Z E Zᵀ)``,
+        grows by ``(Z E g_i)²/(1 − g_iᵀ E g_i)``, summed over a label's cells.  `codes` has an array
+        per set of cells, −1 for no label.  A row sums to 1 where every cell has a label.
         """
         work = np.zeros((len(self.genes), n_labels))
         total = np.zeros(len(self.genes))
@@ -103,10 +126,10 @@ class MeasuredPanel:
         return np.asarray(np.divide(work.T, total, out=np.zeros_like(work.T), where=total > 0).T)
 
     def pairs(self, codes: Sequence[Index], n_labels: int) -> Pairs:
-        """Return how far each pair of labels is separated.
+        """Return how far each pair of labels is separated, over sets of cells by its distance
+        there.
 
-        Sets of cells count by the distance of the two labels there.  `codes` are those of
-        :meth:`supports`.
+        `codes` are those of :meth:`supports`.
         """
         first, second = np.triu_indices(n_labels, 1)
         distance, unexplained = np.zeros((2, len(first)))
@@ -126,10 +149,10 @@ class MeasuredPanel:
         return Pairs(first, second, 1.0 - unexplained / distance, work / distance[:, None])
 
     def losses_by_axis(self) -> list[Array]:
-        """Return shares of each gene's loss along the axes, the eigenvectors of W.
+        """Return shares of each gene's loss along the eigenvectors of W, which sum to 1 over all
+        sets.
 
-        One array per set of cells, shape (len(panel), r), in the order of ``Block.weights``.  The
-        shares of a gene sum to 1 over all sets.
+        One array per set of cells, shape (len(panel), r), in the order of ``Block.weights``.
         """
         losses = [posterior.losses_by_axis() for posterior in self.posteriors]
         total = sum(of_set.sum(axis=1) for of_set in losses)
@@ -155,12 +178,10 @@ class MeasuredPanel:
         return largest
 
     def unexplained_cells(self) -> list[Array]:
-        """Return the error that the panel leaves at each cell, ``diag(Z E Zᵀ)``, one array per set
-        of cells.
+        """Return the error that the panel leaves at each cell, ``diag(Z E Zᵀ)``, by set of cells.
 
-        In units of the mean over the cells of a set when no gene is measured.  It follows the
-        absolute error of what is predicted for a cell: a cell of which more is to be known has more
-        unexplained.
+        In units of a set's mean when no gene is measured.  It follows the absolute error of what is
+        predicted for a cell: a cell of which more is to be known has more unexplained.
         """
         shares = []
         for number, posterior in enumerate(self.posteriors):
@@ -174,8 +195,8 @@ class MeasuredPanel:
         return shares
 
     def gains(self) -> Array:
-        """Return what every gene would add to the panel, a second measurement of its own too, as a
-        share of what all genes preserve, shape (n_genes,).
+        """Return what every gene, measured once more, would add, as a share of what all
+        preserve.
         """
         _, gains, _ = self._joined(np.empty(0, dtype=np.intp))
         return np.asarray(gains / self.criterion.scale)
@@ -184,12 +205,10 @@ class MeasuredPanel:
         """Return what is lost by, and the substitution scores of, replacing genes i of the panel S
         (None: all), one at a time, by every other gene j: two of shape (len(leaving), n_genes).
 
-        What is lost is ``F(S − i + j) − F(S)``, as a share of what all genes preserve: below zero j
-        is better than i; infinite where j is in the panel.  The score is how much of what i does
-        for the panel j does as well, where 1 is a second measurement of i: by how much less the
-        panel needs i beside j, ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, over the same for
-        a second measurement of i itself.  A gene that is merely good to have loses little too, but
-        has no score.  It is zero where j is in the panel.
+        What is lost is ``F(S − i + j) − F(S)``, as a share of what all genes preserve; infinite
+        where j is in the panel.  The score, zero there, is by how much less the panel needs i
+        beside j, ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, over the same for a second
+        measurement of i.  A gene that is merely good to have loses little too, but has no score.
         """
         leaving = self.genes if leaving is None else leaving
         losses, gains, instead = self._joined(leaving)
@@ -203,35 +222,27 @@ class MeasuredPanel:
         return lost, score
 
     def _joined(self, leaving: Index) -> tuple[Array, Array, Array]:
-        """Return by how much F grows without genes i, shape (len(leaving), 1); by how much it falls
-        with every gene j, shape (n_genes,); and by how much it falls again with j once i left.
+        """Return by how much F grows without genes i, a column, by how much it falls with every
+        gene j, and by how much it falls again with j once i left.
         """
-        n, n_genes = len(leaving), self.criterion.n_genes
-        shapes = (n, 1), (n_genes,), (n, n_genes)
-        blocks = zip(self.criterion.blocks, self.posteriors, strict=True)
+        blocks = list(zip(self.criterion.blocks, self.posteriors, strict=True))
+        changes = [_changes(block, posterior, leaving) for block, posterior in blocks]
         if not self.criterion.worst:
-            losses, gains, instead = map(np.zeros, shapes)
-            for block, posterior in blocks:
-                loss, gain, again = _changes(block, posterior, leaving)
-                losses += loss
-                gains += gain
-                instead += again
+            losses, gains, instead = (np.asarray(sum(of)) for of in zip(*changes, strict=True))
             return losses, gains, instead
-        largest = -np.inf
-        without, joined, exchanged = (np.full(shape, -np.inf) for shape in shapes)
-        for (block, posterior), floor in zip(blocks, self.criterion.floors, strict=True):
-            level = float(block.weights @ np.diag(posterior.covariance) - floor)
-            loss, gain, again = _changes(block, posterior, leaving)
-            largest = max(largest, level)
-            without = np.maximum(without, level + loss)
-            joined = np.maximum(joined, level - gain)
-            exchanged = np.maximum(exchanged, level + loss - again)
-        return without - largest, largest - joined, without - exchanged
+        each = [block.weights @ np.diag(posterior.covariance) for block, posterior in blocks]
+        levels = np.array(each) - self.criterion.floors
+        errors = [
+            (level, level + loss, level - gain, level + loss - again)
+            for level, (loss, gain, again) in zip(levels, changes, strict=True)
+        ]
+        by_kind = zip(*errors, strict=True)
+        now, without, joined, exchanged = (reduce(np.maximum, of_sets) for of_sets in by_kind)
+        return without - now, now - joined, without - exchanged
 
     def substitutes(self) -> sparse.csr_array:
-        """Return which genes (columns) are substitutes for which of the panel (rows).
-
-        Boolean, shape (n_genes, n_genes).
+        """Return whether each gene (columns) is a substitute for each of the panel (rows of
+        all).
         """
         _, score = self.substitutions()
         row, substitute = np.nonzero(score >= MIN_SCORE)
@@ -241,10 +252,7 @@ class MeasuredPanel:
 
 
 def _changes(block: Block, posterior: Posterior, leaving: Index) -> tuple[Array, Array, Array]:
-    """Return the terms of :meth:`MeasuredPanel._joined` of one set of cells.
-
-    Gene i leaves, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)``, and gene j enters.
-    """
+    """Return the terms of :meth:`MeasuredPanel._joined` of a set of cells: i leaves E, j enters."""
     inverse = posterior.covariance
     curved = (inverse * block.weights) @ inverse
     g = block.genes[leaving]
@@ -260,10 +268,7 @@ def _changes(block: Block, posterior: Posterior, leaving: Index) -> tuple[Array,
 
 
 def n_matched(first: Index, second: Index, substitutes: sparse.csr_array) -> int:
-    """Return how many genes of two panels can be matched, each with itself or a substitute.
-
-    Substitutes are those of :meth:`MeasuredPanel.substitutes`; both ways count.
-    """
+    """Return how many genes of two panels can be matched, each with itself or a substitute."""
     either = first[:, None] == second[None, :]
     either |= substitutes[first][:, second].toarray()
     either |= substitutes[second][:, first].toarray().T

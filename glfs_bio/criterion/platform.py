@@ -1,7 +1,17 @@
-"""Panels on the target platform: F over draws of what it detects of each gene.
+"""What the target platform detects of each gene: on the whole, and in draws of it.
 
 A gene fails with a probability p, and is detected with an efficiency whose logarithm is normal.
-F at the mean of each would be a lower bound of its mean over draws (F is convex), and too good.
+
+Counts are few on an instrument.  Their logarithms ``log(1 + count)`` are in proportion to the
+efficiency ε_i of a gene where it is small, so that dark genes are dark, and grow slowly where it is
+large: the amplitude is ``a_i = log₂(1 + ε_i/ε̄)``, 1 at the median ε̄ of what is detected.  The noise
+of a gene in the reference says next to nothing about that on an instrument, where each has the mean
+noise:
+
+    ``a_i h_i / √(σ̄²/min(ε̄, 1) + σ_0²)``   in place of   ``u_i = h_i / √(σ_i² + σ_0²)``.
+
+Where the instrument measured cells, the structure s_i of a gene in units of noise is known, and
+``|g_i|² = s_i/τ``.
 """
 
 from __future__ import annotations
@@ -12,14 +22,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import norm
 
-from .criterion import Criterion, errors_along
-from .instrument import Instrument
+from ..cells import noise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array, Index
-    from .error import Block
+    from ..cells.cells import Cells
 
 #: Draws of efficiencies and failures.
 N_DRAWS = 20
@@ -52,17 +61,42 @@ class Detection:
         of_genes = self.efficiency, self.off_target, self.signal
         return any(values is not None for values in of_genes)
 
-    def instrument(self, standardize: str | None) -> Instrument | None:
+    def instrument(self, standardize: str | None) -> Detection | None:
         """Return what measures a panel of genes in some units; None: the reference's assay."""
-        if standardize != "noise" or not (self.has_efficiency or self.named):
-            return None
-        efficiency = np.ones(1) if self.efficiency is None else self.efficiency
-        return Instrument(np.asarray(efficiency * self.on_target_rate), self.signal)
+        return self if standardize == "noise" and (self.has_efficiency or self.named) else None
 
     @property
     def on_target_rate(self) -> Array | float:
         """Share of what is detected of each gene that is its own."""
         return 1.0 if self.off_target is None else 1.0 - self.off_target
+
+    @property
+    def detected(self) -> Array:
+        """ε, what is detected of each gene and is its own, shape (n_genes,) or (1,)."""
+        efficiency = np.ones(1) if self.efficiency is None else self.efficiency
+        return np.asarray(efficiency * self.on_target_rate)
+
+    @property
+    def middle(self) -> float:
+        """``ε̄``."""
+        detected = self.detected[self.detected > 0]
+        return float(np.median(detected)) if len(detected) else 1.0
+
+    def amplitude(self, efficiency: Array) -> Array:
+        """``a_i`` of some efficiencies."""
+        return np.asarray(np.log1p(efficiency / self.middle) / np.log(2.0))
+
+    def gain(self, genes: Array, cells: Cells, tau: float) -> Array:
+        """How much longer each gene is than the ``g_i`` of the reference, shape (n_genes,)."""
+        if self.signal is not None:
+            lengths, gain = np.linalg.norm(genes, axis=1), np.zeros(len(genes))
+            np.divide(np.sqrt(self.signal / tau), lengths, out=gain, where=lengths > 0)
+            return gain
+        variance, residuals = cells.variance, cells.residuals
+        assay = noise.of_assay(variance, residuals)
+        on_instrument = noise.mean(variance, residuals) / min(self.middle, 1.0) + assay
+        ratio = np.sqrt((residuals + assay) / on_instrument)
+        return np.asarray(self.amplitude(self.detected) * ratio)
 
     def only(self, genes: Index) -> Detection:
         """The same of some genes."""
@@ -101,47 +135,3 @@ def _stratified(n_draws: int, n_genes: int, rng: np.random.Generator) -> Array:
     """Draws from 0 to 1, of a gene one in each n-th part, so that none is chosen for its luck."""
     strata = rng.permuted(np.tile(np.arange(n_draws), (n_genes, 1)), axis=1).T
     return np.asarray((strata + rng.random((n_draws, n_genes))) / n_draws)
-
-
-class OnPlatform(Criterion):
-    """The mean of F over draws of what the platform detects.
-
-    A draw is a set of blocks whose genes are as long as the platform makes them, so that everything
-    that minimises or bounds a sum of blocks does so here.  `scale` is that of `criterion`, which
-    has the median efficiencies and no failures: what a panel preserves is on the same scale as
-    without draws.
-    """
-
-    def __init__(
-        self,
-        criterion: Criterion,
-        detection: Detection,
-        *,
-        n_draws: int = N_DRAWS,
-        random_state: int | None = 0,
-    ) -> None:
-        worst, instrument = criterion.worst, criterion.instrument
-        super().__init__(criterion.sets, criterion.targets, worst=worst, instrument=instrument)
-        works, drawn = detection.draws(criterion.n_genes, n_draws, random_state)
-        gains = works.astype(float)
-        if self.instrument is not None and detection.spread is not None:
-            seen = self.instrument.amplitude(self.instrument.efficiency)
-            of_draws = self.instrument.amplitude(drawn * detection.on_target_rate)
-            gains *= np.divide(of_draws, seen, out=np.zeros_like(gains), where=seen > 0)
-        self.blocks = [
-            replace(block, genes=block.genes * gain[:, None], weights=block.weights / n_draws)
-            for gain in gains
-            for block in criterion.blocks
-        ]
-        #: Number of draws
-        self.n_draws = n_draws
-
-    def on(self, genes: Index | slice) -> list[Block]:
-        """Every draw, of some genes."""
-        return [block.only(genes) for block in self.blocks]
-
-    def preserved_in_draws(self, panel: Index) -> Array:
-        """Share that a panel preserves in each draw, shape (n_draws,)."""
-        errors = np.array([errors_along(block)[-1] for block in self.on(panel)]) * self.n_draws
-        of_draws = self._joined(errors.reshape(self.n_draws, -1).T)
-        return np.asarray((self.errors(panel[:0])[0] - of_draws) / self.scale)

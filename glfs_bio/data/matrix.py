@@ -1,7 +1,5 @@
-"""A matrix of cells × genes, some rows at a time, wherever it is.
-
-The matrix may be in memory, in a file that is read as it goes (a backed ``.h5ad``, zarr), or a dask
-array, whose blocks are worked on wherever dask's scheduler puts them.
+"""A matrix of cells × genes, some rows at a time: in memory, in a file (``.h5ad``, zarr), or of
+dask, which works on blocks wherever it puts them.
 """
 
 from __future__ import annotations
@@ -99,9 +97,8 @@ class RowMatrix:
             source, cells, genes, silent = _as_block(source, cells, genes, silent), None, None, None
         elif getattr(source, "format", None) == "csc":
             source = _ByGenes(source)
-        #: NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
-        #: such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
-        #: array with dense or sparse blocks
+        #: NumPy array or CSR in memory, a dask array, or anything with ``shape``, ``dtype`` and
+        #: slices of rows, such as an ``h5py.Dataset`` or a sparse dataset of anndata
         self.source: Any = source
         #: Rows to use, sorted, and columns; None: all
         self.cells: Index | None = cells
@@ -117,34 +114,35 @@ class RowMatrix:
         """Return the sums over all blocks, and their rows below one another, in one pass.
 
         ``work(block, rows, *shared)`` gets some rows, as a NumPy array or as CSR, and their place
-        among all.  It returns a tuple of arrays, which `merge` adds up over successive blocks, and
-        a matrix with one row for each of some of the block's cells, in their order.  Threads work
-        on blocks while the next is read.  Sums are merged in the order of the blocks, so that they
-        do not depend on the threads.
+        among all.  It returns a tuple of arrays, which `merge` adds up in the order of the blocks,
+        whatever the threads, and a matrix with one row for each of some cells of the block.
         """
         if self.is_dask:
             return self._sweep_dask(work, shared, merge)
         total: Sums = ()
         n_cells = self.shape[0]
+        blocks = _cut(self.source, 0) if self.in_memory else self._blocks()
 
-        def of_block(read: tuple[Matrix, slice]) -> tuple[Sums, Matrix, slice]:
+        def of_block(read: tuple[Matrix, slice]) -> tuple[Sums, Matrix, int]:
             block, rows = read
-            return *work(block, rows, *shared), rows
+            return *work(block, rows, *shared), rows.stop
 
         def rows_of_blocks() -> Iterator[Matrix]:
             nonlocal total
-            for sums, of_cells, rows in threads.in_order(of_block, self._blocks()):
+            for sums, of_cells, n_read in threads.in_order(of_block, blocks):
                 total = merge(total, sums) if total else sums
                 yield of_cells
                 if not self.in_memory:
-                    show_stage("reading cells", rows.stop, n_cells)
+                    show_stage("reading cells", n_read, n_cells)
 
         of_all = stacked(_buffered(rows_of_blocks()))
         return total, of_all
 
     def weighted_sums(self, weights: Array) -> Array:
         """``Xᵀ w`` for the columns of `weights`, shape (n_genes, k)."""
-        (sums,), _ = self.sweep(_weighted, weights)
+        (sums,), _ = self.sweep(
+            lambda block, rows, weights: ((block.T @ weights[rows],), no_rows(block)), weights
+        )
         return np.asarray(sums)
 
     def loaded(self) -> Matrix:
@@ -156,24 +154,19 @@ class RowMatrix:
             silent = None if self.silent is None else np.flatnonzero(np.isin(genes, self.silent))
             matrix = _as_read(self.source.stored[:, genes], self.cells, columns, silent)
         else:
-            _, matrix = self.sweep(_as_it_is)
+            _, matrix = self.sweep(lambda block, _: ((), block))
         check_finite(matrix.data if sparse.issparse(matrix) else matrix)
         return matrix
 
     def first(self, n_cells: int) -> Matrix:
-        """Return the first rows of the source, in memory, and read no others, unless it is stored
-        by genes.
-        """
+        """Return the first rows of the source, in memory; of rows no others are read."""
         if self.in_memory:
             return self.source[:n_cells]
         block = self._read(slice(0, n_cells))
         return _as_read(block.compute() if self.is_dask else block, None, self.genes, self.silent)
 
     def _blocks(self) -> Iterator[tuple[Matrix, slice]]:
-        """Blocks of rows, and where they are among the rows in use."""
-        if self.in_memory:
-            yield from _cut(self.source, 0)
-            return
+        """Blocks of rows that are read, and where they are among the rows in use."""
         n_cells, n_genes = self.source.shape
         entries = SPARSE_READ if hasattr(self.source, "format") else DENSE_BLOCK
         at_once = max(1, entries // max(1, n_genes))
@@ -195,9 +188,7 @@ class RowMatrix:
             raise InvalidValue(f"{text}: read or create it again") from error
 
     def _in_use(self, begin: int, end: int) -> tuple[slice, Index | None]:
-        """Return where some rows of the source are among those in use, and which rows in use they
-        are, counted from the first; None: all.
-        """
+        """Return the place among those in use of some rows of the source, and which of these."""
         if self.cells is None:
             return slice(begin, end), None
         rows = slice(*np.searchsorted(self.cells, [begin, end]).tolist())
@@ -210,13 +201,13 @@ class RowMatrix:
         if len(source.chunks[1]) > 1:
             source = source.rechunk({1: -1})
         ends = np.cumsum(source.chunks[0]).tolist()
-        everywhere = [dask.delayed(item) for item in (self.genes, self.silent, *shared)]
+        genes, silent, *everywhere = map(dask.delayed, (self.genes, self.silent, *shared))
         on_block = dask.delayed(_work_on, nout=2)
         results = []
         for block, begin, end in zip(source.to_delayed()[:, 0], [0, *ends[:-1]], ends, strict=True):
             rows, cells = self._in_use(begin, end)
             if rows.start < rows.stop:
-                results.append(on_block(work, block, rows, cells, *everywhere))
+                results.append(on_block(work, block, rows, (cells, genes, silent), *everywhere))
         sums = [sums_of_block for sums_of_block, _ in results]
         both = dask.delayed(merge)
         while len(sums) > 1:
@@ -226,26 +217,10 @@ class RowMatrix:
         return total, stacked(of_all)
 
 
-def _work_on(
-    work: Work,
-    block: Any,
-    rows: slice,
-    cells: Index | None,
-    genes: Index | None,
-    silent: Index | None,
-    *shared: Any,
-) -> tuple[Sums, Matrix]:
-    """Do the work of a sweep on one block, wherever that is done."""
+def _work_on(work: Work, block: Any, rows: slice, part: Any, *shared: Any) -> tuple[Sums, Matrix]:
+    """Do the work of a sweep on cells, genes and silent genes of a block, wherever that is done."""
     with threads.alone():
-        return work(_as_read(block, cells, genes, silent), rows, *shared)
-
-
-def _as_it_is(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
-    return (), block
-
-
-def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]:
-    return (block.T @ weights[rows],), no_rows(block)
+        return work(_as_read(block, *part), rows, *shared)
 
 
 def native(values: Any) -> Any:
@@ -254,11 +229,6 @@ def native(values: Any) -> Any:
     if not isinstance(kind, np.dtype) or kind.isnative:
         return values
     return values.astype(kind.newbyteorder("="))
-
-
-def rows_of(block: Matrix, chosen: Array) -> Matrix:
-    """Return the chosen rows; the block itself where all are chosen."""
-    return block if chosen.all() else block[chosen]
 
 
 def _as_read(block: Any, cells: Index | None, genes: Index | None, silent: Index | None) -> Matrix:
@@ -314,10 +284,7 @@ def _cut(source: Matrix, start: int) -> Iterator[tuple[Matrix, slice]]:
 
 
 def _buffered(blocks: Iterable[Matrix]) -> list[Matrix]:
-    """Return rows of blocks, dense ones copied to buffers for many.
-
-    Small arrays that stay would keep the memory between them from being used again.
-    """
+    """Return rows of blocks, dense ones in buffers for many: small arrays would part the memory."""
     buffers: list[Matrix] = []
     room = 0
     for rows in blocks:
@@ -348,8 +315,7 @@ def stacked(blocks: Sequence[Matrix]) -> Matrix:
 def check_indices(matrix: Any, argument: str, value: object = None) -> None:
     """Refuse a sparse matrix whose indices or pointers are out of range; anything else passes.
 
-    Compiled code reads and writes wherever indices point: one that is out of range, in a file that
-    was damaged or made by hand, ends the process or gives other numbers.
+    Compiled code reads and writes wherever indices of a damaged file point.
     """
     if not sparse.issparse(matrix):
         return
@@ -421,8 +387,8 @@ def single(values: Array) -> tuple[Array, float]:
 
 
 def check_unit(data: RowMatrix) -> None:
-    """Refuse a unit in which squares would be zero or infinite, and sparse values so far from zero
-    that sums of them lose their differences; of a file the first rows count.
+    """Refuse a unit whose squares are zero or infinite, and sparse values far from zero that hardly
+    differ; of a file the first rows count.
     """
     source = data.source if data.in_memory else data.first(_ROWS)
     values = source.data if sparse.issparse(source) else source  # max() of it would sort it
@@ -445,10 +411,7 @@ _ROUNDING_DENSE = 1e-24
 
 
 def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Array, Array, Matrix]:
-    """Mean and variance of every gene, shape (n_genes,) each, and some of the cells, in one pass.
-
-    `sample` has sorted indices of the cells to return; None: all.
-    """
+    """Mean and variance of genes, and the cells of `sample`, sorted (None: all), in one pass."""
     in_sample = None
     if not data.in_memory:
         in_sample = np.zeros(data.shape[0], dtype=bool)
@@ -478,7 +441,9 @@ def _moments(block: Matrix, rows: slice, in_sample: Array | None) -> tuple[Sums,
             differences = block - mean
             squares = np.asarray(np.square(differences, out=differences).sum(axis=0))
             rounding = _ROUNDING_DENSE * (squares + n * mean**2)
-    cells = no_rows(block) if in_sample is None else rows_of(block, in_sample[rows])
+    cells = no_rows(block)
+    if in_sample is not None:
+        cells = block if in_sample[rows].all() else block[in_sample[rows]]
     return (np.array(float(n)), mean, squares, rounding), cells
 
 

@@ -1,14 +1,14 @@
-"""Products of a matrix and of its transpose with blocks of vectors, and its leading eigenvectors.
+"""Products of a matrix and its transpose with blocks of vectors, and principal components by these.
 
-They use all cores, each for some rows of the product.  Which rows these are depends on the matrix
-alone, so that the number of threads does not change a bit.
+Products use all cores, each for some rows.  Which rows these are depends on the matrix alone, so
+that the number of threads does not change a bit.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numba import njit
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from .._typing import Array, Index, Matrix
+    from .matrix import RowMatrix, Sums
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -33,25 +34,26 @@ _PARTS = 8
 _FEW = 2**21
 #: Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none, by bytes of a number.
 _ROUNDING = {4: 1e-6, 8: 1e-9}
-#: Share of the sum of the eigenvalues that the last product may still add: where the leading
-#: directions matter, and where all do.
+#: Share of the eigenvalues' sum that the last product may add: where the leading directions matter,
+#: and where all do.
 LEADING, EVERY = 5e-3, 3e-4
 #: Products at most, and so few that span all there is are all made.
 _MOST_STEPS, _FEW_STEPS = 20, 10
-#: Columns of a block are the multiple of this nearest to the vectors asked for: what registers and
-#: lines of a cache hold.
+#: Columns of a block are a multiple of this, which registers and lines of a cache hold.
 _LANES = 16
 #: Directions that are longer, in units of the longest, are no rounding.
 _SURE = 1e-6
-#: Eigenvalues of a smaller share of the largest are rounding.
-_EIGENVALUE_TOLERANCE = 1e-9
+#: Eigenvalues of a smaller share of the largest are rounding: of one step, and of scores of cells.
+_EIGENVALUE_TOLERANCE, _RANK_TOLERANCE = 1e-9, 1e-10
+#: Cells whose scores are turned at once.
+_ROWS = 2**16
+#: Components of a sample beyond those asked for: :func:`spread` finds those of all cells in them.
+SPARE = 6
 
 
 def compiled(**options: Any) -> Callable[[_Function], _Function]:
-    """Let numba compile a function when it is first called, for any number of threads at once.
-
-    The machine code is kept beside the package, in the cache of the user, or in the folder that
-    NUMBA_CACHE_DIR names; where none of them can be written to, every process compiles anew.
+    """Let numba compile a function when it is first called, for any number of threads at once;
+    every process does where the machine code can be kept nowhere.
     """
 
     def of(function: _Function) -> _Function:
@@ -66,13 +68,50 @@ def compiled(**options: Any) -> Callable[[_Function], _Function]:
 
 
 @dataclass(frozen=True)
-class Dense:
-    """X in double precision, dense, or sparse with more than half of its entries."""
+class Products:
+    """Products of X and its transpose with the columns of a block.
+
+    Where most entries are zero X is CSR without stored zeros, which would change what is rounded,
+    and products have the precision of the block.  Else X is in double precision, dense or sparse.
+    """
 
     matrix: Matrix
+    mostly_zero: bool
 
-    def times(self, block: Array) -> Array:
-        """``X w`` for the columns of a block."""
+    @classmethod
+    def of(cls, data: Matrix, mostly_zero: bool | None = None) -> Products:
+        """Return products with a dense matrix or CSR; None: its entries are counted."""
+        if mostly_zero is None:
+            mostly_zero = sparse.issparse(data) and is_sparse(data)
+        matrix = sparse.csr_array(data) if mostly_zero else doubled(data)
+        if mostly_zero and np.count_nonzero(matrix.data) < matrix.nnz:
+            matrix = matrix.copy()
+            matrix.eliminate_zeros()
+        return cls(matrix, mostly_zero)
+
+    @cached_property
+    def transposed(self) -> Products:
+        """The same of Xᵀ, in CSR where X is."""
+        matrix = sparse.csr_array(self.matrix.T) if self.mostly_zero else self.matrix.T
+        return Products(matrix, self.mostly_zero)
+
+    @property
+    def in_single(self) -> tuple[Products, float]:
+        """The same in single precision and in its range, and what it is to be multiplied with."""
+        copy, unit = self._single_copy
+        return copy or self, unit
+
+    @cached_property
+    def _single_copy(self) -> tuple[Products | None, float]:  # who keeps itself is freed late
+        values, unit = single(self.matrix.data)
+        if values is self.matrix.data:
+            return None, unit
+        return Products(with_values(self.matrix, values), True), unit
+
+    def times(self, block: NDArray[Any], precision: DTypeLike | None = None) -> Array:
+        """``X w`` for the columns of a block, of CSR added up in a given precision."""
+        if self.mostly_zero:
+            return csr_product(self.matrix, block, precision)
         n_rows, n_inner = self.matrix.shape
         if sparse.issparse(self.matrix) or n_rows * n_inner * block.shape[1] < _FEW:
             return np.asarray(self.matrix @ block)
@@ -84,74 +123,17 @@ class Dense:
         _in_parts(rows, np.linspace(0, n_rows, _PARTS + 1).astype(int).tolist())
         return product
 
-    def transposed_times(self, block: Array) -> Array:
-        """``Xᵀ s`` for the columns of a block."""
-        return Dense(self.matrix.T).times(block)
-
-
-@dataclass(frozen=True)
-class Sparse:
-    """X in CSR, and its transpose once it is needed; products have the precision of the block."""
-
-    matrix: sparse.csr_array
-
-    @cached_property
-    def transposed(self) -> sparse.csr_array:
-        """Xᵀ in CSR."""
-        return sparse.csr_array(self.matrix.T)
-
-    @property
-    def in_single(self) -> tuple[Sparse, float]:
-        """The same in single precision and in its range, and what it is to be multiplied with."""
-        copy, unit = self._single_copy
-        return copy or self, unit
-
-    @cached_property
-    def _single_copy(self) -> tuple[Sparse | None, float]:  # who keeps itself is freed late
-        values, unit = single(self.matrix.data)
-        if values is self.matrix.data:
-            return None, unit
-        return Sparse(with_values(self.matrix, values)), unit
-
-    def times(self, block: Array) -> Array:
-        """``X w`` for the columns of a block."""
-        return csr_product(self.matrix, block)
-
     def single_times(self, block: Array) -> Array:
         """``X w`` for the columns of a block, in single precision but for its unit."""
         (single_precision, unit), (block, weight) = self.in_single, single(block)
         return np.asarray(np.float64(unit * weight) * single_precision.times(block))
 
-    def transposed_times(self, block: NDArray[Any], precision: DTypeLike | None = None) -> Array:
-        """``Xᵀ s`` for the columns of a block, added up in its precision or in a given one."""
-        return csr_product(self.transposed, block, precision)
-
-
-Products: TypeAlias = Dense | Sparse
-
-
-def products(data: Matrix) -> Products:
-    """Products with a dense matrix or with CSR."""
-    if sparse.issparse(data) and is_sparse(data):
-        return sparse_products(data)
-    return Dense(doubled(data))
-
-
-def sparse_products(data: Matrix) -> Sparse:
-    """Products that take zeros for nothing, stored or not: these would change what is rounded."""
-    matrix = sparse.csr_array(data)
-    if np.count_nonzero(matrix.data) < matrix.nnz:
-        matrix = matrix.copy()
-        matrix.eliminate_zeros()
-    return Sparse(matrix)
-
 
 class ScaledGenes:
     """``X̃ = (X − mean) diag(scale)``, which is never formed.
 
-    Products with a sparse matrix take the time of reading it and the vectors, which single
-    precision halves.  What makes them is a function of the values alone, never of the container,
-    so that its rounding cannot make a difference between containers.
+    Products with a sparse matrix are in single precision, which halves what is read.  What makes
+    them is a function of the values alone, so that containers cannot differ by rounding.
     """
 
     def __init__(self, products: Products, scale: Array) -> None:
@@ -159,7 +141,7 @@ class ScaledGenes:
         scale = scale[:, None] / most
         #: What is left out of products and `scale`.
         self.unit: float = most
-        if isinstance(products, Sparse):
+        if products.mostly_zero:
             products, unit = products.in_single
             scale, self.unit = scale.astype(np.float32), unit * most
         #: With X in a unit that brings it into the range of single precision.
@@ -178,7 +160,7 @@ class ScaledGenes:
 
     def weights(self, scores: Array) -> Array:
         """``X̃ᵀ s / unit`` for centred columns of `scores`, (n_genes, k), in their precision."""
-        product = self.products.transposed_times(scores.astype(self.scale.dtype, copy=False))
+        product = self.products.transposed.times(scores.astype(self.scale.dtype, copy=False))
         product *= self.scale
         return np.asarray(product)
 
@@ -197,23 +179,95 @@ class ScaledGenes:
             times, self.shape[1], n_comps, seed, tolerance, self.rounding, start
         )[1]
 
-    def components(
-        self, n_comps: int, seed: int | None, tolerance: float, start: Array | None
-    ) -> Array:
-        """``X̃ w`` for the leading eigenvectors of ``X̃ᵀX̃``, by products of the shorter side."""
-        n_cells, n_genes = self.shape
-        if n_cells > n_genes:
-            weights = self.loadings(n_comps, seed, tolerance, start)
-            return self.unit * self.scores(weights)
 
-        def times(scores: Array) -> Array:
-            return self.scores(self.weights(scores - scores.mean(axis=0)))
+def principal_components(
+    products: Products,
+    n_comps: int | None,
+    random_state: int | None = 0,
+    *,
+    scale: Array | None = None,
+    tolerance: float = EVERY,
+    start: Array | None = None,
+) -> Matrix:
+    """Scores of the cells on the leading principal components, shape (n_cells, n_comps); None: the
+    genes themselves, which span the same as all components.
 
-        start = None if start is None else self.scores(start)
-        values, vectors = leading_eigenvectors(
-            times, n_cells, n_comps, seed, tolerance, self.rounding, start
-        )
-        return self.unit * np.sqrt(values) * vectors
+    `tolerance` and `start` are those of :meth:`ScaledGenes.loadings`.
+    """
+    genes, stored_sparse = products.matrix, sparse.issparse(products.matrix)
+    scale = np.ones(genes.shape[1]) if scale is None else scale
+    if n_comps is None:
+        return genes @ sparse.diags_array(scale) if stored_sparse else genes * scale
+    if n_comps >= min(genes.shape):
+        from sklearn.decomposition import PCA
+
+        dense = genes.toarray() if stored_sparse else genes
+        return np.asarray(PCA(svd_solver="full").fit_transform(dense * scale))
+    scaled = ScaledGenes(products, scale)
+    n_cells, n_genes = scaled.shape
+    if n_cells > n_genes:  # by products of the shorter side
+        weights = scaled.loadings(n_comps, random_state, tolerance, start)
+        return scaled.unit * scaled.scores(weights)
+
+    def times(scores: Array) -> Array:
+        return scaled.scores(scaled.weights(scores - scores.mean(axis=0)))
+
+    start = None if start is None else scaled.scores(start)
+    values, vectors = leading_eigenvectors(
+        times, n_cells, n_comps, random_state, tolerance, scaled.rounding, start
+    )
+    return scaled.unit * np.sqrt(values) * vectors
+
+
+def spread(
+    cells: RowMatrix, start: Array, n_comps: int, mean: Array, scale: Array, *, mostly_zero: bool
+) -> tuple[NDArray[np.float32], Array, Array]:
+    """Principal components of many cells from those of a sample, in one pass.
+
+    With ``X̃ = (X − mean) diag(scale)`` these are the leading components of X̃ projected onto the
+    span of the cells' scores on the sample's components (Halko, Martinsson & Tropp 2011, with these
+    components instead of random ones), whose loadings `start` are some more than `n_comps`, shape
+    (n_genes, k).  Returns scores in single precision (n_cells, r), the same with columns of length
+    1, and the projections of the centred genes on these, (n_genes, r).
+    """
+    weights, unit = scale[:, None] * start, 1.0
+    if mostly_zero:
+        weights, unit = single(weights)
+    centre = unit * (mean @ weights.astype(np.float64))
+    sums, scores = cells.sweep(_scores_and_products, weights, unit, centre, mostly_zero)
+    product, gram, total = sums
+    centre = total / len(scores)  # what rounding left of it
+    gram -= np.outer(total, centre)
+    product -= np.outer(mean, total)
+    values, vectors = np.linalg.eigh(gram)
+    independent = values > _RANK_TOLERANCE * values[-1]
+    orthonormal_scores = vectors[:, independent] / np.sqrt(values[independent])
+    scaled = scale[:, None] * (product @ orthonormal_scores)
+    _, length, turn = np.linalg.svd(scaled, full_matrices=False)
+    length = length[:n_comps]
+    turn = orthonormal_scores @ turn[:n_comps].T
+    basis = np.empty((len(scores), len(length)))
+    for begin in range(0, len(scores), _ROWS):  # without all scores in double precision
+        rows = slice(begin, begin + _ROWS)
+        basis[rows] = (scores[rows] - centre) @ turn
+    del scores
+    where = np.empty(basis.shape, dtype=np.float32)
+    np.multiply(basis, length, out=where, casting="same_kind")
+    return where, basis, product @ turn
+
+
+def _scores_and_products(
+    block: Matrix, rows: slice, weights: Array, unit: float, centre: Array, mostly_zero: bool
+) -> tuple[Sums, Matrix]:
+    """Of some cells: ``s = X w`` less a centre, for weights in a unit, and ``Xᵀ s``."""
+    matrix, scores = Products.of(block, mostly_zero), np.empty(0)
+    if mostly_zero:
+        scores = (unit * matrix.single_times(weights) - centre).astype(np.float32)
+    else:
+        scores = matrix.times(weights) - centre
+    product = matrix.transposed.times(scores, np.float64)
+    doubled_scores = scores.astype(np.float64, copy=False)
+    return (product, doubled_scores.T @ doubled_scores, doubled_scores.sum(axis=0)), scores
 
 
 def leading_eigenvectors(
@@ -228,9 +282,8 @@ def leading_eigenvectors(
     """Approximately the largest eigenvalues, descending, at most `n_vectors`, and their
     eigenvectors, shape (size, n_vectors), of a positive semidefinite matrix from products with it.
 
-    No more products are made once one adds less than `tolerance` of the sum of the eigenvalues.
-    Those up to the share `rounding` of the largest are rounding of `times`.  Vectors near the
-    leading ones may be given to `start` with, shape (size, k).
+    The last product adds less than `tolerance` of the sum of the eigenvalues; those up to the share
+    `rounding` of the largest are rounding of `times`.  Columns of `start` are near the vectors.
     """
     width = min(max(1, round(n_vectors / _LANES)) * _LANES, size)
     spanning = -(-size // width)
@@ -259,16 +312,11 @@ def leading_eigenvectors(
         previous, total = total, float(np.linalg.eigvalsh(small[:rank, :rank])[-n_vectors:].sum())
         if rank > n_vectors and total - previous < tolerance * total:
             break
-        outside = image - _combined(basis[:, :rank], within)
+        outside = image - (within.T @ basis[:, :rank].T).T  # the order that is faster
     last = max(0, rank - n_vectors), rank - 1
     values, vectors = eigh(small[:rank, :rank], subset_by_index=last, check_finite=False)
     significant = np.flatnonzero(values > rounding * values[-1])[::-1]
-    return values[significant], _combined(basis[:, :rank], vectors[:, significant])
-
-
-def _combined(basis: Array, weights: Array) -> Array:
-    """Product of a long matrix in order of columns and a small one, in the order that is faster."""
-    return np.asarray((weights.T @ basis.T).T)
+    return values[significant], (vectors[:, significant].T @ basis[:, :rank].T).T
 
 
 def _directions(outside: Array, basis: Array, scale: float) -> Array:

@@ -1,8 +1,8 @@
 """Threads: those of BLAS, OpenMP and numba, and the package's own.
 
-``fork`` copies the thread that calls it and no other.  OpenMP in the child waits for ever for
-threads that ran in the parent.  Work that would use them has one thread there.  The package imports
-this module first, so that every process that is forked later is known.
+``fork`` copies the thread that calls it and no other, and OpenMP in the child waits for ever for
+those of the parent: work has one thread there.  The package imports this module first, so that
+every process that is forked later is known.
 
 Results of the package's own threads do not depend on how many there are.  BLAS has one, except for
 large matrices: several wait for one another, and rounding depends on their number.
@@ -57,8 +57,7 @@ _BLAS = SimpleNamespace(lock=threading.Lock(), process=os.getpid(), inside=0, re
 def one_thread_of_blas() -> Iterator[None]:
     """BLAS has one thread while any thread of the process wants that, and then what it had.
 
-    Its number of threads is one for the whole process: of limits that overlap, the first to begin
-    need not be the first to end, and would leave what it found behind.
+    The number is the process's: of limits that overlap the first to begin need not end first.
     """
     if _BLAS.process != os.getpid():  # another thread may have held the lock at the fork
         _BLAS.lock, _BLAS.process, _BLAS.inside = threading.Lock(), os.getpid(), 0
@@ -78,10 +77,7 @@ def one_thread_of_blas() -> Iterator[None]:
 
 
 def _give_up_control() -> None:
-    """Let other threads set the number of BLAS: the last to leave need not be the first to come.
-
-    From version 3.8 on threadpoolctl ignores all but the thread that was the first to set it.
-    """
+    """Let other threads set the number of BLAS: threadpoolctl 3.8 ignores all but the first."""
     from threadpoolctl import OpenBLASController
 
     if hasattr(OpenBLASController, "clear_controlling_thread"):
@@ -112,10 +108,7 @@ def one_thread_if_forked() -> Iterator[None]:
 
 
 def need_numba(task: str) -> None:
-    """Refuse what numba would end this process for: its threads cannot be started again.
-
-    It is asked before any numba of this process runs in threads.
-    """
+    """Refuse what numba would end a forked process for: its threads cannot be started again."""
     if forked() and _numba_ran_before(os.getpid()):
         text = f"{task} needs threads of `numba`, which ran before this process was forked"
         remedy = "start the workers with `multiprocessing.get_context('spawn')`"
@@ -134,10 +127,7 @@ def _numba_ran_before(process: int) -> bool:
 
 
 def n_threads() -> int:
-    """Threads that may be used: as many as OpenMP's, which users can limit.
-
-    One in a forked process, and within :func:`alone`.
-    """
+    """As many threads as OpenMP's, which users can limit; one if forked, or :func:`alone`."""
     if forked() or getattr(_THREAD, "alone", False):
         return 1
     openmp = controller().select(user_api="openmp").lib_controllers
@@ -157,9 +147,8 @@ def _workers(threads: int) -> ThreadPoolExecutor:
 
 
 def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Iterator[_Result]:
-    """What `function` returns for items of one or several sequences, while threads are ahead.
-
-    Items are taken one by one, and no more of them are in memory than there are threads and two.
+    """What `function` returns for items of one or several sequences, of which threads are ahead: no
+    more are in memory than there are threads and two.
     """
     items: Iterator[tuple[Any, ...]] = zip(*several, strict=True)
     first = list(islice(items, 2))

@@ -10,10 +10,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .. import checks
-from ..cells.cells import build_problems
-from ..cells.spec import refuse_ignored
-from ..criterion.criterion import Target
-from ..criterion.targets import ExpressionTerm, LabelsTerm, ValuesTerm
+from ..cells.cells import build_problems, refuse_ignored
+from ..criterion.criterion import ExpressionTerm, LabelsTerm, Target, ValuesTerm
 from ..data.matrix import RowMatrix
 from ..data.threads import few_threads
 from ..errors import InvalidValue

@@ -104,8 +104,7 @@ class Exact(Method):
         of_cells = [(problem.projections, problem.units) for problem in problems]
         squared = sum(np.einsum("ij,ij->i", c, c) * units**2 for c, units in of_cells)
         largest = np.sqrt(np.max(squared))
-        whitened = [problem.whitened for problem in problems]
-        blocks = [self.whitened(genes / largest, kappa) for genes, kappa, _ in whitened]
+        blocks = [self.whitened(cells.whitened / largest, cells.metric[0]) for cells in problems]
         norms = Variance(tuple(blocks)).squared_norms[include]
         fixed = _INCLUDED_WEIGHT / np.where(norms > 0, norms, np.inf)
         objective = Variance(tuple(block.cover(include, fixed) for block in blocks))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ..cells.spec import StructureSpec
+    from ..cells.cells import StructureSpec
 
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"

@@ -1,8 +1,8 @@
 """Linear limits on a panel: ``lower ≤ P s ≤ upper`` for the panel s, with P ≥ 0.
 
-An upper limit (a budget, a sum of counts, genes of one family) that holds for a panel holds for
-every part of it.  A lower limit (genes of one type) holds for whole panels.  Which panel within
-them is worth most, by a number for each gene, is an integer programme, which HiGHS solves.
+An upper limit (a budget, genes of one family) that holds for a panel holds for every part of it, a
+lower limit (genes of one type) for whole panels.  HiGHS finds the panel within them that is worth
+most, by a number for each gene.
 """
 
 from __future__ import annotations
@@ -69,28 +69,17 @@ class Rows:
 
     @classmethod
     def of(
-        cls,
-        rows: Iterable[Row],
-        n_genes: int,
-        priority: Array | None = None,
-        *,
-        budget: bool = False,
+        cls, rows: Iterable[Row], n_genes: int, priority: Array | None = None, budget: bool = False
     ) -> Rows:
         """From single rows over `n_genes` genes."""
-        all_rows = list(rows)
-        shape = (len(all_rows), n_genes)
-        row_of_value = np.repeat(np.arange(len(all_rows)), [len(row.genes) for row in all_rows])
-        genes = np.concatenate([np.empty(0, dtype=np.intp), *(row.genes for row in all_rows)])
-        values = np.concatenate([np.empty(0), *(row.values for row in all_rows)])
-        return cls(
-            matrix=sparse.csr_array((values, (row_of_value, genes)), shape=shape),
-            lower=np.array([row.lower for row in all_rows]),
-            upper=np.array([row.upper for row in all_rows]),
-            limits=tuple(row.limit for row in all_rows),
-            names=tuple(row.name for row in all_rows),
-            priority=np.ones(n_genes) if priority is None else priority,
-            budget=budget,
-        )
+        columns = tuple(zip(*rows, strict=True)) or ((),) * len(Row._fields)
+        limits, names, genes, values, lower, upper = columns
+        row_of_value = np.repeat(np.arange(len(limits)), [len(of_row) for of_row in genes])
+        places = row_of_value, np.concatenate([np.empty(0, dtype=np.intp), *genes])
+        stored = np.concatenate([np.empty(0), *values]), places
+        matrix = sparse.csr_array(stored, shape=(len(limits), n_genes))
+        priority = np.ones(n_genes) if priority is None else priority
+        return cls(matrix, np.array(lower), np.array(upper), limits, names, priority, budget)
 
     @property
     def n_genes(self) -> int:
@@ -203,9 +192,7 @@ class Rows:
     def best_vertex(
         self, worth: Array, size: int, options: Mapping[str, float] = _ROUGHLY
     ) -> Index | None:
-        """Return about the best panel of at most `size` genes within the limits, by what each gene
-        is worth; None where no panel is found.
-        """
+        """Return about the best panel of at most `size` genes, by what each is worth, or None."""
         packs, covers = np.flatnonzero(np.isfinite(self.upper)), np.flatnonzero(self.lower > 0)
         unit = np.where(self.upper[packs] > 0, self.upper[packs], 1.0)
         packed = self.matrix[packs] / unit[:, None]
@@ -230,18 +217,15 @@ class Rows:
 
 
 def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index) -> None:
-    """Refuse limits that no panel can meet (`n_genes` None: of any size), and say which of them
-    conflict: genes of `include` over a limit, no gene that fits, or the limits that no panel meets
-    together.
+    """Refuse limits that no panel can meet (`n_genes` None: of any size), and say which
+    conflict.
     """
     used = rows.sums(include)
     over = np.flatnonzero(used > rows.most)
     if len(over):
         row = over[0]
-        raise InvalidValue(
-            f"`include` has genes that sum to {used[row]:g}, above the limit {rows.names[row]}: "
-            "include fewer or other genes, or raise the limit"
-        )
+        text = f"`include` has genes that sum to {used[row]:g}, above the limit {rows.names[row]}"
+        raise InvalidValue(f"{text}: include fewer or other genes, or raise the limit")
     candidates = np.setdiff1d(candidates, include)
     if not len(include) and not rows.allowed[candidates].any():
         limits = ", ".join(dict.fromkeys(rows.limits))
@@ -267,10 +251,8 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     conflict = f"{', '.join(names)} and {last}" if names else last
     needed = n_needed(blamed)
     if np.isinf(needed) or n_genes is None:
-        raise InvalidValue(
-            f"`limits` are infeasible for the candidate genes: {conflict}: relax one of them"
-        )
-    raise InvalidValue(
-        f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {conflict} need at least "
-        f"{needed + len(include):g} genes: relax one of them, or ask for more genes"
-    )
+        text = "`limits` are infeasible for the candidate genes"
+        raise InvalidValue(f"{text}: {conflict}: relax one of them")
+    need = f"{conflict} need at least {needed + len(include):g} genes"
+    text = f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {need}"
+    raise InvalidValue(f"{text}: relax one of them, or ask for more genes")

@@ -1,11 +1,7 @@
 """Greedy selection of genes by rank-one updates (He, Ji, Zhang & Bao 2011).
 
-A gene enters with weight 1.  By the formula of Sherman and Morrison
-
-    E ← E − E g gᵀE/(1 + gᵀE g),
-
-and what gene i would gain is known for all genes at once, at the cost of one product of the genes
-with two vectors for each that enters:
+A gene enters by the formula of Sherman and Morrison, ``E ← E − E g gᵀE/(1 + gᵀE g)``, and what
+gene i would gain is known for all, at the cost of one product of the genes with two vectors:
 
     ===========  =======================  ======================================
     criterion    falls, or grows          gain of gene i
@@ -14,7 +10,7 @@ with two vectors for each that enters:
     determinant  log det(I + A') grows    ``log(1 + g_iᵀ E g_i)``
     ===========  =======================  ======================================
 
-Over several sets of cells errors add up, or the largest counts (:mod:`~glfs_bio.criterion.across`).
+Over several sets of cells errors add up, or the largest counts (:mod:`~glfs_bio.criterion.error`).
 """
 
 from __future__ import annotations
@@ -24,52 +20,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .panel import Certificates, Panel, in_order, without_ties
+from .panel import Certificates, Panel, in_order
 from .relaxation import relax_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .._typing import Array, Index
-    from ..criterion.across import Largest
-    from ..criterion.error import Block
+    from ..criterion.error import Block, Largest
     from .panel import Problem
 
 log = logging.getLogger(__name__)
 
 
-class _Gains:
-    """E of one set of cells, and what each gene would gain there."""
-
-    def __init__(self, block: Block) -> None:
-        self.genes = block.genes
-        #: E and E W E
-        self.inverse = block.inverse(np.zeros(len(block.genes)))
-        self.curved_inverse = (self.inverse * block.weights) @ self.inverse
-        #: g_iᵀ E g_i and g_iᵀ E W E g_i of every gene
-        self.lengths = np.einsum("ij,ij->i", self.genes @ self.inverse, self.genes)
-        self.curved = np.einsum("ij,ij->i", self.genes @ self.curved_inverse, self.genes)
-
-    def update(self, gene: int, sign: float) -> float:
-        """Measure a gene, or no more for the sign −1, and return by how much Tr(W E) changes."""
-        g = self.genes[gene]
-        u, v = self.inverse @ g, self.curved_inverse @ g
-        s, a = 1.0 + sign * (g @ u), g @ v
-        gu, gv = (self.genes @ np.column_stack([u, v])).T
-        self.lengths -= gu**2 / (sign * s)
-        self.curved += gu * (a / s * gu - 2.0 * sign * gv) / s
-        uu, uv = np.outer(u, u), sign * np.outer(u, v)
-        self.inverse -= uu / (sign * s)
-        self.curved_inverse += (a / s * uu - uv - uv.T) / s
-        return float(-sign * a / s)
-
-
 class Greedy:
-    """Genes one by one, each the one that gains most beside those before it, by the
-    criterion "trace" or "determinant".
-
-    Gains on several sets of cells add up, or are joined by `across`.  Of genes that are `alike` one
-    enters, and others after all the rest.
+    """Genes one by one, each the one that gains most beside those before it, by the criterion
+    "trace" or "determinant", over sets of cells `across` which errors are joined (None: they add
+    up).  Of genes that are `alike` one enters, and others after all the rest.
     """
 
     def __init__(
@@ -80,7 +47,14 @@ class Greedy:
         across: Largest | None = None,
         alike: Iterable[Index] = (),
     ) -> None:
-        self._sets = [_Gains(block) for block in blocks]
+        self._genes = [block.genes for block in blocks]
+        #: E and E W E of each set of cells
+        self._inverses = [block.inverse(np.zeros(len(block.genes))) for block in blocks]
+        both = zip(blocks, self._inverses, strict=True)
+        self._curved_inverses = [(inverse * block.weights) @ inverse for block, inverse in both]
+        #: g_iᵀ E g_i and g_iᵀ E W E g_i of every gene, shape (n_sets, n_genes)
+        self._lengths = self._forms(self._inverses)
+        self._curved = self._forms(self._curved_inverses)
         self._criterion = criterion
         self._across = across
         #: Whether each gene could still enter, shape (n_genes,)
@@ -97,13 +71,12 @@ class Greedy:
         """Let genes enter, those of `among` only if given, until there are `n_genes` or no more."""
         allowed = self.can_enter.copy()
         if among is not None:
-            allowed[np.setdiff1d(np.arange(len(allowed)), among)] = False
+            allowed &= np.isin(np.arange(len(allowed)), among)
         while len(self.picked) < n_genes and allowed.any():
             first = allowed & ~self.barred if among is None else allowed
             gains = np.where(first if first.any() else allowed, self.waiting, -np.inf)
-            gene = int(np.argmax(gains))
-            allowed[gene] = False
-            self.pick(gene, gains)
+            self.pick(int(np.argmax(gains)), gains)
+            allowed &= self.can_enter
 
     def pick(self, gene: int, gains: Array) -> None:
         """Let a gene enter the panel, and record what it gains."""
@@ -123,17 +96,33 @@ class Greedy:
         self.can_enter[gene] = True
         self._update(gene, -1.0)
 
+    def _forms(self, matrices: list[Array]) -> Array:
+        both = zip(self._genes, matrices, strict=True)
+        return np.array([np.einsum("ij,ij->i", genes @ matrix, genes) for genes, matrix in both])
+
     def _update(self, gene: int, sign: float) -> None:
-        changes = [of_set.update(gene, sign) for of_set in self._sets]
+        """Measure a gene, or no more for the sign −1."""
+        changes = np.empty(len(self._genes))
+        for k, genes in enumerate(self._genes):
+            g = genes[gene]
+            u, v = self._inverses[k] @ g, self._curved_inverses[k] @ g
+            s, a = 1.0 + sign * (g @ u), g @ v
+            gu, gv = (genes @ np.column_stack([u, v])).T
+            self._lengths[k] -= gu**2 / (sign * s)
+            self._curved[k] += gu * (a / s * gu - 2.0 * sign * gv) / s
+            uu, uv = np.outer(u, u), sign * np.outer(u, v)
+            self._inverses[k] -= uu / (sign * s)
+            self._curved_inverses[k] += (a / s * uu - uv - uv.T) / s
+            changes[k] = -sign * a / s  # of Tr(W E)
         if self._across is not None:
-            self._across.move(np.array(changes))
+            self._across.move(changes)
 
     @property
     def waiting(self) -> Array:
         """What each gene would gain next, shape (n_genes,)."""
         if self._criterion == "determinant":
-            return np.asarray(sum(np.log1p(of_set.lengths) for of_set in self._sets))
-        gains = np.array([of_set.curved / (1.0 + of_set.lengths) for of_set in self._sets])
+            return np.asarray(sum(np.log1p(self._lengths)))
+        gains = self._curved / (1.0 + self._lengths)
         return np.asarray(
             gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
         )
@@ -147,12 +136,10 @@ _ROUNDING = 1e-12
 
 
 def select(problem: Problem) -> Panel:
-    """Choose genes one by one, each the one that lowers F most beside those before it, and one of
-    each set that is alike.
+    """Choose genes one by one, each the one that lowers F most, and one of each set that is alike.
 
     Panels are nested: the first k genes are the panel of k genes, whatever the number asked for.
-    `preserved` is of all genes that were tried, which are more than the panel where no number is
-    given.
+    `preserved` is of all genes that were tried: more than the panel where no number is given.
     """
     fixed, n_genes = problem.fixed, problem.n_genes
     alike = problem.sets_alike.values()
@@ -168,7 +155,7 @@ def select(problem: Problem) -> Panel:
 def certified(
     problem: Problem, greedy: Greedy, preserved: Array, n_selected: int, size: int
 ) -> Panel:
-    """Return the panel of the first genes of a choice, with bounds on all panels of at most `size`
+    """Return the panel of the first genes of a choice, with bounds on all of at most `size`
     genes.
     """
     fixed, n_genes = problem.fixed, len(problem.genes)
@@ -186,7 +173,7 @@ def certified(
     beta[fixed], holding[fixed], lacking[fixed] = 1.0, -np.inf, np.inf
     gains = np.where(greedy.barred, 0.0, greedy.waiting)
     return Panel(
-        scores=without_ties(in_order(greedy.picked, gains)),
+        scores=in_order(greedy.picked, gains),
         weights=beta,
         n_selected=n_selected,
         preserved=preserved,
@@ -198,13 +185,12 @@ def certified(
 def optimality(errors: Array, lower: Array) -> Array:
     """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is left.
 
-    `errors` are F of no gene beside those of `include`, of the first, …; `lower` bounds F for 1, 2,
-    … genes.
+    `errors` are F of no gene beside those that must be in, of the first, …; `lower` bounds F.
     """
     reach = errors[0] - lower
-    share = np.full(len(lower), np.nan)
-    np.divide(errors[0] - errors[1:], reach, out=share, where=reach > _ROUNDING * errors[0])
-    return np.asarray(np.minimum(share, 1.0))  # rounding, where the panel is the best
+    reach = np.where(reach > _ROUNDING * errors[0], reach, np.nan)
+    # more than 1 is rounding, where the panel is the best
+    return np.asarray(np.minimum((errors[0] - errors[1:]) / reach, 1.0))
 
 
 def fewest_genes(preserved: Array, at_least: int, exhausted: str | None = None) -> int:
@@ -213,8 +199,6 @@ def fewest_genes(preserved: Array, at_least: int, exhausted: str | None = None) 
     if len(enough):
         return max(int(enough[0]) + 1, at_least)
     why = "they do not reach it" if exhausted is None else f"{exhausted} is full"
-    log.warning(
-        f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the structure. "
-        f"Without `n_genes`, {SHARE:.0%} is the target, but {why}."
-    )
+    text = f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the structure."
+    log.warning(f"{text} Without `n_genes`, {SHARE:.0%} is the target, but {why}.")
     return len(preserved)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: What a panel may lose to be nearly the best, as a share of what the best one preserves.
 TOLERANCE = 0.005
 #: Differences of F that count as rounding, as a share of F without genes: a statement must hold by
-#: more.  Bounds in double and in extended precision differ by a millionth of it.
+#: more.
 ROUNDING = 1e-9
 #: What is known of a gene: it is in every panel that is nearly the best, that is open, or in none.
 STATES = EVERY, OPEN, NONE = "every", "open", "none"
@@ -171,8 +171,7 @@ class Method:
     reference: ClassVar[str] = ""
     #: Whether it chooses the number of genes where none is given.
     chooses_size: ClassVar[bool] = False
-    #: Whether genes come from the criterion for panels: it answers every problem, takes cells
-    #: without their matrix, and its panels hold whole genes.
+    #: Whether genes come from the criterion: it answers every problem, without the matrix.
     by_criterion: ClassVar[bool] = False
     #: Whether it needs all directions of the cells, those too that no gene reaches.
     whole_space: ClassVar[bool] = False
@@ -205,11 +204,7 @@ class Certificates:
     start: float
 
     def over(self, earlier: Certificates, genes: Index) -> Self:
-        """Return these certificates of some genes, with earlier ones of these and all others.
-
-        Bounds here are of panels of these genes alone: a panel that holds another one has that
-        one's bound.
-        """
+        """Return these certificates of panels of some genes alone, with earlier ones of all."""
         holding, lacking = earlier.holding.copy(), earlier.lacking.copy()
         beyond = np.delete(holding, genes).min(initial=np.inf)
         holding[genes] = np.maximum(holding[genes], np.minimum(self.holding, beyond))
@@ -217,9 +212,7 @@ class Certificates:
         return replace(self, holding=holding, lacking=lacking)
 
     def of(self, tolerance: float = 0.0) -> NDArray[np.str_]:
-        """Return one of :data:`STATES` for each gene, for panels that lose at most `tolerance` of
-        what the best panel known preserves.
-        """
+        """Return one of :data:`STATES` for each gene, for panels that lose at most `tolerance`."""
         return np.array(STATES)[self.codes(tolerance)]
 
     def codes(self, tolerance: float) -> NDArray[np.int8]:
@@ -261,10 +254,8 @@ class Panel:
     n_selected: int
     #: Share of what all genes preserve that the first 1, 2, … genes preserve.
     preserved: Array = field(default_factory=lambda: np.empty(0))
-    #: Lower bound on that share relative to the best panel of this size; NaN where nothing is left
-    #: to preserve, and up to the genes that had to be in.  Under limits the best panel is the best
-    #: within them: of the whole size with at most as many genes, of the beginnings within the upper
-    #: limits.
+    #: Lower bound on that share relative to the best panel of this size within limits (beginnings:
+    #: upper limits); NaN where nothing is left to preserve, and up to the genes that had to be in.
     optimality: Array = field(default_factory=lambda: np.empty(0))
     #: What is known of the genes of all panels that are nearly the best; None: nothing.
     certificates: Certificates | None = None
@@ -305,10 +296,7 @@ def adds_nothing(losses: Array) -> NDArray[np.bool_]:
 
 
 def by_value(values: Array, problem: Problem, **info: Any) -> Panel:
-    """Return the panel of the largest values, after those that must be in, in the same order.
-
-    Weights are the values, scores too: those that must be in are lifted above all others.
-    """
+    """Return the panel of the largest values, after those that must be in, in the same order."""
     n_genes: Any = problem.n_genes
     include = problem.fixed
     lowest, highest = values.min(), values.max()
@@ -318,13 +306,13 @@ def by_value(values: Array, problem: Problem, **info: Any) -> Panel:
 
 
 def in_order(picked: Sequence[int] | Index, waiting: Array) -> Array:
-    """Return scores of genes that were picked one by one: 1 + (place from the end)/n.
+    """Return scores without ties of genes that were picked one by one: 1 + (place from the end)/n.
 
     Those of the others are what they would gain next, relative to the best of these.
     """
     scores = waiting / max(np.delete(waiting, picked).max(initial=0.0), np.finfo(float).tiny)
     scores[picked] = 2.0 - np.arange(len(picked)) / len(picked)
-    return np.asarray(scores)
+    return without_ties(scores)
 
 
 def without_ties(scores: Array) -> Array:
@@ -336,8 +324,8 @@ def without_ties(scores: Array) -> Array:
     position = np.empty(len(scores))
     position[order] = np.arange(len(scores)) - firsts[level[order]]
     spread = scores - 0.5 * gaps[level] * position / counts[level]
-    # Bits of floating-point numbers, read as integers, are in their order: each number becomes the
-    # nearest below or equal to it that is below those before.
+    # Bits of floats, read as integers, are in their order: each becomes the nearest below or equal
+    # to it that is below those before.
     best_first = np.argsort(-spread, kind="stable")
     lowest, positions = np.int64(np.iinfo(np.int64).min), np.arange(len(spread))
     bits = np.ascontiguousarray(spread[best_first], dtype=np.float64).view(np.int64)

@@ -5,7 +5,7 @@ bounds them, and by reduced costs (:mod:`.relaxation`) more genes are in, or out
 there that is as good as the best known.  Of the rest the one of weight nearest to ½ is in, or out,
 in the two nodes that follow.  The node of the least bound comes first (Land & Doig 1960; for
 optimal designs: Ponte, Fampa & Lee 2023).  Panels come from weights, the largest first, and from
-:mod:`.exchanges`.
+exchanges (:mod:`.constrained`).
 
 A bound is above F of a panel only by more than :data:`.panel.ROUNDING`: what is proven is
 that no panel is better than by rounding, and panels that are as good but for rounding are found.
@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..errors import show_stage
-from .constrained import select_within
-from .exchanges import Exchanges
+from .constrained import Exchanges, select_within
 from .greedy import Greedy, select
-from .panel import NONE, OPEN, ROUNDING, Certificates, Panel, Proof, in_order, without_ties
+from .panel import NONE, OPEN, ROUNDING, Certificates, Panel, Proof, in_order
 from .relaxation import Point, Polytope, relaxed, without_zeros
 
 if TYPE_CHECKING:
@@ -70,25 +69,12 @@ class _Node(NamedTuple):
 
 
 class Search:
-    """Branch and bound over panels of at most `size` genes.
-
-    Parameters
-    ----------
-    blocks
-        The criterion on each set of cells, whose sum counts.
-    rows
-        Limits on the panel.
-    size
-        Most genes of a panel.
-    fixed
-        Genes that every panel holds.
-    panel
-        A panel within the limits.
-    """
+    """Branch and bound over panels of at most `size` genes."""
 
     def __init__(
         self, blocks: Sequence[Block], rows: Rows, size: int, fixed: Index, panel: Index
     ) -> None:
+        """Start from a panel within limits, where each holds the genes of `fixed`."""
         self.blocks, self.rows, self.fixed = blocks, rows, fixed
         self.size, self.n_genes = min(size, rows.n_genes), rows.n_genes
         self.polytope = Polytope.of(rows, self.size)
@@ -135,8 +121,8 @@ class Search:
         return sum(block.only(panel).value(np.ones(len(panel))) for block in self.blocks)
 
     def tighten(self, lacking: Array, tolerance: float, until: float) -> None:
-        """Look for genes that are in every panel which loses at most `tolerance` of what the best
-        one preserves: by the relaxation without each, the most needed first, by what is known.
+        """Look for genes in every panel which loses at most `tolerance` of what the best preserves:
+        by the relaxation without each, the most needed first.
         """
         self.lacking = lacking.copy()
         above = self.error + tolerance * (self.start - self.error) + self.safe
@@ -160,12 +146,9 @@ class Search:
             in_some[inside] = in_some[open_genes] = True
             in_every &= np.isin(np.arange(self.n_genes), inside)
         beyond = np.nextafter(self.error + self.safe, np.inf)  # as all that was left out is
-        return Certificates(
-            holding=np.where(in_some, self.holding, np.maximum(self.holding, beyond)),
-            lacking=np.where(in_every, np.maximum(self.lacking, beyond), self.lacking),
-            error=self.error,
-            start=self.start,
-        )
+        holding = np.where(in_some, self.holding, np.maximum(self.holding, beyond))
+        lacking = np.where(in_every, np.maximum(self.lacking, beyond), self.lacking)
+        return Certificates(holding, lacking, self.error, self.start)
 
     def _branch(self, node: _Node) -> None:
         """Bound the panels of a node, and part them in two."""
@@ -237,8 +220,8 @@ class Search:
     def _relaxed(
         self, inside: Index, genes: Index, beta: Array, enough: float, bound: float = -np.inf
     ) -> tuple[Polytope, Point] | None:
-        """Return what limits leave to some genes beside those inside, and the relaxation; None: no
-        panel is within the limits.
+        """Return what limits leave to some genes, and the relaxation; None where that is
+        nothing.
         """
         polytope = self.polytope.remaining(inside, genes)
         if polytope is None:
@@ -308,9 +291,8 @@ def best(problem: Problem) -> Panel:
     """Choose the best panel, and prove it if there is time.
 
     It has as many genes as the greedy choice, or, where limits say how many there may be, any
-    number within them.  Panels of different sizes are not nested; genes are in the order of a
-    greedy choice among them.  Whoever interrupts it gets the best panel so far.  The criterion is
-    a sum over its blocks.
+    number within them, in the order of a greedy choice among them.  Whoever interrupts it gets the
+    best panel so far.  The criterion is a sum over its blocks.
     """
     time_limit, tolerance = problem.time_limit, problem.tolerance
     until = np.inf if time_limit is None else time.monotonic() + time_limit
@@ -355,7 +337,7 @@ def best(problem: Problem) -> Panel:
         ratio = np.full(len(greedy.picked), np.nan)
         np.divide(gains * share[:n], gained[:n], out=ratio[:n], where=gained[:n] > 0)
         share = np.minimum(ratio, 1.0)
-        scores = without_ties(in_order(greedy.picked, greedy.waiting))
+        scores = in_order(greedy.picked, greedy.waiting)
         preserved = problem.preserved(greedy.picked)
         panel = replace(panel, scores=scores, n_selected=len(preserved), preserved=preserved)
     best_gain, most_gain = errors[n_fixed] - proof.error, errors[n_fixed] - proof.lower

@@ -3,8 +3,7 @@
     minimise F(β)  over  0 ≤ β ≤ 1,  A β ≤ b
 
 F is convex, so that at any β and for every panel s of k genes ``F(s) ≥ F(β) + ∇F(β)ᵀ(s − β)``,
-which is smallest for the k genes of steepest gradient.  One gradient bounds the panels of every
-size, whether β is a minimiser or not; bounds are close where it is one for that size.
+which is smallest for the k genes of steepest gradient: one gradient bounds panels of every size.
 
 The first row of A counts genes; the others are upper limits, and lower ones with their signs
 turned.  Newton steps for the optimality conditions with a duality measure μ that falls to zero,
@@ -67,22 +66,13 @@ _GAP, _ROUGH_GAP = 1e-5, 1e-3
 
 
 class Relaxation(NamedTuple):
-    """The choice of genes with weights between 0 and 1.
+    """The choice of genes with weights between 0 and 1."""
 
-    Attributes
-    ----------
-    lower
-        Bound of the criterion for panels of 1, 2, … genes within the upper limits: none is below
-        it.  The last one is of panels within all limits.
-    beta
-        Nearly best weights of the largest panel, shape (n_genes,).
-    holding, lacking
-        Bounds for panels of the largest number that hold each gene, and that lack it, shape
-        (n_genes,).
-    """
-
+    #: Bounds for panels of 1, 2, … genes within the upper limits, the last one within all limits.
     lower: Array
+    #: Nearly best weights of the largest panel, shape (n_genes,).
     beta: Array
+    #: Bounds for panels of the largest number that hold, or lack, each gene, shape (n_genes,).
     holding: Array
     lacking: Array
 
@@ -97,19 +87,10 @@ def relax(
 ) -> Relaxation:
     """Bound panels of 1 to `n_sizes` genes within limits, and return the weights of the largest.
 
-    Parameters
-    ----------
-    blocks
-        The criterion on each set of cells, with ``covered`` genes that every panel holds besides.
-    size
-        Most genes of a panel, at most as many as there are.
-    rows
-        What the limits leave beside those genes; None: there are none.
-    n_sizes
-        Genes of the panel that is judged, whose bound is that of panels of at most `size`; None:
-        as many.
-    alike
-        Limits that are looked at only where the weights break them.
+    `blocks` are the criterion on each set of cells, with ``covered`` genes that every panel holds
+    besides; `rows` is what limits leave beside these.  The panel that is judged has `n_sizes` genes
+    (None: `size`), and its bound is that of panels of at most `size`.  Limits of genes that are
+    `alike` are looked at only where the weights break them.
     """
     n_genes = len(blocks[0].genes)
     n_sizes = size if n_sizes is None else n_sizes
@@ -149,8 +130,8 @@ def relax(
 def relax_beside(
     problem: Problem, blocks: Sequence[Block], chosen: Index, size: int
 ) -> tuple[Index, Relaxation]:
-    """Return the genes that may join those of a panel that had to be in, and their relaxed choice,
-    of `size` genes with these.
+    """Return genes that may join those that had to be in, and the relaxed choice of `size`
+    in all.
     """
     fixed, limits, alike = problem.fixed, None, None
     may_join = ~np.isin(np.arange(len(problem.genes)), fixed)
@@ -173,9 +154,8 @@ def relax_beside(
 
 @dataclass(frozen=True)
 class Polytope:
-    """Panels in parts within limits: ``matrix @ β ≤ most``, the number of genes first.
-
-    Rows are in units of their limits.
+    """Panels in parts within limits: ``matrix @ β ≤ most`` in units of these, genes' number
+    first.
     """
 
     matrix: Array
@@ -195,10 +175,8 @@ class Polytope:
         return cls(matrix, most)
 
     def remaining(self, inside: Index, genes: Index) -> Polytope | None:
-        """Return what limits leave to some genes where others are in; None where no panel is within
-        them.
-
-        Rows that all of the genes fit are left out.
+        """Return what limits leave to some genes where others are in, without rows that all of them
+        fit; None where no panel is within the limits.
         """
         room = self.most - self.matrix[:, inside].sum(axis=1)
         matrix = self.matrix[:, genes]
@@ -236,9 +214,8 @@ def relaxed(
     enough: float = np.inf,
     slopes: Array | None = None,
 ) -> Point:
-    """Nearly the best β, from a first guess, and the bound it gives.
+    """Nearly the best β, from a first guess with its `slopes` of F, and the bound it gives.
 
-    `slopes` are those of F, or of a bound of it, at the first guess; None: they are computed.
     It ends once F is above the bound by `gap` at most, or the bound reaches `enough`.  Where no
     panel is within the limits the bound grows without end.
     """

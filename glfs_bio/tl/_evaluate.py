@@ -13,7 +13,7 @@ import pandas as pd
 from .. import checks, options
 from .._anndata import columns, names, read, results, space, stale, summaries
 from .._anndata.tool import Result, tool
-from ..cells.spec import StructureSpec
+from ..cells.cells import StructureSpec
 from ..criterion.panel import n_matched
 from ..data.threads import few_threads
 from ..errors import InvalidValue, listed, naming, note, short, show_stage

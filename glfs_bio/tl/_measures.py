@@ -13,7 +13,7 @@ import pandas as pd
 from .._anndata import read
 from .._anndata.all_genes import view_of_all_genes
 from ..cells.graph import MOST_EXACT
-from ..criterion.platform import OnPlatform
+from ..criterion.criterion import OnPlatform
 from ..data.matrix import RowMatrix, moments
 from ..measures import cells as measures
 from ..measures import labels as readers

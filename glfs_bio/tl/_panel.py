@@ -15,7 +15,7 @@ from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import of_object, specified, structure_of
 from .._anndata.tool import Result
-from ..cells.spec import StructureSpec
+from ..cells.cells import StructureSpec
 from ..criterion.panel import MIN_SCORE, MeasuredPanel
 from ..criterion.platform import AS_REFERENCE, Detection
 from ..data.threads import few_threads

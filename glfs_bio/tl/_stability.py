@@ -19,8 +19,7 @@ from .._anndata import target as targets
 from .._anndata.lean import Held, Lean
 from .._anndata.structure import specified
 from .._anndata.tool import Result, tool
-from ..cells.cells import FEWEST_CELLS
-from ..cells.spec import OF_STORED, StructureSpec
+from ..cells.cells import FEWEST_CELLS, OF_STORED, StructureSpec
 from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
 from ..errors import InvalidValue, NotFound, short, show_stage, warn, without_notes

@@ -8,15 +8,15 @@ from scipy.linalg import subspace_angles
 
 from glfs_bio import pp, tl
 from glfs_bio._anndata import all_genes
-from glfs_bio.cells.pca import principal_components
 from glfs_bio.data.matrix import RowMatrix
+from glfs_bio.data.products import Products, principal_components
 from glfs_bio.measures import cells
 
 
 @pytest.mark.parametrize("dense", [False, True])
 def test_components_of_many_cells_are_those_of_a_part(pbmc, monkeypatch, dense):
     data = pbmc.X.toarray() if dense else pbmc.X.tocsr()
-    exact = principal_components(data, 50, 0)
+    exact = principal_components(Products.of(data), 50, 0)
     monkeypatch.setattr(all_genes, "MOST_EXACT", 350)
     near = all_genes.components(RowMatrix(data), 0)
     assert near.shape == exact.shape

@@ -17,7 +17,7 @@ from glfs_bio import GLFS, Limits, pp, tl
 from glfs_bio._anndata import alike
 from glfs_bio._anndata.results import request_of
 from glfs_bio._anndata.structure import slot_of
-from glfs_bio.cells.spec import StructureSpec
+from glfs_bio.cells.cells import StructureSpec
 from glfs_bio.errors import InvalidValue, NotFound
 
 NOISY = ["RPL3", "RPS6", "RPLP0", "x1"]

@@ -15,7 +15,7 @@ from refusals import refused
 from glfs_bio import Limits, Platform, Preserve, pp, tl
 from glfs_bio._anndata import structure as structures
 from glfs_bio._anndata.results import request_of
-from glfs_bio.cells.spec import StructureSpec
+from glfs_bio.cells.cells import StructureSpec
 from glfs_bio.errors import InvalidValue
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]

@@ -10,12 +10,10 @@ from all_panels import greedy_panel
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
-from glfs_bio.cells.cells import build_problems
-from glfs_bio.cells.spec import StructureSpec
-from glfs_bio.criterion.across import Largest
-from glfs_bio.criterion.criterion import Criterion, Target
-from glfs_bio.criterion.platform import Detection, OnPlatform
-from glfs_bio.criterion.targets import LabelsTerm
+from glfs_bio.cells.cells import StructureSpec, build_problems
+from glfs_bio.criterion.criterion import Criterion, LabelsTerm, OnPlatform, Target
+from glfs_bio.criterion.error import Largest
+from glfs_bio.criterion.platform import Detection
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from glfs_bio.cells.cells import build_problems
-from glfs_bio.cells.spec import StructureSpec
+from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.criterion.criterion import Criterion, units_of_noise
-from glfs_bio.criterion.instrument import Instrument
+from glfs_bio.criterion.platform import Detection
 from glfs_bio.options import Request
 from glfs_bio.selection import rank_genes
 from glfs_bio.solvers.panel import Candidates
@@ -40,7 +39,7 @@ def test_it_is_the_definition(criterion, by_definition):
 
 def test_what_an_instrument_detects(problems, by_definition):
     """All genes count for what is to be kept, and the panel's as the instrument measures them."""
-    instrument = Instrument(np.linspace(0.0, 1.0, 12))
+    instrument = Detection(np.linspace(0.0, 1.0, 12))
     there = Criterion(problems, instrument=instrument)
     lengths = [
         instrument.gain(np.ones((12, 1)), problem, there.targets[0].noise) for problem in problems
@@ -54,7 +53,7 @@ def test_what_an_instrument_detects(problems, by_definition):
 def test_a_gene_is_as_long_as_its_signal_on_the_instrument(problems):
     """Its direction stays, and a gene that does not vary in the reference has none."""
     signal = np.linspace(0.0, 3.0, 12)
-    there = Criterion(problems, instrument=Instrument(np.ones(1), signal))
+    there = Criterion(problems, instrument=Detection(signal=signal))
     here = Criterion(problems)
     for plain, block, target in zip(here.blocks, there.blocks, there.targets, strict=True):
         squares = (block.genes**2).sum(axis=1)

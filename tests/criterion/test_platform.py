@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from all_panels import greedy_panel
 
-from glfs_bio.criterion.instrument import Instrument
-from glfs_bio.criterion.platform import Detection, OnPlatform
+from glfs_bio.criterion.criterion import OnPlatform
+from glfs_bio.criterion.platform import Detection
 
 EVERY = np.arange(12)
 
@@ -46,8 +46,8 @@ def test_the_chosen_panel_bears_failures_better(criterion):
 
 def test_dark_genes_are_dark_on_an_instrument():
     """Amplitudes are in proportion to small efficiencies, 1 in the middle, logarithms beyond."""
-    instrument = Instrument(np.array([0.0, 1e-4, 1.0, 2.0, 4.0, 100.0]))
-    heights = instrument.amplitude(instrument.efficiency)
+    instrument = Detection(np.array([0.0, 1e-4, 1.0, 2.0, 4.0, 100.0]))
+    heights = instrument.amplitude(instrument.detected)
     assert heights[0] == 0.0
     assert heights[1] / heights[3] == pytest.approx(1e-4 / instrument.middle / np.log(2), rel=1e-3)
     assert instrument.amplitude(np.array([instrument.middle])) == pytest.approx(1.0)

@@ -11,10 +11,13 @@ from glfs_bio.criterion.criterion import (
     NOISE_OF_CELLS,
     POWER,
     Criterion,
+    ExpressionTerm,
+    GenesTerm,
+    LabelsTerm,
     StructureTerm,
     Target,
+    ValuesTerm,
 )
-from glfs_bio.criterion.targets import ExpressionTerm, GenesTerm, LabelsTerm, ValuesTerm
 from glfs_bio.errors import InvalidValue
 
 CODES = np.repeat([0, 1, 2], 20)

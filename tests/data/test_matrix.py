@@ -18,7 +18,7 @@ from glfs_bio.data import matrix as rows
 from glfs_bio.data import products
 from glfs_bio.data import threads as parallel
 from glfs_bio.data.matrix import RowMatrix, is_sparse, moments, no_rows
-from glfs_bio.data.products import Dense, Sparse
+from glfs_bio.data.products import Products
 from glfs_bio.errors import InvalidValue
 
 
@@ -146,10 +146,10 @@ def test_products_of_a_sparse_matrix(index, precision, exact, compiled, monkeypa
     x.indices, x.indptr = x.indices.astype(index), x.indptr.astype(index)
     rng = np.random.default_rng(1)
     weights, scores = rng.normal(size=(700, 5)), rng.normal(size=(40, 5))
-    known = products.products(x)
+    known = Products.of(x)
     for product, expected in (
         (known.times(weights.astype(precision)), x.toarray() @ weights),
-        (known.transposed_times(scores.astype(precision)), x.toarray().T @ scores),
+        (known.transposed.times(scores.astype(precision)), x.toarray().T @ scores),
     ):
         assert product.dtype == precision
         np.testing.assert_allclose(product, expected, atol=exact * np.abs(expected).max())
@@ -157,21 +157,21 @@ def test_products_of_a_sparse_matrix(index, precision, exact, compiled, monkeypa
 
 def test_threads_do_not_change_a_bit(monkeypatch):
     x, weights = counts_like(0.1), np.random.default_rng(1).normal(size=(700, 19))
-    expected = Sparse(x).times(weights)
+    expected = Products(x, True).times(weights)
     for n_threads in (1, 2, 7):
         monkeypatch.setattr(parallel, "n_threads", lambda n_threads=n_threads: n_threads)
-        np.testing.assert_array_equal(Sparse(x).times(weights), expected)
+        np.testing.assert_array_equal(Products(x, True).times(weights), expected)
 
 
 def test_matrices_with_few_zeros_are_worked_on_as_dense_ones():
     """Zeros count whether they are stored or not."""
     x = counts_like(0.9)
     for container in (x, x.toarray()):
-        assert isinstance(products.products(container), Dense)
+        assert not Products.of(container).mostly_zero
     x.data[x.data < 4.0] = 0.0
     for container in (x, counts_like(0.1)):
         assert is_sparse(container.toarray())
-        assert isinstance(products.products(container), Sparse)
+        assert Products.of(container).mostly_zero
 
 
 def test_single_products_do_not_depend_on_block_precision_or_unit():
@@ -179,7 +179,7 @@ def test_single_products_do_not_depend_on_block_precision_or_unit():
     weights = np.random.default_rng(1).normal(size=(x.shape[1], 4))
 
     def times(matrix, weights=weights):
-        return Sparse(matrix).single_times(weights)
+        return Products(matrix, True).single_times(weights)
 
     plain = times(x)
     assert np.abs(plain - x.toarray() @ weights).max() < 1e-5 * np.abs(plain).max()
@@ -197,9 +197,9 @@ def test_single_products_do_not_depend_on_block_precision_or_unit():
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_products_are_freed_at_once(precision):
     counts = np.random.default_rng(0).poisson(0.3, (30, 8))
-    known = Sparse(sparse.csr_array(counts.astype(precision)))
+    known = Products(sparse.csr_array(counts.astype(precision)), True)
     known.single_times(np.ones((8, 2)))
-    known.in_single[0].transposed_times(np.ones((30, 2)))
+    known.in_single[0].transposed.times(np.ones((30, 2)))
     left = weakref.ref(known)
     del known  # a pass over many blocks would keep them all until Python looks for cycles
     assert left() is None

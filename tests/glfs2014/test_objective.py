@@ -11,8 +11,7 @@ from hypothesis import assume, event, given, reject, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from glfs_bio.cells.cells import build_problems
-from glfs_bio.cells.spec import StructureSpec
+from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.errors import InvalidType, InvalidValue
 from glfs_bio.glfs2014 import Exact, path
 from glfs_bio.glfs2014.path import minimise, two_loop

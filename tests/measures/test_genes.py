@@ -13,8 +13,7 @@ from scipy.stats import spearmanr
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
 
-from glfs_bio.cells.cells import build_problems
-from glfs_bio.cells.spec import StructureSpec
+from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.errors import InvalidValue
 from glfs_bio.measures.genes import imputed, redundancy, sums, totals, totals_by_label
 from glfs_bio.tl._stability import consensus, jaccard

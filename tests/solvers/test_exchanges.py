@@ -19,10 +19,9 @@ from all_panels import (
     tried,
 )
 
-from glfs_bio.criterion.across import Largest
-from glfs_bio.solvers.constrained import select_within
+from glfs_bio.criterion.error import Largest
+from glfs_bio.solvers.constrained import Exchanges, select_within
 from glfs_bio.solvers.constraints import Rows
-from glfs_bio.solvers.exchanges import Exchanges
 from glfs_bio.solvers.greedy import Greedy
 
 SEEDS = range(8)

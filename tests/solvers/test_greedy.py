@@ -10,8 +10,7 @@ import pytest
 from all_panels import NONE, greedy_panel, problem_of, tried
 from numpy.testing import assert_allclose
 
-from glfs_bio.cells.cells import build_problems
-from glfs_bio.cells.spec import StructureSpec
+from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.solvers.greedy import LARGEST, SHARE, Greedy, select
 

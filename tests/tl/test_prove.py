@@ -12,7 +12,7 @@ from refusals import refused
 
 from glfs_bio import Limits, Platform, pp, tl
 from glfs_bio._anndata import results, stale
-from glfs_bio.criterion.platform import OnPlatform
+from glfs_bio.criterion.criterion import OnPlatform
 from glfs_bio.errors import Caution, InvalidValue
 from glfs_bio.solvers import prove
 from glfs_bio.tl import _prove

@@ -183,13 +183,12 @@ def test_a_column_that_went_is_named_with_those_that_are_there(adata, where):
 
 
 def test_named_representation_and_graph_are_used(pbmc, monkeypatch):
-    from glfs_bio.cells import graph
-    from glfs_bio.cells import pca as subspace
+    from glfs_bio.cells import cells, graph
 
     def refuse(*_args, **_kwargs):
         pytest.fail("computed although it was named")
 
-    monkeypatch.setattr(subspace, "principal_components", refuse)
+    monkeypatch.setattr(cells, "principal_components", refuse)
     monkeypatch.setattr(graph, "knn_graph", refuse)
     quiet(pbmc, 10, n_resamples=2, use_rep="X_pca", neighbors_key="neighbors")
     assert pbmc.uns["glfs_stability"]["params"]["use_rep"] == "X_pca"

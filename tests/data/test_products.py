@@ -9,19 +9,22 @@ import pytest
 from refusals import refused
 from scipy import sparse
 
-from glfs_bio.cells import pca as subspace
-from glfs_bio.cells.cells import take_sample
+from glfs_bio.cells.cells import full_rank_fits, orthonormal, take_sample
 from glfs_bio.data.matrix import RowMatrix
-from glfs_bio.data.products import ScaledGenes, leading_eigenvectors, products
+from glfs_bio.data.products import (
+    Products,
+    ScaledGenes,
+    leading_eigenvectors,
+    principal_components,
+    spread,
+)
 from glfs_bio.errors import InvalidValue
 
 
 def test_orthonormal_drops_what_is_not_there():
     rng = np.random.default_rng(0)
     columns = rng.normal(size=(20, 3))
-    basis = subspace.orthonormal(
-        np.hstack([columns, columns @ rng.normal(size=(3, 2)), np.ones((20, 1))])
-    )
+    basis = orthonormal(np.hstack([columns, columns @ rng.normal(size=(3, 2)), np.ones((20, 1))]))
     assert basis.shape == (20, 3)
     np.testing.assert_allclose(basis.T @ basis, np.eye(3), atol=1e-12)
 
@@ -30,9 +33,9 @@ def test_leading_components_are_those_of_arpack(real):
     from sklearn.decomposition import PCA
 
     x = sparse.csr_array(np.log1p(real("sc_mixology_singlets1021").X))[:, :4000]
-    components = subspace.orthonormal(subspace.principal_components(x, 50))
+    components = orthonormal(principal_components(Products.of(x), 50))
     best = PCA(50, svd_solver="arpack", random_state=0).fit_transform(x)
-    leading = subspace.orthonormal(best)[:, :16]
+    leading = orthonormal(best)[:, :16]
     assert np.sum((components.T @ leading) ** 2) > 0.9999999 * 16
 
 
@@ -43,10 +46,8 @@ def test_components_of_many_cells_from_those_of_a_sample(holder, mostly_zero):
     x = np.kron(np.eye(3, 12) * 3, np.ones((40, 1))) + rng.normal(scale=0.2, size=(120, 12))
     cells, scale = RowMatrix(holder(x)), np.linspace(0.5, 2, 12)
     mean = x.mean(axis=0)
-    start = ScaledGenes(products(x[::4]), scale).loadings(4, 0)
-    scores, basis, projections = subspace.spread(
-        cells, start, 2, mean, scale, mostly_zero=mostly_zero
-    )
+    start = ScaledGenes(Products.of(x[::4]), scale).loadings(4, 0)
+    scores, basis, projections = spread(cells, start, 2, mean, scale, mostly_zero=mostly_zero)
     left, sizes, _ = np.linalg.svd((x - mean) * scale, full_matrices=False)
     np.testing.assert_allclose(np.linalg.norm(scores, axis=0), sizes[:2], rtol=1e-3)
     np.testing.assert_allclose(np.abs(np.sum(basis * left[:, :2], axis=0)), 1.0, rtol=1e-3)
@@ -115,7 +116,7 @@ def expression(share, size=(300, 700)):
 def test_products(kind, share, exact):
     x = expression(share)
     scale = np.linspace(0.1, 10.0, x.shape[1])
-    genes = ScaledGenes(products(kind(x)), scale)
+    genes = ScaledGenes(Products.of(kind(x)), scale)
     centred = (x - x.mean(axis=0)) * scale
     rng = np.random.default_rng(1)
     weights, scores = rng.normal(size=(x.shape[1], 4)), rng.normal(size=(x.shape[0], 4))
@@ -130,12 +131,12 @@ def test_products(kind, share, exact):
 
 def test_units_of_any_size():
     x = expression(0.1)
-    expected = ScaledGenes(products(sparse.csr_array(x)), np.ones(700))
+    expected = ScaledGenes(Products.of(sparse.csr_array(x)), np.ones(700))
     for size in (2.0**-150, 2.0**150):
-        scaled = ScaledGenes(products(sparse.csr_array(x * size)), np.ones(700))
+        scaled = ScaledGenes(Products.of(sparse.csr_array(x * size)), np.ones(700))
         stored = [genes.products.matrix.data for genes in (scaled, expected)]
         np.testing.assert_array_equal(*stored)
-    nothing = ScaledGenes(products(sparse.csr_array((30, 700))), np.ones(700))
+    nothing = ScaledGenes(Products.of(sparse.csr_array((30, 700))), np.ones(700))
     assert not nothing.scores(np.ones((700, 2))).any()
 
 
@@ -152,22 +153,22 @@ def test_components_are_the_same_to_rounding_from_any_container(share):
     components = []
     for container in (x, sparse.csr_array(x), sparse.csc_matrix(x), shuffled, with_zeros):
         sample = take_sample(RowMatrix(container), all_cells=False, random_state=0)
-        components.append(subspace.principal_components(sample.products, 20))
+        components.append(principal_components(sample.products, 20))
     for others in components[1:]:
         np.testing.assert_allclose(others, components[0], atol=1e-9 * np.abs(components[0]).max())
 
 
 def test_components_of_containers_that_are_no_sample(clusters, container):
-    expected = subspace.principal_components(clusters, 5)
-    components = subspace.principal_components(container(clusters), 5)
+    expected = principal_components(Products.of(clusters), 5)
+    components = principal_components(Products.of(container(clusters)), 5)
     np.testing.assert_allclose(abs(components), abs(expected), atol=1e-8)
-    assert subspace.principal_components(container(clusters), 60).shape[1] == 40
+    assert principal_components(Products.of(container(clusters)), 60).shape[1] == 40
 
 
 def test_more_cells_than_genes_or_fewer():
     x = expression(0.2, (500, 400))
     for values in (x, x[:300]):
-        scores = subspace.principal_components(sparse.csr_array(values), 6, tolerance=5e-5)
+        scores = principal_components(Products.of(sparse.csr_array(values)), 6, tolerance=5e-5)
         sizes = np.linalg.svd(values - values.mean(axis=0))[1][:6]
         np.testing.assert_allclose(np.linalg.norm(scores, axis=0), sizes, rtol=1e-5)
 
@@ -178,7 +179,7 @@ def test_no_more_components_than_there_are(size):
     levels = rng.lognormal(size=(5, size[1])) * (rng.uniform(size=(5, size[1])) < 0.2)
     x = sparse.csr_array(levels[rng.integers(5, size=size[0])])
     for scale in (np.ones(size[1]), 10.0 ** rng.uniform(-2, 2, size[1])):
-        assert subspace.principal_components(x, 50, scale=scale).shape == (size[0], 4)
+        assert principal_components(Products.of(x), 50, scale=scale).shape == (size[0], 4)
 
 
 def test_a_system_that_does_not_say_its_memory(monkeypatch):
@@ -186,6 +187,6 @@ def test_a_system_that_does_not_say_its_memory(monkeypatch):
         raise OSError
 
     with refused(InvalidValue, "n_comps"):
-        subspace.full_rank_fits(10**7, 10**6)
+        full_rank_fits(10**7, 10**6)
     monkeypatch.setattr(os, "sysconf", unknown)
-    subspace.full_rank_fits(10**7, 10**6)
+    full_rank_fits(10**7, 10**6)
