@@ -43,10 +43,8 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
 
 
 def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Request]:
-    """Return the cells of all datasets, with a batch each or one for every batch of each.
-
-    It has the genes that all have, in the order of the first, and of each what a selection reads.
-    Columns of ``.var`` are those of the first that has them.  The request is for this object.
+    """Return the cells and common genes of all datasets, each a batch or several, and the request
+    for this object.
     """
     spec, limits = request.structure, request.limits
     for name, value in {"use_rep": spec.use_rep, "neighbors_key": spec.neighbors_key}.items():

@@ -34,7 +34,7 @@ class Result:
     returned: str | None = "table"
     #: What is recorded in the place of arguments of the call, or beside them.
     params: dict[str, Any] = field(default_factory=dict)
-    #: What it is of, see :func:`.stale.made_of`.
+    #: What it is of, see :func:`.results.made_of`.
     made_of: Mapping[str, Any] | None = None
     #: Columns of ``.obs`` and ``.var``.
     obs: Mapping[str, Any] | None = None
@@ -55,7 +55,6 @@ def tool(
     The function has the arguments ``adata``, ``panel`` or ``key``, and ``key_added``, which it gets
     as the key that is written.  With ``inplace=False`` the tool returns one value of the result;
     else it stores all of it, with the arguments of the call, and says the lines of its summary.
-    `kind_of_several` is that of a result of a dict of panels, if the function takes one.
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Any]:

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from .. import codec, pl
-from .._anndata import columns, results, stale
+from .._anndata import columns, results
 from ..cells.graph import MOST_EXACT
 from ..errors import Refusal
 from ..pl._results import READINGS
@@ -80,7 +80,7 @@ class Subject:
         for kind in {*map(result_kind, CONTENTS)} - {"selection"}:
             entry = self.adata.uns.get(f"{self.key}_{kind}")
             if results.kind_of(entry) == kind:
-                reasons[kind] = stale.why_outdated(self.adata, entry, self.key)
+                reasons[kind] = results.why_outdated(self.adata, entry, self.key)
         return {kind: why for kind, why in reasons.items() if why is not None}
 
     def result(self, kind: str) -> dict[str, Any] | None:

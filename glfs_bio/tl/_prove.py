@@ -10,7 +10,7 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import names as names_of
-from .._anndata import results, stale, summaries
+from .._anndata import results, summaries
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, short, subject
@@ -291,7 +291,7 @@ def _sharpen(
     results.revise(adata, key, changed, states.add_prefix(f"{key}_"))
     explanation = results.last(adata, "explanation", key)
     entry = adata.uns.get(explanation, {})
-    if "certificate" in entry.get("table", ()) and stale.why_outdated(adata, entry) is None:
+    if "certificate" in entry.get("table", ()) and results.why_outdated(adata, entry) is None:
         rows = adata.var_names.get_indexer(entry["table"]["gene"])
         had_to = must_haves(adata, Named({}, key))
         columns = {name: certified(column, had_to)[rows] for name, column in states.items()}
