@@ -494,7 +494,7 @@ class Request:
 
     def arguments(self) -> dict[str, Any]:
         """Return everything as arguments of :func:`~glfs_bio.pp.select_genes`."""
-        arguments = {name: getattr(self, name) for name in _names(Request)}
+        arguments = {item.name: getattr(self, item.name) for item in fields(self)}
         del arguments["structure"]
         return arguments | self.structure.arguments()
 

@@ -332,8 +332,7 @@ def _report(frame: pd.DataFrame, key: str) -> None:
     of_platform = [name for name in (f"{key}_signal", f"{key}_efficiency") if name in panel]
     unseen = panel.index[panel[of_platform[0]] == 0] if of_platform else ()
     if len(unseen):
-        text = f"`platform` is blind to {len(unseen)} genes of the panel, which add nothing to it"
-        note(f"{text}: {listed(unseen)}. Ask for fewer genes.")
+        note(f"`platform` is blind to {len(unseen)} genes of the panel: {listed(unseen)}.")
     included = panel[f"{key}_included"].to_numpy()
     if included.any():
         idle = panel.index[included & adds_nothing(panel[f"{key}_loss"].to_numpy())]
@@ -350,7 +349,8 @@ def panel_of(
     """
     read.unique_names(adata)
     recorded = request if recorded is None else recorded
-    request = names.settled(adata, request)
+    if request.structure.ignore is not None:
+        request = names.settled(adata, request)
     spec = request.structure
     candidates = names.choose(adata, request)
     inputs = read.inputs(adata, spec)
@@ -370,8 +370,7 @@ def panel_of(
         is_free = request.n_genes is None and target is None
         is_free &= candidates.rows is None or not candidates.rows.budget
         if is_free and not any(subset.has_structure for subset in cells):
-            text = "`n_genes=None` needs a structure above the noise, which these cells lack"
-            raise InvalidValue(f"{text}: give a number, or check that `X` is log-normalised")
+            raise InvalidValue("`n_genes=None` needs a structure above the noise: give a number")
     with nullcontext() if inputs["batch"] is None else naming(batch="batch_key"):
         panel = rank_genes(
             request=request, candidates=candidates, target=target, cells=cells, **inputs

@@ -153,8 +153,7 @@ def numbers(
     is_bad = ~(np.isfinite(values) & (values >= 0) & (values <= most))
     refused = is_bad if needed is None else is_bad & needed
     if refused.any():
-        limit = "" if np.isinf(most) else f", and at most {most:g},"
-        text = f"`{argument}` has no finite number ≥ 0{limit} for {int(refused.sum())} genes"
+        limit = "" if np.isinf(most) else f" and at most {most:g}"
         names = listed(genes.adata.var_names[refused])
-        raise InvalidValue(f"{text}: {names}: correct these, or remove the genes")
+        raise InvalidValue(f"`{argument}` must be finite, ≥ 0{limit}: correct it for {names}")
     return np.where(is_bad, 0.0, values)

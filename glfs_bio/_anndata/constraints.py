@@ -42,15 +42,14 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     out = ruled_out(limit_rows, genes)
     names = [f"{adata.var_names[row]} ({out[row]})" for row in out if genes.included[row]]
     if names:
-        text = f"`include` has genes that limits rule out: {listed(names)}"
-        raise InvalidValue(f"{text}: leave them out, or relax the limits")
+        raise InvalidValue(f"`include` has genes that limits rule out: {listed(names)}: relax them")
     include, candidates = np.flatnonzero(genes.included), np.flatnonzero(genes.allowed)
     check(limit_rows, request.n_genes, include=include, candidates=candidates)
     genes = replace(genes, ruled_out=out, allowed=genes.allowed & limit_rows.allowed)
     n_allowed = int(genes.allowed.sum())
     if request.n_genes is not None and request.n_genes > n_allowed:
-        text = f"`n_genes={short(request.n_genes)}` is more than the {n_allowed} candidate genes"
-        raise InvalidValue(f"{text} within the limits ({listed(limit_rows.limits)}): relax them")
+        text = f"is more than the {n_allowed} genes within {listed(limit_rows.limits)}: relax these"
+        raise InvalidValue(f"`n_genes={short(request.n_genes)}` {text}")
     priority = limit_rows.priority[genes.allowed]
     weighed = limit_rows.budget or limit_rows.lower.any() or (priority != 1.0).any()
     binds = weighed or not limit_rows.hold(genes.allowed.astype(float))
@@ -263,8 +262,8 @@ def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
         if least < per_type:
             few.append(f"{name} ({least})")
     if few:
-        text = f"`per_type={short(per_type)}`: types with fewer markers need these: {listed(few)}"
-        caution(f"{text}. Merge types that are alike, or list their markers in `groups`.")
+        text = f"types with fewer markers need these: {listed(few)}: merge types, or use `groups`"
+        caution(f"`per_type={short(per_type)}`: {text}.")
     return rows
 
 

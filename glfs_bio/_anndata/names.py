@@ -21,7 +21,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -531,6 +531,7 @@ def _sets_alike() -> dict[str, str]:
     return set_of_symbol | {row["ensembl_id"]: row["family"] for row in rows if row["ensembl_id"]}
 
 
+@lru_cache(2**17)  # genes are the same from call to call
 def set_alike(name: str) -> str | None:
     """Return the set that a symbol or an Ensembl id is in, by the name of its first gene."""
     return _sets_alike().get(name.partition(".")[0] if name.startswith("ENS") else name)
@@ -540,7 +541,9 @@ def sets_alike(adata: AnnData, request: Request) -> dict[str, NDArray[np.intp]]:
     """Return rows of which a panel holds one, by set; none where limits say otherwise."""
     if request.limits is not None and request.limits.nearly_identical:
         return {}
-    columns = [read.symbols(adata, name) for name in dict.fromkeys((None, request.symbols))]
+    columns = [adata.var_names.to_series()]
+    if request.symbols is not None:
+        columns.append(read.symbols(adata, request.symbols))
     sets = pd.concat([column.reset_index(drop=True).map(set_alike, "ignore") for column in columns])
     return {str(name): np.unique(rows.index) for name, rows in sets.groupby(sets, sort=False)}
 

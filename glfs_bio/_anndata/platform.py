@@ -102,7 +102,7 @@ def _orderable(lookup: names.Lookup, platform: Platform) -> NDArray[np.bool_]:
             remedy = "name a `boolean` column, or one of numbers of probes with `min_probes`"
             raise InvalidValue(f"`platform` names {genes!r} for its genes: {remedy}")
         return np.asarray(var[genes].to_numpy(dtype=float, na_value=0.0) >= (least or 1))
-    table = _listed(genes, list(var.columns))
+    table = _listed(genes)
     if least is not None:
         if "n_probes" not in table:
             raise InvalidValue(f"`min_probes={short(least)}` needs numbers of probes of the genes")
@@ -115,11 +115,11 @@ def _orderable(lookup: names.Lookup, platform: Platform) -> NDArray[np.bool_]:
     return is_orderable
 
 
-def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
+def _listed(genes: Any) -> pd.DataFrame:
     """What is given of genes that can be ordered: ``gene``, ``id``, and ``n_probes`` if known."""
     if isinstance(genes, str | Path):
         if not Path(genes).is_file():
-            remedy = f"name a file, or a column of `adata.var` ({listed(var_columns)})"
+            remedy = "name a file, or a column of `adata.var`"
             raise NotFound(f"`platform` names {str(genes)!r} for its genes: {remedy}")
         with naming(path="platform"):
             genes = read_panel(genes)
@@ -177,9 +177,8 @@ def _measured(
         measured["signal"] = signal[shared]
     elif with_signal:
         note(f"`efficiency` has fewer than {FEWEST_CELLS} cells with counts: no signal.")
-    of_all = np.zeros((len(measured), lookup.n_genes))
-    of_all[:, rows] = list(measured.values())
-    return dict(zip(measured, of_all, strict=True))
+    table = pd.DataFrame(measured, rows).reindex(range(lookup.n_genes), fill_value=0.0)
+    return {str(name): column.to_numpy() for name, column in table.items()}
 
 
 def signal_of(adata: AnnData, layer: str | None = None) -> Array | None:

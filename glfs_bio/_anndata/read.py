@@ -222,7 +222,7 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     if isinstance(data, RowMatrix):
         return data
     argument = "X" if layer is None else argument
-    name = f"`{argument}`" if layer is None else subject(argument, layer)
+    name = subject(argument, layer)
     if data is None:
         raise InvalidValue(f"{name} is `None`: name a matrix with `layer`")
     if isinstance(data, np.ma.MaskedArray):
@@ -278,9 +278,8 @@ def matrix_or_none(adata: AnnData, layer: str | None) -> Any:
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     """Return a layer of raw counts, or ``.X`` where that is ``"X"``."""
     rows = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
-    if not _are_counts(_finite_values(rows.first(FIRST_ROWS))):
-        layer = subject("counts_layer", counts_layer)
-        raise InvalidValue(f"{layer} has no raw counts: name a layer of counts")
+    if state(rows.first(FIRST_ROWS)) != "counts":
+        raise InvalidValue(f"`counts_layer={short(counts_layer)}` has no raw counts: name others")
     return rows
 
 
@@ -295,8 +294,8 @@ def state(block: Matrix) -> str | None:
     values = _finite_values(block)
     if not len(values):
         return None
-    if _are_counts(values):
-        return "counts"
+    if values.min() >= 0 and values.max() > 1 and (values == np.round(values)).all():
+        return "counts"  # and not just zero and one
     rows = np.split(block.data, block.indptr[1:-1]) if sparse.issparse(block) else block
     positive = [row[row > 0].astype(np.float64) for row in rows]
     expressed = [row for row in positive if len(row) > 1]
@@ -322,12 +321,6 @@ def may_be_counts(data: RowMatrix) -> bool:
         return True
     are_whole = (values == np.round(values)).all()
     return bool(values.min() >= 0 and (are_whole or values.max() > LARGEST_LOGARITHM))
-
-
-def _are_counts(values: NDArray[Any]) -> bool:
-    """Return whether values are whole, not negative, and not just zero and one."""
-    are_in_range = len(values) > 0 and values.min() >= 0 and values.max() > 1
-    return bool(are_in_range and (values == np.round(values)).all())
 
 
 def _multiples(rows: list[Array]) -> bool:

@@ -95,12 +95,11 @@ def last(
     if key is not None:
         of_panel = f"{key}_{kind}"
         return of_panel if kind_of(adata.uns.get(key)) != kind and of_panel in adata.uns else key
-    numbers = {
-        name: number
-        for name, number in _numbers(adata).items()
-        if kind in (None, kind_of(adata.uns[name])) and holds in adata.uns[name]
-    }
-    return max(numbers, key=lambda name: numbers[name], default=f"{KEY}_{kind}")
+    written = {}
+    for name, result in adata.uns.items():
+        if kind_of(result) and kind in (None, kind_of(result)) and holds in result:
+            written[name] = int(codec.scalar(result["written"]))
+    return max(written, key=written.__getitem__, default=f"{KEY}_{kind}")
 
 
 def selection_key(adata: AnnData, key: str | None) -> str:
@@ -116,12 +115,6 @@ def kind_of(entry: Any) -> str | None:
         return None
     kind = str(codec.scalar(entry.get("kind")))
     return kind if kind in KINDS else None
-
-
-def _numbers(adata: AnnData) -> dict[str, int]:
-    """Return the numbers of the results in the order of writing, by key."""
-    results = {key: entry for key, entry in adata.uns.items() if kind_of(entry)}
-    return {key: int(codec.scalar(entry["written"])) for key, entry in results.items()}
 
 
 def envelope(
@@ -207,23 +200,24 @@ def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
     )
 
 
-def store(
-    adata: AnnData,
-    key: str,
-    entry: Mapping[str, Any],
-    **contents: Mapping[str, Any] | pd.DataFrame | None,
-) -> None:
+def store(adata: AnnData, key: str, entry: Mapping[str, Any], **contents: Any) -> None:
     """Put an envelope into ``.uns``, and columns and arrays beside it; nothing writes elsewhere.
 
-    Another selection under a key removes what was better than the one before, and its platform.
+    Another selection under a key removes what was better than the one before, and its platform.  A
+    result that is changed stays in its place among those that were written.
     """
     is_there = key in adata.uns or f"{key}_selected" in adata.var
-    if is_there and entry.get("kind") == "selection":
+    if is_there and entry.get("kind") == "selection" and "written" not in entry:
         forget_better(adata, key)
         forget(adata, [f"{key}_{name}" for name in _OF_PLATFORM])
-    _put(adata, **contents)
-    written = max(_numbers(adata).values(), default=0) + 1
-    adata.uns[key] = in_files(entry) | {"written": written}
+    for attribute, values in contents.items():
+        for name in () if values is None else values:
+            container = getattr(adata, attribute)  # of a view another one after each
+            is_table = attribute in ("obs", "var")
+            container[name] = _column(values[name], container.index) if is_table else values[name]
+    others = [result for result in adata.uns.values() if kind_of(result)]
+    last_written = max((int(codec.scalar(result["written"])) for result in others), default=0)
+    adata.uns[key] = {**in_files(entry), "written": entry.get("written", last_written + 1)}
 
 
 def forget_better(adata: AnnData, key: str) -> None:
@@ -238,23 +232,6 @@ def forget(adata: AnnData, columns: Collection[str]) -> None:
     """Remove columns of ``.var`` that an earlier result left, where they are."""
     if not adata.var.columns.intersection(list(columns)).empty:
         adata.var = adata.var.drop(columns=columns, errors="ignore")
-
-
-def revise(
-    adata: AnnData, key: str, changed: Mapping[str, Any], var: pd.DataFrame | None = None
-) -> None:
-    """Change parts of a result, which stays in its place among those that were written."""
-    _put(adata, var=var)
-    adata.uns[key] = {**adata.uns[key], **in_files(changed)}
-
-
-def _put(adata: AnnData, **contents: Any) -> None:
-    """Put columns and arrays into attributes of an object."""
-    for attribute, values in contents.items():
-        for name in () if values is None else values:
-            container = getattr(adata, attribute)  # of a view another one after each
-            is_table = attribute in ("obs", "var")
-            container[name] = _column(values[name], container.index) if is_table else values[name]
 
 
 def in_files(value: Any) -> Any:
@@ -317,8 +294,7 @@ def request_of(adata: AnnData, key: str) -> Request:
     try:
         request = Request.restored(entry(adata, key, "selection", "request")["request"])
     except TypeError as error:  # of an argument that is no more
-        text = f"`key={short(key)}` is of another version: run `glfs_bio.pp.select_genes(adata)`"
-        raise InvalidValue(text) from error
+        raise InvalidValue(f"`key={short(key)}` is of another version: select again") from error
     stored_key = request.structure.stored_key
     if stored_key in adata.uns and stored_key in adata.varm:
         return request
@@ -330,10 +306,9 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     read.unique_names(adata)
     checks.texts(key=key)
     columns = [f"{key}_{name}" for name in _OF_SELECTION]
-    missing = [name for name in columns if name not in adata.var]
-    if missing:
-        text = f"`key={short(key)}` is no selection, as `adata.var` has no column {missing[0]}"
-        raise NotFound(f"{text}: run `glfs_bio.pp.select_genes(adata)` first")
+    if not {*columns} <= {*adata.var}:
+        remedy = "run `glfs_bio.pp.select_genes(adata)` first"
+        raise NotFound(f"`key={short(key)}` is no selection: {remedy}")
     frame = adata.var[columns].set_axis(list(_OF_SELECTION), axis=1)
     frame = frame.astype({"selected": bool, "included": bool})
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
@@ -428,8 +403,8 @@ def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
         return
     n_left = int(adata.var[f"{key}_rank"].notna().sum())
     if n_left < n_tested:
-        text = f"`{argument}={short(key)}` is a selection from {n_tested} genes"
-        raise InvalidValue(f"{text}, of which `adata` has {n_left}: use the object with all genes")
+        text = f"is from {n_tested} genes, of which {n_left} are left: use the object with all"
+        raise InvalidValue(f"`{argument}={short(key)}` {text}")
 
 
 def most_genes(adata: AnnData) -> int:

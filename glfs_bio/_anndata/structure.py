@@ -259,9 +259,8 @@ def _warn_of_units(adata: AnnData, data: RowMatrix, sets: Sequence[Cells]) -> No
     varying = variance[variance > 0]
     if len(varying) >= _MANY_GENES and (np.abs(varying - 1.0) < _ALIKE).mean() > _NEARLY_ALL:
         raw = ", such as `layer='raw'`" if adata.raw is not None else ""
-        remedy = f"Select before scaling, or name a log-normalised matrix with `layer`{raw}."
-        text = "Nearly all genes have variance 1, as after scaling, which hides noise."
-        texts.append(f"{text} {remedy}")
+        text = "Nearly all genes have variance 1, as after scaling: name a matrix before it with"
+        texts.append(f"{text} `layer`{raw}.")
     shares = [noise.shares_of_assay(batch.variance, batch.residuals) for batch in sets]
     share = np.mean(shares, axis=0)
     if share.max() > _MOST:

@@ -102,8 +102,8 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
         stored = source in adata.var or f"{source}_selected" in adata.var
         if not stored and sheets.ending(Path(source)) not in forms.ENDINGS:
             spaces = [key for key in adata.obsm if key not in adata.uns]  # no structures
-            text = f"`preserve={short(source)}` is no file, nor in `adata.obs` or `adata.obsm`"
-            raise NotFound(f"{text}: choose from {listed([*adata.obs, *spaces])}, or list genes")
+            choices = f"{listed([*adata.obs, *spaces])}, or list genes"
+            raise NotFound(f"`preserve={short(source)}` is unknown: choose from {choices}")
         if not stored and source.lower().endswith(".gmt"):
             sets = read_markers(source).values()
             source = tuple(dict.fromkeys(gene for genes in sets for gene in genes))

@@ -288,14 +288,15 @@ def _sharpen(
     if "optimality" in entry:
         changed["optimality"] = np.array(entry["optimality"], ndmin=1)
         changed["optimality"][-1] = np.fmax(_optimality(entry), share)
-    results.revise(adata, key, changed, states.add_prefix(f"{key}_"))
+    results.store(adata, key, entry | changed, var=states.add_prefix(f"{key}_"))
     explanation = results.last(adata, "explanation", key)
     entry = adata.uns.get(explanation, {})
     if "certificate" in entry.get("table", ()) and results.why_outdated(adata, entry) is None:
         rows = adata.var_names.get_indexer(entry["table"]["gene"])
         had_to = must_haves(adata, Named({}, key))
         columns = {name: certified(column, had_to)[rows] for name, column in states.items()}
-        results.revise(adata, explanation, {"table": entry["table"].assign(**columns)})
+        changed = {"table": entry["table"].assign(**columns)}
+        results.store(adata, explanation, entry | changed)
 
 
 def _store_beside(
