@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ._anndata.names import Genes, Missing
     from ._anndata.target import Preserve
     from .options import Limits, Platform
-    from .solvers.panel import Method
+    from .solvers.panel import Candidates, Method, Panel
 
 __all__ = ["select_genes", "structure"]
 
@@ -377,15 +377,15 @@ def panel_of(
         )
     if request.limits is not None:
         panel = constraints.name_ruled_out(adata, panel)
-    frame = results.columns_of(panel, candidates, adata.var_names, key)
-    kept_request = request_to_keep(adata, recorded, frame, key)
     missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}
-    return frame, results.selected(panel, kept_request, **missing)
+    return panel_to_keep(adata, panel, candidates, recorded, key, **missing)
 
 
-def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: str) -> Request:
-    """Return a request as a panel keeps it: with what files say, and columns of `frame`."""
-    fields: dict[str, Any] = {}
+def panel_to_keep(
+    adata: AnnData, panel: Panel, candidates: Candidates, request: Request, key: str, **content: Any
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the columns of ``.var`` and the envelope of a panel, with what its files say."""
+    frame, fields = results.columns_of(panel, candidates, adata.var_names, key), dict[str, Any]()
     lists = {"include": request.include, "exclude": request.exclude}
     for name, genes in (lists | {"ignore": request.structure.ignore}).items():
         if genes is not None:
@@ -397,7 +397,7 @@ def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: 
         fields["limits"] = constraints.with_lists(lookup, request.limits)
     if request.platform is not None:
         fields["platform"] = platforms.recorded(request.platform, frame, key)
-    return request.but(**fields) if fields else request
+    return frame, results.selected(panel, request.but(**fields) if fields else request, **content)
 
 
 @with_bar

@@ -115,8 +115,7 @@ def check_sizes(
     n_cells, n_features = shape
     for n_genes in sizes:
         if n_genes is not None and n_genes > n_candidates:
-            text = f"more than the {n_candidates} candidate genes: ask for fewer"
-            raise InvalidValue(f"`n_genes={short(n_genes)}` is {text}")
+            raise InvalidValue(f"`n_genes={short(n_genes)}` is more than {n_candidates} candidates")
     if spec.n_comps is None:
         full_rank_fits(n_cells, n_features)
     if n_cells < FEWEST_CELLS:
@@ -150,9 +149,7 @@ def answerable(
     }
     options = [name for name, is_asked in of_criterion.items() if is_asked]
     if options and not method.by_criterion:
-        raise InvalidValue(
-            f"`{options[0]}` needs `objective='error'`, not {method.name}: leave one out"
-        )
+        raise InvalidValue(f"`{options[0]}` needs `objective='error'`, not {method.name}: drop one")
     if request.search == "best" and request.across == "worst":
         raise InvalidValue("`search='best'` is for the mean over batches: leave `across` out")
     if detection is AS_REFERENCE:
@@ -205,10 +202,9 @@ def warn_of_noise(criterion: Criterion) -> None:
     strength, chance = float(first.axes.strengths[0]), float(first.chance)
     caution(
         f"`adata.X` has no structure above the noise: its leading axis is {strength:.2f} times the "
-        f"noise edge, and {chance:.2f} times after permuting each gene over the cells. Genes are "
-        "therefore selected by variance, unless there are limits or failures, and without a bound "
-        "on optimality. Check that the matrix is log-normalised and has enough cells. For single "
-        "informative genes, try `objective='exact'` with `n_comps=None`."
+        f"noise edge, and {chance:.2f} times after permuting each gene over the cells. Nothing is "
+        "certified, and genes are selected by variance where nothing limits them. Check that the "
+        "matrix is log-normalised. For single genes, try `objective='exact'` with `n_comps=None`."
     )
 
 

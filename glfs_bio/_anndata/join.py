@@ -106,6 +106,5 @@ def _read(name: str, cells: AnnData, genes: pd.Index, request: Request) -> AnnDa
         obsm=dict(cells.obsm),
     )
     if limits is not None and limits.counts_layer is not None:
-        layer = None if limits.counts_layer == "X" else limits.counts_layer
-        lean.layers[_COUNTS] = read.columns(cells, rows, layer, "counts_layer")
+        lean.layers[_COUNTS] = read.columns(cells, rows, limits.counts_layer, "counts_layer")
     return lean

@@ -218,6 +218,8 @@ def symbols(adata: AnnData, name: str | None) -> pd.Series:
 
 def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") -> RowMatrix:
     """Return ``X`` or a layer, wherever it is; in memory its values are checked."""
+    if argument == "counts_layer" and layer == "X":
+        layer = None
     data = _stored(adata, layer, argument)
     if isinstance(data, RowMatrix):
         return data
@@ -277,7 +279,7 @@ def matrix_or_none(adata: AnnData, layer: str | None) -> Any:
 
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     """Return a layer of raw counts, or ``.X`` where that is ``"X"``."""
-    rows = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
+    rows = row_matrix(adata, counts_layer, "counts_layer")
     if state(rows.first(FIRST_ROWS)) != "counts":
         raise InvalidValue(f"`counts_layer={short(counts_layer)}` has no raw counts: name others")
     return rows

@@ -271,21 +271,17 @@ def entry(
     checks.texts(or_none=False, **{argument: key})
     result: dict[str, Any] = adata.uns.get(key, {})
     if kind_of(result) != kind or not result.keys() >= set(needs):
-        text = f"`{argument}={short(key)}` is no result of `glfs_bio.{KINDS[kind]}` in `adata.uns`"
-        contents = f" with {listed(needs)}" if needs else ""
-        raise NotFound(f"{text}{contents}: run it, or choose another key")
+        text = f"is no result of `glfs_bio.{KINDS[kind]}`: run it first, or choose another key"
+        raise NotFound(f"`{argument}={short(key)}` {text}")
     return result
 
 
-def current(
-    adata: AnnData, key: str, kind: str, *needs: str, argument: str = "key"
-) -> dict[str, Any]:
+def current(adata: AnnData, key: str, kind: str, *needs: str) -> dict[str, Any]:
     """Return the result of a kind in ``.uns[key]``, of the selection and matrix that there are."""
-    result = entry(adata, key, kind, *needs, argument=argument)
+    result = entry(adata, key, kind, *needs)
     why = why_outdated(adata, result)
     if why is not None:
-        text = f"`{argument}={short(key)}` is outdated: {why}"
-        raise InvalidValue(f"{text}: run `glfs_bio.{KINDS[kind]}` again")
+        raise InvalidValue(f"`key={short(key)}` is outdated: {why}: run `glfs_bio.{KINDS[kind]}`")
     return result
 
 
@@ -307,8 +303,7 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     checks.texts(key=key)
     columns = [f"{key}_{name}" for name in _OF_SELECTION]
     if not {*columns} <= {*adata.var}:
-        remedy = "run `glfs_bio.pp.select_genes(adata)` first"
-        raise NotFound(f"`key={short(key)}` is no selection: {remedy}")
+        raise NotFound(f"`key={short(key)}` is no selection: run `glfs_bio.pp.select_genes(adata)`")
     frame = adata.var[columns].set_axis(list(_OF_SELECTION), axis=1)
     frame = frame.astype({"selected": bool, "included": bool})
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]

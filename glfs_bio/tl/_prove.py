@@ -15,7 +15,7 @@ from .._anndata.names import Named
 from .._anndata.tool import Result, tool
 from ..errors import InvalidValue, short, subject
 from ..options import Request
-from ..pp import request_to_keep
+from ..pp import panel_to_keep
 from ..selection import best_panel, of_draws, problem_of
 from ..solvers.greedy import optimality
 from ..solvers.panel import EVERY, OPEN, ROUNDING, TOLERANCE
@@ -305,12 +305,12 @@ def _store_beside(
     """Store a panel that is better than a selection."""
     of = str(panel.named.key)
     entry, key = adata.uns[of], f"{of}_best"
-    frame = results.columns_of(best, candidates, adata.var_names, key)
-    frame[f"{key}_included"] = must_haves(adata, panel.named)
     about = {name: entry[name] for name in _SHARED if name in entry} | {"best_of": of}
     if "batches" in about:
         order = candidates.genes[best.order[: best.n_selected]]
         about["preserved_in_batches"] = panel.basis.criterion.preserved_in_sets(order)
     request = replace(results.request_of(adata, of), search="best", time_limit=seconds)
-    request = request_to_keep(adata, replace(request, n_genes=best.n_selected), frame, key)
-    results.store(adata, key, results.selected(best, request, **about), var=frame)
+    request = replace(request, n_genes=best.n_selected)
+    frame, entry = panel_to_keep(adata, best, candidates, request, key, **about)
+    frame[f"{key}_included"] = must_haves(adata, panel.named)
+    results.store(adata, key, entry, var=frame)

@@ -231,8 +231,7 @@ def _lean(adata: AnnData, request: Request) -> tuple[read.Lean, Request]:
         lean.obs[structure.batch_key] = batch
     limits = request.limits
     if limits is not None and limits.counts_layer is not None:
-        layer = None if limits.counts_layer == "X" else limits.counts_layer
-        matrices[_COUNTS] = read.row_matrix(adata, layer, "counts_layer")
+        matrices[_COUNTS] = read.row_matrix(adata, limits.counts_layer, "counts_layer")
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
     for name, argument in targets.sources(request).items():
         if name in adata.obsm:
