@@ -120,7 +120,7 @@ def neighbours(
             return space.within(read.graph(adata, spatial), section)
     spaces = listed(read.own_names(adata, "obsm"))
     text = f"{subject('spatial', spatial)} is no `graph of adata.uns`, nor in `adata.obsm`"
-    raise NotFound(f"{text}, which has: {spaces}")
+    raise NotFound(f"{text}, which has {spaces}: name one, or add coordinates")
 
 
 def numbers(

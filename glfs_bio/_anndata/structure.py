@@ -22,7 +22,7 @@ from ..criterion.criterion import Criterion
 from ..data.matrix import is_sparse, moments
 from ..data.products import ScaledGenes, products
 from ..data.threads import few_threads, one_thread_of_blas
-from ..errors import InvalidValue, caution, naming, note, quoted, short, subject
+from ..errors import InvalidValue, caution, naming, note, quoted, short
 from ..measures.cells import N_COMPS, View, evenly
 from . import names, read, results
 
@@ -177,8 +177,7 @@ def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
     """Say that a selection is by another structure than ``pp.structure`` was asked for."""
     stored = asked_for(adata)
     if stored is not None and stored.text() != spec.text():
-        text = f"The structure under {quoted(KEY)} is another one ({_in_words(stored)})"
-        note(f"{text}, and is not used: `use_rep={short(KEY)}` names it.")
+        note(f"The structure under {quoted(KEY)} is another one: `use_rep={short(KEY)}` names it.")
 
 
 def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
@@ -193,15 +192,14 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
         specs = {KEY: asked_spec}
     elif not agree:
         if all_specs:
-            why = "differ in theirs" if specs else "need what is no longer there"
-            note(f"The structure is that of the matrix: selections {quoted(*all_specs)} {why}.")
+            note(f"The structure is that of the matrix, and not that of {quoted(*all_specs)}.")
         return StructureSpec()
     key, spec = next(iter(specs.items()))
     if layer is not None:
         spec = StructureSpec() if spec.stored_key is not None else replace(spec, layer=layer)
     differs = asked_spec is not None and asked_spec.text() != spec.text()
     if differs or spec != StructureSpec():
-        note(f"The structure is that of {quoted(key)}: {_in_words(spec)}.")
+        note(f"The structure is that of {quoted(key)}, whose `params` describe it.")
     return spec
 
 
@@ -226,16 +224,6 @@ def _is_there(adata: AnnData, request: Request) -> bool:
         and spec.use_rep in (None, *adata.obsm)
         and spec.neighbors_key in (None, *adata.uns)
     )
-
-
-def _in_words(spec: StructureSpec) -> str:
-    """Return the parameters of a structure that are no defaults, as text."""
-    if spec.stored_key is not None:
-        return subject("use_rep", spec.stored_key)
-    default = vars(StructureSpec())
-    values = {name: value for name, value in vars(spec).items() if value != default[name]}
-    texts = [f"`{name}={short(value)}`" for name, value in values.items()]
-    return ", ".join(texts) or "that of the matrix"
 
 
 def compute(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> Structure:

@@ -150,9 +150,7 @@ def _weights(adata: AnnData, name: str) -> Array:
     values = columns.labels_or_numbers(adata, name, "cell_weights", "divide weights by their sum")
     if isinstance(values, np.ndarray):
         if not (np.isfinite(values).all() and values.min() >= 0 and values.any()):
-            raise InvalidValue(
-                f"`cell_weights={short(name)}` must be finite and ≥ 0, and not all 0"
-            )
+            raise InvalidValue(f"`cell_weights={short(name)}` must be finite, ≥ 0 and not all 0")
         return values
     is_labelled = values.codes >= 0
     codes, weights = values.codes[is_labelled], np.ones(adata.n_obs)
