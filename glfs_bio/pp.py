@@ -385,7 +385,7 @@ def panel_to_keep(
     adata: AnnData, panel: Panel, candidates: Candidates, request: Request, key: str, **content: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the columns of ``.var`` and the envelope of a panel, with what its files say."""
-    frame, fields = results.columns_of(panel, candidates, adata.var_names, key), dict[str, Any]()
+    fields: dict[str, Any] = {}
     lists = {"include": request.include, "exclude": request.exclude}
     for name, genes in (lists | {"ignore": request.structure.ignore}).items():
         if genes is not None:
@@ -396,8 +396,9 @@ def panel_to_keep(
         lookup = names.Lookup(adata, request.symbols)
         fields["limits"] = constraints.with_lists(lookup, request.limits)
     if request.platform is not None:
-        fields["platform"] = platforms.recorded(request.platform, frame, key)
-    return frame, results.selected(panel, request.but(**fields) if fields else request, **content)
+        fields["platform"] = platforms.recorded(request.platform, candidates.detection, key)
+    request = request.but(**fields) if fields else request
+    return results.of_panel(panel, candidates, adata.var_names, request, key, **content)
 
 
 @with_bar

@@ -42,10 +42,10 @@ _OF_TABLE = ("efficiency", "spread", "off_target", "signal")
 _SECTIONS = ("library_id", "section", "sample")
 
 
-def recorded(platform: Platform, frame: pd.DataFrame, key: str) -> Platform:
+def recorded(platform: Platform, detection: Detection, key: str) -> Platform:
     """Return a platform for a record: with columns of ``.var`` for what it has of each gene."""
     platform = with_codewords(platform)
-    written = [name for name in _OF_TABLE if f"{key}_{name}" in frame]
+    written = [name for name in _OF_TABLE if getattr(detection, name) is not None]
     fields: dict[str, Any] = {name: f"{key}_{name}" for name in written}
     if platform.genes is not None:
         fields |= {"genes": f"{key}_orderable", "min_probes": None}

@@ -141,8 +141,7 @@ def inputs(adata: AnnData, spec: StructureSpec) -> dict[str, Any]:
 def check(adata: Any) -> None:
     """Refuse what is not an AnnData object; load all but the matrices of a lazy one."""
     if not isinstance(adata, AnnData):
-        kind = type(adata).__name__
-        raise InvalidType(f"`adata` must be an AnnData object of cells × genes, not {kind}")
+        raise InvalidType(f"`adata` must be an AnnData object, not {type(adata).__name__}")
     if hasattr(adata.obs, "to_memory"):  # of anndata.experimental.read_lazy
         for name in ("obs", "var", "obsm", "varm", "obsp", "uns"):
             setattr(adata, name, _loaded(getattr(adata, name)))

@@ -134,27 +134,6 @@ def envelope(
     return entry if made_of is None else entry | {"made_of": dict(made_of)}
 
 
-def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) -> pd.DataFrame:
-    """Return what a panel and its platform say of every gene; others have no score and no rank."""
-    columns = {
-        "weight": panel.weights,
-        "loss": panel.losses,
-        "score": panel.scores,
-        "rank": panel.ranks.astype(float),
-        "selected": panel.ranks <= panel.n_selected,
-    }
-    of_candidates = pd.DataFrame(columns, names[genes.allowed])
-    frame = spread(of_candidates.add_prefix(f"{prefix}_"), names)
-    frame[f"{prefix}_included"] = genes.included
-    for name, tolerance in CERTIFICATES.items():
-        frame[f"{prefix}_{name}"] = certificates(panel, genes, tolerance)
-    for name in _OF_PLATFORM:
-        of_genes = getattr(genes.detection, name)
-        if of_genes is not None:
-            frame[f"{prefix}_{name}"] = of_genes
-    return frame
-
-
 def certificates(panel: Panel, genes: Candidates, tolerance: float) -> pd.Categorical:
     """Return what is known of every gene, for panels that lose at most a share of the best."""
     bounds = panel.certificates
@@ -181,13 +160,34 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
     return pd.DataFrame(columns, index=names)
 
 
-def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
-    """Return a panel for ``.uns``: an envelope that brings along what it was chosen with."""
+def of_panel(
+    panel: Panel, genes: Candidates, names: pd.Index, request: Request, key: str, **content: Any
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return columns of ``.var``, and an envelope that brings along what a panel was chosen with.
+
+    Genes that were no candidates have no score and no rank.
+    """
+    columns = {
+        "weight": panel.weights,
+        "loss": panel.losses,
+        "score": panel.scores,
+        "rank": panel.ranks.astype(float),
+        "selected": panel.ranks <= panel.n_selected,
+    }
+    of_candidates = pd.DataFrame(columns, names[genes.allowed])
+    frame = spread(of_candidates.add_prefix(f"{key}_"), names)
+    frame[f"{key}_included"] = genes.included
+    for name, tolerance in CERTIFICATES.items():
+        frame[f"{key}_{name}"] = certificates(panel, genes, tolerance)
+    for name in _OF_PLATFORM:
+        of_genes = getattr(genes.detection, name)
+        if of_genes is not None:
+            frame[f"{key}_{name}"] = of_genes
     shares = {"preserved": panel.preserved, "optimality": panel.optimality}
     optional: dict[str, Any] = {name: values for name, values in shares.items() if len(values)}
     if panel.certificates is not None:
         optional["tolerance"] = TOLERANCE
-    return envelope(
+    return frame, envelope(
         "selection",
         request.arguments(),
         request=codec.text_of(request),

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 KEY = "glfs_structure"
 #: Where is kept how all genes show the cells, in ``.obsm`` and ``.uns``.
 ALL_GENES = "glfs_all_genes"
-#: Rows that are looked at of a matrix that is not in memory and in no file that is known.
-_FIRST_ROWS = 20
 #: What is stored of each set of cells next to its rows of ``.obsm`` and columns of ``.varm``.
 _NUMBERS = {"assay_noise": float, "noise_level": float, "graph_components": int, "chance": float}
 _ARRAYS = ("stiffness", "variance", "residuals", "units")
@@ -156,7 +154,7 @@ def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> st
         file = Path(adata.filename).stat()
         about += [str(adata.filename), file.st_mtime_ns, file.st_size]
     else:
-        return results.checksum(repr([*about, data.source]), data.first(_FIRST_ROWS))
+        return results.checksum(repr([*about, data.source]), data.first(read.FIRST_ROWS))
     return results.checksum(repr(about))
 
 

@@ -65,7 +65,7 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
     """Return the most important results, one line each."""
     measures, lines = entry["measures"], []
     is_largest = measures.groupby("panel")["n_genes"].transform("max") == measures["n_genes"]
-    smaller = measures[~is_largest]
+    smaller = measures[~is_largest & (measures["measure"] == "preserved")]
     for name, table in measures[is_largest].groupby("panel", sort=False):
         rows = table.drop_duplicates("measure").set_index("measure", drop=False)
         texts = [_preserved(entry, rows)] if "preserved" in rows.index else []
@@ -76,7 +76,6 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
         else:
             lines += texts
             lines += [_measure(row) for row in rows.itertuples() if row.measure not in _NO_LINE]
-    smaller = smaller[smaller["measure"] == "preserved"]
     for name, table in smaller.groupby("panel", sort=False):
         shares = (f"{row.n_genes} genes {percent(row.value)}" for row in table.itertuples())
         lines.append(f"first genes of {name} preserve: {', '.join(shares)}")
