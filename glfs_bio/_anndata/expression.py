@@ -153,8 +153,8 @@ def _ratio(means: Array, references: Array) -> Array:
 def _sums(
     block: Matrix, rows: slice, codes: Index, categories: Array, unlog: bool
 ) -> tuple[tuple[Array, ...], Matrix]:
-    """Return how many of all cells and of those of each label express a gene, sums of the values,
-    and of them without logarithms; how many cells there are; and whether a value is negative.
+    """Return, for all cells and each label: how many express a gene, sums of the values, and of
+    these without logarithms; how many cells there are; and whether a value is negative.
     """
     cells = members(codes[rows], len(categories))
     sums = block.T @ cells

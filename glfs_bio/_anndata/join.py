@@ -52,7 +52,12 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
             raise InvalidValue(f"`{name}={short(value)}` is for one dataset: leave it out")
     for name, argument in target.sources(request).items():
         _check_all_have(sets, name, argument)
-    genes = _common_genes(sets)
+    genes = next(iter(sets.values())).var_names
+    for cells in sets.values():
+        genes = genes[genes.isin(cells.var_names)]
+    if genes.empty:
+        raise InvalidValue(f"`adata` has no gene that all have ({listed(sets)}): name genes alike")
+    log.info(f"{len(genes)} genes are in all datasets.")
     selected = {}
     for name, cells in sets.items():
         with _within(name):
@@ -79,17 +84,6 @@ def _within(name: str) -> Iterator[None]:
         yield
     except Refusal as refusal:
         raise refusal.within(f"dataset {name!r}") from None
-
-
-def _common_genes(sets: Mapping[str, AnnData]) -> pd.Index:
-    """Return the genes of all datasets, in the order of the first."""
-    genes = next(iter(sets.values())).var_names
-    for cells in sets.values():
-        genes = genes[genes.isin(cells.var_names)]
-    if genes.empty:
-        raise InvalidValue(f"`adata` has no gene that all have ({listed(sets)}): name genes alike")
-    log.info(f"{len(genes)} genes are in all datasets.")
-    return genes
 
 
 def _read(name: str, cells: AnnData, genes: pd.Index, request: Request) -> AnnData:

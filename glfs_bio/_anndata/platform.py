@@ -17,20 +17,19 @@ from ..cells import noise
 from ..cells.cells import build_problems
 from ..cells.spec import StructureSpec
 from ..criterion.platform import AS_REFERENCE, Detection
-from ..data.matrix import RowMatrix, doubled, no_rows, with_values
+from ..data.matrix import RowMatrix, doubled, with_values
 from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, naming, note, short
 from ..measures.genes import sums
 from ..options import FEWEST_CELLS, neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover, bits
 from ..vendors.forms import PanelFile, read_panel
 from . import columns, names, read
-from .expression import members
+from .expression import Expression, members
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .._typing import Array, Matrix
-    from ..data.matrix import Sums
+    from .._typing import Array
     from ..labels import Labels
     from ..options import Platform
 
@@ -211,15 +210,11 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
 
 def _molecules(data: RowMatrix) -> Array:
     """Return ``−log(1 − s)`` for the share s of cells that express each gene."""
-    n_expressing, n_negative = read.n_cells_with(data), data.sweep(_negative)[0][0]
-    if n_negative:
+    expression, n_cells = Expression.of(data, None, unlog=False), data.shape[0]
+    if expression.negative:
         raise InvalidValue("`X` has negative values: use counts, or logarithms of them")
-    share = (n_expressing + _HALF) / (data.shape[0] + 2.0 * _HALF)
-    return np.asarray(-np.log1p(-share))
-
-
-def _negative(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
-    return (np.asarray((block < 0).sum()),), no_rows(block)
+    n_expressing = np.rint(expression.shares[:, 0] * n_cells)
+    return np.asarray(-np.log1p(-(n_expressing + _HALF) / (n_cells + 2.0 * _HALF)))
 
 
 def spillover_of(platform: Platform, share: float, name: str, labels: Labels) -> Spillover:

@@ -44,8 +44,7 @@ RAW = "raw"
 #: Column of ``.var`` in which readers of 10x keep what a feature is, and what controls are.
 _TYPES = "feature_types"
 _CONTROL_TYPE = re.compile(r"control|codeword|blank", re.IGNORECASE)
-#: The content of a matrix is recognised from so many values, of so many rows where it is not in
-#: memory.
+#: The content of a matrix is recognised from so many values of so many rows.
 _FIRST_VALUES, FIRST_ROWS = 10_000, 20
 #: That of 1e9 to the base of 2.
 LARGEST_LOGARITHM = 30.0
@@ -54,8 +53,7 @@ LARGEST_LOGARITHM = 30.0
 _LARGEST, _ZEROS = 500.0, 0.05
 #: Logarithms of logarithms of counts are smaller.
 _TWICE = 3.0
-#: Counts in some unit: how near to a whole number the ratio of a value to the smallest of its cell
-#: is, and for what share of them.
+#: Counts in some unit: how near to whole the ratios to the smallest of a cell are, and how many.
 _WHOLE, _NEARLY_ALL = 0.05, 0.95
 #: Scaled values: share of the genes whose zeros became one negative value.
 _MOSTLY = 0.5

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 #: Parameters of a selection that leave some panels out.
 _CONSTRAINTS = ("include", "exclude", "limits", "platform")
-#: The function that writes each kind of result.  One of a panel is under the key of the panel and
-#: its kind, such as ``"glfs_evaluation"``, unless a call names another key.
+#: The function that writes each kind of result, under such keys as ``"glfs_evaluation"``.
 KINDS = {
     "selection": "pp.select_genes",
     "structure": "pp.structure",
@@ -47,8 +46,7 @@ KINDS = {
     "names": "tl.resolve_genes",
     "class": "tl.classify",
 }
-#: What is known of the genes of the best panels, and of all that are nearly as good: columns of a
-#: selection, with what a panel may lose.
+#: Columns with what is known of the genes of all panels that may lose so much.
 CERTIFICATES = {"certificate": 0.0, "certificate_within": TOLERANCE}
 #: Columns of every selection, and of one for a platform.
 _OF_SELECTION = ("weight", "loss", "score", "rank", "selected", "included")

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from ..data.matrix import RowMatrix
     from ..options import Request
 
-#: Where ``pp.structure`` stores a structure; others, which were computed by the way, are in a slot
-#: for each spec, see :func:`slot_of`.
+#: Where ``pp.structure`` stores a structure; see :func:`slot_of` for those computed by the way.
 KEY = "glfs_structure"
 #: Where is kept how all genes show the cells, in ``.obsm`` and ``.uns``.
 ALL_GENES = "glfs_all_genes"
