@@ -59,7 +59,6 @@ def tool(
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Any]:
         signature = inspect.signature(function)
-        has_inplace = "inplace" in signature.parameters
 
         @wraps(function)
         def run(*args: Any, **keywords: Any) -> Any:
@@ -95,7 +94,7 @@ def tool(
                 tell(partial(summary, entry))
             return None
 
-        annotation = "pd.DataFrame | None" if has_inplace else "None"
+        annotation = "pd.DataFrame | None" if "inplace" in signature.parameters else "None"
         if kind_of_several is not None:
             annotation = "dict[str, Any] | None"
         run.__signature__ = signature.replace(return_annotation=annotation)  # type: ignore[attr-defined]
