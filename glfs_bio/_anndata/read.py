@@ -221,7 +221,7 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     if isinstance(data, RowMatrix):
         return data
     argument = "X" if layer is None else argument
-    name = subject(argument, layer)
+    name = f"`{argument}`" if layer is None else subject(argument, layer)
     if data is None:
         raise InvalidValue(f"{name} is `None`: name a matrix with `layer`")
     if isinstance(data, np.ma.MaskedArray):
